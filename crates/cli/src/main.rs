@@ -1,0 +1,2 @@
+//! The `dyntrace` command.
+fn main() {}

@@ -1,0 +1,187 @@
+/*
+ * The probes of dyntrace.
+ *
+ * This file is the one source of their names, arguments, types and meaning.
+ * In tools a double underscore reads as a hyphen (efile_drv-entry); in Rust
+ * the part before it is a module and the part after it a function
+ * (probes::efile_drv::entry).
+ *
+ * A string argument that is absent is a null pointer.
+ */
+provider dyntrace {
+
+    /* Messages */
+
+    /**
+     * A process sends a message to another process of the same program.
+     *
+     * The size does not include binary data that the message only refers to.
+     *
+     * @param sender pid of the sender, as "<0.N.0>"
+     * @param receiver pid of the receiver, as "<0.N.0>"
+     * @param size size of the message, in machine words
+     * @param token_label label of the sender's sequential trace token
+     * @param token_previous previous count of that token
+     * @param token_current current count of that token
+     */
+    probe message__send(char *sender, char *receiver, uint32_t size,
+                        int token_label, int token_previous, int token_current);
+
+    /**
+     * A process sends a message to a process of another node.
+     *
+     * The size does not include binary data that the message only refers to.
+     *
+     * @param sender pid of the sender, as "<0.N.0>"
+     * @param node_name name of the receiver's node
+     * @param receiver pid or registered name of the receiver
+     * @param size size of the message, in machine words
+     * @param token_label label of the sender's sequential trace token
+     * @param token_previous previous count of that token
+     * @param token_current current count of that token
+     */
+    probe message__send__remote(char *sender, char *node_name, char *receiver,
+                                uint32_t size,
+                                int token_label, int token_previous, int token_current);
+
+    /**
+     * A message was put into the mailbox of a process of this program. Does
+     * not fire when a process sends to itself.
+     *
+     * The size does not include binary data that the message only refers to.
+     *
+     * @param receiver pid of the receiver, as "<0.N.0>"
+     * @param size size of the message, in machine words
+     * @param queue_len length of the receiver's mailbox after the step
+     * @param token_label label of the message's sequential trace token
+     * @param token_previous previous count of that token
+     * @param token_current current count of that token
+     */
+    probe message__queued(char *receiver, uint32_t size, uint32_t queue_len,
+                          int token_label, int token_previous, int token_current);
+
+    /**
+     * A process took a message out of its mailbox.
+     *
+     * The size does not include binary data that the message only refers to.
+     *
+     * @param receiver pid of the receiver, as "<0.N.0>"
+     * @param size size of the message, in machine words
+     * @param queue_len length of the receiver's mailbox after the step
+     * @param token_label label of the message's sequential trace token
+     * @param token_previous previous count of that token
+     * @param token_current current count of that token
+     */
+    probe message__receive(char *receiver, uint32_t size, uint32_t queue_len,
+                           int token_label, int token_previous, int token_current);
+
+    /* The pool of I/O threads */
+
+    /**
+     * A job was put into the queue of one of the pool's threads.
+     *
+     * @param port the port on whose behalf the job runs, as "#Port<0.N>"
+     * @param new_queue_length length of that queue after the step
+     */
+    probe aio_pool__add(char *port, int new_queue_length);
+
+    /**
+     * A job was taken out of the queue of one of the pool's threads.
+     *
+     * @param port the port on whose behalf the job runs, as "#Port<0.N>"
+     * @param new_queue_length length of that queue after the step
+     */
+    probe aio_pool__get(char *port, int new_queue_length);
+
+    /* The file driver */
+
+    /**
+     * The file driver accepted an operation. {thread_id, tag} names it until
+     * its efile_drv-return.
+     *
+     * What the two strings and four integers hold depends on the command; the
+     * table of commands is in the reference of the efile module.
+     *
+     * @param thread_id number of the thread that submitted the operation
+     * @param tag that thread's number for the operation
+     * @param user_tag the user tag of the task that submitted it
+     * @param command number of the command
+     * @param s1 first string argument of the command
+     * @param s2 second string argument of the command
+     * @param i1 first integer argument of the command
+     * @param i2 second integer argument of the command
+     * @param i3 third integer argument of the command
+     * @param i4 fourth integer argument of the command
+     * @param port the port of the operation, as "#Port<0.N>"
+     */
+    probe efile_drv__entry(int thread_id, int tag, char *user_tag, int command,
+                           char *s1, char *s2,
+                           int64_t i1, int64_t i2, int64_t i3, int64_t i4,
+                           char *port);
+
+    /**
+     * An I/O thread begins the work of an operation.
+     *
+     * @param thread_id number of the thread that submitted the operation
+     * @param tag that thread's number for the operation
+     * @param command number of the command
+     */
+    probe efile_drv__int_entry(int thread_id, int tag, int command);
+
+    /**
+     * An I/O thread has ended the work of an operation.
+     *
+     * @param thread_id number of the thread that submitted the operation
+     * @param tag that thread's number for the operation
+     * @param command number of the command
+     */
+    probe efile_drv__int_return(int thread_id, int tag, int command);
+
+    /**
+     * The file driver answered an operation; fires once for each
+     * efile_drv-entry.
+     *
+     * @param thread_id number of the thread that submitted the operation
+     * @param tag that thread's number for the operation
+     * @param user_tag the user tag of the task that submitted it
+     * @param command number of the command
+     * @param success 1 for success, 0 for failure
+     * @param errno errno of a failure, else 0
+     */
+    probe efile_drv__return(int thread_id, int tag, char *user_tag, int command,
+                            int success, int errno);
+
+    /* The application's own events */
+
+    /**
+     * The application says something in one string.
+     *
+     * @param message what it says
+     */
+    probe user_trace__s1(char *message);
+
+    /**
+     * The application says something in up to four integers and four strings;
+     * integers not given are 0, strings not given are null.
+     *
+     * @param proc pid of the process that fires the probe, as "<0.N.0>"
+     * @param user_tag the user tag of that process
+     * @param i1 first integer
+     * @param i2 second integer
+     * @param i3 third integer
+     * @param i4 fourth integer
+     * @param s1 first string
+     * @param s2 second string
+     * @param s3 third string
+     * @param s4 fourth string
+     */
+    probe user_trace__i4s4(char *proc, char *user_tag,
+                           int64_t i1, int64_t i2, int64_t i3, int64_t i4,
+                           char *s1, char *s2, char *s3, char *s4);
+};
+
+#pragma D attributes Evolving/Evolving/Common provider dyntrace provider
+#pragma D attributes Private/Private/Common provider dyntrace module
+#pragma D attributes Private/Private/Common provider dyntrace function
+#pragma D attributes Evolving/Evolving/Common provider dyntrace name
+#pragma D attributes Evolving/Evolving/Common provider dyntrace args

@@ -1,0 +1,1 @@
+//! Room aio_pool.

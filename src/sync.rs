@@ -1,0 +1,1 @@
+//! The one place that chooses between `std` and `loom`.

@@ -1,0 +1,1 @@
+//! Room user_trace.

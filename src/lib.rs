@@ -14,6 +14,7 @@ pub mod probes;
 pub mod process;
 #[cfg(feature = "scripts")]
 pub mod scripts;
+mod scope;
 pub mod sdt;
 mod sync;
 pub mod tag;
@@ -21,6 +22,10 @@ pub mod user_trace;
 
 #[doc(no_inline)]
 pub use probe::probe;
+#[doc(no_inline)]
+pub use process::{spawn, spawn_local};
+#[doc(no_inline)]
+pub use tag::{Tag, TagError, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag, with_tag};
 
 
 

@@ -1,1 +1,112 @@
-//! Room process.
+//! Who is running: pids, thread numbers, operation numbers.
+//!
+//! A *process* is a task started with [`spawn`] or, outside such a task, the thread. So a task that another `spawn`
+//! started is not a process: what it does counts for the thread that polls it.
+
+mod thread;
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::task::JoinHandle;
+
+use crate::scope::{self, Scope, Scoped};
+use crate::tag;
+
+pub use thread::{OperationId, next_operation, thread_number};
+
+/// The name of a process, unique in the program: no number is used twice.
+///
+/// Shown as Erlang shows it:
+///
+/// ```
+/// let pid = dyntrace::process::current().to_string();
+/// assert!(pid.starts_with("<0.") && pid.ends_with(".0>"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Pid(u64);
+
+impl Pid {
+    fn next() -> Pid {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        // Relaxed: only that numbers differ matters.
+        Pid(LAST.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
+impl fmt::Display for Pid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<0.{}.0>", self.0)
+    }
+}
+
+thread_local! {
+    static PROCESS: RefCell<Scope<Option<Pid>>> = const { RefCell::new(Scope::of_thread(None)) };
+    /// The thread as a process; no pid is spent on a thread that never asks.
+    static THREAD: Cell<Option<Pid>> = const { Cell::new(None) };
+}
+
+/// The pid of the current process.
+pub fn current() -> Pid {
+    scope::read(&PROCESS, Option::as_ref).unwrap_or_else(|| {
+        THREAD.get().unwrap_or_else(|| {
+            let pid = Pid::next();
+            THREAD.set(Some(pid));
+            pid
+        })
+    })
+}
+
+/// Starts a tokio task that is a process: [`tokio::spawn`] with a pid and user tags of its own.
+///
+/// The process has no tag at first, unless the process that starts it [spreads](crate::spread_tag) its own: that one is
+/// then received.
+///
+/// Cancellation is that of [`tokio::spawn`]: dropping the handle leaves the task running, [`JoinHandle::abort`] drops the
+/// future, which still sees its own pid and tags while it is dropped. The task's output, if nobody takes it, is dropped
+/// outside of the process.
+///
+/// # Panics
+///
+/// Outside of a tokio runtime, as [`tokio::spawn`] does.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let child = dyntrace::spawn(async {
+///     dyntrace::put_tag("child")?;
+///     tokio::task::yield_now().await;
+///     Ok::<_, dyntrace::TagError>(dyntrace::get_tag())
+/// });
+/// assert_eq!(child.await??.as_deref(), Some("child"));
+/// assert_eq!(dyntrace::get_tag(), None);
+/// # Ok(())
+/// # }
+/// ```
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    tokio::spawn(process(future))
+}
+
+/// [`spawn`] for a future that must stay on its thread: [`tokio::task::spawn_local`] with a pid and user tags of its own.
+///
+/// # Panics
+///
+/// Outside of a [`LocalSet`](tokio::task::LocalSet), as [`tokio::task::spawn_local`] does.
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    tokio::task::spawn_local(process(future))
+}
+
+fn process<F>(future: F) -> Scoped<Option<Pid>, tag::Tagged<F>> {
+    Scoped::new(&PROCESS, Some(Pid::next()), tag::of_new_process(future))
+}

@@ -1,1 +1,1 @@
-//! Room user_trace.
+//! The application's own events.

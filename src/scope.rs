@@ -1,0 +1,127 @@
+//! What belongs to the running task, kept where a plain function finds it.
+//!
+//! Each thread has one slot per kind of value. A [`Scoped`] future exchanges its own value with the slot's before it is
+//! polled or dropped, and back after, so a value goes where its future goes: across awaits, threads and runtimes.
+//!
+//! Outside all scopes the slot holds the thread's own value. A tokio task that brings no scope may run on that thread, or
+//! inside a scope that polls others (a `LocalSet`), and must not see a value that is not its own. So the slot remembers
+//! which tokio task it was filled in, and answers only there.
+
+use std::cell::RefCell;
+use std::mem;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::thread::LocalKey;
+
+use tokio::task;
+
+/// A value and the tokio task it belongs to; `None` where there is no such task.
+pub(crate) struct Scope<T> {
+    task: Option<task::Id>,
+    value: T,
+}
+
+pub(crate) type Slot<T> = LocalKey<RefCell<Scope<T>>>;
+
+/// Why a value cannot be changed here.
+pub(crate) enum Refusal {
+    /// The running tokio task has no scope.
+    Foreign,
+    /// The thread's values are gone, or a signal handler came in the middle of a change.
+    Unreachable,
+}
+
+impl<T> Scope<T> {
+    /// What a thread has from the start.
+    pub(crate) const fn of_thread(value: T) -> Self {
+        Scope { task: None, value }
+    }
+
+    fn is_of_the_running_task(&self) -> bool {
+        self.task == task::try_id()
+    }
+}
+
+/// The part of the current value that `part` finds. Asks for the task only where there is something to hide.
+pub(crate) fn read<T, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) -> Option<&R>) -> Option<R> {
+    slot.try_with(|scope| {
+        let scope = scope.try_borrow().ok()?;
+        let found = part(&scope.value)?;
+        scope.is_of_the_running_task().then(|| found.clone())
+    })
+    .ok()?
+}
+
+/// Changes the current value. `change` must not drop anything: a drop may run code that reads the slot.
+pub(crate) fn change<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Result<R, Refusal> {
+    slot.try_with(|scope| {
+        let mut scope = scope.try_borrow_mut().map_err(|_| Refusal::Unreachable)?;
+        if scope.is_of_the_running_task() { Ok(change(&mut scope.value)) } else { Err(Refusal::Foreign) }
+    })
+    .unwrap_or(Err(Refusal::Unreachable))
+}
+
+pin_project_lite::pin_project! {
+    /// A future with a value of its own.
+    pub(crate) struct Scoped<T: 'static, F> {
+        slot: &'static Slot<T>,
+        scope: Scope<T>,
+        // Empty only while this is dropped.
+        #[pin]
+        future: Option<F>,
+    }
+
+    impl<T, F> PinnedDrop for Scoped<T, F> {
+        fn drop(this: Pin<&mut Self>) {
+            let mut this = this.project();
+            let _entered = enter(this.slot, this.scope);
+            this.future.set(None);
+        }
+    }
+}
+
+impl<T, F> Scoped<T, F> {
+    pub(crate) fn new(slot: &'static Slot<T>, value: T, future: F) -> Self {
+        Scoped { slot, scope: Scope { task: None, value }, future: Some(future) }
+    }
+}
+
+impl<T, F: Future> Future for Scoped<T, F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _entered = enter(this.slot, this.scope);
+        let future = this.future.as_pin_mut().expect("only drop takes the future");
+        future.poll(context)
+    }
+}
+
+/// Puts `scope` in force until the answer is dropped. Does nothing on a thread whose slot is gone.
+fn enter<'a, T>(slot: &'static Slot<T>, scope: &'a mut Scope<T>) -> Option<Entered<'a, T>> {
+    // Each time anew: a future may be polled by one task and dropped by another.
+    scope.task = task::try_id();
+    exchange(slot, scope).then_some(Entered { slot, scope })
+}
+
+struct Entered<'a, T: 'static> {
+    slot: &'static Slot<T>,
+    scope: &'a mut Scope<T>,
+}
+
+impl<T> Drop for Entered<'_, T> {
+    fn drop(&mut self) {
+        exchange(self.slot, self.scope);
+    }
+}
+
+fn exchange<T>(slot: &'static Slot<T>, scope: &mut Scope<T>) -> bool {
+    slot.try_with(|current| match current.try_borrow_mut() {
+        Ok(mut current) => {
+            mem::swap(&mut *current, scope);
+            true
+        }
+        Err(_) => false,
+    })
+    .unwrap_or(false)
+}

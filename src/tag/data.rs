@@ -1,0 +1,62 @@
+//! A tag, and the state of one process's tags.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A user tag: a text that is cheap to clone.
+///
+/// A tracer sees it as it sees every string argument: cut at an embedded NUL, and at the
+/// [limit](crate::sdt) of string arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tag(Arc<str>);
+
+impl Deref for Tag {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<&str> for Tag {
+    fn from(text: &str) -> Tag {
+        Tag(text.into())
+    }
+}
+
+impl From<String> for Tag {
+    fn from(text: String) -> Tag {
+        Tag(text.into())
+    }
+}
+
+/// The whole state of a process's tags, as [`spread_tag`](crate::spread_tag) returns it and
+/// [`restore_tag`](crate::restore_tag) takes it.
+#[derive(Clone, Debug)]
+pub struct TagData {
+    pub(super) own: Option<Tag>,
+    pub(super) received: Option<Tag>,
+    pub(super) spreads: bool,
+}
+
+impl TagData {
+    pub(super) const NONE: TagData = TagData { own: None, received: None, spreads: false };
+
+    /// The tag that operations carry.
+    pub(super) fn in_force(&self) -> Option<&Tag> {
+        self.own.as_ref().or(self.received.as_ref())
+    }
+
+    /// Takes what came with a message: a tag travels on, and a message without one ends the travel of the one before.
+    pub(super) fn receive(&mut self, tag: Option<Tag>) {
+        self.spreads = tag.is_some();
+        self.received = tag;
+    }
+}

@@ -1,1 +1,41 @@
-//! Room sdt.
+//! Statically defined tracing: what the generated probe functions call.
+//!
+//! A probe has one *word* per ELF object: zero while nobody looks. Its low half is the semaphore that tracers count up in
+//! the note of the probe's site; its high half belongs to dyntrace's own recorder. Call sites compare the whole word with
+//! zero ([`if_enabled!`]); past that, one out-of-line function per probe encodes the strings ([`Buffer`]) and holds the
+//! probe's only site ([`site!`]).
+//!
+//! How the word is read and what a site is made of differ by platform; each platform has a leaf file with the same three
+//! macros, chosen by the crate's build script:
+//!
+//! | leaf | platform | probes by |
+//! |---|---|---|
+//! | `linux_x86_64`, `linux_aarch64` | Linux | stapsdt notes |
+//! | `macos` | macOS | the linker |
+//! | `dof` | FreeBSD, illumos, NetBSD | DOF, handed over by [`register`] |
+//! | `plain` | others; also loom and miri | nothing; the word can be set by tests |
+//! | `none` | feature `probes` off | nothing; arguments are only type-checked |
+//!
+//! The macros are for generated code, see the crate `dyntrace-build`.
+
+mod buffer;
+mod text;
+
+#[cfg(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"))]
+mod stapsdt;
+
+#[cfg(sdt_leaf = "linux_aarch64")]
+mod linux_aarch64;
+#[cfg(sdt_leaf = "linux_x86_64")]
+mod linux_x86_64;
+#[cfg(sdt_leaf = "none")]
+mod none;
+#[cfg(sdt_leaf = "plain")]
+mod plain;
+
+pub use buffer::Buffer;
+pub use text::Text;
+
+pub use crate::__sdt_declare as declare;
+pub use crate::__sdt_if_enabled as if_enabled;
+pub use crate::__sdt_site as site;

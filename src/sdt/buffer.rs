@@ -1,0 +1,182 @@
+use std::ffi::{CStr, c_char};
+use std::mem::MaybeUninit;
+use std::ptr;
+
+use super::text::{Kind, Text};
+
+/// The smallest page of any platform; reading one byte in each brings every page in.
+const PAGE: usize = 4096;
+
+/// Room on the stack for one string argument of a firing probe.
+pub struct Buffer {
+    bytes: [MaybeUninit<u8>; Self::LIMIT + 1],
+    len: usize,
+}
+
+impl Buffer {
+    /// The most bytes of a string that a tracer sees, its NUL not counted.
+    pub const LIMIT: usize = 511;
+
+    /// An empty buffer.
+    #[inline]
+    pub const fn new() -> Self {
+        Buffer { bytes: [MaybeUninit::uninit(); Self::LIMIT + 1], len: 0 }
+    }
+
+    /// Encodes `text` and returns where it stands: null, in this buffer, or, already terminated, where it was.
+    ///
+    /// The pointer is good until the buffer is used again or dropped, or the text's own memory goes. All of its pages are
+    /// in memory: tracers that run in the kernel cannot fault one in.
+    pub fn encode(&mut self, text: Text<'_>) -> *const c_char {
+        self.len = 0;
+        match text.0 {
+            Kind::Null => return ptr::null(),
+            Kind::Terminated(text) => {
+                touch(text);
+                return text.as_ptr();
+            }
+            Kind::Bytes(bytes) => self.push(bytes),
+            Kind::Numbered { prefix, number, suffix } => {
+                self.push(prefix.as_bytes());
+                self.push_number(number);
+                self.push(suffix.as_bytes());
+            }
+        }
+        self.bytes[self.len].write(0);
+        self.bytes.as_ptr().cast()
+    }
+
+    /// Appends `bytes` up to the first NUL, as UTF-8, as far as whole characters fit.
+    fn push(&mut self, bytes: &[u8]) {
+        // A character has at most four bytes, so what is cut off here could not have fitted, and long inputs are not scanned.
+        let bytes = &bytes[..bytes.len().min(Self::LIMIT + 4)];
+        let bytes = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        for chunk in bytes.utf8_chunks() {
+            let valid = chunk.valid();
+            let fits = valid.floor_char_boundary(Self::LIMIT - self.len);
+            self.append(&valid.as_bytes()[..fits]);
+            if fits < valid.len() {
+                return;
+            }
+            if !chunk.invalid().is_empty() {
+                const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
+                if Self::LIMIT - self.len < REPLACEMENT.len() {
+                    return;
+                }
+                self.append(REPLACEMENT);
+            }
+        }
+    }
+
+    fn push_number(&mut self, mut number: u64) {
+        let mut digits = [0u8; 20];
+        let mut at = digits.len();
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        self.push(&digits[at..]);
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        for (slot, byte) in self.bytes[self.len..Self::LIMIT].iter_mut().zip(bytes) {
+            slot.write(*byte);
+        }
+        self.len += bytes.len();
+    }
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Reads one byte of every page that `text` occupies.
+fn touch(text: &CStr) {
+    let bytes = text.to_bytes_with_nul();
+    let last = bytes.len() - 1;
+    for at in (0..last).step_by(PAGE).chain([last]) {
+        // SAFETY: `at` is an index of `bytes`, whose last one is `last`. Volatile, as the value is not used.
+        unsafe { ptr::from_ref(&bytes[at]).read_volatile() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoded<'a>(text: impl Into<Text<'a>>) -> Option<String> {
+        let mut buffer = Buffer::new();
+        let at = buffer.encode(text.into());
+        if at.is_null() {
+            return None;
+        }
+        // SAFETY: `encode` terminates what it returns, and the buffer still stands.
+        Some(unsafe { CStr::from_ptr(at) }.to_str().expect("valid UTF-8").to_owned())
+    }
+
+    #[test]
+    fn text_is_terminated_and_absence_is_null() {
+        assert_eq!(encoded("some-user-tag").as_deref(), Some("some-user-tag"));
+        assert_eq!(encoded("").as_deref(), Some(""));
+        assert_eq!(encoded(None::<&str>), None);
+        assert_eq!(encoded(Text::NULL), None);
+    }
+
+    #[test]
+    fn an_embedded_nul_ends_the_text() {
+        assert_eq!(encoded("a\0b").as_deref(), Some("a"));
+        assert_eq!(encoded("\0").as_deref(), Some(""));
+    }
+
+    #[test]
+    fn newlines_and_escapes_pass() {
+        assert_eq!(encoded("a\nb\x1b[31m").as_deref(), Some("a\nb\x1b[31m"));
+    }
+
+    #[test]
+    fn invalid_bytes_are_replaced() {
+        assert_eq!(encoded(&b"a\xff\xfeb\xe2\x82"[..]).as_deref(), Some("a\u{fffd}\u{fffd}b\u{fffd}"));
+    }
+
+    #[test]
+    fn long_text_is_cut_at_a_character() {
+        let long = "x".repeat(64 << 10);
+        assert_eq!(encoded(&long).map(|text| text.len()), Some(Buffer::LIMIT));
+        for shift in 0..4 {
+            let text = format!("{}{}", "x".repeat(shift), "\u{1f980}".repeat(200));
+            let cut = encoded(&text).expect("not null");
+            assert!(text.starts_with(&cut) && cut.len() > Buffer::LIMIT - 4, "cut to {} bytes", cut.len());
+        }
+        let invalid = [b'\xff'; 600];
+        assert_eq!(encoded(&invalid[..]), Some("\u{fffd}".repeat(Buffer::LIMIT / 3)));
+    }
+
+    #[test]
+    fn numbers_are_written_out() {
+        assert_eq!(encoded(Text::numbered("#Port<0.", 1, ">")).as_deref(), Some("#Port<0.1>"));
+        assert_eq!(encoded(Text::numbered("<0.", u64::MAX, ".0>")).as_deref(), Some("<0.18446744073709551615.0>"));
+        assert_eq!(encoded(Text::numbered("", 0, "")).as_deref(), Some("0"));
+    }
+
+    #[test]
+    fn terminated_text_stays_where_it_is() {
+        let long = std::ffi::CString::new(vec![b'x'; 64 << 10]).expect("no NUL");
+        let mut buffer = Buffer::new();
+        assert_eq!(buffer.encode(Text::from(&long)), long.as_ptr());
+    }
+
+    #[test]
+    fn a_buffer_can_be_used_again() {
+        let mut buffer = Buffer::new();
+        buffer.encode(Text::from("a long text first"));
+        let at = buffer.encode(Text::from("short"));
+        // SAFETY: `encode` terminates what it returns, and the buffer still stands.
+        assert_eq!(unsafe { CStr::from_ptr(at) }, c"short");
+    }
+}

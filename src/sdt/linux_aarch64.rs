@@ -1,0 +1,54 @@
+//! Linux on aarch64.
+
+/// The instruction of a site.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_nop {
+    () => {
+        "990: nop\n"
+    };
+}
+
+/// Text of one argument in the note: size with sign, and the register that the next operand is in, by its 64-bit name
+/// whatever the size, as tracers expect on this processor.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_operand {
+    (i32) => {
+        "-4@{:x}"
+    };
+    (u32) => {
+        "4@{:x}"
+    };
+    (i64) => {
+        "-8@{:x}"
+    };
+    (u64) => {
+        "8@{:x}"
+    };
+    (str) => {
+        "8@{:x}"
+    };
+}
+
+/// Runs the block if the probe's word is not zero: address, load, one branch that is not taken.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_if_enabled {
+    ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {
+        // SAFETY: reads the word that the same assembly defines, in this program or shared object.
+        unsafe {
+            ::core::arch::asm!(
+                concat!(
+                    $crate::__sdt_word!($provider, $probe),
+                    "adrp {word}, ", $crate::__sdt_word_name!($provider, $probe), "\n",
+                    "ldr {word:w}, [{word}, :lo12:", $crate::__sdt_word_name!($provider, $probe), "]\n",
+                    "cbnz {word:w}, {enabled}",
+                ),
+                word = out(reg) _,
+                enabled = label $enabled,
+                options(nostack, readonly, preserves_flags)
+            )
+        }
+    };
+}

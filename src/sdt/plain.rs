@@ -1,0 +1,29 @@
+//! Where no tracer can look: a word of our own, and no site. Also the leaf under loom and miri, where tests set the word.
+
+/// The probe's word.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_declare {
+    ($provider:literal, $probe:literal) => {
+        #[doc(hidden)]
+        pub static WORD: ::core::sync::atomic::AtomicU32 = ::core::sync::atomic::AtomicU32::new(0);
+    };
+}
+
+/// Runs the block if the probe's word is not zero.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_if_enabled {
+    ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {
+        if $module::WORD.load(::core::sync::atomic::Ordering::Relaxed) != 0 $enabled
+    };
+}
+
+/// Nothing: there is no site.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_site {
+    ($provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {
+        $($(let _ = $name;)*)?
+    };
+}

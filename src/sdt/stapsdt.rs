@@ -1,0 +1,105 @@
+//! What the Linux leaves share: the word, and the note that tells tracers of a site.
+//!
+//! A note (stapsdt, version 3) holds the addresses of the site, of `.stapsdt.base` (by which tools find out how far a
+//! prelinked file was moved) and of the semaphore; then provider, name and where each argument is. It takes no room in
+//! memory. The word and the base are weak and hidden, in a group of their own: every object that has a use of the probe
+//! brings them along, the linker keeps one per program or shared object, and `R` keeps it through garbage collection (a
+//! linker that drops the base leaves its address zero, and tracers then attach to wrong places).
+
+/// Name of a probe's word in assembly.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_word_name {
+    ($provider:literal, $probe:literal) => {
+        concat!("__dyntrace_word_", $provider, "_", $probe)
+    };
+}
+
+/// Assembly that defines a probe's word unless the object has it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_word {
+    ($provider:literal, $probe:literal) => {
+        concat!(
+            ".ifndef ", $crate::__sdt_word_name!($provider, $probe), "\n",
+            ".pushsection .probes, \"awGR\", @progbits, ", $crate::__sdt_word_name!($provider, $probe), ", comdat\n",
+            ".balign 4\n",
+            ".weak ", $crate::__sdt_word_name!($provider, $probe), "\n",
+            ".hidden ", $crate::__sdt_word_name!($provider, $probe), "\n",
+            ".type ", $crate::__sdt_word_name!($provider, $probe), ", @object\n",
+            ".size ", $crate::__sdt_word_name!($provider, $probe), ", 4\n",
+            $crate::__sdt_word_name!($provider, $probe), ": .zero 4\n",
+            ".popsection\n",
+            ".endif\n",
+        )
+    };
+}
+
+/// Assembly of the note for the site at local label 990. `$arguments` is the note's argument text.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_note {
+    ($provider:literal, $probe:literal, $($arguments:expr),*) => {
+        concat!(
+            ".pushsection .note.stapsdt, \"?\", @note\n",
+            ".balign 4\n",
+            ".4byte 992f - 991f, 994f - 993f, 3\n",
+            "991: .asciz \"stapsdt\"\n",
+            "992: .balign 4\n",
+            "993: .8byte 990b\n",
+            ".8byte _.stapsdt.base\n",
+            ".8byte ", $crate::__sdt_word_name!($provider, $probe), "\n",
+            ".asciz \"", $provider, "\"\n",
+            ".asciz \"", $probe, "\"\n",
+            ".asciz \"", $($arguments,)* "\"\n",
+            "994: .balign 4\n",
+            ".popsection\n",
+            ".ifndef _.stapsdt.base\n",
+            ".pushsection .stapsdt.base, \"aGR\", @progbits, .stapsdt.base, comdat\n",
+            ".weak _.stapsdt.base\n",
+            ".hidden _.stapsdt.base\n",
+            "_.stapsdt.base: .space 1\n",
+            ".size _.stapsdt.base, 1\n",
+            ".popsection\n",
+            ".endif\n",
+        )
+    };
+}
+
+/// The word is defined by the assembly of its uses.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_declare {
+    ($provider:literal, $probe:literal) => {};
+}
+
+/// The probe's site: executes the platform's nop with the arguments in registers.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_site {
+    ($provider:literal, $probe:literal) => {
+        $crate::__sdt_site!(@ $provider, $probe, [""], [])
+    };
+    ($provider:literal, $probe:literal, ($kind:ident $first:ident $c:literal) $(($kinds:ident $rest:ident $cs:literal))*) => {
+        $crate::__sdt_site!(
+            @ $provider, $probe,
+            [$crate::__sdt_operand!($kind) $(, " ", $crate::__sdt_operand!($kinds))*],
+            [in(reg) $first, $(in(reg) $rest,)*]
+        )
+    };
+    (@ $provider:literal, $probe:literal, [$($arguments:expr),*], [$($operands:tt)*]) => {
+        // SAFETY: the assembly is a nop with notes beside it. A tracer that replaces the nop restores all registers and
+        // only reads memory, hence `readonly`. Not `nostack`: what replaces the nop may push onto the stack.
+        unsafe {
+            ::core::arch::asm!(
+                concat!(
+                    $crate::__sdt_word!($provider, $probe),
+                    $crate::__sdt_nop!(),
+                    $crate::__sdt_note!($provider, $probe, $($arguments),*),
+                ),
+                $($operands)*
+                options(readonly)
+            )
+        }
+    };
+}

@@ -1,0 +1,84 @@
+use std::ffi::{CStr, CString};
+use std::fmt;
+
+/// A string argument of a probe, before it is encoded.
+///
+/// Making one costs nothing: encoding happens when the probe fires, into a buffer on the stack. What a tracer sees is valid
+/// UTF-8 (invalid bytes become U+FFFD), ends at the first NUL, and is cut at the last character boundary within
+/// [`Buffer::LIMIT`](super::Buffer::LIMIT) bytes. A [`CStr`] needs no encoding and is shown as it is, whatever its length.
+/// [`Text::NULL`], or `None`, is a null pointer.
+///
+/// ```
+/// use dyntrace::sdt::Text;
+///
+/// let _ = [Text::from("literal"), Text::from(&String::from("owned")), Text::from(c"as it is"), Text::from(None::<&str>)];
+/// ```
+#[derive(Clone, Copy)]
+pub struct Text<'a>(pub(super) Kind<'a>);
+
+#[derive(Clone, Copy)]
+pub(super) enum Kind<'a> {
+    Null,
+    Bytes(&'a [u8]),
+    Terminated(&'a CStr),
+    Numbered { prefix: &'static str, number: u64, suffix: &'static str },
+}
+
+impl Text<'_> {
+    /// An absent string: a null pointer.
+    pub const NULL: Self = Text(Kind::Null);
+}
+
+impl Text<'static> {
+    /// A name made of a number, such as `#Port<0.7>`, written out only when the probe fires.
+    pub const fn numbered(prefix: &'static str, number: u64, suffix: &'static str) -> Self {
+        Text(Kind::Numbered { prefix, number, suffix })
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Self {
+        Text(Kind::Bytes(text.as_bytes()))
+    }
+}
+
+impl<'a> From<&'a String> for Text<'a> {
+    fn from(text: &'a String) -> Self {
+        Text::from(text.as_str())
+    }
+}
+
+impl<'a> From<&'a [u8]> for Text<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Text(Kind::Bytes(bytes))
+    }
+}
+
+impl<'a> From<&'a CStr> for Text<'a> {
+    fn from(text: &'a CStr) -> Self {
+        Text(Kind::Terminated(text))
+    }
+}
+
+impl<'a> From<&'a CString> for Text<'a> {
+    fn from(text: &'a CString) -> Self {
+        Text::from(text.as_c_str())
+    }
+}
+
+impl<'a, T: Into<Text<'a>>> From<Option<T>> for Text<'a> {
+    fn from(text: Option<T>) -> Self {
+        text.map_or(Text(Kind::Null), Into::into)
+    }
+}
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Kind::Null => f.write_str("NULL"),
+            Kind::Bytes(bytes) => fmt::Debug::fmt(&String::from_utf8_lossy(bytes), f),
+            Kind::Terminated(text) => fmt::Debug::fmt(text, f),
+            Kind::Numbered { prefix, number, suffix } => write!(f, "{prefix}{number}{suffix}"),
+        }
+    }
+}

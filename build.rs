@@ -4,7 +4,9 @@ use std::env;
 
 fn main() {
     dyntrace_build::compile("provider.d");
-    println!("cargo::rustc-check-cfg=cfg(sdt_leaf, values(\"linux_x86_64\", \"linux_aarch64\", \"macos\", \"dof\", \"plain\", \"none\"))");
+    println!(
+        "cargo::rustc-check-cfg=cfg(sdt_leaf, values(\"linux_x86_64\", \"linux_aarch64\", \"macos\", \"dof\", \"plain\", \"none\"))"
+    );
     println!("cargo::rustc-cfg=sdt_leaf=\"{}\"", leaf());
 }
 

@@ -12,9 +12,9 @@ pub mod efile;
 pub mod fs;
 pub mod probes;
 pub mod process;
+mod scope;
 #[cfg(feature = "scripts")]
 pub mod scripts;
-mod scope;
 pub mod sdt;
 mod sync;
 pub mod tag;
@@ -26,8 +26,6 @@ pub use probe::probe;
 pub use process::{spawn, spawn_local};
 #[doc(no_inline)]
 pub use tag::{Tag, TagError, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag, with_tag};
-
-
 
 /// Includes the probe functions that `dyntrace_build::compile` made of a provider file, by the file's name without `.d`.
 #[macro_export]

@@ -43,10 +43,7 @@ impl<T> Scope<T> {
 }
 
 /// The part of the current value that `part` finds. Asks for the task only where there is something to hide.
-pub(crate) fn read<T, R: Clone>(
-    slot: &'static Slot<T>,
-    part: impl FnOnce(&T) -> Option<&R>,
-) -> Option<R> {
+pub(crate) fn read<T, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) -> Option<&R>) -> Option<R> {
     slot.try_with(|scope| {
         let scope = scope.try_borrow().ok()?;
         let found = part(&scope.value)?;
@@ -56,17 +53,10 @@ pub(crate) fn read<T, R: Clone>(
 }
 
 /// Changes the current value. `change` must not drop anything: a drop may run code that reads the slot.
-pub(crate) fn change<T, R>(
-    slot: &'static Slot<T>,
-    change: impl FnOnce(&mut T) -> R,
-) -> Result<R, Refusal> {
+pub(crate) fn change<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Result<R, Refusal> {
     slot.try_with(|scope| {
         let mut scope = scope.try_borrow_mut().map_err(|_| Refusal::Unreachable)?;
-        if scope.is_of_the_running_task() {
-            Ok(change(&mut scope.value))
-        } else {
-            Err(Refusal::Foreign)
-        }
+        if scope.is_of_the_running_task() { Ok(change(&mut scope.value)) } else { Err(Refusal::Foreign) }
     })
     .unwrap_or(Err(Refusal::Unreachable))
 }
@@ -92,11 +82,7 @@ pin_project_lite::pin_project! {
 
 impl<T, F> Scoped<T, F> {
     pub(crate) fn new(slot: &'static Slot<T>, value: T, future: F) -> Self {
-        Scoped {
-            slot,
-            scope: Scope { task: None, value },
-            future: Some(future),
-        }
+        Scoped { slot, scope: Scope { task: None, value }, future: Some(future) }
     }
 }
 
@@ -106,10 +92,7 @@ impl<T, F: Future> Future for Scoped<T, F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let _entered = enter(this.slot, this.scope);
-        let future = this
-            .future
-            .as_pin_mut()
-            .expect("only drop takes the future");
+        let future = this.future.as_pin_mut().expect("only drop takes the future");
         future.poll(context)
     }
 }

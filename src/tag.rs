@@ -176,14 +176,8 @@ pub fn restore_tag(data: TagData) -> Result<(), TagError> {
 /// ```
 pub fn with_tag<F: Future>(tag: impl Into<Tag>, future: F) -> WithTag<F> {
     let spreads = scope::read(&TAGS, |tags| Some(&tags.spreads)).unwrap_or(false);
-    let tags = TagData {
-        own: Some(tag.into()),
-        received: None,
-        spreads,
-    };
-    WithTag {
-        tagged: Scoped::new(&TAGS, tags, future),
-    }
+    let tags = TagData { own: Some(tag.into()), received: None, spreads };
+    WithTag { tagged: Scoped::new(&TAGS, tags, future) }
 }
 
 pin_project_lite::pin_project! {

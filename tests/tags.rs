@@ -7,9 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use dyntrace::process::{self, Pid};
-use dyntrace::{
-    TagError, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag, with_tag,
-};
+use dyntrace::{TagError, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag, with_tag};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 use tokio::task::{LocalSet, yield_now};
@@ -27,13 +25,7 @@ fn some(text: &str) -> Option<String> {
 }
 
 fn runtimes() -> [Runtime; 2] {
-    [
-        Builder::new_current_thread().build().unwrap(),
-        Builder::new_multi_thread()
-            .worker_threads(2)
-            .build()
-            .unwrap(),
-    ]
+    [Builder::new_current_thread().build().unwrap(), Builder::new_multi_thread().worker_threads(2).build().unwrap()]
 }
 
 fn current_thread() -> Runtime {
@@ -111,10 +103,7 @@ fn a_process_keeps_its_tag_and_pid_across_awaits() {
 
 #[test]
 fn a_process_takes_its_tag_to_another_thread() {
-    let runtime = Builder::new_multi_thread()
-        .worker_threads(1)
-        .build()
-        .unwrap();
+    let runtime = Builder::new_multi_thread().worker_threads(1).build().unwrap();
     runtime
         .block_on(async {
             dyntrace::spawn(async {
@@ -193,10 +182,7 @@ fn a_foreign_task_has_no_tag_and_cannot_set_one() {
             tokio::task::spawn_blocking(|| {
                 assert_eq!(tag(), None);
                 let error = put_tag("lost").unwrap_err().to_string();
-                assert!(
-                    error.contains("dyntrace::spawn") && error.contains("dyntrace::with_tag"),
-                    "{error}"
-                );
+                assert!(error.contains("dyntrace::spawn") && error.contains("dyntrace::with_tag"), "{error}");
             })
             .await
             .unwrap();
@@ -233,11 +219,7 @@ fn a_process_hides_its_pid_from_the_local_tasks_that_it_polls() {
         let process = dyntrace::spawn_local(async {
             let inner = LocalSet::new();
             let foreign = tokio::task::LocalSet::spawn_local(&inner, async { process::current() });
-            (
-                process::current(),
-                inner.run_until(foreign).await.unwrap(),
-                process::current(),
-            )
+            (process::current(), inner.run_until(foreign).await.unwrap(), process::current())
         });
         let (before, foreign, after) = process.await.unwrap();
         assert_ne!(before, thread);
@@ -272,18 +254,10 @@ fn with_tag_may_begin_on_one_thread_and_end_on_another() {
         receive.await.unwrap();
         tag()
     }));
-    assert!(
-        future
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()))
-            .is_pending()
-    );
+    assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     assert_eq!(tag(), some("of the thread"));
     send.send(()).unwrap();
-    assert_eq!(
-        thread::spawn(move || block_on(future)).join().unwrap(),
-        some("traveller")
-    );
+    assert_eq!(thread::spawn(move || block_on(future)).join().unwrap(), some("traveller"));
 }
 
 #[test]
@@ -314,12 +288,7 @@ fn with_tag_does_not_change_the_process() {
     current_thread().block_on(async {
         let thread = process::current();
         assert_eq!(with_tag("x", async { process::current() }).await, thread);
-        let process = async {
-            (
-                process::current(),
-                with_tag("x", async { process::current() }).await,
-            )
-        };
+        let process = async { (process::current(), with_tag("x", async { process::current() }).await) };
         let (outside, inside) = dyntrace::spawn(process).await.unwrap();
         assert_eq!(outside, inside);
         assert_ne!(outside, thread);
@@ -329,8 +298,7 @@ fn with_tag_does_not_change_the_process() {
 #[test]
 fn a_panic_leaves_the_outer_tag_in_force() {
     put_tag("of the thread").unwrap();
-    std::panic::catch_unwind(|| block_on(with_tag("panics", async { panic!("on purpose") })))
-        .unwrap_err();
+    std::panic::catch_unwind(|| block_on(with_tag("panics", async { panic!("on purpose") }))).unwrap_err();
     assert_eq!(tag(), some("of the thread"));
     current_thread().block_on(async {
         let task = dyntrace::spawn(async {
@@ -388,12 +356,7 @@ fn the_locals_of_a_future_are_dropped_before_its_tag() {
         let _witness = Witness(send);
         std::future::pending::<()>().await;
     }));
-    assert!(
-        future
-            .as_mut()
-            .poll(&mut Context::from_waker(Waker::noop()))
-            .is_pending()
-    );
+    assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     drop(future);
     assert_eq!(dropped.recv().unwrap().0, some("scoped"));
     assert_eq!(tag(), some("of the thread"));
@@ -409,12 +372,9 @@ fn a_tag_travels_while_it_is_spread() {
 
             let before = spread_tag(true);
             assert_eq!(child().await.unwrap(), (None, some("parent")));
-            let grandchild =
-                dyntrace::spawn(async { dyntrace::spawn(async { tag_data() }).await.unwrap() });
+            let grandchild = dyntrace::spawn(async { dyntrace::spawn(async { tag_data() }).await.unwrap() });
             assert_eq!(grandchild.await.unwrap(), some("parent"));
-            let scoped = with_tag("scoped", async {
-                dyntrace::spawn(async { tag_data() }).await.unwrap()
-            });
+            let scoped = with_tag("scoped", async { dyntrace::spawn(async { tag_data() }).await.unwrap() });
             assert_eq!(scoped.await, some("scoped"));
 
             put_tag("changed").unwrap();

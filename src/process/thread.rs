@@ -7,10 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-static NUMBERS: Mutex<Numbers> = Mutex::new(Numbers {
-    free: BTreeMap::new(),
-    given: 0,
-});
+static NUMBERS: Mutex<Numbers> = Mutex::new(Numbers { free: BTreeMap::new(), given: 0 });
 
 thread_local! {
     static THREAD: Thread = Thread::begin();
@@ -39,17 +36,12 @@ pub fn thread_number() -> i32 {
 /// assert_eq!(second.tag, first.tag + 1);
 /// ```
 pub fn next_operation() -> OperationId {
-    with_thread(|thread| OperationId {
-        thread: thread.number,
-        tag: thread.count(),
-    })
+    with_thread(|thread| OperationId { thread: thread.number, tag: thread.count() })
 }
 
 /// A destructor of a thread-local value may ask when the thread's number is gone: it gets one for this call only.
 fn with_thread<R>(ask: impl Fn(&Thread) -> R) -> R {
-    THREAD
-        .try_with(&ask)
-        .unwrap_or_else(|_| ask(&Thread::begin()))
+    THREAD.try_with(&ask).unwrap_or_else(|_| ask(&Thread::begin()))
 }
 
 struct Numbers {
@@ -71,10 +63,7 @@ impl Thread {
             numbers.given += 1;
             (numbers.given, 0)
         });
-        Thread {
-            number,
-            operations: Cell::new(operations),
-        }
+        Thread { number, operations: Cell::new(operations) }
     }
 
     fn count(&self) -> i32 {
@@ -101,10 +90,7 @@ mod tests {
 
     #[test]
     fn the_count_wraps_to_one() {
-        let thread = Thread {
-            number: i32::MAX,
-            operations: Cell::new(i32::MAX - 1),
-        };
+        let thread = Thread { number: i32::MAX, operations: Cell::new(i32::MAX - 1) };
         assert_eq!(thread.count(), i32::MAX);
         assert_eq!(thread.count(), 1);
         std::mem::forget(thread);
@@ -114,10 +100,7 @@ mod tests {
     fn a_number_comes_back_with_its_count() {
         // Other tests take and give numbers meanwhile, so hold all free ones until the one under test is given back.
         let thread = Thread::begin();
-        let before = OperationId {
-            thread: thread.number,
-            tag: thread.count(),
-        };
+        let before = OperationId { thread: thread.number, tag: thread.count() };
         drop(thread);
         let mut held = Vec::new();
         let again = loop {
@@ -125,11 +108,7 @@ mod tests {
             if thread.number == before.thread {
                 break thread;
             }
-            assert!(
-                held.len() < 10_000,
-                "number {} never came back",
-                before.thread
-            );
+            assert!(held.len() < 10_000, "number {} never came back", before.thread);
             held.push(thread);
         };
         assert!(again.count() > before.tag);

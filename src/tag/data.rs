@@ -47,11 +47,7 @@ pub struct TagData {
 }
 
 impl TagData {
-    pub(super) const NONE: TagData = TagData {
-        own: None,
-        received: None,
-        spreads: false,
-    };
+    pub(super) const NONE: TagData = TagData { own: None, received: None, spreads: false };
 
     /// The tag that operations carry.
     pub(super) fn in_force(&self) -> Option<&Tag> {

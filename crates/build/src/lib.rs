@@ -1,6 +1,102 @@
 //! Compiles D provider definitions into Rust probe functions.
+//!
+//! A package with a provider file of its own has a build script of one line:
+//!
+//! ```no_run
+//! dyntrace_build::compile("my.d");
+//! ```
+//!
+//! and takes the functions in by `dyntrace::include_provider!("my")`. A package that only uses probes of others
+//! calls [`link_for_tracers`] instead.
+//!
+//! The way of a file: [`parse`] makes the [`model`] of it, [`generate`] makes Rust of the model.
+//! The parser knows nothing of Rust code, the generator nothing of D text.
+//!
+//! # What a file may say
+//!
+//! ```d
+//! provider shop {
+//!     /**
+//!      * A customer paid.
+//!      *
+//!      * @param name the customer's name
+//!      * @param cents what was paid
+//!      */
+//!     probe order__paid(char *name, uint32_t cents);
+//! };
+//! ```
+//!
+//! One provider, its probes, `#pragma D` lines and comments. Arguments are integers (`int`, `unsigned long`, `uint32_t`
+//! and the like) and strings (`char *`), twelve at most, with or without a name. `/** ... */` before a probe is its
+//! documentation. In Rust the part of the name before the first `__` is a module and the rest the function, here
+//! `order::paid`.
 
-/// Compiles the provider definition at `path`.
-pub fn compile(path: impl AsRef<std::path::Path>) {
-    let _ = path;
+mod definition;
+mod doc;
+mod error;
+mod generate;
+mod lexer;
+mod markdown;
+pub mod model;
+mod names;
+mod types;
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process;
+
+pub use definition::parse;
+pub use error::{Error, Problem};
+pub use generate::generate;
+
+/// Compiles the provider definition at `path` into `$OUT_DIR`, for `dyntrace::include_provider!`.
+///
+/// For build scripts only: it talks to Cargo on standard output. Relative paths start at the package's folder. It also does what
+/// [`link_for_tracers`] does.
+///
+/// A definition that is wrong ends the build script with status 1, so that the build fails with file, line, column and what was
+/// expected there. [`try_compile`] returns the error instead.
+///
+/// # Panics
+///
+/// Outside of a build script, where `OUT_DIR` is not set.
+pub fn compile(path: impl AsRef<Path>) {
+    let path = path.as_ref();
+    println!("cargo::rerun-if-changed={}", path.display());
+    link_for_tracers();
+    let out_dir = env::var_os("OUT_DIR").expect("OUT_DIR is not set: dyntrace_build::compile is for build scripts");
+    if let Err(error) = try_compile(path, out_dir) {
+        println!("cargo::error={error}");
+        process::exit(1);
+    }
+}
+
+/// Compiles the provider definition at `path` into the file of the same stem, with `.rs`, in `out_dir`. Returns that file's path.
+///
+/// # Errors
+///
+/// When the definition cannot be read or is wrong, and when the result cannot be written.
+pub fn try_compile(path: impl AsRef<Path>, out_dir: impl AsRef<Path>) -> Result<PathBuf, Error> {
+    let path = path.as_ref();
+    let bytes = fs::read(path).map_err(|error| Error::Read { path: path.to_owned(), error })?;
+    let file_name = path.display().to_string();
+    let text = str::from_utf8(&bytes).map_err(|error| Error::not_utf8(&bytes, error.valid_up_to(), &file_name))?;
+    let provider = parse(text, &file_name)?;
+
+    let out = out_dir.as_ref().join(path.file_name().unwrap_or_default()).with_extension("rs");
+    fs::write(&out, generate(&provider)).map_err(|error| Error::Write { path: out.clone(), error })?;
+    Ok(out)
+}
+
+/// Makes Cargo link this package's programs so that every tracer finds their probes. For build scripts only.
+///
+/// perf and SystemTap take the offset of a site in the file for its address. rust-lld, the usual linker of Linux on x86_64, lays
+/// text out so that the two differ, and then perf records nothing and SystemTap refuses; with `-z separate-code` they are equal.
+/// Each package whose programs contain probes needs this, for Cargo does not hand link arguments on to the packages that depend on
+/// one. Elsewhere than on Linux it does nothing.
+pub fn link_for_tracers() {
+    if env::var_os("CARGO_CFG_TARGET_OS").is_some_and(|os| os == "linux") {
+        println!("cargo::rustc-link-arg=-Wl,-z,separate-code");
+    }
 }

@@ -1,0 +1,167 @@
+//! What can be wrong with a definition, and where.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::model::MAX_ARGUMENTS;
+
+/// Why a provider definition could not be compiled. Each is one line of text that names the way out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The definition could not be read.
+    #[error("{}: cannot read the provider definition: {error}", path.display())]
+    Read {
+        /// The definition.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The Rust file could not be written.
+    #[error("{}: cannot write the probe functions: {error}", path.display())]
+    Write {
+        /// The Rust file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The definition is wrong.
+    #[error("{file}:{line}:{column}: {problem}")]
+    Definition {
+        /// The definition's name, as it was given.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column in characters, from 1.
+        column: usize,
+        /// What is wrong there.
+        problem: Problem,
+    },
+}
+
+/// What is wrong with a definition.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// Bytes that are no text.
+    #[error("expected text in UTF-8, found other bytes; save the file as UTF-8")]
+    NotUtf8,
+    /// A comment without an end.
+    #[error("expected `*/`: this comment never ends")]
+    UnterminatedComment,
+    /// A line for the C preprocessor.
+    #[error("expected `#pragma`, found another `#` line; no preprocessor runs over this file, write out what it would have made")]
+    Preprocessor,
+    /// Something else than the grammar wants.
+    #[error("expected {expected}, found {found}")]
+    Unexpected {
+        /// What the grammar wants.
+        expected: String,
+        /// What stands there, in backticks, or `the end of the file`.
+        found: String,
+    },
+    /// A provider without probes.
+    #[error("expected a probe, found `}}`; a provider has at least one")]
+    EmptyProvider,
+    /// A second provider.
+    #[error("expected the end of the file, found the second provider `{name}`; give it a file of its own")]
+    SecondProvider {
+        /// The second provider.
+        name: String,
+    },
+    /// A provider name that a tracer or Rust cannot take.
+    #[error("expected the name of a provider, found `{name}`: {reason}")]
+    ProviderName {
+        /// The name.
+        name: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// A probe name that a tracer or Rust cannot take.
+    #[error("expected the name of a probe, found `{name}`: {reason}")]
+    ProbeName {
+        /// The name.
+        name: String,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// Two probes of one name.
+    #[error("expected another name, found the probe `{name}` for the second time; the first is in line {first_line}")]
+    DuplicateProbe {
+        /// The name.
+        name: String,
+        /// Where the first one is.
+        first_line: usize,
+    },
+    /// Two probes whose functions or modules would have one name in Rust.
+    #[error(
+        "expected another name: in Rust the probe `{name}`, there `{rust}`, and the probe `{other}` of line {other_line} get into each other's way; rename one of them"
+    )]
+    RustNameTaken {
+        /// The second probe.
+        name: String,
+        /// Its name in Rust.
+        rust: String,
+        /// The first probe.
+        other: String,
+        /// Where the first one is.
+        other_line: usize,
+    },
+    /// Two parameters of one name.
+    #[error("expected another name, found the parameter `{name}` for the second time")]
+    DuplicateParameter {
+        /// The name.
+        name: String,
+    },
+    /// More arguments than tracers take.
+    #[error("expected at most {MAX_ARGUMENTS} arguments, found {count}; tracers take no more, so make two probes of it")]
+    TooManyArguments {
+        /// How many there are.
+        count: usize,
+    },
+    /// A floating-point argument.
+    #[error("expected an integer or `char *`, found `{found}`: tracers read no floating-point registers; pass the bits as `{instead}`")]
+    FloatingPoint {
+        /// The type.
+        found: String,
+        /// The integer type for its bits.
+        instead: &'static str,
+    },
+    /// A pointer to something else than `char`.
+    #[error("expected an integer or `char *`, found the pointer `{found}`; pass the address as `uintptr_t`")]
+    Pointer {
+        /// The type.
+        found: String,
+    },
+    /// No type that probes can have.
+    #[error("expected an integer type such as `int`, `unsigned long` or `uint32_t`, or `char *`, found `{found}`")]
+    Type {
+        /// What stands there.
+        found: String,
+    },
+}
+
+impl Error {
+    /// The problem at byte `at` of `text`.
+    pub(crate) fn at(text: &str, at: usize, file: &str, problem: Problem) -> Self {
+        let before = &text[..at];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Error::Definition {
+            file: file.to_owned(),
+            line: line(text, at),
+            column: before[line_start..].chars().count() + 1,
+            problem,
+        }
+    }
+
+    /// The first byte that is no UTF-8, at `valid_up_to`.
+    pub(crate) fn not_utf8(bytes: &[u8], valid_up_to: usize, file: &str) -> Self {
+        let before = String::from_utf8_lossy(&bytes[..valid_up_to]);
+        Self::at(&before, before.len(), file, Problem::NotUtf8)
+    }
+}
+
+/// The line of byte `at` of `text`, from 1.
+pub(crate) fn line(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}

@@ -1,0 +1,285 @@
+//! The generator: [`model`](crate::model) to Rust.
+//!
+//! One probe is one function that asks whether it is wanted, and a module of the same name with the firing. It is the same text on every
+//! platform; what differs is behind the macros of `dyntrace::sdt`.
+
+use crate::markdown;
+use crate::model::{Argument, Kind, Probe, Provider};
+use crate::names;
+
+/// Makes the text of a Rust file with the probe functions of `provider`, for `include!`.
+pub fn generate(provider: &Provider) -> String {
+    let mut out = Code::default();
+    out.line(&format!("// Made of the provider definition `{}` by dyntrace-build; changes belong there.", provider.name));
+    let mut done: Vec<String> = Vec::new();
+    for first in &provider.probes {
+        let Some(module) = names::path(&first.name).module else {
+            out.line("");
+            out.probe(provider, first);
+            continue;
+        };
+        if done.contains(&module) {
+            continue;
+        }
+        let prefix = first.tool_name().split_once('-').map_or(String::new(), |(prefix, _)| prefix.to_owned());
+        out.line("");
+        out.line(&format!("/// The probes `{prefix}-*` of the provider `{}`.", provider.name));
+        if !is_snake_case(&module) {
+            out.line("#[allow(non_snake_case)]");
+        }
+        out.open(&format!("pub mod {module} {{"));
+        let of_module = |probe: &&Probe| names::path(&probe.name).module.as_ref() == Some(&module);
+        for (number, probe) in provider.probes.iter().filter(of_module).enumerate() {
+            if number > 0 {
+                out.line("");
+            }
+            out.probe(provider, probe);
+        }
+        out.close();
+        done.push(module);
+    }
+    out.text
+}
+
+/// Text in the making, with the depth of its next line.
+#[derive(Default)]
+struct Code {
+    text: String,
+    depth: usize,
+}
+
+impl Code {
+    fn line(&mut self, line: &str) {
+        if !line.is_empty() {
+            self.text.push_str(&"    ".repeat(self.depth));
+            self.text.push_str(line.trim_end());
+        }
+        self.text.push('\n');
+    }
+
+    fn open(&mut self, line: &str) {
+        self.line(line);
+        self.depth += 1;
+    }
+
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.line("}");
+    }
+
+    /// `before`, the items and `after`, on one line if there is room, else with a line for each item.
+    fn list(&mut self, before: &str, items: &[String], after: &str) {
+        let line = format!("{before}{}{after}", items.join(", "));
+        if self.depth * 4 + line.len() <= 100 {
+            return self.line(&line);
+        }
+        self.open(before);
+        for item in items {
+            self.line(&format!("{item},"));
+        }
+        self.depth -= 1;
+        self.line(after);
+    }
+
+    /// One probe: its function and its module.
+    fn probe(&mut self, provider: &Provider, probe: &Probe) {
+        let probe = Names::of(provider, probe);
+        self.outer(&probe);
+        self.line("");
+        self.inner(&probe);
+    }
+
+    fn outer(&mut self, probe: &Names<'_>) {
+        let Names { provider, probe: Probe { name, arguments, .. }, function, .. } = probe;
+        self.documentation(probe);
+        self.line("#[inline(always)]");
+        self.allow(function, "named_asm_labels, clippy::type_complexity");
+
+        let generics = match probe.type_parameters.as_slice() {
+            [] => String::new(),
+            parameters => format!("<'a, {}>", parameters.join(", ")),
+        };
+        let mut texts = probe.type_parameters.iter();
+        let types = arguments.iter().map(|argument| match argument.ty.kind {
+            Kind::Text => texts.next().cloned().unwrap_or_default(),
+            _ => argument.ty.rust().to_owned(),
+        });
+        let result = match types.collect::<Vec<_>>().as_slice() {
+            [] => String::new(),
+            [one] => format!(" -> {one}"),
+            types => format!(" -> ({})", types.join(", ")),
+        };
+        let closure = format!("arguments: impl FnOnce(){result}");
+        if probe.type_parameters.is_empty() {
+            self.list(&format!("pub fn {function}("), &[closure], ") {");
+        } else {
+            self.open(&format!("pub fn {function}{generics}("));
+            self.line(&format!("{closure},"));
+            self.depth -= 1;
+            self.open(") where");
+            for parameter in &probe.type_parameters {
+                self.line(&format!("{parameter}: Into<::dyntrace::sdt::Text<'a>>,"));
+            }
+            self.depth -= 1;
+            self.line("{");
+        }
+        self.depth += 1;
+
+        self.open(&format!("::dyntrace::sdt::if_enabled!(\"{provider}\", \"{name}\", {function}, {{"));
+        match probe.parameters.as_slice() {
+            [] => self.line("arguments();"),
+            [one] => self.line(&format!("let {one} = arguments();")),
+            parameters => self.list("let (", parameters, ") = arguments();"),
+        }
+        let passed = arguments.iter().zip(&probe.parameters).map(|(argument, parameter)| match argument.ty.kind {
+            Kind::Text => format!("{parameter}.into()"),
+            _ => parameter.clone(),
+        });
+        self.list(&format!("{function}::fire("), &passed.collect::<Vec<_>>(), ");");
+        self.depth -= 1;
+        self.line("});");
+        self.close();
+    }
+
+    fn inner(&mut self, probe: &Names<'_>) {
+        let Names { provider, probe: Probe { name, arguments, .. }, function, .. } = probe;
+        let tool_name = probe.probe.tool_name();
+        self.line(&format!("/// Whether `{tool_name}` is traced, and its firing."));
+        if !is_snake_case(function) {
+            self.line("#[allow(non_snake_case)]");
+        }
+        self.open(&format!("pub mod {function} {{"));
+        self.line(&format!("::dyntrace::sdt::declare!(\"{provider}\", \"{name}\");"));
+        self.line("");
+        self.line(&format!("/// Whether a tracer looks at `{tool_name}` now."));
+        self.line("#[inline(always)]");
+        self.line("#[must_use]");
+        self.line("#[allow(named_asm_labels)]");
+        self.open("pub fn is_enabled() -> bool {");
+        self.line(&format!("::dyntrace::sdt::if_enabled!(\"{provider}\", \"{name}\", self, {{ return true }});"));
+        self.line("false");
+        self.close();
+        self.line("");
+
+        self.line("#[cold]");
+        self.line("#[inline(never)]");
+        self.allow(&probe.parameters.join(""), "named_asm_labels, clippy::too_many_arguments");
+        let parameters = arguments.iter().zip(&probe.parameters).map(|(argument, parameter)| match argument.ty.kind {
+            Kind::Text => format!("{parameter}: ::dyntrace::sdt::Text<'_>"),
+            _ => format!("{parameter}: {}", argument.ty.rust()),
+        });
+        self.list("pub(super) fn fire(", &parameters.collect::<Vec<_>>(), ") {");
+        self.depth += 1;
+        for (parameter, buffer) in probe.texts() {
+            self.line(&format!("let mut {buffer} = ::dyntrace::sdt::Buffer::new();"));
+            self.line(&format!("let {parameter} = {buffer}.encode({parameter});"));
+        }
+        let values = arguments.iter().zip(&probe.parameters).map(|(Argument { ty, .. }, parameter)| match ty.kind {
+            Kind::Text => format!("(str {parameter} \"{}\")", ty.c),
+            _ => format!("({} {parameter} \"{}\")", ty.rust(), ty.c),
+        });
+        if arguments.is_empty() {
+            self.line(&format!("::dyntrace::sdt::site!(\"{provider}\", \"{name}\");"));
+        } else {
+            self.open("::dyntrace::sdt::site!(");
+            self.line(&format!("\"{provider}\","));
+            self.line(&format!("\"{name}\","));
+            values.for_each(|value| self.line(&value));
+            self.depth -= 1;
+            self.line(");");
+        }
+        self.close();
+        self.close();
+    }
+
+    fn documentation(&mut self, probe: &Names<'_>) {
+        let Names { provider, probe: Probe { doc, arguments, .. }, .. } = probe;
+        let mut lines: Vec<String> = markdown::lines(doc).collect();
+        if lines.is_empty() {
+            lines.push(format!("Fires the probe `{}`.", probe.probe.tool_name()));
+        }
+        lines.push(String::new());
+        lines.push(format!("The probe `{}` of the provider `{provider}`.", probe.probe.tool_name()));
+        lines.push(match arguments.len() {
+            0 => "`arguments` is called while a tracer looks at it, only then.".to_owned(),
+            _ => "`arguments` makes these values while a tracer looks at it, only then:".to_owned(),
+        });
+        if !arguments.is_empty() {
+            lines.push(String::new());
+            lines.push("| argument | in D | in Rust | meaning |".to_owned());
+            lines.push("|---|---|---|---|".to_owned());
+        }
+        for Argument { name, ty, doc } in arguments {
+            let rust = match ty.kind {
+                Kind::Text => "Into<Text>",
+                _ => ty.rust(),
+            };
+            lines.push(format!("| `{name}` | `{}` | `{rust}` | {} |", ty.c, markdown::escape(doc)));
+        }
+        for line in lines {
+            self.line(&format!("/// {line}"));
+        }
+    }
+
+    /// Allows `lints`, and names that are not in Rust's style if `names` has such.
+    fn allow(&mut self, names: &str, lints: &str) {
+        let style = if is_snake_case(names) { "" } else { ", non_snake_case" };
+        self.line(&format!("#[allow({lints}{style})]"));
+    }
+}
+
+/// A probe with the names that its parts have in Rust.
+struct Names<'p> {
+    provider: &'p str,
+    probe: &'p Probe,
+    function: String,
+    /// One for each argument.
+    parameters: Vec<String>,
+    /// One for each string argument.
+    type_parameters: Vec<String>,
+}
+
+impl<'p> Names<'p> {
+    fn of(provider: &'p Provider, probe: &'p Probe) -> Self {
+        let mut type_parameters: Vec<String> = Vec::new();
+        for argument in probe.arguments.iter().filter(|argument| argument.ty.kind == Kind::Text) {
+            let name = names::type_parameter(&argument.name);
+            let name = unused(name, |name| ["Self", "Into", "FnOnce"].contains(&name) || type_parameters.iter().any(|other| other == name));
+            type_parameters.push(name);
+        }
+        Names {
+            provider: &provider.name,
+            probe,
+            function: names::path(&probe.name).function,
+            parameters: probe.arguments.iter().map(|argument| names::identifier(&argument.name)).collect(),
+            type_parameters,
+        }
+    }
+
+    /// The string parameters, each with the name of its buffer.
+    fn texts(&self) -> Vec<(&str, String)> {
+        let mut texts: Vec<(&str, String)> = Vec::new();
+        for (argument, parameter) in self.probe.arguments.iter().zip(&self.parameters) {
+            if argument.ty.kind == Kind::Text {
+                let taken = |name: &str| {
+                    self.parameters.iter().any(|parameter| parameter == name) || texts.iter().any(|(_, other)| other == name)
+                };
+                let buffer = unused(format!("{}_buffer", argument.name), taken);
+                texts.push((parameter, buffer));
+            }
+        }
+        texts
+    }
+}
+
+/// `name`, with as many `_` behind it as it takes to be none of the taken ones.
+fn unused(mut name: String, taken: impl Fn(&str) -> bool) -> String {
+    while taken(&name) {
+        name.push('_');
+    }
+    name
+}
+
+fn is_snake_case(name: &str) -> bool {
+    !name.contains(|c: char| c.is_ascii_uppercase())
+}

@@ -1,0 +1,74 @@
+//! Plain text as Markdown: what a D comment says must not turn into links, tags, tables or code that rustdoc would test.
+
+/// `text` as lines of Markdown that show it as it is. Pairs of backticks stay code.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = String> {
+    text.lines().map(|line| escape(line.trim()))
+}
+
+/// One line. What stands between two backticks stays; elsewhere signs of Markdown get a backslash, and addresses become links.
+pub(crate) fn escape(line: &str) -> String {
+    let mut escaped = String::new();
+    let mut rest = line;
+    while !rest.is_empty() {
+        let length = code(rest).or_else(|| address(rest));
+        let (piece, behind) = rest.split_at(length.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8)));
+        let at_start = escaped.is_empty();
+        if length.is_some() && piece.starts_with('`') {
+            escaped.push_str(&piece.replace('|', "\\|"));
+        } else if length.is_some() {
+            escaped.push_str(&format!("<{piece}>"));
+        } else {
+            if r"\`*[]<>|".contains(piece) || at_start && "#~=+".contains(piece) {
+                escaped.push('\\');
+            }
+            escaped.push_str(piece);
+        }
+        rest = behind;
+    }
+    escaped
+}
+
+/// The length of the code between single backticks that `rest` begins with.
+fn code(rest: &str) -> Option<usize> {
+    let inner = rest.strip_prefix('`')?;
+    let end = inner.find('`')?;
+    (end > 0).then_some(end + 2)
+}
+
+/// The length of the address that `rest` begins with.
+fn address(rest: &str) -> Option<usize> {
+    if !rest.starts_with("http://") && !rest.starts_with("https://") {
+        return None;
+    }
+    let end = rest.find(|c: char| c.is_whitespace() || "<>()[]`|\"\\,".contains(c)).unwrap_or(rest.len());
+    Some(rest[..end].trim_end_matches('.').len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_of_markdown() {
+        assert_eq!(escape(r#"as "<0.N.0>" or [x], a_b"#), r#"as "\<0.N.0\>" or \[x\], a_b"#);
+        assert_eq!(escape("a | b * c"), r"a \| b \* c");
+        assert_eq!(escape("# 1 # 2"), r"\# 1 # 2");
+    }
+
+    #[test]
+    fn code_stays() {
+        assert_eq!(escape("as `<0.N.0>` [x]"), r"as `<0.N.0>` \[x\]");
+        assert_eq!(escape("one ` only <"), r"one \` only \<");
+        assert_eq!(escape("```rust"), r"\`\`\`rust");
+    }
+
+    #[test]
+    fn addresses_are_links() {
+        assert_eq!(escape("see https://example.org/a_b."), "see <https://example.org/a_b>.");
+    }
+
+    #[test]
+    fn indented_text_is_no_code() {
+        assert_eq!(lines("a\n\n        let x = 1;").collect::<Vec<_>>(), ["a", "", "let x = 1;"]);
+    }
+}

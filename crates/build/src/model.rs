@@ -1,0 +1,100 @@
+//! What a provider definition says: plain values between the parser and the generator.
+
+/// A provider: a named group of probes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Provider {
+    /// Its name, as tools show it.
+    pub name: String,
+    /// Its doc comment, without the comment signs; empty if there is none.
+    pub doc: String,
+    /// Its probes, in the order of the file.
+    pub probes: Vec<Probe>,
+}
+
+/// A probe: a named point of a program with typed arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Its name as the file has it, with `__`.
+    pub name: String,
+    /// Its doc comment, without the comment signs and the `@param` lines; empty if there is none.
+    pub doc: String,
+    /// Its arguments, in the order of the file; at most [`MAX_ARGUMENTS`].
+    pub arguments: Vec<Argument>,
+}
+
+/// How many arguments a probe can have: what the tracers' argument strings hold.
+pub const MAX_ARGUMENTS: usize = 12;
+
+impl Probe {
+    /// The name that DTrace and SystemTap show: `__` reads as a hyphen.
+    ///
+    /// ```
+    /// let provider = dyntrace_build::parse("provider shop { probe order__paid(); };", "shop.d")?;
+    /// assert_eq!(provider.probes[0].tool_name(), "order-paid");
+    /// # Ok::<(), dyntrace_build::Error>(())
+    /// ```
+    pub fn tool_name(&self) -> String {
+        self.name.replace("__", "-")
+    }
+}
+
+/// An argument of a probe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name; `arg0`, `arg1` and so on by position where the file gives none.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Its `@param` text; empty if there is none.
+    pub doc: String,
+}
+
+/// The type of an argument: as it is written in D, and what becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// The type as the file has it, for example `int`, `unsigned long` or `char *`.
+    pub c: String,
+    /// What is passed to the tracer.
+    pub kind: Kind,
+}
+
+/// What a tracer gets: integers of four and eight bytes, smaller ones being widened, and strings as pointers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A signed integer of four bytes.
+    I32,
+    /// An unsigned integer of four bytes.
+    U32,
+    /// A signed integer of eight bytes.
+    I64,
+    /// An unsigned integer of eight bytes.
+    U64,
+    /// The address of a NUL-terminated string, or null.
+    Text,
+}
+
+impl Type {
+    /// The type of the argument in Rust; `Text` stands for everything that is `Into<Text>`.
+    pub fn rust(&self) -> &'static str {
+        match self.kind {
+            Kind::I32 => "i32",
+            Kind::U32 => "u32",
+            Kind::I64 => "i64",
+            Kind::U64 => "u64",
+            Kind::Text => "Text",
+        }
+    }
+
+    /// Whether the tracer reads a signed number.
+    pub fn is_signed(&self) -> bool {
+        matches!(self.kind, Kind::I32 | Kind::I64)
+    }
+
+    /// How many bytes the tracer reads.
+    pub fn size(&self) -> usize {
+        match self.kind {
+            Kind::I32 | Kind::U32 => 4,
+            Kind::I64 | Kind::U64 | Kind::Text => 8,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The types of parameters: C's spellings, each with the one that dtrace-parser knows.
+
+use crate::error::Problem;
+use crate::lexer::Token;
+
+/// The spelling of the type that dtrace-parser knows, or why there is none.
+///
+/// `int` is four bytes, `long` eight: so they are on every 64-bit system that has probes.
+pub(crate) fn normalise(tokens: &[Token<'_>]) -> Result<&'static str, Problem> {
+    let found = spelling(tokens);
+    let stars = tokens.iter().filter(|token| token.text == "*").count();
+    let mut words: Vec<&str> = tokens.iter().map(|token| token.text).filter(|text| !["*", "const"].contains(text)).collect();
+    // C takes the words of an integer type in any order; beside these, `int` says nothing.
+    words.sort_unstable();
+    let int = words.iter().position(|word| *word == "int");
+    if let Some(int) = int.filter(|_| ["short", "long", "signed", "unsigned"].iter().any(|word| words.contains(word)))
+        && !words.contains(&"char")
+    {
+        words.remove(int);
+    }
+
+    let normal = match words.as_slice() {
+        ["char"] if stars == 1 && tokens[0].text != "*" => return Ok("char*"),
+        ["float"] if stars == 0 => return Err(Problem::FloatingPoint { found, instead: "uint32_t" }),
+        ["double"] if stars == 0 => return Err(Problem::FloatingPoint { found, instead: "uint64_t" }),
+        [word, ..] if stars > 0 && is_word(word) => return Err(Problem::Pointer { found }),
+        ["char"] | ["char", "signed"] | ["int8_t"] => "int8_t",
+        ["char", "unsigned"] | ["uint8_t"] => "uint8_t",
+        ["short"] | ["short", "signed"] | ["int16_t"] => "int16_t",
+        ["short", "unsigned"] | ["uint16_t"] => "uint16_t",
+        ["int"] | ["signed"] | ["int32_t"] => "int32_t",
+        ["unsigned"] | ["uint32_t"] => "uint32_t",
+        ["long"] | ["long", "signed"] | ["long", "long"] | ["long", "long", "signed"] => "int64_t",
+        ["int64_t"] | ["intptr_t"] | ["ssize_t"] => "int64_t",
+        ["long", "unsigned"] | ["long", "long", "unsigned"] => "uint64_t",
+        ["uint64_t"] | ["uintptr_t"] | ["size_t"] => "uint64_t",
+        _ => return Err(Problem::Type { found }),
+    };
+    Ok(normal)
+}
+
+/// The type as C programs write it.
+pub(crate) fn spelling(tokens: &[Token<'_>]) -> String {
+    tokens.iter().map(|token| token.text).collect::<Vec<_>>().join(" ")
+}
+
+/// Words of types, which cannot be the name of a parameter.
+pub(crate) fn is_type_word(word: &str) -> bool {
+    const WORDS: [&str; 10] = ["char", "short", "int", "long", "signed", "unsigned", "const", "float", "double", "void"];
+    const DEFINED: [&str; 12] = [
+        "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t", "uintptr_t", "size_t",
+        "ssize_t",
+    ];
+    WORDS.contains(&word) || DEFINED.contains(&word)
+}
+
+fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lexer;
+
+    fn of(text: &str) -> Result<&'static str, Problem> {
+        normalise(&lexer::tokens(text).unwrap())
+    }
+
+    #[test]
+    fn spellings_of_integers() {
+        for (c, normal) in [
+            ("int", "int32_t"),
+            ("unsigned", "uint32_t"),
+            ("int unsigned", "uint32_t"),
+            ("signed int", "int32_t"),
+            ("char", "int8_t"),
+            ("unsigned char", "uint8_t"),
+            ("short int", "int16_t"),
+            ("unsigned short", "uint16_t"),
+            ("long", "int64_t"),
+            ("long long int", "int64_t"),
+            ("unsigned long", "uint64_t"),
+            ("long unsigned int long", "uint64_t"),
+            ("const int", "int32_t"),
+            ("uint16_t", "uint16_t"),
+            ("size_t", "uint64_t"),
+        ] {
+            assert_eq!(of(c), Ok(normal), "{c}");
+        }
+    }
+
+    #[test]
+    fn spellings_of_strings() {
+        for c in ["char *", "const char *", "char const *", "char *const"] {
+            assert_eq!(of(c), Ok("char*"), "{c}");
+        }
+    }
+
+    #[test]
+    fn what_no_probe_can_have() {
+        assert_eq!(of("float"), Err(Problem::FloatingPoint { found: "float".into(), instead: "uint32_t" }));
+        assert_eq!(of("double"), Err(Problem::FloatingPoint { found: "double".into(), instead: "uint64_t" }));
+        assert_eq!(of("void *"), Err(Problem::Pointer { found: "void *".into() }));
+        assert_eq!(of("char **"), Err(Problem::Pointer { found: "char * *".into() }));
+        for c in ["void", "strnig", "char int", "long char", "long long long", "unsigned signed", "const", "int [ 4 ]", "* char", "7"] {
+            assert!(of(c).is_err(), "{c}");
+        }
+    }
+}

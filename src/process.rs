@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinHandle;
 
 use crate::scope::{self, Scope, Scoped};
+use crate::sdt::Text;
 use crate::tag;
 
 pub use thread::{OperationId, next_operation, thread_number};
@@ -38,6 +39,12 @@ impl Pid {
 impl fmt::Display for Pid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<0.{}.0>", self.0)
+    }
+}
+
+impl From<Pid> for Text<'static> {
+    fn from(pid: Pid) -> Self {
+        Text::numbered("<0.", pid.0, ".0>")
     }
 }
 

@@ -4,10 +4,12 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::sdt::Text;
+
 /// A user tag: a text that is cheap to clone.
 ///
-/// A tracer sees it as it sees every string argument: cut at an embedded NUL, and at the
-/// [limit](crate::sdt) of string arguments.
+/// A tracer sees it as it sees every string argument: cut at a NUL, and at [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT)
+/// bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(Arc<str>);
 
@@ -34,6 +36,12 @@ impl From<&str> for Tag {
 impl From<String> for Tag {
     fn from(text: String) -> Tag {
         Tag(text.into())
+    }
+}
+
+impl<'a> From<&'a Tag> for Text<'a> {
+    fn from(tag: &'a Tag) -> Self {
+        Text::from(&**tag)
     }
 }
 

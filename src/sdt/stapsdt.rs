@@ -16,32 +16,20 @@ macro_rules! __sdt_word_name {
 }
 
 /// Assembly that defines a probe's word unless the object has it.
+#[rustfmt::skip]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_word {
     ($provider:literal, $probe:literal) => {
         concat!(
-            ".ifndef ",
-            $crate::__sdt_word_name!($provider, $probe),
-            "\n",
-            ".pushsection .probes, \"awGR\", @progbits, ",
-            $crate::__sdt_word_name!($provider, $probe),
-            ", comdat\n",
+            ".ifndef ", $crate::__sdt_word_name!($provider, $probe), "\n",
+            ".pushsection .probes, \"awGR\", @progbits, ", $crate::__sdt_word_name!($provider, $probe), ", comdat\n",
             ".balign 4\n",
-            ".weak ",
-            $crate::__sdt_word_name!($provider, $probe),
-            "\n",
-            ".hidden ",
-            $crate::__sdt_word_name!($provider, $probe),
-            "\n",
-            ".type ",
-            $crate::__sdt_word_name!($provider, $probe),
-            ", @object\n",
-            ".size ",
-            $crate::__sdt_word_name!($provider, $probe),
-            ", 4\n",
-            $crate::__sdt_word_name!($provider, $probe),
-            ": .zero 4\n",
+            ".weak ", $crate::__sdt_word_name!($provider, $probe), "\n",
+            ".hidden ", $crate::__sdt_word_name!($provider, $probe), "\n",
+            ".type ", $crate::__sdt_word_name!($provider, $probe), ", @object\n",
+            ".size ", $crate::__sdt_word_name!($provider, $probe), ", 4\n",
+            $crate::__sdt_word_name!($provider, $probe), ": .zero 4\n",
             ".popsection\n",
             ".endif\n",
         )
@@ -49,6 +37,7 @@ macro_rules! __sdt_word {
 }
 
 /// Assembly of the note for the site at local label 990. `$arguments` is the note's argument text.
+#[rustfmt::skip]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_note {

@@ -16,7 +16,7 @@ macro_rules! __sdt_word_name {
 }
 
 /// Assembly that defines a probe's word unless the object has it.
-#[rustfmt::skip]
+#[cfg_attr(rustfmt, rustfmt_skip)]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_word {
@@ -37,7 +37,7 @@ macro_rules! __sdt_word {
 }
 
 /// Assembly of the note for the site at local label 990. `$arguments` is the note's argument text.
-#[rustfmt::skip]
+#[cfg_attr(rustfmt, rustfmt_skip)]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_note {

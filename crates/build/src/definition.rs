@@ -1,8 +1,9 @@
 //! The parser: D text to [`model`](crate::model).
 //!
-//! dtrace-parser holds the grammar, but knows no comments of ours, no parameter names and no `int`. So its input is made of the
-//! file: the same tokens without these, each type in a spelling that it knows ([`Normal`]). What it reads is joined again with the
-//! names and comments, which were kept aside ([`Declaration`]), and an error it finds is put at the token of the file.
+//! dtrace-parser holds the grammar, but knows no comments of ours, no parameter names and no `int`. So its input is
+//! made of the file: the same tokens without these, each type in a spelling that it knows ([`Normal`]). What it reads
+//! is joined again with the names and comments, which were kept aside ([`Declaration`]), and an error it finds is put
+//! at the token of the file.
 
 use dtrace_parser::{BitWidth, DTraceError, DataType, File, Integer, Sign};
 use pest::error::InputLocation;
@@ -38,7 +39,11 @@ fn read(text: &str) -> Result<Provider, Located> {
     names::check_provider(&provider.name).map_err(|problem| (declared.name.start, problem))?;
     names::check_probes(text, normal.probes.iter().map(|probe| (probe.name.text, probe.name.start)))?;
     let probes = provider.probes.iter().zip(&normal.probes).map(|(read, declared)| probe(read, declared));
-    Ok(Provider { name: provider.name.clone(), doc: doc::of(declared.doc).rest(), probes: probes.collect::<Result<_, _>>()? })
+    Ok(Provider {
+        name: provider.name.clone(),
+        doc: doc::of(declared.doc).rest(),
+        probes: probes.collect::<Result<_, _>>()?,
+    })
 }
 
 /// Joins what dtrace-parser read of a probe with the names and comments.
@@ -107,7 +112,8 @@ impl<'t> Normal<'t> {
             let declared = match token.text {
                 "provider" => &mut normal.providers,
                 "probe" => &mut normal.probes,
-                // No other word begins anything; nor does `_`. The word itself would not do: the grammar takes `probea` for `probe a`.
+                // No other word begins anything; nor does `_`. The word itself would not do: the grammar takes
+                // `probea` for `probe a`.
                 _ => {
                     normal.push(token, "_");
                     continue;
@@ -209,12 +215,15 @@ impl<'t> Normal<'t> {
         let next = self.places.partition_point(|(place, _)| *place < at);
         let found = self.places.get(next).map(|(_, token)| *token);
         let before = next.checked_sub(1).map(|before| self.places[before].1);
-        let expected: Vec<&str> = message.split(|c: char| !c.is_ascii_uppercase() && c != '_').filter_map(in_words).collect();
+        let expected: Vec<&str> =
+            message.split(|c: char| !c.is_ascii_uppercase() && c != '_').filter_map(in_words).collect();
         match (expected.as_slice(), found, before) {
             (["a probe"], Some(found), _) if found.text == "}" => (found.start, Problem::EmptyProvider),
             // What is missing is missing behind the last token, maybe lines before the next one.
             (["`;`"], found, Some(before)) => (before.end(), unexpected("`;`", found)),
-            (expected, found, _) => (found.map_or(text.len(), |token| token.start), unexpected(&expected.join(" or "), found)),
+            (expected, found, _) => {
+                (found.map_or(text.len(), |token| token.start), unexpected(&expected.join(" or "), found))
+            }
         }
     }
 }

@@ -61,7 +61,9 @@ mod tests {
 
     #[test]
     fn text_and_parameters() {
-        let mut doc = of("/**\n   * One.\n   *\n   * Two\n   * three.\n   *\n   * @param a the a,\n   *   more\n   * @param b\n   */");
+        let mut doc = of(
+            "/**\n   * One.\n   *\n   * Two\n   * three.\n   *\n   * @param a the a,\n   *   more\n   * @param b\n   */",
+        );
         assert_eq!(doc.take_parameter("a"), "the a, more");
         assert_eq!(doc.take_parameter("a"), "");
         assert_eq!(doc.take_parameter("b"), "");

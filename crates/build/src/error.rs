@@ -50,7 +50,9 @@ pub enum Problem {
     #[error("expected `*/`: this comment never ends")]
     UnterminatedComment,
     /// A line for the C preprocessor.
-    #[error("expected `#pragma`, found another `#` line; no preprocessor runs over this file, write out what it would have made")]
+    #[error(
+        "expected `#pragma`, found another `#` line; no preprocessor runs over this file, write out what it would have made"
+    )]
     Preprocessor,
     /// Something else than the grammar wants.
     #[error("expected {expected}, found {found}")]
@@ -114,13 +116,17 @@ pub enum Problem {
         name: String,
     },
     /// More arguments than tracers take.
-    #[error("expected at most {MAX_ARGUMENTS} arguments, found {count}; tracers take no more, so make two probes of it")]
+    #[error(
+        "expected at most {MAX_ARGUMENTS} arguments, found {count}; tracers take no more, so make two probes of it"
+    )]
     TooManyArguments {
         /// How many there are.
         count: usize,
     },
     /// A floating-point argument.
-    #[error("expected an integer or `char *`, found `{found}`: tracers read no floating-point registers; pass the bits as `{instead}`")]
+    #[error(
+        "expected an integer or `char *`, found `{found}`: tracers read no floating-point registers; pass the bits as `{instead}`"
+    )]
     FloatingPoint {
         /// The type.
         found: String,

@@ -1,7 +1,7 @@
 //! The generator: [`model`](crate::model) to Rust.
 //!
-//! One probe is one function that asks whether it is wanted, and a module of the same name with the firing. It is the same text on every
-//! platform; what differs is behind the macros of `dyntrace::sdt`.
+//! One probe is one function that asks whether it is wanted, and a module of the same name with the firing. It is the
+//! same text on every platform; what differs is behind the macros of `dyntrace::sdt`.
 
 use crate::markdown;
 use crate::model::{Argument, Kind, Probe, Provider};
@@ -10,7 +10,10 @@ use crate::names;
 /// Makes the text of a Rust file with the probe functions of `provider`, for `include!`.
 pub fn generate(provider: &Provider) -> String {
     let mut out = Code::default();
-    out.line(&format!("// Made of the provider definition `{}` by dyntrace-build; changes belong there.", provider.name));
+    out.line(&format!(
+        "// Made of the provider definition `{}` by dyntrace-build; changes belong there.",
+        provider.name
+    ));
     let mut done: Vec<String> = Vec::new();
     for first in &provider.probes {
         let Some(module) = names::path(&first.name).module else {
@@ -244,7 +247,9 @@ impl<'p> Names<'p> {
         let mut type_parameters: Vec<String> = Vec::new();
         for argument in probe.arguments.iter().filter(|argument| argument.ty.kind == Kind::Text) {
             let name = names::type_parameter(&argument.name);
-            let name = unused(name, |name| ["Self", "Into", "FnOnce"].contains(&name) || type_parameters.iter().any(|other| other == name));
+            let name = unused(name, |name| {
+                ["Self", "Into", "FnOnce"].contains(&name) || type_parameters.iter().any(|other| other == name)
+            });
             type_parameters.push(name);
         }
         Names {
@@ -262,7 +267,8 @@ impl<'p> Names<'p> {
         for (argument, parameter) in self.probe.arguments.iter().zip(&self.parameters) {
             if argument.ty.kind == Kind::Text {
                 let taken = |name: &str| {
-                    self.parameters.iter().any(|parameter| parameter == name) || texts.iter().any(|(_, other)| other == name)
+                    self.parameters.iter().any(|parameter| parameter == name)
+                        || texts.iter().any(|(_, other)| other == name)
                 };
                 let buffer = unused(format!("{}_buffer", argument.name), taken);
                 texts.push((parameter, buffer));

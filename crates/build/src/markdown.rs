@@ -1,11 +1,13 @@
-//! Plain text as Markdown: what a D comment says must not turn into links, tags, tables or code that rustdoc would test.
+//! Plain text as Markdown: what a D comment says must not turn into links, tags, tables or code that rustdoc would
+//! test.
 
 /// `text` as lines of Markdown that show it as it is. Pairs of backticks stay code.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(|line| escape(line.trim()))
 }
 
-/// One line. What stands between two backticks stays; elsewhere signs of Markdown get a backslash, and addresses become links.
+/// One line. What stands between two backticks stays; elsewhere signs of Markdown get a backslash, and addresses
+/// become links.
 pub(crate) fn escape(line: &str) -> String {
     let mut escaped = String::new();
     let mut rest = line;

@@ -40,7 +40,8 @@ pub(crate) fn check_probes<'t>(text: &str, probes: impl Iterator<Item = (&'t str
             return Err((at, Problem::ProbeName { name: name.to_owned(), reason }));
         }
 
-        // A function has a module of the same name, for its probe; that is why modules and functions of the root must differ.
+        // A function has a module of the same name, for its probe; that is why modules and functions of the root must
+        // differ.
         let in_the_way = match &path.module {
             Some(module) => functions.get(&Path { module: None, function: module.clone() }).copied(),
             None => modules.get(&path.function).copied(),
@@ -52,13 +53,17 @@ pub(crate) fn check_probes<'t>(text: &str, probes: impl Iterator<Item = (&'t str
         let same = functions.insert(path, (name, at));
         if let Some((other, other_at)) = same.or(in_the_way) {
             let other_line = error::line(text, other_at);
-            return Err((at, Problem::RustNameTaken { name: name.to_owned(), rust, other: other.to_owned(), other_line }));
+            return Err((
+                at,
+                Problem::RustNameTaken { name: name.to_owned(), rust, other: other.to_owned(), other_line },
+            ));
         }
     }
     Ok(())
 }
 
-/// Where a probe is in Rust, each part as Rust writes it: the part before the first `__` is a module, the rest a function.
+/// Where a probe is in Rust, each part as Rust writes it: the part before the first `__` is a module, the rest a
+/// function.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Path {
     pub module: Option<String>,
@@ -99,10 +104,10 @@ pub(crate) fn parameter(name: Option<&str>, position: usize) -> String {
 /// The name as Rust writes it: keywords are raw, and the four that cannot be have a `_` behind them.
 pub(crate) fn identifier(name: &str) -> String {
     const KEYWORDS: [&str; 48] = [
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum", "extern",
-        "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override",
-        "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
-        "virtual", "where", "while", "yield",
+        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
+        "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+        "move", "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type",
+        "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
     ];
     if ["self", "Self", "super", "crate"].contains(&name) {
         format!("{name}_")

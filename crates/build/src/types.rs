@@ -9,7 +9,8 @@ use crate::lexer::Token;
 pub(crate) fn normalise(tokens: &[Token<'_>]) -> Result<&'static str, Problem> {
     let found = spelling(tokens);
     let stars = tokens.iter().filter(|token| token.text == "*").count();
-    let mut words: Vec<&str> = tokens.iter().map(|token| token.text).filter(|text| !["*", "const"].contains(text)).collect();
+    let mut words: Vec<&str> =
+        tokens.iter().map(|token| token.text).filter(|text| !["*", "const"].contains(text)).collect();
     // C takes the words of an integer type in any order; beside these, `int` says nothing.
     words.sort_unstable();
     let int = words.iter().position(|word| *word == "int");
@@ -46,9 +47,20 @@ pub(crate) fn spelling(tokens: &[Token<'_>]) -> String {
 
 /// Words of types, which cannot be the name of a parameter.
 pub(crate) fn is_type_word(word: &str) -> bool {
-    const WORDS: [&str; 10] = ["char", "short", "int", "long", "signed", "unsigned", "const", "float", "double", "void"];
+    const WORDS: [&str; 10] =
+        ["char", "short", "int", "long", "signed", "unsigned", "const", "float", "double", "void"];
     const DEFINED: [&str; 12] = [
-        "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t", "uintptr_t", "size_t",
+        "int8_t",
+        "int16_t",
+        "int32_t",
+        "int64_t",
+        "uint8_t",
+        "uint16_t",
+        "uint32_t",
+        "uint64_t",
+        "intptr_t",
+        "uintptr_t",
+        "size_t",
         "ssize_t",
     ];
     WORDS.contains(&word) || DEFINED.contains(&word)
@@ -103,7 +115,18 @@ mod tests {
         assert_eq!(of("double"), Err(Problem::FloatingPoint { found: "double".into(), instead: "uint64_t" }));
         assert_eq!(of("void *"), Err(Problem::Pointer { found: "void *".into() }));
         assert_eq!(of("char **"), Err(Problem::Pointer { found: "char * *".into() }));
-        for c in ["void", "strnig", "char int", "long char", "long long long", "unsigned signed", "const", "int [ 4 ]", "* char", "7"] {
+        for c in [
+            "void",
+            "strnig",
+            "char int",
+            "long char",
+            "long long long",
+            "unsigned signed",
+            "const",
+            "int [ 4 ]",
+            "* char",
+            "7",
+        ] {
             assert!(of(c).is_err(), "{c}");
         }
     }

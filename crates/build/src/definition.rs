@@ -239,7 +239,7 @@ fn split<'p, 't>(parameter: &'p [Token<'t>]) -> (Option<Token<'t>>, &'p [Token<'
 /// The names of dtrace-parser's rules in words. Pragmas are taken out before.
 fn in_words(rule: &str) -> Option<&'static str> {
     Some(match rule {
-        "PROVIDER" | "PROVIDER_KEY" => "a provider",
+        "FILE" | "PROVIDER" | "PROVIDER_KEY" => "a provider",
         "PROBE" | "PROBE_KEY" => "a probe",
         "IDENTIFIER" => "a name (a letter, then letters, digits and `_`)",
         "LEFT_BRACE" => "`{`",
@@ -253,6 +253,10 @@ fn in_words(rule: &str) -> Option<&'static str> {
 }
 
 fn unexpected(expected: &str, found: Option<Token<'_>>) -> Problem {
-    let found = found.map_or("the end of the file".to_owned(), |token| format!("`{}`", token.text));
+    let visible = |token: Token<'_>| match token.text {
+        text if text.chars().all(|c| c.is_ascii_graphic()) => format!("`{text}`"),
+        text => format!("`{}`", text.escape_debug()),
+    };
+    let found = found.map_or("the end of the file".to_owned(), visible);
     Problem::Unexpected { expected: expected.to_owned(), found }
 }

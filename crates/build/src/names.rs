@@ -10,7 +10,7 @@ const MAX_NAME: usize = 63;
 /// The digits of a process id, which DTrace puts behind the provider's name.
 const PROCESS_ID: usize = 10;
 
-pub(crate) const RESERVED: &str = "D uses this word itself";
+pub(crate) const RESERVED: &str = "dtrace-parser keeps this word for itself";
 
 pub(crate) fn check_provider(name: &str) -> Result<(), Problem> {
     let reason = if name.ends_with(|c: char| c.is_ascii_digit()) {

@@ -42,7 +42,7 @@ impl fmt::Display for Pid {
     }
 }
 
-impl From<Pid> for Text<'_> {
+impl From<Pid> for Text<'static> {
     fn from(pid: Pid) -> Self {
         Text::numbered("<0.", pid.0, ".0>")
     }

@@ -42,7 +42,7 @@ impl fmt::Display for Pid {
     }
 }
 
-impl From<Pid> for Text<'static> {
+impl From<Pid> for Text<'_> {
     fn from(pid: Pid) -> Self {
         Text::numbered("<0.", pid.0, ".0>")
     }

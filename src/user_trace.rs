@@ -1,1 +1,57 @@
-//! The application's own events.
+//! The application's own events: [`p!`](crate::p) and [`s1`].
+//!
+//! For a first look at a program, without a provider file: four integers and four strings that mean what the program
+//! wants them to mean. An event with a name and arguments of its own goes into a provider file
+//! ([`include_provider!`](crate::include_provider)).
+
+mod arguments;
+
+use crate::probes;
+use crate::sdt::Text;
+
+#[doc(hidden)]
+pub use arguments::Arguments;
+
+/// Fires `user_trace-i4s4` with the pid and the user tag of the current process: `p!(integers..., strings...)`.
+///
+/// Up to four integers, then up to four strings. Integers are of any type of at most 64 bits, given on as an `i64`:
+/// signed ones keep their value; a `u64` or `usize` above `i64::MAX` keeps its bits, so that a tracer that prints it
+/// unsigned shows it right. Strings are all that is [`Into<Text>`](crate::sdt::Text). Integers not given are 0, strings not
+/// given are null pointers.
+///
+/// The arguments are evaluated only while a tracer looks. Nothing is allocated.
+///
+/// ```
+/// let (user, items) = ("anna", vec![3, 5]);
+/// dyntrace::p!(items.len(), "basket");
+/// dyntrace::p!(1, 2u8, -3i64, "sold", user, &format!("{items:?}"));
+/// dyntrace::p!("hello");
+/// ```
+///
+/// An argument in the wrong place is an error of the compiler:
+///
+/// ```compile_fail,E0277
+/// dyntrace::p!("a string", 1);
+/// ```
+///
+/// ```compile_fail,E0277
+/// dyntrace::p!(1, 2, 3, 4, 5);
+/// ```
+#[macro_export]
+macro_rules! p {
+    ($($argument:expr),* $(,)?) => {
+        if $crate::probes::user_trace::i4s4::is_enabled() {
+            $crate::user_trace::Arguments::none()$(.and($argument))*.fire()
+        }
+    };
+}
+
+/// Fires `user_trace-s1` with `message`.
+///
+/// ```
+/// dyntrace::user_trace::s1("the cache is warm");
+/// ```
+#[inline(always)]
+pub fn s1<'a>(message: impl Into<Text<'a>>) {
+    probes::user_trace::s1(|| message);
+}

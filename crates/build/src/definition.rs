@@ -1,8 +1,9 @@
 //! The parser: D text to [`model`](crate::model).
 //!
-//! dtrace-parser holds the grammar, but knows no comments of ours, no parameter names and no `int`. So its input is made of the
-//! file: the same tokens without these, each type in a spelling that it knows ([`Normal`]). What it reads is joined again with the
-//! names and comments, which were kept aside ([`Declaration`]), and an error it finds is put at the token of the file.
+//! dtrace-parser holds the grammar, but knows no comments of ours, no parameter names and no `int`. So its input is
+//! made of the file: the same tokens without these, each type in a spelling that it knows ([`Normal`]). What it reads
+//! is joined again with the names and comments, which were kept aside ([`Declaration`]), and an error it finds is put
+//! at the token of the file.
 
 use dtrace_parser::{BitWidth, DTraceError, DataType, File, Integer, Sign};
 use pest::error::InputLocation;
@@ -111,7 +112,8 @@ impl<'t> Normal<'t> {
             let declared = match token.text {
                 "provider" => &mut normal.providers,
                 "probe" => &mut normal.probes,
-                // No other word begins anything; nor does `_`. The word itself would not do: the grammar takes `probea` for `probe a`.
+                // No other word begins anything; nor does `_`. The word itself would not do: the grammar takes
+                // `probea` for `probe a`.
                 _ => {
                     normal.push(token, "_");
                     continue;
@@ -237,7 +239,7 @@ fn split<'p, 't>(parameter: &'p [Token<'t>]) -> (Option<Token<'t>>, &'p [Token<'
 /// The names of dtrace-parser's rules in words. Pragmas are taken out before.
 fn in_words(rule: &str) -> Option<&'static str> {
     Some(match rule {
-        "PROVIDER" | "PROVIDER_KEY" => "a provider",
+        "FILE" | "PROVIDER" | "PROVIDER_KEY" => "a provider",
         "PROBE" | "PROBE_KEY" => "a probe",
         "IDENTIFIER" => "a name (a letter, then letters, digits and `_`)",
         "LEFT_BRACE" => "`{`",
@@ -251,6 +253,10 @@ fn in_words(rule: &str) -> Option<&'static str> {
 }
 
 fn unexpected(expected: &str, found: Option<Token<'_>>) -> Problem {
-    let found = found.map_or("the end of the file".to_owned(), |token| format!("`{}`", token.text));
+    let visible = |token: Token<'_>| match token.text {
+        text if text.chars().all(|c| c.is_ascii_graphic()) => format!("`{text}`"),
+        text => format!("`{}`", text.escape_debug()),
+    };
+    let found = found.map_or("the end of the file".to_owned(), visible);
     Problem::Unexpected { expected: expected.to_owned(), found }
 }

@@ -1,7 +1,9 @@
 //! The generator: [`model`](crate::model) to Rust.
 //!
-//! One probe is one function that asks whether it is wanted, and a module of the same name with the firing. It is the same text on every
-//! platform; what differs is behind the macros of `dyntrace::sdt`.
+//! One probe is one function that asks whether it is wanted, and a module of the same name with the firing. It is the
+//! same text on every platform; what differs is behind the macros of `dyntrace::sdt`.
+
+use std::collections::HashMap;
 
 use crate::markdown;
 use crate::model::{Argument, Kind, Probe, Provider};
@@ -14,34 +16,42 @@ pub fn generate(provider: &Provider) -> String {
         "// Made of the provider definition `{}` by dyntrace-build; changes belong there.",
         provider.name
     ));
-    let mut done: Vec<String> = Vec::new();
-    for first in &provider.probes {
-        let Some(module) = names::path(&first.name).module else {
-            out.line("");
-            out.probe(provider, first);
-            continue;
-        };
-        if done.contains(&module) {
-            continue;
-        }
-        let prefix = first.tool_name().split_once('-').map_or(String::new(), |(prefix, _)| prefix.to_owned());
+    for (module, probes) in groups(provider) {
         out.line("");
-        out.line(&format!("/// The probes `{prefix}-*` of the provider `{}`.", provider.name));
-        if !is_snake_case(&module) {
-            out.line("#[allow(non_snake_case)]");
+        if let Some(module) = &module {
+            let prefix = probes[0].name.split("__").next().unwrap_or_default();
+            out.line(&format!("/// The probes `{prefix}-*` of the provider `{}`.", provider.name));
+            if !is_snake_case(module) {
+                out.line("#[allow(non_snake_case)]");
+            }
+            out.open(&format!("pub mod {module} {{"));
         }
-        out.open(&format!("pub mod {module} {{"));
-        let of_module = |probe: &&Probe| names::path(&probe.name).module.as_ref() == Some(&module);
-        for (number, probe) in provider.probes.iter().filter(of_module).enumerate() {
+        for (number, probe) in probes.into_iter().enumerate() {
             if number > 0 {
                 out.line("");
             }
             out.probe(provider, probe);
         }
-        out.close();
-        done.push(module);
+        if module.is_some() {
+            out.close();
+        }
     }
     out.text
+}
+
+/// The probes by module, in the order of the file; `None` is for those of the root.
+fn groups(provider: &Provider) -> Vec<(Option<String>, Vec<&Probe>)> {
+    let mut groups: Vec<(Option<String>, Vec<&Probe>)> = Vec::new();
+    let mut places = HashMap::new();
+    for probe in &provider.probes {
+        let module = names::path(&probe.name).module;
+        let place = *places.entry(module.clone()).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some((_, probes)) => probes.push(probe),
+            None => groups.push((module, vec![probe])),
+        }
+    }
+    groups
 }
 
 /// Text in the making, with the depth of its next line.
@@ -198,10 +208,9 @@ impl Code {
     fn documentation(&mut self, probe: &Names<'_>) {
         let Names { provider, probe: Probe { doc, arguments, .. }, .. } = probe;
         let mut lines: Vec<String> = markdown::lines(doc).collect();
-        if lines.is_empty() {
-            lines.push(format!("Fires the probe `{}`.", probe.probe.tool_name()));
+        if !lines.is_empty() {
+            lines.push(String::new());
         }
-        lines.push(String::new());
         lines.push(format!("The probe `{}` of the provider `{provider}`.", probe.probe.tool_name()));
         lines.push(match arguments.len() {
             0 => "`arguments` is called while a tracer looks at it, only then.".to_owned(),

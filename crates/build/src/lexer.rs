@@ -34,8 +34,8 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Located> {
     let mut start = 0;
     while let Some(first) = text[start..].chars().next() {
         let rest = &text[start..];
-        let length = if rest.starts_with("/*") {
-            let end = rest[2..].find("*/").ok_or((start, Problem::UnterminatedComment))? + 4;
+        let length = if let Some(comment) = rest.strip_prefix("/*") {
+            let end = comment.find("*/").ok_or((start, Problem::UnterminatedComment))? + "/**/".len();
             if is_doc(&rest[..end]) {
                 doc = &rest[..end];
             }

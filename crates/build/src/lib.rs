@@ -52,11 +52,11 @@ pub use generate::generate;
 
 /// Compiles the provider definition at `path` into `$OUT_DIR`, for `dyntrace::include_provider!`.
 ///
-/// For build scripts only: it talks to Cargo on standard output. Relative paths start at the package's folder. It also does what
-/// [`link_for_tracers`] does.
+/// For build scripts only: it talks to Cargo on standard output. Relative paths start at the package's folder. It
+/// also does what [`link_for_tracers`] does.
 ///
-/// A definition that is wrong ends the build script with status 1, so that the build fails with file, line, column and what was
-/// expected there. [`try_compile`] returns the error instead.
+/// A definition that is wrong ends the build script with status 1, so that the build fails with file, line, column
+/// and what was expected there. [`try_compile`] returns the error instead.
 ///
 /// # Panics
 ///
@@ -72,7 +72,8 @@ pub fn compile(path: impl AsRef<Path>) {
     }
 }
 
-/// Compiles the provider definition at `path` into the file of the same stem, with `.rs`, in `out_dir`. Returns that file's path.
+/// Compiles the provider definition at `path` into the file of the same stem, with `.rs`, in `out_dir`. Returns that
+/// file's path.
 ///
 /// # Errors
 ///
@@ -91,10 +92,10 @@ pub fn try_compile(path: impl AsRef<Path>, out_dir: impl AsRef<Path>) -> Result<
 
 /// Makes Cargo link this package's programs so that every tracer finds their probes. For build scripts only.
 ///
-/// perf and SystemTap take the offset of a site in the file for its address. rust-lld, the usual linker of Linux on x86_64, lays
-/// text out so that the two differ, and then perf records nothing and SystemTap refuses; with `-z separate-code` they are equal.
-/// Each package whose programs contain probes needs this, for Cargo does not hand link arguments on to the packages that depend on
-/// one. Elsewhere than on Linux it does nothing.
+/// perf and SystemTap take the offset of a site in the file for its address. rust-lld, the usual linker of Linux on
+/// x86_64, lays text out so that the two differ, and then perf records nothing and SystemTap refuses; with
+/// `-z separate-code` they are equal. Each package whose programs contain probes needs this, for Cargo does not hand link
+/// arguments on to the packages that depend on one. Elsewhere than on Linux it does nothing.
 pub fn link_for_tracers() {
     if env::var_os("CARGO_CFG_TARGET_OS").is_some_and(|os| os == "linux") {
         println!("cargo::rustc-link-arg=-Wl,-z,separate-code");

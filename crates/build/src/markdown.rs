@@ -1,22 +1,24 @@
-//! Plain text as Markdown: what a D comment says must not turn into links, tags, tables or code that rustdoc would test.
+//! Plain text as Markdown: what a D comment says must not turn into links, tags, tables or code that rustdoc would
+//! test.
 
 /// `text` as lines of Markdown that show it as it is. Pairs of backticks stay code.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(|line| escape(line.trim()))
 }
 
-/// One line. What stands between two backticks stays; elsewhere signs of Markdown get a backslash, and addresses become links.
+/// One line. What stands between two backticks stays; elsewhere signs of Markdown get a backslash, and addresses
+/// become links.
 pub(crate) fn escape(line: &str) -> String {
     let mut escaped = String::new();
     let mut rest = line;
     while !rest.is_empty() {
-        let length = code(rest).or_else(|| address(rest));
+        let length = code(rest).or_else(|| link(rest)).or_else(|| address(rest));
         let (piece, behind) = rest.split_at(length.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8)));
         let at_start = escaped.is_empty();
-        if length.is_some() && piece.starts_with('`') {
-            escaped.push_str(&piece.replace('|', "\\|"));
-        } else if length.is_some() {
+        if length.is_some() && piece.starts_with('h') {
             escaped.push_str(&format!("<{piece}>"));
+        } else if length.is_some() {
+            escaped.push_str(&piece.replace('|', "\\|"));
         } else {
             if r"\`*[]<>|".contains(piece) || at_start && "#~=+".contains(piece) {
                 escaped.push('\\');
@@ -33,6 +35,12 @@ fn code(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('`')?;
     let end = inner.find('`')?;
     (end > 0).then_some(end + 2)
+}
+
+/// The length of the address in `<` and `>` that `rest` begins with, which is a link already.
+fn link(rest: &str) -> Option<usize> {
+    let length = address(rest.strip_prefix('<')?)?;
+    rest[1 + length..].starts_with('>').then_some(length + 2)
 }
 
 /// The length of the address that `rest` begins with.
@@ -65,6 +73,7 @@ mod tests {
     #[test]
     fn addresses_are_links() {
         assert_eq!(escape("see https://example.org/a_b."), "see <https://example.org/a_b>.");
+        assert_eq!(escape("see <https://example.org> <x>"), r"see <https://example.org> \<x\>");
     }
 
     #[test]

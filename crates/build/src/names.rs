@@ -10,7 +10,7 @@ const MAX_NAME: usize = 63;
 /// The digits of a process id, which DTrace puts behind the provider's name.
 const PROCESS_ID: usize = 10;
 
-pub(crate) const RESERVED: &str = "D uses this word itself";
+pub(crate) const RESERVED: &str = "dtrace-parser keeps this word for itself";
 
 pub(crate) fn check_provider(name: &str) -> Result<(), Problem> {
     let reason = if name.ends_with(|c: char| c.is_ascii_digit()) {
@@ -40,7 +40,8 @@ pub(crate) fn check_probes<'t>(text: &str, probes: impl Iterator<Item = (&'t str
             return Err((at, Problem::ProbeName { name: name.to_owned(), reason }));
         }
 
-        // A function has a module of the same name, for its probe; that is why modules and functions of the root must differ.
+        // A function has a module of the same name, for its probe; that is why modules and functions of the root must
+        // differ.
         let in_the_way = match &path.module {
             Some(module) => functions.get(&Path { module: None, function: module.clone() }).copied(),
             None => modules.get(&path.function).copied(),
@@ -61,7 +62,8 @@ pub(crate) fn check_probes<'t>(text: &str, probes: impl Iterator<Item = (&'t str
     Ok(())
 }
 
-/// Where a probe is in Rust, each part as Rust writes it: the part before the first `__` is a module, the rest a function.
+/// Where a probe is in Rust, each part as Rust writes it: the part before the first `__` is a module, the rest a
+/// function.
 #[derive(PartialEq, Eq, Hash)]
 pub(crate) struct Path {
     pub module: Option<String>,

@@ -1,0 +1,95 @@
+//! What is made of right definitions.
+
+use dyntrace_build::model::{Kind, Provider};
+use dyntrace_build::{generate, parse, try_compile};
+
+fn shop() -> Provider {
+    parse(include_str!("golden/shop.d"), "shop.d").unwrap()
+}
+
+#[test]
+fn the_model_has_names_types_and_comments() {
+    let shop = shop();
+    assert_eq!((shop.name.as_str(), shop.doc.as_str()), ("shop", ""));
+    let names: Vec<String> = shop.probes.iter().map(|probe| probe.tool_name()).collect();
+    assert_eq!(names, ["order-paid", "order-return", "tick"]);
+
+    let paid = &shop.probes[0];
+    assert!(paid.doc.starts_with("A customer paid, see"));
+    let name = &paid.arguments[0];
+    assert_eq!((name.name.as_str(), name.doc.as_str()), ("name", "the customer's name"));
+    assert_eq!((name.ty.c.as_str(), name.ty.kind), ("const char *", Kind::Text));
+    assert_eq!(paid.arguments[1].doc, "what was paid, in `cents`");
+
+    let returned: Vec<_> =
+        shop.probes[1].arguments.iter().map(|argument| (argument.name.as_str(), &argument.ty)).collect();
+    let described: Vec<_> =
+        returned.iter().map(|(name, ty)| (*name, ty.c.as_str(), ty.rust(), ty.is_signed(), ty.size())).collect();
+    assert_eq!(
+        described,
+        [
+            ("type", "int", "i32", true, 4),
+            ("arg1", "unsigned char", "u32", false, 4),
+            ("balance", "long", "i64", true, 8)
+        ]
+    );
+}
+
+/// Where a change of the generator shows. To take it over, copy what the failure prints, or run with `UPDATE_GOLDEN=1`.
+#[test]
+fn the_generated_text() {
+    let generated = generate(&shop());
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/shop.rs"), &generated).unwrap();
+    }
+    let golden = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/shop.rs")).unwrap();
+    assert!(generated == golden, "tests/golden/shop.rs is not what the generator makes:\n{generated}");
+}
+
+#[test]
+fn the_file_goes_by_the_stem() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = try_compile(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/shop.d"), folder.path()).unwrap();
+    assert_eq!(made, folder.path().join("shop.rs"));
+    assert_eq!(std::fs::read_to_string(made).unwrap(), generate(&shop()));
+}
+
+#[test]
+fn the_provider_of_dyntrace() {
+    let provider = parse(include_str!("../../../provider.d"), "provider.d").unwrap();
+    assert_eq!(provider.name, "dyntrace");
+    let entry = provider.probes.iter().find(|probe| probe.name == "efile_drv__entry").unwrap();
+    let arguments: Vec<_> =
+        entry.arguments.iter().map(|argument| (argument.name.as_str(), argument.ty.c.as_str())).collect();
+    assert_eq!(
+        arguments,
+        [
+            ("thread_id", "int"),
+            ("tag", "int"),
+            ("user_tag", "char *"),
+            ("command", "int"),
+            ("s1", "char *"),
+            ("s2", "char *"),
+            ("i1", "int64_t"),
+            ("i2", "int64_t"),
+            ("i3", "int64_t"),
+            ("i4", "int64_t"),
+            ("port", "char *"),
+        ]
+    );
+    for probe in &provider.probes {
+        assert!(!probe.doc.is_empty(), "{} has no comment", probe.name);
+        for argument in &probe.arguments {
+            assert!(!argument.doc.is_empty(), "{} of {} has no @param line", argument.name, probe.name);
+        }
+    }
+}
+
+#[test]
+fn one_line_and_no_parameters() {
+    for text in
+        ["provider p{probe a();};", "provider p { probe a( void ) ; } ;", "provider\np\n{\nprobe\na\n(\n)\n;\n}\n;"]
+    {
+        assert_eq!(parse(text, "p.d").unwrap().probes[0].arguments, [], "{text}");
+    }
+}

@@ -1,0 +1,136 @@
+// Made of the provider definition `shop` by dyntrace-build; changes belong there.
+
+/// The probes `order-*` of the provider `shop`.
+pub mod order {
+    /// A customer paid, see <https://example.org/orders>.
+    ///
+    /// indented \[text\] \| "\<0.5.0\>"
+    ///
+    /// - `gone`: a parameter of long ago
+    ///
+    /// The probe `order-paid` of the provider `shop`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `name` | `const char *` | `Into<Text>` | the customer's name |
+    /// | `cents` | `uint32_t` | `u32` | what was paid, in `cents` |
+    #[inline(always)]
+    #[allow(named_asm_labels, clippy::type_complexity)]
+    pub fn paid<'a, Name>(
+        arguments: impl FnOnce() -> (Name, u32),
+    ) where
+        Name: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("shop", "order__paid", paid, {
+            let (name, cents) = arguments();
+            paid::fire(name.into(), cents);
+        });
+    }
+
+    /// Whether `order-paid` is traced, and its firing.
+    pub mod paid {
+        ::dyntrace::sdt::declare!("shop", "order__paid");
+
+        /// Whether a tracer looks at `order-paid` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("shop", "order__paid", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(name: ::dyntrace::sdt::Text<'_>, cents: u32) {
+            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+            let name = name_buffer.encode(name);
+            ::dyntrace::sdt::site!(
+                "shop",
+                "order__paid",
+                (str name "const char *")
+                (u32 cents "uint32_t")
+            );
+        }
+    }
+
+    /// The probe `order-return` of the provider `shop`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `type` | `int` | `i32` |  |
+    /// | `arg1` | `unsigned char` | `u32` |  |
+    /// | `balance` | `long` | `i64` |  |
+    #[inline(always)]
+    #[allow(named_asm_labels, clippy::type_complexity)]
+    pub fn r#return(arguments: impl FnOnce() -> (i32, u32, i64)) {
+        ::dyntrace::sdt::if_enabled!("shop", "order__return", r#return, {
+            let (r#type, arg1, balance) = arguments();
+            r#return::fire(r#type, arg1, balance);
+        });
+    }
+
+    /// Whether `order-return` is traced, and its firing.
+    pub mod r#return {
+        ::dyntrace::sdt::declare!("shop", "order__return");
+
+        /// Whether a tracer looks at `order-return` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("shop", "order__return", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(r#type: i32, arg1: u32, balance: i64) {
+            ::dyntrace::sdt::site!(
+                "shop",
+                "order__return",
+                (i32 r#type "int")
+                (u32 arg1 "unsigned char")
+                (i64 balance "long")
+            );
+        }
+    }
+}
+
+/// The clock ticks.
+///
+/// The probe `tick` of the provider `shop`.
+/// `arguments` is called while a tracer looks at it, only then.
+#[inline(always)]
+#[allow(named_asm_labels, clippy::type_complexity)]
+pub fn tick(arguments: impl FnOnce()) {
+    ::dyntrace::sdt::if_enabled!("shop", "tick", tick, {
+        arguments();
+        tick::fire();
+    });
+}
+
+/// Whether `tick` is traced, and its firing.
+pub mod tick {
+    ::dyntrace::sdt::declare!("shop", "tick");
+
+    /// Whether a tracer looks at `tick` now.
+    #[inline(always)]
+    #[must_use]
+    #[allow(named_asm_labels)]
+    pub fn is_enabled() -> bool {
+        ::dyntrace::sdt::if_enabled!("shop", "tick", self, { return true });
+        false
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(named_asm_labels, clippy::too_many_arguments)]
+    pub(super) fn fire() {
+        ::dyntrace::sdt::site!("shop", "tick");
+    }
+}

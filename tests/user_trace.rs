@@ -1,0 +1,83 @@
+//! What `p!` and `s1` cost their program. What a tracer sees of them is the business of the tests that run tracers.
+//!
+//! The words of the probes can be reached by name, so a test can play the tracer.
+#![cfg(all(feature = "probes", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: hands everything on to the system's allocator, whose promises it keeps.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promises are those that `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the memory comes from `alloc`, so from `System`.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(of: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.get();
+    of();
+    ALLOCATIONS.get() - before
+}
+
+unsafe extern "C" {
+    #[link_name = "__dyntrace_word_dyntrace_user_trace__i4s4"]
+    static I4S4: [AtomicU16; 2];
+    #[link_name = "__dyntrace_word_dyntrace_user_trace__s1"]
+    static S1: [AtomicU16; 2];
+}
+
+/// As a tracer does, counts the semaphore up, and down again when dropped.
+struct Look(&'static AtomicU16);
+
+impl Look {
+    fn at(word: &'static [AtomicU16; 2]) -> Look {
+        word[0].fetch_add(1, Ordering::Relaxed);
+        Look(&word[0])
+    }
+}
+
+impl Drop for Look {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn arguments_are_evaluated_only_while_a_tracer_looks_and_firing_allocates_nothing() {
+    let mut evaluated = 0;
+    let mut next = || {
+        evaluated += 1;
+        evaluated
+    };
+    dyntrace::p!(next(), "text");
+    assert_eq!(next(), 1, "evaluated though nobody looks");
+
+    // SAFETY: the words are two aligned u16 each, there as long as the program, and changed atomically only.
+    let _looks = unsafe { [Look::at(&I4S4), Look::at(&S1)] };
+    dyntrace::put_tag("some-user-tag").unwrap();
+    let text = String::from("text");
+    let count = allocations(|| {
+        dyntrace::p!(next(), next(), next(), next(), &text, "b", c"c", text.as_bytes());
+        dyntrace::user_trace::s1(&text);
+    });
+    assert_eq!(evaluated, 5);
+    assert_eq!(count, 0);
+    assert_eq!(allocations(|| drop(text.clone())), 1, "the counter counts");
+}

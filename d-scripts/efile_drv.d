@@ -1,0 +1,112 @@
+/*
+ * efile_drv.d - every operation of the file driver, from request to answer.
+ *
+ * An operation is known by its tag {thread,number}: the thread that asked for
+ * it, and that thread's number for it. All its lines carry this tag: the
+ * request, begin and end of the work on an I/O thread, and the answer.
+ *
+ * USAGE
+ *     dyntrace run --tracer dtrace efile_drv -- COMMAND...
+ *     dtrace -s efile_drv.d -p PID
+ *     dtrace -s efile_drv.d -c 'COMMAND...'
+ *     dtrace -s efile_drv.d -p PID 1         (not on Linux: also shows the port)
+ *
+ * FIELDS
+ *     efile_drv enter   the driver accepted an operation
+ *     async I/O worker  an I/O thread begins (int_entry) or has ended (int_return)
+ *                       the work
+ *     efile_drv return  the driver answered
+ *     tag={T,N}         which operation: thread and number
+ *     user tag          the tag of the task that asked; empty if it has none
+ *     RENAME (12)       the command and its number
+ *     args: S1 S2 , I1 I2
+ *                       the two strings and the first two integers of the command
+ *                       (the reference of dyntrace::efile has the table); an absent
+ *                       string is empty
+ *     port              the port of the operation: one for each open file, one for
+ *                       all operations on paths
+ *     errno             0, or the errno of the failure
+ *
+ * CAVEATS
+ *     The third and fourth integer of the command are not shown.
+ *     Strings are cut after 511 bytes and shown as they are, control characters
+ *     included.
+ *     Each processor has a buffer of its own: lines from different processors
+ *     may be out of order. When events come too fast DTrace drops some and says
+ *     how many on standard error.
+ *     DTrace on Linux passes ten arguments and the port is the eleventh: there it
+ *     reads `?`.
+ */
+
+#pragma D option quiet
+#pragma D option strsize=512
+#pragma D option bufsize=16m
+#pragma D option switchrate=50hz
+#pragma D option defaultargs
+
+BEGIN
+{
+	/* op map: made from efile::Command by tests/scripts.rs */
+	op_map[1] = "OPEN";
+	op_map[2] = "READ";
+	op_map[3] = "LSEEK";
+	op_map[4] = "WRITE";
+	op_map[5] = "FSTAT";
+	op_map[6] = "PWD";
+	op_map[7] = "READDIR";
+	op_map[8] = "CHDIR";
+	op_map[9] = "FSYNC";
+	op_map[10] = "MKDIR";
+	op_map[11] = "DELETE";
+	op_map[12] = "RENAME";
+	op_map[13] = "RMDIR";
+	op_map[14] = "TRUNCATE";
+	op_map[15] = "READ_FILE";
+	op_map[16] = "WRITE_INFO";
+	op_map[19] = "LSTAT";
+	op_map[20] = "READLINK";
+	op_map[21] = "LINK";
+	op_map[22] = "SYMLINK";
+	op_map[23] = "CLOSE";
+	op_map[24] = "PWRITEV";
+	op_map[25] = "PREADV";
+	op_map[26] = "SETOPT";
+	op_map[27] = "IPREAD";
+	op_map[28] = "ALTNAME";
+	op_map[29] = "READ_LINE";
+	op_map[30] = "FDATASYNC";
+	op_map[31] = "FADVISE";
+	/* end of op map */
+}
+
+dyntrace$target:::efile_drv-entry
+{
+	printf("efile_drv enter tag={%d,%d} user tag %s | %s (%d) | args: %s %s , %d %d (port %s)\n",
+	    arg0, arg1,
+	    arg2 == 0 ? "" : copyinstr(arg2),
+	    op_map[arg3], arg3,
+	    arg4 == 0 ? "" : copyinstr(arg4),
+	    arg5 == 0 ? "" : copyinstr(arg5),
+	    arg6, arg7,
+	    $1 != 0 ? copyinstr((uintptr_t)args[10]) : "?");
+}
+
+dyntrace$target:::efile_drv-int_entry
+{
+	printf("async I/O worker tag={%d,%d} | %s (%d) | efile_drv-int_entry\n",
+	    arg0, arg1, op_map[arg2], arg2);
+}
+
+dyntrace$target:::efile_drv-int_return
+{
+	printf("async I/O worker tag={%d,%d} | %s (%d) | efile_drv-int_return\n",
+	    arg0, arg1, op_map[arg2], arg2);
+}
+
+dyntrace$target:::efile_drv-return
+{
+	printf("efile_drv return tag={%d,%d} user tag %s | %s (%d) | errno %d\n",
+	    arg0, arg1,
+	    arg2 == 0 ? "" : copyinstr(arg2),
+	    op_map[arg3], arg3, arg5);
+}

@@ -21,9 +21,7 @@ pub fn generate(provider: &Provider) -> String {
         if let Some(module) = &module {
             let prefix = probes[0].name.split("__").next().unwrap_or_default();
             out.line(&format!("/// The probes `{prefix}-*` of the provider `{}`.", provider.name));
-            if !is_snake_case(module) {
-                out.line("#[allow(non_snake_case)]");
-            }
+            out.allow(module, &[]);
             out.open(&format!("pub mod {module} {{"));
         }
         for (number, probe) in probes.into_iter().enumerate() {
@@ -106,7 +104,7 @@ impl Code {
         let Names { provider, probe: Probe { name, arguments, .. }, function, .. } = probe;
         self.documentation(probe);
         self.line("#[inline(always)]");
-        self.allow(function, "named_asm_labels, clippy::type_complexity");
+        self.allow(function, &["named_asm_labels", "clippy::type_complexity"]);
 
         let generics = match probe.type_parameters.as_slice() {
             [] => String::new(),
@@ -158,9 +156,8 @@ impl Code {
         let Names { provider, probe: Probe { name, arguments, .. }, function, .. } = probe;
         let tool_name = probe.probe.tool_name();
         self.line(&format!("/// Whether `{tool_name}` is traced, and its firing."));
-        if !is_snake_case(function) {
-            self.line("#[allow(non_snake_case)]");
-        }
+        let same_as_outer = names::path(name).module.as_ref() == Some(function);
+        self.allow(function, if same_as_outer { &["clippy::module_inception"] } else { &[] });
         self.open(&format!("pub mod {function} {{"));
         self.line(&format!("::dyntrace::sdt::declare!(\"{provider}\", \"{name}\");"));
         self.line("");
@@ -176,7 +173,7 @@ impl Code {
 
         self.line("#[cold]");
         self.line("#[inline(never)]");
-        self.allow(&probe.parameters.join(""), "named_asm_labels, clippy::too_many_arguments");
+        self.allow(&probe.parameters.join(""), &["named_asm_labels", "clippy::too_many_arguments"]);
         let parameters = arguments.iter().zip(&probe.parameters).map(|(argument, parameter)| match argument.ty.kind {
             Kind::Text => format!("{parameter}: ::dyntrace::sdt::Text<'_>"),
             _ => format!("{parameter}: {}", argument.ty.rust()),
@@ -226,7 +223,7 @@ impl Code {
                 Kind::Text => "Into<Text>",
                 _ => ty.rust(),
             };
-            lines.push(format!("| `{name}` | `{}` | `{rust}` | {} |", ty.c, markdown::escape(doc)));
+            lines.push(format!("| `{name}` | `{}` | `{rust}` | {} |", ty.c, markdown::cell(doc)));
         }
         for line in lines {
             self.line(&format!("/// {line}"));
@@ -234,9 +231,14 @@ impl Code {
     }
 
     /// Allows `lints`, and names that are not in Rust's style if `names` has such.
-    fn allow(&mut self, names: &str, lints: &str) {
-        let style = if is_snake_case(names) { "" } else { ", non_snake_case" };
-        self.line(&format!("#[allow({lints}{style})]"));
+    fn allow(&mut self, names: &str, lints: &[&str]) {
+        let mut lints = lints.to_vec();
+        if names.contains(|c: char| c.is_ascii_uppercase()) {
+            lints.push("non_snake_case");
+        }
+        if !lints.is_empty() {
+            self.line(&format!("#[allow({})]", lints.join(", ")));
+        }
     }
 }
 
@@ -293,8 +295,4 @@ fn unused(mut name: String, taken: impl Fn(&str) -> bool) -> String {
         name.push('_');
     }
     name
-}
-
-fn is_snake_case(name: &str) -> bool {
-    !name.contains(|c: char| c.is_ascii_uppercase())
 }

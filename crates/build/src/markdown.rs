@@ -6,26 +6,35 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(|line| escape(line.trim()))
 }
 
-/// One line. What stands between two backticks stays; elsewhere signs of Markdown get a backslash, and addresses
-/// become links.
-pub(crate) fn escape(line: &str) -> String {
+/// Text for a cell of a table, where the cell's sign must not stand, not even in code.
+pub(crate) fn cell(text: &str) -> String {
+    escape(text).replace('|', r"\|")
+}
+
+/// One line. What stands between two backticks stays; elsewhere signs of Markdown get a backslash, and addresses become
+/// links.
+fn escape(line: &str) -> String {
     let mut escaped = String::new();
     let mut rest = line;
-    while !rest.is_empty() {
-        let length = code(rest).or_else(|| link(rest)).or_else(|| address(rest));
-        let (piece, behind) = rest.split_at(length.unwrap_or_else(|| rest.chars().next().map_or(0, char::len_utf8)));
-        let at_start = escaped.is_empty();
-        if length.is_some() && piece.starts_with('h') {
-            escaped.push_str(&format!("<{piece}>"));
-        } else if length.is_some() {
-            escaped.push_str(&piece.replace('|', "\\|"));
+    while let Some(first) = rest.chars().next() {
+        if let Some(length) = code(rest).or_else(|| link(rest)) {
+            escaped.push_str(&rest[..length]);
+            rest = &rest[length..];
+        } else if let Some(length) = address(rest) {
+            escaped.push_str(&format!("<{}>", &rest[..length]));
+            rest = &rest[length..];
         } else {
-            if r"\`*[]<>|".contains(piece) || at_start && "#~=+".contains(piece) {
-                escaped.push('\\');
+            // A row of backticks goes as one, or its last would begin code.
+            let row = rest.bytes().take_while(|byte| *byte == b'`').count();
+            let (piece, behind) = rest.split_at(row.max(first.len_utf8()));
+            for c in piece.chars() {
+                if r"\`*[]<>&".contains(c) || escaped.is_empty() && "#~=+".contains(c) {
+                    escaped.push('\\');
+                }
+                escaped.push(c);
             }
-            escaped.push_str(piece);
+            rest = behind;
         }
-        rest = behind;
     }
     escaped
 }
@@ -34,7 +43,7 @@ pub(crate) fn escape(line: &str) -> String {
 fn code(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('`')?;
     let end = inner.find('`')?;
-    (end > 0).then_some(end + 2)
+    (end > 0 && !inner[end + 1..].starts_with('`')).then_some(end + 2)
 }
 
 /// The length of the address in `<` and `>` that `rest` begins with, which is a link already.
@@ -59,7 +68,8 @@ mod tests {
     #[test]
     fn signs_of_markdown() {
         assert_eq!(escape(r#"as "<0.N.0>" or [x], a_b"#), r#"as "\<0.N.0\>" or \[x\], a_b"#);
-        assert_eq!(escape("a | b * c"), r"a \| b \* c");
+        assert_eq!(escape("a * b &amp;"), r"a \* b \&amp;");
+        assert_eq!(cell("a | `b | c`"), r"a \| `b \| c`");
         assert_eq!(escape("# 1 # 2"), r"\# 1 # 2");
     }
 
@@ -68,6 +78,7 @@ mod tests {
         assert_eq!(escape("as `<0.N.0>` [x]"), r"as `<0.N.0>` \[x\]");
         assert_eq!(escape("one ` only <"), r"one \` only \<");
         assert_eq!(escape("```rust"), r"\`\`\`rust");
+        assert_eq!(escape("``` <x> `a`"), r"\`\`\` \<x\> `a`");
     }
 
     #[test]

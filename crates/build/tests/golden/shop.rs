@@ -4,7 +4,7 @@
 pub mod order {
     /// A customer paid, see <https://example.org/orders>.
     ///
-    /// indented \[text\] \| "\<0.5.0\>"
+    /// indented \[text\] | "\<0.5.0\>"
     ///
     /// - `gone`: a parameter of long ago
     ///

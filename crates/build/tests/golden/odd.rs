@@ -1,0 +1,465 @@
+// Made of the provider definition `odd` by dyntrace-build; changes belong there.
+
+/// The probes `names-*` of the provider `odd`.
+pub mod names {
+    /// The probe `names-self` of the provider `odd`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `self` | `char *` | `Into<Text>` |  |
+    /// | `self_buffer` | `char *` | `Into<Text>` |  |
+    /// | `into` | `char *` | `Into<Text>` |  |
+    /// | `fn_once` | `char *` | `Into<Text>` |  |
+    /// | `arguments` | `int` | `i32` |  |
+    /// | `fire` | `int` | `i32` |  |
+    #[inline(always)]
+    #[allow(named_asm_labels, clippy::type_complexity)]
+    pub fn self_<'a, Self_, SelfBuffer, Into_, FnOnce_>(
+        arguments: impl FnOnce() -> (Self_, SelfBuffer, Into_, FnOnce_, i32, i32),
+    ) where
+        Self_: Into<::dyntrace::sdt::Text<'a>>,
+        SelfBuffer: Into<::dyntrace::sdt::Text<'a>>,
+        Into_: Into<::dyntrace::sdt::Text<'a>>,
+        FnOnce_: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("odd", "names__self", self_, {
+            let (self_, self_buffer, into, fn_once, arguments, fire) = arguments();
+            self_::fire(
+                self_.into(),
+                self_buffer.into(),
+                into.into(),
+                fn_once.into(),
+                arguments,
+                fire,
+            );
+        });
+    }
+
+    /// Whether `names-self` is traced, and its firing.
+    pub mod self_ {
+        ::dyntrace::sdt::declare!("odd", "names__self");
+
+        /// Whether a tracer looks at `names-self` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("odd", "names__self", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            self_: ::dyntrace::sdt::Text<'_>,
+            self_buffer: ::dyntrace::sdt::Text<'_>,
+            into: ::dyntrace::sdt::Text<'_>,
+            fn_once: ::dyntrace::sdt::Text<'_>,
+            arguments: i32,
+            fire: i32,
+        ) {
+            let mut self_buffer_ = ::dyntrace::sdt::Buffer::new();
+            let self_ = self_buffer_.encode(self_);
+            let mut self_buffer_buffer = ::dyntrace::sdt::Buffer::new();
+            let self_buffer = self_buffer_buffer.encode(self_buffer);
+            let mut into_buffer = ::dyntrace::sdt::Buffer::new();
+            let into = into_buffer.encode(into);
+            let mut fn_once_buffer = ::dyntrace::sdt::Buffer::new();
+            let fn_once = fn_once_buffer.encode(fn_once);
+            ::dyntrace::sdt::site!(
+                "odd",
+                "names__self",
+                (str self_ "char *")
+                (str self_buffer "char *")
+                (str into "char *")
+                (str fn_once "char *")
+                (i32 arguments "int")
+                (i32 fire "int")
+            );
+        }
+    }
+
+    /// The probe `names-type` of the provider `odd`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `s1` | `char *` | `Into<Text>` |  |
+    /// | `s_1` | `char *` | `Into<Text>` |  |
+    /// | `__s1` | `char *` | `Into<Text>` |  |
+    /// | `return` | `int` | `i32` |  |
+    /// | `arg4` | `int` | `i32` |  |
+    /// | `arg5` | `int` | `i32` |  |
+    #[inline(always)]
+    #[allow(named_asm_labels, clippy::type_complexity)]
+    pub fn r#type<'a, S1, S1_, S1__>(
+        arguments: impl FnOnce() -> (S1, S1_, S1__, i32, i32, i32),
+    ) where
+        S1: Into<::dyntrace::sdt::Text<'a>>,
+        S1_: Into<::dyntrace::sdt::Text<'a>>,
+        S1__: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("odd", "names__type", r#type, {
+            let (s1, s_1, __s1, r#return, arg4, arg5) = arguments();
+            r#type::fire(s1.into(), s_1.into(), __s1.into(), r#return, arg4, arg5);
+        });
+    }
+
+    /// Whether `names-type` is traced, and its firing.
+    pub mod r#type {
+        ::dyntrace::sdt::declare!("odd", "names__type");
+
+        /// Whether a tracer looks at `names-type` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("odd", "names__type", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            s1: ::dyntrace::sdt::Text<'_>,
+            s_1: ::dyntrace::sdt::Text<'_>,
+            __s1: ::dyntrace::sdt::Text<'_>,
+            r#return: i32,
+            arg4: i32,
+            arg5: i32,
+        ) {
+            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let s1 = s1_buffer.encode(s1);
+            let mut s_1_buffer = ::dyntrace::sdt::Buffer::new();
+            let s_1 = s_1_buffer.encode(s_1);
+            let mut __s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let __s1 = __s1_buffer.encode(__s1);
+            ::dyntrace::sdt::site!(
+                "odd",
+                "names__type",
+                (str s1 "char *")
+                (str s_1 "char *")
+                (str __s1 "char *")
+                (i32 r#return "int")
+                (i32 arg4 "int")
+                (i32 arg5 "int")
+            );
+        }
+    }
+
+    /// The probe `names-names` of the provider `odd`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `names` | `int` | `i32` |  |
+    #[inline(always)]
+    #[allow(named_asm_labels, clippy::type_complexity)]
+    pub fn names(arguments: impl FnOnce() -> i32) {
+        ::dyntrace::sdt::if_enabled!("odd", "names__names", names, {
+            let names = arguments();
+            names::fire(names);
+        });
+    }
+
+    /// Whether `names-names` is traced, and its firing.
+    #[allow(clippy::module_inception)]
+    pub mod names {
+        ::dyntrace::sdt::declare!("odd", "names__names");
+
+        /// Whether a tracer looks at `names-names` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("odd", "names__names", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(names: i32) {
+            ::dyntrace::sdt::site!(
+                "odd",
+                "names__names",
+                (i32 names "int")
+            );
+        }
+    }
+}
+
+/// The probes `Upper-*` of the provider `odd`.
+#[allow(non_snake_case)]
+pub mod Upper {
+    /// The probe `Upper-Case` of the provider `odd`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `Name` | `const char *` | `Into<Text>` |  |
+    /// | `Octet` | `unsigned char` | `u32` |  |
+    #[inline(always)]
+    #[allow(named_asm_labels, clippy::type_complexity, non_snake_case)]
+    pub fn Case<'a, Name>(
+        arguments: impl FnOnce() -> (Name, u32),
+    ) where
+        Name: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("odd", "Upper__Case", Case, {
+            let (Name, Octet) = arguments();
+            Case::fire(Name.into(), Octet);
+        });
+    }
+
+    /// Whether `Upper-Case` is traced, and its firing.
+    #[allow(non_snake_case)]
+    pub mod Case {
+        ::dyntrace::sdt::declare!("odd", "Upper__Case");
+
+        /// Whether a tracer looks at `Upper-Case` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("odd", "Upper__Case", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(named_asm_labels, clippy::too_many_arguments, non_snake_case)]
+        pub(super) fn fire(Name: ::dyntrace::sdt::Text<'_>, Octet: u32) {
+            let mut Name_buffer = ::dyntrace::sdt::Buffer::new();
+            let Name = Name_buffer.encode(Name);
+            ::dyntrace::sdt::site!(
+                "odd",
+                "Upper__Case",
+                (str Name "const char *")
+                (u32 Octet "unsigned char")
+            );
+        }
+    }
+}
+
+/// The probe `fire` of the provider `odd`.
+/// `arguments` makes these values while a tracer looks at it, only then:
+///
+/// | argument | in D | in Rust | meaning |
+/// |---|---|---|---|
+/// | `fire_buffer` | `char *` | `Into<Text>` |  |
+/// | `fire` | `char *` | `Into<Text>` |  |
+#[inline(always)]
+#[allow(named_asm_labels, clippy::type_complexity)]
+pub fn fire<'a, FireBuffer, Fire>(
+    arguments: impl FnOnce() -> (FireBuffer, Fire),
+) where
+    FireBuffer: Into<::dyntrace::sdt::Text<'a>>,
+    Fire: Into<::dyntrace::sdt::Text<'a>>,
+{
+    ::dyntrace::sdt::if_enabled!("odd", "fire", fire, {
+        let (fire_buffer, fire) = arguments();
+        fire::fire(fire_buffer.into(), fire.into());
+    });
+}
+
+/// Whether `fire` is traced, and its firing.
+pub mod fire {
+    ::dyntrace::sdt::declare!("odd", "fire");
+
+    /// Whether a tracer looks at `fire` now.
+    #[inline(always)]
+    #[must_use]
+    #[allow(named_asm_labels)]
+    pub fn is_enabled() -> bool {
+        ::dyntrace::sdt::if_enabled!("odd", "fire", self, { return true });
+        false
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(named_asm_labels, clippy::too_many_arguments)]
+    pub(super) fn fire(fire_buffer: ::dyntrace::sdt::Text<'_>, fire: ::dyntrace::sdt::Text<'_>) {
+        let mut fire_buffer_buffer = ::dyntrace::sdt::Buffer::new();
+        let fire_buffer = fire_buffer_buffer.encode(fire_buffer);
+        let mut fire_buffer_ = ::dyntrace::sdt::Buffer::new();
+        let fire = fire_buffer_.encode(fire);
+        ::dyntrace::sdt::site!(
+            "odd",
+            "fire",
+            (str fire_buffer "char *")
+            (str fire "char *")
+        );
+    }
+}
+
+/// The probe `most` of the provider `odd`.
+/// `arguments` makes these values while a tracer looks at it, only then:
+///
+/// | argument | in D | in Rust | meaning |
+/// |---|---|---|---|
+/// | `arg0` | `char *` | `Into<Text>` |  |
+/// | `arg1` | `char *` | `Into<Text>` |  |
+/// | `arg2` | `char *` | `Into<Text>` |  |
+/// | `arg3` | `char *` | `Into<Text>` |  |
+/// | `arg4` | `char *` | `Into<Text>` |  |
+/// | `arg5` | `char *` | `Into<Text>` |  |
+/// | `arg6` | `long` | `i64` |  |
+/// | `arg7` | `unsigned long` | `u64` |  |
+/// | `arg8` | `short` | `i32` |  |
+/// | `arg9` | `unsigned short` | `u32` |  |
+/// | `arg10` | `char` | `i32` |  |
+/// | `arg11` | `unsigned char` | `u32` |  |
+#[inline(always)]
+#[allow(named_asm_labels, clippy::type_complexity)]
+pub fn most<'a, Arg0, Arg1, Arg2, Arg3, Arg4, Arg5>(
+    arguments: impl FnOnce() -> (Arg0, Arg1, Arg2, Arg3, Arg4, Arg5, i64, u64, i32, u32, i32, u32),
+) where
+    Arg0: Into<::dyntrace::sdt::Text<'a>>,
+    Arg1: Into<::dyntrace::sdt::Text<'a>>,
+    Arg2: Into<::dyntrace::sdt::Text<'a>>,
+    Arg3: Into<::dyntrace::sdt::Text<'a>>,
+    Arg4: Into<::dyntrace::sdt::Text<'a>>,
+    Arg5: Into<::dyntrace::sdt::Text<'a>>,
+{
+    ::dyntrace::sdt::if_enabled!("odd", "most", most, {
+        let (
+            arg0,
+            arg1,
+            arg2,
+            arg3,
+            arg4,
+            arg5,
+            arg6,
+            arg7,
+            arg8,
+            arg9,
+            arg10,
+            arg11,
+        ) = arguments();
+        most::fire(
+            arg0.into(),
+            arg1.into(),
+            arg2.into(),
+            arg3.into(),
+            arg4.into(),
+            arg5.into(),
+            arg6,
+            arg7,
+            arg8,
+            arg9,
+            arg10,
+            arg11,
+        );
+    });
+}
+
+/// Whether `most` is traced, and its firing.
+pub mod most {
+    ::dyntrace::sdt::declare!("odd", "most");
+
+    /// Whether a tracer looks at `most` now.
+    #[inline(always)]
+    #[must_use]
+    #[allow(named_asm_labels)]
+    pub fn is_enabled() -> bool {
+        ::dyntrace::sdt::if_enabled!("odd", "most", self, { return true });
+        false
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(named_asm_labels, clippy::too_many_arguments)]
+    pub(super) fn fire(
+        arg0: ::dyntrace::sdt::Text<'_>,
+        arg1: ::dyntrace::sdt::Text<'_>,
+        arg2: ::dyntrace::sdt::Text<'_>,
+        arg3: ::dyntrace::sdt::Text<'_>,
+        arg4: ::dyntrace::sdt::Text<'_>,
+        arg5: ::dyntrace::sdt::Text<'_>,
+        arg6: i64,
+        arg7: u64,
+        arg8: i32,
+        arg9: u32,
+        arg10: i32,
+        arg11: u32,
+    ) {
+        let mut arg0_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg0 = arg0_buffer.encode(arg0);
+        let mut arg1_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg1 = arg1_buffer.encode(arg1);
+        let mut arg2_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg2 = arg2_buffer.encode(arg2);
+        let mut arg3_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg3 = arg3_buffer.encode(arg3);
+        let mut arg4_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg4 = arg4_buffer.encode(arg4);
+        let mut arg5_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg5 = arg5_buffer.encode(arg5);
+        ::dyntrace::sdt::site!(
+            "odd",
+            "most",
+            (str arg0 "char *")
+            (str arg1 "char *")
+            (str arg2 "char *")
+            (str arg3 "char *")
+            (str arg4 "char *")
+            (str arg5 "char *")
+            (i64 arg6 "long")
+            (u64 arg7 "unsigned long")
+            (i32 arg8 "short")
+            (u32 arg9 "unsigned short")
+            (i32 arg10 "char")
+            (u32 arg11 "unsigned char")
+        );
+    }
+}
+
+/// \`\`\` \[x\](y) \<z\> | `a | b` <http://example.org/a_b>. \*c\* \&amp; \\
+/// \===
+/// let x: Code = none;
+/// \# Heading
+/// \~~~
+///
+/// The probe `markdown` of the provider `odd`.
+/// `arguments` makes these values while a tracer looks at it, only then:
+///
+/// | argument | in D | in Rust | meaning |
+/// |---|---|---|---|
+/// | `x` | `int` | `i32` |  |
+#[inline(always)]
+#[allow(named_asm_labels, clippy::type_complexity)]
+pub fn markdown(arguments: impl FnOnce() -> i32) {
+    ::dyntrace::sdt::if_enabled!("odd", "markdown", markdown, {
+        let x = arguments();
+        markdown::fire(x);
+    });
+}
+
+/// Whether `markdown` is traced, and its firing.
+pub mod markdown {
+    ::dyntrace::sdt::declare!("odd", "markdown");
+
+    /// Whether a tracer looks at `markdown` now.
+    #[inline(always)]
+    #[must_use]
+    #[allow(named_asm_labels)]
+    pub fn is_enabled() -> bool {
+        ::dyntrace::sdt::if_enabled!("odd", "markdown", self, { return true });
+        false
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(named_asm_labels, clippy::too_many_arguments)]
+    pub(super) fn fire(x: i32) {
+        ::dyntrace::sdt::site!(
+            "odd",
+            "markdown",
+            (i32 x "int")
+        );
+    }
+}

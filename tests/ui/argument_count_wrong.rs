@@ -1,0 +1,7 @@
+//! Four arguments for three.
+
+use dyntrace::probes::efile_drv;
+
+fn main() {
+    efile_drv::int_entry(|| (1, 2, 3, 4));
+}

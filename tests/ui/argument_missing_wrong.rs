@@ -1,0 +1,7 @@
+//! The errno is forgotten.
+
+use dyntrace::probes::efile_drv;
+
+fn main() {
+    efile_drv::r#return(|| (1, 2, "tag", 12, 0));
+}

@@ -24,6 +24,8 @@ fn leaf() -> &'static str {
     match (of_target("CARGO_CFG_TARGET_OS").as_str(), of_target("CARGO_CFG_TARGET_ARCH").as_str()) {
         ("linux", "x86_64") => "linux_x86_64",
         ("linux", "aarch64") => "linux_aarch64",
+        ("macos", "x86_64" | "aarch64") => "macos",
+        ("freebsd" | "illumos" | "solaris" | "netbsd", "x86_64") => "dof",
         _ => "plain",
     }
 }

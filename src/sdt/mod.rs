@@ -12,28 +12,39 @@
 //! |---|---|---|
 //! | `linux_x86_64`, `linux_aarch64` | Linux | stapsdt notes |
 //! | `macos` | macOS | the linker |
-//! | `dof` | FreeBSD, illumos, NetBSD | DOF, handed over by [`register`] |
+//! | `dof` | FreeBSD, illumos, Solaris, NetBSD on x86_64 | DOF, handed over by [`register`] |
 //! | `plain` | others; also loom and miri | nothing; the word can be set by tests |
 //! | `none` | feature `probes` off | nothing; arguments are only type-checked |
 //!
 //! The macros are for generated code, see the crate `dyntrace-build`.
 
 mod buffer;
+mod registration;
 mod text;
 
 #[cfg(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"))]
 mod stapsdt;
 
+// Tested where tests run, too.
+#[cfg(any(sdt_leaf = "macos", sdt_leaf = "dof", all(test, any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"))))]
+mod c_call;
+#[cfg(any(sdt_leaf = "dof", all(test, sdt_leaf = "linux_x86_64")))]
+#[doc(hidden)]
+pub mod dof;
+
 #[cfg(sdt_leaf = "linux_aarch64")]
 mod linux_aarch64;
 #[cfg(sdt_leaf = "linux_x86_64")]
 mod linux_x86_64;
+#[cfg(sdt_leaf = "macos")]
+mod macos;
 #[cfg(sdt_leaf = "none")]
 mod none;
 #[cfg(sdt_leaf = "plain")]
 mod plain;
 
 pub use buffer::Buffer;
+pub use registration::{Registration, deregister, register};
 pub use text::Text;
 
 pub use crate::__sdt_declare as declare;

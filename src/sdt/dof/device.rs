@@ -1,0 +1,105 @@
+//! The helper device.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+
+use crate::sdt::Registration;
+
+/// What `DTRACEHIOC_ADDDOF` takes: `dof_helper_t` of each system's `sys/dtrace.h`. (The `dof` crate has the two last
+/// fields on FreeBSD only.)
+#[repr(C)]
+struct Helper {
+    module: [c_char; 64],
+    address: u64,
+    dof: u64,
+    #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+    process: libc::pid_t,
+    #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+    generation: c_int,
+}
+
+/// By what DTrace knows a registration.
+pub(super) struct Ticket(c_int);
+
+#[cfg(any(target_os = "illumos", target_os = "solaris"))]
+mod request {
+    pub(super) const ADD: i32 = i32::from_be_bytes(*b"dth\x03");
+    pub(super) const REMOVE: i32 = i32::from_be_bytes(*b"dth\x02");
+}
+
+#[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+mod request {
+    /// `_IOWR('z', 3, dof_helper_t)`
+    pub(super) const ADD: u64 = 0xc000_0000 | (size_of::<super::Helper>() as u64) << 16 | (b'z' as u64) << 8 | 3;
+    /// `_IOW('z', 2, int)`
+    pub(super) const REMOVE: u64 = 0x8000_0000 | (size_of::<super::c_int>() as u64) << 16 | (b'z' as u64) << 8 | 2;
+}
+
+/// Hands the DOF of the module that `address` lies in to DTrace.
+pub(super) fn add(dof: &[u8], address: usize) -> Result<Ticket, Registration> {
+    let device = open()?;
+    let mut helper = Helper {
+        module: module_of(address),
+        address: dof.as_ptr() as u64,
+        dof: dof.as_ptr() as u64,
+        #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+        process: std::process::id() as libc::pid_t,
+        #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+        generation: 0,
+    };
+    // SAFETY: the request takes a `dof_helper_t`, which `Helper` is; the kernel copies the DOF, which says its own length.
+    let answer = unsafe { libc::ioctl(device.as_raw_fd(), request::ADD, &raw mut helper) };
+    if answer < 0 {
+        return Err(refused(io::Error::last_os_error()));
+    }
+    #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+    let answer = helper.generation;
+    Ok(Ticket(answer))
+}
+
+/// Takes a registration back.
+pub(super) fn remove(ticket: Ticket) -> Registration {
+    let device = match open() {
+        Ok(device) => device,
+        Err(status) => return status,
+    };
+    #[cfg(any(target_os = "illumos", target_os = "solaris"))]
+    let argument = ticket.0;
+    #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+    let argument = &raw const ticket.0;
+    // SAFETY: the request takes the number itself on illumos and Solaris, a pointer to it elsewhere.
+    let answer = unsafe { libc::ioctl(device.as_raw_fd(), request::REMOVE, argument) };
+    if answer < 0 { refused(io::Error::last_os_error()) } else { Registration::NotNeeded }
+}
+
+fn open() -> Result<File, Registration> {
+    OpenOptions::new().read(true).write(true).open("/dev/dtrace/helper").map_err(refused)
+}
+
+fn refused(error: io::Error) -> Registration {
+    match error.raw_os_error() {
+        Some(libc::ENOENT | libc::ENXIO | libc::ENODEV) => Registration::NoDevice,
+        errno => Registration::Refused(errno.unwrap_or(libc::EIO)),
+    }
+}
+
+/// File name of the program or shared object that `address` lies in, as DTrace shows it for a module.
+fn module_of(address: usize) -> [c_char; 64] {
+    let mut module = [0; 64];
+    // SAFETY: all zero is a value of this structure of pointers and numbers.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: `info` is a place to write to; the address is only looked up.
+    let found = unsafe { libc::dladdr(address as *const c_void as _, &raw mut info) } != 0;
+    if found && !info.dli_fname.is_null() {
+        // SAFETY: `dladdr` found the module, and its name is a C string that stays as long as the module is loaded.
+        let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_bytes();
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+        let last = module.len() - 1;
+        for (to, from) in module[..last].iter_mut().zip(name) {
+            *to = *from as c_char;
+        }
+    }
+    module
+}

@@ -1,0 +1,50 @@
+//! Sites to DOF.
+
+use std::collections::BTreeMap;
+
+use super::section::Site;
+
+/// Longest names that DTrace takes, in bytes, without the NUL. Provider names get the process's number behind.
+const PROVIDER: usize = 63 - 10;
+const NAME: usize = 63;
+const FUNCTION: usize = 127;
+
+/// The DOF of the sites.
+///
+/// A probe of DOF is one place in memory with the distances of its sites from it: here the probe's lowest site. All the
+/// sites of a name are one probe, however many functions they are in; the function named is that of the lowest one.
+pub(super) fn build(sites: &[Site]) -> Vec<u8> {
+    let mut sites: Vec<Site> = sites.to_vec();
+    sites.sort_by_key(|site| site.address);
+    let mut section = dof::Section::default();
+    for Site { address, probe } in sites {
+        let provider = section
+            .providers
+            .entry(probe.provider.to_owned())
+            .or_insert_with(|| dof::Provider { name: cut(probe.provider, PROVIDER), probes: BTreeMap::new() });
+        let entry = provider.probes.entry(probe.name.to_owned()).or_insert_with(|| dof::Probe {
+            name: cut(&probe.name.replace("__", "-"), NAME),
+            // A colon separates the parts of a probe's name in D.
+            function: cut(&probe.function.replace("::", "."), FUNCTION),
+            address: address as u64,
+            offsets: Vec::new(),
+            enabled_offsets: Vec::new(),
+            arguments: Vec::new(),
+        });
+        // The text of a program or shared object is far below 4 GiB: its own jumps reach 2.
+        let offset = (address as u64 - entry.address) as u32;
+        match probe.arguments {
+            None => entry.enabled_offsets.push(offset),
+            Some(types) => {
+                entry.offsets.push(offset);
+                entry.arguments = types.iter().map(|c| (*c).to_owned()).collect();
+            }
+        }
+    }
+    section.as_bytes()
+}
+
+/// At most `limit` bytes of `name`.
+fn cut(name: &str, limit: usize) -> String {
+    name[..name.floor_char_boundary(limit)].to_owned()
+}

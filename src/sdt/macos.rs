@@ -1,0 +1,115 @@
+//! macOS: the linker makes the probes.
+//!
+//! A site is a call of a function that nobody defines, whose name says what the probe is. Apple's linker puts a nop in
+//! its place (zero into the result, for an is-enabled site) and describes the sites in a section of the program, which
+//! the loader hands to DTrace. The names, as `dtrace -h` makes them and the linker takes
+//! them apart: `___dtrace_probe$PROVIDER$PROBE$v1` and `$` with the hexadecimal text of the C type for each argument,
+//! `___dtrace_isenabled$PROVIDER$PROBE$v1`, and, mentioned beside a site, `___dtrace_typedefs$PROVIDER$v2` (no typedefs)
+//! and `___dtrace_stability$PROVIDER$v1$` with five attributes (DTrace's defaults, Private/Private/Unknown, each).
+//!
+//! Never run: this leaf is built and its object files are inspected. One limit is known from the kernel's source: on
+//! Apple's own processors its `fasttrap_usdt_getarg` answers 0, so that scripts see five arguments there, and zeros past
+//! them; on Intel processors they see all.
+
+/// The linker makes what is needed of the sites.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_declare {
+    ($provider:literal, $probe:literal) => {};
+}
+
+/// The processor's instruction that calls a function, and the register of the result.
+#[cfg(target_arch = "x86_64")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_call {
+    ($callee:expr) => {
+        concat!("call ", $callee)
+    };
+    (result $callee:expr, $result:ident) => {
+        ::core::arch::asm!(concat!("call ", $callee), out("rax") $result, options(att_syntax, nomem))
+    };
+}
+
+/// The processor's instruction that calls a function, and the register of the result.
+#[cfg(target_arch = "aarch64")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_call {
+    ($callee:expr) => {
+        concat!("bl ", $callee)
+    };
+    (result $callee:expr, $result:ident) => {
+        ::core::arch::asm!(concat!("bl ", $callee), out("x0") $result, options(nomem))
+    };
+}
+
+/// Runs the block if the result of the is-enabled site is not zero.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_if_enabled {
+    ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {{
+        let enabled: u64;
+        // SAFETY: the linker makes of the call one instruction that sets the result, and DTrace, if asked, sets it to 1.
+        unsafe { $crate::__sdt_call!(result concat!("___dtrace_isenabled$", $provider, "$", $probe, "$v1"), enabled) };
+        if enabled != 0 $enabled
+    }};
+}
+
+/// The probe's site.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_site {
+    ($provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {
+        // SAFETY: the linker makes a nop of the call. A tracer restores all registers and only reads memory.
+        unsafe {
+            $crate::__sdt_c_call!(
+                [
+                    concat!(".reference ___dtrace_typedefs$", $provider, "$v2"),
+                    $crate::__sdt_call!(concat!(
+                        "___dtrace_probe$", $provider, "$", $probe, "$v1" $($(, $crate::__sdt_hex!($kind $c))*)?
+                    )),
+                    concat!(".reference ___dtrace_stability$", $provider, "$v1$1_1_0_1_1_0_1_1_0_1_1_0_1_1_0"),
+                ]
+                []
+                $($(($kind $name $c))*)?
+            )
+        }
+    };
+}
+
+/// `$` and the hexadecimal text of a C type; for a spelling that is not listed, of the type of the same width and sign.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_hex {
+    (i32 "int8_t") => {
+        "$696e74385f74"
+    };
+    (i32 "int16_t") => {
+        "$696e7431365f74"
+    };
+    (i32 "int32_t") => {
+        "$696e7433325f74"
+    };
+    (i32 $other:literal) => {
+        "$696e74"
+    };
+    (u32 "uint8_t") => {
+        "$75696e74385f74"
+    };
+    (u32 "uint16_t") => {
+        "$75696e7431365f74"
+    };
+    (u32 $other:literal) => {
+        "$75696e7433325f74"
+    };
+    (i64 $other:literal) => {
+        "$696e7436345f74"
+    };
+    (u64 $other:literal) => {
+        "$75696e7436345f74"
+    };
+    (str $other:literal) => {
+        "$63686172202a"
+    };
+}

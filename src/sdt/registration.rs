@@ -1,0 +1,70 @@
+//! Making the program's probes known to the system, where its tracers do not find them in the program's file.
+
+use std::fmt;
+use std::io;
+
+/// Makes the probes of this program known to DTrace; to be called early in `main`.
+///
+/// Only FreeBSD, illumos, Solaris and NetBSD need it; elsewhere it does nothing. It speaks for the program or shared
+/// object that this copy of the crate is linked into. Once it succeeded, further calls change nothing; one that did not can
+/// be repeated.
+///
+/// ```
+/// let status = dyntrace::sdt::register();
+/// if !status.is_traceable() {
+///     eprintln!("running without probes: {status}");
+/// }
+/// ```
+pub fn register() -> Registration {
+    #[cfg(sdt_leaf = "dof")]
+    return super::dof::register();
+    #[cfg(not(sdt_leaf = "dof"))]
+    Registration::NotNeeded
+}
+
+/// Takes back what [`register`] did, as a shared object must before it is unloaded.
+///
+/// Answers `NotNeeded` when DTrace no longer knows the probes.
+pub fn deregister() -> Registration {
+    #[cfg(sdt_leaf = "dof")]
+    return super::dof::deregister();
+    #[cfg(not(sdt_leaf = "dof"))]
+    Registration::NotNeeded
+}
+
+/// Whether the system knows of this program's probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Registration {
+    /// The program's probes are known to DTrace.
+    Registered,
+    /// Nothing is to be done: tracers of this system find the probes in the program's file, or the program has none.
+    NotNeeded,
+    /// This system has no DTrace, or its module is not loaded.
+    NoDevice,
+    /// DTrace's device refused with this error number.
+    Refused(i32),
+}
+
+impl Registration {
+    /// Whether tracers can find the probes.
+    pub fn is_traceable(self) -> bool {
+        matches!(self, Registration::Registered | Registration::NotNeeded)
+    }
+}
+
+impl fmt::Display for Registration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Registration::Registered => f.write_str("the probes are registered with DTrace"),
+            Registration::NotNeeded => f.write_str("probes need no registration here"),
+            Registration::NoDevice => {
+                f.write_str("there is no DTrace to register probes with; load its kernel module and start again")
+            }
+            Registration::Refused(errno) => {
+                let error = io::Error::from_raw_os_error(*errno);
+                write!(f, "DTrace did not take the probes: {error}; see who may open /dev/dtrace/helper")
+            }
+        }
+    }
+}

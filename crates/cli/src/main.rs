@@ -1,2 +1,175 @@
-//! The `dyntrace` command.
-fn main() {}
+//! The `dyntrace` command: its arguments.
+
+mod doctor;
+mod elf;
+mod escape;
+mod exit;
+mod list;
+mod process;
+mod provider;
+mod run;
+mod script;
+mod system;
+mod tracer;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use exit::{Failure, Outcome};
+use list::Subject;
+use provider::Providers;
+use run::{Asked, Request};
+use tracer::Kind;
+
+/// Watch Rust programs that use dyntrace: run tracing scripts, list probes, check a machine
+#[derive(Parser)]
+#[command(version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    #[command(after_long_help = RUN_HELP)]
+    /// Run a script on a command or a process
+    ///
+    /// Takes the first tracer that is here and fit for the script: on Linux bpftrace, DTrace 2, SystemTap; elsewhere DTrace. The command
+    /// runs as the same user as dyntrace, from its first instruction under the eyes of the tracer. The trace goes to standard output,
+    /// where control characters in it are shown escaped.
+    Run {
+        /// A shipped script, or the path of a .d (DTrace), .stp (SystemTap) or .bt (bpftrace) file
+        script: String,
+        /// Trace a running process; an interrupt ends the trace and leaves the process alone
+        #[arg(short, long, conflicts_with = "command", value_parser = clap::value_parser!(u32).range(1..))]
+        pid: Option<u32>,
+        /// Use this tracer
+        #[arg(long, value_enum)]
+        tracer: Option<Kind>,
+        /// Write the trace to a file
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// The command to start and trace, with its arguments
+        #[arg(last = true, required_unless_present = "pid", value_name = "COMMAND")]
+        command: Vec<OsString>,
+    },
+    #[command(after_long_help = LIST_HELP)]
+    /// List the probes of a program or a process
+    List {
+        /// The program, or a shared object
+        #[arg(required_unless_present = "pid")]
+        binary: Option<PathBuf>,
+        /// A running process: its program and the shared objects it has loaded
+        #[arg(short, long, conflicts_with = "binary")]
+        pid: Option<u32>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// The definition of a provider, for the names and types of its arguments
+        #[arg(long, value_name = "FILE.d")]
+        provider: Vec<PathBuf>,
+    },
+    #[command(after_long_help = DOCTOR_HELP)]
+    /// Check whether this machine can trace, and whether a program can be traced
+    Doctor {
+        /// A program to check as well
+        binary: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// The definition of a provider, to check its probes against
+        #[arg(long, value_name = "FILE.d")]
+        provider: Vec<PathBuf>,
+    },
+    /// Print completions for a shell
+    #[command(hide = true)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man {
+        /// The folder to write them to
+        folder: PathBuf,
+    },
+}
+
+const RUN_HELP: &str = "\
+Examples:
+  sudo dyntrace run efile_drv -- target/release/server --port 8080
+  sudo dyntrace run efile_drv -p 4711
+  sudo dyntrace run --tracer dtrace -o trace.txt ./mine.d -- ./server
+
+Exit status: that of the command, 128 and the signal's number if a signal ended it; 0 with -p.
+Unless the command says otherwise:
+    2  wrong use, or no such script
+   65  the program has no probes, or none that the script names
+   69  no tracer can be used: none is here, too old, no rights
+   70  the tracer failed, and the trace is not whole
+  126  the command cannot be run
+  127  the command was not found";
+
+const LIST_HELP: &str = "\
+Examples:
+  dyntrace list target/release/server
+  dyntrace list -p 4711 --json
+  dyntrace list --provider shop.d target/release/shop
+
+Exit status:
+   0  probes were listed
+   1  the file or process cannot be read
+   2  wrong use
+  65  there are no probes";
+
+const DOCTOR_HELP: &str = "\
+Examples:
+  sudo dyntrace doctor
+  dyntrace doctor target/release/server --json
+
+Exit status:
+   0  nothing failed; there may be warnings
+   1  something failed, or the program cannot be read
+   2  wrong use";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match perform(arguments.command) {
+        Ok(status) => status,
+        Err(Failure { status, error }) => {
+            let style = anstyle::Style::new().fg_color(Some(anstyle::AnsiColor::Red.into())).bold();
+            anstream::eprintln!("{style}dyntrace:{style:#} {error:#}");
+            status.into()
+        }
+    }
+}
+
+fn perform(command: Command) -> Outcome {
+    match command {
+        Command::Run { script, pid, tracer, output, command } => {
+            let asked = pid.map_or(Asked::Command(command), Asked::Process);
+            run::run(&Request { script, tracer, output, asked })
+        }
+        Command::List { binary, pid, json, provider } => {
+            let subject = pid.map_or_else(|| Subject::File(binary.unwrap_or_default()), Subject::Process);
+            list::list(&subject, &Providers::with(&provider)?, json)
+        }
+        Command::Doctor { binary, json, provider } => {
+            doctor::doctor(binary.as_deref(), &Providers::with(&provider)?, json)
+        }
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man { folder } => {
+            clap_mangen::generate_to(Arguments::command(), &folder)
+                .with_context(|| format!("cannot write to {}", escape::path(&folder)))?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}

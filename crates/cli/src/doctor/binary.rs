@@ -1,0 +1,172 @@
+//! A program: whether every tracer will find its probes and read their arguments.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::finding::Finding;
+use crate::elf::{Note, Object, Place};
+use crate::provider::{self, Providers};
+
+/// The flag that lays text out so that file offsets are addresses.
+const LAYOUT_FLAG: &str = "link with -z separate-code: call dyntrace_build::link_for_tracers() in build.rs, \
+                           or build with RUSTFLAGS=\"-Clink-arg=-Wl,-z,separate-code\"";
+
+/// Checks the program at `path`.
+pub fn check(path: &Path, providers: &Providers) -> Result<Vec<Finding>> {
+    let object = Object::read(path)?;
+    Ok(check_object(&object, providers))
+}
+
+fn check_object(object: &Object, providers: &Providers) -> Vec<Finding> {
+    if object.notes.is_empty() && object.broken.is_empty() {
+        let remedy =
+            "build it with dyntrace's feature probes, make it call a probe, and do not strip the section .note.stapsdt";
+        return vec![Finding::fail("probes", "the file has none", remedy)];
+    }
+    vec![notes(object, providers), operands(object), base(object), sites(object), semaphores(object), layout(object)]
+}
+
+/// The notes can be read and fit the definitions.
+fn notes(object: &Object, providers: &Providers) -> Finding {
+    if let Some(broken) = object.broken.first() {
+        return Finding::fail(
+            "notes",
+            broken,
+            "build it again; the assembler or linker wrote a damaged section .note.stapsdt",
+        );
+    }
+    for note in &object.notes {
+        if let Some(difference) = providers.probe(note).and_then(|probe| provider::difference(note, probe)) {
+            let text = format!("{}:{}: {difference}", note.provider, note.tool_name());
+            return Finding::fail(
+                "notes",
+                text,
+                "build it with the version of the provider definition that its readers use",
+            );
+        }
+    }
+    let mut by_provider: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for note in &object.notes {
+        by_provider.entry(&note.provider).or_default().insert(&note.name);
+    }
+    let counts: Vec<String> = by_provider
+        .iter()
+        .map(|(provider, names)| match providers.get(provider) {
+            Some(definition) => format!("{} of the {} probes of {provider}", names.len(), definition.probes.len()),
+            None => format!("{} probes of {provider}", names.len()),
+        })
+        .collect();
+    Finding::ok("notes", counts.join(", "))
+}
+
+/// The arguments are such as every tracer can read.
+fn operands(object: &Object) -> Finding {
+    for note in &object.notes {
+        for operand in &note.operands {
+            let trouble = if operand.is_float {
+                "bpftrace and DTrace cannot attach to a floating-point argument"
+            } else if operand.place != Place::Register {
+                "perf drops arguments that are not in a register"
+            } else if !matches!(operand.size, Some(4 | 8)) {
+                "perf and SystemTap misread the sign of arguments that are not of 4 or 8 bytes"
+            } else {
+                continue;
+            };
+            let text = format!("{}:{}: {}: {trouble}", note.provider, note.tool_name(), operand.text);
+            return Finding::warn("arguments", text, "fire this probe by a function that dyntrace_build generates");
+        }
+    }
+    Finding::ok("arguments", "in registers, of sizes that every tracer reads")
+}
+
+/// The base, by which tracers correct addresses.
+fn base(object: &Object) -> Finding {
+    let remedy = "rust-lld drops a section .stapsdt.base that is flagged \"aG\": use probes that flag it \"aGR\", as dyntrace's do";
+    match object.base {
+        _ if object.notes.iter().any(|note| note.base == 0) => Finding::fail(
+            "base",
+            "the linker lost .stapsdt.base: tracers look for the sites at wrong addresses",
+            remedy,
+        ),
+        None => Finding::fail(
+            "base",
+            "the section .stapsdt.base is missing: tracers cannot tell where the sites are",
+            remedy,
+        ),
+        Some(0) => Finding::fail("base", "the address of .stapsdt.base is 0", remedy),
+        Some(_) => Finding::ok("base", ".stapsdt.base is there"),
+    }
+}
+
+/// Every site is code.
+fn sites(object: &Object) -> Finding {
+    let is_code = |note: &&Note| object.segment(note.location).is_some_and(|segment| segment.executable);
+    match object.notes.iter().find(|note| !is_code(note)) {
+        None => Finding::ok("sites", format!("{} in code", object.notes.len())),
+        Some(note) => Finding::fail(
+            "sites",
+            format!("{}:{} at {:#x} is not in code", note.provider, note.tool_name(), note.location),
+            "build it again without tools that move sections after linking",
+        ),
+    }
+}
+
+/// Every semaphore can be counted up by the kernel, and there is one per probe.
+fn semaphores(object: &Object) -> Finding {
+    let mut of_probe: BTreeMap<(&str, &str), Option<u64>> = BTreeMap::new();
+    for note in &object.notes {
+        let probe = format!("{}:{}", note.provider, note.tool_name());
+        if let Some(semaphore) = note.semaphore {
+            let Some(segment) = object.segment(semaphore).filter(|segment| segment.writable) else {
+                let text = format!("that of {probe} at {semaphore:#x} is not in writable memory");
+                return Finding::fail("semaphores", text, "put it into a writable section: .probes, flagged \"aw\"");
+            };
+            if !segment.holds_in_file(semaphore) {
+                let text =
+                    format!("that of {probe} at {semaphore:#x} has no place in the file: tracers cannot name it");
+                return Finding::fail(
+                    "semaphores",
+                    text,
+                    "put it into a section with contents (@progbits), not into .bss",
+                );
+            }
+        }
+        if *of_probe.entry((&note.provider, &note.name)).or_insert(note.semaphore) != note.semaphore {
+            let text = format!("the sites of {probe} have different ones");
+            return Finding::warn(
+                "semaphores",
+                text,
+                "fire the probe by one function: some tracers enable only one of its sites",
+            );
+        }
+    }
+    match of_probe.iter().find(|(_, semaphore)| semaphore.is_none()) {
+        None => Finding::ok("semaphores", "one per probe, writable"),
+        Some(((provider, name), _)) => {
+            Finding::ok("semaphores", format!("{provider}:{name} has none, so it fires always"))
+        }
+    }
+}
+
+/// Text lies in memory where it lies in the file, but for what the whole object is moved by.
+fn layout(object: &Object) -> Finding {
+    let moved = |segment: &crate::elf::Segment| segment.address.wrapping_sub(segment.offset);
+    let first = object.segments.first().map_or(0, moved);
+    match object.segments.iter().find(|segment| segment.executable && moved(segment) != first) {
+        None => Finding::ok("layout", "the sites are in the file where they are in memory"),
+        Some(segment) => Finding::fail(
+            "layout",
+            format!(
+                "text lies at {:#x} in the file and at {:#x} in memory: perf records nothing and SystemTap refuses",
+                segment.offset,
+                segment.address.wrapping_sub(first)
+            ),
+            LAYOUT_FLAG,
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,105 @@
+//! What the kernel offers.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::finding::Finding;
+use crate::system;
+use crate::tracer::Version;
+
+/// Since this version the kernel keeps semaphores up to date itself.
+const SEMAPHORES: Version = Version(4, 20, 0);
+/// Since this version the kernel turns a traced 5-byte nop into a call.
+const FIVE_BYTE_NOP: Version = Version(6, 18, 0);
+/// Since this version the kernel turns a traced 10-byte nop into a call.
+const TEN_BYTE_NOP: Version = Version(7, 2, 0);
+
+/// Checks the running kernel.
+pub fn check() -> Vec<Finding> {
+    if !cfg!(target_os = "linux") {
+        return vec![Finding::ok("kernel", format!("{} {}", std::env::consts::OS, system::kernel_release()))];
+    }
+    vec![version(), uprobes(), tracefs(), debugfs(), btf()]
+}
+
+fn version() -> Finding {
+    let release = system::kernel_release();
+    match system::kernel_version() {
+        None => Finding::warn(
+            "kernel",
+            format!("release {release} does not begin with a version"),
+            "check it by hand: uname -r",
+        ),
+        Some(version) if version < SEMAPHORES => Finding::fail(
+            "kernel",
+            format!("{release} does not tell programs that they are traced: their probes stay silent"),
+            format!("use kernel {SEMAPHORES} or newer"),
+        ),
+        Some(version) if version < FIVE_BYTE_NOP => {
+            Finding::ok("kernel", format!("{release} traces by traps; build programs with the default nop"))
+        }
+        Some(version) if version < TEN_BYTE_NOP => Finding::ok(
+            "kernel",
+            format!(
+                "{release} turns a traced 5-byte nop into a call: programs built with --cfg dyntrace_nop5 pay half as much for a hit"
+            ),
+        ),
+        Some(_) => Finding::ok(
+            "kernel",
+            format!("{release} turns traced nops of 5 and of 10 bytes into calls: hits are cheap by default"),
+        ),
+    }
+}
+
+fn uprobes() -> Finding {
+    if Path::new("/sys/bus/event_source/devices/uprobe").exists() {
+        Finding::ok("uprobes", "the kernel can trace programs")
+    } else {
+        Finding::fail(
+            "uprobes",
+            "the kernel cannot trace programs, or /sys is not mounted",
+            "use a kernel with CONFIG_UPROBE_EVENTS=y",
+        )
+    }
+}
+
+fn tracefs() -> Finding {
+    let mount = "as root: mount -t tracefs tracefs /sys/kernel/tracing";
+    match fs::metadata("/sys/kernel/tracing/uprobe_events") {
+        Ok(_) => Finding::ok("tracefs", "mounted at /sys/kernel/tracing"),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Finding::warn("tracefs", "only root may look into /sys/kernel/tracing", "run dyntrace doctor as root")
+        }
+        Err(_) if Path::new("/sys/kernel/debug/tracing/uprobe_events").exists() => {
+            Finding::warn("tracefs", "mounted at /sys/kernel/debug/tracing only", mount)
+        }
+        Err(_) => Finding::fail("tracefs", "not mounted", mount),
+    }
+}
+
+fn debugfs() -> Finding {
+    match fs::metadata("/sys/kernel/debug/tracing/uprobe_events") {
+        Ok(_) => Finding::ok("debugfs", "mounted at /sys/kernel/debug"),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Finding::warn("debugfs", "only root may look into /sys/kernel/debug", "run dyntrace doctor as root")
+        }
+        Err(_) => Finding::warn(
+            "debugfs",
+            "not mounted: DTrace cannot enable its probes",
+            "as root: mount -t debugfs debugfs /sys/kernel/debug",
+        ),
+    }
+}
+
+fn btf() -> Finding {
+    if Path::new("/sys/kernel/btf/vmlinux").exists() {
+        Finding::ok("BTF", "the kernel describes its types")
+    } else {
+        Finding::warn(
+            "BTF",
+            "the kernel does not describe its types: DTrace and newer versions of bpftrace do not start",
+            "use a kernel with CONFIG_DEBUG_INFO_BTF=y",
+        )
+    }
+}

@@ -1,0 +1,46 @@
+//! `dyntrace doctor`: what this machine, and a program, lack for tracing; each with its remedy.
+
+mod binary;
+mod finding;
+mod kernel;
+mod tracers;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Context as _;
+
+use crate::escape;
+use crate::exit::Outcome;
+use crate::provider::Providers;
+use finding::{Finding, Status};
+
+/// Prints what it finds about this machine, and about the program at `binary` if one is given.
+pub fn doctor(binary: Option<&Path>, providers: &Providers, json: bool) -> Outcome {
+    let mut findings = kernel::check();
+    findings.extend(tracers::check());
+    if let Some(binary) = binary {
+        findings.extend(binary::check(binary, providers)?);
+    }
+    if json {
+        anstream::println!("{}", serde_json::to_string_pretty(&findings).context("cannot make JSON")?);
+    } else {
+        findings.iter().for_each(print);
+    }
+    let failed = findings.iter().any(|finding| finding.status == Status::Fail);
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn print(finding: &Finding) {
+    let (word, colour) = match finding.status {
+        Status::Ok => ("ok  ", AnsiColor::Green),
+        Status::Warn => ("warn", AnsiColor::Yellow),
+        Status::Fail => ("FAIL", AnsiColor::Red),
+    };
+    let style = Style::new().fg_color(Some(colour.into()));
+    anstream::println!("{style}{word}{style:#} {}: {}", finding.topic, escape::name(&finding.text));
+    if let Some(remedy) = &finding.remedy {
+        anstream::println!("     -> {}", escape::name(remedy));
+    }
+}

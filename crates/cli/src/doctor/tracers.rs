@@ -1,0 +1,58 @@
+//! The tracers, the scripts they can run, and the rights of this user.
+
+use super::finding::Finding;
+use crate::escape;
+use crate::script;
+use crate::system;
+use crate::tracer::{self, Kind, Search, Tracer};
+
+/// Checks every tracer of this system.
+pub fn check() -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut usable = false;
+    for &kind in Kind::PREFERRED {
+        let topic = kind.command();
+        findings.push(match tracer::search(kind) {
+            Search::Missing => Finding::warn(topic, "not in PATH", tracer::get_one(kind)),
+            Search::Unfit { path, why } => {
+                Finding::warn(topic, format!("{}: {why}", escape::path(path)), tracer::get_one(kind))
+            }
+            Search::Found(tracer) => {
+                let finding = fitness(&tracer);
+                usable |= finding.0;
+                finding.1
+            }
+        });
+    }
+    if !usable {
+        findings.push(Finding::fail(
+            "tracers",
+            "none here can run a script",
+            "see above: the first remedy is the shortest way",
+        ));
+    }
+    findings
+}
+
+/// Whether a tracer runs any shipped script, and what is to be said of it.
+fn fitness(tracer: &Tracer) -> (bool, Finding) {
+    let (kind, topic) = (tracer.kind, tracer.kind.command());
+    let here = format!("{} {}", escape::path(&tracer.path), tracer.version);
+    if let Some(why) = system::forbids(kind) {
+        let (what, remedy) = why.split_once(": ").unwrap_or((&why, "use sudo"));
+        return (false, Finding::warn(topic, format!("{here}: {what}"), remedy));
+    }
+    if let Some(lack) = tracer::lacks(tracer, None) {
+        return (false, Finding::warn(topic, format!("{here}: {}", lack.what), lack.remedy));
+    }
+    let lacks: Vec<_> = dyntrace::scripts::ALL
+        .iter()
+        .filter_map(|script| Some((script.name, tracer::lacks(tracer, Some(script::shipped_text(script, kind)))?)))
+        .collect();
+    let Some((_, lack)) = lacks.first() else {
+        return (true, Finding::ok(topic, format!("{here} runs every shipped script")));
+    };
+    let names: Vec<_> = lacks.iter().map(|(name, _)| *name).collect();
+    let usable = names.len() < dyntrace::scripts::ALL.len();
+    (usable, Finding::warn(topic, format!("{here} cannot run {}: {}", names.join(", "), lack.what), &*lack.remedy))
+}

@@ -1,0 +1,179 @@
+//! What an ELF file says of its probes: notes, and where the loader puts what they name.
+
+mod note;
+mod operand;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use object::elf::{FileHeader32, FileHeader64};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
+use object::read::{FileKind, ReadCache, ReadRef};
+use object::{Endianness, elf};
+
+pub use note::Note;
+pub use operand::{Operand, Place};
+
+/// Why a file cannot be read for probes.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file cannot be opened.
+    #[error("cannot read {}", crate::escape::path(path))]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A directory, a device, a pipe.
+    #[error("{} is not a regular file", crate::escape::path(.0))]
+    NotRegular(PathBuf),
+    /// A file of another format.
+    #[error("{} is not an ELF file", crate::escape::path(.0))]
+    NotElf(PathBuf),
+    /// An ELF file that breaks the format.
+    #[error("{} is a damaged ELF file: {what}", crate::escape::path(path))]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: Damage,
+    },
+}
+
+/// What is wrong with an ELF file.
+#[derive(Debug, thiserror::Error)]
+pub enum Damage {
+    /// What the reader of the format says.
+    #[error(transparent)]
+    Format(#[from] object::read::Error),
+    /// Together the sections with notes are longer than the file.
+    #[error("its note sections overlap")]
+    Overlap,
+}
+
+/// A part of the file that the loader puts into memory.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// Where it starts in the file.
+    pub offset: u64,
+    /// Where it starts in memory, before the whole object is moved.
+    pub address: u64,
+    /// Its length in the file.
+    pub file_size: u64,
+    /// Its length in memory.
+    pub memory_size: u64,
+    /// Whether the program may write there.
+    pub writable: bool,
+    /// Whether the program may run what is there.
+    pub executable: bool,
+}
+
+impl Segment {
+    /// Whether `address` lies in it, in memory.
+    pub fn holds(&self, address: u64) -> bool {
+        address.checked_sub(self.address).is_some_and(|at| at < self.memory_size)
+    }
+
+    /// Whether `address` lies in it and comes from the file.
+    pub fn holds_in_file(&self, address: u64) -> bool {
+        address.checked_sub(self.address).is_some_and(|at| at < self.file_size)
+    }
+}
+
+/// What an ELF file says of its probes.
+#[derive(Debug, Default)]
+pub struct Object {
+    /// The probe sites.
+    pub notes: Vec<Note>,
+    /// What is wrong with notes that cannot be read.
+    pub broken: Vec<String>,
+    /// The address of `.stapsdt.base`, if the file has that section.
+    pub base: Option<u64>,
+    /// What is loaded.
+    pub segments: Vec<Segment>,
+}
+
+impl Object {
+    /// Reads the file at `path`.
+    pub fn read(path: &Path) -> Result<Object, Error> {
+        let open = |source| Error::Open { path: path.to_owned(), source };
+        // Opening a pipe without a writer would wait for one.
+        if !fs::metadata(path).map_err(open)?.is_file() {
+            return Err(Error::NotRegular(path.to_owned()));
+        }
+        let cache = ReadCache::new(fs::File::open(path).map_err(open)?);
+        match FileKind::parse(&cache) {
+            Ok(FileKind::Elf32 | FileKind::Elf64) => {}
+            _ => return Err(Error::NotElf(path.to_owned())),
+        }
+        Object::parse(&cache).map_err(|what| Error::Damaged { path: path.to_owned(), what })
+    }
+
+    /// Reads an ELF file from `data`.
+    pub fn parse<'data, R: ReadRef<'data>>(data: R) -> Result<Object, Damage> {
+        match FileKind::parse(data)? {
+            FileKind::Elf32 => parse_class::<FileHeader32<Endianness>, R>(data),
+            _ => parse_class::<FileHeader64<Endianness>, R>(data),
+        }
+    }
+
+    /// The segment that `address` is loaded with.
+    pub fn segment(&self, address: u64) -> Option<&Segment> {
+        self.segments.iter().find(|segment| segment.holds(address))
+    }
+}
+
+fn parse_class<'data, E, R>(data: R) -> Result<Object, Damage>
+where
+    E: FileHeader<Endian = Endianness>,
+    R: ReadRef<'data>,
+{
+    let header = E::parse(data)?;
+    let endian = header.endian()?;
+    let mut object = Object::default();
+    for segment in header.program_headers(endian, data)? {
+        if segment.p_type(endian) == elf::PT_LOAD {
+            let flags = segment.p_flags(endian);
+            object.segments.push(Segment {
+                offset: segment.p_offset(endian).into(),
+                address: segment.p_vaddr(endian).into(),
+                file_size: segment.p_filesz(endian).into(),
+                memory_size: segment.p_memsz(endian).into(),
+                writable: flags.0 & elf::PF_W.0 != 0,
+                executable: flags.0 & elf::PF_X.0 != 0,
+            });
+        }
+    }
+
+    // A sound file is longer than its sections together; a hostile one may name the same bytes a thousand times.
+    let mut left = data.len().unwrap_or(0);
+    let sections = header.sections(endian, data)?;
+    for section in sections.iter() {
+        match sections.section_name(endian, section) {
+            Ok(b".stapsdt.base") => object.base = Some(section.sh_addr(endian).into()),
+            Ok(b".note.stapsdt") => {
+                left = left.checked_sub(section.sh_size(endian).into()).ok_or(Damage::Overlap)?;
+                let Some(mut notes) = section.notes(endian, data)? else { continue };
+                while let Some(note) = notes.next()? {
+                    if note.name() != b"stapsdt" || note.n_type(endian) != note::VERSION {
+                        continue;
+                    }
+                    match Note::parse(note.desc(), header.is_class_64(), endian) {
+                        Some(note) => object.notes.push(note),
+                        None => object.broken.push(format!("note {} ends too soon", object.notes.len() + 1)),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(base) = object.base {
+        object.notes.iter_mut().for_each(|note| note.move_to(base));
+    }
+    Ok(object)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! The reader against notes made by hand, and against what is no ELF file at all.
+
+use std::env;
+use std::fs;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// A description as the assembler makes it.
+fn description(addresses: [u64; 3], strings: &[u8]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = addresses.iter().flat_map(|address| address.to_le_bytes()).collect();
+    bytes.extend_from_slice(strings);
+    bytes
+}
+
+#[test]
+fn a_note_is_read() {
+    let bytes = description([0x55e3, 0x2000, 0x4010], b"dyntrace\0efile_drv__int_entry\0-4@%eax -4@%ecx -4@%edx\0");
+    let note = Note::parse(&bytes, true, Endianness::Little).unwrap();
+    assert_eq!((note.provider.as_str(), note.tool_name().as_str()), ("dyntrace", "efile_drv-int_entry"));
+    assert_eq!((note.location, note.base, note.semaphore), (0x55e3, 0x2000, Some(0x4010)));
+    assert_eq!(note.operands.len(), 3);
+}
+
+#[test]
+fn a_note_without_a_semaphore_and_without_arguments() {
+    let note = Note::parse(&description([1, 2, 0], b"p\0n\0\0"), true, Endianness::Little).unwrap();
+    assert_eq!((note.semaphore, note.operands.len()), (None, 0));
+}
+
+#[test]
+fn a_note_that_ends_too_soon() {
+    let whole = description([1, 2, 3], b"provider\0name\0-4@%eax\0");
+    for end in 0..whole.len() {
+        assert_eq!(Note::parse(&whole[..end], true, Endianness::Little), None, "cut at {end}");
+    }
+}
+
+#[test]
+fn a_note_follows_its_base() {
+    let mut note = Note::parse(&description([0x100, 0x2000, 0x300], b"p\0n\0\0"), true, Endianness::Little).unwrap();
+    note.move_to(0x2040);
+    assert_eq!((note.location, note.semaphore), (0x140, Some(0x340)));
+}
+
+/// The program that runs this test: a sound ELF file wherever the notes matter.
+#[cfg(target_os = "linux")]
+fn own_program() -> Vec<u8> {
+    fs::read(env::current_exe().unwrap()).unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_damaged_program_never_panics() {
+    let whole = own_program();
+    assert!(Object::parse(&*whole).is_ok());
+    for end in [0, 1, 15, 16, 63, 64, 65, 200, 1000, whole.len() / 2, whole.len() - 1] {
+        let _ = Object::parse(&whole[..end]);
+    }
+    // Every byte of the header at its extremes.
+    let mut bytes = whole;
+    for at in 0..64 {
+        let sound = bytes[at];
+        for value in [0x00, 0x7f, 0x80, 0xff] {
+            bytes[at] = value;
+            let _ = Object::parse(&*bytes);
+        }
+        bytes[at] = sound;
+    }
+}
+
+#[test]
+fn what_is_no_regular_file_is_refused_at_once() {
+    assert!(matches!(Object::read(Path::new("/dev/null")), Err(Error::NotRegular(_))));
+    assert!(matches!(Object::read(Path::new("/")), Err(Error::NotRegular(_))));
+    assert!(matches!(Object::read(Path::new("/nonexistent/file")), Err(Error::Open { .. })));
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_never_panic(bytes: Vec<u8>, is_64: bool) {
+        let _ = Object::parse(&*bytes);
+        let _ = Note::parse(&bytes, is_64, Endianness::Big);
+        operand::parse_all(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn arbitrary_bytes_behind_an_elf_header_never_panic(class in 1_u8..3, bytes in prop::collection::vec(any::<u8>(), 0..512)) {
+        let mut file = vec![0x7f, b'E', b'L', b'F', class, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        file.extend(bytes);
+        let _ = Object::parse(&*file);
+    }
+}

@@ -1,0 +1,140 @@
+//! Text of unknown origin, made safe to show: whatever could drive the terminal is written out.
+//!
+//! Control characters become `\x1b`-like sequences, as do bytes that are not UTF-8; invisible characters that reorder or hide text
+//! become `\u{202e}`-like ones. Nothing else changes, so that paths and tags of every script stay readable.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// `bytes` on one line: newlines and tabs are written out as well.
+pub fn name(bytes: impl AsRef<[u8]>) -> String {
+    let mut out = String::new();
+    for chunk in bytes.as_ref().utf8_chunks() {
+        chunk.valid().chars().for_each(|c| push(&mut out, c));
+        push_invalid(&mut out, chunk.invalid());
+    }
+    out
+}
+
+/// A path on one line.
+pub fn path(path: impl AsRef<Path>) -> String {
+    name(path.as_ref().as_os_str().as_encoded_bytes())
+}
+
+/// A stream of text that arrives in pieces, perhaps cut inside a character. Newlines and tabs pass.
+#[derive(Default)]
+pub struct Stream {
+    /// The beginning of a character whose end has not arrived yet; at most three bytes.
+    begun: Vec<u8>,
+}
+
+impl Stream {
+    /// The next piece, escaped.
+    pub fn push(&mut self, piece: &[u8]) -> String {
+        let mut bytes = std::mem::take(&mut self.begun);
+        bytes.extend_from_slice(piece);
+        if let Err(error) = str::from_utf8(&bytes[last_character(&bytes)..])
+            && error.error_len().is_none()
+        {
+            self.begun = bytes.split_off(last_character(&bytes));
+        }
+        escape_lines(&bytes)
+    }
+
+    /// What is left when the stream has ended.
+    pub fn finish(self) -> String {
+        escape_lines(&self.begun)
+    }
+}
+
+/// Where the last character of `bytes` begins, complete or not.
+fn last_character(bytes: &[u8]) -> usize {
+    let is_first = |byte: u8| byte & 0b1100_0000 != 0b1000_0000;
+    let tail = bytes.len().saturating_sub(4);
+    bytes[tail..].iter().rposition(|&byte| is_first(byte)).map_or(bytes.len(), |at| tail + at)
+}
+
+fn escape_lines(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if matches!(c, '\n' | '\t') { out.push(c) } else { push(&mut out, c) }
+        }
+        push_invalid(&mut out, chunk.invalid());
+    }
+    out
+}
+
+fn push(out: &mut String, c: char) {
+    let written = match c {
+        '\0'..='\x1f' | '\x7f' => write!(out, "\\x{:02x}", u32::from(c)),
+        _ if c.is_control() || drives_text(c) => write!(out, "\\u{{{:x}}}", u32::from(c)),
+        _ => out.write_char(c),
+    };
+    written.expect("a String takes all that is written");
+}
+
+fn push_invalid(out: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        write!(out, "\\x{byte:02x}").expect("a String takes all that is written");
+    }
+}
+
+/// Line separators, and the marks that change the direction of what follows.
+fn drives_text(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_drive_the_terminal() {
+        assert_eq!(name("\x1b]0;owned\x07\r\n\t"), r"\x1b]0;owned\x07\x0d\x0a\x09");
+        assert_eq!(name("\u{9b}2J \u{202e}txt"), r"\u{9b}2J \u{202e}txt");
+        assert_eq!(name(b"a\xff\xc3(b"), r"a\xff\xc3(b");
+        assert_eq!(name("käse/日本"), "käse/日本");
+    }
+
+    #[test]
+    fn a_stream_keeps_its_lines() {
+        let mut stream = Stream::default();
+        assert_eq!(stream.push(b"one\ttwo\n\x1b[2J\n"), "one\ttwo\n\\x1b[2J\n");
+        assert_eq!(stream.finish(), "");
+    }
+
+    #[test]
+    fn a_character_cut_at_the_end_is_shown_escaped() {
+        let mut stream = Stream::default();
+        assert_eq!(stream.push(b"a\xe6\x97"), "a");
+        assert_eq!(stream.finish(), r"\xe6\x97");
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_read_as_the_whole(bytes: Vec<u8>, cut: prop::sample::Index) {
+            let cut = cut.index(bytes.len() + 1);
+            let mut stream = Stream::default();
+            let mut pieces = stream.push(&bytes[..cut]);
+            pieces += &stream.push(&bytes[cut..]);
+            pieces += &stream.finish();
+            prop_assert_eq!(pieces, escape_lines(&bytes));
+        }
+
+        #[test]
+        fn text_in_pieces_of_one_byte_is_whole(text: String) {
+            let mut stream = Stream::default();
+            let mut pieces: String = text.bytes().map(|byte| stream.push(&[byte])).collect();
+            pieces += &stream.finish();
+            prop_assert_eq!(pieces, escape_lines(text.as_bytes()));
+        }
+
+        #[test]
+        fn a_name_has_no_control_characters(bytes: Vec<u8>) {
+            prop_assert!(!name(bytes).chars().any(|c| c.is_control() || drives_text(c)));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The exit statuses of the command, apart from those of the programs it runs.
+
+use std::process::ExitCode;
+
+/// Wrong use: unknown options, a script that does not exist. (clap's number.)
+pub const USAGE: u8 = 2;
+/// The program has no probes, or none that the script names.
+pub const NO_PROBES: u8 = 65;
+/// No tracer can be used: none installed, too old, no rights.
+pub const NO_TRACER: u8 = 69;
+/// The tracer failed.
+pub const TRACER_FAILED: u8 = 70;
+/// The command was found but cannot be run. (As in shells.)
+pub const NOT_EXECUTABLE: u8 = 126;
+/// The command was not found. (As in shells.)
+pub const NOT_FOUND: u8 = 127;
+
+/// An error, and the exit status it ends the command with.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit status.
+    pub status: u8,
+    /// What to tell the user.
+    pub error: anyhow::Error,
+}
+
+impl Failure {
+    /// A failure of the command with `status`.
+    pub fn new(status: u8, error: impl Into<anyhow::Error>) -> Failure {
+        Failure { status, error: error.into() }
+    }
+}
+
+/// Any other error: 1.
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Failure {
+        Failure { status: 1, error }
+    }
+}
+
+/// The outcome of a command.
+pub type Outcome = Result<ExitCode, Failure>;

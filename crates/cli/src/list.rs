@@ -1,0 +1,160 @@
+//! `dyntrace list`: the probes of a program, from its notes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use serde::Serialize;
+
+use crate::elf::{Note, Object, Operand};
+use crate::escape;
+use crate::exit::{self, Outcome};
+use crate::process;
+use crate::provider::Providers;
+
+/// Where to look for probes.
+pub enum Subject {
+    /// In a file.
+    File(PathBuf),
+    /// In a process: its program and the shared objects it has loaded.
+    Process(u32),
+}
+
+/// A file with probes.
+#[derive(Serialize)]
+struct Listed {
+    object: String,
+    /// What to add to the addresses to have those of the process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_by: Option<u64>,
+    probes: Vec<Probe>,
+    /// Notes that cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    broken: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Probe {
+    provider: String,
+    name: String,
+    arguments: Vec<Argument>,
+    semaphore: Option<u64>,
+    sites: Vec<Site>,
+}
+
+#[derive(Serialize)]
+struct Argument {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(rename = "type")]
+    c_type: String,
+}
+
+#[derive(Serialize)]
+struct Site {
+    address: u64,
+    operands: Vec<String>,
+}
+
+/// Prints the probes of `subject`.
+pub fn list(subject: &Subject, providers: &Providers, json: bool) -> Outcome {
+    let listed = match subject {
+        Subject::File(path) => vec![of_object(path, &Object::read(path).map_err(anyhow::Error::new)?, None, providers)],
+        Subject::Process(pid) => of_process(*pid, providers)?,
+    };
+    if json {
+        anstream::println!("{}", serde_json::to_string_pretty(&listed).context("cannot make JSON")?);
+    } else {
+        listed.iter().for_each(print);
+    }
+    if listed.iter().all(|object| object.probes.is_empty()) {
+        anstream::eprintln!("dyntrace: no probes in {}", subject_name(subject));
+        return Ok(exit::NO_PROBES.into());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn subject_name(subject: &Subject) -> String {
+    match subject {
+        Subject::File(path) => escape::path(path),
+        Subject::Process(pid) => format!("process {pid} and the shared objects it has loaded"),
+    }
+}
+
+fn of_process(pid: u32, providers: &Providers) -> Result<Vec<Listed>> {
+    let mut listed = Vec::new();
+    for file in process::loaded(pid)? {
+        let object = Object::read(&file.readable)
+            .with_context(|| format!("process {pid} has loaded {}", escape::path(&file.path)))?;
+        if !object.notes.is_empty() || !object.broken.is_empty() {
+            listed.push(of_object(&file.path, &object, file.moved_by(&object), providers));
+        }
+    }
+    Ok(listed)
+}
+
+fn of_object(path: &Path, object: &Object, moved_by: Option<u64>, providers: &Providers) -> Listed {
+    let mut probes: BTreeMap<(&str, &str), Probe> = BTreeMap::new();
+    for note in &object.notes {
+        let probe = probes.entry((&note.provider, &note.name)).or_insert_with(|| Probe {
+            provider: note.provider.clone(),
+            name: note.name.clone(),
+            arguments: arguments(note, providers),
+            semaphore: note.semaphore,
+            sites: Vec::new(),
+        });
+        let operands = note.operands.iter().map(|operand| operand.text.clone()).collect();
+        probe.sites.push(Site { address: note.location, operands });
+    }
+    Listed {
+        object: path.to_string_lossy().into_owned(),
+        moved_by,
+        probes: probes.into_values().collect(),
+        broken: object.broken.clone(),
+    }
+}
+
+/// With names and C types where the definition is known and fits, else as the note has them.
+fn arguments(note: &Note, providers: &Providers) -> Vec<Argument> {
+    match providers.probe(note) {
+        Some(probe) if probe.arguments.len() == note.operands.len() => probe
+            .arguments
+            .iter()
+            .map(|argument| Argument { name: Some(argument.name.clone()), c_type: argument.ty.c.clone() })
+            .collect(),
+        _ => note.operands.iter().map(|operand: &Operand| Argument { name: None, c_type: operand.c_type() }).collect(),
+    }
+}
+
+fn print(listed: &Listed) {
+    let bold = anstyle::Style::new().bold();
+    anstream::println!("{}:", escape::name(&listed.object));
+    let moved_by = listed.moved_by.unwrap_or(0);
+    for probe in &listed.probes {
+        let arguments: Vec<String> = probe.arguments.iter().map(declaration).collect();
+        let (provider, name) = (escape::name(&probe.provider), escape::name(probe.name.replace("__", "-")));
+        anstream::println!("  {bold}{provider}:{name}{bold:#}({})", arguments.join(", "));
+        for site in &probe.sites {
+            let site = site.address.wrapping_add(moved_by);
+            match probe.semaphore {
+                Some(semaphore) => {
+                    anstream::println!("    site {site:#x}, semaphore {:#x}", semaphore.wrapping_add(moved_by))
+                }
+                None => anstream::println!("    site {site:#x}, no semaphore"),
+            }
+        }
+    }
+    for broken in &listed.broken {
+        anstream::println!("  damaged: {}", escape::name(broken));
+    }
+}
+
+/// An argument as C declares it.
+fn declaration(argument: &Argument) -> String {
+    match &argument.name {
+        None => argument.c_type.clone(),
+        Some(name) if argument.c_type.ends_with('*') => format!("{}{name}", argument.c_type),
+        Some(name) => format!("{} {name}", argument.c_type),
+    }
+}

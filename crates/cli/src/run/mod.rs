@@ -1,0 +1,122 @@
+//! `dyntrace run`: a script, by the tracer that is here, on a command or a process.
+
+mod choose;
+mod gate;
+mod leftovers;
+mod output;
+mod session;
+mod signals;
+mod target;
+mod tracing;
+mod watch;
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use tempfile::NamedTempFile;
+
+use crate::escape;
+use crate::exit::{self, Failure, Outcome};
+use crate::script::{self, Named, Script};
+use crate::tracer::Kind;
+
+use output::Sink;
+use target::Target;
+
+pub use target::Asked;
+
+/// What happens while a command runs.
+enum Event {
+    /// This process got a signal.
+    Signal(signals::Signal),
+    /// The command or the tracer has ended, or stopped, or goes on.
+    ChildChanged,
+    /// One of the two outputs of the tracer has ended.
+    OutputEnded,
+    /// The trace cannot be written any more.
+    CannotWrite(io::Error),
+}
+
+/// What the user wants.
+pub struct Request {
+    /// The name or the path of the script.
+    pub script: String,
+    /// The tracer, if not the first that is fit.
+    pub tracer: Option<Kind>,
+    /// Where the trace goes, if not to standard output.
+    pub output: Option<PathBuf>,
+    /// What is traced.
+    pub asked: Asked,
+}
+
+/// Runs a script and, if asked to, the command that it traces. Everything that can be known before anything is started is checked first.
+pub fn run(request: &Request) -> Outcome {
+    let script = Script::find(&request.script).map_err(|error| Failure::new(exit::USAGE, error))?;
+    let target = Target::find(&request.asked)?;
+    let (tracer, text) = choose::choose(&script, request.tracer)?;
+    let named = Named::read(text, tracer.kind);
+    if tracer.kind == Kind::Bpftrace {
+        refuse_fixed_path(&script, text)?;
+    }
+    let sites = target.sites(&named)?;
+    let sink = match &request.output {
+        None => Sink::Stdout,
+        Some(path) => {
+            Sink::File(File::create(path).with_context(|| format!("cannot write to {}", escape::path(path)))?)
+        }
+    };
+    let file = ScriptFile::new(&script, tracer.kind, text)?;
+    session::Session { tracer: &tracer, script: file.path(), target: &target, asked: &request.asked, sites: &sites }
+        .run(sink)
+}
+
+/// A probe of a process, attached by the path of its program as well, makes bpftrace report each event twice.
+fn refuse_fixed_path(script: &Script, text: &str) -> Result<(), Failure> {
+    match script::fixed_attach_point(text) {
+        None => Ok(()),
+        Some(point) => Err(Failure::new(
+            exit::USAGE,
+            anyhow!(
+                "{}: write usdt:$1:provider:probe instead of {}: dyntrace run gives the program as $1",
+                script.name(),
+                escape::name(point)
+            ),
+        )),
+    }
+}
+
+/// The file that the tracer reads the script from.
+enum ScriptFile<'a> {
+    /// The user's.
+    Own(&'a Path),
+    /// One for the text of a shipped script; removed at the end.
+    Temporary(NamedTempFile),
+}
+
+impl ScriptFile<'_> {
+    fn new<'a>(script: &'a Script, kind: Kind, text: &str) -> anyhow::Result<ScriptFile<'a>> {
+        match script {
+            Script::File { path, .. } => Ok(ScriptFile::Own(path)),
+            Script::Shipped(script) => {
+                let write = || {
+                    let mut file = tempfile::Builder::new()
+                        .prefix(&format!("dyntrace-{}-", script.name))
+                        .suffix(&format!(".{}", kind.extension()))
+                        .tempfile()?;
+                    file.write_all(text.as_bytes())?;
+                    Ok::<_, io::Error>(file)
+                };
+                Ok(ScriptFile::Temporary(write().context("cannot write the script to a temporary file")?))
+            }
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            ScriptFile::Own(path) => path,
+            ScriptFile::Temporary(file) => file.path(),
+        }
+    }
+}

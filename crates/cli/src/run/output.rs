@@ -1,0 +1,98 @@
+//! What the tracer prints, passed through at once and made safe for a terminal.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use crate::escape::Stream;
+
+use super::Event;
+
+/// How many pieces the tracer has printed: whoever waits for it to end waits longer while this grows.
+#[derive(Clone, Default)]
+pub struct Progress(Arc<AtomicU64>);
+
+impl Progress {
+    /// How many pieces there were.
+    pub fn count(&self) -> u64 {
+        // Relaxed: nothing else is read on the strength of this number.
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Where the trace goes.
+pub enum Sink {
+    /// To standard output.
+    Stdout,
+    /// To a file.
+    File(File),
+}
+
+impl Sink {
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        match self {
+            Sink::Stdout => {
+                let mut out = io::stdout().lock();
+                out.write_all(text.as_bytes())?;
+                out.flush()
+            }
+            Sink::File(file) => file.write_all(text.as_bytes()),
+        }
+    }
+}
+
+/// Passes the tracer's standard output on, in a thread of its own.
+pub fn pass_on(mut from: impl Read + Send + 'static, mut to: Sink, progress: Progress, events: Sender<Event>) {
+    thread::spawn(move || {
+        let mut stream = Stream::default();
+        let mut buffer = [0; 16 * 1024];
+        let mut is_open = true;
+        loop {
+            let piece = match from.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(length) => &buffer[..length],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => break,
+            };
+            progress.0.fetch_add(1, Ordering::Relaxed);
+            if is_open && let Err(error) = to.write(&stream.push(piece)) {
+                // Reading goes on: the tracer must not wait for a reader that is gone.
+                is_open = false;
+                let _ = events.send(Event::CannotWrite(error));
+            }
+        }
+        if is_open && let Err(error) = to.write(&stream.finish()) {
+            let _ = events.send(Event::CannotWrite(error));
+        }
+        let _ = events.send(Event::OutputEnded);
+    });
+}
+
+/// Passes the tracer's standard error on, line by line, in a thread of its own.
+pub fn pass_errors_on(from: impl Read + Send + 'static, progress: Progress, events: Sender<Event>) {
+    /// Longer lines are passed on in parts.
+    const LONGEST_LINE: u64 = 64 * 1024;
+    thread::spawn(move || {
+        let mut from = BufReader::new(from);
+        let mut stream = Stream::default();
+        let mut line = Vec::new();
+        while from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+            progress.0.fetch_add(1, Ordering::Relaxed);
+            if !is_noise(&line) {
+                anstream::eprint!("{}", stream.push(&line));
+            }
+            line.clear();
+        }
+        anstream::eprint!("{}", stream.finish());
+        let _ = events.send(Event::OutputEnded);
+    });
+}
+
+/// What bpftrace says at every start on some machines, and what means nothing for probes of programs.
+fn is_noise(line: &[u8]) -> bool {
+    let line = String::from_utf8_lossy(line);
+    line.contains("available_filter_functions") || line.contains("couldn't set RLIMIT_MEMLOCK")
+}

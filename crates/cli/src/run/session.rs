@@ -1,0 +1,356 @@
+//! A script at work: the tracer, the command if there is one, and this process between them.
+//!
+//! The command is held before its first instruction until the tracer is ready, then let go. When it ends, so do the tracers by
+//! themselves; one that does not is interrupted, and killed as the last resort.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, anyhow};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::elf::Note;
+use crate::escape;
+use crate::exit::{self, Failure, Outcome};
+use crate::tracer::{Kind, Tracer};
+
+use super::gate::{self, Held};
+use super::output::Sink;
+use super::target::{Asked, Target};
+use super::tracing::{Followed, Tracing};
+use super::watch::Watch;
+use super::{Event, signals};
+
+/// How often the process is looked at while the tracer gets ready.
+const LOOK: Duration = Duration::from_millis(2);
+/// How long a tracer may say nothing after its process has ended, before it is interrupted.
+const GRACE: Duration = Duration::from_secs(3);
+/// How long a tracer may say nothing after it was interrupted, before it is killed.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What is to be done.
+pub struct Session<'a> {
+    /// The tracer.
+    pub tracer: &'a Tracer,
+    /// The script for it.
+    pub script: &'a Path,
+    /// What is traced.
+    pub target: &'a Target,
+    /// As what the user gave it.
+    pub asked: &'a Asked,
+    /// The probes that the tracer will attach to.
+    pub sites: &'a [Note],
+}
+
+impl Session<'_> {
+    /// Does it; the trace goes to `sink`.
+    pub fn run(&self, sink: Sink) -> Outcome {
+        let (sender, events) = mpsc::channel();
+        signals::receive(sender.clone()).context("cannot receive signals")?;
+        let mut run = match self.asked {
+            Asked::Command(words) if gate::IS_SUPPORTED => self.start_held(words, sink, &sender, events)?,
+            Asked::Command(words) => {
+                self.must_be_startable(words)?;
+                let tracing = self.start_tracer(&Followed::Command(words), sink, &sender)?;
+                Run::new(self.tracer.kind, tracing, None, events)
+            }
+            Asked::Process(pid) => {
+                let tracing = self.start_tracer(&Followed::Process(*pid), sink, &sender)?;
+                Run::new(self.tracer.kind, tracing, None, events)
+            }
+        };
+        run.until_end()?;
+        run.outcome()
+    }
+
+    /// Starts the command and the tracer, and returns when the command runs, traced, or when it is known that it will not.
+    fn start_held(
+        &self,
+        words: &[OsString],
+        sink: Sink,
+        sender: &Sender<Event>,
+        events: Receiver<Event>,
+    ) -> Result<Run, Failure> {
+        let mut command = Command::new(&self.target.program);
+        command.arg0(&words[0]).args(&words[1..]);
+        let (child, held) = gate::hold(&mut command).map_err(|error| {
+            Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot start {}: {error}", escape::path(&self.target.program)))
+        })?;
+        let pid = child.id();
+        let child = Guarded { child, ended: None, is_held: true };
+        let watch = Watch::new(pid, self.target, self.sites)?;
+        let tracing = self.start_tracer(&Followed::Process(pid), sink, sender)?;
+        let mut run = Run::new(self.tracer.kind, tracing, Some(child), events);
+        run.until_ready(&watch, held)?;
+        Ok(run)
+    }
+
+    fn start_tracer(&self, followed: &Followed, sink: Sink, sender: &Sender<Event>) -> Result<Tracing, Failure> {
+        Tracing::start(self.tracer, self.script, followed, &self.target.program, sink, sender).map_err(|error| {
+            Failure::new(exit::TRACER_FAILED, anyhow!("cannot start {}: {error}", escape::path(&self.tracer.path)))
+        })
+    }
+
+    /// DTrace splits the command that it starts at blanks and knows no quotes.
+    fn must_be_startable(&self, words: &[OsString]) -> Result<(), Failure> {
+        if self.tracer.kind == Kind::Dtrace
+            && !words.iter().any(|word| word.to_string_lossy().contains(char::is_whitespace))
+        {
+            return Ok(());
+        }
+        let why = "on this system dtrace starts the command, and takes no arguments with blanks; start it yourself and use -p";
+        Err(Failure::new(exit::NOT_EXECUTABLE, anyhow!(why)))
+    }
+}
+
+/// The command's process. One that is still held is ended when this goes: nobody else would let it go.
+struct Guarded {
+    child: Child,
+    ended: Option<ExitStatus>,
+    is_held: bool,
+}
+
+impl Guarded {
+    fn poll(&mut self) -> io::Result<()> {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait()?;
+        }
+        Ok(())
+    }
+
+    fn send(&self, signal: i32) {
+        if self.ended.is_none()
+            && let Ok(signal) = Signal::try_from(signal)
+        {
+            // It was not waited for, so the number is still its own.
+            let _ = kill(Pid::from_raw(self.child.id().cast_signed()), signal);
+        }
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        if self.is_held && self.ended.is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// How far the end of the tracer has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    /// Not asked for.
+    No,
+    /// Its process is gone; it should end by itself.
+    ByItself,
+    /// It was interrupted.
+    Interrupted,
+    /// It was killed.
+    Killed,
+}
+
+/// The two processes, and what happens to them.
+struct Run {
+    kind: Kind,
+    tracing: Tracing,
+    child: Option<Guarded>,
+    events: Receiver<Event>,
+    open_outputs: u32,
+    ending: Ending,
+    /// The signal that ended everything before the command began.
+    aborted: Option<i32>,
+}
+
+impl Run {
+    fn new(kind: Kind, tracing: Tracing, child: Option<Guarded>, events: Receiver<Event>) -> Run {
+        Run { kind, tracing, child, events, open_outputs: 2, ending: Ending::No, aborted: None }
+    }
+
+    /// Waits until the tracer is ready and lets the command go.
+    fn until_ready(&mut self, watch: &Watch, held: Held) -> Result<(), Failure> {
+        // SystemTap compiles a kernel module first.
+        let limit = Duration::from_secs(if self.kind == Kind::Stap { 300 } else { 60 });
+        let deadline = Instant::now() + limit;
+        loop {
+            match self.events.recv_timeout(LOOK) {
+                Ok(Event::Signal(signal)) => {
+                    self.aborted = Some(signal.number);
+                    self.drop_child();
+                    self.interrupt();
+                    return Ok(());
+                }
+                Ok(event) => self.handle(event),
+                Err(_) => {}
+            }
+            self.poll()?;
+            if self.child.as_ref().is_some_and(|child| child.ended.is_some()) {
+                self.interrupt();
+                return Ok(());
+            }
+            if let Some(status) = self.tracing.ended {
+                self.drop_child();
+                self.until_outputs_end();
+                return Err(
+                    self.tracer_failed(format!("ended ({status}) before it was ready; the command was not started"))
+                );
+            }
+            // What cannot be read now belongs to a process that is just ending: the next turn sees that.
+            if watch.is_ready().unwrap_or(false) {
+                break;
+            }
+            if Instant::now() > deadline {
+                return Err(self
+                    .tracer_failed(format!("was not ready after {} s; the command was not started", limit.as_secs())));
+            }
+        }
+        held.release().context("cannot let the command go")?;
+        if let Some(child) = &mut self.child {
+            child.is_held = false;
+        }
+        Ok(())
+    }
+
+    /// Waits until the command and the tracer have ended.
+    fn until_end(&mut self) -> Result<(), Failure> {
+        let mut printed = self.tracing.progress.count();
+        loop {
+            self.poll()?;
+            let command_runs = self.child.as_ref().is_some_and(|child| child.ended.is_none());
+            if !command_runs && self.tracing.ended.is_some() {
+                self.until_outputs_end();
+                return Ok(());
+            }
+            if !command_runs && self.child.is_some() && self.ending == Ending::No {
+                self.ending = Ending::ByItself;
+            }
+            let limit = match self.ending {
+                Ending::No | Ending::Killed => None,
+                Ending::ByItself => Some(GRACE),
+                Ending::Interrupted => Some(PATIENCE),
+            };
+            match limit.map_or_else(|| self.events.recv().map_err(Into::into), |limit| self.events.recv_timeout(limit))
+            {
+                Ok(event) => self.handle(event),
+                Err(RecvTimeoutError::Timeout) if self.tracing.progress.count() != printed => {
+                    printed = self.tracing.progress.count();
+                }
+                Err(RecvTimeoutError::Timeout) => self.press(),
+                Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("nobody receives signals any more").into()),
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::ChildChanged => {}
+            Event::OutputEnded => self.open_outputs -= 1,
+            Event::CannotWrite(error) => {
+                if error.kind() != io::ErrorKind::BrokenPipe {
+                    anstream::eprintln!("dyntrace: cannot write the trace: {error}");
+                }
+                self.interrupt();
+            }
+            Event::Signal(signal) => match &self.child {
+                Some(child) if child.ended.is_none() => {
+                    if !signal.is_from_terminal {
+                        child.send(signal.number);
+                    }
+                }
+                _ if matches!(Signal::try_from(signal.number), Ok(Signal::SIGUSR1 | Signal::SIGUSR2)) => {}
+                _ => self.press(),
+            },
+        }
+    }
+
+    /// Takes the next harder way of ending the tracer.
+    fn press(&mut self) {
+        match self.ending {
+            Ending::No | Ending::ByItself => self.interrupt(),
+            Ending::Interrupted | Ending::Killed => {
+                anstream::eprintln!("dyntrace: {} does not end and is killed; the end of the trace is lost", self.kind);
+                self.tracing.kill();
+                self.ending = Ending::Killed;
+            }
+        }
+    }
+
+    fn interrupt(&mut self) {
+        if matches!(self.ending, Ending::No | Ending::ByItself) {
+            self.tracing.interrupt();
+            self.ending = Ending::Interrupted;
+        }
+    }
+
+    fn poll(&mut self) -> Result<(), Failure> {
+        if let Some(child) = &mut self.child {
+            child.poll().context("cannot wait for the command")?;
+        }
+        self.tracing.poll().context("cannot wait for the tracer")?;
+        Ok(())
+    }
+
+    /// Ends a command that has not begun.
+    fn drop_child(&mut self) {
+        self.child = None;
+    }
+
+    /// What the tracer has printed comes out before this process says more. A process that it left behind may keep its output open:
+    /// that is not waited for.
+    fn until_outputs_end(&mut self) {
+        while self.open_outputs > 0 {
+            match self.events.recv_timeout(GRACE) {
+                Ok(event) => self.handle(event),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn tracer_failed(&self, how: String) -> Failure {
+        Failure::new(exit::TRACER_FAILED, anyhow!("{} {how}", self.kind))
+    }
+
+    /// The exit status: the command's own unless that is 0 and the trace is not whole.
+    fn outcome(&self) -> Outcome {
+        if let Some(signal) = self.aborted {
+            return Ok(by_signal(signal));
+        }
+        let command = self.child.as_ref().and_then(|child| child.ended);
+        let tracer = self.tracing.ended;
+        let is_whole = match self.ending {
+            Ending::No | Ending::ByItself => tracer.is_some_and(|status| status.success()),
+            // Some tracers end by the signal that was asked for, or say so in their status.
+            Ending::Interrupted => tracer.is_some_and(|status| {
+                let interrupt = Signal::SIGINT as i32;
+                status.success() || status.signal() == Some(interrupt) || status.code() == Some(128 + interrupt)
+            }),
+            Ending::Killed => false,
+        };
+        if !is_whole {
+            let how = tracer.map_or_else(String::new, |status| format!(" ({status})"));
+            let failure = self.tracer_failed(format!("failed{how}: the trace is not whole"));
+            match command {
+                Some(status) if !status.success() => anstream::eprintln!("dyntrace: {:#}", failure.error),
+                _ => return Err(failure),
+            }
+        }
+        Ok(match command {
+            None => ExitCode::SUCCESS,
+            Some(status) => status.code().map_or_else(
+                || by_signal(status.signal().unwrap_or_default()),
+                |code| ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)),
+            ),
+        })
+    }
+}
+
+/// The exit status that shells give a command that a signal has ended.
+fn by_signal(signal: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+}

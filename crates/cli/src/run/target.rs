@@ -1,0 +1,120 @@
+//! What is traced: a command to start or a process that runs; and whether it has the probes that the script names.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+
+use crate::elf::{self, Note, Object};
+use crate::escape;
+use crate::exit::{self, Failure};
+use crate::process;
+use crate::script::Named;
+use crate::tracer;
+
+/// What the user wants traced.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// A command with its arguments.
+    Command(Vec<OsString>),
+    /// A process.
+    Process(u32),
+}
+
+/// What is traced.
+#[derive(Debug)]
+pub struct Target {
+    /// The file of the program.
+    pub program: PathBuf,
+    /// What the file says of its probes. Nothing where probes are not in notes.
+    pub object: Object,
+}
+
+impl Target {
+    /// Finds the program of what is `asked` for.
+    pub fn find(asked: &Asked) -> Result<Target, Failure> {
+        let (program, readable) = match asked {
+            Asked::Command(command) => {
+                let program = locate(command.first().map_or(OsStr::new(""), OsString::as_os_str))?;
+                (program.clone(), program)
+            }
+            Asked::Process(_) if !cfg!(target_os = "linux") => (PathBuf::new(), PathBuf::new()),
+            Asked::Process(pid) => {
+                let loaded = process::program(*pid).map_err(|error| Failure::new(exit::NO_PROBES, error))?;
+                (loaded.path, loaded.readable)
+            }
+        };
+        let object = if cfg!(target_os = "linux") { read(&program, &readable)? } else { Object::default() };
+        Ok(Target { program, object })
+    }
+
+    /// The sites of the probes that the script names; an error if there are none.
+    pub fn sites(&self, named: &Named) -> Result<Vec<Note>, Failure> {
+        if !cfg!(target_os = "linux") {
+            return Ok(Vec::new());
+        }
+        let shown = escape::path(&self.program);
+        if self.object.notes.is_empty() {
+            return Err(Failure::new(
+                exit::NO_PROBES,
+                anyhow!(
+                    "{shown} has no probes: build it with dyntrace's feature probes, make it use what it is to be traced by, \
+                     and do not strip the section .note.stapsdt"
+                ),
+            ));
+        }
+        let sites: Vec<Note> = self.object.notes.iter().filter(|note| named.includes(note)).cloned().collect();
+        if sites.is_empty() {
+            return Err(Failure::new(
+                exit::NO_PROBES,
+                anyhow!("{shown} has none of the probes that the script names; see: dyntrace list {shown}"),
+            ));
+        }
+        Ok(sites)
+    }
+}
+
+/// The file that a shell would run as `command`.
+fn locate(command: &OsStr) -> Result<PathBuf, Failure> {
+    let shown = escape::name(command.as_bytes());
+    let not_found = |why: &str| Failure::new(exit::NOT_FOUND, anyhow!("cannot run {shown}: {why}"));
+    if !command.as_bytes().contains(&b'/') {
+        return tracer::in_path(command).next().ok_or_else(|| not_found("there is no such command in PATH"));
+    }
+    let path = Path::new(command);
+    match path.metadata() {
+        Err(error) => Err(not_found(&error.to_string())),
+        Ok(metadata) if metadata.is_dir() => {
+            Err(Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot run {shown}: it is a directory")))
+        }
+        Ok(_) if !tracer::is_executable(path) => Err(Failure::new(
+            exit::NOT_EXECUTABLE,
+            anyhow!("cannot run {shown}: it is not executable; chmod +x makes it so"),
+        )),
+        Ok(_) => std::path::absolute(path).map_err(|error| not_found(&error.to_string())),
+    }
+}
+
+fn read(program: &Path, readable: &Path) -> Result<Object, Failure> {
+    Object::read(readable).map_err(|error| {
+        let is_script = matches!(error, elf::Error::NotElf(_)) && begins_like_a_script(readable);
+        let error = if is_script {
+            anyhow!(
+                "{} is a script for an interpreter: give the program with the probes itself, \
+                 or start the script and trace that program's process with -p",
+                escape::path(program)
+            )
+        } else {
+            anyhow::Error::new(error)
+        };
+        Failure::new(exit::NO_PROBES, error)
+    })
+}
+
+fn begins_like_a_script(path: &Path) -> bool {
+    let mut start = [0; 2];
+    File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"
+}

@@ -1,0 +1,123 @@
+//! The tracer while it runs.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::Sender;
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use crate::tracer::{Kind, Tracer};
+
+use super::output::{self, Progress, Sink};
+use super::{Event, leftovers};
+
+/// What a tracer follows.
+pub enum Followed<'a> {
+    /// A process that runs.
+    Process(u32),
+    /// A command that the tracer starts itself.
+    Command(&'a [OsString]),
+}
+
+/// A tracer that was started, in a process group of its own: the terminal's signals do not reach it.
+pub struct Tracing {
+    kind: Kind,
+    child: Child,
+    /// How it ended, once it has.
+    pub ended: Option<ExitStatus>,
+    /// How much it has printed.
+    pub progress: Progress,
+}
+
+impl Tracing {
+    /// Starts `tracer` with `script` on what it has to follow, a process of `program`.
+    pub fn start(
+        tracer: &Tracer,
+        script: &Path,
+        followed: &Followed,
+        program: &Path,
+        sink: Sink,
+        events: &Sender<Event>,
+    ) -> io::Result<Tracing> {
+        let mut child = command(tracer, script, followed, program)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let progress = Progress::default();
+        if let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) {
+            output::pass_on(stdout, sink, progress.clone(), events.clone());
+            output::pass_errors_on(stderr, progress.clone(), events.clone());
+        }
+        Ok(Tracing { kind: tracer.kind, child, ended: None, progress })
+    }
+
+    /// Looks whether it has ended.
+    pub fn poll(&mut self) -> io::Result<()> {
+        if self.ended.is_none() {
+            self.ended = self.child.try_wait()?;
+            if self.ended.is_some_and(|status| status.code().is_none()) && self.kind == Kind::Dtrace {
+                leftovers::remove(self.child.id());
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks it to end with what it has to say at the end.
+    pub fn interrupt(&self) {
+        self.signal(Signal::SIGINT);
+    }
+
+    /// Ends it the hard way.
+    pub fn kill(&self) {
+        self.signal(Signal::SIGKILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        if self.ended.is_none() {
+            // It was not waited for, so the number is still its own; it may have ended all the same, which is what is wanted.
+            let _ = killpg(Pid::from_raw(self.child.id().cast_signed()), signal);
+        }
+    }
+}
+
+/// Whatever goes wrong, no tracer stays behind.
+impl Drop for Tracing {
+    fn drop(&mut self) {
+        if self.ended.is_none() {
+            self.kill();
+            let _ = self.child.wait();
+            leftovers::remove(self.child.id());
+        }
+    }
+}
+
+fn command(tracer: &Tracer, script: &Path, followed: &Followed, program: &Path) -> Command {
+    let mut command = Command::new(&tracer.path);
+    match (tracer.kind, followed) {
+        (Kind::Bpftrace, Followed::Process(pid)) => {
+            // By the plain path and -p it attaches twice.
+            command.args(["-q", "-p", &pid.to_string()]).arg(script).arg(format!("/proc/{pid}/exe"));
+        }
+        (Kind::Stap, Followed::Process(pid)) => {
+            // Its strings are of 127 bytes otherwise.
+            command.args(["-DMAXSTRINGLEN=512", "-x", &pid.to_string()]).arg(script).arg(program);
+        }
+        (Kind::Dtrace, Followed::Process(pid)) => {
+            command.arg("-s").arg(script).args(["-p", &pid.to_string()]);
+        }
+        (Kind::Bpftrace | Kind::Dtrace | Kind::Stap, Followed::Command(words)) => {
+            command.arg("-s").arg(script).arg("-c").arg(words.join(OsStr::new(" ")));
+        }
+    }
+    if tracer.kind == Kind::Dtrace && !cfg!(target_os = "linux") {
+        // The scripts' $1: the tracer has an eleventh argument to read.
+        command.arg("1");
+    }
+    command
+}

@@ -1,0 +1,284 @@
+//! The script to run: found by name or path, and what its text says of the probes it needs.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use dyntrace::scripts;
+
+use crate::elf::Note;
+use crate::escape;
+use crate::tracer::Kind;
+
+/// A script.
+pub enum Script {
+    /// One that comes with dyntrace, in three languages.
+    Shipped(&'static scripts::Script),
+    /// A file, in one language.
+    File {
+        /// Where it is.
+        path: PathBuf,
+        /// What runs it.
+        kind: Kind,
+        /// What is in it.
+        text: String,
+    },
+}
+
+/// Why there is no such script.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No shipped script is called so.
+    #[error("there is no script {}; {}shipped are: {}; or give the path of a .d, .stp or .bt file", escape::name(name), did_you_mean(name), names().join(", "))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// A file whose language cannot be told.
+    #[error("{}: the name of a script ends in .d (DTrace), .stp (SystemTap) or .bt (bpftrace)", escape::path(.0))]
+    Language(PathBuf),
+    /// A file that cannot be read.
+    #[error("cannot read the script {}", escape::path(path))]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+impl Script {
+    /// Finds the script that the user calls `name`: a shipped one, or a file.
+    pub fn find(name: &str) -> Result<Script, Error> {
+        if let Some(script) = scripts::find(name) {
+            return Ok(Script::Shipped(script));
+        }
+        let path = Path::new(name);
+        match Kind::of_script(path) {
+            Some(kind) => match fs::read_to_string(path) {
+                Ok(text) => Ok(Script::File { path: path.to_owned(), kind, text }),
+                Err(source) => Err(Error::Read { path: path.to_owned(), source }),
+            },
+            None if path.exists() => Err(Error::Language(path.to_owned())),
+            None => Err(Error::Unknown { name: name.to_owned() }),
+        }
+    }
+
+    /// How to call it.
+    pub fn name(&self) -> String {
+        match self {
+            Script::Shipped(script) => script.name.to_owned(),
+            Script::File { path, .. } => escape::path(path),
+        }
+    }
+
+    /// Its text for `kind`, if it is written in that language.
+    pub fn text(&self, kind: Kind) -> Option<&str> {
+        match self {
+            Script::Shipped(script) => Some(shipped_text(script, kind)),
+            Script::File { kind: own, text, .. } => (*own == kind).then_some(text),
+        }
+    }
+}
+
+/// The text of a shipped script for `kind`.
+pub fn shipped_text(script: &scripts::Script, kind: Kind) -> &'static str {
+    match kind {
+        Kind::Dtrace => script.d,
+        Kind::Stap => script.stap,
+        Kind::Bpftrace => script.bt,
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    scripts::ALL.iter().map(|script| script.name).collect()
+}
+
+/// A shipped script whose name is close to `name`, as a question.
+fn did_you_mean(name: &str) -> String {
+    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    let close = |candidate: &&str| strsim::jaro_winkler(&stem, candidate);
+    names()
+        .into_iter()
+        .max_by(|a, b| close(a).total_cmp(&close(b)))
+        .filter(|best| close(best) > 0.7)
+        .map_or_else(String::new, |best| format!("did you mean {best}? "))
+}
+
+/// `text` without its comments (`//`, `/* */`, and `#` in SystemTap's language); strings stay.
+pub fn without_comments(text: &str, kind: Kind) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let skipped = if let Some(comment) = rest.strip_prefix("/*") {
+            comment.find("*/").map_or(rest.len(), |end| end + 4)
+        } else if rest.starts_with("//") || (c == '#' && kind == Kind::Stap) {
+            rest.find('\n').unwrap_or(rest.len())
+        } else {
+            let end = if c == '"' { string_end(rest) } else { c.len_utf8() };
+            code.push_str(&rest[..end]);
+            rest = &rest[end..];
+            continue;
+        };
+        code.push(' ');
+        rest = &rest[skipped..];
+    }
+    code
+}
+
+/// Where the string that `text` begins with ends.
+fn string_end(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '"' if !escaped => return at + 1,
+            _ => escaped = c == '\\' && !escaped,
+        }
+    }
+    text.len()
+}
+
+/// The first attach point of a script for bpftrace that names a program by its path, instead of by the script's first parameter.
+pub fn fixed_attach_point(text: &str) -> Option<String> {
+    let code = without_comments(text, Kind::Bpftrace);
+    attach_points(&code).find(|point| !point.starts_with("$1:")).map(|point| format!("usdt:{point}"))
+}
+
+/// Which probes a script is about, by patterns.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Named(Vec<(String, String)>);
+
+impl Named {
+    /// Reads the probe descriptions in `text`.
+    pub fn read(text: &str, kind: Kind) -> Named {
+        let code = without_comments(text, kind);
+        Named(match kind {
+            Kind::Dtrace => d_descriptions(&code),
+            Kind::Stap => marks(&code),
+            Kind::Bpftrace => usdt_attach_points(&code),
+        })
+    }
+
+    /// Whether the probe at a site is among them.
+    pub fn includes(&self, note: &Note) -> bool {
+        let name = note.tool_name();
+        self.0
+            .iter()
+            .any(|(provider, probe)| matches(provider, &note.provider) && matches(&probe.replace("__", "-"), &name))
+    }
+}
+
+/// Whether `text` fits a pattern of the shell's kind; an empty pattern fits everything.
+fn matches(pattern: &str, text: &str) -> bool {
+    pattern.is_empty() || glob::Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(text))
+}
+
+/// `provider$target:module:function:name`, at the end of which the name may be empty.
+fn d_descriptions(code: &str) -> Vec<(String, String)> {
+    code.split(|c: char| c.is_whitespace() || ";{},/\"()".contains(c))
+        .filter_map(|word| {
+            let mut fields = word.splitn(4, ':');
+            let (provider, _module, _function, name) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+            let provider = provider.split('$').next()?.trim_end_matches(|c: char| c.is_ascii_digit());
+            (!provider.is_empty()).then(|| (provider.to_owned(), name.to_owned()))
+        })
+        .collect()
+}
+
+/// `.mark("name")`, for whatever provider.
+fn marks(code: &str) -> Vec<(String, String)> {
+    code.split(".mark(")
+        .skip(1)
+        .filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next())
+        .map(|name| (String::new(), name.to_owned()))
+        .collect()
+}
+
+/// `usdt:path:provider:name`; the path may be quoted, the provider left out.
+fn usdt_attach_points(code: &str) -> Vec<(String, String)> {
+    attach_points(code)
+        .map(|point| {
+            let mut fields = point.rsplitn(3, ':');
+            let name = fields.next().unwrap_or_default().to_owned();
+            let provider = fields.next().filter(|provider| !provider.contains(['/', '$'])).unwrap_or_default();
+            (provider.to_owned(), name)
+        })
+        .collect()
+}
+
+/// What follows `usdt:` in a script for bpftrace.
+fn attach_points(code: &str) -> impl Iterator<Item = &str> {
+    code.split(|c: char| c.is_whitespace() || ";{},()".contains(c))
+        .filter_map(|word| word.strip_prefix("usdt:").or_else(|| word.strip_prefix("U:")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(provider: &str, name: &str) -> Note {
+        Note {
+            provider: provider.into(),
+            name: name.into(),
+            location: 0,
+            base: 0,
+            semaphore: None,
+            operands: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn comments_go_and_strings_stay() {
+        let text = "a // b\n/* c\n d */ \"// \\\" /* e */\" f /* never ends";
+        assert_eq!(without_comments(text, Kind::Bpftrace), "a  \n  \"// \\\" /* e */\" f  ");
+        assert_eq!(without_comments("# x\ny", Kind::Stap), " \ny");
+        assert_eq!(without_comments("#pragma D option quiet", Kind::Dtrace), "#pragma D option quiet");
+    }
+
+    #[test]
+    fn every_language_names_its_probes() {
+        let entry = note("dyntrace", "efile_drv__int_entry");
+        for (kind, text) in [
+            (Kind::Dtrace, "dyntrace$target:::efile_drv-int_entry,\ndyntrace$target:::x { a ? b : c; }"),
+            (Kind::Dtrace, "dyntrace4711:::efile_drv-int*{}"),
+            (Kind::Dtrace, "dyntrace$target:::\n{ @[probename] = count(); }"),
+            (Kind::Stap, "probe process(@1).mark(\"efile_drv-int*\") {}"),
+            (Kind::Stap, "probe process(@1).mark( \"efile_drv__int_entry\" ) {}"),
+            (Kind::Bpftrace, "usdt:/a/c:dyntrace:efile_drv__int_entry { }"),
+            (Kind::Bpftrace, "BEGIN {}\nusdt:\"/a/b\":dyntrace:efile_drv__int*{ }"),
+            (Kind::Bpftrace, "usdt:/a/b:efile_drv__int_entry { }"),
+            (Kind::Bpftrace, "usdt:$1:efile_drv__int_entry { }"),
+            (Kind::Bpftrace, "usdt:$1:dyntrace:efile_drv__int_entry { }"),
+        ] {
+            let named = Named::read(text, kind);
+            assert!(named.includes(&entry), "{kind}: {text}");
+            assert!(!Named::read(&format!("/* {text} */"), kind).includes(&entry), "{kind}: {text}");
+        }
+        let other = Named::read("usdt:/x:dyntrace:message__send {}", Kind::Bpftrace);
+        assert!(!other.includes(&entry));
+        assert!(
+            !Named::read("usdt:/x:dyntrace:efile_drv__int_entry {}", Kind::Bpftrace)
+                .includes(&note("other", "efile_drv__int_entry"))
+        );
+    }
+
+    #[test]
+    fn a_program_named_by_its_path_is_noticed() {
+        assert_eq!(fixed_attach_point("usdt:$1:a:b {} usdt:/bin/x:a:c {}").as_deref(), Some("usdt:/bin/x:a:c"));
+        assert_eq!(fixed_attach_point("// usdt:/bin/x:a:c\nusdt:$1:a:b, usdt:$1:a:c {}"), None);
+    }
+
+    #[test]
+    fn a_misspelt_name_gets_a_hint() {
+        let error = Script::find("efile_driver").err().unwrap().to_string();
+        assert!(error.contains("did you mean efile_drv?"), "{error}");
+        let error = Script::find("zzz").err().unwrap().to_string();
+        assert!(!error.contains("did you mean") && error.contains("shipped are: "), "{error}");
+    }
+
+    #[test]
+    fn a_file_tells_its_language_by_its_name() {
+        assert!(matches!(Script::find("/etc/passwd"), Err(Error::Language(_))));
+        assert!(matches!(Script::find("/nonexistent/x.bt"), Err(Error::Read { .. })));
+    }
+}

@@ -1,0 +1,162 @@
+//! The tracers: which there are, where they are here, and what one of them lacks for a script.
+
+mod fitness;
+mod identify;
+
+use std::env;
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+pub use fitness::{get_one, lacks};
+
+/// A tracer that runs scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// DTrace, of illumos, FreeBSD, macOS, and on Linux DTrace 2
+    Dtrace,
+    /// SystemTap
+    Stap,
+    /// bpftrace
+    Bpftrace,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: &[Kind] = &[Kind::Dtrace, Kind::Stap, Kind::Bpftrace];
+
+    /// Those that exist on this system, the one to be preferred first.
+    ///
+    /// bpftrace starts at once; DTrace needs three seconds and has no eleventh argument; SystemTap compiles a kernel module.
+    pub const PREFERRED: &[Kind] =
+        if cfg!(target_os = "linux") { &[Kind::Bpftrace, Kind::Dtrace, Kind::Stap] } else { &[Kind::Dtrace] };
+
+    /// The name of its command.
+    pub fn command(self) -> &'static str {
+        match self {
+            Kind::Dtrace => "dtrace",
+            Kind::Stap => "stap",
+            Kind::Bpftrace => "bpftrace",
+        }
+    }
+
+    /// What the names of its scripts end in.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Kind::Dtrace => "d",
+            Kind::Stap => "stp",
+            Kind::Bpftrace => "bt",
+        }
+    }
+
+    /// The one whose scripts end like the name of `script`.
+    pub fn of_script(script: &Path) -> Option<Kind> {
+        let extension = script.extension()?;
+        Kind::ALL.iter().copied().find(|kind| extension == kind.extension())
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.command())
+    }
+}
+
+/// A version: major, minor, patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version(pub u32, pub u32, pub u32);
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.0, self.1, self.2)
+    }
+}
+
+impl Version {
+    /// The first thing in `text` that looks like a version: two or three numbers with dots.
+    pub fn find(text: &str) -> Option<Version> {
+        text.split(|c: char| !c.is_ascii_digit() && c != '.').find_map(|word| {
+            let mut numbers = word.split('.').map(str::parse);
+            let (major, minor) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+            Some(Version(major, minor, numbers.next().and_then(Result::ok).unwrap_or(0)))
+        })
+    }
+}
+
+/// A tracer of this machine.
+#[derive(Clone, Debug)]
+pub struct Tracer {
+    /// Which one.
+    pub kind: Kind,
+    /// Its program.
+    pub path: PathBuf,
+    /// Its version.
+    pub version: Version,
+}
+
+/// What a search for a tracer ends with.
+#[derive(Debug)]
+pub enum Search {
+    /// It is there.
+    Found(Tracer),
+    /// There is something of its name that is not it.
+    Unfit {
+        /// What was found.
+        path: PathBuf,
+        /// Why it is not the tracer.
+        why: String,
+    },
+    /// Nothing of its name is in `PATH`.
+    Missing,
+}
+
+/// Looks for a tracer in `PATH`. SystemTap brings a program called `dtrace` too; the search goes on behind it.
+pub fn search(kind: Kind) -> Search {
+    let mut unfit = Search::Missing;
+    for path in in_path(OsStr::new(kind.command())) {
+        match identify::version(kind, &path) {
+            Ok(version) => return Search::Found(Tracer { kind, path, version }),
+            Err(why) if matches!(unfit, Search::Missing) => unfit = Search::Unfit { path, why },
+            Err(_) => {}
+        }
+    }
+    unfit
+}
+
+/// The programs called `name` in `PATH`, in its order.
+pub fn in_path(name: &OsStr) -> impl Iterator<Item = PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    let name = name.to_owned();
+    folders.into_iter().map(move |folder| folder.join(&name)).filter(|file| is_executable(file))
+}
+
+/// Whether `file` is a regular file that somebody may execute.
+pub fn is_executable(file: &Path) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_real_tracers() {
+        assert_eq!(Version::find("bpftrace v0.27.1"), Some(Version(0, 27, 1)));
+        assert_eq!(Version::find("dtrace: D 2.0.7"), Some(Version(2, 0, 7)));
+        assert_eq!(Version::find("dtrace: Sun D 1.13"), Some(Version(1, 13, 0)));
+        let stap = "Systemtap translator/driver (version 4.8/0.188, Debian version 4.8-2)";
+        assert_eq!(Version::find(stap), Some(Version(4, 8, 0)));
+        assert_eq!(Version::find("6.18.44-fc-v669"), Some(Version(6, 18, 44)));
+        assert_eq!(Version::find("no version"), None);
+        assert!(Version(0, 9, 0) < Version(0, 24, 0));
+    }
+
+    #[test]
+    fn the_language_shows_in_the_name() {
+        assert_eq!(Kind::of_script(Path::new("a/b.stp")), Some(Kind::Stap));
+        assert_eq!(Kind::of_script(Path::new("efile_drv")), None);
+    }
+}

@@ -1,6 +1,0 @@
-//! What the compiler says to a wrong `p!`.
-
-#[test]
-fn p_refuses() {
-    trybuild::TestCases::new().compile_fail("tests/p_refuses/*.rs");
-}

@@ -1,3 +1,0 @@
-fn main() {
-    dyntrace::p!(1, "a", "b", "c", "d", "e");
-}

@@ -1,3 +1,0 @@
-fn main() {
-    dyntrace::p!("a", 1i64);
-}

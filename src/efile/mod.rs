@@ -1,12 +1,41 @@
 //! The file driver: every file operation of the program goes through here, and tells about itself on the way.
 //!
+//! An operation is a [`Command`] with up to two strings and four integers. The driver numbers it, fires
+//! `efile_drv-entry` with all of them, has the pool do the work between `efile_drv-int_entry` and `efile_drv-int_return`,
+//! and fires `efile_drv-return` with its errno:
+//!
+//! - on the awaiting task, when it takes the answer;
+//! - on the I/O thread for what nobody needs to await: WRITE and CLOSE of a [`File`](crate::fs::File), and operations
+//!   whose future went while they ran;
+//! - where the future is dropped, if that happens before the work begins (ECANCELED, and no int_ pair).
+//!
+//! Numbers {thread, tag} name an operation; its `entry` has exactly one `return`. The errno is the system's, unchanged,
+//! but for ECANCELED (cancelled in the queue, or the pool was shut down), EIO (the work panicked, or failed without an
+//! errno; EINVAL where std itself refused what was asked) and EAGAIN (no thread could be had).
+//!
 //! # The table of commands
 //!
 //! What the arguments of `efile_drv-entry` hold. *Italic* ones are dyntrace's additions to Erlang's table, and so are all
-//! commands from 64 up. A string that a command does not use is a null pointer, an integer 0.
+//! commands from 64 up. A string that a command does not use is a null pointer, an integer 0. Where a command takes a
+//! path or a descriptor (FSTAT, WRITE_INFO), the other is null or -1. Flags are those given to open(2); modes, origins and
+//! user and group numbers are the system's, -1 for what stays as it is. A name that holds a NUL is shown up to it and
+//! fails with EINVAL. Options of SETOPT are numbered as in Erlang: 1 is the read-ahead, in bytes.
 //!
 #![doc = include_str!("commands.md")]
 
+mod close;
 mod command;
+mod descriptor;
+mod detached;
+mod driver;
+mod operation;
+mod request;
+#[cfg(test)]
+mod tests;
 
 pub use command::{Argument, Command, Position};
+pub(crate) use descriptor::Descriptor;
+pub use driver::Driver;
+#[cfg(test)]
+use operation::observe;
+pub(crate) use request::Request;

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use crate::sdt::Text;
 use crate::{probes, process, tag};
 
-/// The arguments of `p!` so far; `Given` is [`Integers`] or [`Strings`].
+/// The arguments of `p!` so far; `Given` is `Integers` or `Strings`.
 pub struct Arguments<'a, Given> {
     values: Values<'a>,
     given: PhantomData<Given>,

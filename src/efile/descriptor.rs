@@ -1,0 +1,83 @@
+//! An open file as the driver holds it: shared by the operations that use it, closed when the last of them is done.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::{Arc, OnceLock};
+
+use tokio::sync::oneshot;
+
+use super::close::close;
+use super::{Command, Driver, Request};
+use crate::aio_pool::Port;
+
+/// An open file with its driver, its port and the flags it was opened with.
+///
+/// Whoever drops the last reference submits a CLOSE that nobody awaits.
+#[derive(Debug)]
+pub(crate) struct Descriptor {
+    driver: Driver,
+    port: Port,
+    flags: i32,
+    /// Gone only when `drop` has given it to the CLOSE.
+    file: Option<File>,
+    /// Who wants to know how the CLOSE ended.
+    closer: OnceLock<oneshot::Sender<io::Result<()>>>,
+}
+
+impl Descriptor {
+    pub(crate) fn new(driver: Driver, port: Port, flags: i32, file: File) -> Descriptor {
+        Descriptor { driver, port, flags, file: Some(file), closer: OnceLock::new() }
+    }
+
+    pub(crate) fn driver(&self) -> &Driver {
+        &self.driver
+    }
+
+    pub(crate) fn port(&self) -> Port {
+        self.port
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        self.file.as_ref().expect("the file is there until the descriptor goes")
+    }
+
+    /// A request with this descriptor in its first integer.
+    pub(crate) fn request(&self, command: Command) -> Request {
+        Request::new(command).i1(self.fd().into())
+    }
+
+    /// As [`request`](Descriptor::request), with the flags in the second integer.
+    pub(crate) fn request_with_flags(&self, command: Command) -> Request {
+        self.request(command).i2(self.flags.into())
+    }
+
+    pub(crate) fn fd(&self) -> RawFd {
+        self.file().as_raw_fd()
+    }
+
+    /// Closes the file and says how that ended, as soon as no abandoned operation uses it any more.
+    ///
+    /// Dropping the future does not stop the CLOSE.
+    pub(crate) async fn close(descriptor: Arc<Descriptor>) -> io::Result<()> {
+        let (sender, receiver) = oneshot::channel();
+        descriptor.closer.set(sender).expect("a file is closed once");
+        drop(descriptor);
+        receiver.await.expect("every operation is answered")
+    }
+}
+
+impl Drop for Descriptor {
+    fn drop(&mut self) {
+        let request = self.request_with_flags(Command::Close);
+        let file = self.file.take().expect("only this takes the file");
+        let closer = self.closer.take();
+        let answer = |result, _| {
+            if let Some(closer) = closer {
+                // The one who asked may be gone.
+                let _ = closer.send(result);
+            }
+        };
+        self.driver.detach(self.port, request, (), move |_, ()| close(file), answer);
+    }
+}

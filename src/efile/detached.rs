@@ -1,0 +1,49 @@
+//! Work whose answer is handed to a function, because nobody may be there to await it.
+
+use std::io;
+
+use super::operation::fault_error;
+use crate::aio_pool::{Fault, Work};
+
+/// A work that keeps its output until it is settled and hands it on then: whoever gets the answer can rely on it that
+/// the work was settled before.
+pub(super) struct Detached<W: Work, A> {
+    work: W,
+    output: Option<W::Output>,
+    answer: Option<A>,
+}
+
+impl<W: Work, A> Detached<W, A> {
+    pub(super) fn new(work: W, answer: A) -> Detached<W, A> {
+        Detached { work, output: None, answer: Some(answer) }
+    }
+}
+
+impl<W, A> Work for Detached<W, A>
+where
+    W: Work,
+    A: FnOnce(io::Result<W::Output>) + Send + 'static,
+{
+    type Output = ();
+
+    fn run(&mut self) {
+        self.output = Some(self.work.run());
+    }
+
+    fn settle(&mut self, outcome: Result<&(), &Fault>) {
+        let result = match outcome {
+            Ok(()) => {
+                let output = self.output.take().expect("run left an output");
+                self.work.settle(Ok(&output));
+                Ok(output)
+            }
+            Err(fault) => {
+                self.work.settle(Err(fault));
+                Err(fault_error(fault))
+            }
+        };
+        if let Some(answer) = self.answer.take() {
+            answer(result);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! One operation: the pool's work, with the probes of its stages around it.
+
+use std::io;
+use std::marker::PhantomData;
+
+use rustix::io::Errno;
+
+use super::Request;
+use super::request::Name;
+use crate::aio_pool::{Fault, Port, Work};
+use crate::probes::efile_drv;
+use crate::process::{self, OperationId};
+use crate::sdt::Text;
+use crate::tag::{self, Tag};
+
+/// An operation that was submitted: from [`Operation::enter`] to its settlement.
+///
+/// The buffer goes with it to the worker and comes back with the answer, also with that of a failure.
+pub(crate) struct Operation<F, B, T> {
+    id: OperationId,
+    user_tag: Option<Tag>,
+    request: Request,
+    job: Option<(F, B)>,
+    answer: PhantomData<fn() -> T>,
+}
+
+impl<F, B, T> Operation<F, B, T>
+where
+    F: FnOnce(&Request, &mut B) -> io::Result<T>,
+{
+    /// Numbers the operation and fires `efile_drv-entry`. What is made here must be given to a pool, which settles it.
+    pub(super) fn enter(port: Port, request: Request, buffer: B, work: F) -> Self {
+        let id = process::next_operation();
+        let user_tag = tag::get_tag_data();
+        #[cfg(test)]
+        observe::note(id, observe::Stage::Entry(port, request.command));
+        efile_drv::entry(|| {
+            (
+                id.thread,
+                id.tag,
+                user_tag.as_ref(),
+                request.command.number(),
+                request.s1.as_ref().map(Name::shown),
+                request.s2.as_ref().map(Name::shown),
+                request.i1,
+                request.i2,
+                request.i3,
+                request.i4,
+                Text::from(port),
+            )
+        });
+        Operation { id, user_tag, request, job: Some((work, buffer)), answer: PhantomData }
+    }
+}
+
+impl<F, B, T> Work for Operation<F, B, T>
+where
+    F: FnOnce(&Request, &mut B) -> io::Result<T> + Send + 'static,
+    B: Send + 'static,
+    T: Send + 'static,
+{
+    type Output = (io::Result<T>, B);
+
+    fn run(&mut self) -> Self::Output {
+        let (work, mut buffer) = self.job.take().expect("the pool runs a work once");
+        let _stage = Internal::enter(self.id, self.request.command.number());
+        (work(&self.request, &mut buffer), buffer)
+    }
+
+    fn settle(&mut self, outcome: Result<&Self::Output, &Fault>) {
+        let error = match outcome {
+            Ok((Ok(_), _)) => None,
+            Ok((Err(error), _)) => Some(errno(error)),
+            Err(fault) => Some(errno(&fault_error(fault))),
+        };
+        #[cfg(test)]
+        observe::note(self.id, observe::Stage::Return(error.unwrap_or(0)));
+        efile_drv::r#return(|| {
+            (
+                self.id.thread,
+                self.id.tag,
+                self.user_tag.as_ref(),
+                self.request.command.number(),
+                i32::from(error.is_none()),
+                error.unwrap_or(0),
+            )
+        });
+    }
+}
+
+/// `efile_drv-int_entry` now, `efile_drv-int_return` when it goes: a work that panics has its end, too.
+struct Internal {
+    id: OperationId,
+    command: i32,
+}
+
+impl Internal {
+    fn enter(id: OperationId, command: i32) -> Internal {
+        #[cfg(test)]
+        observe::note(id, observe::Stage::InternalEntry);
+        efile_drv::int_entry(|| (id.thread, id.tag, command));
+        Internal { id, command }
+    }
+}
+
+impl Drop for Internal {
+    fn drop(&mut self) {
+        #[cfg(test)]
+        observe::note(self.id, observe::Stage::InternalReturn);
+        efile_drv::int_return(|| (self.id.thread, self.id.tag, self.command));
+    }
+}
+
+/// The errno that `efile_drv-return` shows for an error: its own. What std refuses by itself is EINVAL, else what the system
+/// does not know is EIO.
+fn errno(error: &io::Error) -> i32 {
+    let unknown = if error.kind() == io::ErrorKind::InvalidInput { Errno::INVAL } else { Errno::IO };
+    error.raw_os_error().unwrap_or(unknown.raw_os_error())
+}
+
+/// What the caller of an operation is told of a fault of the pool.
+pub(super) fn fault_error(fault: &Fault) -> io::Error {
+    match fault {
+        Fault::Cancelled | Fault::ShutDown => Errno::CANCELED.into(),
+        Fault::Panicked => Errno::IO.into(),
+        Fault::NoThread(error) => io::Error::from_raw_os_error(errno(error)),
+    }
+}
+
+/// Where tests see the probes fire without a tracer.
+#[cfg(test)]
+pub(crate) mod observe {
+    use std::sync::Mutex;
+
+    use crate::aio_pool::Port;
+    use crate::efile::Command;
+    use crate::process::OperationId;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Stage {
+        Entry(Port, Command),
+        InternalEntry,
+        InternalReturn,
+        /// With the errno, 0 for success.
+        Return(i32),
+    }
+
+    /// An operation id is never used twice in one test run.
+    static SEEN: Mutex<Vec<(OperationId, Stage)>> = Mutex::new(Vec::new());
+
+    pub(super) fn note(id: OperationId, stage: Stage) {
+        SEEN.lock().unwrap().push((id, stage));
+    }
+
+    /// The operations of a port, in the order of their entries: their commands, and what each fired until now after its
+    /// entry.
+    pub(crate) fn operations(of: Port) -> Vec<(Command, Vec<Stage>)> {
+        let seen = SEEN.lock().unwrap();
+        let entries = seen.iter().filter_map(|&(id, stage)| match stage {
+            Stage::Entry(port, command) if port == of => Some((id, command)),
+            _ => None,
+        });
+        let rest = |of| seen.iter().filter(move |(id, stage)| *id == of && !matches!(stage, Stage::Entry(..)));
+        entries.map(|(id, command)| (command, rest(id).map(|&(_, stage)| stage).collect())).collect()
+    }
+}

@@ -1,0 +1,117 @@
+//! What an operation asks for: its command and the arguments that `efile_drv-entry` shows.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::io::Errno;
+
+use super::Command;
+
+/// A request to the driver.
+///
+/// It owns the names that the operation works on, NUL-terminated, so that probes and the system take them as they are.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(super) command: Command,
+    pub(super) s1: Option<Name>,
+    pub(super) s2: Option<Name>,
+    pub(super) i1: i64,
+    pub(super) i2: i64,
+    pub(super) i3: i64,
+    pub(super) i4: i64,
+}
+
+/// A file name, up to its first NUL.
+#[derive(Debug)]
+pub(super) struct Name {
+    shown: CString,
+    cut: bool,
+}
+
+impl Request {
+    /// A request without arguments: no strings, integers 0.
+    pub(crate) fn new(command: Command) -> Request {
+        Request { command, s1: None, s2: None, i1: 0, i2: 0, i3: 0, i4: 0 }
+    }
+
+    pub(crate) fn s1(self, path: impl AsRef<Path>) -> Request {
+        Request { s1: Some(Name::new(path.as_ref())), ..self }
+    }
+
+    pub(crate) fn s2(self, path: impl AsRef<Path>) -> Request {
+        Request { s2: Some(Name::new(path.as_ref())), ..self }
+    }
+
+    pub(crate) fn i1(self, i1: i64) -> Request {
+        Request { i1, ..self }
+    }
+
+    pub(crate) fn i2(self, i2: i64) -> Request {
+        Request { i2, ..self }
+    }
+
+    pub(crate) fn i3(self, i3: i64) -> Request {
+        Request { i3, ..self }
+    }
+
+    pub(crate) fn i4(self, i4: i64) -> Request {
+        Request { i4, ..self }
+    }
+
+    /// The first name, for the work of the operation. EINVAL if it holds a NUL: the system cannot be asked about such a name.
+    pub(crate) fn path(&self) -> io::Result<&Path> {
+        Name::whole(&self.s1)
+    }
+
+    /// The second name, as [`path`](Request::path) gives the first.
+    pub(crate) fn second_path(&self) -> io::Result<&Path> {
+        Name::whole(&self.s2)
+    }
+}
+
+impl Name {
+    fn new(path: &Path) -> Name {
+        let bytes = path.as_os_str().as_bytes();
+        match CString::new(bytes) {
+            Ok(shown) => Name { shown, cut: false },
+            Err(error) => {
+                let shown = CString::new(&bytes[..error.nul_position()]).expect("the first NUL is behind it");
+                Name { shown, cut: true }
+            }
+        }
+    }
+
+    fn whole(name: &Option<Name>) -> io::Result<&Path> {
+        match name {
+            Some(name) if !name.cut => Ok(Path::new(OsStr::from_bytes(name.shown.to_bytes()))),
+            _ => Err(Errno::INVAL.into()),
+        }
+    }
+
+    /// The name as probes show it: cut at its first NUL.
+    pub(super) fn shown(&self) -> &CStr {
+        &self.shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_nul_is_shown_cut_and_refused() {
+        let request = Request::new(Command::Rename).s1("before\0after").s2("new\nname");
+        assert_eq!(request.s1.as_ref().unwrap().shown(), c"before");
+        assert_eq!(request.path().unwrap_err().raw_os_error(), Some(Errno::INVAL.raw_os_error()));
+        assert_eq!(request.second_path().unwrap(), Path::new("new\nname"));
+    }
+
+    #[test]
+    fn a_name_keeps_every_byte_but_nul() {
+        let bytes: Vec<u8> = (1..=255).collect();
+        let request = Request::new(Command::Delete).s1(OsStr::from_bytes(&bytes));
+        assert_eq!(request.path().unwrap().as_os_str().as_bytes(), bytes);
+    }
+}

@@ -1,0 +1,255 @@
+//! Every entry has one return, whatever becomes of the operation. The pool has no threads: each step is made by hand.
+
+use std::future::Future;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use rustix::io::Errno;
+
+use super::observe::Stage::{self, InternalEntry, InternalReturn, Return};
+use super::observe::operations;
+use super::{Command, Descriptor, Driver, Request};
+use crate::aio_pool::{Pool, Port};
+use crate::fs::{File, OpenOptions};
+
+const CANCELLED: i32 = Errno::CANCELED.raw_os_error();
+const DONE: [Stage; 3] = [InternalEntry, InternalReturn, Return(0)];
+
+fn stepped() -> (Pool, Driver, Port) {
+    let pool = Pool::builder().threads(0).build();
+    let driver = Driver::new(pool.clone());
+    let port = driver.port();
+    (pool, driver, port)
+}
+
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Polls a future to its end, with the pool's work done in between.
+fn finish<F: Future>(pool: &Pool, future: F) -> F::Output {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = poll(future.as_mut()) {
+            return output;
+        }
+        assert!(pool.run_one(), "the future waits for nothing that the pool has");
+    }
+}
+
+fn open(pool: &Pool, driver: &Driver) -> File {
+    let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+    finish(pool, OpenOptions::new().read(true).write(true).open_with(driver, &path)).unwrap()
+}
+
+fn request() -> Request {
+    Request::new(Command::Pwd)
+}
+
+#[test]
+fn an_operation_fires_its_four_probes_in_their_order() {
+    let (pool, driver, port) = stepped();
+    assert_eq!(finish(&pool, driver.run(request(), |_| Ok(7))).unwrap(), 7);
+    let error = finish(&pool, driver.run(request(), |_| Err::<(), _>(Errno::NOSPC.into()))).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(Errno::NOSPC.raw_os_error()));
+    let failed = vec![InternalEntry, InternalReturn, Return(Errno::NOSPC.raw_os_error())];
+    assert_eq!(operations(port), [(Command::Pwd, DONE.to_vec()), (Command::Pwd, failed)]);
+}
+
+#[test]
+fn an_error_without_errno_is_shown_as_eio_and_given_as_it_is() {
+    let (pool, driver, port) = stepped();
+    let error = finish(&pool, driver.run(request(), |_| Err::<(), _>(io::Error::other("ours")))).unwrap_err();
+    assert_eq!(error.to_string(), "ours");
+    assert_eq!(operations(port)[0].1[2], Return(Errno::IO.raw_os_error()));
+}
+
+#[test]
+fn a_future_that_was_never_polled_was_no_operation() {
+    let (pool, driver, port) = stepped();
+    drop(driver.run(request(), |_| Ok(())));
+    assert!(!pool.run_one());
+    assert_eq!(operations(port), []);
+}
+
+#[test]
+fn a_future_dropped_in_the_queue_returns_cancelled_and_never_works() {
+    let (pool, driver, port) = stepped();
+    {
+        let mut future = pin!(driver.run(request(), |_| -> io::Result<()> { panic!("it was cancelled") }));
+        assert!(poll(future.as_mut()).is_pending());
+        assert_eq!(operations(port), [(Command::Pwd, vec![])]);
+    }
+    assert_eq!(operations(port), [(Command::Pwd, vec![Return(CANCELLED)])]);
+    while pool.run_one() {}
+    assert_eq!(operations(port), [(Command::Pwd, vec![Return(CANCELLED)])]);
+}
+
+#[test]
+fn a_future_dropped_while_the_work_runs_returns_after_it() {
+    let (pool, driver, port) = stepped();
+    let (begun, has_begun) = std::sync::mpsc::channel();
+    let (go, may_end) = std::sync::mpsc::channel();
+    let worker = {
+        let mut future = pin!(driver.run(request(), move |_| {
+            begun.send(()).unwrap();
+            may_end.recv().unwrap();
+            Ok(())
+        }));
+        assert!(poll(future.as_mut()).is_pending());
+        let worker = std::thread::spawn(move || pool.run_one());
+        has_begun.recv().unwrap();
+        worker
+    };
+    assert_eq!(operations(port), [(Command::Pwd, vec![InternalEntry])]);
+    go.send(()).unwrap();
+    worker.join().unwrap();
+    assert_eq!(operations(port), [(Command::Pwd, DONE.to_vec())]);
+}
+
+#[test]
+fn a_future_dropped_with_its_answer_ready_returns_then() {
+    let (pool, driver, port) = stepped();
+    {
+        let mut future = pin!(driver.run(request(), |_| Ok(())));
+        assert!(poll(future.as_mut()).is_pending());
+        assert!(pool.run_one());
+        assert_eq!(operations(port), [(Command::Pwd, DONE[..2].to_vec())]);
+    }
+    assert_eq!(operations(port), [(Command::Pwd, DONE.to_vec())]);
+}
+
+#[test]
+fn a_work_that_panics_returns_eio() {
+    let (pool, driver, port) = stepped();
+    let error = finish(&pool, driver.run(request(), |_| -> io::Result<()> { panic!("as it shall") })).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(Errno::IO.raw_os_error()));
+    let stages = vec![InternalEntry, InternalReturn, Return(Errno::IO.raw_os_error())];
+    assert_eq!(operations(port), [(Command::Pwd, stages)]);
+}
+
+#[test]
+fn shutdown_returns_what_is_queued_and_what_comes_after() {
+    let (pool, driver, port) = stepped();
+    let file = open(&pool, &driver);
+    let of_file = file.port();
+    let mut queued = pin!(driver.run(request(), |_| Ok(())));
+    assert!(poll(queued.as_mut()).is_pending());
+    pool.shutdown();
+    for answer in [finish(&pool, queued), finish(&pool, driver.run(request(), |_| Ok(())))] {
+        assert_eq!(answer.unwrap_err().raw_os_error(), Some(CANCELLED));
+    }
+    assert_eq!(operations(port), [(Command::Pwd, vec![Return(CANCELLED)]), (Command::Pwd, vec![Return(CANCELLED)])]);
+    // The descriptor goes all the same, but its CLOSE is told to have been cancelled.
+    assert_eq!(finish(&pool, file.close()).unwrap_err().raw_os_error(), Some(CANCELLED));
+    assert_eq!(operations(of_file), [(Command::Open, DONE.to_vec()), (Command::Close, vec![Return(CANCELLED)])]);
+}
+
+#[test]
+fn an_answer_that_nobody_takes_is_dropped() {
+    struct Counted(Arc<AtomicUsize>);
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let (pool, driver, _) = stepped();
+    let drops = Arc::new(AtomicUsize::new(0));
+    let counted = Counted(Arc::clone(&drops));
+    {
+        let mut future = pin!(driver.run(request(), move |_| Ok(counted)));
+        assert!(poll(future.as_mut()).is_pending());
+        assert!(pool.run_one());
+        assert_eq!(drops.load(Ordering::Relaxed), 0);
+    }
+    assert_eq!(drops.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_file_opened_for_nobody_is_closed() {
+    let (pool, driver, _) = stepped();
+    let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+    {
+        let options = OpenOptions::new().read(true).clone();
+        let mut future = pin!(options.open_with(&driver, &path));
+        assert!(poll(future.as_mut()).is_pending());
+        assert!(pool.run_one());
+    }
+    assert!(pool.run_one(), "the CLOSE waits in the queue");
+    assert!(!pool.run_one());
+}
+
+#[test]
+fn closing_waits_for_operations_that_still_use_the_file() {
+    let (pool, driver, port) = stepped();
+    let descriptor = Arc::new(Descriptor::new(driver, port, 0, tempfile::tempfile().unwrap()));
+    let used = Arc::clone(&descriptor);
+    let mut close = pin!(Descriptor::close(descriptor));
+    assert!(poll(close.as_mut()).is_pending());
+    assert_eq!(operations(port), []);
+    drop(used);
+    finish(&pool, close).unwrap();
+    assert_eq!(operations(port), [(Command::Close, DONE.to_vec())]);
+}
+
+#[test]
+fn a_close_whose_future_is_dropped_closes() {
+    let (pool, driver, _) = stepped();
+    let file = open(&pool, &driver);
+    let port = file.port();
+    {
+        let mut close = pin!(file.close());
+        assert!(poll(close.as_mut()).is_pending());
+    }
+    assert!(pool.run_one());
+    assert_eq!(operations(port)[1], (Command::Close, DONE.to_vec()));
+}
+
+#[test]
+fn a_dropped_file_is_closed_once() {
+    let (pool, driver, _) = stepped();
+    let file = open(&pool, &driver);
+    let port = file.port();
+    {
+        let mut abandoned = pin!(file.metadata());
+        assert!(poll(abandoned.as_mut()).is_pending());
+        assert!(pool.run_one());
+    }
+    drop(file);
+    assert!(pool.run_one());
+    assert!(!pool.run_one());
+    let commands = [Command::Open, Command::Fstat, Command::Close];
+    assert_eq!(operations(port), commands.map(|command| (command, DONE.to_vec())));
+}
+
+#[test]
+fn a_write_outlives_its_file() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let (pool, driver, _) = stepped();
+    let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+    let mut file = finish(&pool, OpenOptions::new().write(true).open_with(&driver, &path)).unwrap();
+    let port = file.port();
+    finish(&pool, file.write_all(b"accepted")).unwrap();
+    drop(file);
+    while pool.run_one() {}
+    assert_eq!(std::fs::read(&path).unwrap(), b"accepted");
+    let commands = [Command::Open, Command::Write, Command::Close];
+    assert_eq!(operations(port), commands.map(|command| (command, DONE.to_vec())));
+
+    // A read is not worth that: it is cancelled with its file.
+    let mut file = open(&pool, &driver);
+    let port = file.port();
+    {
+        let mut byte = [0];
+        let mut read = pin!(file.read(&mut byte));
+        assert!(poll(read.as_mut()).is_pending());
+    }
+    drop(file);
+    while pool.run_one() {}
+    let stages = operations(port);
+    assert_eq!(stages[1], (Command::Read, vec![Return(CANCELLED)]));
+    assert_eq!(stages[2], (Command::Close, DONE.to_vec()));
+}

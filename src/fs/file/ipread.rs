@@ -1,0 +1,43 @@
+//! `IPREAD`: File::ipread.
+
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use rustix::io::Errno;
+
+use super::File;
+use crate::efile::Command;
+
+impl File {
+    /// Reads through a pointer, in one operation: at `offset` a header of two big-endian 32-bit numbers, the size of the
+    /// data and where they begin, then the data.
+    ///
+    /// `None` where the size is above `max_size` or the file ends before the header or the data do. The cursor is left
+    /// alone. This is Erlang's `ipread_s32bu_p32bu`.
+    pub async fn ipread(&self, offset: u64, max_size: u32) -> io::Result<Option<Vec<u8>>> {
+        let request = self.descriptor.request_with_flags(Command::Ipread).i3(offset as i64).i4(max_size.into());
+        self.run(request, move |file| none_at_end(read(file, offset, max_size))).await
+    }
+}
+
+fn read(file: &std::fs::File, offset: u64, max_size: u32) -> io::Result<Option<Vec<u8>>> {
+    let mut header = [0; 8];
+    file.read_exact_at(&mut header, offset)?;
+    let [s0, s1, s2, s3, p0, p1, p2, p3] = header;
+    let (size, pointer) = (u32::from_be_bytes([s0, s1, s2, s3]), u32::from_be_bytes([p0, p1, p2, p3]));
+    if size > max_size {
+        return Ok(None);
+    }
+    let mut data = Vec::new();
+    data.try_reserve_exact(size as usize).map_err(|_| Errno::NOMEM)?;
+    data.resize(size as usize, 0);
+    file.read_exact_at(&mut data, pointer.into())?;
+    Ok(Some(data))
+}
+
+fn none_at_end<T>(answer: io::Result<Option<T>>) -> io::Result<Option<T>> {
+    match answer {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        answer => answer,
+    }
+}

@@ -1,0 +1,41 @@
+//! `SETOPT`: File::set_option.
+
+use std::future::poll_fn;
+use std::io;
+
+use rustix::io::Errno;
+
+use super::File;
+use super::cursor::MAX_SIZE;
+use crate::efile::{Command, Request};
+
+/// An option of an open file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FileOption {
+    /// How many bytes a read at the cursor asks for at least, from 0 to 2 MiB: what the caller does not take is kept for the
+    /// next read.
+    ReadAhead(usize),
+}
+
+impl FileOption {
+    /// The option's number, as Erlang has it.
+    pub const fn number(self) -> i32 {
+        match self {
+            FileOption::ReadAhead(_) => 1,
+        }
+    }
+}
+
+impl File {
+    /// Sets an option, after the operation in flight has ended. EINVAL for a value out of its range.
+    pub async fn set_option(&mut self, option: FileOption) -> io::Result<()> {
+        let FileOption::ReadAhead(size) = option;
+        let request = Request::new(Command::Setopt).i1(option.number().into()).i2(size as i64);
+        let request = request.i3(self.descriptor.fd().into());
+        poll_fn(|cx| self.cursor.get_mut().poll_idle(cx)).await;
+        self.run(request, move |_| if size <= MAX_SIZE { Ok(()) } else { Err(Errno::INVAL.into()) }).await?;
+        self.cursor.get_mut().read_ahead = size;
+        Ok(())
+    }
+}

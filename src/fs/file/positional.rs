@@ -1,0 +1,51 @@
+//! `PREADV`, `PWRITEV`: File::read_at and File::write_at.
+
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use super::File;
+use crate::efile::{Command, Request};
+
+impl File {
+    /// Reads at an offset into `buffer[..]`, up to its length, and gives the buffer back with the count of bytes.
+    ///
+    /// The buffer keeps its length, so that it can be used again; what is behind the count is as it was. Fewer bytes than
+    /// asked for are no error; 0 means the end of the file. If the operation could not run (see
+    /// [`efile`](crate::efile)) or the future is dropped, the buffer is lost, in the first case an empty one comes back.
+    ///
+    /// ```
+    /// # async fn example(file: dyntrace::fs::File) -> std::io::Result<()> {
+    /// let buffer = vec![0; 4096];
+    /// let (count, buffer) = file.read_at(buffer, 8192).await;
+    /// println!("{:?}", &buffer[..count?]);
+    /// # Ok(()) }
+    /// ```
+    pub async fn read_at(&self, buffer: Vec<u8>, offset: u64) -> (io::Result<usize>, Vec<u8>) {
+        let request = self.positional(Command::Preadv, buffer.len(), offset);
+        let work = move |file: &std::fs::File, buffer: &mut Vec<u8>| retry(|| file.read_at(buffer, offset));
+        let (answer, buffer) = self.run_with(request, buffer, work).await;
+        (answer, buffer.unwrap_or_default())
+    }
+
+    /// Writes `buffer[..]` at an offset and gives the buffer back with the count of bytes that were written, which may be
+    /// fewer. Of the buffer the same is true as in [`read_at`](File::read_at).
+    pub async fn write_at(&self, buffer: Vec<u8>, offset: u64) -> (io::Result<usize>, Vec<u8>) {
+        let request = self.positional(Command::Pwritev, buffer.len(), offset);
+        let work = move |file: &std::fs::File, buffer: &mut Vec<u8>| retry(|| file.write_at(buffer, offset));
+        let (answer, buffer) = self.run_with(request, buffer, work).await;
+        (answer, buffer.unwrap_or_default())
+    }
+
+    fn positional(&self, command: Command, size: usize, offset: u64) -> Request {
+        self.descriptor.request_with_flags(command).i3(size as i64).i4(offset as i64)
+    }
+}
+
+fn retry(mut work: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match work() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            answer => return answer,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! `READ_LINE`: File::read_line.
+
+use std::future::poll_fn;
+use std::io;
+
+use super::File;
+use super::cursor::Finished;
+
+impl File {
+    /// Reads up to the end of a line and appends it to `line`, `\n` included; answers with the count of bytes, 0 at the end
+    /// of the file.
+    ///
+    /// Each READ_LINE asks for the [read-ahead](super::FileOption::ReadAhead), 64 KiB unless set; a line that the buffer
+    /// holds already needs none. Dropping the future loses nothing, and leaves `line` as it was.
+    pub async fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<usize> {
+        let cursor = self.cursor.get_mut();
+        let mut searched = 0;
+        loop {
+            let at_end = match poll_fn(|cx| cursor.poll_idle(cx)).await {
+                Some(Finished::Read(answer)) => answer? == 0,
+                _ => false,
+            };
+            let unread = cursor.unread();
+            let found = unread[searched..].iter().position(|&byte| byte == b'\n');
+            let count = match found {
+                Some(index) => searched + index + 1,
+                None if at_end => unread.len(),
+                None => {
+                    searched = unread.len();
+                    cursor.begin_read_line();
+                    continue;
+                }
+            };
+            line.extend_from_slice(&unread[..count]);
+            cursor.consume(count);
+            return Ok(count);
+        }
+    }
+}

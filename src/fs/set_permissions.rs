@@ -1,0 +1,19 @@
+//! `WRITE_INFO`: set_permissions.
+
+use std::fs::Permissions;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::efile::{Command, Driver, Request};
+
+/// Sets the permissions of what `path` leads to; see [`std::fs::set_permissions`].
+pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -> io::Result<()> {
+    let request = Request::new(Command::WriteInfo).i1(permission_bits(&permissions)).i2(-1).i3(-1).s1(path).i4(-1);
+    Driver::global().run(request, move |request| std::fs::set_permissions(request.path()?, permissions)).await
+}
+
+/// The mode as chmod(2) takes it: permissions that came with metadata hold the file's type, too.
+pub(super) fn permission_bits(permissions: &Permissions) -> i64 {
+    i64::from(permissions.mode() & 0o7777)
+}

@@ -1,0 +1,13 @@
+//! `LSTAT`: symlink_metadata.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::Path;
+
+use crate::efile::{Command, Driver, Request};
+
+/// Gets the metadata of `path` itself, a symbolic link included; see [`std::fs::symlink_metadata`].
+pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
+    let request = Request::new(Command::Lstat).s1(path);
+    Driver::global().run(request, |request| std::fs::symlink_metadata(request.path()?)).await
+}

@@ -1,0 +1,15 @@
+//! `WRITE_FILE`: write.
+
+use std::io;
+use std::path::Path;
+
+use crate::efile::{Command, Driver, Request};
+
+/// Makes `contents` all that a file holds, in one operation; see [`std::fs::write`].
+///
+/// The contents are copied. What a failed or abandoned write leaves in the file is not known.
+pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
+    let contents = contents.as_ref().to_vec();
+    let request = Request::new(Command::WriteFile).s1(path).i3(contents.len() as i64);
+    Driver::global().run(request, move |request| std::fs::write(request.path()?, contents)).await
+}

@@ -1,0 +1,6 @@
+//! What the compiler says to a wrong `p!`.
+
+#[test]
+fn p_refuses() {
+    trybuild::TestCases::new().compile_fail("tests/p_refuses/*.rs");
+}

@@ -1,0 +1,3 @@
+fn main() {
+    dyntrace::p!(1, "a", "b", "c", "d", "e");
+}

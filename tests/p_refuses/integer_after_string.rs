@@ -1,0 +1,3 @@
+fn main() {
+    dyntrace::p!("a", 1i64);
+}

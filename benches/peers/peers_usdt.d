@@ -1,0 +1,3 @@
+provider peers_usdt {
+    probe hit(uint64_t);
+};

@@ -9,6 +9,15 @@ macro_rules! __sdt_nop {
     };
 }
 
+/// The largest page of the processor.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_page {
+    () => {
+        "65536"
+    };
+}
+
 /// Text of one argument in the note: size with sign, and the register that the next operand is in, by its 64-bit name
 /// whatever the size, as tracers expect on this processor.
 #[doc(hidden)]

@@ -23,6 +23,15 @@ macro_rules! __sdt_nop {
     };
 }
 
+/// The largest page of the processor.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_page {
+    () => {
+        "4096"
+    };
+}
+
 /// Text of one argument in the note: size with sign, and the register that the next operand is in.
 #[doc(hidden)]
 #[macro_export]

@@ -6,6 +6,11 @@
 //! brings them along, the linker keeps one per program or shared object, and `R` keeps it through garbage collection (a
 //! linker that drops the base leaves its address zero, and tracers then attach to wrong places).
 
+//!
+//! `.probes` begins on a page of its own. Where two segments of the file are mapped from one page, as linkers do at the end
+//! of the data that is read-only after relocation, the kernel may count the semaphore up in the other mapping, and the
+//! program never sees it.
+
 /// Name of a probe's word in assembly.
 #[doc(hidden)]
 #[macro_export]
@@ -22,6 +27,14 @@ macro_rules! __sdt_word_name {
 macro_rules! __sdt_word {
     ($provider:literal, $probe:literal) => {
         concat!(
+            ".ifndef __dyntrace_words\n",
+            ".pushsection .probes, \"awGR\", @progbits, __dyntrace_words, comdat\n",
+            ".balign ", $crate::__sdt_page!(), "\n",
+            ".weak __dyntrace_words\n",
+            ".hidden __dyntrace_words\n",
+            "__dyntrace_words:\n",
+            ".popsection\n",
+            ".endif\n",
             ".ifndef ", $crate::__sdt_word_name!($provider, $probe), "\n",
             ".pushsection .probes, \"awGR\", @progbits, ", $crate::__sdt_word_name!($provider, $probe), ", comdat\n",
             ".balign 4\n",

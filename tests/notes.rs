@@ -1,0 +1,89 @@
+//! The notes of provider.d's own probes, in this test's executable: what a tracer is told of each argument.
+#![cfg(all(feature = "probes", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+
+mod stapsdt;
+
+use dyntrace::probes::{aio_pool, efile_drv, message, user_trace};
+use dyntrace_build::model::Kind;
+
+/// Contains every probe of provider.d, and fires none: nobody traces this test.
+fn contain_all() -> bool {
+    fn not_called<T>() -> T {
+        panic!("nobody traces this test, so no argument is made")
+    }
+    message::send(not_called::<(&str, &str, _, _, _, _)>);
+    message::send_remote(not_called::<(&str, &str, &str, _, _, _, _)>);
+    message::queued(not_called::<(&str, _, _, _, _, _)>);
+    message::receive(not_called::<(&str, _, _, _, _, _)>);
+    aio_pool::add(not_called::<(&str, _)>);
+    aio_pool::get(not_called::<(&str, _)>);
+    efile_drv::entry(not_called::<(_, _, &str, _, &str, &str, _, _, _, _, &str)>);
+    efile_drv::int_entry(not_called);
+    efile_drv::int_return(not_called);
+    efile_drv::r#return(not_called::<(_, _, &str, _, _, _)>);
+    user_trace::s1(not_called::<&str>);
+    user_trace::i4s4(not_called::<(&str, &str, _, _, _, _, &str, &str, &str, &str)>);
+    efile_drv::entry::is_enabled()
+}
+
+#[test]
+fn every_probe_has_one_note_with_its_arguments_in_registers() {
+    assert!(!contain_all());
+    let (file, notes) = stapsdt::own();
+    let provider = dyntrace_build::parse(include_str!("../provider.d"), "provider.d").expect("our own definition");
+    assert_eq!(provider.probes.len(), 12);
+    for probe in &provider.probes {
+        let notes: Vec<_> =
+            notes.iter().filter(|note| note.provider == "dyntrace" && note.name == probe.name).collect();
+        let [note] = notes.as_slice() else { panic!("{} has {} notes", probe.name, notes.len()) };
+
+        let sizes = probe.arguments.iter().map(|argument| match argument.ty.kind {
+            Kind::I32 => "-4",
+            Kind::U32 => "4",
+            Kind::I64 => "-8",
+            Kind::U64 | Kind::Text => "8",
+        });
+        assert_eq!(note.sizes(), sizes.collect::<Vec<_>>(), "{}", probe.name);
+        for argument in &note.arguments {
+            let (size, operand) = argument.split_once('@').expect("SIZE@OPERAND");
+            assert!(is_register(operand, size), "{}: {argument}", probe.name);
+        }
+
+        assert_ne!(note.base, 0, "{}: the linker dropped .stapsdt.base", probe.name);
+        assert_ne!(note.semaphore, 0, "{}", probe.name);
+        assert!(is_nop(&stapsdt::instruction(&file, note.location, 4)), "{}", probe.name);
+    }
+}
+
+/// What ci/cross reads with a debugger, argument by argument.
+#[test]
+fn eleven_arguments_can_be_read() {
+    efile_drv::entry(|| (-1, 2, "some-user-tag", 12, "old-name", "new-name", -5, i64::MAX, 7, 8, "#Port<0.1>"));
+}
+
+/// `%eax`, `%r8d` and the like for four bytes, `%rax`, `%r8` for eight.
+#[cfg(target_arch = "x86_64")]
+fn is_register(operand: &str, size: &str) -> bool {
+    let Some(name) = operand.strip_prefix('%') else { return false };
+    let numbered = name.strip_prefix('r').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+    match size.trim_start_matches('-') {
+        "4" => name.starts_with('e') || numbered && name.ends_with('d'),
+        _ => name.starts_with('r') && !name.ends_with('d'),
+    }
+}
+
+/// `x0` to `x30`, whatever the size: readers know no other name.
+#[cfg(target_arch = "aarch64")]
+fn is_register(operand: &str, _size: &str) -> bool {
+    operand.strip_prefix('x').and_then(|number| number.parse().ok()).is_some_and(|number: u8| number <= 30)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn is_nop(bytes: &[u8]) -> bool {
+    bytes[0] == 0x90 || bytes == [0x0f, 0x1f, 0x44, 0x00]
+}
+
+#[cfg(target_arch = "aarch64")]
+fn is_nop(bytes: &[u8]) -> bool {
+    bytes == [0x1f, 0x20, 0x03, 0xd5]
+}

@@ -47,7 +47,7 @@ impl Builder {
         Pool::new(Arc::new(Shared::new(threads, self.bound, self.spawn)))
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(super) fn spawn(mut self, spawn: Box<Spawn>) -> Self {
         self.spawn = spawn;
         self

@@ -70,11 +70,15 @@
 
 mod builder;
 mod contain;
+#[cfg(all(test, loom))]
+mod models;
 mod operation;
 mod pool;
 mod port;
 mod queue;
 mod shared;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod work;
 mod worker;
 

@@ -26,7 +26,11 @@ mod text;
 mod stapsdt;
 
 // Tested where tests run, too.
-#[cfg(any(sdt_leaf = "macos", sdt_leaf = "dof", all(test, any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"))))]
+#[cfg(any(
+    sdt_leaf = "macos",
+    sdt_leaf = "dof",
+    all(test, any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"))
+))]
 mod c_call;
 #[cfg(any(sdt_leaf = "dof", all(test, sdt_leaf = "linux_x86_64")))]
 #[doc(hidden)]

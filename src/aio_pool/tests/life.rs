@@ -1,0 +1,189 @@
+//! Each stage of an operation, stepped by hand. The letters are the steps of `operation.rs`.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+
+use super::super::{Fault, Operation, Pool, Port};
+use super::{Log, Noted, by_hand};
+
+fn poll(operation: &mut Operation<Noted>, waker: &Waker) -> Poll<Result<u32, Fault>> {
+    Pin::new(operation).poll(&mut Context::from_waker(waker))
+}
+
+fn outcome(operation: &mut Operation<Noted>) -> Result<u32, Fault> {
+    match poll(operation, Waker::noop()) {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => panic!("there is no outcome yet"),
+    }
+}
+
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn an_operation_can_be_moved_between_threads_and_polled_where_it_stands() {
+    fn check<T: Send + Sync + Unpin>() {}
+    check::<Operation<Noted>>();
+    check::<Pool>();
+}
+
+#[test]
+fn settled_by_the_task_when_it_takes_the_outcome() {
+    let (pool, log) = (by_hand(), Log::default());
+    let mut operation = pool.submit(Port::new(), log.work(|| 7));
+    assert!(poll(&mut operation, Waker::noop()).is_pending());
+    assert!(pool.run_one());
+    assert!(log.lines().is_empty(), "answered is not yet settled");
+    assert_eq!(outcome(&mut operation).unwrap(), 7);
+    assert_eq!(log.lines(), ["Ok(7)"]);
+    drop(operation);
+    assert_eq!(log.lines(), ["Ok(7)"]);
+    assert!(!pool.run_one());
+}
+
+#[test]
+#[should_panic(expected = "polled again")]
+fn polled_again_after_the_outcome() {
+    let pool = by_hand();
+    let mut operation = pool.submit(Port::new(), Log::default().work(|| 7));
+    pool.run_one();
+    let _ = outcome(&mut operation);
+    let _ = outcome(&mut operation);
+}
+
+#[test]
+fn dropped_in_the_queue() {
+    let (pool, log) = (by_hand(), Log::default());
+    drop(pool.submit(Port::new(), log.work(|| unreachable!("it was cancelled"))));
+    assert_eq!(log.lines(), ["Err(Cancelled)"]);
+    assert!(pool.run_one(), "the husk is taken out");
+    assert!(!pool.run_one());
+    assert_eq!(log.lines(), ["Err(Cancelled)"]);
+}
+
+#[test]
+fn dropped_in_line() {
+    let pool = Pool::builder().threads(0).bound(1).build();
+    let log = Log::default();
+    let mut queued = pool.submit(Port::new(), log.work(|| 1));
+    let in_line = pool.submit(Port::new(), log.work(|| unreachable!("it was cancelled")));
+    let mut next = pool.submit(Port::new(), log.work(|| 3));
+    drop(in_line);
+    assert_eq!(log.lines(), ["Err(Cancelled)"]);
+    assert!(pool.run_one());
+    assert!(pool.run_one(), "the next in line has moved up");
+    assert!(!pool.run_one(), "and the one that went away left nothing");
+    assert_eq!(outcome(&mut queued).unwrap(), 1);
+    assert_eq!(outcome(&mut next).unwrap(), 3);
+}
+
+#[test]
+fn dropped_in_the_queue_after_it_stood_in_line() {
+    let pool = Pool::builder().threads(0).bound(1).build();
+    let log = Log::default();
+    let _first = pool.submit(Port::new(), log.work(|| 1));
+    let second = pool.submit(Port::new(), log.work(|| unreachable!("it was cancelled")));
+    assert!(pool.run_one());
+    drop(second);
+    assert_eq!(log.lines(), ["Err(Cancelled)"]);
+    assert!(pool.run_one(), "the husk is taken out");
+    assert!(!pool.run_one());
+}
+
+#[test]
+fn dropped_while_it_runs() {
+    let (pool, log) = (by_hand(), Log::default());
+    let slot: Arc<Mutex<Option<Operation<Noted>>>> = Arc::default();
+    let inner = (Arc::clone(&slot), log.clone());
+    let operation = pool.submit(
+        Port::new(),
+        log.work(move || {
+            drop(inner.0.lock().unwrap().take());
+            assert!(inner.1.lines().is_empty(), "whoever drops it now leaves the rest to the worker");
+            7
+        }),
+    );
+    *slot.lock().unwrap() = Some(operation);
+    assert!(pool.run_one());
+    assert_eq!(log.lines(), ["Ok(7)"]);
+}
+
+#[test]
+fn dropped_with_the_answer_in_it() {
+    let (pool, log) = (by_hand(), Log::default());
+    let operation = pool.submit(Port::new(), log.work(|| 7));
+    pool.run_one();
+    assert!(log.lines().is_empty());
+    drop(operation);
+    assert_eq!(log.lines(), ["Ok(7)"]);
+}
+
+#[test]
+fn detached() {
+    let (pool, log) = (by_hand(), Log::default());
+    pool.submit_detached(Port::new(), log.work(|| 7));
+    assert!(log.lines().is_empty());
+    assert!(pool.run_one());
+    assert_eq!(log.lines(), ["Ok(7)"]);
+}
+
+#[test]
+fn the_task_that_polled_last_is_woken() {
+    let pool = by_hand();
+    let mut operation = pool.submit(Port::new(), Log::default().work(|| 7));
+    let (first, last) = (Arc::new(Count::default()), Arc::new(Count::default()));
+    assert!(poll(&mut operation, &first.clone().into()).is_pending());
+    assert!(poll(&mut operation, &last.clone().into()).is_pending());
+    assert_eq!(Arc::strong_count(&first), 1, "its waker is given back");
+    pool.run_one();
+    assert_eq!(first.0.load(Ordering::SeqCst), 0);
+    assert_eq!(last.0.load(Ordering::SeqCst), 1);
+    assert_eq!(Arc::strong_count(&last), 1);
+}
+
+#[test]
+fn the_line_moves_up_in_order() {
+    let pool = Pool::builder().threads(0).bound(2).build();
+    let log = Log::default();
+    let ran = Log::default();
+    let mut operations: Vec<_> = (0..5)
+        .map(|number| {
+            let ran = ran.clone();
+            pool.submit(
+                Port::new(),
+                log.work(move || {
+                    ran.note(number.to_string());
+                    number
+                }),
+            )
+        })
+        .collect();
+    while pool.run_one() {}
+    assert_eq!(ran.lines(), ["0", "1", "2", "3", "4"]);
+    for (number, operation) in operations.iter_mut().enumerate() {
+        assert_eq!(outcome(operation).unwrap() as usize, number);
+    }
+}
+
+#[test]
+fn works_may_submit_works() {
+    let (pool, log) = (by_hand(), Log::default());
+    let (inner_pool, inner_log) = (pool.clone(), log.clone());
+    pool.submit_detached(
+        Port::new(),
+        log.work(move || {
+            inner_pool.submit_detached(Port::new(), inner_log.work(|| 2));
+            1
+        }),
+    );
+    while pool.run_one() {}
+    assert_eq!(log.lines(), ["Ok(1)", "Ok(2)"]);
+}

@@ -1,0 +1,49 @@
+//! The pool from outside: its doors only.
+
+mod faults;
+mod life;
+mod threads;
+
+use std::sync::{Arc, Mutex};
+
+use super::{Fault, Pool, Work};
+
+/// A work that runs a closure, and writes down how it was settled.
+struct Noted {
+    run: Box<dyn FnMut() -> u32 + Send>,
+    log: Log,
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn work(&self, run: impl FnMut() -> u32 + Send + 'static) -> Noted {
+        Noted { run: Box::new(run), log: self.clone() }
+    }
+
+    fn note(&self, line: String) {
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Work for Noted {
+    type Output = u32;
+
+    fn run(&mut self) -> u32 {
+        (self.run)()
+    }
+
+    fn settle(&mut self, outcome: Result<&u32, &Fault>) {
+        self.log.note(format!("{outcome:?}"));
+    }
+}
+
+/// A pool whose works are done by `run_one`.
+fn by_hand() -> Pool {
+    Pool::builder().threads(0).build()
+}

@@ -1,0 +1,130 @@
+//! Real threads: nothing waits while one is idle, and each work is settled once whatever the order of things.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::task::Poll;
+
+use super::super::{Fault, Operation, Pool, Port, Work};
+use super::{Log, Noted};
+
+pub(super) fn wait_for<W: Work>(operation: Operation<W>) -> Result<W::Output, Fault> {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(operation)
+}
+
+/// A work that runs and will not end before it is sent its output.
+pub(super) fn blocked(pool: &Pool, log: &Log) -> (Operation<Noted>, mpsc::Sender<u32>) {
+    let (begins, begun) = mpsc::channel();
+    let (release, released) = mpsc::channel();
+    let operation = pool.submit(
+        Port::new(),
+        log.work(move || {
+            begins.send(()).unwrap();
+            released.recv().unwrap()
+        }),
+    );
+    begun.recv().unwrap();
+    (operation, release)
+}
+
+#[test]
+fn a_thread_that_blocks_holds_up_nobody() {
+    let pool = Pool::builder().threads(2).build();
+    let log = Log::default();
+    let (held, release) = blocked(&pool, &log);
+    let others: Vec<_> = (0..100).map(|number| pool.submit(Port::new(), log.work(move || number))).collect();
+    for (number, operation) in others.into_iter().enumerate() {
+        assert_eq!(wait_for(operation).unwrap() as usize, number);
+    }
+    release.send(7).unwrap();
+    assert_eq!(wait_for(held).unwrap(), 7);
+}
+
+#[test]
+fn a_thread_without_jobs_takes_those_of_others() {
+    let pool = Pool::builder().threads(2).build();
+    let log = Log::default();
+    let (first, release_first) = blocked(&pool, &log);
+    let (second, release_second) = blocked(&pool, &log);
+    // Two in each queue now; the first thread stays blocked.
+    let others: Vec<_> = (0..4).map(|number| pool.submit(Port::new(), log.work(move || number))).collect();
+    release_second.send(8).unwrap();
+    for operation in others {
+        wait_for(operation).unwrap();
+    }
+    release_first.send(7).unwrap();
+    assert_eq!(wait_for(first).unwrap(), 7);
+    assert_eq!(wait_for(second).unwrap(), 8);
+}
+
+#[test]
+fn works_run_on_named_threads() {
+    struct Name;
+    impl Work for Name {
+        type Output = Option<String>;
+        fn run(&mut self) -> Option<String> {
+            std::thread::current().name().map(str::to_owned)
+        }
+        fn settle(&mut self, _: Result<&Option<String>, &Fault>) {}
+    }
+    let pool = Pool::builder().threads(1).build();
+    assert_eq!(wait_for(pool.submit(Port::new(), Name)).unwrap().as_deref(), Some("dyntrace-io-1"));
+}
+
+/// Many tasks submit to few threads through narrow queues; some give up before, some while, some after the work runs.
+#[test]
+fn each_work_is_settled_once_in_a_crowd() {
+    struct Counted(Arc<AtomicUsize>);
+    impl Work for Counted {
+        type Output = ();
+        fn run(&mut self) {}
+        fn settle(&mut self, _: Result<&(), &Fault>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    const TASKS: usize = 32;
+    const EACH: usize = 300;
+
+    let settled: Arc<[Arc<AtomicUsize>]> = (0..TASKS * EACH).map(|_| Arc::default()).collect();
+    let pool = Pool::builder().threads(3).bound(4).build();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    runtime.block_on(async {
+        let tasks: Vec<_> = (0..TASKS)
+            .map(|task| {
+                let (pool, settled) = (pool.clone(), Arc::clone(&settled));
+                tokio::spawn(async move {
+                    for number in 0..EACH {
+                        let work = Counted(Arc::clone(&settled[task * EACH + number]));
+                        let patience = (task + number) % 5;
+                        if patience == 4 {
+                            pool.submit_detached(Port::new(), work);
+                        } else if patience == 3 {
+                            pool.submit(Port::new(), work).await.unwrap();
+                        } else {
+                            give_up_after(patience, pool.submit(Port::new(), work)).await;
+                        }
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+    // What nobody awaited may still be queued: it is refused.
+    pool.shutdown();
+    for (number, count) in settled.iter().enumerate() {
+        assert_eq!(count.load(Ordering::SeqCst), 1, "work {number}");
+    }
+}
+
+/// Polls an operation at most so many times, with the task going round in between.
+async fn give_up_after(polls: usize, mut operation: Operation<impl Work>) {
+    for _ in 0..polls {
+        let ready =
+            std::future::poll_fn(|context| Poll::Ready(std::pin::Pin::new(&mut operation).poll(context).is_ready()));
+        if ready.await {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+}

@@ -104,7 +104,7 @@ impl Code {
         let Names { provider, probe: Probe { name, arguments, .. }, function, .. } = probe;
         self.documentation(probe);
         self.line("#[inline(always)]");
-        self.allow(function, &["named_asm_labels", "clippy::type_complexity"]);
+        self.allow(function, &["dead_code", "named_asm_labels", "clippy::type_complexity"]);
 
         let generics = match probe.type_parameters.as_slice() {
             [] => String::new(),
@@ -164,7 +164,7 @@ impl Code {
         self.line(&format!("/// Whether a tracer looks at `{tool_name}` now."));
         self.line("#[inline(always)]");
         self.line("#[must_use]");
-        self.line("#[allow(named_asm_labels)]");
+        self.line("#[allow(dead_code, named_asm_labels)]");
         self.open("pub fn is_enabled() -> bool {");
         self.line(&format!("::dyntrace::sdt::if_enabled!(\"{provider}\", \"{name}\", self, {{ return true }});"));
         self.line("false");
@@ -173,7 +173,7 @@ impl Code {
 
         self.line("#[cold]");
         self.line("#[inline(never)]");
-        self.allow(&probe.parameters.join(""), &["named_asm_labels", "clippy::too_many_arguments"]);
+        self.allow(&probe.parameters.join(""), &["dead_code", "named_asm_labels", "clippy::too_many_arguments"]);
         let parameters = arguments.iter().zip(&probe.parameters).map(|(argument, parameter)| match argument.ty.kind {
             Kind::Text => format!("{parameter}: ::dyntrace::sdt::Text<'_>"),
             _ => format!("{parameter}: {}", argument.ty.rust()),

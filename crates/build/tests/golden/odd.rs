@@ -14,7 +14,7 @@ pub mod names {
     /// | `arguments` | `int` | `i32` |  |
     /// | `fire` | `int` | `i32` |  |
     #[inline(always)]
-    #[allow(named_asm_labels, clippy::type_complexity)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn self_<'a, Self_, SelfBuffer, Into_, FnOnce_>(
         arguments: impl FnOnce() -> (Self_, SelfBuffer, Into_, FnOnce_, i32, i32),
     ) where
@@ -43,7 +43,7 @@ pub mod names {
         /// Whether a tracer looks at `names-self` now.
         #[inline(always)]
         #[must_use]
-        #[allow(named_asm_labels)]
+        #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
             ::dyntrace::sdt::if_enabled!("odd", "names__self", self, { return true });
             false
@@ -51,7 +51,7 @@ pub mod names {
 
         #[cold]
         #[inline(never)]
-        #[allow(named_asm_labels, clippy::too_many_arguments)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
             self_: ::dyntrace::sdt::Text<'_>,
             self_buffer: ::dyntrace::sdt::Text<'_>,
@@ -93,7 +93,7 @@ pub mod names {
     /// | `arg4` | `int` | `i32` |  |
     /// | `arg5` | `int` | `i32` |  |
     #[inline(always)]
-    #[allow(named_asm_labels, clippy::type_complexity)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn r#type<'a, S1, S1_, S1__>(
         arguments: impl FnOnce() -> (S1, S1_, S1__, i32, i32, i32),
     ) where
@@ -114,7 +114,7 @@ pub mod names {
         /// Whether a tracer looks at `names-type` now.
         #[inline(always)]
         #[must_use]
-        #[allow(named_asm_labels)]
+        #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
             ::dyntrace::sdt::if_enabled!("odd", "names__type", self, { return true });
             false
@@ -122,7 +122,7 @@ pub mod names {
 
         #[cold]
         #[inline(never)]
-        #[allow(named_asm_labels, clippy::too_many_arguments)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(
             s1: ::dyntrace::sdt::Text<'_>,
             s_1: ::dyntrace::sdt::Text<'_>,
@@ -157,7 +157,7 @@ pub mod names {
     /// |---|---|---|---|
     /// | `names` | `int` | `i32` |  |
     #[inline(always)]
-    #[allow(named_asm_labels, clippy::type_complexity)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn names(arguments: impl FnOnce() -> i32) {
         ::dyntrace::sdt::if_enabled!("odd", "names__names", names, {
             let names = arguments();
@@ -173,7 +173,7 @@ pub mod names {
         /// Whether a tracer looks at `names-names` now.
         #[inline(always)]
         #[must_use]
-        #[allow(named_asm_labels)]
+        #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
             ::dyntrace::sdt::if_enabled!("odd", "names__names", self, { return true });
             false
@@ -181,7 +181,7 @@ pub mod names {
 
         #[cold]
         #[inline(never)]
-        #[allow(named_asm_labels, clippy::too_many_arguments)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(names: i32) {
             ::dyntrace::sdt::site!(
                 "odd",
@@ -203,7 +203,7 @@ pub mod Upper {
     /// | `Name` | `const char *` | `Into<Text>` |  |
     /// | `Octet` | `unsigned char` | `u32` |  |
     #[inline(always)]
-    #[allow(named_asm_labels, clippy::type_complexity, non_snake_case)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity, non_snake_case)]
     pub fn Case<'a, Name>(
         arguments: impl FnOnce() -> (Name, u32),
     ) where
@@ -223,7 +223,7 @@ pub mod Upper {
         /// Whether a tracer looks at `Upper-Case` now.
         #[inline(always)]
         #[must_use]
-        #[allow(named_asm_labels)]
+        #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
             ::dyntrace::sdt::if_enabled!("odd", "Upper__Case", self, { return true });
             false
@@ -231,7 +231,7 @@ pub mod Upper {
 
         #[cold]
         #[inline(never)]
-        #[allow(named_asm_labels, clippy::too_many_arguments, non_snake_case)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments, non_snake_case)]
         pub(super) fn fire(Name: ::dyntrace::sdt::Text<'_>, Octet: u32) {
             let mut Name_buffer = ::dyntrace::sdt::Buffer::new();
             let Name = Name_buffer.encode(Name);
@@ -253,7 +253,7 @@ pub mod Upper {
 /// | `fire_buffer` | `char *` | `Into<Text>` |  |
 /// | `fire` | `char *` | `Into<Text>` |  |
 #[inline(always)]
-#[allow(named_asm_labels, clippy::type_complexity)]
+#[allow(dead_code, named_asm_labels, clippy::type_complexity)]
 pub fn fire<'a, FireBuffer, Fire>(
     arguments: impl FnOnce() -> (FireBuffer, Fire),
 ) where
@@ -273,7 +273,7 @@ pub mod fire {
     /// Whether a tracer looks at `fire` now.
     #[inline(always)]
     #[must_use]
-    #[allow(named_asm_labels)]
+    #[allow(dead_code, named_asm_labels)]
     pub fn is_enabled() -> bool {
         ::dyntrace::sdt::if_enabled!("odd", "fire", self, { return true });
         false
@@ -281,7 +281,7 @@ pub mod fire {
 
     #[cold]
     #[inline(never)]
-    #[allow(named_asm_labels, clippy::too_many_arguments)]
+    #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire(fire_buffer: ::dyntrace::sdt::Text<'_>, fire: ::dyntrace::sdt::Text<'_>) {
         let mut fire_buffer_buffer = ::dyntrace::sdt::Buffer::new();
         let fire_buffer = fire_buffer_buffer.encode(fire_buffer);
@@ -314,7 +314,7 @@ pub mod fire {
 /// | `arg10` | `char` | `i32` |  |
 /// | `arg11` | `unsigned char` | `u32` |  |
 #[inline(always)]
-#[allow(named_asm_labels, clippy::type_complexity)]
+#[allow(dead_code, named_asm_labels, clippy::type_complexity)]
 pub fn most<'a, Arg0, Arg1, Arg2, Arg3, Arg4, Arg5>(
     arguments: impl FnOnce() -> (Arg0, Arg1, Arg2, Arg3, Arg4, Arg5, i64, u64, i32, u32, i32, u32),
 ) where
@@ -364,7 +364,7 @@ pub mod most {
     /// Whether a tracer looks at `most` now.
     #[inline(always)]
     #[must_use]
-    #[allow(named_asm_labels)]
+    #[allow(dead_code, named_asm_labels)]
     pub fn is_enabled() -> bool {
         ::dyntrace::sdt::if_enabled!("odd", "most", self, { return true });
         false
@@ -372,7 +372,7 @@ pub mod most {
 
     #[cold]
     #[inline(never)]
-    #[allow(named_asm_labels, clippy::too_many_arguments)]
+    #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire(
         arg0: ::dyntrace::sdt::Text<'_>,
         arg1: ::dyntrace::sdt::Text<'_>,
@@ -431,7 +431,7 @@ pub mod most {
 /// |---|---|---|---|
 /// | `x` | `int` | `i32` |  |
 #[inline(always)]
-#[allow(named_asm_labels, clippy::type_complexity)]
+#[allow(dead_code, named_asm_labels, clippy::type_complexity)]
 pub fn markdown(arguments: impl FnOnce() -> i32) {
     ::dyntrace::sdt::if_enabled!("odd", "markdown", markdown, {
         let x = arguments();
@@ -446,7 +446,7 @@ pub mod markdown {
     /// Whether a tracer looks at `markdown` now.
     #[inline(always)]
     #[must_use]
-    #[allow(named_asm_labels)]
+    #[allow(dead_code, named_asm_labels)]
     pub fn is_enabled() -> bool {
         ::dyntrace::sdt::if_enabled!("odd", "markdown", self, { return true });
         false
@@ -454,7 +454,7 @@ pub mod markdown {
 
     #[cold]
     #[inline(never)]
-    #[allow(named_asm_labels, clippy::too_many_arguments)]
+    #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire(x: i32) {
         ::dyntrace::sdt::site!(
             "odd",

@@ -16,7 +16,7 @@ pub mod order {
     /// | `name` | `const char *` | `Into<Text>` | the customer's name |
     /// | `cents` | `uint32_t` | `u32` | what was paid, in `cents` |
     #[inline(always)]
-    #[allow(named_asm_labels, clippy::type_complexity)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn paid<'a, Name>(
         arguments: impl FnOnce() -> (Name, u32),
     ) where
@@ -35,7 +35,7 @@ pub mod order {
         /// Whether a tracer looks at `order-paid` now.
         #[inline(always)]
         #[must_use]
-        #[allow(named_asm_labels)]
+        #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
             ::dyntrace::sdt::if_enabled!("shop", "order__paid", self, { return true });
             false
@@ -43,7 +43,7 @@ pub mod order {
 
         #[cold]
         #[inline(never)]
-        #[allow(named_asm_labels, clippy::too_many_arguments)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(name: ::dyntrace::sdt::Text<'_>, cents: u32) {
             let mut name_buffer = ::dyntrace::sdt::Buffer::new();
             let name = name_buffer.encode(name);
@@ -65,7 +65,7 @@ pub mod order {
     /// | `arg1` | `unsigned char` | `u32` |  |
     /// | `balance` | `long` | `i64` |  |
     #[inline(always)]
-    #[allow(named_asm_labels, clippy::type_complexity)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn r#return(arguments: impl FnOnce() -> (i32, u32, i64)) {
         ::dyntrace::sdt::if_enabled!("shop", "order__return", r#return, {
             let (r#type, arg1, balance) = arguments();
@@ -80,7 +80,7 @@ pub mod order {
         /// Whether a tracer looks at `order-return` now.
         #[inline(always)]
         #[must_use]
-        #[allow(named_asm_labels)]
+        #[allow(dead_code, named_asm_labels)]
         pub fn is_enabled() -> bool {
             ::dyntrace::sdt::if_enabled!("shop", "order__return", self, { return true });
             false
@@ -88,7 +88,7 @@ pub mod order {
 
         #[cold]
         #[inline(never)]
-        #[allow(named_asm_labels, clippy::too_many_arguments)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(r#type: i32, arg1: u32, balance: i64) {
             ::dyntrace::sdt::site!(
                 "shop",
@@ -106,7 +106,7 @@ pub mod order {
 /// The probe `tick` of the provider `shop`.
 /// `arguments` is called while a tracer looks at it, only then.
 #[inline(always)]
-#[allow(named_asm_labels, clippy::type_complexity)]
+#[allow(dead_code, named_asm_labels, clippy::type_complexity)]
 pub fn tick(arguments: impl FnOnce()) {
     ::dyntrace::sdt::if_enabled!("shop", "tick", tick, {
         arguments();
@@ -121,7 +121,7 @@ pub mod tick {
     /// Whether a tracer looks at `tick` now.
     #[inline(always)]
     #[must_use]
-    #[allow(named_asm_labels)]
+    #[allow(dead_code, named_asm_labels)]
     pub fn is_enabled() -> bool {
         ::dyntrace::sdt::if_enabled!("shop", "tick", self, { return true });
         false
@@ -129,7 +129,7 @@ pub mod tick {
 
     #[cold]
     #[inline(never)]
-    #[allow(named_asm_labels, clippy::too_many_arguments)]
+    #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire() {
         ::dyntrace::sdt::site!("shop", "tick");
     }

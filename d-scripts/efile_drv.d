@@ -76,6 +76,11 @@ BEGIN
 	op_map[29] = "READ_LINE";
 	op_map[30] = "FDATASYNC";
 	op_map[31] = "FADVISE";
+	op_map[64] = "CANONICALIZE";
+	op_map[65] = "COPY";
+	op_map[66] = "WRITE_FILE";
+	op_map[67] = "MKDIR_ALL";
+	op_map[68] = "RMDIR_ALL";
 	/* end of op map */
 }
 

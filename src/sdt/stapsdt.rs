@@ -4,7 +4,8 @@
 //! prelinked file was moved) and of the semaphore; then provider, name and where each argument is. It takes no room in
 //! memory. The word and the base are weak and hidden, in a group of their own: every object that has a use of the probe
 //! brings them along, the linker keeps one per program or shared object, and `R` keeps it through garbage collection (a
-//! linker that drops the base leaves its address zero, and tracers then attach to wrong places).
+//! linker that drops the base leaves its address zero, and tracers then attach to wrong places). So it is with the site
+//! itself: a kept section refers to it, or the linker would drop a probe function that nobody calls and leave its note.
 
 //!
 //! `.probes` begins on a page of its own. Where two segments of the file are mapped from one page, as linkers do at the end
@@ -68,6 +69,10 @@ macro_rules! __sdt_note {
             ".asciz \"", $probe, "\"\n",
             ".asciz \"", $($arguments,)* "\"\n",
             "994: .balign 4\n",
+            ".popsection\n",
+            ".pushsection .stapsdt.sites, \"aR\", @progbits\n",
+            ".balign 4\n",
+            ".4byte 990b - .\n",
             ".popsection\n",
             ".ifndef _.stapsdt.base\n",
             ".pushsection .stapsdt.base, \"aGR\", @progbits, .stapsdt.base, comdat\n",

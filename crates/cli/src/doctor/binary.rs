@@ -6,12 +6,14 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::finding::Finding;
-use crate::elf::{Note, Object, Place};
+use crate::elf::{Note, Object, Place, Segment};
 use crate::provider::{self, Providers};
 
-/// The flag that lays text out so that file offsets are addresses.
-const LAYOUT_FLAG: &str = "link with -z separate-code: call dyntrace_build::link_for_tracers() in build.rs, \
-                           or build with RUSTFLAGS=\"-Clink-arg=-Wl,-z,separate-code\"";
+/// The way to a layout in which what lies in the file lies in memory at the same place, each segment in pages of its own.
+const LAYOUT_FLAG: &str = "link with -z separate-loadable-segments: call dyntrace_build::link_for_tracers() in build.rs, \
+                           or build with RUSTFLAGS=\"-Clink-arg=-Wl,-z,separate-code,-z,separate-loadable-segments\"";
+/// The smallest page of any processor.
+const PAGE: u64 = 4096;
 
 /// Checks the program at `path`.
 pub fn check(path: &Path, providers: &Providers) -> Result<Vec<Finding>> {
@@ -132,6 +134,13 @@ fn semaphores(object: &Object) -> Finding {
                     "put it into a section with contents (@progbits), not into .bss",
                 );
             }
+            if is_mapped_twice(object, segment.offset.saturating_add(semaphore - segment.address)) {
+                let text = format!(
+                    "that of {probe} shares its page of the file with data that is writable only at the start: \
+                     a program that is traced from its start does not learn of it"
+                );
+                return Finding::fail("semaphores", text, LAYOUT_FLAG);
+            }
         }
         if *of_probe.entry((&note.provider, &note.name)).or_insert(note.semaphore) != note.semaphore {
             let text = format!("the sites of {probe} have different ones");
@@ -150,9 +159,20 @@ fn semaphores(object: &Object) -> Finding {
     }
 }
 
+/// Whether two writable segments map the page of the file that holds `offset`: the kernel counts in the first, which is the wrong one
+/// if that becomes read-only later (RELRO).
+fn is_mapped_twice(object: &Object, offset: u64) -> bool {
+    let page = offset & !(PAGE - 1);
+    let maps = |segment: &&Segment| {
+        let first = segment.offset & !(PAGE - 1);
+        segment.writable && first <= page && page < segment.offset.saturating_add(segment.file_size)
+    };
+    object.segments.iter().filter(maps).count() > 1
+}
+
 /// Text lies in memory where it lies in the file, but for what the whole object is moved by.
 fn layout(object: &Object) -> Finding {
-    let moved = |segment: &crate::elf::Segment| segment.address.wrapping_sub(segment.offset);
+    let moved = |segment: &Segment| segment.address.wrapping_sub(segment.offset);
     let first = object.segments.first().map_or(0, moved);
     match object.segments.iter().find(|segment| segment.executable && moved(segment) != first) {
         None => Finding::ok("layout", "the sites are in the file where they are in memory"),

@@ -89,6 +89,8 @@ pub struct Object {
     pub notes: Vec<Note>,
     /// What is wrong with notes that cannot be read.
     pub broken: Vec<String>,
+    /// The address of the program's first instruction; 0 for a shared object.
+    pub entry: u64,
     /// The address of `.stapsdt.base`, if the file has that section.
     pub base: Option<u64>,
     /// What is loaded.
@@ -132,7 +134,7 @@ where
 {
     let header = E::parse(data)?;
     let endian = header.endian()?;
-    let mut object = Object::default();
+    let mut object = Object { entry: header.e_entry(endian).into(), ..Object::default() };
     for segment in header.program_headers(endian, data)? {
         if segment.p_type(endian) == elf::PT_LOAD {
             let flags = segment.p_flags(endian);

@@ -10,7 +10,10 @@ pub fn remove(pid: u32) {
     for list in LISTS {
         let Ok(events) = fs::read_to_string(list) else { continue };
         for event in events_of(pid, &events) {
-            let removed = OpenOptions::new().append(true).open(list).and_then(|mut file| writeln!(file, "-:{event}"));
+            // The kernel takes one write for one line.
+            let line = format!("-:{event}\n");
+            let removed =
+                OpenOptions::new().append(true).open(list).and_then(|mut file| file.write_all(line.as_bytes()));
             if let Err(error) = removed {
                 anstream::eprintln!("dyntrace: cannot remove the uprobe {event} from {list}: {error}");
             }

@@ -20,7 +20,7 @@ use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::tracer::{Kind, Tracer};
 
-use super::gate::{self, Held};
+use super::gate::{self, Held, Start};
 use super::output::Sink;
 use super::target::{Asked, Target};
 use super::tracing::{Followed, Tracing};
@@ -54,7 +54,10 @@ impl Session<'_> {
         let (sender, events) = mpsc::channel();
         signals::receive(sender.clone()).context("cannot receive signals")?;
         let mut run = match self.asked {
-            Asked::Command(words) if gate::IS_SUPPORTED => self.start_held(words, sink, &sender, events)?,
+            Asked::Command(words) if gate::IS_SUPPORTED => match self.hold(words)? {
+                Start::Held(child, held) => self.start_held(child, held, sink, &sender, events)?,
+                Start::Ended(status) => return Ok(exit_code(status)),
+            },
             Asked::Command(words) => {
                 self.must_be_startable(words)?;
                 let tracing = self.start_tracer(&Followed::Command(words), sink, &sender)?;
@@ -69,19 +72,24 @@ impl Session<'_> {
         run.outcome()
     }
 
-    /// Starts the command and the tracer, and returns when the command runs, traced, or when it is known that it will not.
+    fn hold(&self, words: &[OsString]) -> Result<Start, Failure> {
+        let mut command = Command::new(&self.target.program);
+        command.arg0(&words[0]).args(&words[1..]);
+        gate::hold(&mut command, |pid| self.target.entry(pid)).map_err(|error| {
+            let program = escape::path(&self.target.program);
+            Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot start {program}: {error}"))
+        })
+    }
+
+    /// Starts the tracer on a command that is held, and returns when the command runs, traced, or when it is known that it will not.
     fn start_held(
         &self,
-        words: &[OsString],
+        child: Child,
+        held: Held,
         sink: Sink,
         sender: &Sender<Event>,
         events: Receiver<Event>,
     ) -> Result<Run, Failure> {
-        let mut command = Command::new(&self.target.program);
-        command.arg0(&words[0]).args(&words[1..]);
-        let (child, held) = gate::hold(&mut command).map_err(|error| {
-            Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot start {}: {error}", escape::path(&self.target.program)))
-        })?;
         let pid = child.id();
         let child = Guarded { child, ended: None, is_held: true };
         let watch = Watch::new(pid, self.target, self.sites)?;
@@ -342,12 +350,17 @@ impl Run {
         }
         Ok(match command {
             None => ExitCode::SUCCESS,
-            Some(status) => status.code().map_or_else(
-                || by_signal(status.signal().unwrap_or_default()),
-                |code| ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)),
-            ),
+            Some(status) => exit_code(status),
         })
     }
+}
+
+/// The exit status for a command that ended so.
+fn exit_code(status: ExitStatus) -> ExitCode {
+    status.code().map_or_else(
+        || by_signal(status.signal().unwrap_or_default()),
+        |code| ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)),
+    )
 }
 
 /// The exit status that shells give a command that a signal has ended.

@@ -2,11 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 
 use crate::elf::{self, Note, Object};
 use crate::escape;
@@ -49,6 +49,18 @@ impl Target {
         };
         let object = if cfg!(target_os = "linux") { read(&program, &readable)? } else { Object::default() };
         Ok(Target { program, object })
+    }
+
+    /// What was added to the addresses in the file when process `pid` loaded it.
+    pub fn moved_by(&self, pid: u32) -> anyhow::Result<u64> {
+        process::program(pid)?
+            .moved_by(&self.object)
+            .with_context(|| format!("process {pid} does not have its program in memory as the file says"))
+    }
+
+    /// The address of the first instruction of the program in process `pid`.
+    pub fn entry(&self, pid: u32) -> io::Result<u64> {
+        self.moved_by(pid).map(|moved_by| self.object.entry.wrapping_add(moved_by)).map_err(io::Error::other)
     }
 
     /// The sites of the probes that the script names; an error if there are none.

@@ -7,7 +7,6 @@ use std::os::unix::fs::FileExt as _;
 use anyhow::{Context as _, Result};
 
 use crate::elf::Note;
-use crate::process;
 
 use super::target::Target;
 
@@ -31,9 +30,7 @@ pub struct Watch {
 impl Watch {
     /// Notes how `sites` of process `pid`, which runs `target`, are now.
     pub fn new(pid: u32, target: &Target, sites: &[Note]) -> Result<Watch> {
-        let moved_by = process::program(pid)?
-            .moved_by(&target.object)
-            .with_context(|| format!("process {pid} does not have its program in memory as the file says"))?;
+        let moved_by = target.moved_by(pid)?;
         let memory = File::open(format!("/proc/{pid}/mem"))
             .with_context(|| format!("cannot read the memory of process {pid}"))?;
         let site = |note: &Note| -> io::Result<Site> {

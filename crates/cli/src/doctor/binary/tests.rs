@@ -24,6 +24,7 @@ fn sound() -> Object {
     Object {
         notes: vec![note("-4@%eax -4@%ecx -4@%edx")],
         broken: Vec::new(),
+        entry: TEXT,
         base: Some(0x800),
         segments: vec![
             segment(0, 0, false, false),
@@ -103,6 +104,18 @@ fn semaphores_that_no_tracer_can_count() {
         object.notes[0].semaphore = Some(semaphore);
         assert_eq!(topics(&object, Status::Fail), ["semaphores"], "{semaphore:#x}");
     }
+}
+
+#[test]
+fn semaphores_in_a_page_that_is_mapped_twice() {
+    // What becomes read-only ends in the page that the semaphores' segment begins in.
+    let mut object = sound();
+    object.segments.insert(2, segment(0x2800, 0x3800, true, false));
+    object.segments[2].file_size = 0x8d0;
+    object.segments[2].memory_size = 0x800;
+    assert_eq!(topics(&object, Status::Fail), ["semaphores"]);
+    object.segments[2].file_size = 0x800;
+    assert!(topics(&object, Status::Fail).is_empty());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! On other systems DTrace starts the command itself, and holds it while it enables probes.
 
 use std::io;
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 
 /// Whether commands can be held here.
 pub const IS_SUPPORTED: bool = false;
@@ -17,7 +17,16 @@ impl Held {
     }
 }
 
-/// Starts `command` and holds it.
-pub fn hold(_command: &mut Command) -> io::Result<(Child, Held)> {
+/// A command that was started.
+#[derive(Debug)]
+pub enum Start {
+    /// It waits before its first instruction.
+    Held(Child, Held),
+    /// It ended before that.
+    Ended(ExitStatus),
+}
+
+/// Starts `command` and holds it; `entry` tells the address of the first instruction in the process of the given number.
+pub fn hold(_command: &mut Command, _entry: impl Fn(u32) -> io::Result<u64>) -> io::Result<Start> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -1,19 +1,20 @@
-//! On Linux: the command starts under ptrace, gets a jump to itself as its first instruction, and runs on without ptrace.
+//! On Linux: the command runs up to its first instruction under ptrace, gets a jump to itself there, and runs on without ptrace.
 //!
 //! A process that is stopped by a signal would be simpler, but DTrace's debugger library never lets such a process go. One that runs
 //! in a circle looks to every tracer like any other process.
 //!
-//! 1. The child asks to be traced and executes the command; the kernel stops it at the first instruction.
-//! 2. The word there is saved, and replaced by the jump.
-//! 3. The child is detached: it runs in its circle.
+//! 1. The child asks to be traced and executes the command; the kernel stops it at the first instruction of the dynamic linker.
+//! 2. The first word of the program itself is saved, and replaced by an instruction that does not exist. The child goes on: libraries
+//!    are loaded, and what has to be read-only becomes so. (Before that, the kernel may count a semaphore in the wrong copy of its page.)
+//! 3. The instruction stops it. It is replaced by the jump, and the child is detached: it runs in its circle.
 //! 4. The tracer does its work.
 //! 5. The word is put back, and the child runs its first instruction.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus};
 
 use nix::sys::ptrace;
 use nix::sys::signal::Signal;
@@ -23,11 +24,15 @@ use nix::unistd::Pid;
 /// Whether commands can be held here.
 pub const IS_SUPPORTED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
-/// A jump to itself.
+/// A jump to itself, and an instruction that does not exist.
 #[cfg(target_arch = "aarch64")]
 const JUMP: [u8; 4] = [0x00, 0x00, 0x00, 0x14];
+#[cfg(target_arch = "aarch64")]
+const NO_INSTRUCTION: [u8; 4] = [0; 4];
 #[cfg(not(target_arch = "aarch64"))]
 const JUMP: [u8; 2] = [0xeb, 0xfe];
+#[cfg(not(target_arch = "aarch64"))]
+const NO_INSTRUCTION: [u8; 2] = [0x0f, 0x0b];
 
 /// A child before its first instruction.
 #[derive(Debug)]
@@ -45,14 +50,24 @@ impl Held {
     }
 }
 
-/// Starts `command` and holds it.
-pub fn hold(command: &mut Command) -> io::Result<(Child, Held)> {
+/// A command that was started.
+#[derive(Debug)]
+pub enum Start {
+    /// It waits before its first instruction.
+    Held(Child, Held),
+    /// It ended before that: the dynamic linker refused it, or a signal came.
+    Ended(ExitStatus),
+}
+
+/// Starts `command` and holds it; `entry` tells the address of the first instruction in the process of the given number.
+pub fn hold(command: &mut Command, entry: impl Fn(u32) -> io::Result<u64>) -> io::Result<Start> {
     // SAFETY: the closure runs in the child between fork and exec, where only async-signal-safe functions may be called: it makes one
     // system call and turns its error number, without allocating, into an io::Error.
     unsafe { command.pre_exec(|| ptrace::traceme().map_err(io::Error::from)) };
     let mut child = command.spawn()?;
-    match circle(&child) {
-        Ok(held) => Ok((child, held)),
+    match circle(&child, entry) {
+        Ok(Ok(held)) => Ok(Start::Held(child, held)),
+        Ok(Err(status)) => Ok(Start::Ended(status)),
         Err(error) => {
             // Whether it still runs or not, nothing of it may stay behind.
             let _ = child.kill();
@@ -62,26 +77,35 @@ pub fn hold(command: &mut Command) -> io::Result<(Child, Held)> {
     }
 }
 
-fn circle(child: &Child) -> io::Result<Held> {
+/// Steps 1 to 3. A child that ends on the way there gives its status.
+fn circle(child: &Child, entry: impl Fn(u32) -> io::Result<u64>) -> io::Result<Result<Held, ExitStatus>> {
     let pid = Pid::from_raw(child.id().cast_signed());
-    match waitpid(pid, None)? {
-        WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
-        status => return Err(io::Error::other(format!("it ended before it began: {status:?}"))),
+    if let Err(status) = next_stop(pid, Signal::SIGTRAP)? {
+        return Ok(Err(status));
     }
-    let entry = next_instruction(pid)?;
+    let entry = entry(child.id())?;
     let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem"))?;
     let mut word = [0; JUMP.len()];
     memory.read_exact_at(&mut word, entry)?;
+    memory.write_all_at(&NO_INSTRUCTION, entry)?;
+    ptrace::cont(pid, None)?;
+    if let Err(status) = next_stop(pid, Signal::SIGILL)? {
+        return Ok(Err(status));
+    }
     memory.write_all_at(&JUMP, entry)?;
     ptrace::detach(pid, None)?;
-    Ok(Held { memory, entry, word })
+    Ok(Ok(Held { memory, entry, word }))
 }
 
-/// The last field of the line that /proc has for a stopped process, on every processor.
-fn next_instruction(pid: Pid) -> io::Result<u64> {
-    let line = fs::read_to_string(format!("/proc/{pid}/syscall"))?;
-    line.split_whitespace()
-        .last()
-        .and_then(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok())
-        .ok_or_else(|| io::Error::other(format!("/proc/{pid}/syscall does not tell where it stands: {line}")))
+/// Waits until the child stops with `signal`; other signals are for the child. One that ends instead gives its status.
+fn next_stop(pid: Pid, signal: Signal) -> io::Result<Result<(), ExitStatus>> {
+    loop {
+        match waitpid(pid, None)? {
+            WaitStatus::Stopped(_, stop) if stop == signal => return Ok(Ok(())),
+            WaitStatus::Stopped(_, other) => ptrace::cont(pid, other)?,
+            WaitStatus::Exited(_, code) => return Ok(Err(ExitStatus::from_raw((code & 0xff) << 8))),
+            WaitStatus::Signaled(_, signal, _) => return Ok(Err(ExitStatus::from_raw(signal as i32))),
+            _ => {}
+        }
+    }
 }

@@ -4,4 +4,4 @@
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
 mod leaf;
 
-pub use leaf::{Held, IS_SUPPORTED, hold};
+pub use leaf::{Held, IS_SUPPORTED, Start, hold};

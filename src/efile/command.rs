@@ -74,7 +74,7 @@ macro_rules! commands {
 
             /// What the command does, in one sentence.
             pub const fn description(self) -> &'static str {
-                match self { $(Command::$variant => concat!($($doc),+),)+ }
+                match self { $(Command::$variant => concat!($($doc),+).trim_ascii(),)+ }
             }
 
             /// The arguments that the command fills. A string that is not listed is a null pointer, an integer 0.
@@ -248,11 +248,12 @@ mod tests {
                 let argument = command.arguments().iter().find(|argument| argument.position == position);
                 page += &match argument {
                     Some(argument) if argument.added => format!(" *{}* |", argument.meaning),
-                    Some(argument) => format!(" {} |", argument.meaning),
+                    // What stands in brackets is no link.
+                    Some(argument) => format!(" {} |", argument.meaning.replace('[', "\\[").replace(']', "\\]")),
                     None => " |".to_owned(),
                 };
             }
-            page += &format!("{} |\n", command.description());
+            page += &format!(" {} |\n", command.description());
         }
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/efile/commands.md");
         if std::env::var_os("DYNTRACE_BLESS").is_some() {

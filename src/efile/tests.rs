@@ -253,3 +253,47 @@ fn a_write_outlives_its_file() {
     assert_eq!(stages[1], (Command::Read, vec![Return(CANCELLED)]));
     assert_eq!(stages[2], (Command::Close, DONE.to_vec()));
 }
+
+#[test]
+fn in_a_storm_of_drops_and_a_shutdown_each_entry_has_one_return() {
+    let pool = Pool::builder().threads(3).build();
+    let driver = Driver::new(pool.clone());
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let tasks: Vec<_> = (0..8)
+        .map(|task| {
+            let driver = driver.clone();
+            runtime.spawn(async move {
+                for step in 0..200 {
+                    let operation = driver.run(request(), move |_| match step % 5 {
+                        0 => panic!("as it shall"),
+                        1 => Err(Errno::NOSPC.into()),
+                        _ => {
+                            std::thread::yield_now();
+                            Ok(())
+                        }
+                    });
+                    // Gives up after a few polls, which differ.
+                    let mut operation = pin!(operation);
+                    for _ in 0..(step + task) % 7 {
+                        if std::future::poll_fn(|cx| Poll::Ready(operation.as_mut().poll(cx))).await.is_ready() {
+                            break;
+                        }
+                        tokio::task::yield_now().await;
+                    }
+                }
+            })
+        })
+        .collect();
+    // In the middle of it, for most of the tasks.
+    runtime.block_on(tasks.into_iter().next().unwrap()).unwrap();
+    pool.shutdown();
+    drop(runtime);
+    let operations = operations(driver.port());
+    assert!(operations.len() >= 160);
+    for (_, stages) in operations {
+        assert!(
+            matches!(stages[..], [Return(_)] | [InternalEntry, InternalReturn, Return(_)]),
+            "after its entry an operation fired {stages:?}"
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! What a process is not allowed: descriptors, permissions, and a descriptor that is gone. Each in a process of its own.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use dyntrace::fs::{self, File};
+use rustix::io::Errno;
+
+const INSIDE: &str = "DYNTRACE_TEST_INSIDE";
+
+/// Runs the test of this name again, in a process that `prepare` has changed; `true` in that process.
+fn inside(test: &str, prepare: impl FnOnce(&Path) -> Command) -> bool {
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let output = prepare(&program).args(["--exact", test, "--nocapture"]).env(INSIDE, "1").output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{shown}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(shown.contains("1 passed"), "{shown}");
+    false
+}
+
+fn errno<T>(answer: io::Result<T>) -> Option<i32> {
+    answer.err().and_then(|error| error.raw_os_error())
+}
+
+fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(test);
+}
+
+#[test]
+fn without_descriptors_what_opens_is_emfile_and_the_rest_goes_on() {
+    let limited = |program: &Path| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "ulimit -n 40; exec \"$@\"", "sh"]).arg(program);
+        shell
+    };
+    if !inside("without_descriptors_what_opens_is_emfile_and_the_rest_goes_on", limited) {
+        return;
+    }
+    run(async {
+        let path = std::env::current_exe().unwrap();
+        let mut files = Vec::new();
+        let error = loop {
+            match File::open(&path).await {
+                Ok(file) => files.push(file),
+                Err(error) => break error,
+            }
+        };
+        let full = Some(Errno::MFILE.raw_os_error());
+        assert_eq!(error.raw_os_error(), full);
+        assert_eq!(errno(fs::read(&path).await), full);
+        assert_eq!(errno(fs::read_dir("/").await), full);
+        assert_eq!(errno(fs::copy(&path, "/dev/null").await), full);
+        assert_eq!(errno(fs::write("/dev/null", "").await), full);
+        fs::metadata(&path).await.unwrap();
+        let file = files.pop().unwrap();
+        assert_eq!(file.read_at(vec![0; 4], 0).await.0.unwrap(), 4);
+        file.close().await.unwrap();
+        File::open(&path).await.unwrap().close().await.unwrap();
+    });
+}
+
+#[test]
+fn without_permission_operations_are_eacces() {
+    const NOBODY: u32 = 65534;
+    let name = "without_permission_operations_are_eacces";
+    let root =
+        std::fs::metadata("/proc/self").map(|process| std::os::unix::fs::MetadataExt::uid(&process)).ok() == Some(0);
+    // Root may do anything: the test goes on as nobody, from a place where nobody may run programs.
+    let place = tempfile::tempdir().unwrap();
+    let program = place.path().join("test");
+    if std::env::var_os(INSIDE).is_none() && root {
+        std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        let as_nobody = Command::new(&program).arg("--list").uid(NOBODY).gid(NOBODY).output();
+        if !as_nobody.is_ok_and(|output| output.status.success()) {
+            eprintln!("skipped: {name}: nobody cannot run programs in {}", place.path().display());
+            return;
+        }
+    }
+    let as_nobody = |own: &Path| {
+        let mut command = Command::new(if root { &program } else { own });
+        if root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    };
+    if !inside(name, as_nobody) {
+        return;
+    }
+    run(async {
+        let place = tempfile::tempdir().unwrap();
+        let (locked, below) = (place.path().join("locked"), place.path().join("locked/name"));
+        std::fs::create_dir(&locked).unwrap();
+        std::fs::write(&below, "contents").unwrap();
+        std::fs::set_permissions(&below, PermissionsExt::from_mode(0o000)).unwrap();
+        let denied = Some(Errno::ACCESS.raw_os_error());
+
+        assert_eq!(errno(fs::read(&below).await), denied);
+        assert_eq!(errno(File::open(&below).await), denied);
+        assert_eq!(errno(fs::write(&below, "").await), denied);
+        assert_eq!(errno(fs::copy(&below, place.path().join("copy")).await), denied);
+        assert_eq!(errno(fs::chown(&below, Some(0), None).await), Some(Errno::PERM.raw_os_error()));
+
+        std::fs::set_permissions(&locked, PermissionsExt::from_mode(0o000)).unwrap();
+        assert_eq!(errno(fs::canonicalize(&below).await), denied);
+        assert_eq!(errno(fs::create_dir(&below).await), denied);
+        assert_eq!(errno(fs::create_dir_all(below.join("deeper")).await), denied);
+        assert_eq!(errno(fs::hard_link(&below, place.path().join("link")).await), denied);
+        assert_eq!(errno(fs::metadata(&below).await), denied);
+        assert_eq!(errno(fs::read_dir(&locked).await), denied);
+        assert_eq!(errno(fs::read_link(&below).await), denied);
+        assert_eq!(errno(fs::remove_dir(&below).await), denied);
+        assert_eq!(errno(fs::remove_file(&below).await), denied);
+        assert_eq!(errno(fs::rename(&below, place.path().join("new")).await), denied);
+        assert_eq!(errno(fs::set_current_dir(&locked).await), denied);
+        assert_eq!(errno(fs::set_permissions(&below, PermissionsExt::from_mode(0o600)).await), denied);
+        assert_eq!(errno(fs::symlink("target", &below).await), denied);
+        assert_eq!(errno(fs::symlink_metadata(&below).await), denied);
+        assert_eq!(errno(fs::try_exists(&below).await), denied);
+        assert_eq!(errno(fs::remove_dir_all(&locked).await), denied);
+        std::fs::set_permissions(&locked, PermissionsExt::from_mode(0o700)).unwrap();
+    });
+}
+
+#[test]
+fn the_error_of_close_is_told() {
+    // Nothing else runs in that process that could get the number of the closed descriptor.
+    if !inside("the_error_of_close_is_told", |program| Command::new(program)) {
+        return;
+    }
+    run(async {
+        let file = File::open("/dev/null").await.unwrap();
+        // SAFETY: the descriptor is open, and `file` does nothing with it any more but close it, which is to fail.
+        drop(unsafe { OwnedFd::from_raw_fd(file.as_raw_fd()) });
+        assert_eq!(errno(file.close().await), Some(Errno::BADF.raw_os_error()));
+    });
+}

@@ -93,16 +93,11 @@ pub fn try_compile(path: impl AsRef<Path>, out_dir: impl AsRef<Path>) -> Result<
 /// Makes Cargo link this package's programs so that every tracer finds their probes. For build scripts only.
 ///
 /// perf and SystemTap take the offset of a site in the file for its address. rust-lld, the usual linker of Linux on
-/// x86_64, lays text out so that the two differ, and then perf records nothing and SystemTap refuses. It also lets the
-/// semaphores share a page of the file with data that becomes read-only at the start; a kernel that traces a program from
-/// its start then counts in the wrong copy of that page, and the program never learns that it is traced.
-/// `-z separate-loadable-segments` cures both. GNU ld does not know it and needs `-z separate-code` at most.
-///
-/// Each package whose programs contain probes needs this, for Cargo does not hand link arguments on to the packages that
-/// depend on one. Elsewhere than on Linux it does nothing.
+/// x86_64, lays text out so that the two differ, and then perf records nothing and SystemTap refuses; with
+/// `-z separate-code` they are equal. Each package whose programs contain probes needs this, for Cargo does not hand link
+/// arguments on to the packages that depend on one. Elsewhere than on Linux it does nothing.
 pub fn link_for_tracers() {
     if env::var_os("CARGO_CFG_TARGET_OS").is_some_and(|os| os == "linux") {
-        // rust-lld takes the last one.
-        println!("cargo::rustc-link-arg=-Wl,-z,separate-code,-z,separate-loadable-segments");
+        println!("cargo::rustc-link-arg=-Wl,-z,separate-code");
     }
 }

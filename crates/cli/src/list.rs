@@ -24,6 +24,7 @@ pub enum Subject {
 /// A file with probes.
 #[derive(Serialize)]
 struct Listed {
+    /// Its path, escaped.
     object: String,
     /// What to add to the addresses to have those of the process.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +109,7 @@ fn of_object(path: &Path, object: &Object, moved_by: Option<u64>, providers: &Pr
         probe.sites.push(Site { address: note.location, operands });
     }
     Listed {
-        object: path.to_string_lossy().into_owned(),
+        object: escape::path(path),
         moved_by,
         probes: probes.into_values().collect(),
         broken: object.broken.clone(),
@@ -129,7 +130,7 @@ fn arguments(note: &Note, providers: &Providers) -> Vec<Argument> {
 
 fn print(listed: &Listed) {
     let bold = anstyle::Style::new().bold();
-    anstream::println!("{}:", escape::name(&listed.object));
+    anstream::println!("{}:", listed.object);
     let moved_by = listed.moved_by.unwrap_or(0);
     for probe in &listed.probes {
         let arguments: Vec<String> = probe.arguments.iter().map(declaration).collect();

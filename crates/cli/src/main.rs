@@ -28,7 +28,7 @@ use tracer::Kind;
 
 /// Watch Rust programs that use dyntrace: run tracing scripts, list probes, check a machine
 #[derive(Parser)]
-#[command(version, max_term_width = 100)]
+#[command(name = "dyntrace", version, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

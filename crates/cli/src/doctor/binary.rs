@@ -9,9 +9,12 @@ use super::finding::Finding;
 use crate::elf::{Note, Object, Place, Segment};
 use crate::provider::{self, Providers};
 
-/// The way to a layout in which what lies in the file lies in memory at the same place, each segment in pages of its own.
-const LAYOUT_FLAG: &str = "link with -z separate-loadable-segments: call dyntrace_build::link_for_tracers() in build.rs, \
-                           or build with RUSTFLAGS=\"-Clink-arg=-Wl,-z,separate-code,-z,separate-loadable-segments\"";
+/// The flag that lays text out so that file offsets are addresses.
+const LAYOUT_FLAG: &str = "link with -z separate-code: call dyntrace_build::link_for_tracers() in build.rs, \
+                           or build with RUSTFLAGS=\"-Clink-arg=-Wl,-z,separate-code\"";
+/// The way to semaphores in pages of the file that are theirs alone.
+const OWN_PAGE: &str = "fire the probe by a function that dyntrace_build generates, whose semaphores begin on a page of their own, \
+                        or link with rust-lld's -z separate-loadable-segments";
 /// The smallest page of any processor.
 const PAGE: u64 = 4096;
 
@@ -139,7 +142,7 @@ fn semaphores(object: &Object) -> Finding {
                     "that of {probe} shares its page of the file with data that is writable only at the start: \
                      a program that is traced from its start does not learn of it"
                 );
-                return Finding::fail("semaphores", text, LAYOUT_FLAG);
+                return Finding::fail("semaphores", text, OWN_PAGE);
             }
         }
         if *of_probe.entry((&note.provider, &note.name)).or_insert(note.semaphore) != note.semaphore {

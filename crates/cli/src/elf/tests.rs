@@ -1,8 +1,5 @@
 //! The reader against notes made by hand, and against what is no ELF file at all.
 
-use std::env;
-use std::fs;
-
 use proptest::prelude::*;
 
 use super::*;
@@ -47,7 +44,7 @@ fn a_note_follows_its_base() {
 /// The program that runs this test: a sound ELF file wherever the notes matter.
 #[cfg(target_os = "linux")]
 fn own_program() -> Vec<u8> {
-    fs::read(env::current_exe().unwrap()).unwrap()
+    std::fs::read(std::env::current_exe().unwrap()).unwrap()
 }
 
 #[test]

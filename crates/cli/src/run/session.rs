@@ -20,7 +20,7 @@ use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::tracer::{Kind, Tracer};
 
-use super::gate::{self, Held, Start};
+use super::gate::{self, Held, Started};
 use super::output::Sink;
 use super::target::{Asked, Target};
 use super::tracing::{Followed, Tracing};
@@ -55,8 +55,8 @@ impl Session<'_> {
         signals::receive(sender.clone()).context("cannot receive signals")?;
         let mut run = match self.asked {
             Asked::Command(words) if gate::IS_SUPPORTED => match self.hold(words)? {
-                Start::Held(child, held) => self.start_held(child, held, sink, &sender, events)?,
-                Start::Ended(status) => return Ok(exit_code(status)),
+                Ok((child, held)) => self.start_held(child, held, sink, &sender, events)?,
+                Err(status) => return Ok(exit_code(status)),
             },
             Asked::Command(words) => {
                 self.must_be_startable(words)?;
@@ -72,7 +72,7 @@ impl Session<'_> {
         run.outcome()
     }
 
-    fn hold(&self, words: &[OsString]) -> Result<Start, Failure> {
+    fn hold(&self, words: &[OsString]) -> Result<Started, Failure> {
         let mut command = Command::new(&self.target.program);
         command.arg0(&words[0]).args(&words[1..]);
         gate::hold(&mut command, |pid| self.target.entry(pid)).map_err(|error| {

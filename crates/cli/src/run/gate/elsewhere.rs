@@ -1,7 +1,9 @@
 //! On other systems DTrace starts the command itself, and holds it while it enables probes.
 
 use std::io;
-use std::process::{Child, Command, ExitStatus};
+use std::process::Command;
+
+use super::Started;
 
 /// Whether commands can be held here.
 pub const IS_SUPPORTED: bool = false;
@@ -17,16 +19,7 @@ impl Held {
     }
 }
 
-/// A command that was started.
-#[derive(Debug)]
-pub enum Start {
-    /// It waits before its first instruction.
-    Held(Child, Held),
-    /// It ended before that.
-    Ended(ExitStatus),
-}
-
 /// Starts `command` and holds it; `entry` tells the address of the first instruction in the process of the given number.
-pub fn hold(_command: &mut Command, _entry: impl Fn(u32) -> io::Result<u64>) -> io::Result<Start> {
+pub fn hold(_command: &mut Command, _entry: impl Fn(u32) -> io::Result<u64>) -> io::Result<Started> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -21,6 +21,8 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+use super::Started;
+
 /// Whether commands can be held here.
 pub const IS_SUPPORTED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
@@ -50,24 +52,14 @@ impl Held {
     }
 }
 
-/// A command that was started.
-#[derive(Debug)]
-pub enum Start {
-    /// It waits before its first instruction.
-    Held(Child, Held),
-    /// It ended before that: the dynamic linker refused it, or a signal came.
-    Ended(ExitStatus),
-}
-
 /// Starts `command` and holds it; `entry` tells the address of the first instruction in the process of the given number.
-pub fn hold(command: &mut Command, entry: impl Fn(u32) -> io::Result<u64>) -> io::Result<Start> {
+pub fn hold(command: &mut Command, entry: impl Fn(u32) -> io::Result<u64>) -> io::Result<Started> {
     // SAFETY: the closure runs in the child between fork and exec, where only async-signal-safe functions may be called: it makes one
     // system call and turns its error number, without allocating, into an io::Error.
     unsafe { command.pre_exec(|| ptrace::traceme().map_err(io::Error::from)) };
     let mut child = command.spawn()?;
     match circle(&child, entry) {
-        Ok(Ok(held)) => Ok(Start::Held(child, held)),
-        Ok(Err(status)) => Ok(Start::Ended(status)),
+        Ok(started) => Ok(started.map(|held| (child, held))),
         Err(error) => {
             // Whether it still runs or not, nothing of it may stay behind.
             let _ = child.kill();

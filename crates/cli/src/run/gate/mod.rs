@@ -4,4 +4,10 @@
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
 mod leaf;
 
-pub use leaf::{Held, IS_SUPPORTED, Start, hold};
+use std::process::{Child, ExitStatus};
+
+pub use leaf::{Held, IS_SUPPORTED, hold};
+
+/// A command that was started: it waits before its first instruction, or has ended before that, because the dynamic linker refused it
+/// or a signal came.
+pub type Started = Result<(Child, Held), ExitStatus>;

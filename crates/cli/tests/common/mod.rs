@@ -1,0 +1,223 @@
+//! A machine for tests: a folder as `PATH` with made-up tracers, and a program with probes.
+//!
+//! The test's own program plays all parts: started again with `ROLE` set, it is the traced program or the tracer. The tracer that it
+//! plays does to the program's memory what a real one does: it counts semaphores up and changes the first byte of each site.
+
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use nix::sys::signal::{self, Signal};
+use nix::unistd::Pid;
+use tempfile::TempDir;
+
+/// The command under test.
+pub const DYNTRACE: &str = env!("CARGO_BIN_EXE_dyntrace");
+
+/// What `--version` of a made-up tracer prints.
+pub const BPFTRACE: &str = "bpftrace v0.27.1";
+/// One that reads six arguments.
+pub const OLD_BPFTRACE: &str = "bpftrace v0.17.0";
+/// A real DTrace on Linux.
+pub const DTRACE: &str = "dtrace: D 2.0.7";
+/// SystemTap's program of the same name.
+pub const HEADER_GENERATOR: &str = "Usage dtrace [--help] [-h | -G] [-C [-I<Path>]] -s File.d [-o <File>]";
+
+/// Whether this user may trace; says so if not.
+pub fn may_trace() -> bool {
+    let may = nix::unistd::geteuid().is_root();
+    if !may {
+        eprintln!("skipped: this test needs root, as tracing does");
+    }
+    may
+}
+
+/// A folder with tracers.
+pub struct Machine {
+    folder: TempDir,
+}
+
+impl Machine {
+    /// A machine with nothing in `PATH`.
+    pub fn new() -> Machine {
+        Machine { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Adds a tracer that behaves as `act` says.
+    pub fn with(self, name: &str, version: &str, act: &str) -> Machine {
+        // bpftrace -q -p PID ..., dtrace -s SCRIPT -p PID
+        let pid = if name == "bpftrace" { "$3" } else { "$4" };
+        let program = env::current_exe().unwrap();
+        let text = format!(
+            "#!/bin/sh\ncase \"$1\" in --version|-V) echo '{version}'; exit;; esac\n\
+             ROLE=tracer ACT={act} PID={pid} exec {} --exact role --nocapture\n",
+            program.display()
+        );
+        let file = self.path(name);
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        self
+    }
+
+    /// A file in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// `dyntrace` with `PATH` set to the folder, and the traced program told to behave as `act` says.
+    pub fn dyntrace(&self, act: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(DYNTRACE);
+        command.args(arguments).env("PATH", self.folder.path()).env("ROLE", "program").env("ACT", act);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs `user-probe` on the program that behaves as `act` says.
+    pub fn run(&self, act: &str) -> Ran {
+        self.run_with(act, &[])
+    }
+
+    /// The same, with a file `mark` that appears when the program begins.
+    pub fn run_marked(&self, act: &str) -> Ran {
+        let mark = self.path("mark");
+        let _ = fs::remove_file(&mark);
+        let mut command = self.dyntrace(act, &["run", "user-probe", "--"]);
+        Ran::of(command.args(program()).env("MARK", &mark).output().unwrap())
+    }
+
+    /// The same as `run` with more options.
+    pub fn run_with(&self, act: &str, options: &[&str]) -> Ran {
+        Ran::of(self.start(act, options).wait_with_output().unwrap())
+    }
+
+    /// Starts the same and does not wait.
+    pub fn start(&self, act: &str, options: &[&str]) -> Child {
+        let mut command = self.dyntrace(act, &["run"]);
+        command.args(options).args(["user-probe", "--"]).args(program());
+        command.spawn().unwrap()
+    }
+}
+
+/// The command line of the traced program.
+pub fn program() -> [String; 4] {
+    let path = env::current_exe().unwrap().to_str().unwrap().to_owned();
+    [path, "--exact".to_owned(), "role".to_owned(), "--nocapture".to_owned()]
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub status: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    pub fn of(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).expect("what dyntrace prints is UTF-8");
+        Ran { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    /// Checks the exit status and that the errors say `what`.
+    #[track_caller]
+    pub fn fails_with(&self, status: i32, what: &str) {
+        assert_eq!(self.status, Some(status), "{self:?}");
+        assert!(self.err.contains(what), "{what:?} is not in {self:?}");
+    }
+}
+
+/// Reads lines up to one that ends with `end`.
+pub fn read_until(from: impl Read, end: &str) {
+    for line in BufReader::new(from).lines() {
+        if line.unwrap().ends_with(end) {
+            return;
+        }
+    }
+    panic!("it ended before it said {end:?}");
+}
+
+/// Sends a signal to a child that was not waited for.
+pub fn send(child: &Child, signal: Signal) {
+    signal::kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
+}
+
+/// Plays the part that `ROLE` names, if it names one.
+pub fn play() {
+    let act = env::var("ACT").unwrap_or_default();
+    match env::var("ROLE").as_deref() {
+        Ok("program") => act_program(&act),
+        Ok("tracer") => act_tracer(&act),
+        _ => {}
+    }
+}
+
+fn act_program(act: &str) -> ! {
+    use dyntrace::probes::user_trace::s1;
+    if let Some(mark) = env::var_os("MARK") {
+        fs::write(mark, "").unwrap();
+    }
+    println!("program: traced {}", s1::is_enabled());
+    s1(|| "hello");
+    match act.split_once(' ') {
+        Some(("exit", status)) => std::process::exit(status.parse().unwrap()),
+        Some(("die", signal)) => signal::raise(Signal::try_from(signal.parse::<i32>().unwrap()).unwrap()).unwrap(),
+        _ => println!("program: waits"),
+    }
+    loop {
+        thread::park();
+    }
+}
+
+fn act_tracer(act: &str) -> ! {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted)).unwrap();
+    if act == "refuse" {
+        eprintln!("tracer: no \x1b[2J such probe");
+        std::process::exit(1);
+    }
+    let pid: i32 = env::var("PID").unwrap().parse().unwrap();
+    arm(pid);
+    println!("tracer: attached");
+    if act == "hostile" {
+        use std::io::Write;
+        std::io::stdout().write_all(b"tag \x1b]0;owned\x07 \xff\xfe caf\xc3\xa9\n").unwrap();
+    }
+    if act == "break" {
+        // Not before the program runs.
+        let mark = env::var_os("MARK").unwrap();
+        while !Path::new(&mark).exists() {
+            thread::yield_now();
+        }
+        std::process::exit(3);
+    }
+    let is_alive = || Path::new(&format!("/proc/{pid}")).exists();
+    while is_alive() && (act == "deaf" || !interrupted.load(Ordering::Relaxed)) {
+        thread::sleep(Duration::from_millis(2));
+    }
+    println!("tracer: end");
+    std::process::exit(0);
+}
+
+/// Does what tracers do to the memory of a process.
+fn arm(pid: i32) {
+    let list = Command::new(DYNTRACE).args(["list", "--json", "-p", &pid.to_string()]).output().unwrap();
+    let list: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
+    let program = &list[0];
+    let moved_by = program["moved_by"].as_u64().unwrap();
+    let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem")).unwrap();
+    // Another instruction that does nothing that matters here, of the same length: clc, and yield.
+    let byte = if cfg!(target_arch = "x86_64") { 0xf8 } else { 0x3f };
+    for probe in program["probes"].as_array().unwrap() {
+        for site in probe["sites"].as_array().unwrap() {
+            memory.write_all_at(&[byte], moved_by + site["address"].as_u64().unwrap()).unwrap();
+        }
+        memory.write_all_at(&1_u16.to_ne_bytes(), moved_by + probe["semaphore"].as_u64().unwrap()).unwrap();
+    }
+}

@@ -1,0 +1,206 @@
+//! `dyntrace run` with made-up tracers: which one it takes, whose exit status it has, whom it passes signals to, what it leaves behind.
+#![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+
+use common::{BPFTRACE, DTRACE, HEADER_GENERATOR, Machine, OLD_BPFTRACE, Ran, may_trace, program, read_until, send};
+use nix::sys::signal::Signal;
+
+/// The part of the program that this test is when `ROLE` says so.
+#[test]
+fn role() {
+    common::play();
+}
+
+#[test]
+fn the_command_begins_traced_and_its_exit_status_is_kept() {
+    if !may_trace() {
+        return;
+    }
+    for (name, version) in [("bpftrace", BPFTRACE), ("dtrace", DTRACE)] {
+        let ran = Machine::new().with(name, version, "follow").run("exit 3");
+        assert_eq!(ran.status, Some(3), "{ran:?}");
+        assert!(ran.out.contains("program: traced true"), "{ran:?}");
+        assert!(ran.out.contains("tracer: attached") && ran.out.contains("tracer: end"), "{ran:?}");
+        assert_eq!(ran.err, "");
+    }
+}
+
+#[test]
+fn a_command_that_a_signal_ends() {
+    if may_trace() {
+        let ran = Machine::new().with("bpftrace", BPFTRACE, "follow").run("die 9");
+        assert_eq!(ran.status, Some(128 + 9), "{ran:?}");
+        assert!(ran.out.contains("tracer: end"), "{ran:?}");
+    }
+}
+
+#[test]
+fn bpftrace_comes_first_and_an_old_one_is_passed_over_by_name() {
+    if !may_trace() {
+        return;
+    }
+    let both = Machine::new().with("bpftrace", BPFTRACE, "refuse").with("dtrace", DTRACE, "follow");
+    both.run("exit 0").fails_with(70, "bpftrace ended");
+    let ran = both.run_with("exit 0", &["--tracer", "dtrace"]);
+    assert_eq!((ran.status, ran.err.as_str()), (Some(0), ""));
+
+    let ran = Machine::new().with("bpftrace", OLD_BPFTRACE, "refuse").with("dtrace", DTRACE, "follow").run("exit 0");
+    ran.fails_with(0, "using dtrace, for bpftrace cannot be used");
+    assert!(ran.err.contains("0.17.0") && ran.err.contains("reads the first six arguments"), "{ran:?}");
+}
+
+#[test]
+fn no_tracer() {
+    Machine::new().run("exit 0").fails_with(69, "bpftrace: not found in PATH");
+    let ran = Machine::new().with("dtrace", HEADER_GENERATOR, "refuse").run("exit 0");
+    ran.fails_with(69, "SystemTap's generator of header files");
+    Machine::new().run_with("exit 0", &["--tracer", "stap"]).fails_with(69, "stap: not found in PATH");
+    if may_trace() {
+        let ran = Machine::new().with("bpftrace", OLD_BPFTRACE, "refuse").run("exit 0");
+        ran.fails_with(69, "the script needs 10; bpftrace 0.24.0 or newer is needed");
+    }
+}
+
+#[test]
+fn no_privileges() {
+    if !may_trace() {
+        return;
+    }
+    // Others may not look into the build's folder.
+    let machine = Machine::new().with("bpftrace", BPFTRACE, "refuse");
+    fs::set_permissions(machine.path("."), fs::Permissions::from_mode(0o755)).unwrap();
+    for (from, to) in [(common::DYNTRACE, "dyntrace"), (&*program()[0], "program")] {
+        fs::copy(from, machine.path(to)).unwrap();
+    }
+    let output = std::process::Command::new(machine.path("dyntrace"))
+        .args(["run", "user-probe", "--"])
+        .arg(machine.path("program"))
+        .env("PATH", machine.path("."))
+        .uid(65534)
+        .gid(65534)
+        .output();
+    Ran::of(output.unwrap()).fails_with(69, "tracing needs root");
+}
+
+#[test]
+fn what_is_wrong_is_said_before_anything_starts() {
+    let machine = Machine::new().with("bpftrace", BPFTRACE, "refuse");
+    let run = |arguments: &[&str]| Ran::of(machine.dyntrace("exit 0", arguments).output().unwrap());
+    run(&["run", "user-prob", "--", "/bin/true"]).fails_with(2, "did you mean user-probe?");
+    run(&["run", "/nonexistent/x.bt", "--", "/bin/true"]).fails_with(2, "cannot read the script /nonexistent/x.bt");
+    run(&["run", "user-probe"]).fails_with(2, "COMMAND");
+    run(&["run", "user-probe", "--", "no-such-command"]).fails_with(127, "no such command in PATH");
+    run(&["run", "user-probe", "--", "./no\x1b[2Jsuch"]).fails_with(127, r"./no\x1b[2Jsuch");
+    run(&["run", "user-probe", "--", ""]).fails_with(127, "cannot run");
+    run(&["run", "user-probe", "--", "/"]).fails_with(126, "it is a directory");
+    run(&["run", "user-probe", "--", "/etc/passwd"]).fails_with(126, "it is not executable");
+    run(&["run", "user-probe", "-p", "4194305"]).fails_with(65, "there is no process");
+    if may_trace() {
+        run(&["run", "user-probe", "--", "/bin/true"]).fails_with(65, "has no probes");
+        run(&["run", "messages", "--", &program()[0]]).fails_with(65, "none of the probes that the script names");
+        let script = machine.path("bpftrace");
+        run(&["run", "user-probe", "--", script.to_str().unwrap()]).fails_with(65, "is a script for an interpreter");
+        let fixed = machine.path("fixed.bt");
+        fs::write(&fixed, "usdt:/bin/true:a:b { }").unwrap();
+        run(&["run", fixed.to_str().unwrap(), "--", &program()[0]]).fails_with(2, "write usdt:$1:provider:probe");
+        run(&["run", "--tracer", "dtrace", fixed.to_str().unwrap(), "--", &program()[0]])
+            .fails_with(2, "is not written for dtrace");
+    }
+}
+
+#[test]
+fn a_tracer_that_fails_at_once_leaves_no_command_behind() {
+    if !may_trace() {
+        return;
+    }
+    let machine = Machine::new().with("bpftrace", BPFTRACE, "refuse");
+    let ran = machine.run_marked("exit 0");
+    ran.fails_with(70, "the command was not started");
+    assert!(ran.err.contains(r"tracer: no \x1b[2J such probe"), "{ran:?}");
+    assert!(!machine.path("mark").exists(), "the command ran");
+}
+
+#[test]
+fn a_tracer_that_breaks_off_fails_the_run_but_not_the_command() {
+    if may_trace() {
+        let machine = Machine::new().with("bpftrace", BPFTRACE, "break");
+        machine.run_marked("exit 0").fails_with(70, "the trace is not whole");
+        machine.run_marked("exit 5").fails_with(5, "the trace is not whole");
+    }
+}
+
+#[test]
+fn the_trace_cannot_drive_the_terminal() {
+    if !may_trace() {
+        return;
+    }
+    let machine = Machine::new().with("bpftrace", BPFTRACE, "hostile");
+    let ran = machine.run("exit 0");
+    assert!(ran.out.contains("tag \\x1b]0;owned\\x07 \\xff\\xfe café\n"), "{ran:?}");
+
+    let file = machine.path("trace");
+    let ran = machine.run_with("exit 0", &["-o", file.to_str().unwrap()]);
+    assert!(!ran.out.contains("tracer:") && ran.out.contains("program:"), "{ran:?}");
+    assert!(fs::read_to_string(file).unwrap().contains("tracer: end"));
+}
+
+#[test]
+fn a_signal_to_dyntrace_is_for_the_command() {
+    if !may_trace() {
+        return;
+    }
+    let machine = Machine::new().with("bpftrace", BPFTRACE, "follow");
+    for signal in [Signal::SIGTERM, Signal::SIGINT] {
+        let mut run = machine.start("wait", &[]);
+        let mut out = run.stdout.take().unwrap();
+        read_until(&mut out, "program: waits");
+        send(&run, signal);
+        let ran = Ran::of(run.wait_with_output().unwrap());
+        assert_eq!(ran.status, Some(128 + signal as i32), "{ran:?}");
+        assert_eq!(std::io::read_to_string(out).unwrap().lines().last(), Some("tracer: end"));
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_trace_of_a_process_and_not_the_process() {
+    if !may_trace() {
+        return;
+    }
+    let [path, arguments @ ..] = program();
+    let mut process = std::process::Command::new(path);
+    process.args(arguments).env("ROLE", "program").env("ACT", "wait").stdout(std::process::Stdio::piped());
+    let mut process = process.spawn().unwrap();
+    read_until(process.stdout.take().unwrap(), "program: waits");
+
+    let pid = process.id().to_string();
+    let machine = Machine::new().with("bpftrace", BPFTRACE, "follow").with("dtrace", DTRACE, "deaf");
+    let mut run = machine.dyntrace("", &["run", "user-probe", "-p", &pid]).spawn().unwrap();
+    let mut out = run.stdout.take().unwrap();
+    read_until(&mut out, "tracer: attached");
+    send(&run, Signal::SIGINT);
+    assert_eq!(run.wait().unwrap().code(), Some(0));
+    assert!(std::io::read_to_string(out).unwrap().contains("tracer: end"));
+
+    // One that does not listen is killed when the user insists.
+    let mut run = machine.dyntrace("", &["run", "--tracer", "dtrace", "user-probe", "-p", &pid]).spawn().unwrap();
+    read_until(run.stdout.take().unwrap(), "tracer: attached");
+    let mut err = run.stderr.take().unwrap();
+    send(&run, Signal::SIGTERM);
+    while run.try_wait().unwrap().is_none() {
+        send(&run, Signal::SIGTERM);
+        std::thread::yield_now();
+    }
+    assert_eq!(run.wait().unwrap().code(), Some(70));
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut err, &mut said).unwrap();
+    assert!(said.contains("does not end and is killed"), "{said}");
+
+    assert!(process.try_wait().unwrap().is_none(), "the process lives on");
+    process.kill().unwrap();
+    process.wait().unwrap();
+}

@@ -1,6 +1,7 @@
 //! `dyntrace list`: the probes of a program, from its notes.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -64,11 +65,13 @@ pub fn list(subject: &Subject, providers: &Providers, json: bool) -> Outcome {
         Subject::File(path) => vec![of_object(path, &Object::read(path).map_err(anyhow::Error::new)?, None, providers)],
         Subject::Process(pid) => of_process(*pid, providers)?,
     };
-    if json {
-        anstream::println!("{}", serde_json::to_string_pretty(&listed).context("cannot make JSON")?);
+    let mut out = anstream::stdout().lock();
+    let written = if json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&listed).context("cannot make JSON")?)
     } else {
-        listed.iter().for_each(print);
-    }
+        listed.iter().try_for_each(|object| print(&mut out, object))
+    };
+    written.map_err(anyhow::Error::new)?;
     if listed.iter().all(|object| object.probes.is_empty()) {
         anstream::eprintln!("dyntrace: no probes in {}", subject_name(subject));
         return Ok(exit::NO_PROBES.into());
@@ -128,27 +131,28 @@ fn arguments(note: &Note, providers: &Providers) -> Vec<Argument> {
     }
 }
 
-fn print(listed: &Listed) {
+fn print(out: &mut impl Write, listed: &Listed) -> io::Result<()> {
     let bold = anstyle::Style::new().bold();
-    anstream::println!("{}:", listed.object);
+    writeln!(out, "{}:", listed.object)?;
     let moved_by = listed.moved_by.unwrap_or(0);
     for probe in &listed.probes {
         let arguments: Vec<String> = probe.arguments.iter().map(declaration).collect();
         let (provider, name) = (escape::name(&probe.provider), escape::name(probe.name.replace("__", "-")));
-        anstream::println!("  {bold}{provider}:{name}{bold:#}({})", arguments.join(", "));
+        writeln!(out, "  {bold}{provider}:{name}{bold:#}({})", arguments.join(", "))?;
         for site in &probe.sites {
             let site = site.address.wrapping_add(moved_by);
             match probe.semaphore {
                 Some(semaphore) => {
-                    anstream::println!("    site {site:#x}, semaphore {:#x}", semaphore.wrapping_add(moved_by))
+                    writeln!(out, "    site {site:#x}, semaphore {:#x}", semaphore.wrapping_add(moved_by))
                 }
-                None => anstream::println!("    site {site:#x}, no semaphore"),
-            }
+                None => writeln!(out, "    site {site:#x}, no semaphore"),
+            }?;
         }
     }
     for broken in &listed.broken {
-        anstream::println!("  damaged: {}", escape::name(broken));
+        writeln!(out, "  damaged: {}", escape::name(broken))?;
     }
+    Ok(())
 }
 
 /// An argument as C declares it.

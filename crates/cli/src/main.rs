@@ -13,7 +13,7 @@ mod system;
 mod tracer;
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -141,12 +141,18 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match perform(arguments.command) {
         Ok(status) => status,
+        // Whoever read the list has read enough of it.
+        Err(Failure { error, .. }) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(Failure { status, error }) => {
             let style = anstyle::Style::new().fg_color(Some(anstyle::AnsiColor::Red.into())).bold();
             anstream::eprintln!("{style}dyntrace:{style:#} {error:#}");
             status.into()
         }
     }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 fn perform(command: Command) -> Outcome {
@@ -163,7 +169,9 @@ fn perform(command: Command) -> Outcome {
             doctor::doctor(binary.as_deref(), &Providers::with(&provider)?, json)
         }
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut io::stdout());
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut text);
+            io::stdout().write_all(&text).map_err(anyhow::Error::new)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Man { folder } => {

@@ -99,6 +99,16 @@ fn files_that_are_no_programs() {
     assert_eq!(dyntrace(&["list"]).status.code(), Some(2));
 }
 
+#[test]
+fn a_reader_that_has_read_enough() {
+    for arguments in [&["list", &program()][..], &["doctor"], &["completions", "zsh"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = Command::new(env!("CARGO_BIN_EXE_dyntrace")).args(arguments).stdout(writer).output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]), "{output:?}");
+    }
+}
+
 /// A name that would clear the screen.
 #[test]
 fn the_name_of_a_file_cannot_drive_the_terminal() {

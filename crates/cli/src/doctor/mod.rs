@@ -5,6 +5,7 @@ mod finding;
 mod kernel;
 mod tracers;
 
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -23,24 +24,27 @@ pub fn doctor(binary: Option<&Path>, providers: &Providers, json: bool) -> Outco
     if let Some(binary) = binary {
         findings.extend(binary::check(binary, providers)?);
     }
-    if json {
-        anstream::println!("{}", serde_json::to_string_pretty(&findings).context("cannot make JSON")?);
+    let mut out = anstream::stdout().lock();
+    let written = if json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&findings).context("cannot make JSON")?)
     } else {
-        findings.iter().for_each(print);
-    }
+        findings.iter().try_for_each(|finding| print(&mut out, finding))
+    };
+    written.map_err(anyhow::Error::new)?;
     let failed = findings.iter().any(|finding| finding.status == Status::Fail);
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn print(finding: &Finding) {
+fn print(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     let (word, colour) = match finding.status {
         Status::Ok => ("ok  ", AnsiColor::Green),
         Status::Warn => ("warn", AnsiColor::Yellow),
         Status::Fail => ("FAIL", AnsiColor::Red),
     };
     let style = Style::new().fg_color(Some(colour.into()));
-    anstream::println!("{style}{word}{style:#} {}: {}", finding.topic, escape::name(&finding.text));
+    writeln!(out, "{style}{word}{style:#} {}: {}", finding.topic, escape::name(&finding.text))?;
     if let Some(remedy) = &finding.remedy {
-        anstream::println!("     -> {}", escape::name(remedy));
+        writeln!(out, "     -> {}", escape::name(remedy))?;
     }
+    Ok(())
 }

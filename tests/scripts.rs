@@ -52,7 +52,10 @@ fn op_maps_are_those_of_the_file_driver() {
 
 /// What a script prints, in order. `%ld` is bpftrace's way to say `%d`.
 fn formats(text: &str) -> Vec<String> {
-    text.split("printf(\"").skip(1).map(|rest| rest.split('"').next().unwrap_or_default().replace("%ld", "%d")).collect()
+    text.split("printf(\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap_or_default().replace("%ld", "%d"))
+        .collect()
 }
 
 #[test]
@@ -87,7 +90,10 @@ fn the_embedded_scripts_are_all_of_them() {
     assert_eq!(embedded, NAMES);
     for name in NAMES {
         let embedded = dyntrace::scripts::find(name).expect("a script of the list");
-        assert_eq!([embedded.d, embedded.stap, embedded.bt].map(str::to_owned), LANGUAGES.map(|language| script(name, language)));
+        assert_eq!(
+            [embedded.d, embedded.stap, embedded.bt].map(str::to_owned),
+            LANGUAGES.map(|language| script(name, language))
+        );
     }
     assert_eq!(dyntrace::scripts::find("no-such-script"), None);
 }

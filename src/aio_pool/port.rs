@@ -34,7 +34,7 @@ impl fmt::Display for Port {
     }
 }
 
-impl From<Port> for Text<'static> {
+impl From<Port> for Text<'_> {
     fn from(port: Port) -> Self {
         Text::numbered("#Port<0.", port.0, ">")
     }

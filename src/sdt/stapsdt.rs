@@ -6,7 +6,6 @@
 //! brings them along, the linker keeps one per program or shared object, and `R` keeps it through garbage collection (a
 //! linker that drops the base leaves its address zero, and tracers then attach to wrong places). So it is with the site
 //! itself: a kept section refers to it, or the linker would drop a probe function that nobody calls and leave its note.
-
 //!
 //! `.probes` begins on a page of its own. Where two segments of the file are mapped from one page, as linkers do at the end
 //! of the data that is read-only after relocation, the kernel may count the semaphore up in the other mapping, and the

@@ -42,7 +42,7 @@ fn version() -> Finding {
         Some(version) if version < TEN_BYTE_NOP => Finding::ok(
             "kernel",
             format!(
-                "{release} turns a traced 5-byte nop into a call: programs built with --cfg dyntrace_nop5 pay half as much for a hit"
+                "{release} turns a traced 5-byte nop into a call: programs built with dyntrace's feature nop5 pay half as much for a hit"
             ),
         ),
         Some(_) => Finding::ok(

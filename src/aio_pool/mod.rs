@@ -57,7 +57,8 @@
 //! blocks for long (opening a FIFO) holds up nobody, as long as not all threads do.
 //!
 //! `aio_pool-add` and `aio_pool-get` fire with the job's port and the length of the one queue after the step. An
-//! operation that was dropped is still taken out, so each add has its get.
+//! operation that was dropped is still taken out, so each add has its get; one that was dropped in line (below) was never
+//! added.
 //!
 //! # Backpressure
 //!

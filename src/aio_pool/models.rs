@@ -1,7 +1,7 @@
 //! Models: every order of steps of a few threads. A lost wake-up or a stranded job shows as a deadlock.
 //!
 //! The models of the cell are exhaustive. Those of a whole pool let a thread be interrupted [`INTERRUPTED`] times: that
-//! is where such bugs show, and it keeps each of them below a minute.
+//! is where such bugs show, and takes seconds instead of hours.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::operation::{Cell, Job, Operation};
 use super::{Fault, Pool, Port, Work};
 use crate::sync::{Condvar, Mutex, lock, thread, wait};
 
-const INTERRUPTED: usize = 3;
+const INTERRUPTED: usize = 4;
 
 fn model_of_pool(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();

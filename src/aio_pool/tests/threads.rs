@@ -81,8 +81,8 @@ fn each_work_is_settled_once_in_a_crowd() {
             self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
-    const TASKS: usize = 32;
-    const EACH: usize = 300;
+    const TASKS: usize = if cfg!(miri) { 4 } else { 32 };
+    const EACH: usize = if cfg!(miri) { 5 } else { 300 };
 
     let settled: Arc<[Arc<AtomicUsize>]> = (0..TASKS * EACH).map(|_| Arc::default()).collect();
     let pool = Pool::builder().threads(3).bound(4).build();

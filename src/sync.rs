@@ -7,7 +7,7 @@
 //!   `std`'s, no system call.
 //! - Its condition variables never wake without a reason. That a worker bears it when one does is shown by reading the
 //!   loop that waits.
-//! - A model has four threads at most, and the longer ones bound how often a thread is interrupted: said in each.
+//! - A model has five threads at most, its own included, and the longer ones bound how often one is interrupted.
 //! - `Arc` is `std`'s even there: loom's cannot become an `Arc<dyn Trait>` while others hold it. So loom does not report a
 //!   leaked `Arc`. What ours hold is guarded by locks; no order between threads rests on their counts.
 

@@ -78,7 +78,7 @@ fn a_script_explains_itself() {
                 assert!(header.contains(part), "{name}.{} has no {part}", language.1);
             }
             let example = read(&path(language.0, &format!("{name}_example.txt")));
-            assert!(example.contains(&format!("dyntrace run --tracer")), "{name}_example.txt shows no run");
+            assert!(example.contains("\n# "), "{name}_example.txt shows no run");
         }
     }
 }

@@ -1,0 +1,22 @@
+//! Fires the probes of messages and of the application's own events, each with a value in every field that can have one,
+//! so that tests can hold what scripts print against it.
+
+use dyntrace::probes::message;
+use dyntrace::sdt::Text;
+
+const SENDER: &str = "<0.1.0>";
+const RECEIVER: &str = "<0.2.0>";
+
+fn main() -> Result<(), dyntrace::TagError> {
+    message::send(|| (SENDER, RECEIVER, 4_000_000_000, 1, 2, 3));
+    message::send_remote(|| (SENDER, "node@host", RECEIVER, 5, -1, -2, -3));
+    message::queued(|| (RECEIVER, 5, 1, 1, 2, 3));
+    message::receive(|| (RECEIVER, 5, 0, 0, 0, 0));
+
+    dyntrace::user_trace::s1("hello, world");
+    dyntrace::user_trace::s1(Text::NULL);
+    dyntrace::p!("untagged");
+    dyntrace::put_tag("req-1")?;
+    dyntrace::p!(1, -2i64, i64::MAX, i64::MIN, "a", "b", "c", "d");
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! The scripts and the definition of the probes under DTrace 2.
+
+use crate::events::{self, Order};
+use crate::machine::{self, tracers, turn};
+use crate::programs::{MESSAGES, STORMS, USER_PROBES, done, example, renamed, traced};
+
+/// DTrace writes one buffer for each processor.
+fn sorted(lines: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = lines.lines().collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn every_operation_of_a_storm() {
+    let Some(_turn) = turn("dtrace", true) else { return };
+    for storm in STORMS {
+        let (trace, said) = traced("dtrace", "efile_drv", "file_storm", storm);
+        events::check(&trace, &done(&said), Order::PerProcessor, |port| port == "?");
+    }
+}
+
+#[test]
+fn the_lines_to_the_letter() {
+    let Some(_turn) = turn("dtrace", true) else { return };
+    assert_eq!(sorted(&traced("dtrace", "efile_drv", "rename_tagged", &[]).0), sorted(&renamed("?")));
+    assert_eq!(sorted(&traced("dtrace", "messages", "every_event", &[]).0), sorted(MESSAGES));
+    assert_eq!(sorted(&traced("dtrace", "user-probe", "every_event", &[]).0), sorted(USER_PROBES));
+}
+
+#[test]
+fn the_scripts_by_hand() {
+    let Some(_turn) = turn("dtrace", true) else { return };
+    for name in ["efile_drv", "messages", "user-probe"] {
+        let script = machine::workspace().join(format!("d-scripts/{name}.d"));
+        machine::run(
+            machine::command(tracers().join("dtrace"))
+                .args(["-e", "-s"])
+                .arg(script)
+                .arg("-c")
+                .arg(example("every_event")),
+        );
+    }
+}
+
+/// By DTrace's own compiler, and by the program of the same name that comes with SystemTap.
+#[test]
+fn provider_d_is_accepted() {
+    for (dtrace, tool) in [(tracers().join("dtrace"), "dtrace"), ("/usr/bin/dtrace".into(), "stap")] {
+        let Some(_turn) = turn(tool, true) else { continue };
+        let folder = tempfile::tempdir().expect("a directory for the header");
+        let header = folder.path().join("provider.h");
+        let definition = machine::workspace().join("provider.d");
+        machine::run(machine::command(dtrace).args(["-h", "-s"]).arg(definition).arg("-o").arg(&header));
+        let header = std::fs::read_to_string(header).expect("dtrace writes the header");
+        assert!(header.contains("DYNTRACE_EFILE_DRV_ENTRY"), "{tool}: {header}");
+    }
+}

@@ -1,0 +1,90 @@
+//! The machine's tracers, one at a time.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const UPROBES: &str = "/sys/kernel/tracing/uprobe_events";
+
+/// The kernel's tracing state is one for the whole machine.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// The right to trace. Whoever gives it back must leave no uprobe behind.
+pub struct Turn {
+    _guard: MutexGuard<'static, ()>,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let left = fs::read_to_string(UPROBES).unwrap_or_default();
+        if !std::thread::panicking() {
+            assert_eq!(left, "", "left in {UPROBES}");
+        }
+    }
+}
+
+/// The right to trace with `tool`; `None`, after saying why, if that is not possible here.
+pub fn turn(tool: &str, needs_root: bool) -> Option<Turn> {
+    let why = if needs_root && !nix::unistd::geteuid().is_root() {
+        "not root"
+    } else if !places(tool).iter().any(|folder| folder.join(tool).exists()) {
+        "not found: ci/tracers gets it"
+    } else {
+        return Some(Turn { _guard: MACHINE.lock().unwrap_or_else(PoisonError::into_inner) });
+    };
+    let required = env::var("DYNTRACE_REQUIRE_TRACERS").unwrap_or_default();
+    assert!(!required.split_whitespace().any(|name| name == tool), "{tool}: {why}");
+    eprintln!("skipped: {tool}: {why}");
+    None
+}
+
+pub fn workspace() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// Where `ci/tracers` put its commands.
+pub fn tracers() -> PathBuf {
+    env::var_os("DYNTRACE_TRACERS").map_or_else(|| workspace().join("target/tracers"), PathBuf::from).join("bin")
+}
+
+/// Where `tool` may be. Debian 12's bpftrace reads six arguments and its `dtrace` is no tracer: those of `ci/tracers` count.
+fn places(tool: &str) -> Vec<PathBuf> {
+    match tool {
+        "bpftrace" | "dtrace" => vec![tracers()],
+        _ => search_path(),
+    }
+}
+
+fn search_path() -> Vec<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    std::iter::once(tracers()).chain(env::split_paths(&path)).collect()
+}
+
+/// A command that finds the tracers of `ci/tracers` first.
+pub fn command(program: impl Into<OsString>) -> Command {
+    let mut command = Command::new(program.into());
+    let path = env::join_paths(search_path()).expect("no folder of PATH has a colon");
+    command.env("PATH", path).stdin(std::process::Stdio::null());
+    command
+}
+
+/// Runs to the end; panics with all that was said unless it succeeds.
+pub fn run(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}{said}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout)
+    );
+    output
+}
+
+/// What it wrote to standard output.
+pub fn stdout(command: &mut Command) -> String {
+    String::from_utf8(run(command).stdout).expect("tracers print UTF-8 of UTF-8")
+}

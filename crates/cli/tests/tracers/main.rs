@@ -1,0 +1,13 @@
+//! Ring 3: real tracers on real runs, and what they saw held against what the program says it did.
+//!
+//! A test whose tool is missing says so and passes; `DYNTRACE_REQUIRE_TRACERS` lists the tools that must not be missing
+//! (`ci/ring3` sets it). DTrace and the bpftrace that reads eleven arguments are those of `ci/tracers`.
+
+mod bpftrace;
+mod dtrace;
+mod events;
+mod gdb;
+mod machine;
+mod perf;
+mod programs;
+mod systemtap;

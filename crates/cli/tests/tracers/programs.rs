@@ -1,0 +1,77 @@
+//! The programs that are traced, and what they say they did.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::machine;
+
+/// Runs of `file_storm`: every command once, and tasks side by side.
+pub const STORMS: [&[&str]; 2] = [&["--tasks", "1", "--all-commands"], &["--tasks", "4", "--operations", "64"]];
+
+/// The example `name`, built beside the command under test.
+pub fn example(name: &str) -> PathBuf {
+    let program = Path::new(env!("CARGO_BIN_EXE_dyntrace")).with_file_name("examples").join(name);
+    assert!(program.exists(), "{} is not built: cargo build --workspace --examples", program.display());
+    program
+}
+
+/// For each command how many operations went well and how many failed.
+pub type Done = BTreeMap<String, (u64, u64)>;
+
+/// What `file_storm` says it did.
+pub fn done(stdout: &str) -> Done {
+    let said: Value = stdout.lines().find_map(|line| serde_json::from_str(line).ok()).expect("file_storm prints JSON");
+    let commands = said["commands"].as_object().expect("an object of commands");
+    let number = |value: &Value| value.as_u64().expect("a count");
+    commands.iter().map(|(name, count)| (name.clone(), (number(&count["ok"]), number(&count["failed"])))).collect()
+}
+
+/// The lines of the script `messages` on `every_event`.
+pub const MESSAGES: &str = "\
+message send <0.1.0> -> <0.2.0> | 4000000000 words | token {1,2,3}
+message send-remote <0.1.0> -> <0.2.0> at node@host | 5 words | token {-1,-2,-3}
+message queued <0.2.0> | 5 words | queue 1 | token {1,2,3}
+message receive <0.2.0> | 5 words | queue 0 | token {0,0,0}
+";
+
+/// The lines of the script `user-probe` on `every_event`.
+pub const USER_PROBES: &str = "\
+user_trace s1 | hello, world
+user_trace s1 | 
+user_trace i4s4 <0.1.0> user tag  | 0 0 0 0 | untagged |  |  | 
+user_trace i4s4 <0.1.0> user tag req-1 | 1 -2 9223372036854775807 -9223372036854775808 | a | b | c | d
+";
+
+/// The lines of the script `efile_drv` on `rename_tagged`, with what this tracer shows as port.
+pub fn renamed(port: &str) -> String {
+    format!(
+        "efile_drv enter tag={{1,1}} user tag some-user-tag | RENAME (12) | args: old-name new-name , 0 0 (port {port})
+async I/O worker tag={{1,1}} | RENAME (12) | efile_drv-int_entry
+async I/O worker tag={{1,1}} | RENAME (12) | efile_drv-int_return
+efile_drv return tag={{1,1}} user tag some-user-tag | RENAME (12) | errno 2
+"
+    )
+}
+
+/// The trace of `script` by `tracer` on a program that must end with status 0, and what the program printed.
+pub fn traced(tracer: &str, script: &str, program: &str, arguments: &[&str]) -> (String, String) {
+    let folder = tempfile::tempdir().expect("a directory for the trace");
+    let trace = folder.path().join("trace");
+    let mut command = machine::command(env!("CARGO_BIN_EXE_dyntrace"));
+    command.args(["run", "--tracer", tracer, script, "-o"]).arg(&trace).arg("--").arg(example(program)).args(arguments);
+    // Where rename_tagged finds no old-name.
+    let output = machine::run(command.current_dir(folder.path()));
+    let said = String::from_utf8_lossy(&output.stderr).to_lowercase();
+    for word in ["drop", "lost", "error in"] {
+        assert!(!said.contains(word), "{tracer} lost events: {said}");
+    }
+    let trace = std::fs::read_to_string(&trace).expect("dyntrace writes the trace");
+    (without_empty_lines(&trace), String::from_utf8(output.stdout).expect("the programs print UTF-8"))
+}
+
+/// DTrace and bpftrace end a trace with empty lines.
+fn without_empty_lines(trace: &str) -> String {
+    trace.lines().filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
+}

@@ -1,0 +1,42 @@
+//! The scripts under SystemTap, in a guest (`ci/stap-guest`) since few test machines load kernel modules.
+
+use std::fs::{self, File};
+
+use crate::events::{self, Order};
+use crate::machine::{command, run, turn, workspace};
+use crate::programs::{MESSAGES, STORMS, USER_PROBES, done, example, renamed};
+
+#[test]
+fn every_script_in_one_boot() {
+    let Some(_turn) = turn("stap", false) else { return };
+    let folder = tempfile::tempdir().expect("a directory for the guest's answers");
+    let runs = [
+        ("commands", "efile_drv", "file_storm", STORMS[0].join(" ")),
+        ("tasks", "efile_drv", "file_storm", STORMS[1].join(" ")),
+        ("rename", "efile_drv", "rename_tagged", String::new()),
+        ("messages", "messages", "every_event", String::new()),
+        ("user", "user-probe", "every_event", String::new()),
+    ];
+    let line = |(name, script, program, arguments): &(&str, &str, &str, String)| {
+        let script = workspace().canonicalize().expect("the workspace").join(format!("stap-scripts/{script}.stp"));
+        format!("{name} {} {} {arguments}\n", script.display(), example(program).display())
+    };
+    let list = folder.path().join("runs");
+    fs::write(&list, runs.iter().map(line).collect::<String>()).expect("writing the list of runs");
+    let mut guest = command(workspace().join("ci/stap-guest"));
+    run(guest.arg(folder.path()).stdin(File::open(&list).expect("the list of runs")));
+
+    let answer = |name: &str, kind: &str| {
+        let path = folder.path().join(format!("{name}.{kind}"));
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    for (name, ..) in &runs {
+        assert_eq!(answer(name, "err"), "", "what SystemTap says of {name}");
+    }
+    for name in ["commands", "tasks"] {
+        events::check(&answer(name, "trace"), &done(&answer(name, "out")), Order::OfTime, events::port);
+    }
+    assert_eq!(answer("rename", "trace"), renamed("#Port<0.1>"));
+    assert_eq!(answer("messages", "trace"), MESSAGES);
+    assert_eq!(answer("user", "trace"), USER_PROBES);
+}

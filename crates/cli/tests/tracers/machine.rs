@@ -30,8 +30,8 @@ impl Drop for Turn {
 pub fn turn(tool: &str, needs_root: bool) -> Option<Turn> {
     let why = if needs_root && !nix::unistd::geteuid().is_root() {
         "not root"
-    } else if !places(tool).iter().any(|folder| folder.join(tool).exists()) {
-        "not found: ci/tracers gets it"
+    } else if !is_here(tool) || tool == "stap" && !is_here("qemu-system-x86_64") {
+        "not found, or not all that it needs: ci/tracers gets it"
     } else {
         return Some(Turn { _guard: MACHINE.lock().unwrap_or_else(PoisonError::into_inner) });
     };
@@ -50,12 +50,10 @@ pub fn tracers() -> PathBuf {
     env::var_os("DYNTRACE_TRACERS").map_or_else(|| workspace().join("target/tracers"), PathBuf::from).join("bin")
 }
 
-/// Where `tool` may be. Debian 12's bpftrace reads six arguments and its `dtrace` is no tracer: those of `ci/tracers` count.
-fn places(tool: &str) -> Vec<PathBuf> {
-    match tool {
-        "bpftrace" | "dtrace" => vec![tracers()],
-        _ => search_path(),
-    }
+/// Debian 12's bpftrace reads six arguments and its `dtrace` is no tracer: of these two, those of `ci/tracers` count.
+fn is_here(tool: &str) -> bool {
+    let places = if matches!(tool, "bpftrace" | "dtrace") { vec![tracers()] } else { search_path() };
+    places.iter().any(|folder| folder.join(tool).exists())
 }
 
 fn search_path() -> Vec<PathBuf> {

@@ -11,6 +11,9 @@
 //! of the data that is read-only after relocation, the kernel may count the semaphore up in the other mapping, and the
 //! program never sees it.
 
+// rustc takes a macro below the tool attribute for one made by a macro, which has no path.
+#![allow(clippy::deprecated_cfg_attr)]
+
 /// Name of a probe's word in assembly.
 #[doc(hidden)]
 #[macro_export]

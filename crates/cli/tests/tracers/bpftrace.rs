@@ -29,3 +29,23 @@ fn the_scripts_by_hand() {
         machine::run(machine::command("bpftrace").arg("--dry-run").arg(script).arg(example("every_event")));
     }
 }
+
+/// Both kinds of site: the 5-byte one becomes a call that pushes onto the stack.
+#[test]
+fn leaf_functions_keep_their_values() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    let folder = tempfile::tempdir().expect("a directory for the script and the trace");
+    let (script, trace) = (folder.path().join("hits.bt"), folder.path().join("trace"));
+    std::fs::write(&script, "usdt:$1:red_zone:hit { @hits = count(); }").expect("a script to run");
+    for program in [example("red_zone"), machine::workspace().join("target/nop5/release/examples/red_zone")] {
+        if !program.exists() {
+            eprintln!("skipped: {}: not built: ci/ring3 builds it", program.display());
+            continue;
+        }
+        let mut command = machine::command(env!("CARGO_BIN_EXE_dyntrace"));
+        command.args(["run", "--tracer", "bpftrace"]).arg(&script).arg("-o").arg(&trace).arg("--").arg(&program);
+        assert_eq!(machine::stdout(&mut command), "20000 of 20000 kept\n", "{}", program.display());
+        let trace = std::fs::read_to_string(&trace).expect("dyntrace writes the trace");
+        assert!(trace.contains("@hits: 20000"), "{}: {trace}", program.display());
+    }
+}

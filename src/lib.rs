@@ -1,4 +1,25 @@
-//! Live tracing for async Rust.
+//! Live tracing for async Rust: file operations, messages and events of a running program, seen by the tracer that the
+//! machine has. While nobody looks, a probe costs one compare and one jump that is not taken.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = tempfile::tempdir()?;
+//! # let path = dir.path().join("notes.txt");
+//! dyntrace::put_tag("req-17")?;
+//! dyntrace::fs::write(&path, "some text").await?;
+//! dyntrace::p!(17, "stored");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `dyntrace run efile_drv -p PID` shows the write and on whose behalf it ran; `dyntrace run user-probe -p PID` what the program says.
+//!
+//! - [`fs`]: `tokio::fs`'s shape, on the file driver in [`efile`], on the pool of I/O threads in [`aio_pool`].
+//! - [`tag`]: user tags that follow a task; [`process`]: pids, and tasks that have one.
+//! - [`user_trace`]: the application's own events, [`p!`].
+//! - [`probes`]: what the build makes of `provider.d`; [`sdt`]: what it is made of, for provider definitions of your own
+//!   ([`include_provider!`]).
 #![cfg_attr(not(unix), allow(unused))]
 
 #[cfg(not(unix))]

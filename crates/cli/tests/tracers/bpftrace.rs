@@ -2,7 +2,7 @@
 
 use crate::events::{self, Order};
 use crate::machine::{self, turn};
-use crate::programs::{MESSAGES, STORMS, USER_PROBES, done, example, renamed, traced};
+use crate::programs::{MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced};
 
 #[test]
 fn every_operation_of_a_storm() {
@@ -19,6 +19,7 @@ fn the_lines_to_the_letter() {
     assert_eq!(traced("bpftrace", "efile_drv", "rename_tagged", &[]).0, renamed("#Port<0.1>"));
     assert_eq!(traced("bpftrace", "messages", "every_event", &[]).0, MESSAGES);
     assert_eq!(traced("bpftrace", "user-probe", "every_event", &[]).0, USER_PROBES);
+    assert_eq!(traced("bpftrace", &orders("bt"), "own_provider", &[]).0, ORDERS);
 }
 
 #[test]

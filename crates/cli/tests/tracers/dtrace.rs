@@ -2,7 +2,7 @@
 
 use crate::events::{self, Order};
 use crate::machine::{self, tracers, turn};
-use crate::programs::{MESSAGES, STORMS, USER_PROBES, done, example, renamed, traced};
+use crate::programs::{MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced};
 
 /// DTrace writes one buffer for each processor.
 fn sorted(lines: &str) -> Vec<&str> {
@@ -26,6 +26,7 @@ fn the_lines_to_the_letter() {
     assert_eq!(sorted(&traced("dtrace", "efile_drv", "rename_tagged", &[]).0), sorted(&renamed("?")));
     assert_eq!(sorted(&traced("dtrace", "messages", "every_event", &[]).0), sorted(MESSAGES));
     assert_eq!(sorted(&traced("dtrace", "user-probe", "every_event", &[]).0), sorted(USER_PROBES));
+    assert_eq!(sorted(&traced("dtrace", &orders("d"), "own_provider", &[]).0), sorted(ORDERS));
 }
 
 #[test]

@@ -10,11 +10,13 @@ use crate::machine;
 /// Runs of `file_storm`: every command once, and tasks side by side.
 pub const STORMS: [&[&str]; 2] = [&["--tasks", "1", "--all-commands"], &["--tasks", "4", "--operations", "64"]];
 
-/// The example `name`, built beside the command under test.
+/// The example `name`, built beside the command under test: a file of a package, or a package of its own.
 pub fn example(name: &str) -> PathBuf {
-    let program = Path::new(env!("CARGO_BIN_EXE_dyntrace")).with_file_name("examples").join(name);
-    assert!(program.exists(), "{} is not built: cargo build --workspace --examples", program.display());
-    program
+    let beside = Path::new(env!("CARGO_BIN_EXE_dyntrace"));
+    let mut places = [beside.with_file_name("examples").join(name), beside.with_file_name(name)].into_iter();
+    places.find(|program| program.exists()).unwrap_or_else(|| {
+        panic!("{name} is not built beside {}: cargo build --workspace --bins --examples", beside.display())
+    })
 }
 
 /// For each command how many operations went well and how many failed.
@@ -53,6 +55,21 @@ async I/O worker tag={{1,1}} | RENAME (12) | efile_drv-int_return
 efile_drv return tag={{1,1}} user tag some-user-tag | RENAME (12) | errno 2
 "
     )
+}
+
+/// The lines of the scripts of `own_provider`.
+pub const ORDERS: &str = "\
+Ada orders 2
+Ada gets 2 after 50 minutes
+Joe orders 1
+Joe gets 1 after 45 minutes
+Robert orders 3
+Robert gets 3 after 55 minutes
+";
+
+/// Where `own_provider` has its script in a language.
+pub fn orders(extension: &str) -> String {
+    machine::workspace().join(format!("examples/own_provider/scripts/orders.{extension}")).display().to_string()
 }
 
 /// The trace of `script` by `tracer` on a program that must end with status 0, and what the program printed.

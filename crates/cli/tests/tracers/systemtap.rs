@@ -4,21 +4,22 @@ use std::fs::{self, File};
 
 use crate::events::{self, Order};
 use crate::machine::{command, run, turn, workspace};
-use crate::programs::{MESSAGES, STORMS, USER_PROBES, done, example, renamed};
+use crate::programs::{MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, renamed};
 
 #[test]
 fn every_script_in_one_boot() {
     let Some(_turn) = turn("stap", false) else { return };
     let folder = tempfile::tempdir().expect("a directory for the guest's answers");
     let runs = [
-        ("commands", "efile_drv", "file_storm", STORMS[0].join(" ")),
-        ("tasks", "efile_drv", "file_storm", STORMS[1].join(" ")),
-        ("rename", "efile_drv", "rename_tagged", String::new()),
-        ("messages", "messages", "every_event", String::new()),
-        ("user", "user-probe", "every_event", String::new()),
+        ("commands", "stap-scripts/efile_drv.stp", "file_storm", STORMS[0].join(" ")),
+        ("tasks", "stap-scripts/efile_drv.stp", "file_storm", STORMS[1].join(" ")),
+        ("rename", "stap-scripts/efile_drv.stp", "rename_tagged", String::new()),
+        ("messages", "stap-scripts/messages.stp", "every_event", String::new()),
+        ("orders", "examples/own_provider/scripts/orders.stp", "own_provider", String::new()),
+        ("user", "stap-scripts/user-probe.stp", "every_event", String::new()),
     ];
     let line = |(name, script, program, arguments): &(&str, &str, &str, String)| {
-        let script = workspace().canonicalize().expect("the workspace").join(format!("stap-scripts/{script}.stp"));
+        let script = workspace().canonicalize().expect("the workspace").join(script);
         format!("{name} {} {} {arguments}\n", script.display(), example(program).display())
     };
     let list = folder.path().join("runs");
@@ -39,4 +40,5 @@ fn every_script_in_one_boot() {
     assert_eq!(answer("rename", "trace"), renamed("#Port<0.1>"));
     assert_eq!(answer("messages", "trace"), MESSAGES);
     assert_eq!(answer("user", "trace"), USER_PROBES);
+    assert_eq!(answer("orders", "trace"), ORDERS);
 }

@@ -1,4 +1,4 @@
-//! Files, in the shape of [`tokio::fs`](https://docs.rs/tokio/latest/tokio/fs/): each operation runs on an I/O thread, and
+//! Files, in the shape of `tokio::fs`: each operation runs on an I/O thread, and
 //! fires the probes of the [file driver](crate::efile) on its way.
 //!
 //! ```

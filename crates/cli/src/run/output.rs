@@ -44,10 +44,35 @@ impl Sink {
     }
 }
 
+/// Holds back empty lines until something follows them: tracers end a trace with some.
+#[derive(Default)]
+struct EmptyLines {
+    held: usize,
+    is_in_line: bool,
+}
+
+impl EmptyLines {
+    /// What of `text`, and of what was held back, can go on now.
+    fn pass(&mut self, text: &str) -> String {
+        let mut passed = String::new();
+        for piece in text.split_inclusive('\n') {
+            if piece == "\n" && !self.is_in_line {
+                self.held += 1;
+                continue;
+            }
+            passed.extend(std::iter::repeat_n('\n', std::mem::take(&mut self.held)));
+            passed.push_str(piece);
+            self.is_in_line = !piece.ends_with('\n');
+        }
+        passed
+    }
+}
+
 /// Passes the tracer's standard output on, in a thread of its own.
 pub fn pass_on(mut from: impl Read + Send + 'static, mut to: Sink, progress: Progress, events: Sender<Event>) {
     thread::spawn(move || {
         let mut stream = Stream::default();
+        let mut lines = EmptyLines::default();
         let mut buffer = [0; 16 * 1024];
         let mut is_open = true;
         loop {
@@ -58,13 +83,13 @@ pub fn pass_on(mut from: impl Read + Send + 'static, mut to: Sink, progress: Pro
                 Err(_) => break,
             };
             progress.0.fetch_add(1, Ordering::Relaxed);
-            if is_open && let Err(error) = to.write(&stream.push(piece)) {
+            if is_open && let Err(error) = to.write(&lines.pass(&stream.push(piece))) {
                 // Reading goes on: the tracer must not wait for a reader that is gone.
                 is_open = false;
                 let _ = events.send(Event::CannotWrite(error));
             }
         }
-        if is_open && let Err(error) = to.write(&stream.finish()) {
+        if is_open && let Err(error) = to.write(&lines.pass(&stream.finish())) {
             let _ = events.send(Event::CannotWrite(error));
         }
         let _ = events.send(Event::OutputEnded);
@@ -95,4 +120,19 @@ pub fn pass_errors_on(from: impl Read + Send + 'static, progress: Progress, even
 fn is_noise(line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line);
     line.contains("available_filter_functions") || line.contains("couldn't set RLIMIT_MEMLOCK")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_lines_pass_only_before_others() {
+        let mut lines = EmptyLines::default();
+        assert_eq!(lines.pass("\none\n\ntw"), "\none\n\ntw");
+        assert_eq!(lines.pass("\n"), "\n");
+        assert_eq!(lines.pass("\n\n"), "");
+        assert_eq!(lines.pass("o\n\n"), "\n\no\n");
+        assert_eq!(lines.pass("\n"), "");
+    }
 }

@@ -85,10 +85,5 @@ pub fn traced(tracer: &str, script: &str, program: &str, arguments: &[&str]) -> 
         assert!(!said.contains(word), "{tracer} lost events: {said}");
     }
     let trace = std::fs::read_to_string(&trace).expect("dyntrace writes the trace");
-    (without_empty_lines(&trace), String::from_utf8(output.stdout).expect("the programs print UTF-8"))
-}
-
-/// DTrace and bpftrace end a trace with empty lines.
-fn without_empty_lines(trace: &str) -> String {
-    trace.lines().filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
+    (trace, String::from_utf8(output.stdout).expect("the programs print UTF-8"))
 }

@@ -209,6 +209,7 @@ impl Shared {
 impl State {
     /// Puts a job into a queue. `aio_pool-add` is fired under the lock: else a trace could show a job taken before it was
     /// added. While nobody looks that costs nothing.
+    #[inline]
     fn push(&mut self, queue: usize, entry: Entry) -> Wake {
         let port = entry.port;
         let length = self.queues.push(queue, entry);

@@ -8,6 +8,8 @@ use super::detached::Detached;
 use super::operation::{Operation, fault_error};
 use crate::aio_pool::{Pool, Port};
 
+static GLOBAL: OnceLock<Driver> = OnceLock::new();
+
 /// The file driver: a pool that does the work, and the port of the operations that belong to no open file.
 ///
 /// Cheap to clone. [`fs`](crate::fs) uses the [global](Driver::global) one.
@@ -28,10 +30,18 @@ impl Driver {
         self.port
     }
 
-    /// The driver of the process, made at first use.
+    /// The driver of the process. Unless one was [installed](Driver::install), it is made at first use.
     pub fn global() -> &'static Driver {
-        static DRIVER: OnceLock<Driver> = OnceLock::new();
-        DRIVER.get_or_init(|| Driver::new(Pool::builder().build()))
+        GLOBAL.get_or_init(|| Driver::new(Pool::builder().build()))
+    }
+
+    /// Makes `driver` the one of the process: for a pool of other size, or one whose work the program runs itself.
+    ///
+    /// # Errors
+    ///
+    /// Gives `driver` back if the process has one already: call this before the first file operation.
+    pub fn install(driver: Driver) -> Result<(), Driver> {
+        GLOBAL.set(driver)
     }
 
     /// Runs one operation of the driver's port: `work` is called on an I/O thread.

@@ -29,6 +29,7 @@ where
     F: FnOnce(&Request, &mut B) -> io::Result<T>,
 {
     /// Numbers the operation and fires `efile_drv-entry`. What is made here must be given to a pool, which settles it.
+    #[inline(always)]
     pub(super) fn enter(port: Port, request: Request, buffer: B, work: F) -> Self {
         let id = process::next_operation();
         let user_tag = tag::get_tag_data();
@@ -61,12 +62,14 @@ where
 {
     type Output = (io::Result<T>, B);
 
+    #[inline(always)]
     fn run(&mut self) -> Self::Output {
         let (work, mut buffer) = self.job.take().expect("the pool runs a work once");
         let _stage = Internal::enter(self.id, self.request.command.number());
         (work(&self.request, &mut buffer), buffer)
     }
 
+    #[inline(always)]
     fn settle(&mut self, outcome: Result<&Self::Output, &Fault>) {
         let error = match outcome {
             Ok((Ok(_), _)) => None,
@@ -95,6 +98,7 @@ struct Internal {
 }
 
 impl Internal {
+    #[inline(always)]
     fn enter(id: OperationId, command: i32) -> Internal {
         #[cfg(test)]
         observe::note(id, observe::Stage::InternalEntry);
@@ -104,6 +108,7 @@ impl Internal {
 }
 
 impl Drop for Internal {
+    #[inline(always)]
     fn drop(&mut self) {
         #[cfg(test)]
         observe::note(self.id, observe::Stage::InternalReturn);

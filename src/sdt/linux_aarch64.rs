@@ -45,7 +45,8 @@ macro_rules! __sdt_operand {
 #[macro_export]
 macro_rules! __sdt_if_enabled {
     ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {
-        // SAFETY: reads the word that the same assembly defines, in this program or shared object.
+        // SAFETY: reads the word that the same assembly defines, in this program or shared object. No Rust code writes it,
+        // hence `nomem`: around `readonly` assembly the compiler keeps copies that it could do without.
         unsafe {
             ::core::arch::asm!(
                 concat!(
@@ -56,7 +57,7 @@ macro_rules! __sdt_if_enabled {
                 ),
                 word = out(reg) _,
                 enabled = label $enabled,
-                options(nostack, readonly, preserves_flags)
+                options(nostack, nomem, preserves_flags)
             )
         }
     };

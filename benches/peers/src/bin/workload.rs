@@ -1,26 +1,53 @@
-//! A fixed workload of file operations, one at a time: run under callgrind with the feature `probes` on and off, it shows
-//! what probes cost that nobody looks at. One I/O thread (`DYNTRACE_IO_THREADS=1`) makes the count repeatable.
+//! A fixed workload of file operations on one thread: run under callgrind with the feature `probes` on and off, it shows
+//! what probes cost that nobody looks at. The pool has no threads, so the count depends on nothing else.
+//!
+//! Each pass does seven operations on a text of 4 KiB and counts its words; `workload bare` leaves the counting out.
 
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use dyntrace::aio_pool::Pool;
+use dyntrace::efile::Driver;
 use dyntrace::fs;
 
 const PASSES: usize = 2000;
 
 fn main() -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let pool = Pool::builder().threads(0).build();
+    Driver::install(Driver::new(pool.clone())).expect("no file operation ran before");
     let dir = tempfile::tempdir()?;
     let (one, other) = (dir.path().join("one"), dir.path().join("other"));
-    runtime.block_on(async {
-        fs::write(&one, "some text").await?;
+    let text = "a line of some words\n".repeat(200);
+    let bare = std::env::args().nth(1).is_some_and(|argument| argument == "bare");
+    let mut words = 0;
+    run(&pool, async {
+        fs::write(&one, &text).await?;
         for _ in 0..PASSES {
             fs::rename(&one, &other).await?;
             fs::rename(&other, &one).await?;
             fs::metadata(&one).await?;
             let file = fs::File::open(&one).await?;
-            let (read, _) = file.read_at(vec![0; 64], 0).await;
-            read?;
+            let (read, text) = file.read_at(vec![0; 4096], 0).await;
+            if !bare {
+                words += text[..read?].split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count();
+            }
             file.close().await?;
             dyntrace::p!(1, 2, "pass");
         }
+        println!("{words} words");
         Ok(())
     })
+}
+
+/// Polls `future` to its end, and does the pool's work in between.
+fn run<T>(pool: &Pool, future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(answer) = future.as_mut().poll(&mut context) {
+            return answer;
+        }
+        while pool.run_one() {}
+    }
 }

@@ -1,13 +1,13 @@
 //! The life of one operation, from its submission until its work is settled.
 //!
 //! Three parties share the *cell* of an operation: its future, the queue entry, and the worker that takes the entry. What
-//! each may do depends on the stage, which changes under the cell's lock only:
+//! each may do depends on the stage, which changes under the stage's lock only:
 //!
 //! 1. **waiting**: the queues are full; the entry stands in the line at the pool's door.
-//! 2. **queued**: the entry is in a worker's queue. To the cell, 1 and 2 are one stage: the work is in it, nobody runs it.
-//! 3. **running**: the worker has the work in its hands. The cell keeps who is to be told.
-//! 4. **answered**: work and outcome are in the cell, until the task takes them.
-//! 5. **settled**: the cell is empty.
+//! 2. **queued**: the entry is in a worker's queue. To the cell, 1 and 2 are one stage: nobody runs the work yet.
+//! 3. **running**: the work and its outcome are the worker's.
+//! 4. **answered**: work and outcome are the future's.
+//! 5. **settled**: the cell is empty, or being emptied by who made this step.
 //!
 //! Who leads from one to the next:
 //!
@@ -21,11 +21,12 @@
 //!   of the line at once or thrown away by the worker that meets it. In 3: nobody is to be told any more. In 4, → 5: the
 //!   dropper settles with the outcome. In 5: nothing is left to do.
 //!
-//! Each step to 5 takes the work out of the cell under the lock, and each but d out of a stage that it leaves for good; in
-//! d the worker has the only one. So each work is settled once. No wake-up is lost: the task leaves its waker under the
-//! lock while the stage is before 4, and the step to 4 takes the waker in the same hold of the lock.
+//! The work stays where it is from a to its settlement. Each step to 5 is made once, under the stage's lock, and who makes
+//! it settles: so each work is settled once. In 3 and after a step to 5 one thread alone may touch the contents, so it
+//! never waits for their lock. No wake-up is lost: the task leaves its waker under the stage's lock while the stage is
+//! before 4, and the step to 4 takes the waker in the same hold of the lock.
 //!
-//! Code of others (works, wakers, and what they drop) never runs while the cell is locked.
+//! Code of others (works, wakers, and what they drop) never runs while the stage is locked.
 
 use std::future::Future;
 use std::mem;
@@ -92,16 +93,17 @@ pub(super) trait Job: Send + Sync {
 }
 
 pub(super) struct Cell<W: Work> {
-    stage: Mutex<Stage<W>>,
+    stage: Mutex<Stage>,
+    contents: Mutex<Contents<W>>,
 }
 
-enum Stage<W: Work> {
+enum Stage {
     /// 1 and 2
-    Submitted { work: W, waiter: Waiter },
+    Submitted(Waiter),
     /// 3
-    Running { waiter: Waiter },
+    Running(Waiter),
     /// 4
-    Answered { work: W, outcome: Result<W::Output, Fault> },
+    Answered,
     /// 5
     Settled,
 }
@@ -111,6 +113,13 @@ enum Waiter {
     /// A future, and the task that has polled it last, if any has.
     Future(Option<Waker>),
     Nobody,
+}
+
+struct Contents<W: Work> {
+    /// Until it is settled.
+    work: Option<W>,
+    /// From its end until it is settled.
+    outcome: Option<Result<W::Output, Fault>>,
 }
 
 impl<W: Work> Cell<W> {
@@ -125,31 +134,34 @@ impl<W: Work> Cell<W> {
     }
 
     fn new(work: W, waiter: Waiter) -> Arc<Self> {
-        Arc::new(Cell { stage: Mutex::new(Stage::Submitted { work, waiter }) })
+        Arc::new(Cell {
+            stage: Mutex::new(Stage::Submitted(waiter)),
+            contents: Mutex::new(Contents { work: Some(work), outcome: None }),
+        })
     }
 
-    /// Step c. `None`: this is a husk.
-    fn take_up(&self) -> Option<W> {
+    /// Step c. `false`: this is a husk.
+    fn take_up(&self) -> bool {
         let mut stage = lock(&self.stage);
         match mem::replace(&mut *stage, Stage::Settled) {
-            Stage::Submitted { work, waiter } => {
-                *stage = Stage::Running { waiter };
-                Some(work)
+            Stage::Submitted(waiter) => {
+                *stage = Stage::Running(waiter);
+                true
             }
-            Stage::Settled => None,
-            Stage::Running { .. } | Stage::Answered { .. } => unreachable!("an entry is taken once"),
+            Stage::Settled => false,
+            Stage::Running(_) | Stage::Answered => unreachable!("an entry is taken once"),
         }
     }
 
     /// Step d.
-    fn answer(&self, work: W, outcome: Result<W::Output, Fault>) {
+    fn answer(&self) {
         let mut stage = lock(&self.stage);
-        let Stage::Running { waiter } = mem::replace(&mut *stage, Stage::Settled) else {
+        let Stage::Running(waiter) = mem::replace(&mut *stage, Stage::Settled) else {
             unreachable!("only who has taken the work up ends this stage")
         };
         match waiter {
             Waiter::Future(waker) => {
-                *stage = Stage::Answered { work, outcome };
+                *stage = Stage::Answered;
                 drop(stage);
                 if let Some(waker) = waker {
                     waker.wake();
@@ -157,7 +169,8 @@ impl<W: Work> Cell<W> {
             }
             Waiter::Nobody => {
                 drop(stage);
-                settle(work, &outcome);
+                // Nobody wants it.
+                let _ = self.settle();
             }
         }
     }
@@ -167,19 +180,16 @@ impl<W: Work> Cell<W> {
         let mut waker = Some(waker.clone());
         let mut stage = lock(&self.stage);
         match &mut *stage {
-            Stage::Submitted { waiter: Waiter::Future(last), .. } | Stage::Running { waiter: Waiter::Future(last) } => {
+            Stage::Submitted(Waiter::Future(last)) | Stage::Running(Waiter::Future(last)) => {
                 mem::swap(last, &mut waker);
                 drop(stage);
                 // Here the waker of the poll before this one is dropped.
                 Poll::Pending
             }
-            Stage::Answered { .. } => {
-                let Stage::Answered { work, outcome } = mem::replace(&mut *stage, Stage::Settled) else {
-                    unreachable!()
-                };
+            Stage::Answered => {
+                *stage = Stage::Settled;
                 drop(stage);
-                settle(work, &outcome);
-                Poll::Ready(outcome)
+                Poll::Ready(self.settle())
             }
             _ => {
                 drop(stage);
@@ -192,35 +202,54 @@ impl<W: Work> Cell<W> {
     fn abandon(&self) {
         let mut stage = lock(&self.stage);
         let next = match &*stage {
-            Stage::Running { .. } => Stage::Running { waiter: Waiter::Nobody },
+            Stage::Running(_) => Stage::Running(Waiter::Nobody),
             _ => Stage::Settled,
         };
         let before = mem::replace(&mut *stage, next);
         drop(stage);
         match before {
-            Stage::Submitted { work, .. } => settle(work, &Err(Fault::Cancelled)),
-            Stage::Answered { work, outcome } => settle(work, &outcome),
-            Stage::Running { .. } | Stage::Settled => {}
+            Stage::Submitted(_) => {
+                lock(&self.contents).outcome = Some(Err(Fault::Cancelled));
+                let _ = self.settle();
+            }
+            Stage::Answered => {
+                let _ = self.settle();
+            }
+            Stage::Running(_) | Stage::Settled => {}
         }
+    }
+
+    /// After a step to 5: tells the work what became of it, and empties the cell.
+    fn settle(&self) -> Result<W::Output, Fault> {
+        let mut contents = lock(&self.contents);
+        let Contents { work, outcome } = &mut *contents;
+        let outcome = outcome.take().expect("who settles has the outcome there");
+        if let Some(work) = work {
+            contain(|| work.settle(outcome.as_ref()));
+        }
+        // Dropped by itself, so that a panic in that stays here, too.
+        contain(|| *work = None);
+        outcome
     }
 }
 
 impl<W: Work> Job for Cell<W> {
     fn run(&self) {
-        if let Some(mut work) = self.take_up() {
-            let outcome = contain(|| work.run()).ok_or(Fault::Panicked);
-            self.answer(work, outcome);
+        if self.take_up() {
+            let mut contents = lock(&self.contents);
+            let Contents { work, outcome } = &mut *contents;
+            let work = work.as_mut().expect("a work is settled after it has run");
+            *outcome = Some(contain(|| work.run()).ok_or(Fault::Panicked));
+            contain(|| work.ran());
+            drop(contents);
+            self.answer();
         }
     }
 
     fn refuse(&self, fault: Fault) {
-        if let Some(work) = self.take_up() {
-            self.answer(work, Err(fault));
+        if self.take_up() {
+            lock(&self.contents).outcome = Some(Err(fault));
+            self.answer();
         }
     }
-}
-
-/// The work is dropped with it, so that a panic in that stays here too.
-fn settle<W: Work>(mut work: W, outcome: &Result<W::Output, Fault>) {
-    contain(move || work.settle(outcome.as_ref()));
 }

@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::builder::Builder;
-use super::contain::contain;
 use super::operation::{Cell, Operation};
 use super::port::Port;
 use super::shared::{Entry, Shared};
 use super::work::Work;
+use super::worker;
 
 /// A pool of I/O threads. Cloning gives another handle of the same pool.
 ///
@@ -57,6 +57,7 @@ impl Pool {
     /// The same for a work that nobody awaits: it is settled by the I/O thread, or here if it is refused. Does not block.
     ///
     /// As nobody awaits it, nothing slows down who submits too many: the line grows.
+    #[inline(always)]
     pub fn submit_detached<W: Work>(&self, port: Port, work: W) {
         self.handle.shared.add(Entry { port, job: Cell::detached(work) });
     }
@@ -66,7 +67,7 @@ impl Pool {
     /// For pools without threads: single-threaded programs, and tests that go step by step. A job whose operation was
     /// dropped meanwhile counts as one, though nothing is left of it to do.
     pub fn run_one(&self) -> bool {
-        self.handle.shared.take_any().map(|job| contain(move || job.run())).is_some()
+        self.handle.shared.take_any().map(worker::work).is_some()
     }
 
     /// Ends the pool, for all its handles: works that run go on to their end, works in the queues or in line are answered

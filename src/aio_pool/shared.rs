@@ -118,13 +118,13 @@ impl Shared {
     }
 
     /// The next job for a worker; sleeps until there is one. `None`: the worker is to end.
-    pub fn next(self: &Arc<Self>, worker: usize, bell: &Condvar) -> Option<Arc<dyn Job>> {
+    pub fn next(self: &Arc<Self>, worker: usize, bell: &Condvar) -> Option<Taken<Entry>> {
         let mut state = lock(&self.state);
         loop {
             if let Some((taken, wake)) = self.take(&mut state, Some(worker)) {
                 drop(state);
                 ring(wake);
-                return Some(taken.announce());
+                return Some(taken);
             }
             if state.phase != Phase::Open {
                 return None;
@@ -136,23 +136,26 @@ impl Shared {
     }
 
     /// A job for whoever asks; does not sleep.
-    pub fn take_any(self: &Arc<Self>) -> Option<Arc<dyn Job>> {
+    pub fn take_any(self: &Arc<Self>) -> Option<Taken<Entry>> {
         let mut state = lock(&self.state);
         let (taken, wake) = self.take(&mut state, None)?;
         drop(state);
         ring(wake);
-        Some(taken.announce())
+        Some(taken)
     }
 
     /// Takes a job out of the queues; the first of the line, if any, gets the room (step b).
     fn take(self: &Arc<Self>, state: &mut State, own: Option<usize>) -> Option<(Taken<Entry>, Wake)> {
         let taken = state.queues.take(own)?;
-        let wake = state.queues.next_in_line().and_then(|next| {
-            // There is a queue at least: the one that has just become shorter.
-            let queue = self.choose(state).unwrap_or(taken.queue);
-            state.push(queue, next)
-        });
+        let wake = state.queues.next_in_line().and_then(|next| self.let_in(state, next, taken.queue));
         Some((taken, wake))
+    }
+
+    /// Puts the first of the line into a queue: in `shorter` at least there is room now.
+    #[cold]
+    fn let_in(self: &Arc<Self>, state: &mut State, next: Entry, shorter: usize) -> Wake {
+        let queue = self.choose(state).unwrap_or(shorter);
+        state.push(queue, next)
     }
 
     /// The operation that has this ticket was dropped.
@@ -220,7 +223,8 @@ impl State {
 
 impl Taken<Entry> {
     /// Fires `aio_pool-get`: out of the lock, so a trace may show it after a later step of the same queue.
-    fn announce(self) -> Arc<dyn Job> {
+    #[inline(always)]
+    pub fn announce(self) -> Arc<dyn Job> {
         probes::get(|| (self.job.port, self.length as i32));
         self.job.job
     }

@@ -11,6 +11,10 @@ pub trait Work: Send + 'static {
     /// [`Fault::Panicked`].
     fn run(&mut self) -> Self::Output;
 
+    /// Is told that `run` has ended, be it by a panic: on the same thread, right after it. A panic in it is caught and goes
+    /// no further.
+    fn ran(&mut self) {}
+
     /// Is told what became of the work: exactly once for each one submitted, unless its [`Operation`] is leaked.
     ///
     /// Called

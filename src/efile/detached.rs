@@ -30,6 +30,10 @@ where
         self.output = Some(self.work.run());
     }
 
+    fn ran(&mut self) {
+        self.work.ran();
+    }
+
     fn settle(&mut self, outcome: Result<&(), &Fault>) {
         let result = match outcome {
             Ok(()) => {

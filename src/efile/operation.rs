@@ -65,8 +65,17 @@ where
     #[inline(always)]
     fn run(&mut self) -> Self::Output {
         let (work, mut buffer) = self.job.take().expect("the pool runs a work once");
-        let _stage = Internal::enter(self.id, self.request.command.number());
+        #[cfg(test)]
+        observe::note(self.id, observe::Stage::InternalEntry);
+        efile_drv::int_entry(|| (self.id.thread, self.id.tag, self.request.command.number()));
         (work(&self.request, &mut buffer), buffer)
+    }
+
+    #[inline(always)]
+    fn ran(&mut self) {
+        #[cfg(test)]
+        observe::note(self.id, observe::Stage::InternalReturn);
+        efile_drv::int_return(|| (self.id.thread, self.id.tag, self.request.command.number()));
     }
 
     #[inline(always)]
@@ -88,31 +97,6 @@ where
                 error.unwrap_or(0),
             )
         });
-    }
-}
-
-/// `efile_drv-int_entry` now, `efile_drv-int_return` when it goes: a work that panics has its end, too.
-struct Internal {
-    id: OperationId,
-    command: i32,
-}
-
-impl Internal {
-    #[inline(always)]
-    fn enter(id: OperationId, command: i32) -> Internal {
-        #[cfg(test)]
-        observe::note(id, observe::Stage::InternalEntry);
-        efile_drv::int_entry(|| (id.thread, id.tag, command));
-        Internal { id, command }
-    }
-}
-
-impl Drop for Internal {
-    #[inline(always)]
-    fn drop(&mut self) {
-        #[cfg(test)]
-        observe::note(self.id, observe::Stage::InternalReturn);
-        efile_drv::int_return(|| (self.id.thread, self.id.tag, self.command));
     }
 }
 

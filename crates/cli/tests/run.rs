@@ -4,11 +4,14 @@
 mod common;
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 
 use common::{BPFTRACE, DTRACE, HEADER_GENERATOR, Machine, OLD_BPFTRACE, Ran, may_trace, program, read_until, send};
-use nix::sys::signal::Signal;
+use nix::sys::signal::{self, Signal};
+use nix::sys::wait::{WaitStatus, waitpid};
+use nix::unistd::Pid;
 
 /// The part of the program that this test is when `ROLE` says so.
 #[test]
@@ -203,4 +206,33 @@ fn an_interrupt_ends_the_trace_of_a_process_and_not_the_process() {
     assert!(process.try_wait().unwrap().is_none(), "the process lives on");
     process.kill().unwrap();
     process.wait().unwrap();
+}
+
+#[test]
+fn a_command_dies_with_a_killed_dyntrace_only_before_it_has_begun() {
+    if !may_trace() {
+        return;
+    }
+    // So that the command becomes a child of this process when its own parent is gone.
+    nix::sys::prctl::set_child_subreaper(true).unwrap();
+    for (act, end) in [("idle", Signal::SIGKILL), ("follow", Signal::SIGTERM)] {
+        let machine = Machine::new().with("bpftrace", BPFTRACE, act);
+        let mut run = machine.start("wait", &[]);
+        let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let mut has_begun = false;
+        let pid = lines.find_map(|line| {
+            has_begun |= line == "program: waits";
+            line.strip_prefix("tracer: process ").map(|pid| Pid::from_raw(pid.parse().unwrap()))
+        });
+        let pid = pid.expect("the tracer says whom it traces");
+        if act == "follow" {
+            assert!(has_begun || lines.any(|line| line == "program: waits"));
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        if act == "follow" {
+            signal::kill(pid, Signal::SIGTERM).unwrap();
+        }
+        assert_eq!(waitpid(pid, None).unwrap(), WaitStatus::Signaled(pid, end, false), "{act}");
+    }
 }

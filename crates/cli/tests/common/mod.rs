@@ -183,8 +183,11 @@ fn act_tracer(act: &str) -> ! {
         std::process::exit(1);
     }
     let pid: i32 = env::var("PID").unwrap().parse().unwrap();
-    arm(pid);
-    println!("tracer: attached");
+    println!("tracer: process {pid}");
+    if act != "idle" {
+        arm(pid);
+        println!("tracer: attached");
+    }
     if act == "hostile" {
         use std::io::Write;
         std::io::stdout().write_all(b"tag \x1b]0;owned\x07 \xff\xfe caf\xc3\xa9\n").unwrap();

@@ -11,10 +11,10 @@
 //! 5. The word is put back, and the child runs its first instruction.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use nix::sys::ptrace;
 use nix::sys::signal::Signal;
@@ -42,13 +42,40 @@ pub struct Held {
     memory: File,
     entry: u64,
     word: [u8; JUMP.len()],
+    guard: Guard,
 }
 
 impl Held {
     /// Lets the child run. (Step 5.)
     pub fn release(self) -> io::Result<()> {
+        // A child that has begun goes on even if this process is killed.
+        drop(self.guard);
         // The jump lies within one word, which the processor fetches whole: it sees the old instruction or the new one.
         self.memory.write_all_at(&self.word, self.entry)
+    }
+}
+
+/// A shell that kills the child if this process goes without a chance to do so itself: nobody else would end its circle.
+#[derive(Debug)]
+struct Guard(Child);
+
+impl Guard {
+    fn over(child: &Child) -> io::Result<Guard> {
+        // The other end of its input closes with this process.
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", "read -r _ || kill -KILL $0", &child.id().to_string()]);
+        shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        let cannot = |error: io::Error| io::Error::new(error.kind(), format!("its guard, /bin/sh: {error}"));
+        shell.spawn().map(Guard).map_err(cannot)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if let Some(mut input) = self.0.stdin.take() {
+            let _ = input.write_all(b"\n");
+        }
+        let _ = self.0.wait();
     }
 }
 
@@ -71,6 +98,7 @@ pub fn hold(command: &mut Command, entry: impl Fn(u32) -> io::Result<u64>) -> io
 
 /// Steps 1 to 3. A child that ends on the way there gives its status.
 fn circle(child: &Child, entry: impl Fn(u32) -> io::Result<u64>) -> io::Result<Result<Held, ExitStatus>> {
+    let guard = Guard::over(child)?;
     let pid = Pid::from_raw(child.id().cast_signed());
     if let Err(status) = next_stop(pid, Signal::SIGTRAP)? {
         return Ok(Err(status));
@@ -86,7 +114,7 @@ fn circle(child: &Child, entry: impl Fn(u32) -> io::Result<u64>) -> io::Result<R
     }
     memory.write_all_at(&JUMP, entry)?;
     ptrace::detach(pid, None)?;
-    Ok(Ok(Held { memory, entry, word }))
+    Ok(Ok(Held { memory, entry, word, guard }))
 }
 
 /// Waits until the child stops with `signal`; other signals are for the child. One that ends instead gives its status.

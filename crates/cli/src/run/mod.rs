@@ -3,6 +3,7 @@
 mod choose;
 mod gate;
 mod leftovers;
+mod marks;
 mod output;
 mod session;
 mod signals;
@@ -22,7 +23,8 @@ use crate::exit::{self, Failure, Outcome};
 use crate::script::{self, Named, Script};
 use crate::tracer::Kind;
 
-use output::Sink;
+use marks::Mark;
+use output::{Sink, Trace};
 use target::Target;
 
 pub use target::Asked;
@@ -67,9 +69,11 @@ pub fn run(request: &Request) -> Outcome {
             Sink::File(File::create(path).with_context(|| format!("cannot write to {}", escape::path(path)))?)
         }
     };
-    let file = ScriptFile::new(&script, tracer.kind, text)?;
+    let mark = matches!(script, Script::Shipped(_)).then(Mark::new);
+    let text = mark.as_ref().map_or_else(|| text.to_owned(), |mark| mark.put_into(text));
+    let file = ScriptFile::new(&script, tracer.kind, &text)?;
     session::Session { tracer: &tracer, script: file.path(), target: &target, asked: &request.asked, sites: &sites }
-        .run(sink)
+        .run(Trace::new(sink, mark))
 }
 
 /// A probe of a process, attached by the path of its program as well, makes bpftrace report each event twice.

@@ -10,6 +10,7 @@ use std::thread;
 use crate::escape::Stream;
 
 use super::Event;
+use super::marks::{Mark, Marked};
 
 /// How many pieces the tracer has printed: whoever waits for it to end waits longer while this grows.
 #[derive(Clone, Default)]
@@ -68,11 +69,41 @@ impl EmptyLines {
     }
 }
 
+/// The trace on its way to the user.
+pub struct Trace {
+    to: Sink,
+    stream: Stream,
+    marked: Option<Marked>,
+    lines: EmptyLines,
+}
+
+impl Trace {
+    /// The trace of a script, perhaps with marks in what it prints, on its way to `to`.
+    pub fn new(to: Sink, mark: Option<Mark>) -> Trace {
+        Trace { to, stream: Stream::default(), marked: mark.map(Marked::new), lines: EmptyLines::default() }
+    }
+
+    fn push(&mut self, piece: &[u8]) -> io::Result<()> {
+        let mut text = self.stream.push(piece);
+        if let Some(marked) = &mut self.marked {
+            text = marked.push(&text);
+        }
+        self.to.write(&self.lines.pass(&text))
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        let mut text = self.stream.finish();
+        if let Some(mut marked) = self.marked {
+            text = marked.push(&text);
+            text += &marked.finish();
+        }
+        self.to.write(&self.lines.pass(&text))
+    }
+}
+
 /// Passes the tracer's standard output on, in a thread of its own.
-pub fn pass_on(mut from: impl Read + Send + 'static, mut to: Sink, progress: Progress, events: Sender<Event>) {
+pub fn pass_on(mut from: impl Read + Send + 'static, mut trace: Trace, progress: Progress, events: Sender<Event>) {
     thread::spawn(move || {
-        let mut stream = Stream::default();
-        let mut lines = EmptyLines::default();
         let mut buffer = [0; 16 * 1024];
         let mut is_open = true;
         loop {
@@ -83,13 +114,13 @@ pub fn pass_on(mut from: impl Read + Send + 'static, mut to: Sink, progress: Pro
                 Err(_) => break,
             };
             progress.0.fetch_add(1, Ordering::Relaxed);
-            if is_open && let Err(error) = to.write(&lines.pass(&stream.push(piece))) {
+            if is_open && let Err(error) = trace.push(piece) {
                 // Reading goes on: the tracer must not wait for a reader that is gone.
                 is_open = false;
                 let _ = events.send(Event::CannotWrite(error));
             }
         }
-        if is_open && let Err(error) = to.write(&lines.pass(&stream.finish())) {
+        if is_open && let Err(error) = trace.finish() {
             let _ = events.send(Event::CannotWrite(error));
         }
         let _ = events.send(Event::OutputEnded);

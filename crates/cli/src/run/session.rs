@@ -21,7 +21,7 @@ use crate::exit::{self, Failure, Outcome};
 use crate::tracer::{Kind, Tracer};
 
 use super::gate::{self, Held, Started};
-use super::output::Sink;
+use super::output::Trace;
 use super::target::{Asked, Target};
 use super::tracing::{Followed, Tracing};
 use super::watch::Watch;
@@ -49,22 +49,22 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Does it; the trace goes to `sink`.
-    pub fn run(&self, sink: Sink) -> Outcome {
+    /// Does it; what the tracer prints goes to `trace`.
+    pub fn run(&self, trace: Trace) -> Outcome {
         let (sender, events) = mpsc::channel();
         signals::receive(sender.clone()).context("cannot receive signals")?;
         let mut run = match self.asked {
             Asked::Command(words) if gate::IS_SUPPORTED => match self.hold(words)? {
-                Ok((child, held)) => self.start_held(child, held, sink, &sender, events)?,
+                Ok((child, held)) => self.start_held(child, held, trace, &sender, events)?,
                 Err(status) => return Ok(exit_code(status)),
             },
             Asked::Command(words) => {
                 self.must_be_startable(words)?;
-                let tracing = self.start_tracer(&Followed::Command(words), sink, &sender)?;
+                let tracing = self.start_tracer(&Followed::Command(words), trace, &sender)?;
                 Run::new(self.tracer.kind, tracing, None, events)
             }
             Asked::Process(pid) => {
-                let tracing = self.start_tracer(&Followed::Process(*pid), sink, &sender)?;
+                let tracing = self.start_tracer(&Followed::Process(*pid), trace, &sender)?;
                 Run::new(self.tracer.kind, tracing, None, events)
             }
         };
@@ -86,21 +86,21 @@ impl Session<'_> {
         &self,
         child: Child,
         held: Held,
-        sink: Sink,
+        trace: Trace,
         sender: &Sender<Event>,
         events: Receiver<Event>,
     ) -> Result<Run, Failure> {
         let pid = child.id();
         let child = Guarded { child, ended: None, is_held: true };
         let watch = Watch::new(pid, self.target, self.sites)?;
-        let tracing = self.start_tracer(&Followed::Process(pid), sink, sender)?;
+        let tracing = self.start_tracer(&Followed::Process(pid), trace, sender)?;
         let mut run = Run::new(self.tracer.kind, tracing, Some(child), events);
         run.until_ready(&watch, held)?;
         Ok(run)
     }
 
-    fn start_tracer(&self, followed: &Followed, sink: Sink, sender: &Sender<Event>) -> Result<Tracing, Failure> {
-        Tracing::start(self.tracer, self.script, followed, &self.target.program, sink, sender).map_err(|error| {
+    fn start_tracer(&self, followed: &Followed, trace: Trace, sender: &Sender<Event>) -> Result<Tracing, Failure> {
+        Tracing::start(self.tracer, self.script, followed, &self.target.program, trace, sender).map_err(|error| {
             Failure::new(exit::TRACER_FAILED, anyhow!("cannot start {}: {error}", escape::path(&self.tracer.path)))
         })
     }

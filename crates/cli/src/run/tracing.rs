@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 
 use crate::tracer::{Kind, Tracer};
 
-use super::output::{self, Progress, Sink};
+use super::output::{self, Progress, Trace};
 use super::{Event, leftovers};
 
 /// What a tracer follows.
@@ -40,7 +40,7 @@ impl Tracing {
         script: &Path,
         followed: &Followed,
         program: &Path,
-        sink: Sink,
+        trace: Trace,
         events: &Sender<Event>,
     ) -> io::Result<Tracing> {
         let mut child = command(tracer, script, followed, program)
@@ -51,7 +51,7 @@ impl Tracing {
             .spawn()?;
         let progress = Progress::default();
         if let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) {
-            output::pass_on(stdout, sink, progress.clone(), events.clone());
+            output::pass_on(stdout, trace, progress.clone(), events.clone());
             output::pass_errors_on(stderr, progress.clone(), events.clone());
         }
         Ok(Tracing { kind: tracer.kind, child, ended: None, progress })

@@ -1,6 +1,7 @@
 //! The scripts under bpftrace.
 
 use crate::events::{self, Order};
+use crate::hostile;
 use crate::machine::{self, turn};
 use crate::programs::{MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced};
 
@@ -20,6 +21,13 @@ fn the_lines_to_the_letter() {
     assert_eq!(traced("bpftrace", "messages", "every_event", &[]).0, MESSAGES);
     assert_eq!(traced("bpftrace", "user-probe", "every_event", &[]).0, USER_PROBES);
     assert_eq!(traced("bpftrace", &orders("bt"), "own_provider", &[]).0, ORDERS);
+}
+
+#[test]
+fn hostile_names() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    // 512 bytes, and that there are more.
+    hostile::check("bpftrace", "#Port<0.1>", &("ä".repeat(256) + ".."));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The scripts and the definition of the probes under DTrace 2.
 
 use crate::events::{self, Order};
+use crate::hostile;
 use crate::machine::{self, tracers, turn};
 use crate::programs::{MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced};
 
@@ -27,6 +28,13 @@ fn the_lines_to_the_letter() {
     assert_eq!(sorted(&traced("dtrace", "messages", "every_event", &[]).0), sorted(MESSAGES));
     assert_eq!(sorted(&traced("dtrace", "user-probe", "every_event", &[]).0), sorted(USER_PROBES));
     assert_eq!(sorted(&traced("dtrace", &orders("d"), "own_provider", &[]).0), sorted(ORDERS));
+}
+
+#[test]
+fn hostile_names() {
+    let Some(_turn) = turn("dtrace", true) else { return };
+    // 511 bytes, the last of them half a character.
+    hostile::check("dtrace", "?", &("ä".repeat(255) + r"\xc3"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod bpftrace;
 mod dtrace;
 mod events;
 mod gdb;
+mod hostile;
 mod machine;
 mod perf;
 mod programs;

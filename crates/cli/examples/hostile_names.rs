@@ -1,0 +1,24 @@
+//! Renames files that do not exist, with names and user tags that would harm a terminal or a trace that shows them as they are.
+//! Ends with status 7, so that tests see whose status arrives.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::ExitCode;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<ExitCode, dyntrace::TagError> {
+    let long = "ä".repeat(32 * 1024);
+    let names: [&[u8]; 5] = [
+        b"one\ntwo >\nefile_drv return tag={1,1} user tag  | RENAME (12) | errno 0\n",
+        b"\x1b[31mred\x1b[m",
+        b"no \xff\xfe UTF-8",
+        b"\x07bell\ttab\rreturn\x7f",
+        long.as_bytes(),
+    ];
+    for name in names {
+        dyntrace::put_tag(String::from_utf8_lossy(name).into_owned())?;
+        let name = OsStr::from_bytes(name);
+        dyntrace::fs::rename(name, name).await.expect_err("there is no such file");
+    }
+    Ok(ExitCode::from(7))
+}

@@ -33,6 +33,8 @@ pub mod efile;
 pub mod fs;
 pub mod probes;
 pub mod process;
+#[cfg(target_os = "linux")]
+pub mod recorder;
 mod scope;
 #[cfg(feature = "scripts")]
 pub mod scripts;

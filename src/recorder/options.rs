@@ -1,0 +1,174 @@
+//! What a session records, and where to: as a value and as the one text that the environment and the control socket take.
+//!
+//! ```text
+//! record:DIRECTORY,probes=efile_drv*+aio_pool*,mode=overwrite,size=16M,tag=req-*,command=12,failed
+//! ```
+//!
+//! Everything after the directory may be left out. A comma or a backslash in a value has a backslash before it.
+
+mod text;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use super::descriptor::Descriptor;
+use super::filter::Filter;
+use super::glob::Glob;
+
+pub use text::OptionsError;
+
+/// What a session does when the files of its threads are full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Files grow up to their size as events come; then new events are dropped and counted.
+    #[default]
+    Stream,
+    /// Files have their size from the beginning; when one is full, new events of its thread are dropped and counted.
+    Discard,
+    /// Files are circles: new events take the place of the oldest. A snapshot makes a trace of what is there.
+    Overwrite,
+}
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: [Mode; 3] = [Mode::Stream, Mode::Discard, Mode::Overwrite];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Stream => "stream",
+            Mode::Discard => "discard",
+            Mode::Overwrite => "overwrite",
+        }
+    }
+
+    /// The size of a thread's file, in bytes, if none is asked for.
+    pub fn default_size(self) -> u64 {
+        match self {
+            Mode::Stream => 1 << 30,
+            Mode::Discard | Mode::Overwrite => 1 << 20,
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a session records, and where to.
+///
+/// ```
+/// # #[cfg(target_os = "linux")] {
+/// use dyntrace::recorder::{Mode, Options};
+///
+/// let mut options = Options::new("/var/tmp/trace");
+/// options.mode = Mode::Overwrite;
+/// options.filter.failed = true;
+/// assert_eq!(options.to_string(), "record:/var/tmp/trace,mode=overwrite,failed");
+/// assert_eq!(options.to_string().parse(), Ok(options));
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// The folder of the trace. Each process makes one for itself in it.
+    pub directory: PathBuf,
+    /// What is done when files are full.
+    pub mode: Mode,
+    /// Which probes are recorded: those that one of the patterns names, by `efile_drv-entry` or by `dyntrace:efile_drv-entry`. All of
+    /// them if there is no pattern.
+    pub probes: Vec<Glob>,
+    /// The most that the file of one thread takes, in bytes, from [`Options::SMALLEST`] to [`Options::LARGEST`]; the mode's own if none.
+    pub size: Option<u64>,
+    /// Which of the events of these probes are recorded.
+    pub filter: Filter,
+}
+
+impl Options {
+    /// The smallest file of a thread: two sub-buffers.
+    pub const SMALLEST: u64 = 64 << 10;
+    /// The largest file of a thread: it is mapped whole, and there may be thousands.
+    pub const LARGEST: u64 = 64 << 30;
+
+    /// Everything, into `directory`.
+    pub fn new(directory: impl Into<PathBuf>) -> Options {
+        Options {
+            directory: directory.into(),
+            mode: Mode::default(),
+            probes: Vec::new(),
+            size: None,
+            filter: Filter::default(),
+        }
+    }
+
+    /// The size of a thread's file in bytes: a whole number of sub-buffers; in a circle, a power of two of them.
+    pub(crate) fn file_size(&self) -> u64 {
+        let size = self.size.unwrap_or(self.mode.default_size()).clamp(Options::SMALLEST, Options::LARGEST);
+        match self.mode {
+            Mode::Stream | Mode::Discard => size.next_multiple_of(Options::SMALLEST / 2),
+            Mode::Overwrite => size.next_power_of_two(),
+        }
+    }
+
+    /// Whether the probe is one of those to record.
+    pub(crate) fn takes(&self, probe: &Descriptor) -> bool {
+        takes(&self.probes, probe)
+    }
+}
+
+/// Whether one of the patterns names the probe, or there is none.
+pub(crate) fn takes(probes: &[Glob], probe: &Descriptor) -> bool {
+    let name = probe.tool_name();
+    let long = format!("{}:{name}", probe.provider);
+    probes.is_empty() || probes.iter().any(|glob| glob.matches(name.as_bytes()) || glob.matches(long.as_bytes()))
+}
+
+impl FromStr for Options {
+    type Err = OptionsError;
+
+    fn from_str(options: &str) -> Result<Options, OptionsError> {
+        text::parse(options)
+    }
+}
+
+impl fmt::Display for Options {
+    /// The text that reads back as these options, if the directory's name is UTF-8.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text::write(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ptr;
+
+    use super::*;
+
+    static ENTRY: Descriptor = Descriptor::new("dyntrace", "efile_drv__int_entry", &[], ptr::null);
+
+    #[test]
+    fn probes_by_short_and_by_long_name() {
+        let takes = |globs: &[&str]| {
+            let mut options = Options::new("/t");
+            options.probes = globs.iter().map(|&glob| glob.into()).collect();
+            options.takes(&ENTRY)
+        };
+        assert!(takes(&[]));
+        assert!(takes(&["aio_pool*", "efile_drv-int_*"]));
+        assert!(takes(&["dyntrace:*"]));
+        assert!(!takes(&["aio_pool*", "shop:*", "efile_drv"]));
+    }
+
+    #[test]
+    fn sizes_are_of_whole_sub_buffers() {
+        let size = |mode, size| Options { mode, size, ..Options::new("/t") }.file_size();
+        assert_eq!(size(Mode::Stream, None), 1 << 30);
+        assert_eq!(size(Mode::Stream, Some(100_000)), 4 * 32768);
+        assert_eq!(size(Mode::Discard, Some(1)), Options::SMALLEST);
+        assert_eq!(size(Mode::Overwrite, Some(3 << 20)), 4 << 20);
+        assert_eq!(size(Mode::Overwrite, Some(u64::MAX)), Options::LARGEST);
+    }
+}

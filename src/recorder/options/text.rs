@@ -1,0 +1,309 @@
+//! The options as text: read and written.
+
+use std::fmt::{self, Write as _};
+
+use super::{Mode, Options};
+use crate::recorder::filter::Filter;
+use crate::recorder::glob::Glob;
+
+/// Why a text is not one of options.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// It does not begin as it should.
+    #[error(
+        "{0:?} does not begin with record:DIRECTORY; an example: record:/tmp/trace,probes=efile_drv*,mode=overwrite"
+    )]
+    NotRecord(String),
+    /// A part that has no meaning here.
+    #[error("{name:?} is not one of the options: {allowed}")]
+    Unknown {
+        /// What was found.
+        name: String,
+        /// What may stand there.
+        allowed: &'static str,
+    },
+    /// One option more than once.
+    #[error("{0} is given twice")]
+    Twice(&'static str),
+    /// A value that the option does not have.
+    #[error("{option}={value:?}: {allowed}")]
+    Value {
+        /// The option.
+        option: &'static str,
+        /// What was found.
+        value: String,
+        /// What may stand there.
+        allowed: &'static str,
+    },
+}
+
+const BEGINNING: &str = "record:";
+const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES, tag=GLOB, command=NUMBER, failed";
+const CHANGEABLE: &str = "probes=GLOB+GLOB, tag=GLOB, command=NUMBER, failed can be changed";
+
+/// Reads `record:DIRECTORY,...`.
+pub(super) fn parse(text: &str) -> Result<Options, OptionsError> {
+    let not_record = || OptionsError::NotRecord(text.to_owned());
+    let mut parts = split(text.strip_prefix(BEGINNING).ok_or_else(not_record)?, ',');
+    let directory = parts.next().map(plain).filter(|directory| !directory.is_empty()).ok_or_else(not_record)?;
+    let mut reader = Reader { options: Options::new(directory), seen: Vec::new() };
+    for part in parts {
+        if !reader.read_changeable(part)? && !reader.read_fixed(part)? {
+            return Err(OptionsError::Unknown { name: plain(part), allowed: KEYS });
+        }
+    }
+    Ok(reader.options)
+}
+
+/// Reads what a running session can change: `probes=...,tag=...,command=...,failed`. What is not there is not asked for any more.
+pub(crate) fn parse_change(text: &str) -> Result<(Vec<Glob>, Filter), OptionsError> {
+    let mut reader = Reader { options: Options::new(""), seen: Vec::new() };
+    for part in split(text, ',').filter(|part| !part.is_empty()) {
+        if !reader.read_changeable(part)? {
+            return Err(OptionsError::Unknown { name: plain(part), allowed: CHANGEABLE });
+        }
+    }
+    Ok((reader.options.probes, reader.options.filter))
+}
+
+struct Reader {
+    options: Options,
+    seen: Vec<&'static str>,
+}
+
+impl Reader {
+    fn read_changeable(&mut self, part: &str) -> Result<bool, OptionsError> {
+        if part == "failed" {
+            self.once("failed")?;
+            self.options.filter.failed = true;
+            return Ok(true);
+        }
+        match part.split_once('=') {
+            Some(("probes", value)) => {
+                self.once("probes")?;
+                self.options.probes = split(value, '+').map(|glob| plain(glob).replace("__", "-").into()).collect();
+            }
+            Some(("tag", value)) => {
+                self.once("tag")?;
+                self.options.filter.tag = Some(plain(value).into());
+            }
+            Some(("command", value)) => {
+                self.once("command")?;
+                let bad = || bad("command", value, "expected the number of a command");
+                self.options.filter.command = Some(value.parse().map_err(|_| bad())?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn read_fixed(&mut self, part: &str) -> Result<bool, OptionsError> {
+        match part.split_once('=') {
+            Some(("mode", value)) => {
+                self.once("mode")?;
+                let mode = Mode::ALL.into_iter().find(|mode| mode.name() == value);
+                self.options.mode = mode.ok_or_else(|| bad("mode", value, "expected stream, discard or overwrite"))?;
+            }
+            Some(("size", value)) => {
+                self.once("size")?;
+                let size = bytes(value).filter(|size| (Options::SMALLEST..=Options::LARGEST).contains(size));
+                let size =
+                    size.ok_or_else(|| bad("size", value, "expected a number of bytes from 64K to 64G, like 16M"));
+                self.options.size = Some(size?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn once(&mut self, option: &'static str) -> Result<(), OptionsError> {
+        if self.seen.contains(&option) {
+            return Err(OptionsError::Twice(option));
+        }
+        self.seen.push(option);
+        Ok(())
+    }
+}
+
+fn bad(option: &'static str, value: &str, allowed: &'static str) -> OptionsError {
+    OptionsError::Value { option, value: plain(value), allowed }
+}
+
+/// A number of bytes, or of units of 1024 bytes and its powers.
+fn bytes(text: &str) -> Option<u64> {
+    let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
+        None => (text, 1),
+        Some(digits) if text.ends_with('K') => (digits, 1 << 10),
+        Some(digits) if text.ends_with('M') => (digits, 1 << 20),
+        Some(digits) => (digits, 1 << 30),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// The parts of `text` between separators that have no backslash before them.
+fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut is_escaped = false;
+    text.split(move |c| {
+        let is_separator = c == separator && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        is_separator
+    })
+}
+
+/// A part without the backslashes that keep it together.
+fn plain(part: &str) -> String {
+    let mut out = String::with_capacity(part.len());
+    let mut characters = part.chars();
+    while let Some(c) = characters.next() {
+        out.push(if c == '\\' { characters.next().unwrap_or(c) } else { c });
+    }
+    out
+}
+
+/// Writes the options so that they read back.
+pub(super) fn write(options: &Options, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(BEGINNING)?;
+    escaped(f, &options.directory.to_string_lossy())?;
+    if options.mode != Mode::default() {
+        write!(f, ",mode={}", options.mode)?;
+    }
+    if let Some(size) = options.size {
+        write!(f, ",size={size}")?;
+    }
+    let change = Change { probes: &options.probes, filter: &options.filter }.to_string();
+    if change.is_empty() { Ok(()) } else { write!(f, ",{change}") }
+}
+
+/// What a running session can change, as [`parse_change`] reads it.
+pub(crate) struct Change<'a> {
+    pub(crate) probes: &'a [Glob],
+    pub(crate) filter: &'a Filter,
+}
+
+impl fmt::Display for Change<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (i, glob) in self.probes.iter().enumerate() {
+            f.write_str(if i == 0 { "probes=" } else { "+" })?;
+            escaped(f, glob.as_str())?;
+            separator = ",";
+        }
+        if let Some(tag) = &self.filter.tag {
+            write!(f, "{separator}tag=")?;
+            escaped(f, tag.as_str())?;
+            separator = ",";
+        }
+        if let Some(command) = self.filter.command {
+            write!(f, "{separator}command={command}")?;
+            separator = ",";
+        }
+        if self.filter.failed {
+            write!(f, "{separator}failed")?;
+        }
+        Ok(())
+    }
+}
+
+fn escaped(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    for c in text.chars() {
+        if matches!(c, '\\' | ',' | '+') {
+            f.write_char('\\')?;
+        }
+        f.write_char(c)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn error(text: &str) -> String {
+        text.parse::<Options>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn everything_at_once() {
+        let text =
+            "record:/tmp/a=b,probes=efile_drv*+aio_pool__add,mode=overwrite,size=16M,tag=req-*,command=12,failed";
+        let options: Options = text.parse().unwrap();
+        let mut expected = Options::new("/tmp/a=b");
+        expected.probes = vec!["efile_drv*".into(), "aio_pool-add".into()];
+        expected.mode = Mode::Overwrite;
+        expected.size = Some(16 << 20);
+        expected.filter = Filter { tag: Some("req-*".into()), command: Some(12), failed: true };
+        assert_eq!(options, expected);
+    }
+
+    #[test]
+    fn what_is_wrong_and_what_is_allowed() {
+        for (text, what) in [
+            ("", "does not begin with record:DIRECTORY"),
+            ("record:", "does not begin with record:DIRECTORY"),
+            ("trace:/tmp", "\"trace:/tmp\" does not begin"),
+            ("record:/t,mode=fast", "mode=\"fast\": expected stream, discard or overwrite"),
+            ("record:/t,size=1", "from 64K to 64G"),
+            ("record:/t,size=99999999999999999999G", "from 64K to 64G"),
+            ("record:/t,size=-1", "from 64K to 64G"),
+            ("record:/t,command=RENAME", "expected the number of a command"),
+            ("record:/t,failed,failed", "failed is given twice"),
+            ("record:/t,colour=red", "\"colour=red\" is not one of the options: probes=GLOB"),
+            ("record:/t,", "\"\" is not one of the options"),
+            ("record:/t,\x1b[2J", "\"\\u{1b}[2J\" is not"),
+        ] {
+            assert!(error(text).contains(what), "{text}: {}", error(text));
+        }
+    }
+
+    #[test]
+    fn separators_in_values() {
+        let options: Options = r"record:/a\,b\\,tag=x\,y".parse().unwrap();
+        assert_eq!(options.directory.to_str(), Some(r"/a,b\"));
+        assert_eq!(options.filter.tag, Some("x,y".into()));
+        assert_eq!(r"record:\".parse::<Options>().unwrap().directory.to_str(), Some(r"\"));
+    }
+
+    #[test]
+    fn only_some_can_be_changed() {
+        assert_eq!(parse_change(""), Ok((Vec::new(), Filter::default())));
+        let filter = Filter { failed: true, ..Filter::default() };
+        assert_eq!(parse_change("failed,probes=a+b"), Ok((vec!["a".into(), "b".into()], filter)));
+        let error = parse_change("size=1M").unwrap_err().to_string();
+        assert!(error.contains("\"size=1M\" is not one of the options") && error.contains("can be changed"), "{error}");
+    }
+
+    prop_compose! {
+        fn any_options()(
+            directory in ".+",
+            mode in prop::sample::select(Mode::ALL.to_vec()),
+            probes in prop::collection::vec("[^_]*", 0..4),
+            size in prop::option::of(Options::SMALLEST..=Options::LARGEST),
+            tag in prop::option::of(".*"),
+            command: Option<i64>,
+            failed: bool,
+        ) -> Options {
+            let probes = probes.into_iter().map(Glob::from).collect();
+            let filter = Filter { tag: tag.map(Glob::from), command, failed };
+            Options { directory: directory.into(), mode, probes, size, filter }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(options in any_options()) {
+            prop_assert_eq!(options.to_string().parse::<Options>(), Ok(options.clone()));
+            let change = Change { probes: &options.probes, filter: &options.filter }.to_string();
+            prop_assert_eq!(parse_change(&change), Ok((options.probes, options.filter)));
+        }
+
+        #[test]
+        fn any_text_is_options_or_an_error(text: String) {
+            let _ = text.parse::<Options>();
+            let _ = format!("record:{text}").parse::<Options>();
+            let _ = parse_change(&text);
+        }
+    }
+}

@@ -1,9 +1,12 @@
 //! The recorder: probes into per-thread files at memory speed, without a tracer and without root.
 
+mod clock;
 mod descriptor;
 mod filter;
 mod glob;
 mod options;
+mod packet;
+mod stream_file;
 
 pub use descriptor::{Argument, Descriptor, Kind};
 pub use filter::{Field, Filter};

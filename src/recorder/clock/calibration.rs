@@ -1,0 +1,161 @@
+//! What a cycle is worth: frequency and origin of the clock, found by reading it together with the kernel's clocks.
+
+use std::time::Duration;
+
+use rustix::time::ClockId;
+
+use super::{COUNTER, choose, nanoseconds, now};
+
+const SECOND: i128 = 1_000_000_000;
+/// How long the first measure of the frequency takes: long enough for about 20 millionths of error, short enough for a
+/// program's start.
+const FIRST_MEASURE: Duration = Duration::from_millis(2);
+/// After a measure over this long a frequency is known well...
+const WELL_KNOWN: i128 = SECOND;
+/// ...and one that differs by more than 1/this was measured over a suspension of the machine, in which one clock stood still.
+const BELIEVED_CHANGE: u64 = 5_000;
+
+/// The clocks, read at one instant.
+#[derive(Clone, Copy, Debug)]
+struct Instant {
+    cycles: u64,
+    monotonic: i128,
+    realtime: i128,
+}
+
+impl Instant {
+    /// The best of several tries: the one in which the least time went by between the first and the last reading.
+    fn now() -> Self {
+        const TRIES: usize = 16;
+        let one = || {
+            let before = now();
+            let monotonic = nanoseconds(ClockId::Monotonic);
+            let realtime = nanoseconds(ClockId::Realtime);
+            let width = now().saturating_sub(before);
+            (width, Self { cycles: before + width / 2, monotonic, realtime })
+        };
+        (1..TRIES).map(|_| one()).fold(one(), |best, other| if other.0 < best.0 { other } else { best }).1
+    }
+}
+
+/// How cycles become time: cycle `c` was at `offset_seconds + (offset_cycles + c) / frequency` seconds since 1970.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Calibration {
+    /// Cycles per second.
+    pub(crate) frequency: u64,
+    /// Whole seconds from 1970 to cycle 0.
+    pub(crate) offset_seconds: i64,
+    /// The rest of that, in cycles; less than `frequency`.
+    pub(crate) offset_cycles: u64,
+    start: Instant,
+    measured: i128,
+}
+
+impl Calibration {
+    /// Chooses the clock, if that was not done yet, and measures it. Takes some milliseconds where the clock is a counter.
+    pub(crate) fn start() -> Self {
+        let counter = choose() == COUNTER;
+        let mut calibration =
+            Self { frequency: SECOND as u64, offset_seconds: 0, offset_cycles: 0, start: Instant::now(), measured: 0 };
+        if counter {
+            std::thread::sleep(FIRST_MEASURE);
+            calibration.refine();
+        } else {
+            calibration.set_origin();
+        }
+        calibration
+    }
+
+    /// Measures the frequency again, over all the time since the start. The instant of the start keeps its time.
+    pub(crate) fn refine(&mut self) {
+        if choose() != COUNTER {
+            return;
+        }
+        let end = Instant::now();
+        let (cycles, time) = (end.cycles.saturating_sub(self.start.cycles), end.monotonic - self.start.monotonic);
+        if cycles == 0 || time <= self.measured {
+            return;
+        }
+        let frequency = ((i128::from(cycles) * SECOND + time / 2) / time) as u64;
+        if self.measured >= WELL_KNOWN && frequency.abs_diff(self.frequency) > self.frequency / BELIEVED_CHANGE {
+            return;
+        }
+        (self.frequency, self.measured) = (frequency, time);
+        self.set_origin();
+    }
+
+    /// Finds where cycle 0 was from where the start was.
+    fn set_origin(&mut self) {
+        let frequency = i128::from(self.frequency);
+        let origin = self.start.realtime * frequency / SECOND - i128::from(self.start.cycles);
+        self.offset_seconds = origin.div_euclid(frequency) as i64;
+        self.offset_cycles = origin.rem_euclid(frequency) as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The time since 1970 of a cycle, in nanoseconds, as readers make it.
+    fn realtime(calibration: &Calibration, cycles: u64) -> i128 {
+        i128::from(calibration.offset_seconds) * SECOND
+            + (i128::from(calibration.offset_cycles) + i128::from(cycles)) * SECOND / i128::from(calibration.frequency)
+    }
+
+    #[test]
+    fn never_goes_back_in_a_thread() {
+        Calibration::start();
+        let mut last = now();
+        for _ in 0..1_000_000 {
+            let next = now();
+            assert!(next >= last);
+            last = next;
+        }
+    }
+
+    #[test]
+    fn the_start_keeps_its_time() {
+        let mut calibration = Calibration::start();
+        let start = calibration.start;
+        for _ in 0..3 {
+            let one_cycle = SECOND / i128::from(calibration.frequency) + 1;
+            assert!((realtime(&calibration, start.cycles) - start.realtime).abs() <= one_cycle);
+            assert!(calibration.offset_cycles < calibration.frequency);
+            calibration.refine();
+        }
+    }
+
+    #[test]
+    fn a_suspension_is_not_believed() {
+        let mut calibration = Calibration::start();
+        let known = calibration.frequency;
+        calibration.measured = WELL_KNOWN;
+        // As if the kernel's clock had stood still for most of two seconds.
+        calibration.start.monotonic -= 2 * SECOND;
+        calibration.refine();
+        assert_eq!(calibration.frequency, known);
+    }
+
+    /// Prints the error; asserts only what no scheduling can spoil.
+    #[test]
+    fn the_frequency_after_a_second_is_right() {
+        let mut calibration = Calibration::start();
+        let first = calibration.frequency;
+        std::thread::sleep(Duration::from_secs(1));
+        calibration.refine();
+        let after_a_second = calibration.frequency;
+        std::thread::sleep(Duration::from_secs(1));
+        calibration.refine();
+        let parts =
+            |frequency: u64| frequency.abs_diff(calibration.frequency) as f64 * 1e6 / calibration.frequency as f64;
+        println!(
+            "{}: {} Hz; off by {:.2} ppm at the start, {:.2} after a second",
+            super::super::name(),
+            calibration.frequency,
+            parts(first),
+            parts(after_a_second)
+        );
+        assert!(parts(after_a_second) < 200.0);
+    }
+}

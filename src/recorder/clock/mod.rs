@@ -1,0 +1,50 @@
+//! The clock of events: the CPU's counter where it can be trusted, else `CLOCK_MONOTONIC`.
+
+#[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), path = "x86.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
+#[cfg_attr(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")), path = "none.rs")]
+mod counter;
+
+mod calibration;
+
+pub(crate) use calibration::Calibration;
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use rustix::time::{ClockId, clock_gettime};
+
+const UNKNOWN: u8 = 0;
+const COUNTER: u8 = 1;
+const MONOTONIC: u8 = 2;
+
+/// Which clock it is. Chosen once, by the first calibration, which comes before anything is recorded; then only read.
+static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Cycles of the clock. Never less than what the same thread read before. Safe in signal handlers.
+#[inline]
+pub(crate) fn now() -> u64 {
+    // Relaxed: whoever records was told of the session after the choice was made.
+    if SOURCE.load(Ordering::Relaxed) == COUNTER { counter::read() } else { nanoseconds(ClockId::Monotonic) as u64 }
+}
+
+/// What the clock is called in traces.
+pub(crate) fn name() -> &'static str {
+    if choose() == COUNTER { counter::NAME } else { "monotonic" }
+}
+
+fn choose() -> u8 {
+    match SOURCE.load(Ordering::Relaxed) {
+        UNKNOWN => {
+            let choice = if counter::is_usable() { COUNTER } else { MONOTONIC };
+            // Two threads that choose at once choose the same.
+            SOURCE.store(choice, Ordering::Relaxed);
+            choice
+        }
+        chosen => chosen,
+    }
+}
+
+fn nanoseconds(clock: ClockId) -> i128 {
+    let time = clock_gettime(clock);
+    i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
+}

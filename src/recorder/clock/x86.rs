@@ -1,0 +1,24 @@
+//! The time stamp counter.
+
+#[cfg(target_arch = "x86")]
+use core::arch::x86 as arch;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64 as arch;
+
+pub(super) const NAME: &str = "tsc";
+
+#[inline(always)]
+pub(super) fn read() -> u64 {
+    // SAFETY: every x86 CPU that Linux runs on since the Pentium has this instruction; it touches no memory.
+    unsafe { arch::_rdtsc() }
+}
+
+/// Whether the counter runs at one rate on all CPUs: the CPU says that its rate never changes, and the kernel, which
+/// compares the CPUs' counters all the time, uses it itself.
+pub(super) fn is_usable() -> bool {
+    const POWER: u32 = 0x8000_0007;
+    const INVARIANT: u32 = 1 << 8;
+    let invariant = arch::__cpuid(0x8000_0000).eax >= POWER && arch::__cpuid(POWER).edx & INVARIANT != 0;
+    let kernels = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    invariant && kernels.is_ok_and(|name| name.trim_end() == "tsc")
+}

@@ -1,0 +1,140 @@
+//! What a stream file is made of: packets with a header of 64 bytes, in whole pages.
+//!
+//! A page that was prepared and never entered is itself a valid empty packet of one page, so a file may grow by any number
+//! of them before anything is written. The writer that enters a sub-buffer stores a header whose packet size swallows the
+//! prepared pages behind it; from then on its content size is the commit word: bytes within it are whole.
+
+/// A file grows by pages of this many bytes.
+pub(crate) const PAGE: usize = 4096;
+/// What a writer enters at once, in bytes. At the end of a file it may be fewer pages.
+pub(crate) const SUB_BUFFER: usize = 32768;
+/// Bytes of packet header and context before the first event.
+pub(crate) const HEADER: usize = 64;
+
+/// The first word of each packet.
+pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
+
+/// Where the fields of a header are, in bytes from the packet's begin.
+pub(crate) mod offset {
+    /// u32: [`MAGIC`](super::MAGIC).
+    pub(crate) const MAGIC: usize = 0;
+    /// 16 bytes: the trace's uuid.
+    pub(crate) const UUID: usize = 4;
+    /// u32: stream class.
+    pub(crate) const STREAM_ID: usize = 20;
+    /// u64: bits that hold something, the header's own among them. The commit word.
+    pub(crate) const CONTENT_SIZE: usize = 24;
+    /// u64: bits until the next packet.
+    pub(crate) const PACKET_SIZE: usize = 32;
+    /// u64: events that this ring had discarded until then.
+    pub(crate) const DISCARDED: usize = 40;
+    /// u64: number of the packet in its ring, from 1; 0 if it was prepared and never entered.
+    pub(crate) const SEQUENCE: usize = 48;
+    /// u64: the thread that wrote it.
+    pub(crate) const TID: usize = 56;
+}
+
+/// The header of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) uuid: [u8; 16],
+    pub(crate) stream_id: u32,
+    /// In bytes here, in bits in the file.
+    pub(crate) content_size: u64,
+    /// In bytes here, in bits in the file.
+    pub(crate) packet_size: u64,
+    pub(crate) discarded: u64,
+    pub(crate) sequence: u64,
+    pub(crate) tid: u64,
+}
+
+impl Header {
+    /// The header as it is in the file.
+    pub(crate) fn encode(&self) -> [u8; HEADER] {
+        let mut bytes = [0; HEADER];
+        let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
+        put(offset::MAGIC, &MAGIC.to_ne_bytes());
+        put(offset::UUID, &self.uuid);
+        put(offset::STREAM_ID, &self.stream_id.to_ne_bytes());
+        put(offset::CONTENT_SIZE, &(self.content_size * 8).to_ne_bytes());
+        put(offset::PACKET_SIZE, &(self.packet_size * 8).to_ne_bytes());
+        put(offset::DISCARDED, &self.discarded.to_ne_bytes());
+        put(offset::SEQUENCE, &self.sequence.to_ne_bytes());
+        put(offset::TID, &self.tid.to_ne_bytes());
+        bytes
+    }
+
+    /// Reads a header; none if these bytes cannot begin a packet.
+    pub(crate) fn decode(bytes: &[u8; HEADER]) -> Option<Self> {
+        let header = Self {
+            uuid: array(bytes, offset::UUID),
+            stream_id: u32::from_ne_bytes(array(bytes, offset::STREAM_ID)),
+            content_size: u64::from_ne_bytes(array(bytes, offset::CONTENT_SIZE)) / 8,
+            packet_size: u64::from_ne_bytes(array(bytes, offset::PACKET_SIZE)) / 8,
+            discarded: u64::from_ne_bytes(array(bytes, offset::DISCARDED)),
+            sequence: u64::from_ne_bytes(array(bytes, offset::SEQUENCE)),
+            tid: u64::from_ne_bytes(array(bytes, offset::TID)),
+        };
+        let sizes = header.content_size >= HEADER as u64
+            && header.content_size <= header.packet_size
+            && header.packet_size.is_multiple_of(PAGE as u64);
+        (u32::from_ne_bytes(array(bytes, offset::MAGIC)) == MAGIC && sizes).then_some(header)
+    }
+}
+
+fn array<const N: usize>(bytes: &[u8; HEADER], at: usize) -> [u8; N] {
+    std::array::from_fn(|i| bytes[at + i])
+}
+
+/// A page that no writer has entered: an empty packet.
+pub(crate) fn prepared_page(uuid: [u8; 16], stream_id: u32, discarded: u64) -> [u8; PAGE] {
+    let header = Header {
+        uuid,
+        stream_id,
+        content_size: HEADER as u64,
+        packet_size: PAGE as u64,
+        discarded,
+        sequence: 0,
+        tid: 0,
+    };
+    let mut page = [0; PAGE];
+    page[..HEADER].copy_from_slice(&header.encode());
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_reads_as_it_was_written() {
+        let header = Header {
+            uuid: std::array::from_fn(|i| i as u8),
+            stream_id: 1,
+            content_size: 100,
+            packet_size: SUB_BUFFER as u64,
+            discarded: 3,
+            sequence: 4,
+            tid: 5,
+        };
+        assert_eq!(Header::decode(&header.encode()), Some(header));
+    }
+
+    #[test]
+    fn what_cannot_begin_a_packet_is_refused() {
+        let page = prepared_page([7; 16], 0, 0);
+        let header: [u8; HEADER] = std::array::from_fn(|i| page[i]);
+        assert!(Header::decode(&header).is_some());
+        for (at, value) in [
+            (offset::MAGIC, 0),
+            (offset::CONTENT_SIZE, 0),
+            (offset::PACKET_SIZE, 0),
+            (offset::CONTENT_SIZE, u64::MAX),
+            (offset::PACKET_SIZE, 8 * (PAGE as u64 + 1)),
+        ] {
+            let mut damaged = header;
+            damaged[at..at + 8].copy_from_slice(&value.to_ne_bytes());
+            assert_eq!(Header::decode(&damaged), None, "{value} at {at}");
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! A stream file: pages of a trace, on disk and in memory at once.
+//!
+//! The file is mapped shared for all that it may ever hold, and grows under its mapping. It grows by appending prepared
+//! pages ([`prepared_page`]): they are all the same, so whoever needs room may append some, and none
+//! need wait for another. Only what is below the file's length is ever touched in memory.
+//!
+//! 1. *Claim*: add what will be appended to `claimed`, unless that would pass the limit. Claims are amounts, not places: the
+//!    kernel finds the place (`O_APPEND`). So the file is never longer than `claimed`.
+//! 2. *Reserve*: `fallocate` beyond the end, so that a full disk is found here and not while memory is written.
+//! 3. *Append* prepared pages, many at once.
+//! 4. *Publish*: the file's true length, if it is more than what was published.
+//!
+//! What could not be appended is given back to `claimed`.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{FallocateFlags, fallocate, fstat, ftruncate};
+use rustix::io::Errno;
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+use rustix::process::{Resource, getrlimit};
+
+use super::packet::{HEADER, Header, PAGE, SUB_BUFFER, offset, prepared_page};
+
+/// How many pages are appended with one system call.
+const AT_ONCE: usize = 64;
+/// What a file may hold where addresses are scarce.
+const LARGEST: u64 = if cfg!(target_pointer_width = "64") { 1 << 42 } else { 64 << 20 };
+
+/// A file of packets, mapped to be written.
+pub(crate) struct StreamFile {
+    file: File,
+    base: *mut u8,
+    /// Of the mapping, and of the file.
+    limit: u64,
+    claimed: AtomicU64,
+    prepared: AtomicU64,
+    /// The prepared page that is appended again and again.
+    template: Box<[AtomicU64; PAGE / 8]>,
+}
+
+// SAFETY: `base` is the address of a mapping that lives as long as this value; the value itself never reads or writes
+// there, and what its users do there they answer for.
+unsafe impl Send for StreamFile {}
+// SAFETY: as above; all that changes in the value is atomic.
+unsafe impl Sync for StreamFile {}
+
+impl StreamFile {
+    /// Makes the file, which must not exist, for its owner only, and prepares its first `prepared` bytes.
+    ///
+    /// `limit`, in bytes, is made a whole number of pages, and less where so much cannot be mapped or the process may make
+    /// no file of that size.
+    ///
+    /// # Errors
+    ///
+    /// The system's, as it gave it: the caller knows the path. Then there is no file.
+    pub(crate) fn create(path: &Path, uuid: [u8; 16], stream_id: u32, limit: u64, prepared: u64) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(path)?;
+        let stream = Self::map(file, prepared_page(uuid, stream_id, 0), limit)
+            .and_then(|stream| stream.prepare(prepared).map(|_| stream));
+        if stream.is_err() {
+            // Nothing is in it yet; that it could not be prepared is the error worth telling.
+            let _ = fs::remove_file(path);
+        }
+        stream
+    }
+
+    fn map(file: File, page: [u8; PAGE], limit: u64) -> io::Result<Self> {
+        let mut limit = pages(allowed(limit.min(LARGEST)));
+        let base = loop {
+            let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
+            // SAFETY: a new mapping at an address that the kernel chooses takes nobody's memory.
+            match unsafe { mmap(ptr::null_mut(), limit as usize, protection, flags, &file, 0) } {
+                Ok(base) => break base.cast(),
+                Err(Errno::NOMEM) if limit > SUB_BUFFER as u64 => limit = pages(limit / 2),
+                Err(error) => return Err(error.into()),
+            }
+        };
+        let template = Box::new(std::array::from_fn(|i| {
+            AtomicU64::new(u64::from_ne_bytes(std::array::from_fn(|byte| page[8 * i + byte])))
+        }));
+        Ok(Self { file, base, limit, claimed: AtomicU64::new(0), prepared: AtomicU64::new(0), template })
+    }
+
+    /// Where the mapping begins. Valid below [`prepared`](Self::prepared).
+    pub(crate) fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    /// What the file can hold, in bytes: a whole number of pages.
+    pub(crate) fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// How far the file reached when last somebody looked: whole pages, all of them there to be written.
+    pub(crate) fn prepared(&self) -> u64 {
+        // Acquire: with publish's Release. Who sees the length may touch the pages.
+        self.prepared.load(Ordering::Acquire)
+    }
+
+    /// Makes the file reach up to `upto` bytes or the limit, if it does not yet; the answer is how far it reaches.
+    ///
+    /// Any number of threads may call it at once, and signal handlers. Where others are already appending all that the
+    /// limit leaves, it does not wait for them, and answers what is there.
+    ///
+    /// # Errors
+    ///
+    /// The system's, most likely that the disk is full (ENOSPC, EDQUOT) or that the process may no longer make files of that
+    /// size (EFBIG). The file stays a row of whole pages; some may have been added.
+    pub(crate) fn prepare(&self, upto: u64) -> io::Result<u64> {
+        let _kept = KeptErrno::new();
+        let upto = whole_pages(upto).min(self.limit);
+        if self.prepared() < upto {
+            self.grow(upto)?;
+        }
+        Ok(self.prepared())
+    }
+
+    fn grow(&self, upto: u64) -> Result<(), Errno> {
+        if allowed(upto) < upto {
+            return Err(Errno::FBIG);
+        }
+        let mut length = self.publish()?;
+        if length < upto {
+            self.reserve(length, upto)?;
+        }
+        while length < upto {
+            let amount = self.claim((upto - length).min((AT_ONCE * PAGE) as u64));
+            if amount == 0 {
+                break;
+            }
+            let appended = self.append(amount);
+            // Relaxed: an amount, which orders nothing.
+            self.claimed.fetch_sub(amount - *appended.as_ref().unwrap_or(&0), Ordering::Relaxed);
+            length = self.publish()?;
+            appended?;
+        }
+        Ok(())
+    }
+
+    fn reserve(&self, from: u64, upto: u64) -> Result<(), Errno> {
+        loop {
+            return match fallocate(&self.file, FallocateFlags::KEEP_SIZE, from, upto - from) {
+                // Some file systems cannot. Appending alone takes space on most of them.
+                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+                Err(Errno::INTR) => continue,
+                Err(error) => Err(error),
+            };
+        }
+    }
+
+    /// Takes up to `wanted` of what the limit leaves.
+    fn claim(&self, wanted: u64) -> u64 {
+        // Relaxed: an amount, which orders nothing.
+        let take = |claimed: u64| Some(claimed + wanted.min(self.limit - claimed));
+        let (Ok(claimed) | Err(claimed)) = self.claimed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        wanted.min(self.limit - claimed)
+    }
+
+    /// Appends `amount` bytes of prepared pages, or as many as there is room for, at least one; the answer is in bytes.
+    fn append(&self, amount: u64) -> Result<u64, Errno> {
+        let appended = self.write(0, amount as usize)?;
+        let torn = appended % PAGE;
+        if torn != 0 && self.write(torn, PAGE - torn) != Ok(PAGE - torn) {
+            // Room for a part of the last page only, and no fallocate that would have found that beforehand. Others find no
+            // room either, so the part is still the file's end.
+            ftruncate(&self.file, pages(fstat(&self.file)?.st_size as u64))?;
+            return if appended < PAGE { Err(Errno::NOSPC) } else { Ok((appended - torn) as u64) };
+        }
+        Ok(appended.next_multiple_of(PAGE) as u64)
+    }
+
+    /// Appends `amount` bytes of a row of prepared pages, beginning at byte `from` of the first.
+    fn write(&self, from: usize, amount: usize) -> Result<usize, Errno> {
+        let page = self.template.as_ptr().cast_mut().cast::<u8>();
+        let mut parts = [libc::iovec { iov_base: page.cast(), iov_len: PAGE }; AT_ONCE];
+        parts[0] = libc::iovec { iov_base: page.wrapping_add(from).cast(), iov_len: amount.min(PAGE - from) };
+        let count = (from + amount).div_ceil(PAGE).min(AT_ONCE);
+        loop {
+            // SAFETY: each part lies within `template`, which lives as long as `self`; the kernel only reads it, and no
+            // reference is made to bytes that another thread may change meanwhile.
+            let written = unsafe { libc::writev(self.file.as_raw_fd(), parts.as_ptr(), count as libc::c_int) };
+            match written {
+                0 => return Err(Errno::NOSPC),
+                1.. => return Ok(written as usize),
+                _ => match Errno::from_io_error(&io::Error::last_os_error()) {
+                    Some(Errno::INTR) => continue,
+                    other => return Err(other.unwrap_or(Errno::IO)),
+                },
+            }
+        }
+    }
+
+    /// Looks how long the file is and makes that known.
+    fn publish(&self) -> Result<u64, Errno> {
+        let length = pages(fstat(&self.file)?.st_size as u64).min(self.limit);
+        // Release: with prepared's Acquire. The kernel has filled all pages below the length it tells.
+        self.prepared.fetch_max(length, Ordering::Release);
+        Ok(length)
+    }
+
+    /// Makes pages that are appended from now on say that `discarded` events were lost before them.
+    pub(crate) fn set_discarded(&self, discarded: u64) {
+        // Relaxed: one number. A page appended meanwhile has the one or the other.
+        self.template[offset::DISCARDED / 8].store(discarded, Ordering::Relaxed);
+    }
+
+    /// Has the kernel make the pages ready to be written, as far as they are prepared, so that touching them costs nothing.
+    /// Where it cannot, they are made ready when they are touched.
+    pub(crate) fn populate(&self, from: u64, upto: u64) {
+        let (from, upto) = (pages(from), upto.min(self.prepared()));
+        if from < upto {
+            let start = self.base.wrapping_add(from as usize).cast();
+            // SAFETY: the range lies in the mapping, and what is in memory there stays as it is.
+            let _ = unsafe { madvise(start, (upto - from) as usize, Advice::LinuxPopulateWrite) };
+        }
+    }
+}
+
+impl Drop for StreamFile {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this value's own, and whoever had `base` from it was to be done before.
+        let _ = unsafe { munmap(self.base.cast(), self.limit as usize) };
+    }
+}
+
+/// Puts the calling thread's errno back as it was: a program that is interrupted by a probe must not see it change.
+struct KeptErrno(libc::c_int);
+
+impl KeptErrno {
+    fn new() -> Self {
+        // SAFETY: the C library gives each thread an errno that is there for as long as the thread.
+        Self(unsafe { *libc::__errno_location() })
+    }
+}
+
+impl Drop for KeptErrno {
+    fn drop(&mut self) {
+        // SAFETY: as in `new`.
+        unsafe { *libc::__errno_location() = self.0 }
+    }
+}
+
+/// Cuts the prepared pages off the end of a file that nobody writes any more.
+///
+/// # Errors
+///
+/// The system's; [`io::ErrorKind::InvalidData`] if the file is not a row of packets: then it stays as it is.
+pub(crate) fn finish(path: &Path) -> io::Result<()> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    let length = file.metadata()?.len();
+    let (mut position, mut end) = (0, 0);
+    while position < length {
+        let mut bytes = [0; HEADER];
+        file.read_exact_at(&mut bytes, position)?;
+        let Some(header) = Header::decode(&bytes) else {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("no packet begins at byte {position}")));
+        };
+        position += header.packet_size;
+        if header.sequence != 0 {
+            end = position;
+        }
+    }
+    if end < length { file.set_len(end) } else { Ok(()) }
+}
+
+/// As much of it as a file of this process may hold. A write beyond would be answered with a signal.
+fn allowed(bytes: u64) -> u64 {
+    getrlimit(Resource::Fsize).current.map_or(bytes, |most| most.min(bytes))
+}
+
+/// So many bytes of them as are whole pages.
+fn pages(bytes: u64) -> u64 {
+    bytes - bytes % PAGE as u64
+}
+
+fn whole_pages(bytes: u64) -> u64 {
+    pages(bytes.saturating_add(PAGE as u64 - 1))
+}

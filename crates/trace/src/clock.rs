@@ -1,0 +1,77 @@
+//! From a recorder's clock to the time of day.
+
+const NANOSECONDS: u64 = 1_000_000_000;
+
+/// The clock of a process's recorder.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Clock {
+    /// Its name: `tsc` or `monotonic`.
+    pub name: String,
+    /// Cycles per second.
+    pub frequency: u64,
+    /// The time of day of cycle 0, the whole seconds since 1970.
+    pub offset_seconds: i64,
+    /// The rest of that time, in cycles.
+    pub offset_cycles: u64,
+    /// Nanoseconds of a cycle, the whole part.
+    whole: u64,
+    /// The rest of a nanosecond, in 2^-64.
+    fraction: u64,
+}
+
+impl Clock {
+    /// A clock; `None` if it stands still.
+    pub(crate) fn new(name: String, frequency: u64, offset_seconds: i64, offset_cycles: u64) -> Option<Self> {
+        let whole = NANOSECONDS.checked_div(frequency)?;
+        // The remainder is smaller than the frequency, so that the quotient fits.
+        let fraction = ((u128::from(NANOSECONDS % frequency) << 64) / u128::from(frequency)) as u64;
+        Some(Self { name, frequency, offset_seconds, offset_cycles, whole, fraction })
+    }
+
+    /// Nanoseconds since 1970 at `cycles`, rounded down and at most one too small. Never divides: this runs for each
+    /// event. What does not fit, as in damaged files, wraps.
+    ///
+    /// ```
+    /// # fn example(process: &dyntrace_trace::Process) {
+    /// let first_second = process.clock.time(0)..process.clock.time(process.clock.frequency);
+    /// # }
+    /// ```
+    #[inline]
+    pub fn time(&self, cycles: u64) -> i64 {
+        let cycles = self.offset_cycles.wrapping_add(cycles);
+        let fraction = ((u128::from(cycles) * u128::from(self.fraction)) >> 64) as u64;
+        let nanoseconds = cycles.wrapping_mul(self.whole).wrapping_add(fraction);
+        self.offset_seconds.wrapping_mul(NANOSECONDS as i64).wrapping_add(nanoseconds as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn within_one_nanosecond_of_the_division(frequency in 1u64.., cycles in any::<u64>(), offset in 0..u64::MAX / 2) {
+            let clock = Clock::new(String::new(), frequency, 0, offset).expect("a frequency");
+            let cycles = cycles / 2;
+            let exact = u128::from(cycles + offset) * u128::from(NANOSECONDS) / u128::from(frequency);
+            prop_assume!(exact <= i64::MAX as u128);
+            let time = clock.time(cycles) as u128;
+            prop_assert!(time == exact || time + 1 == exact, "{time} {exact}");
+        }
+
+        #[test]
+        fn a_clock_of_nanoseconds_is_exact(cycles in 0..i64::MAX as u64) {
+            prop_assert_eq!(Clock::new(String::new(), NANOSECONDS, 0, 0).expect("a frequency").time(cycles), cycles as i64);
+        }
+    }
+
+    #[test]
+    fn extremes_wrap() {
+        let clock = Clock::new(String::new(), 1, i64::MIN, u64::MAX).expect("a frequency");
+        clock.time(u64::MAX);
+        assert!(Clock::new(String::new(), 0, 0, 0).is_none());
+    }
+}

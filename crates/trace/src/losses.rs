@@ -1,0 +1,109 @@
+//! What a trace does not tell: dropped events, damaged places.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What was lost, by [`Trace::losses`](crate::Trace::losses).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Losses {
+    /// Rings that were full at times, with the number of events each of them dropped.
+    pub discarded: Vec<Discarded>,
+    /// What the recorder says it could not record.
+    pub lost: Vec<Lost>,
+    /// Damaged places. The events of a file from its damaged place on are missing, unless the reason says otherwise.
+    pub damaged: Vec<Damage>,
+}
+
+/// Events that a full ring dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Discarded {
+    /// The file of the ring.
+    pub file: PathBuf,
+    /// How many.
+    pub count: u64,
+}
+
+/// Events that never got to a ring: the recorder's own `recorder:lost` events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lost {
+    /// The file that says so.
+    pub file: PathBuf,
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// A damaged place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Damage {
+    /// The file.
+    pub file: PathBuf,
+    /// The place in it, in bytes.
+    pub offset: u64,
+    /// What is wrong there.
+    pub reason: String,
+}
+
+impl Losses {
+    /// Whether nothing was lost and nothing is damaged.
+    pub fn is_empty(&self) -> bool {
+        self.discarded.is_empty() && self.lost.is_empty() && self.damaged.is_empty()
+    }
+
+    /// How many events are known to be lost; what damage cost cannot be known.
+    pub fn events(&self) -> u64 {
+        let discarded = self.discarded.iter().map(|ring| ring.count);
+        discarded.chain(self.lost.iter().map(|lost| lost.count)).fold(0, u64::saturating_add)
+    }
+}
+
+/// How much of each kind is kept for one file: damage can be all over it.
+const KEPT: usize = 16;
+
+/// What has been found in one file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) discarded: u64,
+    damaged: Vec<(u64, String)>,
+    lost: BTreeMap<String, u64>,
+}
+
+impl Found {
+    pub(crate) fn damage(&mut self, offset: u64, reason: impl Into<String>) {
+        if self.damaged.len() < KEPT {
+            self.damaged.push((offset, reason.into()));
+        }
+    }
+
+    pub(crate) fn lost(&mut self, count: u64, reason: &[u8]) {
+        let mut reason = String::from_utf8_lossy(reason).into_owned();
+        if self.lost.len() >= KEPT && !self.lost.contains_key(&reason) {
+            reason = "other reasons".to_owned();
+        }
+        let sum = self.lost.entry(reason).or_default();
+        *sum = sum.saturating_add(count);
+    }
+
+    /// Adds what was found in `file`.
+    pub(crate) fn add_to(&self, losses: &mut Losses, file: &std::path::Path) {
+        let file = || file.to_owned();
+        if self.discarded > 0 {
+            losses.discarded.push(Discarded { file: file(), count: self.discarded });
+        }
+        losses.lost.extend(self.lost.iter().map(|(reason, count)| Lost {
+            file: file(),
+            reason: reason.clone(),
+            count: *count,
+        }));
+        losses.damaged.extend(self.damaged.iter().map(|(offset, reason)| Damage {
+            file: file(),
+            offset: *offset,
+            reason: reason.clone(),
+        }));
+    }
+}

@@ -1,0 +1,174 @@
+//! Text into words, numbers, strings and signs.
+
+use super::Problem;
+
+/// The smallest parts of TSDL text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    /// An identifier or a keyword.
+    Word(&'a str),
+    /// A number without its sign.
+    Number(u64),
+    /// A string, without its quotes and escapes.
+    Text(String),
+    /// One character that means something.
+    Sign(char),
+    /// `:=`
+    TypeAssignment,
+    /// The end of the text.
+    End,
+}
+
+/// Reads token after token.
+pub(super) struct Lexer<'a> {
+    rest: &'a str,
+    line: usize,
+}
+
+impl<'a> Lexer<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { rest: text, line: 1 }
+    }
+
+    /// The line of the next token's beginning, or of the last one's end before white space.
+    pub(super) fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The next token; [`Token::End`] again and again at the end.
+    pub(super) fn next(&mut self) -> Result<Token<'a>, Problem> {
+        self.skip_blanks()?;
+        let Some(first) = self.rest.chars().next() else { return Ok(Token::End) };
+        if first == '"' {
+            return self.text();
+        }
+        if first.is_ascii_digit() {
+            return self.number();
+        }
+        if is_word(first) {
+            let length = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
+            return Ok(Token::Word(self.take(length)));
+        }
+        if self.rest.starts_with(":=") {
+            self.take(2);
+            return Ok(Token::TypeAssignment);
+        }
+        self.take(first.len_utf8());
+        Ok(Token::Sign(first))
+    }
+
+    fn skip_blanks(&mut self) -> Result<(), Problem> {
+        loop {
+            let blanks = self.rest.find(|c: char| !c.is_ascii_whitespace()).unwrap_or(self.rest.len());
+            self.take(blanks);
+            if self.rest.starts_with("//") {
+                let length = self.rest.find('\n').unwrap_or(self.rest.len());
+                self.take(length);
+            } else if self.rest.starts_with("/*") {
+                match self.rest[2..].find("*/") {
+                    Some(length) => self.take(length + 4),
+                    None => return Err(self.problem("this comment never ends")),
+                };
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn number(&mut self) -> Result<Token<'a>, Problem> {
+        let length = self.rest.find(|c| !is_word(c)).unwrap_or(self.rest.len());
+        let word = self.take(length);
+        let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
+        let number = if let Some(hexadecimal) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+            u64::from_str_radix(hexadecimal, 16)
+        } else if let Some(octal) = digits.strip_prefix('0').filter(|octal| !octal.is_empty()) {
+            u64::from_str_radix(octal, 8)
+        } else {
+            digits.parse()
+        };
+        number.map(Token::Number).map_err(|_| self.problem(&format!("`{word}` is no number of 64 bits")))
+    }
+
+    fn text(&mut self) -> Result<Token<'a>, Problem> {
+        let mut text = String::new();
+        let mut characters = self.rest[1..].char_indices();
+        while let Some((at, character)) = characters.next() {
+            match character {
+                '"' => {
+                    self.take(at + 2);
+                    return Ok(Token::Text(text));
+                }
+                '\n' => break,
+                '\\' => match characters.next() {
+                    Some((_, 'n')) => text.push('\n'),
+                    Some((_, 't')) => text.push('\t'),
+                    Some((_, 'r')) => text.push('\r'),
+                    Some((_, escaped @ ('"' | '\\' | '\''))) => text.push(escaped),
+                    _ => {
+                        return Err(self.problem("this string has an escape that is none of \\n \\t \\r \\\" \\' \\\\"));
+                    }
+                },
+                other => text.push(other),
+            }
+        }
+        Err(self.problem("this string never ends"))
+    }
+
+    fn take(&mut self, length: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at(length);
+        self.line += memchr::memchr_iter(b'\n', taken.as_bytes()).count();
+        self.rest = rest;
+        taken
+    }
+
+    fn problem(&self, reason: &str) -> Problem {
+        Problem { line: self.line, reason: reason.to_owned() }
+    }
+}
+
+fn is_word(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Result<Vec<Token<'_>>, Problem> {
+        let mut lexer = Lexer::new(text);
+        let mut tokens = Vec::new();
+        loop {
+            match lexer.next()? {
+                Token::End => return Ok(tokens),
+                token => tokens.push(token),
+            }
+        }
+    }
+
+    #[test]
+    fn words_numbers_strings_and_signs() {
+        use Token::*;
+        assert_eq!(
+            tokens("/* a */ x.y := 0x1F 010 0 7u; // b\n\"q\\\"\\n\"").expect("tokens"),
+            [
+                Word("x"),
+                Sign('.'),
+                Word("y"),
+                TypeAssignment,
+                Number(31),
+                Number(8),
+                Number(0),
+                Number(7),
+                Sign(';'),
+                Text("q\"\n".to_owned())
+            ]
+        );
+    }
+
+    #[test]
+    fn what_never_ends_is_said_with_its_line() {
+        for text in ["\n/* x", "\n\"x", "\n\"x\n\"", "\n\"\\q\"", "\n99999999999999999999"] {
+            assert_eq!(tokens(text).expect_err("a problem").line, 2, "{text:?}");
+        }
+    }
+}

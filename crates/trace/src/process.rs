@@ -1,0 +1,70 @@
+//! The processes of a trace.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::class::EventClass;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::metadata::{self, Metadata};
+
+/// The name of the file that makes a folder a process's trace.
+pub(crate) const METADATA: &str = "metadata";
+
+/// More text than any program's probes make.
+const MAX_METADATA: u64 = 16 << 20;
+
+/// A process that was recorded.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Process {
+    /// The folder of its files.
+    pub path: PathBuf,
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub pid: u64,
+    /// The machine it ran on; empty if that was not written down.
+    pub hostname: String,
+    /// Bits of its machine word: 32 or 64.
+    pub word_size: u32,
+    /// What its times are made of.
+    pub clock: Clock,
+    pub(crate) metadata: Metadata,
+}
+
+impl Process {
+    /// Reads the metadata of the folder `path`.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let file = path.join(METADATA);
+        let mut bytes = Vec::new();
+        File::open(&file)
+            .and_then(|opened| opened.take(MAX_METADATA + 1).read_to_end(&mut bytes))
+            .map_err(Error::io("read the metadata", &file))?;
+        let problem = |line, reason| Error::Metadata { path: file.clone(), line, reason };
+        if bytes.len() as u64 > MAX_METADATA {
+            return Err(problem(1, format!("there are more than {MAX_METADATA} bytes")));
+        }
+        let text = str::from_utf8(&bytes).map_err(|error| {
+            let line = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count() + 1;
+            problem(line, "this is no text in UTF-8".to_owned())
+        })?;
+        let metadata = metadata::parse(text).map_err(|found| problem(found.line, found.reason))?;
+        let folder = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self {
+            path: path.to_owned(),
+            name: metadata.process_name.clone().unwrap_or_else(folder),
+            pid: metadata.pid,
+            hostname: metadata.hostname.clone().unwrap_or_default(),
+            word_size: metadata.word_size,
+            clock: metadata.clock.clone(),
+            metadata,
+        })
+    }
+
+    /// All classes of events that its program has, whether they happened or not.
+    pub fn classes(&self) -> impl Iterator<Item = &EventClass> {
+        self.metadata.streams.iter().flat_map(|(_, classes)| classes.iter())
+    }
+}

@@ -68,10 +68,15 @@ fn escape_lines(bytes: &[u8]) -> String {
 fn push(out: &mut String, c: char) {
     let written = match c {
         '\0'..='\x1f' | '\x7f' => write!(out, "\\x{:02x}", u32::from(c)),
-        _ if c.is_control() || drives_text(c) => write!(out, "\\u{{{:x}}}", u32::from(c)),
+        _ if is_unsafe(c) => write!(out, "\\u{{{:x}}}", u32::from(c)),
         _ => out.write_char(c),
     };
     written.expect("a String takes all that is written");
+}
+
+/// Whether `c` is written out: it could drive the terminal or change the order of what is shown. All of these are below U+10000.
+pub fn is_unsafe(c: char) -> bool {
+    c.is_control() || drives_text(c)
 }
 
 fn push_invalid(out: &mut String, bytes: &[u8]) {
@@ -134,7 +139,7 @@ mod tests {
 
         #[test]
         fn a_name_has_no_control_characters(bytes: Vec<u8>) {
-            prop_assert!(!name(bytes).chars().any(|c| c.is_control() || drives_text(c)));
+            prop_assert!(!name(bytes).chars().any(is_unsafe));
         }
     }
 }

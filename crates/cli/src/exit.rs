@@ -4,8 +4,14 @@ use std::process::ExitCode;
 
 /// Wrong use: unknown options, a script that does not exist. (clap's number.)
 pub const USAGE: u8 = 2;
+/// Events of the trace were lost.
+pub const LOSSY: u8 = 3;
+/// The trace is damaged: what that cost cannot be known.
+pub const DAMAGED: u8 = 4;
 /// The program has no probes, or none that the script names.
 pub const NO_PROBES: u8 = 65;
+/// There is no such trace, or it cannot be read.
+pub const NO_TRACE: u8 = 66;
 /// No tracer can be used: none installed, too old, no rights.
 pub const NO_TRACER: u8 = 69;
 /// The tracer failed.

@@ -41,6 +41,7 @@ pub mod scripts;
 pub mod sdt;
 mod sync;
 pub mod tag;
+mod thread_progress;
 pub mod user_trace;
 
 #[doc(no_inline)]

@@ -7,21 +7,69 @@
 //!   `std`'s, no system call.
 //! - Its condition variables never wake without a reason. That a worker bears it when one does is shown by reading the
 //!   loop that waits.
+//! - [`pause`] ends at once there, for a turn of the others.
 //! - A model has five threads at most, its own included, and the longer ones bound how often one is interrupted.
 //! - `Arc` is `std`'s even there: loom's cannot become an `Arc<dyn Trait>` while others hold it. So loom does not report a
 //!   leaked `Arc`. What ours hold is guarded by locks; no order between threads rests on their counts.
 
+#[cfg(not(loom))]
+pub(crate) use std::sync::atomic;
 #[cfg(not(loom))]
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
 #[cfg(not(loom))]
 pub(crate) use std::thread;
 
 #[cfg(loom)]
+pub(crate) use loom::sync::atomic;
+#[cfg(loom)]
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 #[cfg(loom)]
 pub(crate) use loom::thread;
 
 use std::sync::PoisonError;
+use std::time::Duration;
+
+/// Makes statics whose values hold atomics: loom's begin anew with each run of a model.
+#[cfg(not(loom))]
+macro_rules! global {
+    (static $name:ident: $type:ty = $value:expr;) => {
+        static $name: $type = $value;
+    };
+}
+#[cfg(loom)]
+macro_rules! global {
+    (static $name:ident: $type:ty = $value:expr;) => {
+        loom::lazy_static! { static ref $name: $type = $value; }
+    };
+}
+
+/// Makes a value that each thread has for itself and that has no destructor, so that it is there from the first
+/// instruction of a thread to its last, in signal handlers too.
+#[cfg(not(loom))]
+macro_rules! per_thread {
+    (static $name:ident: $type:ty = $value:expr;) => {
+        thread_local! { static $name: $type = const { $value }; }
+        const _: () = assert!(!std::mem::needs_drop::<$type>());
+    };
+}
+#[cfg(loom)]
+macro_rules! per_thread {
+    (static $name:ident: $type:ty = $value:expr;) => {
+        loom::thread_local! { static $name: $type = $value; }
+    };
+}
+pub(crate) use {global, per_thread};
+
+/// Lets time pass between two looks at what other threads do.
+pub(crate) fn pause(duration: Duration) {
+    #[cfg(not(loom))]
+    thread::sleep(duration);
+    #[cfg(loom)]
+    let () = {
+        let _ = duration;
+        thread::yield_now()
+    };
+}
 
 /// Locks a mutex under which nothing panics that leaves its value half changed.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

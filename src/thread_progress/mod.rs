@@ -1,0 +1,188 @@
+//! Thread progress: know when every thread has left what it was inside of, without a word to the threads.
+//!
+//! Who changes what others read makes the change, waits here, and then owns what was there before: nobody is inside it
+//! any more. Readers pay a store into their own cache line; all waiting is done by whoever wants to change.
+//!
+//! # States
+//!
+//! Each thread has a [record](record::Record), and is *pinned* ([`pin`]) or not. A thread is pinned as long as one of
+//! its pins lives: they nest, and a signal handler's pins nest in those of the code it interrupts. Only its own thread
+//! writes a record's word, *nest* (how many pins live) and *completions* (how often the outermost one ended):
+//!
+//! ```text
+//!            pin: nest = 1                     pin: nest + 1
+//! unpinned ------------------------> pinned -----------------> pinned deeper
+//!          <------------------------        <-----------------
+//!            unpin: completions + 1, nest = 0  unpin: nest - 1
+//! ```
+//!
+//! A thread that is parked, blocked in a system call or has never been here is unpinned: nobody waits for it. A thread
+//! that ended is unpinned, whatever its record says.
+//!
+//! # A pin
+//!
+//! 1. Load the word, store it with nest + 1.
+//! 2. Keep what follows behind that store: a barrier, or only the compiler's where step 4 can supply the processor's.
+//! 3. At the end: load the word, store it with nest - 1, and completions + 1 if that makes nest zero. The store
+//!    *releases* what was done inside.
+//!
+//! A signal handler that pins and unpins between a load and a store leaves nest as it found it, so the store that it
+//! delayed is right about nest. It may set completions back to what was loaded. That is harmless: while a pin lives,
+//! every load of its thread sees nest above zero, so no store changes completions. Whoever saw the word pinned and sees
+//! nest zero or other completions later, knows that the pin that it saw is over; who sees the old number again waits
+//! once more, for a pin of the interrupted code, and each of those that ends adds one.
+//!
+//! # A wait
+//!
+//! 4. A full barrier in every running thread (`membarrier`), or here alone if pins have barriers of their own. *What it
+//!    is for:* each thread either stored its word before, so that step 5 sees it pinned; or it stores later, and then sees
+//!    the change that the waiting thread made before. No thread is in between.
+//! 5. List the records that are pinned. A record that comes to be later belongs to a thread that sees the change.
+//! 6. Until the list is empty: strike out those that show nest zero or other completions than in step 5, and those whose
+//!    thread has ended. Pins that began after step 4 are not waited for. *What it is for:* what step 3 released is acquired
+//!    here, so that all that was done inside happened before what the waiting thread does next. A second barrier is
+//!    not needed: each store of the word releases.
+//!
+//! # Records
+//!
+//! A record belongs to a thread by its id and is never freed: threads find theirs through a thread-local pointer, waits
+//! walk over all of them. A thread's first pin may be in a signal handler, so that claiming a record takes no lock and
+//! no heap:
+//!
+//! 7. Take the record that carries one's own id, if there is one: a claim that this one interrupts took it, or a thread of
+//!    the same id that ended.
+//! 8. Take a free one. If there is none, free those of threads that ended and look again; if there is none, map a new
+//!    block of them.
+//! 9. If a signal handler of this thread has done the same meanwhile, its record stands and the other one is given back.
+//!
+//! In a forked child all records but the surviving thread's are free, and that one carries the thread's new id: see
+//! [`prepare`].
+//!
+//! # Limits
+//!
+//! - A pin that is leaked, or left by `longjmp`, holds up every later wait.
+//! - In a library that is loaded by `dlopen` the first touch of a thread-local variable may allocate: there a thread's first
+//!   pin must not be in a signal handler.
+//! - A child of `_Fork` or of a bare system call, where no handlers of `pthread_atfork` run, must not wait.
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "the recorder is Linux's, so far"))]
+
+mod block;
+#[cfg(all(loom, test))]
+mod models;
+mod os;
+mod record;
+mod registry;
+#[cfg(all(not(loom), test))]
+mod tests;
+mod wait;
+
+pub(crate) use wait::{Wait, wait_blocking};
+
+use std::cell::Cell;
+use std::io;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, compiler_fence};
+
+use self::block::Blocks;
+use self::record::Record;
+use self::registry::Registry;
+use crate::sync::atomic::{AtomicPtr, Ordering, fence};
+use crate::sync::{global, per_thread};
+
+global! {
+    static REGISTRY: Registry = Registry { blocks: Blocks { first: AtomicPtr::new(std::ptr::null_mut()) } };
+}
+
+per_thread! {
+    static OWN: Cell<Option<&'static Record>> = Cell::new(None);
+}
+
+/// Whether waits put a barrier into every running thread, so that pins need none.
+static EXPEDITED: AtomicBool = AtomicBool::new(false);
+
+/// Keeps the current thread pinned: no [`Wait`] that begins from now on ends before this is dropped.
+#[must_use = "the thread is unpinned when this is dropped"]
+pub(crate) struct Pin {
+    record: &'static Record,
+    /// Only the record's thread may write it.
+    not_send: PhantomData<*const ()>,
+}
+
+/// Pins the current thread. `None` when there was no memory for its record: then nothing may be read that a wait guards.
+///
+/// Safe in a signal handler: takes no lock and nothing from the heap, leaves `errno` alone. Pins nest.
+#[inline]
+pub(crate) fn pin() -> Option<Pin> {
+    let record = match OWN.with(Cell::get) {
+        Some(record) => record,
+        None => claim()?,
+    };
+    record.enter(); // 1
+    if EXPEDITED.load(Ordering::Relaxed) {
+        compiler_fence(Ordering::SeqCst); // 2: its partner is the barrier of step 4
+    } else {
+        fence(Ordering::SeqCst); // 2: its partner is the fence of step 4
+    }
+    Some(Pin { record, not_send: PhantomData })
+}
+
+impl Drop for Pin {
+    #[inline]
+    fn drop(&mut self) {
+        self.record.leave(); // 3
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn claim() -> Option<&'static Record> {
+    let record = REGISTRY.claim(os::thread_id(), os::has_ended)?; // 7, 8
+    OWN.with(|own| match own.get() {
+        Some(handlers) if !std::ptr::eq(handlers, record) => {
+            record.free(); // 9
+            Some(handlers)
+        }
+        // A handler that comes in before the store finds the same record, by step 7.
+        _ => {
+            own.set(Some(record));
+            Some(record)
+        }
+    })
+}
+
+/// Makes forks and cheap pins possible. To be called before anything is pinned that a fork may copy, so before a
+/// session's probes are on; every [`Wait`] sees to it, too. Repeated calls do nothing.
+///
+/// # Errors
+///
+/// There is no memory to note what is to be done after a fork.
+pub(crate) fn prepare() -> io::Result<()> {
+    // No lock, which a fork could leave taken: two threads may do the same here, and no harm is done.
+    static PREPARED: AtomicBool = AtomicBool::new(false);
+    if !PREPARED.load(Ordering::Acquire) {
+        os::after_fork_in_child(forked)?;
+        // A pin that still sees the old value has a barrier of its own, which does as well.
+        EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
+        PREPARED.store(true, Ordering::Release); // so that whoever sees it sees that value
+    }
+    Ok(())
+}
+
+/// In the child, on the one thread that it has. Its pins live on.
+extern "C" fn forked() {
+    let own = OWN.with(Cell::get);
+    for record in REGISTRY.records() {
+        if own.is_some_and(|own| std::ptr::eq(own, record)) {
+            record.hand_over(os::thread_id());
+        } else {
+            record.free();
+        }
+    }
+    EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
+}
+
+/// Step 4. False if the operating system refuses now what it promised: then a wait has to try again.
+fn barrier() -> bool {
+    fence(Ordering::SeqCst); // its partner is the fence of step 2
+    !EXPEDITED.load(Ordering::Relaxed) || os::barrier()
+}

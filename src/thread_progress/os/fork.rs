@@ -1,0 +1,19 @@
+//! Forked children.
+
+use std::io;
+
+/// Has `handler` run in each child that the process forks from now on.
+#[cfg(not(miri))]
+pub(crate) fn after_fork_in_child(handler: extern "C" fn()) -> io::Result<()> {
+    // SAFETY: the handler is there as long as the program is.
+    match unsafe { libc::pthread_atfork(None, None, Some(handler)) } {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
+/// Miri does not fork.
+#[cfg(miri)]
+pub(crate) fn after_fork_in_child(_handler: extern "C" fn()) -> io::Result<()> {
+    Ok(())
+}

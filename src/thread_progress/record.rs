@@ -1,0 +1,121 @@
+//! One thread's record: whose it is, and whether that thread is pinned.
+
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// The lower half of a word counts the pins that live, the upper half how often the outermost one ended. The upper half
+/// may wrap: who sees the same number again only waits longer.
+const NEST: usize = COMPLETION - 1;
+const COMPLETION: usize = 1 << (usize::BITS / 2);
+
+/// In a cache line of its own: others read it now and then, its thread writes it all the time.
+#[repr(align(64))]
+#[derive(Default)]
+pub(super) struct Record {
+    /// The thread's id, zero for none, and in the upper half how often the record was taken, so that nobody takes it
+    /// from another owner than the one that has ended.
+    owner: AtomicU64,
+    word: AtomicUsize,
+}
+
+/// What a record said about its owner.
+#[derive(Clone, Copy)]
+pub(super) struct Owner(u64);
+
+impl Owner {
+    /// Zero for none.
+    pub(super) fn thread(self) -> u32 {
+        self.0 as u32
+    }
+
+    pub(super) fn is_none(self) -> bool {
+        self.thread() == 0
+    }
+
+    fn next(self, thread: u32) -> u64 {
+        ((self.0 >> 32).wrapping_add(1) << 32) | u64::from(thread)
+    }
+}
+
+/// What a record's word said.
+#[derive(Clone, Copy)]
+pub(super) struct Word(usize);
+
+impl Word {
+    pub(super) fn is_pinned(self) -> bool {
+        self.0 & NEST != 0
+    }
+
+    /// Whether the pin that `before` shows is over.
+    pub(super) fn is_past(self, before: Word) -> bool {
+        !self.is_pinned() || self.0 / COMPLETION != before.0 / COMPLETION
+    }
+
+    pub(super) fn entered(self) -> Word {
+        debug_assert!(self.0 & NEST != NEST, "too many pins");
+        Word(self.0 + 1)
+    }
+
+    pub(super) fn left(self) -> Word {
+        debug_assert!(self.is_pinned(), "no pin to leave");
+        let word = Word(self.0 - 1);
+        if word.is_pinned() { word } else { Word(word.0.wrapping_add(COMPLETION)) }
+    }
+}
+
+impl Record {
+    /// Acquires what the thread did before it stored the word: see step 6.
+    pub(super) fn word(&self) -> Word {
+        Word(self.word.load(Ordering::Acquire))
+    }
+
+    /// Only for the record's own thread, which needs no order with itself.
+    pub(super) fn own_word(&self) -> Word {
+        Word(self.word.load(Ordering::Relaxed))
+    }
+
+    /// Only for the record's own thread. Releases what the thread did before, to whoever waits for it.
+    pub(super) fn set_word(&self, word: Word) {
+        self.word.store(word.0, Ordering::Release);
+    }
+
+    #[inline]
+    pub(super) fn enter(&self) {
+        self.set_word(self.own_word().entered());
+    }
+
+    #[inline]
+    pub(super) fn leave(&self) {
+        self.set_word(self.own_word().left());
+    }
+
+    pub(super) fn owner(&self) -> Owner {
+        Owner(self.owner.load(Ordering::Relaxed))
+    }
+
+    /// Makes it `thread`'s, if it is still as `seen`. The word stays what the one before left in it.
+    pub(super) fn take(&self, seen: Owner, thread: u32) -> bool {
+        // Acquires what the one before did, for the sake of the word.
+        self.owner.compare_exchange(seen.0, seen.next(thread), Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// Makes it nobody's, if it is still as `seen`: its thread has ended.
+    pub(super) fn bury(&self, seen: Owner) {
+        let _ = self.take(seen, 0);
+    }
+
+    /// Only for the record's own thread, and in a forked child.
+    pub(super) fn free(&self) {
+        self.hand_over(0);
+    }
+
+    /// Only for the record's own thread, and in a forked child.
+    pub(super) fn hand_over(&self, thread: u32) {
+        self.owner.store(self.owner().next(thread), Ordering::Release);
+    }
+
+    /// Only for the record's own thread, while no pin of its lives: ends what a thread left pinned when it ended.
+    pub(super) fn clear(&self) {
+        let word = self.own_word();
+        self.set_word(if word.is_pinned() { Word((word.0 & !NEST).wrapping_add(COMPLETION)) } else { word });
+    }
+}

@@ -4,9 +4,12 @@ mod clock;
 mod descriptor;
 mod filter;
 mod glob;
+mod metadata;
 mod options;
 mod packet;
 mod stream_file;
+#[cfg(test)]
+mod synthetic;
 
 pub use descriptor::{Argument, Descriptor, Kind};
 pub use filter::{Field, Filter};

@@ -204,10 +204,22 @@ impl StreamFile {
         Ok(length)
     }
 
-    /// Makes pages that are appended from now on say that `discarded` events were lost before them.
-    pub(crate) fn set_discarded(&self, discarded: u64) {
-        // Relaxed: one number. A page appended meanwhile has the one or the other.
-        self.template[offset::DISCARDED / 8].store(discarded, Ordering::Relaxed);
+    /// Makes prepared pages from byte `after` on say that `discarded` events were lost before them, those that are there and
+    /// those to come. For the one thread that writes the file, with the end of the packet it is in: a reader takes a count
+    /// that is less than the one before for a very large loss.
+    ///
+    /// A page that another thread appends in this very moment may keep the older count, until this is called again.
+    pub(crate) fn set_discarded(&self, after: u64, discarded: u64) {
+        let field = offset::DISCARDED / 8;
+        // Relaxed: one number, which orders nothing.
+        self.template[field].store(discarded, Ordering::Relaxed);
+        // From the end, so that the row is in order at every instant.
+        let (first, end) = (whole_pages(after) as usize / PAGE, self.prepared() as usize / PAGE);
+        for number in (first..end).rev() {
+            // SAFETY: the page is in the mapping and below the file's length; nobody else writes it.
+            let page = unsafe { &*self.base.add(number * PAGE).cast::<[AtomicU64; PAGE / 8]>() };
+            page[field].store(discarded, Ordering::Relaxed);
+        }
     }
 
     /// Has the kernel make the pages ready to be written, as far as they are prepared, so that touching them costs nothing.
@@ -257,16 +269,23 @@ pub(crate) fn finish(path: &Path) -> io::Result<()> {
     let (mut position, mut end) = (0, 0);
     while position < length {
         let mut bytes = [0; HEADER];
-        file.read_exact_at(&mut bytes, position)?;
-        let Some(header) = Header::decode(&bytes) else {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("no packet begins at byte {position}")));
+        let header = match file.read_exact_at(&mut bytes, position) {
+            Ok(()) => Header::decode(&bytes).filter(|header| header.packet_size <= length - position),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
+            Err(error) => return Err(error),
+        };
+        let Some(header) = header else {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("no whole packet begins at byte {position}"),
+            ));
         };
         position += header.packet_size;
         if header.sequence != 0 {
             end = position;
         }
     }
-    if end < length { file.set_len(end) } else { Ok(()) }
+    file.set_len(end)
 }
 
 /// As much of it as a file of this process may hold. A write beyond would be answered with a signal.
@@ -282,3 +301,6 @@ fn pages(bytes: u64) -> u64 {
 fn whole_pages(bytes: u64) -> u64 {
     pages(bytes.saturating_add(PAGE as u64 - 1))
 }
+
+#[cfg(test)]
+mod tests;

@@ -151,7 +151,7 @@ mod tests {
             |frequency: u64| frequency.abs_diff(calibration.frequency) as f64 * 1e6 / calibration.frequency as f64;
         println!(
             "{}: {} Hz; off by {:.2} ppm at the start, {:.2} after a second",
-            super::super::name(),
+            crate::recorder::clock::name(),
             calibration.frequency,
             parts(first),
             parts(after_a_second)

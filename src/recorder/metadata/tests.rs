@@ -1,0 +1,163 @@
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::recorder::clock;
+use crate::recorder::filter::Field;
+use crate::recorder::packet::{PAGE, SUB_BUFFER};
+use crate::recorder::stream_file::{self, StreamFile};
+use crate::recorder::synthetic::{EVENTS, UUID, babeltrace, describe, event, write_packet};
+
+const FIELDS: [Field<'static>; 5] =
+    [Field::I32(-1), Field::U32(u32::MAX), Field::I64(i64::MIN), Field::U64(u64::MAX), Field::Text(b"caf\xc3\xa9")];
+
+/// A stream with one packet of a sub-buffer and one of two pages, six events in all, then prepared pages.
+fn make_stream(path: &Path, stream_id: u32, prepared: u64) -> StreamFile {
+    let stream = StreamFile::create(path, UUID, stream_id, 1 << 20, prepared).unwrap();
+    let content = |count| (0..count).flat_map(|_| [event(0, &FIELDS), event(1, &[])].concat()).collect::<Vec<u8>>();
+    write_packet(&stream, 0, SUB_BUFFER as u64, 1, &content(2));
+    write_packet(&stream, SUB_BUFFER as u64, 2 * PAGE as u64, 2, &content(1));
+    stream
+}
+
+#[test]
+fn babeltrace2_reads_a_trace_cut_at_any_page() {
+    let dir = tempfile::tempdir().unwrap();
+    describe(dir.path(), "by hand");
+    let path = dir.path().join("ring-1");
+    let entered = (SUB_BUFFER + 2 * PAGE) as u64;
+    drop(make_stream(&path, RING_STREAM, entered + 3 * PAGE as u64));
+    for pages in (0..=3).rev() {
+        fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(entered + pages * PAGE as u64).unwrap();
+        let Some(lines) = babeltrace(dir.path()) else { return };
+        assert_eq!(lines.len(), 6, "{lines:#?}");
+        let fields = "{ small = -1, count = 4294967295, large = -9223372036854775808, bits = 18446744073709551615, event = \"café\" }";
+        assert!(lines[0].contains("made:by-hand") && lines[0].contains(fields), "{}", lines[0]);
+        assert!(lines[1].contains("made:nothing"), "{}", lines[1]);
+    }
+}
+
+#[test]
+fn babeltrace2_reads_what_was_finished_and_what_has_nothing_in_it() {
+    let dir = tempfile::tempdir().unwrap();
+    describe(dir.path(), "by hand");
+    drop(make_stream(&dir.path().join("ring-1"), RING_STREAM, 1 << 18));
+    for empty in ["ring-2", "ring-3"] {
+        StreamFile::create(&dir.path().join(empty), UUID, RING_STREAM, 1 << 20, 2 * PAGE as u64).unwrap();
+    }
+    for finished in ["ring-1", "ring-2"] {
+        stream_file::finish(&dir.path().join(finished)).unwrap();
+    }
+    assert_eq!(fs::metadata(dir.path().join("ring-1")).unwrap().len(), (SUB_BUFFER + 2 * PAGE) as u64);
+    assert_eq!(fs::metadata(dir.path().join("ring-2")).unwrap().len(), 0);
+    assert!(babeltrace(dir.path()).is_none_or(|lines| lines.len() == 6));
+}
+
+#[test]
+fn babeltrace2_joins_rings_the_low_rate_channel_and_other_processes() {
+    let dir = tempfile::tempdir().unwrap();
+    for process in ["a-1", "b-2"] {
+        let folder = dir.path().join(process);
+        fs::create_dir(&folder).unwrap();
+        let mut uuid = UUID;
+        uuid[0] = process.as_bytes()[0];
+        let description = Description {
+            uuid,
+            hostname: "h",
+            procname: process,
+            pid: 1,
+            mode: Mode::Overwrite,
+            clock: Calibration::start(),
+            clock_name: clock::name(),
+            events: &EVENTS,
+        };
+        write(&folder, &description).unwrap();
+        let ring = StreamFile::create(&folder.join("ring-1"), uuid, RING_STREAM, 1 << 20, 1 << 16).unwrap();
+        write_packet(&ring, 0, SUB_BUFFER as u64, 1, &event(1, &[]));
+        let channel = StreamFile::create(&folder.join("process"), uuid, PROCESS_STREAM, 1 << 20, 1 << 16).unwrap();
+        let events = [
+            event(process_event::THREAD, &[Field::U64(7), Field::Text(b"main")]),
+            event(process_event::LOST, &[Field::U64(1), Field::Text(b"no ring")]),
+            event(process_event::CLOCK, &[Field::U64(1)]),
+            event(process_event::END, &[Field::U64(0)]),
+        ];
+        write_packet(&channel, 0, SUB_BUFFER as u64, 1, &events.concat());
+    }
+    let Some(lines) = babeltrace(dir.path()) else { return };
+    assert_eq!(lines.len(), 10, "{lines:#?}");
+    for name in ["made:nothing", "recorder:thread", "recorder:lost", "recorder:clock", "recorder:end"] {
+        assert_eq!(lines.iter().filter(|line| line.contains(name)).count(), 2, "{name}: {lines:#?}");
+    }
+}
+
+#[test]
+fn what_is_written_takes_the_place_of_the_old_text() {
+    let dir = tempfile::tempdir().unwrap();
+    describe(dir.path(), "first");
+    describe(dir.path(), "second");
+    let names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["metadata"]);
+    assert!(fs::read_to_string(dir.path().join("metadata")).unwrap().contains("procname = \"second\""));
+}
+
+#[test]
+fn metadata_that_cannot_be_written_leaves_the_old() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("metadata")).unwrap();
+    let description = Description {
+        uuid: UUID,
+        hostname: "",
+        procname: "",
+        pid: 1,
+        mode: Mode::Stream,
+        clock: Calibration::start(),
+        clock_name: "monotonic",
+        events: &[],
+    };
+    write(dir.path(), &description).unwrap_err();
+    assert!(dir.path().join("metadata").is_dir() && !dir.path().join(".metadata.new").exists());
+}
+
+/// What a reader makes of a string literal.
+fn unquoted(literal: &str) -> Option<String> {
+    let mut characters = literal.strip_prefix('"')?.strip_suffix('"')?.chars();
+    let mut text = String::new();
+    while let Some(c) = characters.next() {
+        match c {
+            '"' => return None,
+            '\\' => match characters.next()? {
+                digit @ '0'..='7' => {
+                    let octal =
+                        [Some(digit), characters.next(), characters.next()].into_iter().collect::<Option<String>>()?;
+                    text.push(char::from_u32(u32::from_str_radix(&octal, 8).ok()?)?);
+                }
+                quoted @ ('"' | '\\') => text.push(quoted),
+                _ => return None,
+            },
+            c if c.is_ascii_control() => return None,
+            c => text.push(c),
+        }
+    }
+    Some(text)
+}
+
+proptest! {
+    #[test]
+    fn a_string_reads_as_it_was_written(text in any::<String>()) {
+        let literal = Quoted(&text).to_string();
+        prop_assert_eq!(unquoted(&literal), Some(text.replace('\0', "\u{fffd}")));
+    }
+}
+
+#[test]
+fn babeltrace2_reads_any_name() {
+    let dir = tempfile::tempdir().unwrap();
+    describe(dir.path(), "\"; }; \\ \n\r\t\0\x1b[31m /* é \u{1F980} */ \\\\n 8\x017");
+    drop(make_stream(&dir.path().join("ring-1"), RING_STREAM, 1 << 16));
+    // The name is in each line, and may end one.
+    let Some(lines) = babeltrace(dir.path()) else { return };
+    assert_eq!(lines.iter().filter(|line| line.contains("made:")).count(), 6, "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("\u{1b}[31m /* é \u{1F980} */ \\\\n 8\u{1}7")), "{lines:#?}");
+}

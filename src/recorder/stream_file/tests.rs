@@ -1,0 +1,202 @@
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use rustix::process::{Rlimit, setrlimit};
+
+use super::*;
+use crate::recorder::synthetic::{UUID, packets, write_packet};
+
+const PAGES: u64 = PAGE as u64;
+const SUB_BUFFERS: u64 = SUB_BUFFER as u64;
+
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).unwrap().len()
+}
+
+#[test]
+fn grows_by_as_many_pages_as_it_must() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ring");
+    let stream = StreamFile::create(&path, UUID, 0, 100 * PAGES + 1, 1).unwrap();
+    assert_eq!((stream.limit(), stream.prepared(), length(&path)), (100 * PAGES, PAGES, PAGES));
+    assert_eq!(stream.prepare(70 * PAGES + 1).unwrap(), 71 * PAGES);
+    assert_eq!(stream.prepare(3).unwrap(), 71 * PAGES);
+    assert_eq!(stream.prepare(u64::MAX).unwrap(), 100 * PAGES);
+    assert_eq!(length(&path), 100 * PAGES);
+    stream.populate(0, u64::MAX);
+    assert_eq!(packets(&fs::read(&path).unwrap()).unwrap().len(), 100);
+}
+
+#[test]
+fn is_for_its_owner_and_takes_nobodys_place() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ring");
+    StreamFile::create(&path, UUID, 0, SUB_BUFFERS, 0).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let again = StreamFile::create(&path, UUID, 0, SUB_BUFFERS, 0).err().unwrap();
+    assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+    assert!(path.exists());
+}
+
+#[test]
+fn pages_that_are_there_and_pages_to_come_tell_what_was_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ring");
+    let stream = StreamFile::create(&path, UUID, 0, 10 * PAGES, 8 * PAGES).unwrap();
+    stream.set_discarded(3 * PAGES - 1, 5);
+    stream.prepare(10 * PAGES).unwrap();
+    let discarded: Vec<u64> =
+        packets(&fs::read(&path).unwrap()).unwrap().iter().map(|packet| packet.discarded).collect();
+    assert_eq!(discarded, [0, 0, 0, 5, 5, 5, 5, 5, 5, 5]);
+}
+
+#[test]
+fn finishing_refuses_what_is_no_row_of_packets() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ring");
+    let stream = StreamFile::create(&path, UUID, 0, 10 * PAGES, 8 * PAGES).unwrap();
+    write_packet(&stream, 0, 2 * PAGES, 1, b"");
+    drop(stream);
+    let whole = fs::read(&path).unwrap();
+    let mut damaged = whole.clone();
+    damaged[5 * PAGE] = 0;
+    for (bytes, place) in [(&damaged[..], 5 * PAGE), (&whole[..8 * PAGE - 1], 7 * PAGE), (&whole[..PAGE], 0)] {
+        fs::write(&path, bytes).unwrap();
+        let error = finish(&path).unwrap_err();
+        assert!(error.to_string().ends_with(&format!("byte {place}")), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+}
+
+/// Two threads append while a third enters packets and a fourth reads the file.
+#[test]
+fn is_a_row_of_packets_at_every_instant() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ring");
+    let limit = 24 << 20;
+    let stream = StreamFile::create(&path, UUID, 0, limit, 0).unwrap();
+    let grown = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let appenders = [7 * PAGES, SUB_BUFFERS].map(|step| {
+            let stream = &stream;
+            scope.spawn(move || {
+                let mut upto = 0;
+                while upto < limit {
+                    upto = (upto + step).min(limit);
+                    assert!(stream.prepare(upto).unwrap() <= limit);
+                }
+            })
+        });
+        scope.spawn(|| {
+            for sequence in 1..=limit / SUB_BUFFERS {
+                while stream.prepared() < sequence * SUB_BUFFERS && !grown.load(Ordering::Acquire) {
+                    thread::yield_now();
+                }
+                write_packet(&stream, (sequence - 1) * SUB_BUFFERS, SUB_BUFFERS, sequence, &[1; 1000]);
+            }
+        });
+        scope.spawn(|| {
+            loop {
+                let last = grown.load(Ordering::Acquire);
+                let bytes = fs::read(&path).unwrap();
+                assert!(packets(&bytes).is_some(), "{} bytes are no row of packets", bytes.len());
+                if last {
+                    break;
+                }
+            }
+        });
+        let results = appenders.map(|appender| appender.join());
+        grown.store(true, Ordering::Release);
+        assert!(results.iter().all(Result::is_ok));
+    });
+    assert_eq!((stream.prepared(), length(&path)), (limit, limit));
+    assert_eq!(packets(&fs::read(&path).unwrap()).unwrap().len() as u64, limit / SUB_BUFFERS);
+}
+
+/// Runs the test of that name again in a process of its own, started by `starter`, and sees it succeed.
+fn run_in_child(name: &str, starter: &[&str]) {
+    let program = std::env::current_exe().unwrap();
+    let name = format!("recorder::stream_file::tests::{name}");
+    let arguments = [program.to_str().unwrap(), &name, "--exact", "--nocapture"];
+    let command = [starter, &arguments].concat();
+    let status = Command::new(command[0]).args(&command[1..]).env("DYNTRACE_TEST_CHILD", "1").status().unwrap();
+    assert!(status.success(), "{status}");
+}
+
+fn is_child() -> bool {
+    std::env::var_os("DYNTRACE_TEST_CHILD").is_some()
+}
+
+#[test]
+fn a_size_that_the_process_may_not_make_is_an_error() {
+    if !is_child() {
+        return run_in_child("a_size_that_the_process_may_not_make_is_an_error", &[]);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ring");
+    let stream = StreamFile::create(&path, UUID, 0, 1 << 20, 8 * PAGES).unwrap();
+    setrlimit(Resource::Fsize, Rlimit { current: Some(10 * PAGES + 100), maximum: None }).unwrap();
+    assert_eq!(stream.prepare(12 * PAGES).unwrap_err().raw_os_error(), Some(libc::EFBIG));
+    assert_eq!(stream.prepare(9 * PAGES).unwrap(), 9 * PAGES);
+    assert_eq!(length(&path), 9 * PAGES);
+    let small = StreamFile::create(&dir.path().join("small"), UUID, 0, 1 << 20, u64::MAX).unwrap();
+    assert_eq!((small.limit(), small.prepared()), (10 * PAGES, 10 * PAGES));
+}
+
+/// A folder for the file system that the child mounts there for itself, if this is not the child and it may do so.
+fn mount_point(kind: &str) -> Option<tempfile::TempDir> {
+    let dir = tempfile::tempdir().unwrap();
+    let tried = Command::new("unshare").args(["-rm", "mount", "-t", kind, "none"]).arg(dir.path()).output();
+    if tried.is_ok_and(|output| output.status.success()) {
+        return Some(dir);
+    }
+    eprintln!("SKIPPED: a file on {kind}: this user may not mount one with unshare -rm");
+    None
+}
+
+fn run_on_mount(name: &str, kind: &str, options: &str) {
+    let Some(dir) = mount_point(kind) else { return };
+    let script = format!("mount -t {kind} -o {options} none \"$0\" && cd \"$0\" && exec \"$@\"");
+    run_in_child(name, &["unshare", "-rm", "sh", "-c", &script, dir.path().to_str().unwrap()]);
+}
+
+#[test]
+fn a_full_disk_leaves_whole_pages() {
+    if !is_child() {
+        return run_on_mount("a_full_disk_leaves_whole_pages", "tmpfs", "size=256k");
+    }
+    fs::write("other", [0; 100_000]).unwrap();
+    let path = Path::new("ring");
+    let stream = StreamFile::create(path, UUID, 0, 1 << 20, PAGES).unwrap();
+    assert_eq!(stream.prepare(1 << 20).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
+    let mut upto = PAGES;
+    let full = loop {
+        match stream.prepare(upto) {
+            Ok(prepared) => assert_eq!(prepared, length(path)),
+            Err(error) => break error,
+        }
+        upto += PAGES;
+    };
+    assert_eq!(full.raw_os_error(), Some(libc::ENOSPC));
+    assert_eq!(packets(&fs::read(path).unwrap()).unwrap().len() as u64, upto / PAGES - 1);
+    // What is prepared can be written, all of it.
+    stream.populate(0, u64::MAX);
+    write_packet(&stream, 0, stream.prepared(), 1, &vec![1; (stream.prepared() - PAGES) as usize]);
+    fs::remove_file("other").unwrap();
+    assert_eq!(stream.prepare(upto).unwrap(), upto);
+}
+
+#[test]
+fn grows_where_space_cannot_be_taken_beforehand() {
+    if !is_child() {
+        return run_on_mount("grows_where_space_cannot_be_taken_beforehand", "ramfs", "mode=700");
+    }
+    let path = Path::new("ring");
+    let stream = StreamFile::create(path, UUID, 0, 1 << 20, PAGES).unwrap();
+    let refused = fallocate(&stream.file, FallocateFlags::KEEP_SIZE, 0, PAGES);
+    assert_eq!(refused, Err(Errno::OPNOTSUPP));
+    assert_eq!(stream.prepare(1 << 20).unwrap(), 1 << 20);
+    assert_eq!(length(path), 1 << 20);
+}

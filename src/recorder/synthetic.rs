@@ -1,0 +1,107 @@
+//! Traces made by hand, for tests: whole packets through the doors that the writer of a ring goes through.
+
+use std::path::Path;
+use std::process::Command;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use super::clock::{self, Calibration};
+use super::descriptor::{Argument, Descriptor, Kind};
+use super::filter::Field;
+use super::metadata::{self, Description};
+use super::options::Mode;
+use super::packet::{HEADER, Header, offset};
+use super::stream_file::StreamFile;
+
+pub(crate) const UUID: [u8; 16] = *b"0123456789abcdef";
+
+static EVERY_KIND: Descriptor = Descriptor::new(
+    "made",
+    "by__hand",
+    &[
+        Argument { name: "small", kind: Kind::I32 },
+        Argument { name: "count", kind: Kind::U32 },
+        Argument { name: "large", kind: Kind::I64 },
+        Argument { name: "bits", kind: Kind::U64 },
+        Argument { name: "event", kind: Kind::Text },
+    ],
+    ptr::null::<AtomicU32>,
+);
+static NOTHING: Descriptor = Descriptor::new("made", "nothing", &[], ptr::null::<AtomicU32>);
+
+/// Event 0 has a field of every kind, event 1 has none.
+pub(crate) static EVENTS: [&Descriptor; 2] = [&EVERY_KIND, &NOTHING];
+
+/// Describes a trace of [`EVENTS`] by a program of that name.
+pub(crate) fn describe(dir: &Path, procname: &str) {
+    let description = Description {
+        uuid: UUID,
+        hostname: &metadata::hostname(),
+        procname,
+        pid: std::process::id(),
+        mode: Mode::Stream,
+        clock: Calibration::start(),
+        clock_name: clock::name(),
+        events: &EVENTS,
+    };
+    metadata::write(dir, &description).unwrap();
+}
+
+/// An event as it is in a file.
+pub(crate) fn event(id: u16, fields: &[Field<'_>]) -> Vec<u8> {
+    let mut bytes = id.to_ne_bytes().to_vec();
+    bytes.extend(clock::now().to_ne_bytes());
+    for field in fields {
+        match field {
+            Field::I32(number) => bytes.extend(number.to_ne_bytes()),
+            Field::U32(number) => bytes.extend(number.to_ne_bytes()),
+            Field::I64(number) => bytes.extend(number.to_ne_bytes()),
+            Field::U64(number) => bytes.extend(number.to_ne_bytes()),
+            Field::Text(text) => bytes.extend(text.iter().chain(b"\0")),
+        }
+    }
+    bytes
+}
+
+/// Enters a packet of `size` bytes at `place`, puts `content` into it and commits that, in the order of a ring's writer.
+pub(crate) fn write_packet(stream: &StreamFile, place: u64, size: u64, sequence: u64, content: &[u8]) {
+    assert!(place + size <= stream.prepared() && HEADER + content.len() <= size as usize);
+    let field = |at: usize| {
+        // SAFETY: the field is in the mapping, below the file's length, at a multiple of its size.
+        unsafe { AtomicU64::from_ptr(stream.base().add(place as usize + at).cast()) }
+    };
+    field(offset::SEQUENCE).store(sequence, Ordering::Relaxed);
+    field(offset::TID).store(7, Ordering::Relaxed);
+    field(offset::CONTENT_SIZE).store(8 * HEADER as u64, Ordering::Release);
+    field(offset::PACKET_SIZE).store(8 * size, Ordering::Release);
+    // SAFETY: this is within the packet that was entered, as asserted, and only this thread writes there.
+    unsafe {
+        let start = stream.base().add(place as usize + HEADER);
+        ptr::copy_nonoverlapping(content.as_ptr(), start, content.len());
+    }
+    field(offset::CONTENT_SIZE).store(8 * (HEADER + content.len()) as u64, Ordering::Release);
+}
+
+/// The headers of a file, if it is a row of packets from the first byte to the last.
+pub(crate) fn packets(file: &[u8]) -> Option<Vec<Header>> {
+    let mut headers = Vec::new();
+    let mut place = 0;
+    while place < file.len() {
+        let header = Header::decode(file.get(place..place + HEADER)?.try_into().ok()?)?;
+        place += header.packet_size as usize;
+        headers.push(header);
+    }
+    (place == file.len()).then_some(headers)
+}
+
+/// The lines that babeltrace2 prints for a trace, which it must read without a line on stderr. None where there is no
+/// babeltrace2; that is said.
+pub(crate) fn babeltrace(dir: &Path) -> Option<Vec<String>> {
+    let Ok(output) = Command::new("babeltrace2").arg(dir).output() else {
+        eprintln!("SKIPPED: reading a trace with babeltrace2: it is not installed");
+        return None;
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "babeltrace2: {}: {errors}", output.status);
+    Some(String::from_utf8_lossy(&output.stdout).lines().map(String::from).collect())
+}

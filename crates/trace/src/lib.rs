@@ -28,8 +28,10 @@ mod losses;
 mod map;
 mod merge;
 mod metadata;
+mod operations;
 mod packet;
 mod process;
+mod stage;
 mod stream;
 mod trace;
 
@@ -39,5 +41,7 @@ pub use error::Error;
 pub use event::{Event, Value};
 pub use losses::{Damage, Discarded, Losses, Lost};
 pub use merge::Events;
+pub use operations::{Answer, IN_FLIGHT, Operation, Operations, Queued};
 pub use process::Process;
+pub use stage::{Asked, OperationId};
 pub use trace::Trace;

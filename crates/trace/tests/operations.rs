@@ -1,0 +1,176 @@
+//! Events are joined to operations.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use common::{Arg, Fired, START, Writer, fired};
+use dyntrace_trace::{IN_FLIGHT, Operation, OperationId, Operations, Queued, Trace};
+
+const RENAME: i64 = 12;
+const OPEN: i64 = 1;
+const READ: i64 = 2;
+const CLOSE: i64 = 23;
+
+fn entry(cycles: u64, id: [i64; 2], command: i64, path: &str, port: &str) -> Fired {
+    let strings = [path, "", port].map(Arg::from);
+    let [s1, s2, port] = strings;
+    let numbers = [3, 0, 4096, 0].map(Arg::from);
+    let before = [id[0].into(), id[1].into(), "req-1".into(), command.into(), s1, s2];
+    fired("efile_drv-entry", cycles, before.into_iter().chain(numbers).chain([port]))
+}
+
+fn int(name: &str, cycles: u64, id: [i64; 2]) -> Fired {
+    fired(name, cycles, [id[0].into(), id[1].into(), RENAME.into()])
+}
+
+fn queue(name: &str, cycles: u64, port: &str, length: i64) -> Fired {
+    fired(name, cycles, [port.into(), length.into()])
+}
+
+fn answer(cycles: u64, id: [i64; 2], errno: i64) -> Fired {
+    common::returned(cycles, id[0], id[1], "req-1", RENAME, errno)
+}
+
+/// Writes the trace of a process from events with the threads that fired them.
+fn write(folder: &Path, events: impl IntoIterator<Item = (u64, Fired)>) {
+    let mut rings = BTreeMap::<u64, Vec<Fired>>::new();
+    events.into_iter().for_each(|(tid, event)| rings.entry(tid).or_default().push(event));
+    let writer = Writer::new(folder);
+    rings.iter().for_each(|(tid, events)| writer.ring(&format!("ring-{tid}"), *tid, events));
+}
+
+/// Joins the events; answers what ended, and the joiner at the end of the trace.
+fn join(trace: &Trace) -> (Vec<Operation<'_>>, Operations<'_>) {
+    let mut operations = Operations::default();
+    let ended = trace.events().filter_map(|event| operations.push(&event)).collect();
+    (ended, operations)
+}
+
+#[test]
+fn an_operation_has_all_its_stages() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(
+        folder.path(),
+        [
+            (7, entry(100, [1, 5], RENAME, "/a", "#Port<0.1>")),
+            (7, queue("aio_pool-add", 110, "#Port<0.1>", 3)),
+            (8, queue("aio_pool-get", 150, "#Port<0.1>", 2)),
+            (8, int("efile_drv-int_entry", 160, [1, 5])),
+            (8, int("efile_drv-int_return", 200, [1, 5])),
+            (9, answer(230, [1, 5], 2)),
+        ],
+    );
+    let trace = Trace::open(folder.path()).expect("a trace");
+    let (ended, operations) = join(&trace);
+    let [operation] = &ended[..] else { panic!("{ended:?}") };
+    assert_eq!(operation.id, OperationId { thread: 1, tag: 5 });
+    assert_eq!(
+        (operation.path, operation.asked.user_tag, operation.asked.integers),
+        (&b"/a"[..], &b"req-1"[..], [3, 0, 4096, 0])
+    );
+    assert_eq!(operation.added, Some(Queued { time: START + 110, length: 3 }));
+    assert_eq!(operation.taken, Some(Queued { time: START + 150, length: 2 }));
+    assert_eq!((operation.submitter, operation.worker), (7, Some(8)));
+    let answer = operation.answer.expect("an answer");
+    assert_eq!((answer.tid, answer.success, answer.errno), (9, false, 2));
+    let times = [operation.queue_wait(), operation.service(), operation.delivery(), operation.duration()];
+    assert_eq!(times, [60, 40, 30, 130].map(Some));
+    assert_eq!((operations.in_flight().count(), operations.given_up(), operations.unmatched()), (0, 0, 0));
+}
+
+#[test]
+fn the_pools_events_belong_to_neighbours_only() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(
+        folder.path(),
+        [
+            (7, entry(100, [1, 1], RENAME, "/a", "#Port<0.1>")),
+            (7, queue("aio_pool-add", 110, "#Port<0.2>", 9)),
+            (7, queue("aio_pool-add", 120, "#Port<0.1>", 9)),
+            (8, queue("aio_pool-get", 130, "#Port<0.1>", 9)),
+            (8, answer(140, [9, 9], 0)),
+            (8, int("efile_drv-int_entry", 150, [1, 1])),
+            (7, answer(160, [1, 1], 0)),
+        ],
+    );
+    let trace = Trace::open(folder.path()).expect("a trace");
+    let (ended, operations) = join(&trace);
+    assert_eq!((ended[0].added, ended[0].taken, ended[0].service(), ended[0].delivery()), (None, None, None, None));
+    assert_eq!((ended[0].queue_wait(), operations.unmatched()), (Some(50), 1));
+}
+
+#[test]
+fn what_was_opened_gives_its_path_to_operations_on_its_port() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let one = |tag, command, path, port| {
+        let cycles = tag as u64 * 10;
+        let stages = [entry(cycles, [1, tag], command, path, port), answer(cycles + 5, [1, tag], 0)];
+        stages.map(|event| (7, event))
+    };
+    write(
+        folder.path(),
+        [
+            one(1, OPEN, "/a", "#Port<0.2>"),
+            one(2, OPEN, "/b", "#Port<0.3>"),
+            one(3, READ, "", "#Port<0.2>"),
+            one(4, READ, "", "#Port<0.3>"),
+            one(5, READ, "", "#Port<0.4>"),
+            one(6, CLOSE, "", "#Port<0.2>"),
+            one(7, READ, "", "#Port<0.2>"),
+        ]
+        .into_iter()
+        .flatten(),
+    );
+    let trace = Trace::open(folder.path()).expect("a trace");
+    let paths: Vec<_> = join(&trace).0.iter().map(|operation| String::from_utf8_lossy(operation.path)).collect();
+    assert_eq!(paths, ["/a", "/b", "/a", "/b", "", "/a", ""]);
+}
+
+#[test]
+fn processes_have_operations_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a", "b"] {
+        write(&folder.path().join(name), [(7, entry(100, [1, 1], RENAME, name, "")), (7, answer(200, [1, 1], 0))]);
+    }
+    let trace = Trace::open(folder.path()).expect("a trace");
+    let (ended, operations) = join(&trace);
+    let mut paths: Vec<_> = ended.iter().map(|operation| (operation.path, operation.duration())).collect();
+    paths.sort();
+    assert_eq!(paths, [(&b"a"[..], Some(100)), (b"b", Some(100))]);
+    assert_eq!(operations.given_up(), 0);
+}
+
+#[test]
+fn what_has_no_end_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(
+        folder.path(),
+        [
+            (7, int("efile_drv-int_entry", 50, [1, 9])),
+            (7, entry(100, [1, 1], RENAME, "/again", "")),
+            (7, entry(200, [1, 2], RENAME, "/in flight", "")),
+            (7, entry(300, [1, 1], RENAME, "/answered", "")),
+            (7, answer(400, [1, 1], 0)),
+        ],
+    );
+    let trace = Trace::open(folder.path()).expect("a trace");
+    let (ended, operations) = join(&trace);
+    assert_eq!(ended.iter().map(|operation| operation.path).collect::<Vec<_>>(), [b"/answered"]);
+    let left: Vec<_> = operations.in_flight().map(|operation| (operation.path, operation.duration())).collect();
+    assert_eq!(left, [(&b"/in flight"[..], None)]);
+    assert_eq!((operations.given_up(), operations.unmatched()), (1, 1));
+}
+
+#[test]
+fn only_so_many_are_remembered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let more = 10;
+    let tags = 1..=(IN_FLIGHT + more) as i64;
+    write(folder.path(), tags.map(|tag| (7, entry(tag as u64, [1, tag], OPEN, "/a", &format!("#Port<0.{tag}>")))));
+    let trace = Trace::open(folder.path()).expect("a trace");
+    let (_, operations) = join(&trace);
+    assert_eq!((operations.in_flight().count(), operations.given_up()), (IN_FLIGHT, more as u64));
+    assert_eq!(operations.in_flight().next().map(|operation| operation.id.tag), Some(more as i32 + 1));
+}

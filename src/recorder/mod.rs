@@ -1,6 +1,7 @@
 //! The recorder: probes into per-thread files at memory speed, without a tracer and without root.
 
 mod clock;
+pub mod control;
 mod descriptor;
 mod filter;
 mod glob;

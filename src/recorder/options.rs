@@ -17,6 +17,7 @@ use super::filter::Filter;
 use super::glob::Glob;
 
 pub use text::OptionsError;
+pub(crate) use text::{Change, parse_change};
 
 /// What a session does when the files of its threads are full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,191 @@
+//! The side of those who control another process.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::directory::{Directory, variable};
+use super::error::ControlError;
+use super::peer::peer;
+use super::protocol::{self, GREETING, Record, Reply, Request};
+
+/// How long a process may take to greet. It does nothing else before that.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A connection to the control socket of a process. Sessions started over it end with it.
+#[derive(Debug)]
+pub struct Connection {
+    pid: u32,
+    stream: UnixStream,
+    arrived: Vec<u8>,
+}
+
+impl Connection {
+    /// Connects to process `pid`: one of the same user, or any for root.
+    ///
+    /// # Errors
+    ///
+    /// [`ControlError`] where there is no such process, where it has no control socket or one that is not to be trusted, where it does
+    /// not answer for five seconds, and where it refuses.
+    pub fn open(pid: u32) -> Result<Connection, ControlError> {
+        let process = Process::find(pid)?;
+        let no_control = |_| ControlError::NoControl(pid);
+        let directory = match Directory::open(process.directory.clone(), process.uid) {
+            Err(ControlError::System { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                return Err(ControlError::NoControl(pid));
+            }
+            other => other?,
+        };
+        let stream = match directory.connect(process.own_number) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+                return Err(no_control(error));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(ControlError::Silent(pid)),
+            other => other.map_err(ControlError::system(format!("connect to process {pid}")))?,
+        };
+        let peer =
+            peer(&stream).map_err(ControlError::system(format!("see who serves the socket of process {pid}")))?;
+        // 0: it has no number here, for it is in a container.
+        if peer.uid != process.uid || (peer.pid != pid && peer.pid != 0) {
+            return Err(ControlError::Impostor { pid, by: peer.pid, uid: peer.uid });
+        }
+        let mut connection = Connection { pid, stream, arrived: Vec::new() };
+        connection.wait_at_most(Some(PATIENCE))?;
+        connection.exchange(GREETING)?;
+        connection.wait_at_most(None)?;
+        Ok(connection)
+    }
+
+    /// The processes of this user that have a control socket, by their numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`ControlError`] if the folder of sockets cannot be read or trusted.
+    pub fn processes() -> Result<Vec<u32>, ControlError> {
+        let directory = Directory::own()?;
+        directory.remove_stale();
+        directory.processes().map_err(ControlError::system("list the control sockets"))
+    }
+
+    /// Asks the process for something and waits until it is done.
+    ///
+    /// # Errors
+    ///
+    /// [`ControlError::Refused`] if the process says no; others if it has ended meanwhile, or is not understood.
+    pub fn request(&mut self, request: &Request) -> Result<Vec<Record>, ControlError> {
+        self.exchange(&request.to_string())
+    }
+
+    /// Whether the process is still there. Does not wait.
+    pub fn is_open(&self) -> bool {
+        let mut byte = [0];
+        let flags = rustix::net::RecvFlags::PEEK | rustix::net::RecvFlags::DONTWAIT;
+        !matches!(rustix::net::recv(&self.stream, &mut byte, flags), Ok((_, 0)) | Err(rustix::io::Errno::CONNRESET))
+    }
+
+    fn exchange(&mut self, message: &str) -> Result<Vec<Record>, ControlError> {
+        let pid = self.pid;
+        let protocol = |source| ControlError::Protocol { pid, source };
+        // Where this fails the process has closed the connection, perhaps with words that are there to be read.
+        let written = self.stream.write_all(&protocol::frame(message).map_err(protocol)?);
+        let reply = match self.receive() {
+            Err(ControlError::System { .. }) if written.is_err() => {
+                return written.map(|()| Vec::new()).map_err(ControlError::system(format!("talk to process {pid}")));
+            }
+            other => other?,
+        };
+        let Reply(answer) = reply.parse().map_err(protocol)?;
+        answer.map_err(|why| ControlError::Refused { pid, why })
+    }
+
+    fn receive(&mut self) -> Result<String, ControlError> {
+        let pid = self.pid;
+        loop {
+            if let Some(message) =
+                protocol::take(&mut self.arrived).map_err(|source| ControlError::Protocol { pid, source })?
+            {
+                return Ok(message);
+            }
+            let mut piece = [0; 4096];
+            match self.stream.read(&mut piece) {
+                Ok(0) => {
+                    let ended = io::Error::new(io::ErrorKind::UnexpectedEof, "it has closed the connection");
+                    return Err(ControlError::system(format!("hear from process {pid}"))(ended));
+                }
+                Ok(length) => self.arrived.extend_from_slice(&piece[..length]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(ControlError::Silent(pid)),
+                Err(error) => return Err(ControlError::system(format!("hear from process {pid}"))(error)),
+            }
+        }
+    }
+
+    fn wait_at_most(&self, limit: Option<Duration>) -> Result<(), ControlError> {
+        let set = self.stream.set_read_timeout(limit).and_then(|()| self.stream.set_write_timeout(limit));
+        set.map_err(ControlError::system(format!("talk to process {}", self.pid)))
+    }
+}
+
+/// What /proc says of a process.
+struct Process {
+    /// Its user.
+    uid: u32,
+    /// Its number as it sees it itself, which is another one in a container.
+    own_number: u32,
+    /// The folder of its control socket.
+    directory: PathBuf,
+}
+
+impl Process {
+    fn find(pid: u32) -> Result<Process, ControlError> {
+        let proc = PathBuf::from(format!("/proc/{pid}"));
+        let missing = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => ControlError::NoProcess(pid),
+            _ => ControlError::system(format!("look at process {pid}"))(error),
+        };
+        let status = fs::read_to_string(proc.join("status")).map_err(missing)?;
+        let own_number = own_number(&status).unwrap_or(pid);
+        let uid = effective_user(&status)
+            .map_or_else(|| proc.metadata().map(|metadata| metadata.uid()), Ok)
+            .map_err(missing)?;
+        let doing = format!("read the environment of process {pid}, which only its user and root can");
+        let environment = fs::read(proc.join("environ")).map_err(ControlError::system(doing))?;
+        let runtime_directory = variable(&environment, "XDG_RUNTIME_DIR");
+        Ok(Process { uid, own_number, directory: Directory::path_for(uid, runtime_directory, &proc.join("root")) })
+    }
+}
+
+fn own_number(status: &str) -> Option<u32> {
+    status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_whitespace().next_back()?.parse().ok()
+}
+
+fn effective_user(status: &str) -> Option<u32> {
+    status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_as_proc_shows_it() {
+        let status = "Name:\tx\nUid:\t1000\t1001\t1002\t1003\nNSpid:\t4711\t12\n";
+        assert_eq!((own_number(status), effective_user(status)), (Some(12), Some(1001)));
+        assert_eq!((own_number(""), effective_user("")), (None, None));
+    }
+
+    #[test]
+    fn no_process() {
+        let error = Connection::open(u32::MAX).unwrap_err();
+        assert!(matches!(error, ControlError::NoProcess(_)), "{error}");
+    }
+
+    #[test]
+    fn a_process_without_control_is_told_how_to_have_it() {
+        let error = Connection::open(std::os::unix::process::parent_id()).unwrap_err().to_string();
+        assert!(error.contains("has no control socket: start it with DYNTRACE=control"), "{error}");
+    }
+}

@@ -1,0 +1,81 @@
+//! What can go wrong between a process and those who control its recorder.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::protocol::ProtocolError;
+
+/// Why a recorder cannot be controlled.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ControlError {
+    /// The folder for sockets cannot be trusted.
+    #[error("the folder for control sockets, {folder:?}, {why}")]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What is wrong with it, and what to do.
+        why: &'static str,
+    },
+    /// The system refused something.
+    #[error("cannot {doing}: {source}")]
+    System {
+        /// What was being done, to what.
+        doing: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another copy of the library in this process has its control socket already.
+    #[error(
+        "another copy of dyntrace in this process has the control socket {0:?}: control the recorder through that one"
+    )]
+    Taken(PathBuf),
+    /// The process has no control socket.
+    #[error(
+        "process {0} has no control socket: start it with DYNTRACE=control in its environment or call dyntrace::recorder::control() \
+         in it; dyntrace must be linked into it"
+    )]
+    NoControl(u32),
+    /// There is no such process.
+    #[error("there is no process {0}")]
+    NoProcess(u32),
+    /// The socket that should be the process's is somebody else's.
+    #[error("the control socket of process {pid} is served by process {by} of user {uid}: it is not to be trusted")]
+    Impostor {
+        /// The process.
+        pid: u32,
+        /// Who serves the socket.
+        by: u32,
+        /// That process's user.
+        uid: u32,
+    },
+    /// The process does not answer.
+    #[error("process {0} does not answer: see whether it is stopped")]
+    Silent(u32),
+    /// What arrived is no message, or not the one that is expected.
+    #[error(
+        "process {pid} does not speak this protocol: {source}; use the dyntrace command of the version it is built with"
+    )]
+    Protocol {
+        /// The process.
+        pid: u32,
+        /// What is wrong.
+        source: ProtocolError,
+    },
+    /// The process said no.
+    #[error("process {pid}: {why}")]
+    Refused {
+        /// The process.
+        pid: u32,
+        /// Its words.
+        why: String,
+    },
+}
+
+impl ControlError {
+    /// For [`Result::map_err`].
+    pub(super) fn system(doing: impl Into<String>) -> impl FnOnce(io::Error) -> ControlError {
+        let doing = doing.into();
+        move |source| ControlError::System { doing, source }
+    }
+}

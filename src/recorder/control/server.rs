@@ -1,0 +1,263 @@
+//! The side of the process: one thread that serves every connection in turn.
+//!
+//! Nobody at the other end can hold it up: it waits for all of them at once, reads what has arrived, and closes what takes too long,
+//! says too much or does not read its answers.
+
+use std::io;
+use std::mem;
+use std::os::fd::AsFd as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::process::geteuid;
+
+use super::peer::peer;
+use super::protocol::{self, GREETING, ProtocolError, Record, Reply, Request};
+use super::sessions::Sessions;
+
+/// What clients may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Connections at once. More are refused.
+    pub connections: usize,
+    /// How long a message may take to be whole, and how long one without a session may stay silent.
+    pub patience: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { connections: 64, patience: Duration::from_secs(10) }
+    }
+}
+
+/// How long no connection is accepted after the process had no descriptor for one.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The server of one process.
+pub(super) struct Server<S> {
+    listener: UnixListener,
+    sessions: S,
+    limits: Limits,
+    connections: Vec<Connection>,
+    /// Connections that were closed because of who made them, how many there were or what was said.
+    refused: u64,
+    accepts_after: Option<Instant>,
+}
+
+struct Connection {
+    stream: UnixStream,
+    arrived: Vec<u8>,
+    has_greeted: bool,
+    /// The sessions that end with it.
+    sessions: Vec<u32>,
+    /// When the present message, or the next one, has to be whole.
+    deadline: Option<Instant>,
+}
+
+/// What becomes of a connection.
+enum Next {
+    Stays,
+    /// The client has gone.
+    Ends,
+    /// It is closed, for this reason.
+    Refused(String),
+}
+
+impl<S: Sessions> Server<S> {
+    /// A server for `listener`.
+    pub(super) fn new(listener: UnixListener, sessions: S, limits: Limits) -> io::Result<Server<S>> {
+        listener.set_nonblocking(true)?;
+        Ok(Server { listener, sessions, limits, connections: Vec::new(), refused: 0, accepts_after: None })
+    }
+
+    /// Serves for ever.
+    pub(super) fn serve(mut self) -> ! {
+        loop {
+            self.turn(None);
+        }
+    }
+
+    /// Waits for something to do, at most until `limit`, and does it.
+    pub(super) fn turn(&mut self, limit: Option<Instant>) {
+        let now = Instant::now();
+        if self.accepts_after.is_some_and(|time| time <= now) {
+            self.accepts_after = None;
+        }
+        let deadlines = self.connections.iter().filter_map(|connection| connection.deadline);
+        let until = deadlines.chain(limit).chain(self.accepts_after).min();
+        let ready = self.wait(until.map(|time| time.saturating_duration_since(now)));
+        let now = Instant::now();
+        for (mut connection, is_ready) in mem::take(&mut self.connections).into_iter().zip(ready.connections) {
+            let next = if is_ready {
+                self.read(&mut connection, now)
+            } else if connection.deadline.is_some_and(|deadline| deadline <= now) {
+                Next::Refused(format!("nothing whole was said for {:?}", self.limits.patience))
+            } else {
+                Next::Stays
+            };
+            match next {
+                Next::Stays => self.connections.push(connection),
+                Next::Ends => self.end(connection),
+                Next::Refused(why) => {
+                    self.refuse(&connection.stream, why);
+                    self.end(connection);
+                }
+            }
+        }
+        if ready.listener {
+            self.accept(now);
+        }
+    }
+
+    fn wait(&self, limit: Option<Duration>) -> Ready {
+        let listens = if self.accepts_after.is_none() { PollFlags::IN } else { PollFlags::empty() };
+        let mut fds: Vec<PollFd<'_>> =
+            self.connections.iter().map(|connection| PollFd::new(&connection.stream, PollFlags::IN)).collect();
+        fds.push(PollFd::from_borrowed_fd(self.listener.as_fd(), listens));
+        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+        if poll(&mut fds, limit.as_ref()).is_err() {
+            // Out of memory: nobody is ready now.
+            fds.iter_mut().for_each(PollFd::clear_revents);
+        }
+        let mut ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        Ready { listener: ready.pop().unwrap_or(false), connections: ready }
+    }
+
+    fn accept(&mut self, now: Instant) {
+        // Whoever connects all the time does not keep the others waiting.
+        for _ in 0..self.limits.connections {
+            match self.listener.accept() {
+                Ok((stream, _)) => self.receive(stream, now),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => {
+                    // Most often there is no descriptor left: the connection waits, and would wake this thread again at once.
+                    self.accepts_after = Some(now + PAUSE);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn receive(&mut self, stream: UnixStream, now: Instant) {
+        match self.admit(&stream) {
+            Ok(()) => {
+                let deadline = Some(now + self.limits.patience);
+                let (arrived, sessions) = (Vec::new(), Vec::new());
+                self.connections.push(Connection { stream, arrived, has_greeted: false, sessions, deadline });
+            }
+            Err(why) => self.refuse(&stream, why),
+        }
+    }
+
+    fn admit(&self, stream: &UnixStream) -> Result<(), String> {
+        if self.connections.len() >= self.limits.connections {
+            return Err(format!("{} are connected already", self.limits.connections));
+        }
+        let peer = peer(stream).map_err(|error| error.to_string())?;
+        let own = geteuid().as_raw();
+        if peer.uid != own && peer.uid != 0 {
+            return Err(format!("user {} may not control a process of user {own}", peer.uid));
+        }
+        stream.set_nonblocking(true).map_err(|error| error.to_string())
+    }
+
+    fn refuse(&mut self, stream: &UnixStream, why: String) {
+        self.refused += 1;
+        answer(stream, &Reply(Err(why)));
+    }
+
+    fn end(&self, connection: Connection) {
+        for session in connection.sessions {
+            // It may have been stopped by another client.
+            let _ = self.sessions.stop(session);
+        }
+    }
+
+    fn read(&mut self, connection: &mut Connection, now: Instant) -> Next {
+        let mut piece = [0; 4096];
+        match recv(&connection.stream, &mut piece, RecvFlags::empty()) {
+            Ok((_, 0)) => return Next::Ends,
+            Ok((_, length)) => connection.arrived.extend_from_slice(&piece[..length]),
+            Err(Errno::AGAIN | Errno::INTR) => return Next::Stays,
+            Err(_) => return Next::Ends,
+        }
+        let had_begun = connection.deadline.is_some();
+        let mut has_answered = false;
+        loop {
+            let message = match protocol::take(&mut connection.arrived) {
+                Ok(Some(message)) => message,
+                Ok(None) => break,
+                Err(error) => return Next::Refused(error.to_string()),
+            };
+            let reply = if connection.has_greeted {
+                Reply(self.perform(&message, connection))
+            } else if message == GREETING {
+                connection.has_greeted = true;
+                Reply(Ok(Vec::new()))
+            } else {
+                return Next::Refused(ProtocolError::Greeting(message).to_string());
+            };
+            if !answer(&connection.stream, &reply) {
+                return Next::Refused("answers are not read".to_owned());
+            }
+            has_answered = true;
+        }
+        let must_speak = !connection.arrived.is_empty() || connection.sessions.is_empty();
+        if !must_speak {
+            connection.deadline = None;
+        } else if has_answered || !had_begun {
+            connection.deadline = Some(now + self.limits.patience);
+        }
+        Next::Stays
+    }
+
+    fn perform(&self, message: &str, connection: &mut Connection) -> Result<Vec<Record>, String> {
+        match message.parse().map_err(|error: ProtocolError| error.to_string())? {
+            Request::Start(options) => {
+                let session = self.sessions.start(options)?;
+                connection.sessions.push(session);
+                Ok(vec![Record::default().with("session", session)])
+            }
+            Request::Change { session, probes, filter } => {
+                self.sessions.change(session, probes, filter).map(|()| Vec::new())
+            }
+            Request::Stop(session) => {
+                let summary = self.sessions.stop(session)?;
+                connection.sessions.retain(|&own| own != session);
+                Ok(vec![summary])
+            }
+            Request::Snapshot(session, directory) => Ok(vec![self.sessions.snapshot(session, &directory)?]),
+            Request::Status => {
+                let process = Record::default().with("pid", std::process::id()).with("refused", self.refused);
+                Ok([vec![process], self.sessions.status()].concat())
+            }
+        }
+    }
+}
+
+struct Ready {
+    connections: Vec<bool>,
+    listener: bool,
+}
+
+/// Sends a reply; whether it went out whole.
+fn answer(stream: &UnixStream, reply: &Reply) -> bool {
+    let message = protocol::frame(&reply.to_string());
+    let too_long = |error: ProtocolError| protocol::frame(&format!("error the answer would be {error}"));
+    let Ok(message) = message.or_else(too_long) else { return false };
+    let mut rest = message.as_slice();
+    while !rest.is_empty() {
+        match send(stream, rest, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            Ok(sent) => rest = &rest[sent..],
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::iter::FusedIterator;
 
 use crate::event::Event;
-use crate::stream::Stream;
+use crate::stream::{Position, Stream};
 
 /// The events of a trace in the order of time, by [`Trace::events`](crate::Trace::events). Events of one time come in
 /// the order of their files, those of one file as they were written.
@@ -32,6 +32,11 @@ impl<'t> Events<'t> {
     /// The next event, without taking it.
     pub fn peek(&self) -> Option<&Event<'t>> {
         self.first.get(self.current)?.as_ref()
+    }
+
+    /// Where each stream goes on, the events not yet taken being before it.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = Position> {
+        self.streams.iter().zip(&self.first).map(|(stream, first)| stream.position(first.as_ref()))
     }
 
     /// How many bytes have been read of how many there are, to show how far one has got.

@@ -6,6 +6,7 @@
 
 use crate::byte_order::ByteOrder;
 use crate::map::Map;
+use crate::process::Process;
 
 pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
 /// The length of a packet's header and context.
@@ -39,12 +40,17 @@ pub(crate) struct Packet {
 /// The packets of one file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packets<'t> {
-    pub(crate) map: &'t Map,
+    map: &'t Map,
     pub(crate) byte_order: ByteOrder,
-    pub(crate) uuid: [u8; 16],
+    uuid: [u8; 16],
 }
 
-impl Packets<'_> {
+impl<'t> Packets<'t> {
+    /// The packets of a file of `process`.
+    pub(crate) fn new(map: &'t Map, process: &Process) -> Self {
+        Self { map, byte_order: process.metadata.byte_order, uuid: process.metadata.uuid }
+    }
+
     /// The packet at `offset`.
     ///
     /// # Errors
@@ -70,7 +76,7 @@ impl Packets<'_> {
             return Err("this packet is of another trace: its uuid is not the metadata's".to_owned());
         }
         let size = word(PACKET_SIZE)?;
-        let whole = content % 8 == 0 && size % 64 == 0 && HEADER * 8 <= content && content <= size;
+        let whole = content.is_multiple_of(8) && size.is_multiple_of(64) && HEADER * 8 <= content && content <= size;
         let end = offset.checked_add(size / 8).filter(|_| whole);
         let end = end.ok_or_else(|| format!("a packet of {size} bits cannot hold {content} bits"))?;
         Ok(Packet {
@@ -87,7 +93,7 @@ impl Packets<'_> {
     /// Where the file ends but for prepared packets at its end. A recorder that ends cuts nothing before it.
     pub(crate) fn written(&self) -> u64 {
         let mut end = self.map.bytes().len() as u64;
-        while end >= PAGE && end % PAGE == 0 && self.at(end - PAGE).is_ok_and(|packet| packet.is_prepared()) {
+        while end >= PAGE && end.is_multiple_of(PAGE) && self.at(end - PAGE).is_ok_and(|packet| packet.is_prepared()) {
             end -= PAGE;
         }
         end

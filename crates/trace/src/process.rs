@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::class::EventClass;
+use crate::class::{Classes, EventClass};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::metadata::{self, Metadata};
@@ -61,6 +61,11 @@ impl Process {
             clock: metadata.clock.clone(),
             metadata,
         })
+    }
+
+    /// The event classes of a class of streams.
+    pub(crate) fn classes_of(&self, stream_id: u32) -> Option<&Classes> {
+        self.metadata.streams.iter().find(|(id, _)| *id == stream_id).map(|(_, classes)| classes)
     }
 
     /// All classes of events that its program has, whether they happened or not.

@@ -13,6 +13,9 @@ use crate::process::Process;
 /// How much is read before the memory of what was read is let go.
 const RELEASED_AT_ONCE: u64 = 4 << 20;
 
+/// The length of an event's id and time.
+pub(crate) const EVENT_HEADER: usize = 10;
+
 /// A file of events.
 #[derive(Debug)]
 pub(crate) struct StreamFile {
@@ -55,8 +58,7 @@ pub(crate) struct Stream<'t> {
 
 impl<'t> Stream<'t> {
     pub(crate) fn new(file: &'t StreamFile, process: &'t Process) -> Self {
-        let metadata = &process.metadata;
-        let packets = Packets { map: &file.map, byte_order: metadata.byte_order, uuid: metadata.uuid };
+        let packets = Packets::new(&file.map, process);
         Self {
             file,
             process,
@@ -85,10 +87,11 @@ impl<'t> Stream<'t> {
         stream
     }
 
-    /// Where the next event begins.
-    pub(crate) fn position(&self) -> Position {
+    /// Where the next event begins, or `last` if that was the last one read.
+    pub(crate) fn position(&self, last: Option<&Event<'t>>) -> Position {
+        let back = last.map_or(0, |event| EVENT_HEADER + event.data.len());
         match &self.packet {
-            Some(packet) => Position { packet: packet.offset, event: self.offset() },
+            Some(packet) => Position { packet: packet.offset, event: self.offset() - back as u64 },
             None => Position::default(),
         }
     }
@@ -113,7 +116,7 @@ impl<'t> Stream<'t> {
         }
         let (packet, classes) = (self.packet?, self.classes?);
         let order = self.packets.byte_order;
-        let Some((&[id0, id1, ref time @ ..], data)) = self.rest.split_first_chunk::<10>() else {
+        let Some((&[id0, id1, ref time @ ..], data)) = self.rest.split_first_chunk::<EVENT_HEADER>() else {
             return self.cut();
         };
         let id = order.u16([id0, id1]);
@@ -214,8 +217,7 @@ impl<'t> Stream<'t> {
         let Some(content) = self.file.map.bytes().get(from as usize..end as usize) else {
             return self.end(packet.offset, "a packet's content ends before its beginning");
         };
-        self.classes =
-            self.process.metadata.streams.iter().find(|(id, _)| *id == packet.stream_id).map(|(_, classes)| classes);
+        self.classes = self.process.classes_of(packet.stream_id);
         if self.classes.is_none() {
             return self.end(packet.offset, format!("the metadata knows no stream {}", packet.stream_id));
         }

@@ -1,0 +1,136 @@
+//! Selections: which events one wants to see.
+
+use wildmatch::WildMatch;
+
+use crate::event::{Event, Value};
+
+/// Which events, or operations, to take. Each call narrows it down; [`probe`](Self::probe) alone widens what the
+/// probes are. An event that has no such argument is not taken where one is asked for.
+///
+/// In patterns `*` stands for any text and `?` for one character.
+///
+/// ```no_run
+/// use dyntrace_trace::{Selection, Trace};
+///
+/// let selection = Selection::new().tag("req-*").probe("efile_drv-return").failed();
+/// let trace = Trace::open("trace")?;
+/// for event in trace.events().filter(|event| selection.matches(event)) {
+///     println!("{event:?}");
+/// }
+/// # Ok::<(), dyntrace_trace::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    tag: Option<WildMatch>,
+    probes: Vec<(WildMatch, bool)>,
+    failed: bool,
+    command: Option<i64>,
+    errno: Option<i64>,
+    from: Option<i64>,
+    until: Option<i64>,
+    tid: Option<u64>,
+    min_duration: Option<u64>,
+}
+
+impl Selection {
+    /// Everything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only events whose `user_tag` is like `pattern`.
+    pub fn tag(mut self, pattern: &str) -> Self {
+        self.tag = Some(WildMatch::new(pattern));
+        self
+    }
+
+    /// Only events of the probes like `pattern`, and of those named by other calls: `efile_drv-*`; with the provider
+    /// where the pattern has a colon, `shop:*`.
+    pub fn probe(mut self, pattern: &str) -> Self {
+        self.probes.push((WildMatch::new(pattern), pattern.contains(':')));
+        self
+    }
+
+    /// Only what failed: `success` is 0.
+    pub fn failed(mut self) -> Self {
+        self.failed = true;
+        self
+    }
+
+    /// Only events whose `command` has that number.
+    pub fn command(mut self, number: i64) -> Self {
+        self.command = Some(number);
+        self
+    }
+
+    /// Only events with that `errno`.
+    pub fn errno(mut self, number: i64) -> Self {
+        self.errno = Some(number);
+        self
+    }
+
+    /// Only events at or after `time`, in nanoseconds since 1970.
+    pub fn from(mut self, time: i64) -> Self {
+        self.from = Some(time);
+        self
+    }
+
+    /// Only events before `time`, in nanoseconds since 1970.
+    pub fn until(mut self, time: i64) -> Self {
+        self.until = Some(time);
+        self
+    }
+
+    /// Only events of the thread `tid`.
+    pub fn tid(mut self, tid: u64) -> Self {
+        self.tid = Some(tid);
+        self
+    }
+
+    /// Only operations that took at least so many nanoseconds. It says nothing of single events.
+    pub fn min_duration(mut self, nanoseconds: u64) -> Self {
+        self.min_duration = Some(nanoseconds);
+        self
+    }
+
+    /// Whether the event is taken.
+    pub fn matches(&self, event: &Event<'_>) -> bool {
+        let known = &event.class.known;
+        self.from.is_none_or(|from| from <= event.time)
+            && self.until.is_none_or(|until| event.time < until)
+            && self.tid.is_none_or(|tid| event.tid == tid)
+            && self.takes_probe(event)
+            && self.command.is_none_or(|command| is(event, known.command, command))
+            && self.errno.is_none_or(|errno| is(event, known.errno, errno))
+            && (!self.failed || is(event, known.success, 0))
+            && self.tag.as_ref().is_none_or(|_| match known.user_tag.and_then(|position| event.value(position)) {
+                Some(Value::Text(tag)) => self.takes_tag(tag),
+                _ => false,
+            })
+    }
+
+    /// Whether the user tag is one that is asked for.
+    pub fn takes_tag(&self, tag: &[u8]) -> bool {
+        self.tag.as_ref().is_none_or(|pattern| pattern.matches(&String::from_utf8_lossy(tag)))
+    }
+
+    /// Whether an operation of so many nanoseconds took long enough.
+    pub fn takes_duration(&self, nanoseconds: u64) -> bool {
+        self.min_duration.is_none_or(|least| least <= nanoseconds)
+    }
+
+    fn takes_probe(&self, event: &Event<'_>) -> bool {
+        let name = |with_provider| if with_provider { &event.class.name } else { event.class.probe() };
+        self.probes.is_empty()
+            || self.probes.iter().any(|(pattern, with_provider)| pattern.matches(name(*with_provider)))
+    }
+}
+
+/// Whether the event has that field, and it is `number`.
+fn is(event: &Event<'_>, position: Option<usize>, number: i64) -> bool {
+    match position.and_then(|position| event.value(position)) {
+        Some(Value::Signed(found)) => found == number,
+        Some(Value::Unsigned(found)) => u64::try_from(number) == Ok(found),
+        _ => false,
+    }
+}

@@ -1,0 +1,84 @@
+//! Traces that a crash or damage left are made plain.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{HEADER, PAGE, START, SUB_BUFFER, Writer, returned};
+use dyntrace_trace::{Error, Trace, finish, recover};
+
+fn times(path: &Path) -> (Vec<i64>, bool) {
+    let trace = Trace::open(path).expect("a trace");
+    let times = trace.events().map(|event| event.time - START).collect();
+    (times, trace.losses().is_empty())
+}
+
+fn events(times: std::ops::Range<u64>) -> Vec<common::Fired> {
+    times.map(|time| returned(time, 1, time as i64, "tag", 1, 0)).collect()
+}
+
+#[test]
+fn finish_cuts_what_was_only_prepared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let writer = Writer::new(folder.path().join("shop-12"));
+    let entered = writer.packets(0, 7, SUB_BUFFER, &events(1..3)).concat();
+    // Pages within a packet that nobody wrote yet are still as they were prepared.
+    let mut torn = entered.clone();
+    torn[SUB_BUFFER - PAGE..].copy_from_slice(&writer.prepared(0));
+    writer.write("ring-1", &[torn, writer.prepared(0).repeat(3)].concat());
+    writer.write("ring-2", &writer.prepared(0).repeat(3));
+    writer.write("ring-3", b"damaged");
+    for _ in 0..2 {
+        finish(folder.path()).expect("a trace");
+        let length = |file| fs::metadata(writer.folder.join(file)).expect("a file").len();
+        assert_eq!((length("ring-1"), length("ring-2"), length("ring-3")), (SUB_BUFFER as u64, 0, 7));
+        assert_eq!(times(folder.path()).0, [1, 2]);
+    }
+}
+
+#[test]
+fn circles_become_files_in_order() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let writer = Writer::new(folder.path().join("trace/shop-12"));
+    let packet = |sequence: u64| {
+        let content: Vec<u8> =
+            events(sequence * 10..sequence * 10 + 3).iter().flat_map(|event| writer.event(event)).collect();
+        writer.packet(0, 7, sequence, 0, SUB_BUFFER, &content)
+    };
+    writer.write(".rings/ring-1", &[packet(5), packet(6), packet(3), packet(4)].concat());
+    let mut damaged = packet(8);
+    damaged[0] = 0;
+    writer.write(".rings/ring-2", &[packet(9), writer.prepared(0), damaged, packet(7)].concat());
+    let out = folder.path().join("out");
+
+    let recovered = recover(folder.path().join("trace"), &out).expect("a trace");
+    assert_eq!((recovered.packets, recovered.events), (6, 18));
+    assert_eq!(recovered.damaged.len(), 1);
+    let (times, whole) = times(&out);
+    assert_eq!(times, [30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62, 70, 71, 72, 90, 91, 92]);
+    assert!(!whole, "packet 8 of ring-2 is missing");
+    assert!(matches!(recover(folder.path().join("trace"), &out), Err(Error::Io { .. })), "never over something");
+    assert!(recover(folder.path().join("none"), folder.path().join("out-2")).is_err());
+}
+
+#[test]
+fn damaged_files_are_cut_at_the_damage() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let writer = Writer::new(folder.path().join("trace"));
+    let mut bytes = writer.packets(0, 7, SUB_BUFFER, &events(1..3000)).concat();
+    let in_third = 2 * SUB_BUFFER + HEADER;
+    // The id of the third packet's first event.
+    bytes[in_third..in_third + 2].fill(0xff);
+    writer.write("ring-1", &bytes);
+    writer.write("ring-2", &writer.packets(0, 7, SUB_BUFFER, &events(1..3)).concat()[..HEADER + 60]);
+    let out = folder.path().join("out");
+    let recovered = recover(folder.path().join("trace"), &out).expect("a trace");
+    assert_eq!(recovered.damaged.len(), 2);
+    assert_eq!((recovered.damaged[0].offset, recovered.packets), (in_third as u64, 4));
+
+    let (before, whole) = times(&folder.path().join("trace"));
+    assert!(!whole);
+    assert_eq!(times(&out), (before, true));
+    assert_eq!(fs::metadata(out.join("ring-2")).expect("a file").len() as usize % PAGE, 0);
+}

@@ -5,11 +5,15 @@ mod elf;
 mod escape;
 mod exit;
 mod list;
+mod losses;
+mod operation;
 mod process;
 mod provider;
+mod report;
 mod run;
 mod script;
 mod system;
+mod trace;
 mod tracer;
 
 use std::ffi::OsString;
@@ -85,6 +89,16 @@ enum Command {
         /// The definition of a provider, to check its probes against
         #[arg(long, value_name = "FILE.d")]
         provider: Vec<PathBuf>,
+    },
+    #[command(after_long_help = report::HELP)]
+    /// Show a trace as one self-contained HTML page
+    Report {
+        /// The folder of a trace; several are shown as one
+        #[arg(required = true, value_name = "TRACE")]
+        traces: Vec<PathBuf>,
+        /// The page to write
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
     },
     /// Print completions for a shell
     #[command(hide = true)]
@@ -168,6 +182,7 @@ fn perform(command: Command) -> Outcome {
         Command::Doctor { binary, json, provider } => {
             doctor::doctor(binary.as_deref(), &Providers::with(&provider)?, json)
         }
+        Command::Report { traces, output } => report::report(&traces, &output),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut text);

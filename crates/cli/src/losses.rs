@@ -1,0 +1,44 @@
+//! What a trace lost, where and why: for people on standard error, for scripts as exit status.
+
+use std::process::ExitCode;
+
+use dyntrace_trace::Losses;
+
+use crate::escape;
+use crate::exit;
+
+/// Says on standard error what was lost.
+pub fn say(losses: &Losses) {
+    for ring in &losses.discarded {
+        let file = escape::path(&ring.file);
+        warn(&format!("{} lost: {file} had no room left", events(ring.count)));
+    }
+    for lost in &losses.lost {
+        let (file, reason) = (escape::path(&lost.file), escape::name(&lost.reason));
+        warn(&format!("{} lost: {file} says: {reason}", events(lost.count)));
+    }
+    for place in &losses.damaged {
+        let (file, reason) = (escape::path(&place.file), escape::name(&place.reason));
+        warn(&format!("damaged: {file} at byte {}: {reason}", place.offset));
+    }
+}
+
+/// The exit status that tells of the worst of it.
+pub fn status(losses: &Losses) -> ExitCode {
+    if !losses.damaged.is_empty() {
+        exit::DAMAGED.into()
+    } else if losses.events() > 0 {
+        exit::LOSSY.into()
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+fn events(count: u64) -> String {
+    if count == 1 { "1 event".to_owned() } else { format!("{count} events") }
+}
+
+fn warn(what: &str) {
+    let style = anstyle::Style::new().fg_color(Some(anstyle::AnsiColor::Yellow.into())).bold();
+    anstream::eprintln!("{style}dyntrace:{style:#} {what}");
+}

@@ -1,0 +1,132 @@
+//! The charts, as SVG.
+
+use maud::{Markup, html};
+
+use super::format::duration;
+use super::heat::{self, Latencies, ROWS, ROWS_OF_A_DECADE};
+use super::summary::QueueLength;
+use super::timeline::{Bucket, Timeline};
+
+/// The place of the data within a chart; labels stand around it.
+const LEFT: f64 = 60.0;
+const WIDTH: f64 = 1100.0;
+const TOP: f64 = 10.0;
+const BELOW: f64 = 24.0;
+
+/// Fields of the heat map are drawn in so many shades.
+const SHADES: usize = 7;
+
+/// Labels along an axis, at most.
+const LABELS: usize = 8;
+
+/// How many operations took about how long, over time.
+pub fn latency(timeline: &Timeline<Latencies>) -> Markup {
+    let most = timeline.buckets().iter().flat_map(Latencies::rows).copied().max().unwrap_or(0);
+    let used = |row: &usize| timeline.buckets().iter().any(|bucket| bucket.rows()[*row] > 0);
+    let lowest = (0..ROWS).find(used).unwrap_or(0) / ROWS_OF_A_DECADE * ROWS_OF_A_DECADE;
+    let highest = (0..ROWS).rfind(used).map_or(ROWS, |row| (row + 1).next_multiple_of(ROWS_OF_A_DECADE).min(ROWS));
+    let field = 11.0;
+    let height = (highest - lowest) as f64 * field;
+    let y = |row: usize| TOP + (highest - row) as f64 * field;
+    let column = WIDTH / timeline.buckets().len().max(1) as f64;
+    let body = html! {
+        @for row in (lowest..=highest).step_by(ROWS_OF_A_DECADE) {
+            line .grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(y(row)) y2=(y(row)) {}
+            text x=(LEFT - 6.0) y=(y(row) + 4.0) text-anchor="end" { (duration(heat::floor(row))) }
+        }
+        @for (index, bucket) in timeline.buckets().iter().enumerate() {
+            @for (row, &count) in bucket.rows().iter().enumerate().filter(|(_, count)| **count > 0) {
+                rect class={ "heat" (shade(count, most)) } x=(round(LEFT + index as f64 * column)) y=(round(y(row + 1)))
+                    width=(round(column)) height=(field) {
+                    title { (count) " × " (duration(heat::floor(row))) " to " (duration(heat::floor(row + 1))) " at " (at(timeline, index)) }
+                }
+            }
+        }
+    };
+    chart("latency", "Latency over time", timeline, height, body)
+}
+
+/// The lengths of the pool's queues over time.
+pub fn queue(timeline: &Timeline<QueueLength>) -> Markup {
+    let longest = timeline.buckets().iter().map(|bucket| bucket.longest).max().unwrap_or(0).max(1);
+    let height = 140.0;
+    let y = |length: f64| TOP + height * (1.0 - length / longest as f64);
+    let column = WIDTH / timeline.buckets().len().max(1) as f64;
+    let bar = |index: usize, class: &str, length: f64| {
+        html! { rect class=(class) x=(round(LEFT + index as f64 * column)) y=(round(y(length))) width=(round(column))
+        height=(round(TOP + height - y(length))) {} }
+    };
+    let body = html! {
+        @for length in ticks(longest) {
+            line .grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(y(length as f64)) y2=(y(length as f64)) {}
+            text x=(LEFT - 6.0) y=(y(length as f64) + 4.0) text-anchor="end" { (length) }
+        }
+        @for (index, bucket) in timeline.buckets().iter().enumerate().filter(|(_, bucket)| bucket.steps > 0) {
+            g {
+                title { "longest " (bucket.longest) ", mean " (format!("{:.1}", bucket.mean())) " at " (at(timeline, index)) }
+                (bar(index, "longest", bucket.longest as f64)) (bar(index, "mean", bucket.mean()))
+            }
+        }
+    };
+    chart("queue", "Queue length over time", timeline, height, body)
+}
+
+/// `body` above an axis of time.
+fn chart<B: Bucket>(id: &str, label: &str, timeline: &Timeline<B>, height: f64, body: Markup) -> Markup {
+    let columns = timeline.buckets().len();
+    let step = columns.div_ceil(LABELS).max(1);
+    let bottom = TOP + height;
+    html! {
+        svg #(id) role="img" aria-label=(label) viewBox={ "0 0 " (LEFT + WIDTH + 20.0) " " (bottom + BELOW) } {
+            (body)
+            line .grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(bottom) y2=(bottom) {}
+            @for index in (0..columns).step_by(step) {
+                text x=(round(LEFT + WIDTH * index as f64 / columns as f64)) y=(bottom + 16.0) { (at(timeline, index)) }
+            }
+        }
+    }
+}
+
+/// When a bucket begins, from the beginning of the trace.
+fn at<B: Bucket>(timeline: &Timeline<B>, index: usize) -> String {
+    duration((timeline.width().saturating_mul(index as u64)) as i64)
+}
+
+/// Shades go by the logarithm: a single slow operation must be seen beside a million fast ones.
+fn shade(count: u64, most: u64) -> usize {
+    let part = if most > 1 { (count as f64).ln() / (most as f64).ln() } else { 1.0 };
+    (part * SHADES as f64).min(SHADES as f64 - 1.0) as usize
+}
+
+/// Round numbers from 0 to `most`.
+fn ticks(most: i64) -> impl Iterator<Item = i64> {
+    let decade = 10_i64.pow((most / 4).max(1).ilog10());
+    let step = [1, 2, 5, 10].map(|factor| decade.saturating_mul(factor)).into_iter().find(|step| most / step <= 4);
+    (0..=4).map(move |tick| step.unwrap_or(most).saturating_mul(tick)).take_while(move |tick| *tick <= most)
+}
+
+/// A tenth of a pixel is near enough.
+fn round(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_in_a_million_has_a_shade_of_its_own() {
+        assert_eq!(shade(1, 1_000_000), 0);
+        assert_eq!(shade(1_000_000, 1_000_000), SHADES - 1);
+        assert_eq!(shade(1, 1), SHADES - 1);
+        assert!((1..100).map(|count| shade(count, 100)).is_sorted());
+    }
+
+    #[test]
+    fn ticks_are_few_and_round() {
+        assert_eq!(ticks(1).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(ticks(7).collect::<Vec<_>>(), [0, 2, 4, 6]);
+        assert_eq!(ticks(230).collect::<Vec<_>>(), [0, 50, 100, 150, 200]);
+        assert!(ticks(i64::MAX).count() > 1);
+    }
+}

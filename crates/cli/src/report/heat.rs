@@ -1,0 +1,66 @@
+//! Latency over time: how many operations took about how long, when.
+
+use super::timeline::Bucket;
+
+/// Steps of latency in which operations are counted.
+pub const ROWS: usize = 35;
+/// Steps in ten times the latency.
+pub const ROWS_OF_A_DECADE: usize = 5;
+/// What is faster counts in the first step, in nanoseconds.
+const FASTEST: f64 = 1_000.0;
+
+/// The operations that were entered within a bucket of time, by latency.
+pub struct Latencies([u64; ROWS]);
+
+impl Default for Latencies {
+    fn default() -> Self {
+        Latencies([0; ROWS])
+    }
+}
+
+impl Latencies {
+    /// Counts an operation that took so many nanoseconds.
+    pub fn count(&mut self, nanoseconds: i64) {
+        let decades = (nanoseconds as f64 / FASTEST).max(1.0).log10();
+        let row = (decades * ROWS_OF_A_DECADE as f64) as usize;
+        self.0[row.min(ROWS - 1)] += 1;
+    }
+
+    /// The counts, the fastest first.
+    pub fn rows(&self) -> &[u64; ROWS] {
+        &self.0
+    }
+}
+
+impl Bucket for Latencies {
+    fn merge(&mut self, next: Self) {
+        self.0.iter_mut().zip(next.0).for_each(|(count, more)| *count += more);
+    }
+}
+
+/// The least latency of a row, in nanoseconds. `ROWS` has one, too: it ends the last row.
+pub fn floor(row: usize) -> i64 {
+    (FASTEST * 10f64.powf(row as f64 / ROWS_OF_A_DECADE as f64)).round() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_latency_has_its_row() {
+        let row = |nanoseconds| {
+            let mut latencies = Latencies::default();
+            latencies.count(nanoseconds);
+            latencies.rows().iter().position(|&count| count == 1).unwrap()
+        };
+        assert_eq!(row(i64::MIN), 0);
+        assert_eq!(row(1_000), 0);
+        assert_eq!(row(10_000), 5);
+        assert_eq!(row(1_000_000), 15);
+        assert_eq!(row(i64::MAX), ROWS - 1);
+        for index in 0..ROWS {
+            assert_eq!(row(floor(index) + 1), index);
+        }
+    }
+}

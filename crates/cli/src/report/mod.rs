@@ -1,0 +1,50 @@
+//! `dyntrace report`: a trace as one page for people.
+
+mod chart;
+mod format;
+mod heat;
+mod page;
+mod row;
+mod slowest;
+mod summary;
+mod table;
+mod timeline;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::escape;
+use crate::exit::Outcome;
+use crate::{losses, trace};
+
+use summary::Summary;
+
+/// What `--help` says at its end.
+pub const HELP: &str = "\
+Examples:
+  dyntrace report trace -o report.html
+  dyntrace report trace-of-a trace-of-b -o both.html
+
+Exit status:
+   0  the page was written
+   1  it cannot be written
+   2  wrong use
+   3  events of the trace were lost
+   4  the trace is damaged
+  66  there is no such trace, or it cannot be read";
+
+/// Reads the traces once and writes the page.
+pub fn report(traces: &[PathBuf], output: &Path) -> Outcome {
+    let trace = trace::open(traces)?;
+    let mut summary = None;
+    for event in trace::events(&trace) {
+        summary.get_or_insert_with(|| Summary::new(event.time)).add(&event);
+    }
+    let losses = trace.losses();
+    let page = page::page(trace.processes(), summary, &losses);
+    fs::write(output, page).with_context(|| format!("cannot write the page {}", escape::path(output)))?;
+    losses::say(&losses);
+    Ok(losses::status(&losses))
+}

@@ -1,0 +1,204 @@
+//! The page: one file of HTML that loads nothing.
+
+use dyntrace_trace::{Losses, Operation, Process};
+use indicatif::{HumanBytes, HumanCount};
+use jiff::Timestamp;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::chart;
+use super::format::duration;
+use super::row::{Row, Spread};
+use super::summary::Summary;
+use crate::escape;
+use crate::operation::{bytes, command_name, errno_name};
+
+const STYLE: &str = include_str!("page.css");
+
+/// How many lines a list of unknown length has at most.
+const LISTED: usize = 100;
+
+/// Nothing is loaded, nothing runs: also not if a name in the trace were taken for markup.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+/// The whole page. `None`: the trace has no events.
+pub fn page(processes: &[Process], summary: Option<Summary<'_>>, losses: &Losses) -> String {
+    let title = match processes {
+        [process] => format!("{} ({})", escape::name(&process.name), process.pid),
+        _ => format!("{} processes", processes.len()),
+    };
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "dyntrace: " (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { (title) }
+                @match summary {
+                    Some(summary) => (figures(processes, summary, losses)),
+                    None => { (lost(losses)) p { "The trace has no events." } }
+                }
+            }
+        }
+    }
+    .into_string()
+}
+
+fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Markup {
+    let (answered, first) = (&summary.all, summary.first);
+    let (in_flight, oldest) = summary.in_flight();
+    let charts = html! {
+        h2 { "Latency over time" }
+        p { "From request to answer, by when the operation was requested. The darker a field, the more operations." }
+        (chart::latency(&summary.latency))
+        h2 { "Queue length over time" }
+        p { "Jobs in one queue of the pool, at each step of a queue: the longest, and within it the mean." }
+        (chart::queue(&summary.queue))
+    };
+    let lists = html! {
+        h2 { "Slowest operations" }
+        (operations(summary.slowest.list().iter().map(|(_, operation)| operation), first))
+        @if in_flight > 0 {
+            h2 { "Not answered" }
+            p { (HumanCount(in_flight as u64)) " operations were in flight when the trace ended." }
+            (operations(oldest.into_iter(), first))
+        }
+    };
+    html! {
+        ul .facts {
+            (fact("begin", moment(first)))
+            (fact("length", duration(summary.last.saturating_sub(first))))
+            (fact("events", HumanCount(summary.events)))
+            (fact("operations", HumanCount(answered.count)))
+            (fact("failed", HumanCount(answered.errors)))
+            (fact("bytes asked for", HumanBytes(answered.bytes)))
+        }
+        (lost(losses))
+        @if summary.unmatched() + summary.given_up() > 0 {
+            p { (HumanCount(summary.unmatched())) " events belong to operations whose beginning is not in the trace; of "
+                (HumanCount(summary.given_up())) " operations the end is not." }
+        }
+        (charts)
+        h2 { "Commands" }
+        (table("command", summary.commands.finish(), |&number| html! { (command_name(number)) }))
+        h2 { "User tags" }
+        (table("user tag", summary.tags.finish(), |tag| user_tag(tag)))
+        (lists)
+        h2 { "Processes" }
+        ul {
+            @for process in processes.iter().take(LISTED) {
+                li { (escape::name(&process.name)) ", pid " (process.pid) ", on " (escape::name(&process.hostname)) }
+            }
+            (more(processes.len()))
+        }
+    }
+}
+
+fn fact(name: &str, value: impl std::fmt::Display) -> Markup {
+    html! { li { b { (value) } " " (name) } }
+}
+
+fn user_tag(tag: &[u8]) -> Markup {
+    html! { @if tag.is_empty() { i { "no tag" } } @else { (escape::name(tag)) } }
+}
+
+fn table<K>(what: &str, (rows, others): (Vec<(K, Row)>, Option<Row>), name: impl Fn(&K) -> Markup) -> Markup {
+    let times = |spread: &Spread| {
+        html! {
+            @for percent in [50.0, 99.0, 99.9] {
+                td { @if let Some(time) = spread.percentile(percent) { (duration(time as i64)) } }
+            }
+        }
+    };
+    let line = |name: Markup, row: &Row| {
+        html! {
+            tr {
+                th scope="row" { (name) }
+                td { (HumanCount(row.count)) }
+                td { @if row.bytes > 0 { (HumanBytes(row.bytes)) } }
+                td .bad[row.errors > 0] { (HumanCount(row.errors)) }
+                (times(&row.queue_wait)) (times(&row.service)) (times(&row.delivery))
+            }
+        }
+    };
+    html! {
+        div .wide { table {
+            thead {
+                tr { th rowspan="2" { (what) } th rowspan="2" { "count" } th rowspan="2" { "bytes" } th rowspan="2" { "errors" }
+                    th colspan="3" { "queue wait" } th colspan="3" { "service" } th colspan="3" { "delivery" } }
+                tr { @for _ in 0..3 { th { "p50" } th { "p99" } th { "p99.9" } } }
+            }
+            tbody {
+                @for (key, row) in &rows { (line(name(key), row)) }
+                @if let Some(row) = &others { (line(html! { i { "others" } }, row)) }
+            }
+        } }
+        @if others.is_some() {
+            p { "Rows with few operations were counted under “others” while the trace was read: another row may lack its first operations." }
+        }
+    }
+}
+
+fn operations<'o, 't: 'o>(operations: impl Iterator<Item = &'o Operation<'t>>, first: i64) -> Markup {
+    let time = |time: Option<i64>| html! { td { @if let Some(time) = time { (duration(time)) } } };
+    html! {
+        div .wide { table {
+            thead { tr { th { "command" } th { "took" } th { "queue wait" } th { "service" } th { "delivery" } th { "at" } th { "bytes" }
+                th { "error" } th .text { "user tag" } th .text { "path" } th .text { "operation" } } }
+            tbody {
+                @for operation in operations {
+                    tr {
+                        th scope="row" { (command_name(operation.asked.command)) }
+                        (time(operation.duration())) (time(operation.queue_wait())) (time(operation.service())) (time(operation.delivery()))
+                        (time(Some(operation.entered.saturating_sub(first))))
+                        td { @if let Some(bytes) = bytes(&operation.asked) { (HumanBytes(bytes)) } }
+                        td .bad { @if let Some(answer) = operation.answer { (errno_name(answer.errno)) } }
+                        td .text { (user_tag(operation.asked.user_tag)) }
+                        td .text { (escape::name(operation.path)) @if !operation.asked.strings[1].is_empty() { " → " (escape::name(operation.asked.strings[1])) } }
+                        td .text { (operation.process.pid) " {" (operation.id.thread) "," (operation.id.tag) "}" }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+fn lost(losses: &Losses) -> Markup {
+    html! {
+        section #lost .bad[!losses.is_empty()] {
+            @if losses.is_empty() { "Nothing was lost." } @else {
+                h2 { "What was lost" }
+                p { (HumanCount(losses.events())) " events were lost; " (losses.damaged.len()) " places are damaged." }
+                ul {
+                    @for ring in losses.discarded.iter().take(LISTED) {
+                        li { (HumanCount(ring.count)) " events: the buffer was full: " (escape::path(&ring.file)) }
+                    }
+                    (more(losses.discarded.len()))
+                    @for lost in losses.lost.iter().take(LISTED) {
+                        li { (HumanCount(lost.count)) " events: " (escape::name(&lost.reason)) ": " (escape::path(&lost.file)) }
+                    }
+                    (more(losses.lost.len()))
+                    @for damage in losses.damaged.iter().take(LISTED) {
+                        li { (escape::path(&damage.file)) ": at byte " (damage.offset) ": " (escape::name(&damage.reason)) }
+                    }
+                    (more(losses.damaged.len()))
+                }
+            }
+        }
+    }
+}
+
+/// When it was, to a millisecond.
+fn moment(time: i64) -> String {
+    // Every i64 of nanoseconds is in the range of Timestamp.
+    Timestamp::from_nanosecond(time.into()).unwrap_or_default().strftime("%F %T%.3f UTC").to_string()
+}
+
+/// What stands under a list that was cut.
+fn more(length: usize) -> Markup {
+    html! { @if length > LISTED { li { "and " (length - LISTED) " more" } } }
+}

@@ -1,0 +1,106 @@
+//! What the page shows, gathered in one pass over the events. Its size does not grow with the trace.
+
+use dyntrace_trace::{Event, Operation, Operations, Value};
+
+use super::heat::Latencies;
+use super::row::Row;
+use super::slowest::Slowest;
+use super::table::Table;
+use super::timeline::{Bucket, Timeline};
+
+/// How many operations that were not answered are shown.
+const IN_FLIGHT_SHOWN: usize = 40;
+
+/// Figures of a trace.
+pub struct Summary<'t> {
+    /// Times of the first and the last event, in nanoseconds since 1970.
+    pub first: i64,
+    pub last: i64,
+    pub events: u64,
+    pub latency: Timeline<Latencies>,
+    pub queue: Timeline<QueueLength>,
+    pub commands: Table<i32>,
+    pub tags: Table<&'t [u8]>,
+    pub all: Row,
+    pub slowest: Slowest<'t>,
+    operations: Operations<'t>,
+}
+
+/// The lengths of the pool's queues within a bucket of time: one for each job that came or went.
+#[derive(Default)]
+pub struct QueueLength {
+    pub longest: i64,
+    pub sum: i64,
+    pub steps: u64,
+}
+
+impl QueueLength {
+    /// The mean length.
+    pub fn mean(&self) -> f64 {
+        self.sum as f64 / self.steps as f64
+    }
+}
+
+impl Bucket for QueueLength {
+    fn merge(&mut self, next: Self) {
+        self.longest = self.longest.max(next.longest);
+        self.sum = self.sum.saturating_add(next.sum);
+        self.steps += next.steps;
+    }
+}
+
+impl<'t> Summary<'t> {
+    /// Nothing was seen yet; `first` is the time of the first event.
+    pub fn new(first: i64) -> Self {
+        Summary {
+            first,
+            last: first,
+            events: 0,
+            latency: Timeline::new(first),
+            queue: Timeline::new(first),
+            commands: Table::default(),
+            tags: Table::default(),
+            all: Row::default(),
+            slowest: Slowest::default(),
+            operations: Operations::default(),
+        }
+    }
+
+    /// The next event.
+    pub fn add(&mut self, event: &Event<'t>) {
+        self.events += 1;
+        self.last = self.last.max(event.time);
+        if matches!(event.class.name.as_str(), "dyntrace:aio_pool-add" | "dyntrace:aio_pool-get")
+            && let Some(Value::Signed(length)) = event.field("new_queue_length")
+        {
+            let bucket = self.queue.at(event.time);
+            bucket.longest = bucket.longest.max(length);
+            bucket.sum = bucket.sum.saturating_add(length);
+            bucket.steps += 1;
+        }
+        if let Some(operation) = self.operations.push(event)
+            && let Some(duration) = operation.duration()
+        {
+            self.latency.at(operation.entered).count(duration);
+            self.commands.add(operation.asked.command, &operation);
+            self.tags.add(operation.asked.user_tag, &operation);
+            self.all.add(&operation);
+            self.slowest.add(duration, &operation);
+        }
+    }
+
+    /// The operations that were not answered in the trace: how many, and the ones entered first.
+    pub fn in_flight(&self) -> (usize, Vec<&Operation<'t>>) {
+        (self.operations.in_flight().count(), self.operations.in_flight().take(IN_FLIGHT_SHOWN).collect())
+    }
+
+    /// How many operations were given up before their answer.
+    pub fn given_up(&self) -> u64 {
+        self.operations.given_up()
+    }
+
+    /// How many events belonged to no operation.
+    pub fn unmatched(&self) -> u64 {
+        self.operations.unmatched()
+    }
+}

@@ -1,0 +1,98 @@
+//! A row of buckets over time that never grows: when time runs past its end, neighbours are merged and each covers twice the time.
+
+/// How many buckets there are; at least half of them are in use once time has passed.
+pub const BUCKETS: usize = 240;
+
+/// Values over time.
+pub struct Timeline<B> {
+    start: i64,
+    /// Nanoseconds of a bucket.
+    width: u64,
+    buckets: Vec<B>,
+}
+
+/// What a bucket holds.
+pub trait Bucket: Default {
+    /// Takes in what the next bucket held.
+    fn merge(&mut self, next: Self);
+}
+
+impl<B: Bucket> Timeline<B> {
+    /// An empty timeline that begins at `start`, in nanoseconds.
+    pub fn new(start: i64) -> Self {
+        Timeline { start, width: 1 << 10, buckets: Vec::new() }
+    }
+
+    /// The bucket of `time`. What was before the start goes to the first one.
+    pub fn at(&mut self, time: i64) -> &mut B {
+        let offset = u64::try_from(i128::from(time) - i128::from(self.start)).unwrap_or(0);
+        while offset / self.width >= BUCKETS as u64 {
+            self.halve();
+        }
+        let index = (offset / self.width) as usize;
+        if self.buckets.len() <= index {
+            self.buckets.resize_with(index + 1, B::default);
+        }
+        &mut self.buckets[index]
+    }
+
+    /// The buckets, in the order of time, up to the last one that was used.
+    pub fn buckets(&self) -> &[B] {
+        &self.buckets
+    }
+
+    /// Nanoseconds of a bucket.
+    pub fn width(&self) -> u64 {
+        self.width
+    }
+
+    fn halve(&mut self) {
+        self.width *= 2;
+        let mut old = std::mem::take(&mut self.buckets).into_iter();
+        while let Some(mut bucket) = old.next() {
+            old.next().into_iter().for_each(|next| bucket.merge(next));
+            self.buckets.push(bucket);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Bucket for u64 {
+        fn merge(&mut self, next: Self) {
+            *self += next;
+        }
+    }
+
+    #[test]
+    fn nothing_is_lost_when_neighbours_merge() {
+        let mut timeline = Timeline::<u64>::new(1_000);
+        let mut time = 1_000;
+        for count in 1..200 {
+            *timeline.at(time) += 1;
+            assert_eq!(timeline.buckets().iter().sum::<u64>(), count);
+            assert!(timeline.buckets().len() <= BUCKETS);
+            time += time / 5;
+        }
+        assert!(timeline.buckets().len() > BUCKETS / 2);
+    }
+
+    #[test]
+    fn a_time_has_one_bucket_however_wide() {
+        let mut timeline = Timeline::<u64>::new(0);
+        *timeline.at(5_000_000) += 7;
+        *timeline.at(9_000_000_000) += 1;
+        assert_eq!(*timeline.at(5_000_000), 7);
+        assert_eq!(*timeline.at(-1), 7);
+    }
+
+    #[test]
+    fn clocks_may_be_absurd() {
+        let mut timeline = Timeline::<u64>::new(i64::MIN);
+        *timeline.at(i64::MAX) += 1;
+        *timeline.at(i64::MIN) += 1;
+        assert_eq!(timeline.buckets().iter().sum::<u64>(), 2);
+    }
+}

@@ -1,0 +1,37 @@
+//! Traces as commands read them from beginning to end: opened, with a sign of life.
+
+use std::path::PathBuf;
+
+use dyntrace_trace::{Event, Trace};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::exit::{self, Failure};
+
+/// Opens the traces as one.
+pub fn open(traces: &[PathBuf]) -> Result<Trace, Failure> {
+    Trace::open_all(traces).map_err(|error| Failure::new(exit::NO_TRACE, error))
+}
+
+/// How many events are read before the count on the terminal is looked at again.
+const AT_ONCE: u64 = 1 << 14;
+
+/// All events in the order of time. On a terminal the count of those that were read is shown meanwhile.
+pub fn events<'t>(trace: &'t Trace) -> impl Iterator<Item = Event<'t>> {
+    // Hidden by itself where standard error is no terminal.
+    let shown = ProgressBar::new_spinner().with_style(
+        ProgressStyle::with_template("{spinner} {human_pos} events, {per_sec}, {elapsed}")
+            .expect("the template is right"),
+    );
+    let mut count = 0;
+    let mut events = trace.events();
+    std::iter::from_fn(move || {
+        let event = events.next();
+        count += 1;
+        match event {
+            Some(_) if count % AT_ONCE == 0 => shown.inc(AT_ONCE),
+            Some(_) => {}
+            None => shown.finish_and_clear(),
+        }
+        event
+    })
+}

@@ -1,0 +1,26 @@
+//! What `dyntrace` makes of recorded traces, with traces of which every event is known.
+
+mod report;
+mod storm;
+#[path = "../../../trace/tests/common/mod.rs"]
+mod writer;
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs `dyntrace` with these arguments.
+fn dyntrace(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dyntrace")).args(arguments).output().expect("dyntrace runs")
+}
+
+/// Runs `dyntrace COMMAND traces... OPTIONS -o OUTPUT`; it must end with `status`.
+fn made(command: &str, traces: &[&Path], options: &[&str], output: &Path, status: i32) {
+    let traces = traces.iter().map(|trace| trace.as_os_str());
+    let options = options.iter().map(OsStr::new);
+    let arguments =
+        [OsStr::new(command)].into_iter().chain(traces).chain(options).chain([OsStr::new("-o"), output.as_os_str()]);
+    let output = dyntrace(arguments);
+    assert_eq!(output.status.code(), Some(status), "{output:?}");
+    assert!(output.stdout.is_empty(), "{output:?}");
+}

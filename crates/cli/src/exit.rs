@@ -1,6 +1,7 @@
 //! The exit statuses of the command, apart from those of the programs it runs.
 
-use std::process::ExitCode;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{ExitCode, ExitStatus};
 
 /// Wrong use: unknown options, a script that does not exist. (clap's number.)
 pub const USAGE: u8 = 2;
@@ -20,6 +21,19 @@ pub const TRACER_FAILED: u8 = 70;
 pub const NOT_EXECUTABLE: u8 = 126;
 /// The command was not found. (As in shells.)
 pub const NOT_FOUND: u8 = 127;
+
+/// The exit status of a command that ended so.
+pub fn like(status: ExitStatus) -> ExitCode {
+    status.code().map_or_else(
+        || by_signal(status.signal().unwrap_or_default()),
+        |code| ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)),
+    )
+}
+
+/// The exit status that shells give a command that a signal has ended.
+pub fn by_signal(signal: i32) -> ExitCode {
+    ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+}
 
 /// An error, and the exit status it ends the command with.
 #[derive(Debug)]

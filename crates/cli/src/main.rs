@@ -1,5 +1,6 @@
 //! The `dyntrace` command: its arguments.
 
+mod command;
 mod doctor;
 mod elf;
 mod escape;
@@ -12,6 +13,7 @@ mod provider;
 mod report;
 mod run;
 mod script;
+mod signals;
 mod system;
 mod trace;
 mod tracer;

@@ -6,7 +6,6 @@ mod leftovers;
 mod marks;
 mod output;
 mod session;
-mod signals;
 mod target;
 mod tracing;
 mod watch;
@@ -21,6 +20,7 @@ use tempfile::NamedTempFile;
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::script::{self, Named, Script};
+use crate::signals::Notice;
 use crate::tracer::Kind;
 
 use marks::Mark;
@@ -31,10 +31,8 @@ pub use target::Asked;
 
 /// What happens while a command runs.
 enum Event {
-    /// This process got a signal.
-    Signal(signals::Signal),
-    /// The command or the tracer has ended, or stopped, or goes on.
-    ChildChanged,
+    /// This process got a signal, or the command or the tracer has ended, or stopped, or goes on.
+    Notice(Notice),
     /// One of the two outputs of the tracer has ended.
     OutputEnded,
     /// The trace cannot be written any more.

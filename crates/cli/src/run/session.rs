@@ -7,25 +7,26 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::process::{Child, Command, ExitCode};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 
+use crate::command::Running;
 use crate::elf::Note;
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
+use crate::signals::{self, Notice};
 use crate::tracer::{Kind, Tracer};
 
+use super::Event;
 use super::gate::{self, Held, Started};
 use super::output::Trace;
 use super::target::{Asked, Target};
 use super::tracing::{Followed, Tracing};
 use super::watch::Watch;
-use super::{Event, signals};
 
 /// How often the process is looked at while the tracer gets ready.
 const LOOK: Duration = Duration::from_millis(2);
@@ -52,11 +53,13 @@ impl Session<'_> {
     /// Does it; what the tracer prints goes to `trace`.
     pub fn run(&self, trace: Trace) -> Outcome {
         let (sender, events) = mpsc::channel();
-        signals::receive(sender.clone()).context("cannot receive signals")?;
+        let notices = sender.clone();
+        signals::receive(move |notice| notices.send(Event::Notice(notice)).is_ok())
+            .context("cannot receive signals")?;
         let mut run = match self.asked {
             Asked::Command(words) if gate::IS_SUPPORTED => match self.hold(words)? {
                 Ok((child, held)) => self.start_held(child, held, trace, &sender, events)?,
-                Err(status) => return Ok(exit_code(status)),
+                Err(status) => return Ok(exit::like(status)),
             },
             Asked::Command(words) => {
                 self.must_be_startable(words)?;
@@ -91,7 +94,7 @@ impl Session<'_> {
         events: Receiver<Event>,
     ) -> Result<Run, Failure> {
         let pid = child.id();
-        let child = Guarded { child, ended: None, is_held: true };
+        let child = Running::held(child);
         let watch = Watch::new(pid, self.target, self.sites)?;
         let tracing = self.start_tracer(&Followed::Process(pid), trace, sender)?;
         let mut run = Run::new(self.tracer.kind, tracing, Some(child), events);
@@ -117,40 +120,6 @@ impl Session<'_> {
     }
 }
 
-/// The command's process. One that is still held is ended when this goes: nobody else would let it go.
-struct Guarded {
-    child: Child,
-    ended: Option<ExitStatus>,
-    is_held: bool,
-}
-
-impl Guarded {
-    fn poll(&mut self) -> io::Result<()> {
-        if self.ended.is_none() {
-            self.ended = self.child.try_wait()?;
-        }
-        Ok(())
-    }
-
-    fn send(&self, signal: i32) {
-        if self.ended.is_none()
-            && let Ok(signal) = Signal::try_from(signal)
-        {
-            // It was not waited for, so the number is still its own.
-            let _ = kill(Pid::from_raw(self.child.id().cast_signed()), signal);
-        }
-    }
-}
-
-impl Drop for Guarded {
-    fn drop(&mut self) {
-        if self.is_held && self.ended.is_none() {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
-    }
-}
-
 /// How far the end of the tracer has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
@@ -168,7 +137,7 @@ enum Ending {
 struct Run {
     kind: Kind,
     tracing: Tracing,
-    child: Option<Guarded>,
+    child: Option<Running>,
     events: Receiver<Event>,
     open_outputs: u32,
     ending: Ending,
@@ -177,7 +146,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(kind: Kind, tracing: Tracing, child: Option<Guarded>, events: Receiver<Event>) -> Run {
+    fn new(kind: Kind, tracing: Tracing, child: Option<Running>, events: Receiver<Event>) -> Run {
         Run { kind, tracing, child, events, open_outputs: 2, ending: Ending::No, aborted: None }
     }
 
@@ -188,7 +157,7 @@ impl Run {
         let deadline = Instant::now() + limit;
         loop {
             match self.events.recv_timeout(LOOK) {
-                Ok(Event::Signal(signal)) => {
+                Ok(Event::Notice(Notice::Signal(signal))) => {
                     self.aborted = Some(signal.number);
                     self.drop_child();
                     self.interrupt();
@@ -257,7 +226,7 @@ impl Run {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::ChildChanged => {}
+            Event::Notice(Notice::ChildChanged) => {}
             Event::OutputEnded => self.open_outputs -= 1,
             Event::CannotWrite(error) => {
                 if error.kind() != io::ErrorKind::BrokenPipe {
@@ -265,7 +234,7 @@ impl Run {
                 }
                 self.interrupt();
             }
-            Event::Signal(signal) => match &self.child {
+            Event::Notice(Notice::Signal(signal)) => match &self.child {
                 Some(child) if child.ended.is_none() => {
                     if !signal.is_from_terminal {
                         child.send(signal.number);
@@ -327,7 +296,7 @@ impl Run {
     /// The exit status: the command's own unless that is 0 and the trace is not whole.
     fn outcome(&self) -> Outcome {
         if let Some(signal) = self.aborted {
-            return Ok(by_signal(signal));
+            return Ok(exit::by_signal(signal));
         }
         let command = self.child.as_ref().and_then(|child| child.ended);
         let tracer = self.tracing.ended;
@@ -350,20 +319,7 @@ impl Run {
         }
         Ok(match command {
             None => ExitCode::SUCCESS,
-            Some(status) => exit_code(status),
+            Some(status) => exit::like(status),
         })
     }
-}
-
-/// The exit status for a command that ended so.
-fn exit_code(status: ExitStatus) -> ExitCode {
-    status.code().map_or_else(
-        || by_signal(status.signal().unwrap_or_default()),
-        |code| ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX)),
-    )
-}
-
-/// The exit status that shells give a command that a signal has ended.
-fn by_signal(signal: i32) -> ExitCode {
-    ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX))
 }

@@ -3,17 +3,16 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 
+use crate::command;
 use crate::elf::{self, Note, Object};
 use crate::escape;
 use crate::exit::{self, Failure};
 use crate::process;
 use crate::script::Named;
-use crate::tracer;
 
 /// What the user wants traced.
 #[derive(Clone, Debug)]
@@ -38,7 +37,7 @@ impl Target {
     pub fn find(asked: &Asked) -> Result<Target, Failure> {
         let (program, readable) = match asked {
             Asked::Command(command) => {
-                let program = locate(command.first().map_or(OsStr::new(""), OsString::as_os_str))?;
+                let program = command::locate(command.first().map_or(OsStr::new(""), OsString::as_os_str))?;
                 (program.clone(), program)
             }
             Asked::Process(_) if !cfg!(target_os = "linux") => (PathBuf::new(), PathBuf::new()),
@@ -86,27 +85,6 @@ impl Target {
             ));
         }
         Ok(sites)
-    }
-}
-
-/// The file that a shell would run as `command`.
-fn locate(command: &OsStr) -> Result<PathBuf, Failure> {
-    let shown = escape::name(command.as_bytes());
-    let not_found = |why: &str| Failure::new(exit::NOT_FOUND, anyhow!("cannot run {shown}: {why}"));
-    if !command.as_bytes().contains(&b'/') {
-        return tracer::in_path(command).next().ok_or_else(|| not_found("there is no such command in PATH"));
-    }
-    let path = Path::new(command);
-    match path.metadata() {
-        Err(error) => Err(not_found(&error.to_string())),
-        Ok(metadata) if metadata.is_dir() => {
-            Err(Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot run {shown}: it is a directory")))
-        }
-        Ok(_) if !tracer::is_executable(path) => Err(Failure::new(
-            exit::NOT_EXECUTABLE,
-            anyhow!("cannot run {shown}: it is not executable; chmod +x makes it so"),
-        )),
-        Ok(_) => std::path::absolute(path).map_err(|error| not_found(&error.to_string())),
     }
 }
 

@@ -2,15 +2,12 @@
 
 use std::fs;
 use std::io;
-use std::sync::mpsc::Sender;
 use std::thread;
 
 use nix::libc::siginfo_t;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
-
-use super::Event;
 
 /// A signal.
 #[derive(Clone, Copy, Debug)]
@@ -21,21 +18,30 @@ pub struct Signal {
     pub is_from_terminal: bool,
 }
 
-/// Sends every signal that concerns us as an event, from a thread of its own. Those that were ignored when this process started
-/// (`nohup` does that) stay ignored, here and in the command.
-pub fn receive(events: Sender<Event>) -> io::Result<()> {
+/// What a signal tells.
+#[derive(Clone, Copy, Debug)]
+pub enum Notice {
+    /// Somebody wants something of this process, or of the command that it runs.
+    Signal(Signal),
+    /// A child has ended, or stopped, or goes on.
+    ChildChanged,
+}
+
+/// Tells of every signal that concerns us, from a thread of its own, until `tell` says that nobody listens any more. Signals that were
+/// ignored when this process started (`nohup` does that) stay ignored, here and in the command.
+pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> io::Result<()> {
     let ignored = ignored();
     let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD];
     let wanted = wanted.into_iter().filter(|number| ignored & (1 << (number - 1)) == 0);
     let mut signals = SignalsInfo::<WithRawSiginfo>::new(wanted)?;
     thread::spawn(move || {
         for info in signals.forever() {
-            let event = if info.si_signo == SIGCHLD {
-                Event::ChildChanged
+            let notice = if info.si_signo == SIGCHLD {
+                Notice::ChildChanged
             } else {
-                Event::Signal(Signal { number: info.si_signo, is_from_terminal: is_from_terminal(&info) })
+                Notice::Signal(Signal { number: info.si_signo, is_from_terminal: is_from_terminal(&info) })
             };
-            if events.send(event).is_err() {
+            if !tell(notice) {
                 return;
             }
         }

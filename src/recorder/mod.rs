@@ -8,6 +8,7 @@ mod glob;
 mod metadata;
 mod options;
 mod packet;
+mod snapshot;
 mod stream_file;
 #[cfg(test)]
 mod synthetic;

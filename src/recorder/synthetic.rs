@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use super::clock::{self, Calibration};
 use super::descriptor::{Argument, Descriptor, Kind};
@@ -70,10 +70,12 @@ pub(crate) fn write_packet(stream: &StreamFile, place: u64, size: u64, sequence:
         // SAFETY: the field is in the mapping, below the file's length, at a multiple of its size.
         unsafe { AtomicU64::from_ptr(stream.base().add(place as usize + at).cast()) }
     };
-    field(offset::SEQUENCE).store(sequence, Ordering::Relaxed);
+    field(offset::SEQUENCE).store(0, Ordering::Relaxed);
+    fence(Ordering::Release);
+    field(offset::CONTENT_SIZE).store(8 * HEADER as u64, Ordering::Relaxed);
     field(offset::TID).store(7, Ordering::Relaxed);
-    field(offset::CONTENT_SIZE).store(8 * HEADER as u64, Ordering::Release);
     field(offset::PACKET_SIZE).store(8 * size, Ordering::Release);
+    field(offset::SEQUENCE).store(sequence, Ordering::Release);
     // SAFETY: this is within the packet that was entered, as asserted, and only this thread writes there.
     unsafe {
         let start = stream.base().add(place as usize + HEADER);

@@ -8,6 +8,19 @@ fn main() {
         "cargo::rustc-check-cfg=cfg(sdt_leaf, values(\"linux_x86_64\", \"linux_aarch64\", \"macos\", \"dof\", \"plain\", \"none\"))"
     );
     println!("cargo::rustc-cfg=sdt_leaf=\"{}\"", leaf());
+    println!("cargo::rustc-check-cfg=cfg(recorded)");
+    if is_recorded() {
+        println!("cargo::rustc-cfg=recorded");
+    }
+}
+
+/// Whether probes also go to the recorder. Loom and miri know nothing of an object file's sections.
+fn is_recorded() -> bool {
+    let set = |name: &str| env::var_os(name).is_some();
+    env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux")
+        && set("CARGO_FEATURE_PROBES")
+        && !set("CARGO_CFG_MIRI")
+        && !set("CARGO_CFG_LOOM")
 }
 
 /// The file of `src/sdt` that fires probes on the target. Cargo describes the target, not the host, so that cross builds

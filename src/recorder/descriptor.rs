@@ -1,9 +1,11 @@
 //! What a probe is to the recorder: its name, its arguments, and which sessions want it.
 //!
 //! Every probe of a program puts a pointer to its descriptor into one section of the object file, so that all of them are
-//! known without any having fired. A probe's place in that section is the id of its events.
+//! known without any having fired.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::hint::black_box;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 /// A probe as the recorder sees it; made by generated code, one for each probe.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub struct Descriptor {
     word: fn() -> *const AtomicU32,
     /// One bit for each session that records the probe.
     sessions: AtomicU32,
+    /// Id of its events, once a session has been started.
+    id: AtomicU16,
 }
 
 /// One argument of a probe.
@@ -53,7 +57,7 @@ impl Descriptor {
         arguments: &'static [Argument],
         word: fn() -> *const AtomicU32,
     ) -> Descriptor {
-        Descriptor { provider, name, arguments, word, sessions: AtomicU32::new(0) }
+        Descriptor { provider, name, arguments, word, sessions: AtomicU32::new(0), id: AtomicU16::new(0) }
     }
 
     /// The probe's name as tools show it: `efile_drv-entry`.
@@ -66,5 +70,90 @@ impl Descriptor {
     pub fn sessions(&self) -> u32 {
         // Relaxed: who goes by a bit pins first and reads again (`record`).
         self.sessions.load(Ordering::Relaxed)
+    }
+
+    /// The same, for who follows a bit.
+    #[inline]
+    pub(super) fn sessions_acquired(&self) -> u32 {
+        self.sessions.load(Ordering::Acquire)
+    }
+
+    /// Id of its events.
+    #[inline]
+    pub(super) fn id(&self) -> u16 {
+        // Relaxed: set before any session's bit is.
+        self.id.load(Ordering::Relaxed)
+    }
+
+    /// Sets or clears one session's bit; the caller holds the lock of the sessions.
+    pub(super) fn set_session(&self, number: usize, on: bool) {
+        let bit = 1 << number;
+        // Release: who sees the bit sees the session's rings. Partner: `record`'s Acquire.
+        let before = if on {
+            self.sessions.fetch_or(bit, Ordering::Release)
+        } else {
+            self.sessions.fetch_and(!bit, Ordering::Release)
+        };
+        let sessions = if on { before | bit } else { before & !bit };
+        self.half().store(u16::from(sessions != 0), Ordering::Relaxed);
+    }
+
+    /// No session records it: for a forked child, which is alone.
+    pub(super) fn clear_sessions(&self) {
+        self.sessions.store(0, Ordering::Relaxed);
+        self.half().store(0, Ordering::Relaxed);
+    }
+
+    /// The recorder's half of the word. The other one is the tracers'; the kernel counts in it without a lock.
+    fn half(&self) -> &AtomicU16 {
+        let high = usize::from(cfg!(target_endian = "little"));
+        // SAFETY: the word is a static of 4 aligned bytes, which changes behind shared references only.
+        unsafe { AtomicU16::from_ptr((self.word)().cast_mut().cast::<u16>().add(high)) }
+    }
+}
+
+/// A descriptor's entry in the section of the object file.
+#[doc(hidden)]
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Entry(Option<&'static Descriptor>);
+
+impl Entry {
+    /// For generated code.
+    pub const fn new(descriptor: &'static Descriptor) -> Entry {
+        Entry(Some(descriptor))
+    }
+}
+
+/// Every probe of this program or shared object, in the order of the ids of their events.
+pub(super) fn probes() -> &'static [&'static Descriptor] {
+    static PROBES: OnceLock<Vec<&'static Descriptor>> = OnceLock::new();
+    PROBES.get_or_init(|| {
+        let mut probes: Vec<_> = entries().iter().filter_map(|entry| entry.0).collect();
+        probes.sort_by_key(|probe| (probe.provider, probe.name));
+        for (id, probe) in (0..).zip(&probes) {
+            probe.id.store(id, Ordering::Relaxed);
+        }
+        probes
+    })
+}
+
+fn entries() -> &'static [Entry] {
+    /// So that the section exists where no probe does.
+    #[used]
+    #[unsafe(link_section = "dyntrace_probes")]
+    static NONE: Entry = Entry(None);
+
+    unsafe extern "C" {
+        #[link_name = "__start_dyntrace_probes"]
+        static START: *const ();
+        #[link_name = "__stop_dyntrace_probes"]
+        static STOP: *const ();
+    }
+    black_box(&NONE);
+    // SAFETY: the linker puts these symbols at the ends of the section, which holds entries and nothing else.
+    unsafe {
+        let (start, stop) = ((&raw const START).cast::<Entry>(), (&raw const STOP).cast::<Entry>());
+        std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))
     }
 }

@@ -35,15 +35,37 @@ impl Buffer {
                 touch(text);
                 return text.as_ptr();
             }
+            Kind::Utf8(text) => self.push(text.as_bytes()),
             Kind::Bytes(bytes) => self.push(bytes),
-            Kind::Numbered { prefix, number, suffix } => {
-                self.push(prefix.as_bytes());
-                self.push_number(number);
-                self.push(suffix.as_bytes());
-            }
+            Kind::Numbered { prefix, number, suffix } => self.push_numbered(prefix, number, suffix),
         }
         self.bytes[self.len].write(0);
         self.bytes.as_ptr().cast()
+    }
+
+    /// The bytes of `text` up to its first NUL, [`LIMIT`](Self::LIMIT) at most: nothing for null, in this buffer, or, where
+    /// nothing has to be changed, where they were.
+    #[inline]
+    pub fn bytes<'t>(&'t mut self, text: Text<'t>) -> &'t [u8] {
+        match text.0 {
+            Kind::Null => b"",
+            Kind::Utf8(text) => match text.as_bytes() {
+                bytes if bytes.len() <= Self::LIMIT && !bytes.contains(&0) => bytes,
+                _ => self.encoded(Kind::Utf8(text)),
+            },
+            Kind::Terminated(text) => match text.to_bytes() {
+                bytes if bytes.len() <= Self::LIMIT => bytes,
+                bytes => &bytes[..Self::LIMIT],
+            },
+            other => self.encoded(other),
+        }
+    }
+
+    #[inline(never)]
+    fn encoded(&mut self, text: Kind<'_>) -> &[u8] {
+        self.encode(Text(text));
+        // SAFETY: `encode` has written the first `len` bytes of the buffer: the text is not one that stays where it was.
+        unsafe { self.bytes[..self.len].assume_init_ref() }
     }
 
     /// Appends `bytes` up to the first NUL, as UTF-8, as far as whole characters fit.
@@ -68,7 +90,8 @@ impl Buffer {
         }
     }
 
-    fn push_number(&mut self, mut number: u64) {
+    /// Names made of numbers hold no NUL and always fit.
+    fn push_numbered(&mut self, prefix: &str, mut number: u64, suffix: &str) {
         let mut digits = [0u8; 20];
         let mut at = digits.len();
         loop {
@@ -79,7 +102,10 @@ impl Buffer {
                 break;
             }
         }
-        self.push(&digits[at..]);
+        for part in [prefix.as_bytes(), &digits[at..], suffix.as_bytes()] {
+            let fits = part.len().min(Self::LIMIT - self.len);
+            self.append(&part[..fits]);
+        }
     }
 
     fn append(&mut self, bytes: &[u8]) {
@@ -169,6 +195,22 @@ mod tests {
         let long = std::ffi::CString::new(vec![b'x'; 64 << 10]).expect("no NUL");
         let mut buffer = Buffer::new();
         assert_eq!(buffer.encode(Text::from(&long)), long.as_ptr());
+    }
+
+    #[test]
+    fn bytes_are_those_that_a_tracer_sees() {
+        fn bytes<'a>(text: impl Into<Text<'a>>) -> Vec<u8> {
+            Buffer::new().bytes(text.into()).to_vec()
+        }
+        assert_eq!(bytes("some-user-tag"), b"some-user-tag");
+        assert_eq!(bytes("a\0b"), b"a");
+        assert_eq!(bytes(None::<&str>), b"");
+        assert_eq!(bytes(&b"a\xffb"[..]), "a\u{fffd}b".as_bytes());
+        assert_eq!(bytes(Text::numbered("#Port<0.", 12, ">")), b"#Port<0.12>");
+        assert_eq!(bytes(c"\xff"), b"\xff");
+        let long = "\u{1f980}".repeat(200);
+        assert_eq!(bytes(&long), long.as_bytes()[..508]);
+        assert_eq!(bytes(&std::ffi::CString::new(vec![b'x'; 64 << 10]).unwrap()).len(), Buffer::LIMIT);
     }
 
     #[test]

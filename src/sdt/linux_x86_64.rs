@@ -73,3 +73,44 @@ macro_rules! __sdt_if_enabled {
         }
     };
 }
+
+/// The same for the tracers' half of the word alone.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_if_traced {
+    ($provider:literal, $probe:literal, $traced:block) => {
+        // SAFETY: reads half of the word that the same assembly defines. The recorder writes the other half only.
+        unsafe {
+            ::core::arch::asm!(
+                concat!(
+                    $crate::__sdt_word!($provider, $probe),
+                    "cmp word ptr [rip + ", $crate::__sdt_word_name!($provider, $probe), "], 0\n",
+                    "jne {}",
+                ),
+                label $traced,
+                options(nostack, nomem)
+            )
+        }
+    };
+}
+
+/// Where the probe's word is.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_word_at {
+    ($provider:literal, $probe:literal) => {{
+        let word: *const ::core::sync::atomic::AtomicU32;
+        // SAFETY: takes an address that the same assembly defines.
+        unsafe {
+            ::core::arch::asm!(
+                concat!(
+                    $crate::__sdt_word!($provider, $probe),
+                    "lea {}, [rip + ", $crate::__sdt_word_name!($provider, $probe), "]",
+                ),
+                out(reg) word,
+                options(nostack, nomem, preserves_flags)
+            )
+        }
+        word
+    }};
+}

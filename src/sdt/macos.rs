@@ -113,3 +113,12 @@ macro_rules! __sdt_hex {
         "$63686172202a"
     };
 }
+
+/// Runs the block: whoever came here is traced.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_if_traced {
+    ($provider:literal, $probe:literal, $traced:block) => {
+        $traced
+    };
+}

@@ -2,11 +2,12 @@
 //!
 //! A probe has one *word* per ELF object: zero while nobody looks. Its low half is the semaphore that tracers count up in
 //! the note of the probe's site; its high half belongs to dyntrace's own recorder. Call sites compare the whole word with
-//! zero ([`if_enabled!`]); past that, one out-of-line function per probe encodes the strings ([`Buffer`]) and holds the
-//! probe's only site ([`site!`]).
+//! zero ([`if_enabled!`]); past that, one out-of-line function per probe gives the arguments to the recorder's sessions
+//! ([`record!`]) and, for tracers ([`if_traced!`]), encodes the strings ([`Buffer`]) and holds the probe's only site
+//! ([`site!`]).
 //!
-//! How the word is read and what a site is made of differ by platform; each platform has a leaf file with the same three
-//! macros, chosen by the crate's build script:
+//! How the word is read and what a site is made of differ by platform; each platform has a leaf file with the same macros,
+//! chosen by the crate's build script:
 //!
 //! | leaf | platform | probes by |
 //! |---|---|---|
@@ -46,11 +47,18 @@ mod macos;
 mod none;
 #[cfg(sdt_leaf = "plain")]
 mod plain;
+#[cfg(recorded)]
+mod recorded;
+#[cfg(not(recorded))]
+mod unrecorded;
 
 pub use buffer::Buffer;
 pub use registration::{Registration, deregister, register};
 pub use text::Text;
 
 pub use crate::__sdt_declare as declare;
+pub use crate::__sdt_describe as describe;
 pub use crate::__sdt_if_enabled as if_enabled;
+pub use crate::__sdt_if_traced as if_traced;
+pub use crate::__sdt_record as record;
 pub use crate::__sdt_site as site;

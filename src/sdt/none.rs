@@ -24,3 +24,12 @@ macro_rules! __sdt_site {
         $($(let _ = $name;)*)?
     };
 }
+
+/// Runs the block: whoever came here is traced.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_if_traced {
+    ($provider:literal, $probe:literal, $traced:block) => {
+        $traced
+    };
+}

@@ -27,3 +27,21 @@ macro_rules! __sdt_site {
         $($(let _ = $name;)*)?
     };
 }
+
+/// Runs the block: it holds no site.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_if_traced {
+    ($provider:literal, $probe:literal, $traced:block) => {
+        $traced
+    };
+}
+
+/// Where the probe's word is.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_word_at {
+    ($provider:literal, $probe:literal) => {
+        &raw const WORD
+    };
+}

@@ -19,6 +19,7 @@ pub struct Text<'a>(pub(super) Kind<'a>);
 #[derive(Clone, Copy)]
 pub(super) enum Kind<'a> {
     Null,
+    Utf8(&'a str),
     Bytes(&'a [u8]),
     Terminated(&'a CStr),
     Numbered { prefix: &'static str, number: u64, suffix: &'static str },
@@ -38,7 +39,7 @@ impl Text<'static> {
 
 impl<'a> From<&'a str> for Text<'a> {
     fn from(text: &'a str) -> Self {
-        Text(Kind::Bytes(text.as_bytes()))
+        Text(Kind::Utf8(text))
     }
 }
 
@@ -76,6 +77,7 @@ impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Kind::Null => f.write_str("NULL"),
+            Kind::Utf8(text) => fmt::Debug::fmt(text, f),
             Kind::Bytes(bytes) => fmt::Debug::fmt(&String::from_utf8_lossy(bytes), f),
             Kind::Terminated(text) => fmt::Debug::fmt(text, f),
             Kind::Numbered { prefix, number, suffix } => write!(f, "{prefix}{number}{suffix}"),

@@ -69,13 +69,15 @@
 mod block;
 #[cfg(all(loom, test))]
 mod models;
-mod os;
+pub(crate) mod os;
 mod record;
 mod registry;
 #[cfg(all(not(loom), test))]
 mod tests;
 mod wait;
 
+#[cfg(target_os = "linux")]
+pub(crate) use os::has_ended;
 pub(crate) use wait::{Wait, wait_blocking};
 
 use std::cell::Cell;

@@ -160,6 +160,11 @@ impl Code {
         self.allow(function, if same_as_outer { &["clippy::module_inception"] } else { &[] });
         self.open(&format!("pub mod {function} {{"));
         self.line(&format!("::dyntrace::sdt::declare!(\"{provider}\", \"{name}\");"));
+        self.open("::dyntrace::sdt::describe!(");
+        let described = arguments.iter().map(|Argument { name, ty, .. }| format!(", ({} \"{name}\")", ty.keyword()));
+        self.line(&format!("\"{provider}\", \"{name}\"{}", described.collect::<String>()));
+        self.depth -= 1;
+        self.line(");");
         self.line("");
         self.line(&format!("/// Whether a tracer looks at `{tool_name}` now."));
         self.line("#[inline(always)]");
@@ -180,14 +185,23 @@ impl Code {
         });
         self.list("pub(super) fn fire(", &parameters.collect::<Vec<_>>(), ") {");
         self.depth += 1;
-        for (parameter, buffer) in probe.texts() {
+        let texts = probe.texts();
+        for (_, buffer) in &texts {
             self.line(&format!("let mut {buffer} = ::dyntrace::sdt::Buffer::new();"));
+        }
+        let recorded = arguments.iter().zip(&probe.parameters).map(|(Argument { ty, .. }, parameter)| {
+            let buffer = texts.iter().find(|(text, _)| text == parameter).map(|(_, buffer)| format!(" {buffer}"));
+            format!("({} {parameter}{})", ty.keyword(), buffer.unwrap_or_default())
+        });
+        self.list("::dyntrace::sdt::record!(", &recorded.collect::<Vec<_>>(), ");");
+        self.open(&format!("::dyntrace::sdt::if_traced!(\"{provider}\", \"{name}\", {{"));
+        for (parameter, buffer) in &texts {
             self.line(&format!("let {parameter} = {buffer}.encode({parameter});"));
         }
-        let values = arguments.iter().zip(&probe.parameters).map(|(Argument { ty, .. }, parameter)| match ty.kind {
-            Kind::Text => format!("(str {parameter} \"{}\")", ty.c),
-            _ => format!("({} {parameter} \"{}\")", ty.rust(), ty.c),
-        });
+        let values = arguments
+            .iter()
+            .zip(&probe.parameters)
+            .map(|(Argument { ty, .. }, parameter)| format!("({} {parameter} \"{}\")", ty.keyword(), ty.c));
         if arguments.is_empty() {
             self.line(&format!("::dyntrace::sdt::site!(\"{provider}\", \"{name}\");"));
         } else {
@@ -198,6 +212,8 @@ impl Code {
             self.depth -= 1;
             self.line(");");
         }
+        self.depth -= 1;
+        self.line("});");
         self.close();
         self.close();
     }

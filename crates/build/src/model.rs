@@ -85,6 +85,14 @@ impl Type {
         }
     }
 
+    /// The type of the argument in the generated calls of `dyntrace::sdt`'s macros.
+    pub fn keyword(&self) -> &'static str {
+        match self.kind {
+            Kind::Text => "str",
+            _ => self.rust(),
+        }
+    }
+
     /// Whether the tracer reads a signed number.
     pub fn is_signed(&self) -> bool {
         matches!(self.kind, Kind::I32 | Kind::I64)

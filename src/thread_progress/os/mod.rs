@@ -3,12 +3,12 @@
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 mod linux;
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
-pub(super) use linux::{barrier, has_ended, register_barrier, thread_id};
+pub(crate) use linux::{barrier, has_ended, register_barrier, thread_id};
 
 #[cfg(any(not(target_os = "linux"), loom, miri))]
 mod elsewhere;
 #[cfg(any(not(target_os = "linux"), loom, miri))]
-pub(super) use elsewhere::{barrier, has_ended, register_barrier, thread_id};
+pub(crate) use elsewhere::{barrier, has_ended, register_barrier, thread_id};
 
 mod fork;
 pub(super) use fork::after_fork_in_child;

@@ -39,6 +39,9 @@ pub mod names {
     /// Whether `names-self` is traced, and its firing.
     pub mod self_ {
         ::dyntrace::sdt::declare!("odd", "names__self");
+        ::dyntrace::sdt::describe!(
+            "odd", "names__self", (str "self"), (str "self_buffer"), (str "into"), (str "fn_once"), (i32 "arguments"), (i32 "fire")
+        );
 
         /// Whether a tracer looks at `names-self` now.
         #[inline(always)]
@@ -61,23 +64,33 @@ pub mod names {
             fire: i32,
         ) {
             let mut self_buffer_ = ::dyntrace::sdt::Buffer::new();
-            let self_ = self_buffer_.encode(self_);
             let mut self_buffer_buffer = ::dyntrace::sdt::Buffer::new();
-            let self_buffer = self_buffer_buffer.encode(self_buffer);
             let mut into_buffer = ::dyntrace::sdt::Buffer::new();
-            let into = into_buffer.encode(into);
             let mut fn_once_buffer = ::dyntrace::sdt::Buffer::new();
-            let fn_once = fn_once_buffer.encode(fn_once);
-            ::dyntrace::sdt::site!(
-                "odd",
-                "names__self",
-                (str self_ "char *")
-                (str self_buffer "char *")
-                (str into "char *")
-                (str fn_once "char *")
-                (i32 arguments "int")
-                (i32 fire "int")
+            ::dyntrace::sdt::record!(
+                (str self_ self_buffer_),
+                (str self_buffer self_buffer_buffer),
+                (str into into_buffer),
+                (str fn_once fn_once_buffer),
+                (i32 arguments),
+                (i32 fire),
             );
+            ::dyntrace::sdt::if_traced!("odd", "names__self", {
+                let self_ = self_buffer_.encode(self_);
+                let self_buffer = self_buffer_buffer.encode(self_buffer);
+                let into = into_buffer.encode(into);
+                let fn_once = fn_once_buffer.encode(fn_once);
+                ::dyntrace::sdt::site!(
+                    "odd",
+                    "names__self",
+                    (str self_ "char *")
+                    (str self_buffer "char *")
+                    (str into "char *")
+                    (str fn_once "char *")
+                    (i32 arguments "int")
+                    (i32 fire "int")
+                );
+            });
         }
     }
 
@@ -110,6 +123,9 @@ pub mod names {
     /// Whether `names-type` is traced, and its firing.
     pub mod r#type {
         ::dyntrace::sdt::declare!("odd", "names__type");
+        ::dyntrace::sdt::describe!(
+            "odd", "names__type", (str "s1"), (str "s_1"), (str "__s1"), (i32 "return"), (i32 "arg4"), (i32 "arg5")
+        );
 
         /// Whether a tracer looks at `names-type` now.
         #[inline(always)]
@@ -132,21 +148,31 @@ pub mod names {
             arg5: i32,
         ) {
             let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
-            let s1 = s1_buffer.encode(s1);
             let mut s_1_buffer = ::dyntrace::sdt::Buffer::new();
-            let s_1 = s_1_buffer.encode(s_1);
             let mut __s1_buffer = ::dyntrace::sdt::Buffer::new();
-            let __s1 = __s1_buffer.encode(__s1);
-            ::dyntrace::sdt::site!(
-                "odd",
-                "names__type",
-                (str s1 "char *")
-                (str s_1 "char *")
-                (str __s1 "char *")
-                (i32 r#return "int")
-                (i32 arg4 "int")
-                (i32 arg5 "int")
+            ::dyntrace::sdt::record!(
+                (str s1 s1_buffer),
+                (str s_1 s_1_buffer),
+                (str __s1 __s1_buffer),
+                (i32 r#return),
+                (i32 arg4),
+                (i32 arg5),
             );
+            ::dyntrace::sdt::if_traced!("odd", "names__type", {
+                let s1 = s1_buffer.encode(s1);
+                let s_1 = s_1_buffer.encode(s_1);
+                let __s1 = __s1_buffer.encode(__s1);
+                ::dyntrace::sdt::site!(
+                    "odd",
+                    "names__type",
+                    (str s1 "char *")
+                    (str s_1 "char *")
+                    (str __s1 "char *")
+                    (i32 r#return "int")
+                    (i32 arg4 "int")
+                    (i32 arg5 "int")
+                );
+            });
         }
     }
 
@@ -169,6 +195,9 @@ pub mod names {
     #[allow(clippy::module_inception)]
     pub mod names {
         ::dyntrace::sdt::declare!("odd", "names__names");
+        ::dyntrace::sdt::describe!(
+            "odd", "names__names", (i32 "names")
+        );
 
         /// Whether a tracer looks at `names-names` now.
         #[inline(always)]
@@ -183,11 +212,14 @@ pub mod names {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(names: i32) {
-            ::dyntrace::sdt::site!(
-                "odd",
-                "names__names",
-                (i32 names "int")
-            );
+            ::dyntrace::sdt::record!((i32 names));
+            ::dyntrace::sdt::if_traced!("odd", "names__names", {
+                ::dyntrace::sdt::site!(
+                    "odd",
+                    "names__names",
+                    (i32 names "int")
+                );
+            });
         }
     }
 }
@@ -219,6 +251,9 @@ pub mod Upper {
     #[allow(non_snake_case)]
     pub mod Case {
         ::dyntrace::sdt::declare!("odd", "Upper__Case");
+        ::dyntrace::sdt::describe!(
+            "odd", "Upper__Case", (str "Name"), (u32 "Octet")
+        );
 
         /// Whether a tracer looks at `Upper-Case` now.
         #[inline(always)]
@@ -234,13 +269,16 @@ pub mod Upper {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments, non_snake_case)]
         pub(super) fn fire(Name: ::dyntrace::sdt::Text<'_>, Octet: u32) {
             let mut Name_buffer = ::dyntrace::sdt::Buffer::new();
-            let Name = Name_buffer.encode(Name);
-            ::dyntrace::sdt::site!(
-                "odd",
-                "Upper__Case",
-                (str Name "const char *")
-                (u32 Octet "unsigned char")
-            );
+            ::dyntrace::sdt::record!((str Name Name_buffer), (u32 Octet));
+            ::dyntrace::sdt::if_traced!("odd", "Upper__Case", {
+                let Name = Name_buffer.encode(Name);
+                ::dyntrace::sdt::site!(
+                    "odd",
+                    "Upper__Case",
+                    (str Name "const char *")
+                    (u32 Octet "unsigned char")
+                );
+            });
         }
     }
 }
@@ -269,6 +307,9 @@ pub fn fire<'a, FireBuffer, Fire>(
 /// Whether `fire` is traced, and its firing.
 pub mod fire {
     ::dyntrace::sdt::declare!("odd", "fire");
+    ::dyntrace::sdt::describe!(
+        "odd", "fire", (str "fire_buffer"), (str "fire")
+    );
 
     /// Whether a tracer looks at `fire` now.
     #[inline(always)]
@@ -284,15 +325,18 @@ pub mod fire {
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire(fire_buffer: ::dyntrace::sdt::Text<'_>, fire: ::dyntrace::sdt::Text<'_>) {
         let mut fire_buffer_buffer = ::dyntrace::sdt::Buffer::new();
-        let fire_buffer = fire_buffer_buffer.encode(fire_buffer);
         let mut fire_buffer_ = ::dyntrace::sdt::Buffer::new();
-        let fire = fire_buffer_.encode(fire);
-        ::dyntrace::sdt::site!(
-            "odd",
-            "fire",
-            (str fire_buffer "char *")
-            (str fire "char *")
-        );
+        ::dyntrace::sdt::record!((str fire_buffer fire_buffer_buffer), (str fire fire_buffer_));
+        ::dyntrace::sdt::if_traced!("odd", "fire", {
+            let fire_buffer = fire_buffer_buffer.encode(fire_buffer);
+            let fire = fire_buffer_.encode(fire);
+            ::dyntrace::sdt::site!(
+                "odd",
+                "fire",
+                (str fire_buffer "char *")
+                (str fire "char *")
+            );
+        });
     }
 }
 
@@ -360,6 +404,9 @@ pub fn most<'a, Arg0, Arg1, Arg2, Arg3, Arg4, Arg5>(
 /// Whether `most` is traced, and its firing.
 pub mod most {
     ::dyntrace::sdt::declare!("odd", "most");
+    ::dyntrace::sdt::describe!(
+        "odd", "most", (str "arg0"), (str "arg1"), (str "arg2"), (str "arg3"), (str "arg4"), (str "arg5"), (i64 "arg6"), (u64 "arg7"), (i32 "arg8"), (u32 "arg9"), (i32 "arg10"), (u32 "arg11")
+    );
 
     /// Whether a tracer looks at `most` now.
     #[inline(always)]
@@ -388,33 +435,49 @@ pub mod most {
         arg11: u32,
     ) {
         let mut arg0_buffer = ::dyntrace::sdt::Buffer::new();
-        let arg0 = arg0_buffer.encode(arg0);
         let mut arg1_buffer = ::dyntrace::sdt::Buffer::new();
-        let arg1 = arg1_buffer.encode(arg1);
         let mut arg2_buffer = ::dyntrace::sdt::Buffer::new();
-        let arg2 = arg2_buffer.encode(arg2);
         let mut arg3_buffer = ::dyntrace::sdt::Buffer::new();
-        let arg3 = arg3_buffer.encode(arg3);
         let mut arg4_buffer = ::dyntrace::sdt::Buffer::new();
-        let arg4 = arg4_buffer.encode(arg4);
         let mut arg5_buffer = ::dyntrace::sdt::Buffer::new();
-        let arg5 = arg5_buffer.encode(arg5);
-        ::dyntrace::sdt::site!(
-            "odd",
-            "most",
-            (str arg0 "char *")
-            (str arg1 "char *")
-            (str arg2 "char *")
-            (str arg3 "char *")
-            (str arg4 "char *")
-            (str arg5 "char *")
-            (i64 arg6 "long")
-            (u64 arg7 "unsigned long")
-            (i32 arg8 "short")
-            (u32 arg9 "unsigned short")
-            (i32 arg10 "char")
-            (u32 arg11 "unsigned char")
+        ::dyntrace::sdt::record!(
+            (str arg0 arg0_buffer),
+            (str arg1 arg1_buffer),
+            (str arg2 arg2_buffer),
+            (str arg3 arg3_buffer),
+            (str arg4 arg4_buffer),
+            (str arg5 arg5_buffer),
+            (i64 arg6),
+            (u64 arg7),
+            (i32 arg8),
+            (u32 arg9),
+            (i32 arg10),
+            (u32 arg11),
         );
+        ::dyntrace::sdt::if_traced!("odd", "most", {
+            let arg0 = arg0_buffer.encode(arg0);
+            let arg1 = arg1_buffer.encode(arg1);
+            let arg2 = arg2_buffer.encode(arg2);
+            let arg3 = arg3_buffer.encode(arg3);
+            let arg4 = arg4_buffer.encode(arg4);
+            let arg5 = arg5_buffer.encode(arg5);
+            ::dyntrace::sdt::site!(
+                "odd",
+                "most",
+                (str arg0 "char *")
+                (str arg1 "char *")
+                (str arg2 "char *")
+                (str arg3 "char *")
+                (str arg4 "char *")
+                (str arg5 "char *")
+                (i64 arg6 "long")
+                (u64 arg7 "unsigned long")
+                (i32 arg8 "short")
+                (u32 arg9 "unsigned short")
+                (i32 arg10 "char")
+                (u32 arg11 "unsigned char")
+            );
+        });
     }
 }
 
@@ -442,6 +505,9 @@ pub fn markdown(arguments: impl FnOnce() -> i32) {
 /// Whether `markdown` is traced, and its firing.
 pub mod markdown {
     ::dyntrace::sdt::declare!("odd", "markdown");
+    ::dyntrace::sdt::describe!(
+        "odd", "markdown", (i32 "x")
+    );
 
     /// Whether a tracer looks at `markdown` now.
     #[inline(always)]
@@ -456,10 +522,13 @@ pub mod markdown {
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire(x: i32) {
-        ::dyntrace::sdt::site!(
-            "odd",
-            "markdown",
-            (i32 x "int")
-        );
+        ::dyntrace::sdt::record!((i32 x));
+        ::dyntrace::sdt::if_traced!("odd", "markdown", {
+            ::dyntrace::sdt::site!(
+                "odd",
+                "markdown",
+                (i32 x "int")
+            );
+        });
     }
 }

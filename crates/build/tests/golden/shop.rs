@@ -31,6 +31,9 @@ pub mod order {
     /// Whether `order-paid` is traced, and its firing.
     pub mod paid {
         ::dyntrace::sdt::declare!("shop", "order__paid");
+        ::dyntrace::sdt::describe!(
+            "shop", "order__paid", (str "name"), (u32 "cents")
+        );
 
         /// Whether a tracer looks at `order-paid` now.
         #[inline(always)]
@@ -46,13 +49,16 @@ pub mod order {
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(name: ::dyntrace::sdt::Text<'_>, cents: u32) {
             let mut name_buffer = ::dyntrace::sdt::Buffer::new();
-            let name = name_buffer.encode(name);
-            ::dyntrace::sdt::site!(
-                "shop",
-                "order__paid",
-                (str name "const char *")
-                (u32 cents "uint32_t")
-            );
+            ::dyntrace::sdt::record!((str name name_buffer), (u32 cents));
+            ::dyntrace::sdt::if_traced!("shop", "order__paid", {
+                let name = name_buffer.encode(name);
+                ::dyntrace::sdt::site!(
+                    "shop",
+                    "order__paid",
+                    (str name "const char *")
+                    (u32 cents "uint32_t")
+                );
+            });
         }
     }
 
@@ -76,6 +82,9 @@ pub mod order {
     /// Whether `order-return` is traced, and its firing.
     pub mod r#return {
         ::dyntrace::sdt::declare!("shop", "order__return");
+        ::dyntrace::sdt::describe!(
+            "shop", "order__return", (i32 "type"), (u32 "arg1"), (i64 "balance")
+        );
 
         /// Whether a tracer looks at `order-return` now.
         #[inline(always)]
@@ -90,13 +99,16 @@ pub mod order {
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
         pub(super) fn fire(r#type: i32, arg1: u32, balance: i64) {
-            ::dyntrace::sdt::site!(
-                "shop",
-                "order__return",
-                (i32 r#type "int")
-                (u32 arg1 "unsigned char")
-                (i64 balance "long")
-            );
+            ::dyntrace::sdt::record!((i32 r#type), (u32 arg1), (i64 balance));
+            ::dyntrace::sdt::if_traced!("shop", "order__return", {
+                ::dyntrace::sdt::site!(
+                    "shop",
+                    "order__return",
+                    (i32 r#type "int")
+                    (u32 arg1 "unsigned char")
+                    (i64 balance "long")
+                );
+            });
         }
     }
 }
@@ -117,6 +129,9 @@ pub fn tick(arguments: impl FnOnce()) {
 /// Whether `tick` is traced, and its firing.
 pub mod tick {
     ::dyntrace::sdt::declare!("shop", "tick");
+    ::dyntrace::sdt::describe!(
+        "shop", "tick"
+    );
 
     /// Whether a tracer looks at `tick` now.
     #[inline(always)]
@@ -131,6 +146,9 @@ pub mod tick {
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
     pub(super) fn fire() {
-        ::dyntrace::sdt::site!("shop", "tick");
+        ::dyntrace::sdt::record!();
+        ::dyntrace::sdt::if_traced!("shop", "tick", {
+            ::dyntrace::sdt::site!("shop", "tick");
+        });
     }
 }

@@ -1,0 +1,155 @@
+//! The arguments of one firing, on their way into a ring.
+
+use super::filter::Field;
+
+/// One argument, as generated code gives it.
+pub trait Value: Copy {
+    /// How many bytes it takes in a ring.
+    fn size(self) -> usize;
+
+    /// Writes it and gives back where it ends.
+    ///
+    /// # Safety
+    ///
+    /// There are `size()` bytes at `at` that nobody else uses.
+    unsafe fn put(self, at: *mut u8) -> *mut u8;
+
+    /// As filters see it.
+    fn field(&self) -> Field<'_>;
+}
+
+macro_rules! integers {
+    ($($integer:ident $kind:ident),*) => {
+        $(impl Value for $integer {
+            #[inline(always)]
+            fn size(self) -> usize {
+                size_of::<$integer>()
+            }
+
+            #[inline(always)]
+            unsafe fn put(self, at: *mut u8) -> *mut u8 {
+                // SAFETY: the caller gives `size()` bytes.
+                unsafe {
+                    at.cast::<$integer>().write_unaligned(self);
+                    at.add(size_of::<$integer>())
+                }
+            }
+
+            fn field(&self) -> Field<'_> {
+                Field::$kind(*self)
+            }
+        })*
+    };
+}
+
+integers!(i32 I32, u32 U32, i64 I64, u64 U64);
+
+/// A string without NUL, of [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT) bytes at most. It is ended by a NUL.
+impl Value for &[u8] {
+    #[inline(always)]
+    fn size(self) -> usize {
+        self.len() + 1
+    }
+
+    #[inline(always)]
+    unsafe fn put(self, at: *mut u8) -> *mut u8 {
+        // SAFETY: the caller gives `size()` bytes, which are one more than the string has; they are in a ring, where no string
+        // argument lies.
+        unsafe {
+            copy(self, at);
+            at.add(self.len()).write(0);
+            at.add(self.len() + 1)
+        }
+    }
+
+    fn field(&self) -> Field<'_> {
+        Field::Text(self)
+    }
+}
+
+/// Copies a string. Most are shorter than a call of the library's function is worth.
+///
+/// # Safety
+///
+/// There are `from.len()` bytes at `to`, outside of `from`.
+#[inline(always)]
+unsafe fn copy(from: &[u8], to: *mut u8) {
+    let (length, from) = (from.len(), from.as_ptr());
+    // SAFETY: two words that overlap, or one, cover exactly `length` bytes on both sides.
+    unsafe {
+        match length {
+            0 => {}
+            1..4 => {
+                to.write(from.read());
+                to.add(length / 2).write(from.add(length / 2).read());
+                to.add(length - 1).write(from.add(length - 1).read());
+            }
+            4..8 => {
+                let (head, tail) =
+                    (from.cast::<u32>().read_unaligned(), from.add(length - 4).cast::<u32>().read_unaligned());
+                to.cast::<u32>().write_unaligned(head);
+                to.add(length - 4).cast::<u32>().write_unaligned(tail);
+            }
+            8..=16 => {
+                let (head, tail) =
+                    (from.cast::<u64>().read_unaligned(), from.add(length - 8).cast::<u64>().read_unaligned());
+                to.cast::<u64>().write_unaligned(head);
+                to.add(length - 8).cast::<u64>().write_unaligned(tail);
+            }
+            _ => to.copy_from_nonoverlapping(from, length),
+        }
+    }
+}
+
+/// All arguments of one firing: a tuple of [`Value`]s.
+pub trait Payload {
+    /// How many bytes they take in a ring.
+    fn size(&self) -> usize;
+
+    /// Writes them.
+    ///
+    /// # Safety
+    ///
+    /// There are `size()` bytes at `at` that nobody else uses.
+    unsafe fn put(&self, at: *mut u8);
+
+    /// Shows them to `look`.
+    fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R;
+}
+
+macro_rules! payloads {
+    ($($value:ident $number:tt)*) => {
+        payloads!(@ [] $($value $number)*);
+    };
+    (@ [$($value:ident $number:tt)*] $next:ident $next_number:tt $($rest:tt)*) => {
+        payloads!(= $($value $number)*);
+        payloads!(@ [$($value $number)* $next $next_number] $($rest)*);
+    };
+    (@ [$($value:ident $number:tt)*]) => {
+        payloads!(= $($value $number)*);
+    };
+    (= $($value:ident $number:tt)*) => {
+        #[allow(unused_unsafe)]
+        impl<$($value: Value),*> Payload for ($($value,)*) {
+            #[inline(always)]
+            fn size(&self) -> usize {
+                0 $(+ self.$number.size())*
+            }
+
+            #[inline(always)]
+            unsafe fn put(&self, at: *mut u8) {
+                // SAFETY: the caller gives room for all of them, each takes as much as its size, one after the other.
+                unsafe {
+                    $(let at = self.$number.put(at);)*
+                    let _ = at;
+                }
+            }
+
+            fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R {
+                look(&[$(self.$number.field()),*])
+            }
+        }
+    };
+}
+
+payloads!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11);

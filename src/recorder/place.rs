@@ -1,0 +1,124 @@
+//! Where a ring is: a stream file in memory, as one of the modes uses it.
+
+use std::io;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use super::clock;
+use super::options::Mode;
+use super::packet::{SUB_BUFFER, offset};
+use super::payload::Payload;
+use super::ring::{Space, Word};
+use super::stream_file::StreamFile;
+use crate::sync::atomic::AtomicU64;
+use crate::sync::atomic::Ordering::Relaxed;
+
+/// What a writer that has overtaken the preparation prepares at once, in bytes.
+const AT_ONCE: u64 = 256 << 10;
+
+/// What a file that grows has at first, in bytes.
+const AT_FIRST: u64 = 2 * SUB_BUFFER as u64;
+
+pub(super) struct Place {
+    file: StreamFile,
+    mode: Mode,
+    /// The most that the file may hold, in bytes: whole sub-buffers.
+    size: u64,
+    /// No more can be had for now. Only the maintenance thread tries again.
+    full: AtomicBool,
+}
+
+impl Place {
+    /// A new file that may hold `size` bytes, whole sub-buffers.
+    pub fn create(path: &Path, uuid: [u8; 16], stream: u32, mode: Mode, size: u64) -> io::Result<Place> {
+        let at_first = if mode == Mode::Stream { AT_FIRST } else { size };
+        let file = StreamFile::create(path, uuid, stream, size, at_first)?;
+        file.populate(0, file.prepared());
+        let size = file.limit() / SUB_BUFFER as u64 * SUB_BUFFER as u64;
+        Ok(Place { file, mode, size, full: AtomicBool::new(false) })
+    }
+
+    pub fn file(&self) -> &StreamFile {
+        &self.file
+    }
+
+    /// How much of the file is there, in bytes.
+    pub fn prepared(&self) -> u64 {
+        self.file.prepared()
+    }
+
+    /// Gets the file ready from `from` up to `upto`, ahead of its writer; tells the writer if there is room again.
+    pub fn prepare_ahead(&self, from: u64, upto: u64) -> io::Result<()> {
+        let before = self.file.prepared();
+        let upto = upto.min(self.size);
+        let prepared = self.file.prepare(upto)?;
+        self.file.populate(before.max(from), prepared);
+        if prepared >= upto && upto < self.size {
+            self.full.store(false, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Whether its writer finds no more room.
+    pub fn is_full(&self) -> bool {
+        self.full.load(Relaxed)
+    }
+
+    fn at(&self, position: u64) -> usize {
+        // A file that grows never gets to its size.
+        (if self.mode == Mode::Overwrite { position % self.size } else { position }) as usize
+    }
+
+    #[cold]
+    fn grow(&self, needed: u64) -> bool {
+        if self.full.load(Relaxed) || needed > self.size {
+            return false;
+        }
+        // Whatever the error, there is no room; the maintenance thread meets it, too, and tells.
+        let there = self.file.prepare((needed + AT_ONCE).min(self.size)).unwrap_or(0) >= needed;
+        self.full.store(!there, Relaxed);
+        there
+    }
+}
+
+impl Space for Place {
+    fn prepare(&self, position: u64) -> bool {
+        let needed = position + SUB_BUFFER as u64;
+        self.mode == Mode::Overwrite || needed <= self.file.prepared().min(self.size) || self.grow(needed)
+    }
+
+    fn circle(&self) -> u64 {
+        if self.mode == Mode::Overwrite { self.size / SUB_BUFFER as u64 } else { u64::MAX }
+    }
+
+    #[inline(always)]
+    fn header(&self, packet: u64, word: Word) -> &AtomicU64 {
+        let field = match word {
+            Word::ContentSize => offset::CONTENT_SIZE,
+            Word::PacketSize => offset::PACKET_SIZE,
+            Word::Discarded => offset::DISCARDED,
+            Word::Sequence => offset::SEQUENCE,
+            Word::Thread => offset::TID,
+        };
+        // SAFETY: a ring asks for packets that `prepare` has granted only: they are in the mapping, which lives as long as
+        // `file`; fields are aligned to 8, and change behind shared references only.
+        unsafe { AtomicU64::from_ptr(self.file.base().add(self.at(packet * SUB_BUFFER as u64) + field).cast()) }
+    }
+
+    #[inline(always)]
+    fn put(&self, position: u64, id: u16, time: u64, payload: &impl Payload) {
+        // SAFETY: the ring has reserved the space from `position` on for this event, in a packet that `prepare` has granted;
+        // no packet goes over the end of a circle.
+        unsafe {
+            let at = self.file.base().add(self.at(position));
+            at.cast::<u16>().write_unaligned(id);
+            at.add(2).cast::<u64>().write_unaligned(time);
+            payload.put(at.add(10));
+        }
+    }
+
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        clock::now()
+    }
+}

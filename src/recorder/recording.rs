@@ -1,0 +1,328 @@
+//! One session, as the maintenance thread sees it: its files, and what they need ahead of the threads that write them.
+
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::time::{Duration, Instant};
+use std::{io, ptr};
+
+use rustix::rand::{GetRandomFlags, getrandom};
+
+use super::channel::Channel;
+use super::clock::{self, Calibration};
+use super::descriptor;
+use super::error::{Error, Step};
+use super::filter::Filter;
+use super::glob::Glob;
+use super::metadata::{self, Description, RING_STREAM};
+use super::options::{Mode, Options};
+use super::place::Place;
+use super::ring::Ring;
+use super::session::{Status, Summary};
+use super::slot::{Filters, PREPARED, SLOTS, ThreadRing};
+use super::stream_file;
+use crate::thread_progress;
+
+/// How many rings wait for threads that are to come.
+const WAITING: usize = 16;
+
+/// How far the files of threads that write are prepared ahead, in bytes, and at most.
+const AHEAD: u64 = 128 << 10;
+const FAR_AHEAD: u64 = 64 << 20;
+
+pub(super) struct Recording {
+    slot: usize,
+    generation: u32,
+    options: Options,
+    /// The folder of this process.
+    folder: PathBuf,
+    uuid: [u8; 16],
+    clock: Calibration,
+    channel: Channel,
+    /// In the order of their files, from `ring-1`.
+    rings: Vec<Tended>,
+    /// What was told of the events that no ring has counted.
+    ringless: u64,
+    told_of_full: bool,
+    next_refinement: (Instant, Duration),
+}
+
+/// A ring with what was seen of it last.
+struct Tended {
+    /// Boxed: threads have its address.
+    ring: Box<ThreadRing>,
+    path: PathBuf,
+    position: u64,
+    thread: u64,
+}
+
+impl Recording {
+    /// Makes the folder and the files, then sets the probes' bits.
+    pub fn start(slot: usize, generation: u32, options: Options) -> Result<Recording, Error> {
+        let folder = make_folder(&options.directory)?;
+        let mut uuid = [0; 16];
+        getrandom(&mut uuid, GetRandomFlags::empty())
+            .map_err(|error| Error::new(Step::Random, &folder, error.into()))?;
+        let clock = Calibration::start();
+        let channel = folder.join("process");
+        let channel = Channel::create(&channel, uuid).map_err(|error| Error::new(Step::File, &channel, error))?;
+        let next_refinement = (Instant::now(), Duration::from_millis(100));
+        let mut recording = Recording {
+            slot,
+            generation,
+            options,
+            folder,
+            uuid,
+            clock,
+            channel,
+            rings: Vec::new(),
+            ringless: 0,
+            told_of_full: false,
+            next_refinement,
+        };
+        recording.write_metadata()?;
+        if recording.options.mode == Mode::Overwrite {
+            make_private(&recording.circles())?;
+        }
+        let threads = fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+        recording.offer_rings((WAITING + threads).min(PREPARED))?;
+        recording.set_filter();
+        // Release: who sees the generation sees the rings.
+        SLOTS[slot].generation.store(generation, Release);
+        recording.set_probes();
+        Ok(recording)
+    }
+
+    fn write_metadata(&self) -> Result<(), Error> {
+        let description = Description {
+            uuid: self.uuid,
+            hostname: &metadata::hostname(),
+            procname: &process_name(),
+            pid: std::process::id(),
+            mode: self.options.mode,
+            clock: self.clock,
+            clock_name: clock::name(),
+            events: descriptor::probes(),
+        };
+        metadata::write(&self.folder, &description).map_err(|error| Error::new(Step::Metadata, &self.folder, error))
+    }
+
+    /// Where the files of circles are: out of the sight of who reads the folder as a trace.
+    fn circles(&self) -> PathBuf {
+        self.folder.join(".rings")
+    }
+
+    fn set_probes(&self) {
+        for probe in descriptor::probes() {
+            probe.set_session(self.slot, self.options.takes(probe));
+        }
+    }
+
+    /// Puts the filter in force; gives back the one before, which threads may still read.
+    fn set_filter(&self) -> Option<Box<Filters>> {
+        let filters: Filters = descriptor::probes().iter().map(|probe| self.options.filter.compile(probe)).collect();
+        let filters =
+            if filters.iter().any(Option::is_some) { Box::into_raw(Box::new(filters)) } else { ptr::null_mut() };
+        // Release: who sees the pointer sees the filters.
+        let before = SLOTS[self.slot].filters.swap(filters, Release);
+        // SAFETY: null, or what an earlier call has made of a box; the swap has taken it out.
+        (!before.is_null()).then(|| unsafe { Box::from_raw(before) })
+    }
+
+    /// Changes which probes and which of their events are recorded.
+    pub fn change(&mut self, probes: Vec<Glob>, filter: Filter) {
+        self.options.probes = probes;
+        self.options.filter = filter;
+        let before = self.set_filter();
+        self.set_probes();
+        thread_progress::wait_blocking();
+        drop(before);
+    }
+
+    /// Does what waits: rings for threads to come, room for threads that write, and what the channel is to tell.
+    ///
+    /// Answers whether files grow fast.
+    pub fn tend(&mut self) -> bool {
+        let busy = self.tend_rings();
+        // What cannot be done now is tried again next time; until then events may be lost, and are counted.
+        let _ = self.offer_rings(WAITING);
+        let ringless = SLOTS[self.slot].ringless.load(Relaxed);
+        if ringless > self.ringless {
+            self.channel.lost(ringless - self.ringless, "no ring was ready for a thread");
+            self.ringless = ringless;
+        }
+        if self.next_refinement.0 <= Instant::now() {
+            self.refine_clock();
+        }
+        busy
+    }
+
+    fn refine_clock(&mut self) {
+        let (at, interval) = &mut self.next_refinement;
+        *interval = (*interval * 2).min(Duration::from_secs(60));
+        *at = Instant::now() + *interval;
+        self.clock.refine();
+        self.channel.clock(std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as u64));
+        // The text that is there still serves.
+        let _ = self.write_metadata();
+    }
+
+    fn tend_rings(&mut self) -> bool {
+        let slot = &SLOTS[self.slot];
+        let mut busy = false;
+        for tended in &mut self.rings {
+            let ring = &tended.ring;
+            let thread = ring.thread();
+            if thread == 0 {
+                if !slot.offers(ring) {
+                    slot.offer(ring);
+                }
+                continue;
+            }
+            if thread != tended.thread {
+                self.channel.thread(thread, &thread_name(thread));
+                tended.thread = thread;
+            }
+            let position = ring.position();
+            if self.options.mode == Mode::Stream {
+                let ahead = (4 * (position - tended.position)).clamp(AHEAD, FAR_AHEAD);
+                let wanted = position + ahead;
+                let place = ring.space();
+                if (place.prepared() < position + ahead / 2 || place.is_full())
+                    && let Err(error) = place.prepare_ahead(position, wanted)
+                    && !self.told_of_full
+                {
+                    self.told_of_full = true;
+                    self.channel.lost(0, &format!("no room for more events: {error}"));
+                }
+            }
+            busy |= position - tended.position > AHEAD / 4;
+            tended.position = position;
+            if thread_progress::has_ended(thread as u32) {
+                ring.abandon();
+                tended.thread = 0;
+            }
+        }
+        busy
+    }
+
+    /// Sees to it that so many rings wait.
+    fn offer_rings(&mut self, wanted: usize) -> Result<(), Error> {
+        let slot = &SLOTS[self.slot];
+        while slot.waiting() < wanted {
+            let name = format!("ring-{}", self.rings.len() + 1);
+            let folder = if self.options.mode == Mode::Overwrite { self.circles() } else { self.folder.clone() };
+            let path = folder.join(name);
+            let place = Place::create(&path, self.uuid, RING_STREAM, self.options.mode, self.options.file_size())
+                .map_err(|error| Error::new(Step::File, &path, error))?;
+            let ring = Box::new(Ring::new(place));
+            slot.offer(&ring);
+            self.rings.push(Tended { ring, path, position: 0, thread: 0 });
+        }
+        Ok(())
+    }
+
+    pub fn status(&self) -> Status {
+        Status {
+            directory: self.options.directory.clone(),
+            folder: self.folder.clone(),
+            options: self.options.clone(),
+            rings: self.rings.iter().filter(|tended| tended.ring.position() > 0).count(),
+            bytes: self.rings.iter().map(|tended| tended.ring.position()).sum(),
+            discarded: self.discarded(),
+        }
+    }
+
+    fn discarded(&self) -> u64 {
+        let rings: u64 = self.rings.iter().map(|tended| tended.ring.discarded()).sum();
+        rings + SLOTS[self.slot].ringless.load(Relaxed)
+    }
+
+    /// The circles, for a snapshot: file name, memory.
+    pub fn circles_in_memory(&self) -> impl Iterator<Item = (&Path, &ThreadRing)> {
+        self.rings
+            .iter()
+            .filter(|tended| tended.ring.position() > 0)
+            .map(|tended| (tended.path.as_path(), &*tended.ring))
+    }
+
+    /// Ends the session: 1. no probe gives it events; 2. wait for the threads that are inside; 3. now the rings are ours.
+    pub fn stop(mut self) -> Summary {
+        // 1.
+        for probe in descriptor::probes() {
+            probe.set_session(self.slot, false);
+        }
+        // 2.
+        thread_progress::wait_blocking();
+        // 3.
+        let slot = &SLOTS[self.slot];
+        slot.generation.store(0, Relaxed);
+        self.tend();
+        self.refine_clock();
+        let status = self.status();
+        self.channel.end(status.discarded);
+        slot.clear();
+        let filters = slot.filters.swap(ptr::null_mut(), Relaxed);
+        if !filters.is_null() {
+            // SAFETY: made of a box by `set_filter`; nobody reads it after the wait.
+            drop(unsafe { Box::from_raw(filters) });
+        }
+        let unused: HashMap<PathBuf, bool> =
+            self.rings.drain(..).map(|tended| (tended.path, tended.ring.position() == 0)).collect();
+        let mut errors = Vec::new();
+        for (path, unused) in unused {
+            let done = match (unused, self.options.mode) {
+                (true, _) => fs::remove_file(&path),
+                (false, Mode::Overwrite) => Ok(()),
+                (false, _) => stream_file::finish(&path),
+            };
+            errors.extend(done.err().map(|error| Error::new(Step::Finish, &path, error)));
+        }
+        drop(self.channel);
+        let channel = self.folder.join("process");
+        errors.extend(stream_file::finish(&channel).err().map(|error| Error::new(Step::Finish, &channel, error)));
+        Summary { status, errors }
+    }
+
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+}
+
+/// A folder for this process in the trace: its name and its number.
+fn make_folder(directory: &Path) -> Result<PathBuf, Error> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+        .map_err(|error| Error::new(Step::Folder, directory, error))?;
+    let name = format!("{}-{}", process_name().replace('/', "_"), std::process::id());
+    let mut folder = directory.join(&name);
+    for more in 2.. {
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                folder = directory.join(format!("{name}-{more}"))
+            }
+            Err(error) => return Err(Error::new(Step::Folder, &folder, error)),
+            Ok(()) => break,
+        }
+    }
+    // Threads change their working directory, or rather the process's.
+    fs::canonicalize(&folder).map_err(|error| Error::new(Step::Folder, &folder, error))
+}
+
+fn make_private(folder: &Path) -> Result<(), Error> {
+    DirBuilder::new().mode(0o700).create(folder).map_err(|error| Error::new(Step::Folder, folder, error))
+}
+
+fn process_name() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    path.file_name().map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())
+}
+
+fn thread_name(thread: u64) -> String {
+    fs::read_to_string(format!("/proc/self/task/{thread}/comm"))
+        .map_or_else(|_| String::new(), |name| name.trim_end().into())
+}

@@ -1,0 +1,235 @@
+//! A handler fires at every step of a firing, and a reader looks at every step.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use super::*;
+
+thread_local! {
+    /// What a handler does at the next interruptions.
+    static HANDLER: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
+    static CLOCK: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Memory for `packets` packets; as a circle or as a file that ends.
+struct Memory {
+    packets: u64,
+    circle: bool,
+    headers: Vec<[AtomicU64; 5]>,
+    bytes: Vec<AtomicU64>,
+    /// The steps until now, and the ones at which the handler fires.
+    step: Cell<u64>,
+    fire_at: RefCell<Vec<u64>>,
+}
+
+/// Each event is its id, its time, and the length of its one string; told apart by the id.
+const UNIT: u64 = 8;
+
+impl Memory {
+    fn new(packets: u64, circle: bool) -> Memory {
+        Memory {
+            packets,
+            circle,
+            headers: (0..packets).map(|_| Default::default()).collect(),
+            bytes: (0..packets * SUB_BUFFER / UNIT).map(|_| AtomicU64::new(0)).collect(),
+            step: Cell::new(0),
+            fire_at: RefCell::default(),
+        }
+    }
+}
+
+impl Space for Memory {
+    fn prepare(&self, position: u64) -> bool {
+        self.circle || position / SUB_BUFFER < self.packets
+    }
+
+    fn circle(&self) -> u64 {
+        if self.circle { self.packets } else { u64::MAX }
+    }
+
+    fn header(&self, packet: u64, word: Word) -> &AtomicU64 {
+        &self.headers[(packet % self.packets) as usize][word as usize]
+    }
+
+    /// Only the first 8-byte word that lies wholly in the event is written: the id and the time, in one.
+    fn put(&self, position: u64, id: u16, time: u64, payload: &impl Payload) {
+        let size = (EVENT_HEADER + payload.size()) as u64;
+        let at = position % (self.packets * SUB_BUFFER);
+        self.bytes[at.div_ceil(UNIT) as usize].store(u64::from(id) << 48 | size << 32 | time, Relaxed);
+    }
+
+    fn now(&self) -> u64 {
+        CLOCK.set(CLOCK.get() + 1);
+        CLOCK.get()
+    }
+
+    fn interrupted(&self) {
+        let step = self.step.get();
+        self.step.set(step + 1);
+        if self.fire_at.borrow().contains(&step) {
+            HANDLER.with_borrow(|handler| handler.as_ref().expect("a handler")());
+        }
+    }
+}
+
+/// The committed events, `(packet, id, time)`, by packet.
+fn committed(ring: &Ring<Memory>) -> Vec<(u64, u16, u64)> {
+    let memory = ring.space();
+    let mut order: BTreeMap<u64, u64> = BTreeMap::new();
+    for packet in 0..memory.packets {
+        let sequence = memory.header(packet, Word::Sequence).load(Relaxed);
+        if sequence != 0 {
+            order.insert(sequence - 1, packet);
+        }
+    }
+    let mut events = Vec::new();
+    for (number, packet) in order {
+        let end = memory.header(packet, Word::ContentSize).load(Relaxed) / 8;
+        let mut at = HEADER;
+        while at < end {
+            let word = memory.bytes[(packet * SUB_BUFFER + at).div_ceil(UNIT) as usize].load(Relaxed);
+            let (id, size, time) = ((word >> 48) as u16, word >> 32 & 0xffff, word & 0xffff_ffff);
+            assert!(size > 0, "packet {number}: committed up to {end}, nothing was written at {at}");
+            events.push((number, id, time));
+            at += size;
+        }
+        assert!(at <= HEADER.max(end), "packet {number}: an event ends behind its content");
+    }
+    assert!(events.is_sorted_by_key(|(_, _, time)| *time), "time goes back: {events:?}");
+    events
+}
+
+fn ids(ring: &Ring<Memory>) -> Vec<u16> {
+    let mut ids: Vec<u16> = committed(ring).into_iter().map(|(_, id, _)| id).collect();
+    ids.sort();
+    ids
+}
+
+fn ring(packets: u64, circle: bool) -> &'static Ring<Memory> {
+    CLOCK.set(0);
+    let ring = Box::leak(Box::new(Ring::new(Memory::new(packets, circle))));
+    assert!(ring.adopt(7));
+    ring
+}
+
+/// Leaves `room` bytes in the current packet.
+fn fill(ring: &Ring<Memory>, room: u64) {
+    let text = [b'x'; 500];
+    let smallest = EVENT_HEADER as u64 + 1;
+    ring.record(1, &());
+    while let left @ 1.. = State::of(ring.word.load(Relaxed)).room() - room {
+        // What is left then must be one more event, or nothing.
+        let size = if left <= 500 { left } else { (left / 2).min(500) };
+        ring.record(1, &(&text[..(size - smallest) as usize],));
+    }
+}
+
+/// Fires once where `room` bytes are left, and handlers at each step or pair of steps in turn; each fires `burst` times.
+fn interrupt_everywhere(packets: u64, circle: bool, room: u64, burst: u16) {
+    // Events of many are long ones.
+    let text: &'static [u8] = &[b'x'; 400][..if burst > 4 { 400 } else { 7 }];
+    for first in 0.. {
+        let mut interrupted = false;
+        for second in [first + 1, first + 2, first + 5, first + 9] {
+            let ring = ring(packets, circle);
+            fill(ring, room);
+            let before = ids(ring).len();
+            let next: &'static Cell<u16> = Box::leak(Box::new(Cell::new(100)));
+            HANDLER.set(Some(Box::new(move || {
+                for _ in 0..burst {
+                    next.set(next.get() + 1);
+                    ring.record(next.get(), &(text,));
+                }
+                // A reader that looks now finds whole events only.
+                committed(ring);
+            })));
+            ring.space().step.set(0);
+            *ring.space().fire_at.borrow_mut() = vec![first, second];
+            ring.record(2, &(1u64,));
+            ring.space().fire_at.borrow_mut().clear();
+            interrupted = next.get() > 100;
+            let lost = ring.discarded() as usize;
+            let fired = 1 + usize::from(next.get() - 100);
+            if !circle {
+                assert_eq!(ids(ring).len() + lost, before + fired, "interrupted at {first} and {second}");
+                assert!(lost == 0 || packets < 3, "{lost} events lost");
+            } else {
+                assert!(ids(ring).contains(&2) || burst > 4, "interrupted at {first} and {second}");
+            }
+            assert_eq!(State::of(ring.word.load(Relaxed)).level, 0);
+        }
+        if !interrupted {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_handler_may_fire_at_any_step() {
+    interrupt_everywhere(4, false, 5000, 1);
+    interrupt_everywhere(4, false, 5000, 3);
+}
+
+#[test]
+fn a_handler_may_fire_at_any_step_of_a_switch() {
+    // No room, room for one of the two, room for the outer one and the first of the handler's.
+    for room in [0, 5, 18, 20, 36, 40, 54] {
+        interrupt_everywhere(4, false, room, 1);
+        interrupt_everywhere(4, false, room, 3);
+    }
+}
+
+#[test]
+fn a_handler_may_fill_whole_packets() {
+    let to_fill_one = (SUB_BUFFER / 400 + 5) as u16;
+    for room in [0, 18, 100] {
+        interrupt_everywhere(6, false, room, to_fill_one);
+    }
+}
+
+#[test]
+fn what_finds_no_room_is_counted_in_the_packet() {
+    interrupt_everywhere(2, false, 0, 3);
+    let ring = ring(1, false);
+    fill(ring, 0);
+    for _ in 0..10 {
+        ring.record(9, &(1u64,));
+    }
+    assert_eq!(ring.discarded(), 10);
+    assert_eq!(ring.space().header(0, Word::Discarded).load(Relaxed), 10);
+}
+
+#[test]
+fn a_circle_keeps_the_newest() {
+    let ring = ring(3, true);
+    let text = [b'x'; 400];
+    for event in 0..1000u16 {
+        ring.record(event, &(&text[..],));
+    }
+    let ids = ids(ring);
+    assert!(ids.ends_with(&[998, 999]));
+    assert_eq!(ids.len(), (1000 - usize::from(ids[0])));
+    assert_eq!(ring.discarded(), 0);
+    for room in [0, 18, 40] {
+        interrupt_everywhere(3, true, room, 3);
+    }
+}
+
+#[test]
+fn a_circle_never_overwrites_what_is_being_written() {
+    let around = (3 * SUB_BUFFER / 400 + 5) as u16;
+    interrupt_everywhere(2, true, 100, around);
+}
+
+#[test]
+fn a_ring_goes_to_another_thread_with_a_new_packet() {
+    let ring = ring(3, false);
+    ring.record(1, &(0u64,));
+    assert!(!ring.adopt(8));
+    ring.abandon();
+    assert!(ring.adopt(8));
+    ring.record(2, &(0u64,));
+    let threads = [0, 1].map(|packet| ring.space().header(packet, Word::Thread).load(Relaxed));
+    assert_eq!(threads, [7, 8]);
+    assert_eq!(committed(ring).iter().map(|(packet, id, _)| (*packet, *id)).collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+}

@@ -1,0 +1,177 @@
+//! What a firing thread reads of a session: one slot for each session there can be, in static memory.
+//!
+//! A thread finds its ring of a session in a thread-local table without a destructor, so that its first event may come from
+//! a signal handler. It belongs to the session of that *generation*: a session that comes later in the same slot has another.
+//!
+//! Taking a ring:
+//!
+//! 1. Take a prepared ring out of the slot, so that other threads look elsewhere.
+//! 2. Make it one's own by its thread number. It fails if the maintenance thread had taken the ring, between 1 and 2, for one
+//!    that nobody wants, had put it back, and another thread was quicker: try the next one.
+//! 3. A handler may have come in between and have taken a ring for this thread: keep that one, give this one back. The
+//!    maintenance thread finds rings that are neither owned nor in the slot.
+
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+
+use rustix::thread::gettid;
+
+use super::descriptor::Descriptor;
+use super::filter::Predicate;
+use super::payload::Payload;
+use super::place::Place;
+use super::ring::Ring;
+use crate::thread_progress;
+
+/// How many sessions there can be at once.
+pub(super) const SESSIONS: usize = 32;
+
+/// How many rings wait for threads at most.
+pub(super) const PREPARED: usize = 32;
+
+pub(super) type ThreadRing = Ring<Place>;
+
+/// For each probe, what its events must be like; by their ids.
+pub(super) type Filters = Vec<Option<Predicate>>;
+
+pub(super) static SLOTS: [Slot; SESSIONS] = [const { Slot::new() }; SESSIONS];
+
+/// Pointers in a slot are good for threads that were pinned when they read the session's bit.
+pub(super) struct Slot {
+    /// The session's own number; 0 while there is none.
+    pub generation: AtomicU32,
+    /// Null if every event passes.
+    pub filters: AtomicPtr<Filters>,
+    pub prepared: [AtomicPtr<ThreadRing>; PREPARED],
+    /// Events of threads that found no prepared ring.
+    pub ringless: AtomicU64,
+}
+
+#[derive(Clone, Copy)]
+struct Own {
+    generation: u32,
+    ring: *const ThreadRing,
+}
+
+thread_local! {
+    static OWN: [Cell<Own>; SESSIONS] =
+        const { [const { Cell::new(Own { generation: 0, ring: ptr::null() }) }; SESSIONS] };
+}
+
+impl Descriptor {
+    /// Gives a firing to every session that records the probe. For generated code.
+    #[doc(hidden)]
+    #[inline]
+    pub fn record(&self, payload: &impl Payload) {
+        // Without memory for the thread's record nothing can be read safely; the bits stay set, so later firings try again.
+        let Some(_pin) = thread_progress::pin() else { return };
+        // Acquire: with `set_session`'s Release. Behind the pin: a session that is seen now stays until it ends.
+        let mut sessions = self.sessions_acquired();
+        while sessions != 0 {
+            let number = sessions.trailing_zeros() as usize;
+            sessions &= sessions - 1;
+            SLOTS[number].record(number, self.id(), payload);
+        }
+    }
+}
+
+impl Slot {
+    const fn new() -> Slot {
+        Slot {
+            generation: AtomicU32::new(0),
+            filters: AtomicPtr::new(ptr::null_mut()),
+            prepared: [const { AtomicPtr::new(ptr::null_mut()) }; PREPARED],
+            ringless: AtomicU64::new(0),
+        }
+    }
+
+    #[inline]
+    fn record(&self, number: usize, id: u16, payload: &impl Payload) {
+        // Acquire: with the Release of the session's start.
+        let generation = self.generation.load(Acquire);
+        if !self.wants(id, payload) {
+            return;
+        }
+        let own = OWN.with(|own| own[number].get());
+        let ring = if own.generation == generation { own.ring } else { self.take(number, generation) };
+        // SAFETY: null, or a ring of this generation's session, which frees it after it has cleared its bits and waited for
+        // all who were pinned: this thread is, and has seen the bit.
+        match unsafe { ring.as_ref() } {
+            Some(ring) => ring.record(id, payload),
+            None => {
+                self.ringless.fetch_add(1, Relaxed);
+            }
+        }
+    }
+
+    #[inline]
+    fn wants(&self, id: u16, payload: &impl Payload) -> bool {
+        // SAFETY: null, or filters that are freed like rings are, after a wait for all who were pinned.
+        let filters = unsafe { self.filters.load(Acquire).as_ref() };
+        filters.is_none_or(|filters| match filters.get(usize::from(id)) {
+            Some(Some(predicate)) => payload.show(|fields| predicate.test(fields)),
+            _ => true,
+        })
+    }
+
+    /// Null if there is none.
+    #[cold]
+    fn take(&self, number: usize, generation: u32) -> *const ThreadRing {
+        if generation == 0 {
+            return ptr::null();
+        }
+        let thread = gettid().as_raw_nonzero().get() as u64;
+        for prepared in &self.prepared {
+            if prepared.load(Relaxed).is_null() {
+                continue;
+            }
+            // 1. Acquire: with `offer`'s Release.
+            let pointer = prepared.swap(ptr::null_mut(), AcqRel);
+            // SAFETY: null, or a ring of this session, as in `record`.
+            let Some(ring) = (unsafe { pointer.as_ref() }) else { continue };
+            // 2.
+            if !ring.adopt(thread) {
+                continue;
+            }
+            return OWN.with(|own| {
+                // 3.
+                let there = own[number].get();
+                if there.generation == generation {
+                    ring.abandon();
+                    return there.ring;
+                }
+                own[number].set(Own { generation, ring });
+                pointer.cast_const()
+            });
+        }
+        ptr::null()
+    }
+
+    /// Puts a ring where threads find it. `false` if there are enough.
+    pub fn offer(&self, ring: &ThreadRing) -> bool {
+        let ring = ptr::from_ref(ring).cast_mut();
+        let free = |prepared: &AtomicPtr<ThreadRing>| {
+            prepared.compare_exchange(ptr::null_mut(), ring, Release, Relaxed).is_ok()
+        };
+        self.prepared.iter().any(free)
+    }
+
+    pub fn offers(&self, ring: &ThreadRing) -> bool {
+        self.prepared.iter().any(|prepared| ptr::eq(prepared.load(Relaxed), ring))
+    }
+
+    /// How many rings wait for threads.
+    pub fn waiting(&self) -> usize {
+        self.prepared.iter().filter(|prepared| !prepared.load(Relaxed).is_null()).count()
+    }
+
+    /// After the wait that follows the end of the session: nobody reads the slot.
+    pub fn clear(&self) {
+        for prepared in &self.prepared {
+            prepared.store(ptr::null_mut(), Relaxed);
+        }
+        self.ringless.store(0, Relaxed);
+    }
+}

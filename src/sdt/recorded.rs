@@ -1,0 +1,73 @@
+//! Where the recorder is: probes have descriptors, and fire into rings, too.
+
+/// The probe's descriptor, with a pointer to it in the section that the recorder reads.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_describe {
+    ($provider:literal, $probe:literal $(, ($kind:ident $name:literal))*) => {
+        #[doc(hidden)]
+        #[allow(named_asm_labels)]
+        pub static __DESCRIPTOR: $crate::recorder::Descriptor = $crate::recorder::Descriptor::new(
+            $provider,
+            $probe,
+            &[$($crate::recorder::Argument { name: $name, kind: $crate::__sdt_kind!($kind) }),*],
+            || $crate::__sdt_word_at!($provider, $probe),
+        );
+
+        #[doc(hidden)]
+        #[used]
+        #[unsafe(link_section = "dyntrace_probes")]
+        pub static __ENTRY: $crate::recorder::Entry = $crate::recorder::Entry::new(&__DESCRIPTOR);
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_kind {
+    (i32) => {
+        $crate::recorder::Kind::I32
+    };
+    (u32) => {
+        $crate::recorder::Kind::U32
+    };
+    (i64) => {
+        $crate::recorder::Kind::I64
+    };
+    (u64) => {
+        $crate::recorder::Kind::U64
+    };
+    (str) => {
+        $crate::recorder::Kind::Text
+    };
+}
+
+/// Gives the firing to each session that records the probe.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_record {
+    ($($argument:tt),* $(,)?) => {
+        // SAFETY: no instruction: a reference from the code of the probe to its entry, which keeps the linker from dropping it.
+        unsafe {
+            ::core::arch::asm!(
+                ".reloc ., BFD_RELOC_NONE, {}",
+                sym __ENTRY,
+                options(nomem, nostack, preserves_flags)
+            )
+        }
+        if __DESCRIPTOR.sessions() != 0 {
+            __DESCRIPTOR.record(&($($crate::__sdt_recorded!($argument),)*));
+        }
+    };
+}
+
+/// A value as the recorder takes it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_recorded {
+    ((str $name:ident $buffer:ident)) => {
+        $buffer.bytes($name)
+    };
+    (($kind:ident $name:ident)) => {
+        $name
+    };
+}

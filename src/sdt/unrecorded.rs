@@ -1,0 +1,15 @@
+//! Where no recorder is: probes fire for tracers only.
+
+/// Nothing.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_describe {
+    ($provider:literal, $probe:literal $(, ($kind:ident $name:literal))*) => {};
+}
+
+/// Nothing.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_record {
+    ($($argument:tt),* $(,)?) => {};
+}

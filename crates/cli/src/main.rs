@@ -10,6 +10,7 @@ mod losses;
 mod operation;
 mod process;
 mod provider;
+mod render;
 mod report;
 mod run;
 mod script;
@@ -17,6 +18,7 @@ mod signals;
 mod system;
 mod trace;
 mod tracer;
+mod view;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -102,6 +104,12 @@ enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
+    #[command(after_long_help = view::HELP)]
+    /// Show the events of a recorded trace
+    ///
+    /// Prints the lines that the shipped scripts print, in the order of time; events of other probes with the names of their fields. What
+    /// was lost, where and why, is said at the end on standard error.
+    View(view::Arguments),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions {
@@ -185,6 +193,7 @@ fn perform(command: Command) -> Outcome {
             doctor::doctor(binary.as_deref(), &Providers::with(&provider)?, json)
         }
         Command::Report { traces, output } => report::report(&traces, &output),
+        Command::View(arguments) => view::view(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut text);

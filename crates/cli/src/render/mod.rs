@@ -1,0 +1,93 @@
+//! What the shipped scripts print, made from recorded events: one rendering for each script, held against its text for bpftrace by a
+//! test here, and against what bpftrace prints by `tests/tracers`.
+
+pub mod append;
+mod commands;
+mod efile_drv;
+mod messages;
+mod template;
+mod user_probe;
+
+pub use commands::Commands;
+pub use template::Piece;
+
+/// What a script prints of one probe.
+pub struct Line {
+    /// The probe as traces name it, with its provider.
+    pub probe: &'static str,
+    /// The line, with the names of fields in it.
+    pub template: &'static str,
+}
+
+/// A script, made from recorded events.
+pub struct Rendering {
+    /// The name of the script.
+    pub script: &'static str,
+    /// A line for each of its probes.
+    pub lines: &'static [Line],
+}
+
+/// All of them.
+pub const ALL: &[Rendering] = &[
+    Rendering { script: "efile_drv", lines: efile_drv::LINES },
+    Rendering { script: "messages", lines: messages::LINES },
+    Rendering { script: "user-probe", lines: user_probe::LINES },
+];
+
+/// The rendering of the script called `name`.
+pub fn find(name: &str) -> Option<&'static Rendering> {
+    ALL.iter().find(|rendering| rendering.script == name)
+}
+
+/// The parts of the line that one of the `renderings` makes of the probe, if one does and the event has all the fields it prints.
+pub fn pieces(renderings: &[Rendering], probe: &str, position: impl Fn(&str) -> Option<usize>) -> Option<Vec<Piece>> {
+    let line = renderings.iter().flat_map(|rendering| rendering.lines).find(|line| line.probe == probe)?;
+    template::parse(line.template, position)
+}
+
+#[cfg(test)]
+mod tests {
+    use dyntrace::scripts;
+    use dyntrace_build::model::Provider;
+
+    use super::*;
+
+    /// Takes what a script for bpftrace says of a probe apart: the format and the arguments of its one printf.
+    fn printf(block: &str) -> (String, Vec<&str>) {
+        let call = block.split_once("printf(\"").unwrap().1;
+        let (format, arguments) = call.split_once("\\n\",").unwrap();
+        let arguments = arguments.split_once(");").unwrap().0;
+        (format.to_owned(), arguments.split(',').map(str::trim).collect())
+    }
+
+    /// The template that does the same as the printf.
+    fn template(provider: &Provider, probe: &str, block: &str) -> String {
+        let probe = provider.probes.iter().find(|known| known.name == probe).unwrap();
+        let (format, arguments) = printf(block);
+        let mut parts = format.split('%');
+        let mut template = parts.next().unwrap().to_owned();
+        for (part, argument) in parts.zip(&arguments) {
+            let number: String = argument.chars().filter(char::is_ascii_digit).collect();
+            let name = &probe.arguments[number.parse::<usize>().unwrap()].name;
+            let op = if argument.starts_with("@op_map[") { ":op" } else { "" };
+            let rest = part.strip_prefix("ld").or_else(|| part.strip_prefix('s')).unwrap();
+            template += &format!("${name}{op}{rest}");
+        }
+        template
+    }
+
+    #[test]
+    fn every_shipped_script_has_a_rendering_that_says_what_it_says() {
+        let provider = dyntrace_build::parse(scripts::PROVIDER_D, "provider.d").unwrap();
+        for script in scripts::ALL {
+            let rendering = find(script.name).unwrap_or_else(|| panic!("no rendering of {}", script.name));
+            let blocks: Vec<(&str, &str)> =
+                script.bt.split("\nusdt:$1:dyntrace:").skip(1).map(|block| block.split_once('\n').unwrap()).collect();
+            assert_eq!(blocks.len(), rendering.lines.len(), "{}", script.name);
+            for ((probe, block), line) in blocks.into_iter().zip(rendering.lines) {
+                assert_eq!(format!("dyntrace:{}", probe.replace("__", "-")), line.probe);
+                assert_eq!(template(&provider, probe, block), line.template, "{}", line.probe);
+            }
+        }
+    }
+}

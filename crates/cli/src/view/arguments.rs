@@ -1,0 +1,137 @@
+//! What the user asks `dyntrace view` for.
+
+use std::io;
+use std::path::PathBuf;
+
+use anstream::{AutoStream, ColorChoice};
+use dyntrace_trace::{Event, Process, Selection, Trace};
+
+use crate::render;
+
+use super::csv::Csv;
+use super::format::{self, Format};
+use super::json::Json;
+use super::names;
+use super::text::Text;
+use super::time::{self, Instant};
+
+/// The examples and the exit statuses.
+pub const HELP: &str = "\
+Examples:
+  dyntrace view trace
+  dyntrace view trace --tag 'req-*' --probe efile_drv-return --failed --json
+  dyntrace view trace --errno ENOENT --since 1.5s --until 2s
+  dyntrace view trace --min-duration 10ms
+  dyntrace view --follow trace
+
+A pattern has * for any text and ? for one character.
+
+Exit status:
+   0  all events are there
+   1  the events cannot be written
+   2  wrong use
+   3  the trace lacks events that were lost
+   4  the trace is damaged
+  66  there is no such trace, or it cannot be read";
+
+/// The arguments of `dyntrace view`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The folder that was recorded to, or that of one process in it; several are shown as one
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// Print one JSON object a line
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Print a table with one column for each field
+    #[arg(long)]
+    csv: bool,
+    /// Go on as long as the program is recorded
+    #[arg(short, long, conflicts_with = "min_duration")]
+    pub follow: bool,
+    /// Events with such a user tag
+    #[arg(long, value_name = "GLOB")]
+    tag: Option<String>,
+    /// Events of such probes: efile_drv-return, efile_drv*, shop:*; may be given several times
+    #[arg(long, value_name = "GLOB")]
+    probe: Vec<String>,
+    /// Events that say that something failed
+    #[arg(long)]
+    failed: bool,
+    /// Events of this command of the file driver, by name or number: RENAME
+    #[arg(long, value_name = "NAME", value_parser = names::command)]
+    command: Option<i32>,
+    /// Events with this error, by name or number: ENOENT
+    #[arg(long, value_name = "NAME", value_parser = names::errno)]
+    errno: Option<i32>,
+    /// Events at or after a time of day (2026-11-21T10:00:00Z), or so long after the first event (1.5s)
+    #[arg(long, value_name = "TIME", value_parser = time::instant)]
+    since: Option<Instant>,
+    /// Events before it
+    #[arg(long, value_name = "TIME", value_parser = time::instant)]
+    until: Option<Instant>,
+    /// Events that this thread fired, by its number in the system
+    #[arg(long, value_name = "TID")]
+    thread: Option<u64>,
+    /// Events of operations that took at least so long from request to answer: 10ms
+    #[arg(long, value_name = "TIME", value_parser = time::duration)]
+    pub min_duration: Option<i64>,
+}
+
+impl Arguments {
+    /// Tells of events whether they are to be shown. The first event of the trace was at `first`, or the first one that is asked about.
+    pub fn filter(&self, first: Option<i64>) -> impl FnMut(&Event<'_>) -> bool {
+        let shows_own = self.shows_own_events();
+        let mut selection = first.map(|first| self.selection(first));
+        move |event| {
+            selection.get_or_insert_with(|| self.selection(event.time)).matches(event)
+                && (shows_own || !format::is_own(event.class))
+        }
+    }
+
+    /// Which events are to be shown, of a trace whose first event was at `first`.
+    fn selection(&self, first: i64) -> Selection {
+        let mut selection = self.probe.iter().fold(Selection::new(), |selection, probe| selection.probe(probe));
+        if let Some(tag) = &self.tag {
+            selection = selection.tag(tag);
+        }
+        if self.failed {
+            selection = selection.failed();
+        }
+        if let Some(command) = self.command {
+            selection = selection.command(command.into());
+        }
+        if let Some(errno) = self.errno {
+            selection = selection.errno(errno.into());
+        }
+        if let Some(since) = self.since {
+            selection = selection.from(since.at(first));
+        }
+        if let Some(until) = self.until {
+            selection = selection.until(until.at(first));
+        }
+        if let Some(tid) = self.thread {
+            selection = selection.tid(tid);
+        }
+        selection
+    }
+
+    /// Whether the recorder's own events are shown: only if they are asked for by name.
+    fn shows_own_events(&self) -> bool {
+        self.probe.iter().any(|pattern| pattern.starts_with("recorder:"))
+    }
+
+    /// How the events of `trace` are written; appends what comes before the first.
+    pub fn format(&self, trace: &Trace, out: &mut Vec<u8>) -> Format {
+        if self.json {
+            Format::Json(Json::default())
+        } else if self.csv {
+            let classes = trace.processes().iter().flat_map(Process::classes);
+            let own = self.shows_own_events();
+            Format::Csv(Csv::new(classes.filter(|class| own || !format::is_own(class)), out))
+        } else {
+            let is_coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+            Format::Text(Text::new(render::ALL, is_coloured))
+        }
+    }
+}

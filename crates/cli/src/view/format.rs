@@ -1,0 +1,62 @@
+//! The ways to write events.
+
+use dyntrace_trace::{Event, EventClass, Process, Value};
+use smallvec::SmallVec;
+
+use super::csv::Csv;
+use super::json::Json;
+use super::text::Text;
+
+/// One of them.
+pub enum Format {
+    /// As lines of scripts.
+    Text(Text),
+    /// As objects.
+    Json(Json),
+    /// As a table.
+    Csv(Csv),
+}
+
+impl Format {
+    /// Forgets the classes: those of the next events are of a trace that was opened anew.
+    pub fn forget_classes(&mut self) {
+        match self {
+            Format::Text(text) => text.forget_classes(),
+            Format::Json(json) => json.forget_classes(),
+            Format::Csv(csv) => csv.forget_classes(),
+        }
+    }
+
+    /// Appends the line of an event.
+    pub fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+        match self {
+            Format::Text(text) => text.event(event, out),
+            Format::Json(json) => json.event(event, out),
+            Format::Csv(csv) => csv.event(event, out),
+        }
+    }
+}
+
+/// The values of an event, in their order.
+pub fn values<'t>(event: &Event<'t>) -> SmallVec<[Value<'t>; 16]> {
+    event.fields().map(|(_name, value)| value).collect()
+}
+
+/// What objects and tables say of every event. A field of such a name has `_` before it.
+pub const FIXED: [&str; 4] = ["time_ns", "process", "tid", "probe"];
+
+/// What a field is called in objects and tables.
+pub fn column(field: &str) -> String {
+    let mark = if FIXED.contains(&field) { "_" } else { "" };
+    format!("{mark}{field}")
+}
+
+/// What a process is called in objects and tables: as its folder, which has its number too.
+pub fn process_name(process: &Process) -> &[u8] {
+    process.path.file_name().map_or(process.name.as_bytes(), |name| name.as_encoded_bytes())
+}
+
+/// Whether these are events of the recorder itself: what threads there are, what was lost.
+pub fn is_own(class: &EventClass) -> bool {
+    class.provider() == "recorder"
+}

@@ -1,0 +1,66 @@
+//! Events as JSON, one object a line.
+
+use std::collections::HashMap;
+use std::ptr;
+
+use dyntrace_trace::{Event, EventClass, Value};
+
+use crate::render::append;
+
+use super::format;
+
+/// The objects of events.
+#[derive(Default)]
+pub struct Json {
+    /// By the addresses of the classes: they stay where they are as long as the trace.
+    plans: HashMap<*const EventClass, Plan>,
+}
+
+/// What objects of a class share.
+struct Plan {
+    probe: Vec<u8>,
+    /// Each name with what stands around it.
+    names: Vec<Vec<u8>>,
+}
+
+impl Json {
+    /// Forgets the classes: those of the next events are of a trace that was opened anew.
+    pub fn forget_classes(&mut self) {
+        self.plans.clear();
+    }
+
+    /// Appends the line of an event.
+    pub fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+        let plan = self.plans.entry(ptr::from_ref(event.class)).or_insert_with(|| Plan::of(event.class));
+        out.extend_from_slice(b"{\"time_ns\":");
+        append::signed(out, event.time);
+        out.extend_from_slice(b",\"process\":");
+        append::json_string(out, format::process_name(event.process));
+        out.extend_from_slice(b",\"tid\":");
+        append::unsigned(out, event.tid);
+        out.extend_from_slice(&plan.probe);
+        for (name, (_, value)) in plan.names.iter().zip(event.fields()) {
+            out.extend_from_slice(name);
+            match value {
+                Value::Signed(number) => append::signed(out, number),
+                Value::Unsigned(number) => append::unsigned(out, number),
+                Value::Text(text) => append::json_string(out, text),
+            }
+        }
+        out.extend_from_slice(b"}\n");
+    }
+}
+
+impl Plan {
+    fn of(class: &EventClass) -> Plan {
+        let mut probe = b",\"probe\":".to_vec();
+        append::json_string(&mut probe, class.name.as_bytes());
+        let names = class.fields.iter().map(|field| {
+            let mut name = b",".to_vec();
+            append::json_string(&mut name, format::column(&field.name).as_bytes());
+            name.push(b':');
+            name
+        });
+        Plan { probe, names: names.collect() }
+    }
+}

@@ -1,0 +1,80 @@
+//! A recording that goes on: its events as they come.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use dyntrace_trace::{Error, Event, Follow, Losses};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use super::{AT_ONCE, Format};
+
+/// How long to wait before looking again.
+pub const PAUSE: Duration = Duration::from_millis(50);
+
+/// The events of a recording on their way to the user.
+pub struct Live<W, F> {
+    /// Where they come from.
+    pub from: Follow,
+    /// How they are written.
+    pub format: Format,
+    /// Which of them are.
+    pub is_wanted: F,
+    /// Where they go.
+    pub to: W,
+}
+
+impl<W: Write, F: FnMut(&Event<'_>) -> bool> Live<W, F> {
+    /// Prints what came until the look before, in the order of time; false when the recording has ended and all is printed. A recording
+    /// that has not begun is one without events.
+    pub fn look(&mut self) -> anyhow::Result<bool> {
+        self.print(|from, each| from.poll(each))
+    }
+
+    /// Prints all that is there.
+    pub fn rest(&mut self) -> anyhow::Result<()> {
+        self.print(|from, each| from.rest(each).map(|()| true)).map(|_| ())
+    }
+
+    fn print(
+        &mut self,
+        read: impl FnOnce(&mut Follow, &mut dyn FnMut(&Event<'_>)) -> Result<bool, Error>,
+    ) -> anyhow::Result<bool> {
+        let (mut out, mut written) = (Vec::new(), Ok(()));
+        self.format.forget_classes();
+        let goes_on = read(&mut self.from, &mut |event| {
+            if (self.is_wanted)(event) {
+                self.format.event(event, &mut out);
+            }
+            if out.len() >= AT_ONCE && written.is_ok() {
+                written = self.to.write_all(&out);
+                out.clear();
+            }
+        });
+        written.and_then(|()| self.to.write_all(&out)).and_then(|()| self.to.flush())?;
+        match goes_on {
+            Err(Error::NoTrace { .. }) => Ok(true),
+            goes_on => Ok(goes_on?),
+        }
+    }
+
+    /// Prints events until the recording ends or the user interrupts.
+    pub fn until_end(&mut self) -> anyhow::Result<Losses> {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::flag::register(signal, Arc::clone(&interrupted)).context("cannot receive signals")?;
+        }
+        while self.look()? {
+            // Relaxed: nothing else is read on the strength of it.
+            if interrupted.load(Ordering::Relaxed) {
+                self.rest()?;
+                break;
+            }
+            thread::sleep(PAUSE);
+        }
+        Ok(self.from.losses())
+    }
+}

@@ -1,0 +1,67 @@
+//! `dyntrace view`: the events of a trace, in the order of time.
+
+mod arguments;
+mod csv;
+mod format;
+mod json;
+mod live;
+mod names;
+mod slow;
+mod text;
+mod time;
+
+use std::io::{self, Write};
+
+use dyntrace_trace::{Event, Follow};
+
+use crate::exit::Outcome;
+use crate::{losses, trace};
+
+pub use arguments::{Arguments, HELP};
+pub use format::Format;
+pub use live::Live;
+
+use slow::Slow;
+
+/// How many bytes are gathered before they are written.
+const AT_ONCE: usize = 64 * 1024;
+
+/// Prints the events that the user asked for, and says what is missing.
+pub fn view(arguments: &Arguments) -> Outcome {
+    let trace = trace::open(&arguments.traces)?;
+    let mut to = io::stdout().lock();
+    let mut out = Vec::with_capacity(2 * AT_ONCE);
+    let mut format = arguments.format(&trace, &mut out);
+    let is_wanted = arguments.filter(trace.events().peek().map(|first| first.time));
+    let losses = if arguments.follow {
+        to.write_all(&out).map_err(anyhow::Error::new)?;
+        Live { from: Follow::new(&arguments.traces), format, is_wanted, to }.until_end()?
+    } else {
+        match arguments.min_duration {
+            None => write(trace.events().filter(is_wanted), &mut format, out, &mut to),
+            Some(least) => write(Slow::new(trace.events(), least).filter(is_wanted), &mut format, out, &mut to),
+        }
+        .map_err(anyhow::Error::new)?;
+        trace.losses()
+    };
+    losses::say(&losses);
+    Ok(losses::status(&losses))
+}
+
+/// Writes the events, many at once.
+fn write<'t>(
+    events: impl Iterator<Item = Event<'t>>,
+    format: &mut Format,
+    mut out: Vec<u8>,
+    to: &mut impl Write,
+) -> io::Result<()> {
+    for event in events {
+        format.event(&event, &mut out);
+        if out.len() >= AT_ONCE {
+            to.write_all(&out)?;
+            out.clear();
+        }
+    }
+    to.write_all(&out)?;
+    to.flush()
+}

@@ -1,0 +1,44 @@
+//! Commands of the file driver and errors of the system, by the names that people give them.
+
+use dyntrace::efile::Command;
+use nix::errno::Errno;
+
+/// The highest number that is looked at for a name; systems have fewer errors.
+const MANY_ERRORS: i32 = 255;
+
+/// The number of a command: `RENAME`, `rename` or `12`.
+pub fn command(name: &str) -> Result<i32, String> {
+    let known = |command: &&Command| command.name().eq_ignore_ascii_case(name) || command.number().to_string() == name;
+    Command::ALL.iter().find(known).map(|command| command.number()).ok_or_else(|| {
+        let names: Vec<&str> = Command::ALL.iter().map(|command| command.name()).collect();
+        format!("the commands are {}", names.join(", "))
+    })
+}
+
+/// The number of an error: `ENOENT` or `2`.
+pub fn errno(name: &str) -> Result<i32, String> {
+    if let Ok(number) = name.parse() {
+        return Ok(number);
+    }
+    let is_called_so = |number: &i32| format!("{:?}", Errno::from_raw(*number)).eq_ignore_ascii_case(name);
+    let number = (1..=MANY_ERRORS).find(is_called_so);
+    number.ok_or_else(|| "expected the name of an error, such as ENOENT, or its number".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_by_name_and_number() {
+        assert_eq!((command("RENAME"), command("read_file"), command("12")), (Ok(12), Ok(15), Ok(12)));
+        assert!(command("17").is_err() && command("").is_err());
+        assert!(command("RENAMED").unwrap_err().contains("RENAME, "));
+    }
+
+    #[test]
+    fn errors_by_name_and_number() {
+        assert_eq!((errno("ENOENT"), errno("enospc"), errno("125")), (Ok(2), Ok(28), Ok(125)));
+        assert!(errno("UnknownErrno").is_err() && errno("ENOTHING").is_err() && errno("").is_err());
+    }
+}

@@ -1,0 +1,152 @@
+//! Events of operations that took long, and no others.
+//!
+//! Events are held until it is known of their operation: at its answer, or as soon as enough time has passed without one. So what is
+//! held does not grow with the trace, only with the number of operations that are in flight at once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ptr;
+
+use dyntrace_trace::{Event, EventClass, Process, Value};
+
+/// The process, and `{thread, tag}`: what names an operation while it is in flight.
+type Id = (*const Process, i64, i64);
+
+/// The events of slow operations among all, in the same order.
+pub struct Slow<'t, I> {
+    events: I,
+    /// How long is slow, in nanoseconds.
+    least: i64,
+    steps: HashMap<*const EventClass, Option<Step>>,
+    in_flight: HashMap<Id, Operation>,
+    /// Those of the operations in flight that are not slow yet, the first entered first.
+    undecided: BTreeMap<(i64, u64), Id>,
+    held: BTreeMap<u64, Held<'t>>,
+    /// How many events were held, the number of the next one.
+    count: u64,
+}
+
+struct Operation {
+    /// When it was entered, and the number of that event.
+    entered: (i64, u64),
+    is_slow: bool,
+    /// The events that are held until it is known whether it is slow.
+    waiting: Vec<u64>,
+}
+
+struct Held<'t> {
+    event: Event<'t>,
+    is_slow: bool,
+}
+
+/// What an event means for its operation.
+#[derive(Clone, Copy)]
+struct Step {
+    is_entry: bool,
+    is_return: bool,
+    thread: usize,
+    tag: usize,
+}
+
+impl<'t, I: Iterator<Item = Event<'t>>> Slow<'t, I> {
+    /// Those of `events` whose operations took at least so many nanoseconds.
+    pub fn new(events: I, least: i64) -> Slow<'t, I> {
+        Slow {
+            events,
+            least,
+            steps: HashMap::new(),
+            in_flight: HashMap::new(),
+            undecided: BTreeMap::new(),
+            held: BTreeMap::new(),
+            count: 0,
+        }
+    }
+
+    fn take_in(&mut self, event: Event<'t>) {
+        self.pass_time(event.time);
+        let step = *self.steps.entry(ptr::from_ref(event.class)).or_insert_with(|| Step::of(event.class));
+        let Some(step) = step else { return };
+        let number = |position| match event.value(position) {
+            Some(Value::Signed(number)) => Some(number),
+            _ => None,
+        };
+        let (Some(thread), Some(tag)) = (number(step.thread), number(step.tag)) else { return };
+        let id = (ptr::from_ref(event.process), thread, tag);
+        if step.is_entry {
+            // One of the same name is over: its answer was lost.
+            self.end(id);
+            let entered = (event.time, self.count);
+            self.in_flight.insert(id, Operation { entered, is_slow: false, waiting: Vec::new() });
+            self.undecided.insert(entered, id);
+        }
+        if let Some(operation) = self.in_flight.get_mut(&id) {
+            if !operation.is_slow {
+                operation.waiting.push(self.count);
+            }
+            self.held.insert(self.count, Held { event, is_slow: operation.is_slow });
+            self.count += 1;
+        }
+        if step.is_return {
+            self.end(id);
+        }
+    }
+
+    /// Operations that are in flight for long enough at `now` are slow.
+    fn pass_time(&mut self, now: i64) {
+        while let Some(first) = self.undecided.first_entry()
+            && first.key().0.saturating_add(self.least) <= now
+        {
+            if let Some(operation) = self.in_flight.get_mut(&first.remove()) {
+                operation.is_slow = true;
+                for event in operation.waiting.drain(..) {
+                    self.held.entry(event).and_modify(|held| held.is_slow = true);
+                }
+            }
+        }
+    }
+
+    /// An operation that is not slow by now never will be.
+    fn end(&mut self, id: Id) {
+        if let Some(operation) = self.in_flight.remove(&id) {
+            self.undecided.remove(&operation.entered);
+            for event in operation.waiting {
+                self.held.remove(&event);
+            }
+        }
+    }
+}
+
+impl<'t, I: Iterator<Item = Event<'t>>> Iterator for Slow<'t, I> {
+    type Item = Event<'t>;
+
+    fn next(&mut self) -> Option<Event<'t>> {
+        loop {
+            if let Some(first) = self.held.first_entry()
+                && first.get().is_slow
+            {
+                return Some(first.remove().event);
+            }
+            match self.events.next() {
+                Some(event) => self.take_in(event),
+                // Those that were never answered are not known to be slow; they must not keep back those that are.
+                None if self.undecided.is_empty() => return None,
+                None => {
+                    while let Some((_, id)) = self.undecided.pop_first() {
+                        self.end(id)
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Step {
+    fn of(class: &EventClass) -> Option<Step> {
+        let step = class.name.strip_prefix("dyntrace:efile_drv-")?;
+        Some(Step {
+            is_entry: step == "entry",
+            is_return: step == "return",
+            thread: class.position("thread_id")?,
+            tag: class.position("tag")?,
+        })
+    }
+}

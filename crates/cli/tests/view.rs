@@ -1,0 +1,194 @@
+//! `dyntrace view` on traces that were made byte by byte.
+
+#[path = "../../trace/tests/common/mod.rs"]
+mod traces;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use tempfile::TempDir;
+use traces::{Arg, SUB_BUFFER, Writer, entry, fired, returned};
+
+const RENAME: i64 = 12;
+
+/// A trace of two threads: a rename of 5 ms that fails, a read that takes no time, and what the application says.
+fn trace() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = Writer::new(folder.path().join("shop-12"));
+    let work = |name, cycles| fired(name, cycles, [1.into(), 1.into(), RENAME.into()]);
+    writer.ring(
+        "ring-1",
+        77,
+        &[
+            entry(1_000_000, 1, 1, "req-1", RENAME, "/a"),
+            fired("aio_pool-add", 1_000_100, ["#Port<0.1>".into(), 1.into()]),
+            entry(1_100_000, 1, 2, "req-2", 2, ""),
+            returned(1_200_000, 1, 2, "req-2", 2, 0),
+            returned(6_000_000, 1, 1, "req-1", RENAME, 2),
+            fired("user_trace-s1", 6_000_001, ["a, \"b\"\n\u{1b}[2J \u{e4}".into()]),
+        ],
+    );
+    writer.ring("ring-2", 78, &[work("efile_drv-int_entry", 1_500_000), work("efile_drv-int_return", 5_000_000)]);
+    writer.process(&[fired("recorder:thread", 900_000, [Arg::U(77), "main".into()])]);
+    folder
+}
+
+fn view(trace: &Path, options: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dyntrace")).arg("view").arg(trace).args(options).output().unwrap()
+}
+
+/// What it prints of a trace that is whole.
+#[track_caller]
+fn shown(options: &[&str]) -> String {
+    let output = view(trace().path(), options);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    text(&output.stdout)
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_owned()).unwrap()
+}
+
+const ENTER: &str = "efile_drv enter tag={1,1} user tag req-1 | RENAME (12) | args: /a  , 1 2 (port #Port<0.1>)\n";
+const ENTER_READ: &str = "efile_drv enter tag={1,2} user tag req-2 | READ (2) | args:   , 1 2 (port #Port<0.1>)\n";
+const BEGIN: &str = "async I/O worker tag={1,1} | RENAME (12) | efile_drv-int_entry\n";
+const END: &str = "async I/O worker tag={1,1} | RENAME (12) | efile_drv-int_return\n";
+const RETURN: &str = "efile_drv return tag={1,1} user tag req-1 | RENAME (12) | errno 2\n";
+const RETURN_READ: &str = "efile_drv return tag={1,2} user tag req-2 | READ (2) | errno 0\n";
+const ADD: &str = "2023-11-14T22:13:20.001000100Z [77] dyntrace:aio_pool-add port=\"#Port<0.1>\" new_queue_length=1\n";
+const SAID: &str = "user_trace s1 | a, \"b\"\\x0a\\x1b[2J \u{e4}\n";
+
+#[test]
+fn lines_of_scripts_in_the_order_of_time() {
+    assert_eq!(shown(&[]), [ENTER, ADD, ENTER_READ, RETURN_READ, BEGIN, END, RETURN, SAID].concat());
+}
+
+#[test]
+fn every_filter() {
+    for (options, expected) in [
+        (&["--tag", "req-1"][..], [ENTER, RETURN].concat()),
+        (&["--tag", "*", "--probe", "efile_drv-return"], [RETURN_READ, RETURN].concat()),
+        (&["--failed"], RETURN.to_owned()),
+        (&["--command", "rename", "--thread", "77"], [ENTER, RETURN].concat()),
+        (&["--errno", "ENOENT"], RETURN.to_owned()),
+        (&["--thread", "78"], [BEGIN, END].concat()),
+        (&["--since", "2023-11-14T22:13:20.006Z"], [RETURN, SAID].concat()),
+        (&["--since", "300us", "--until", "4ms"], [RETURN_READ, BEGIN].concat()),
+        (&["--min-duration", "5ms"], [ENTER, BEGIN, END, RETURN].concat()),
+        (&["--min-duration", "5000.001us"], String::new()),
+        (&["--min-duration", "1us", "--probe", "*-return", "--since", "300us"], [RETURN_READ, RETURN].concat()),
+        (&["--probe", "shop:*"], String::new()),
+    ] {
+        assert_eq!(shown(options), expected, "{options:?}");
+    }
+    assert!(shown(&["--probe", "recorder:*"]).ends_with(" [0] recorder:thread tid=77 name=\"main\"\n"));
+}
+
+#[test]
+fn objects_with_every_field() {
+    let lines = shown(&["--json"]);
+    let objects: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(objects.len(), 8);
+    let expected = serde_json::json!({
+        "time_ns": 1_700_000_000_001_000_000_i64, "process": "shop-12", "tid": 77, "probe": "dyntrace:efile_drv-entry",
+        "thread_id": 1, "tag": 1, "user_tag": "req-1", "command": 12, "s1": "/a", "s2": "",
+        "i1": 1, "i2": 2, "i3": -3, "i4": 4, "port": "#Port<0.1>",
+    });
+    assert_eq!(objects[0], expected);
+    assert_eq!(objects[7]["message"], "a, \"b\"\n\u{1b}[2J \u{e4}");
+    assert!(!lines.contains('\u{1b}'), "what drives a terminal is escaped");
+    let own: serde_json::Value = serde_json::from_str(&shown(&["--json", "--probe", "recorder:*"])).unwrap();
+    assert_eq!((&own["tid"], &own["_tid"]), (&0.into(), &77.into()));
+}
+
+#[test]
+fn a_table_with_a_column_for_each_field() {
+    let table = shown(&["--csv", "--probe", "user_trace-s1", "--probe", "aio_pool-*"]);
+    let rows: Vec<&str> = table.lines().collect();
+    let columns: Vec<&str> = rows[0].split(',').collect();
+    assert_eq!(columns[..4], ["time_ns", "process", "tid", "probe"]);
+    let at = |name| columns.iter().position(|column| *column == name).unwrap();
+    let row: Vec<&str> = rows[1].split(',').collect();
+    assert_eq!((row[at("new_queue_length")], row[at("port")], row[at("errno")]), ("1", "#Port<0.1>", ""));
+    assert_eq!((rows.len(), row.len()), (3, columns.len()));
+    assert!(rows[2].contains(",\"a, \"\"b\"\"\\x0a\\x1b[2J \u{e4}\","), "{}", rows[2]);
+}
+
+#[test]
+fn what_is_missing_is_said_and_shows_in_the_exit_status() {
+    let trace = trace();
+    let folder = trace.path().join("shop-12");
+    let writer = Writer::new(&folder);
+    writer.write("ring-3", &writer.packet(0, 79, 1, 5, SUB_BUFFER, &[]));
+    writer.process(&[fired("recorder:lost", 3, [Arg::U(1), "no ring \u{1b}[2J left".into()])]);
+    let output = view(trace.path(), &["--failed"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(3), RETURN.to_owned()));
+    let said = text(&output.stderr);
+    assert!(said.contains("5 events lost") && said.contains("ring-3"), "{said}");
+    assert!(said.contains(r"1 event lost") && said.contains(r"no ring \x1b[2J left"), "{said}");
+
+    let ring = fs::read(folder.join("ring-2")).unwrap();
+    fs::write(folder.join("ring-2"), &ring[..90]).unwrap();
+    let output = view(trace.path(), &["--thread", "78"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(4), BEGIN.to_owned()));
+    assert!(text(&output.stderr).contains("ring-2 at byte "), "{}", text(&output.stderr));
+}
+
+#[test]
+fn wrong_use() {
+    let status = |options: &[&str]| view(trace().path(), options).status.code();
+    assert_eq!(view(Path::new("/nonexistent"), &[]).status.code(), Some(66));
+    assert_eq!(view(tempfile::tempdir().unwrap().path(), &[]).status.code(), Some(66));
+    assert_eq!(status(&["--json", "--csv"]), Some(2));
+    assert_eq!(status(&["--command", "RENAMED"]), Some(2));
+    assert_eq!(status(&["--errno", "ENOTHING"]), Some(2));
+    assert_eq!(status(&["--since", "yesterday"]), Some(2));
+}
+
+#[test]
+fn a_reader_that_goes_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = Writer::new(folder.path());
+    let events: Vec<_> = (0..10_000).map(|at| returned(at, 1, 1, "", RENAME, 0)).collect();
+    writer.ring("ring-1", 77, &events);
+    let mut view = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
+    let mut view = view.arg("view").arg(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::with_capacity(64, view.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("efile_drv return"), "{line}");
+    let output = view.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+}
+
+#[test]
+fn a_recording_that_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = Writer::new(folder.path().join("shop-12"));
+    let first = [entry(1, 1, 1, "req-1", RENAME, "/a")];
+    let file = |events: &[_]| [writer.packets(0, 77, SUB_BUFFER, events).concat(), writer.prepared(0)].concat();
+    writer.write("ring-1", &file(&first));
+    let start = |options: &[&str]| {
+        let mut view = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
+        view.args(["view", "--follow"]).args(options).arg(folder.path()).stdout(Stdio::piped()).spawn().unwrap()
+    };
+    let mut view = start(&[]);
+    let mut lines = BufReader::new(view.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(lines.next().unwrap() + "\n", ENTER);
+
+    let mut interrupted = start(&["--json"]);
+    let mut objects = BufReader::new(interrupted.stdout.take().unwrap()).lines();
+    assert!(objects.next().is_some());
+    kill(Pid::from_raw(interrupted.id().cast_signed()), Signal::SIGINT).unwrap();
+    assert!(objects.next().is_none());
+    assert_eq!(interrupted.wait().unwrap().code(), Some(0));
+
+    writer.write("ring-1", &file(&[first[0].clone(), returned(2, 1, 1, "req-1", RENAME, 2)]));
+    assert_eq!(lines.next().unwrap() + "\n", RETURN);
+    writer.process(&[fired("recorder:end", 9, [Arg::U(0)])]);
+    assert_eq!(lines.next(), None);
+    assert_eq!(view.wait().unwrap().code(), Some(0));
+}

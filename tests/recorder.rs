@@ -86,3 +86,78 @@ fn a_filter_lets_others_pass_by() {
     let Some(lines) = read_by_babeltrace(directory.path()) else { return };
     assert_eq!(of_probe(&lines, "user_trace-i4s4").len(), 1, "{lines:?}");
 }
+
+#[test]
+fn a_snapshot_holds_the_last_events() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = Options::new(directory.path().join("circles"));
+    options.mode = Mode::Overwrite;
+    options.size = Some(Options::SMALLEST);
+    let session = Session::start(options).unwrap();
+    for event in 1..=5000 {
+        dyntrace::p!(event, "some text");
+    }
+    let snapshot = session.snapshot(directory.path().join("snapshot")).unwrap().unwrap();
+    assert!(snapshot.packets > 0 && snapshot.overwritten == 0, "{snapshot:?}");
+    assert!(session.snapshot("/proc/no/such/folder").unwrap().is_err());
+    session.stop().unwrap();
+    let Some(lines) = read_by_babeltrace(&directory.path().join("snapshot")) else { return };
+    let events = of_probe(&lines, "user_trace-i4s4");
+    assert!(events.len() > 100 && events.len() < 5000, "{}", events.len());
+    assert!(events.last().unwrap().contains("i1 = 5000"), "{}", events.last().unwrap());
+}
+
+#[test]
+fn a_forked_child_leaves_the_files_alone() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let session = Session::start(Options::new(directory.path())).unwrap();
+    dyntrace::p!(1, "parent");
+    // SAFETY: the child fires a probe, which takes no lock, and ends.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        dyntrace::p!(2, "child");
+        // SAFETY: ends this process, which has nothing to clean up.
+        unsafe { libc::_exit(i32::from(session.status().is_some())) };
+    }
+    let mut status = 0;
+    // SAFETY: waits for the child made above.
+    unsafe { libc::waitpid(child, &mut status, 0) };
+    assert_eq!(status, 0);
+    dyntrace::p!(3, "parent");
+    session.stop().unwrap();
+    let Some(lines) = read_by_babeltrace(directory.path()) else { return };
+    let events = of_probe(&lines, "user_trace-i4s4");
+    assert_eq!(events.len(), 2, "{events:?}");
+}
+
+#[test]
+fn sessions_come_and_go_beside_each_other() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    dyntrace::p!(1, "text");
+                }
+            });
+        }
+        for round in 0..3 {
+            let options = |number| {
+                let mut options = Options::new(directory.path().join(format!("{round}-{number}")));
+                options.mode = Mode::Discard;
+                options.size = Some(Options::SMALLEST);
+                options
+            };
+            let sessions: Vec<_> = (0..32).map(|number| Session::start(options(number)).unwrap()).collect();
+            assert!(Session::start(options(32)).is_err(), "32 are all there can be");
+            for session in sessions {
+                assert!(session.stop().unwrap().errors.is_empty());
+            }
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}

@@ -27,4 +27,4 @@ pub use error::Error;
 pub use filter::{Field, Filter};
 pub use glob::Glob;
 pub use options::{Mode, Options, OptionsError};
-pub use session::{Session, Status, Summary};
+pub use session::{Session, Snapshot, Status, Summary};

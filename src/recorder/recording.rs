@@ -20,8 +20,9 @@ use super::metadata::{self, Description, RING_STREAM};
 use super::options::{Mode, Options};
 use super::place::Place;
 use super::ring::Ring;
-use super::session::{Status, Summary};
+use super::session::{Snapshot, Status, Summary};
 use super::slot::{Filters, PREPARED, SLOTS, ThreadRing};
+use super::snapshot;
 use super::stream_file;
 use crate::thread_progress;
 
@@ -82,7 +83,7 @@ impl Recording {
             told_of_full: false,
             next_refinement,
         };
-        recording.write_metadata()?;
+        recording.write_metadata(&recording.folder)?;
         if recording.options.mode == Mode::Overwrite {
             make_private(&recording.circles())?;
         }
@@ -95,7 +96,7 @@ impl Recording {
         Ok(recording)
     }
 
-    fn write_metadata(&self) -> Result<(), Error> {
+    fn write_metadata(&self, folder: &Path) -> Result<(), Error> {
         let description = Description {
             uuid: self.uuid,
             hostname: &metadata::hostname(),
@@ -106,7 +107,7 @@ impl Recording {
             clock_name: clock::name(),
             events: descriptor::probes(),
         };
-        metadata::write(&self.folder, &description).map_err(|error| Error::new(Step::Metadata, &self.folder, error))
+        metadata::write(folder, &description).map_err(|error| Error::new(Step::Metadata, folder, error))
     }
 
     /// Where the files of circles are: out of the sight of who reads the folder as a trace.
@@ -166,7 +167,7 @@ impl Recording {
         self.clock.refine();
         self.channel.clock(std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as u64));
         // The text that is there still serves.
-        let _ = self.write_metadata();
+        let _ = self.write_metadata(&self.folder);
     }
 
     fn tend_rings(&mut self) -> bool {
@@ -240,12 +241,27 @@ impl Recording {
         rings + SLOTS[self.slot].ringless.load(Relaxed)
     }
 
-    /// The circles, for a snapshot: file name, memory.
-    pub fn circles_in_memory(&self) -> impl Iterator<Item = (&Path, &ThreadRing)> {
-        self.rings
-            .iter()
-            .filter(|tended| tended.ring.position() > 0)
-            .map(|tended| (tended.path.as_path(), &*tended.ring))
+    /// Writes what the circles hold, as a trace, into a new folder; threads go on meanwhile.
+    pub fn snapshot(&mut self, folder: &Path) -> Result<Snapshot, Error> {
+        if self.options.mode != Mode::Overwrite {
+            let not_a_circle = format!("the session's mode is {}: its files are a trace already", self.options.mode);
+            return Err(Error::new(Step::Snapshot, folder, io::Error::other(not_a_circle)));
+        }
+        self.refine_clock();
+        let folder = make_folder(folder)?;
+        self.write_metadata(&folder)?;
+        let channel = folder.join("process");
+        fs::copy(self.folder.join("process"), &channel).map_err(|error| Error::new(Step::Snapshot, &channel, error))?;
+        let mut snapshot = Snapshot { folder, packets: 0, bytes: 0, overwritten: 0 };
+        for tended in self.rings.iter().filter(|tended| tended.ring.position() > 0) {
+            let path = snapshot.folder.join(tended.path.file_name().unwrap_or_default());
+            let copied = snapshot::copy(tended.ring.space().file(), &path)
+                .map_err(|error| Error::new(Step::Snapshot, &path, error))?;
+            snapshot.packets += copied.packets;
+            snapshot.bytes += copied.bytes;
+            snapshot.overwritten += copied.overwritten;
+        }
+        Ok(snapshot)
     }
 
     /// Ends the session: 1. no probe gives it events; 2. wait for the threads that are inside; 3. now the rings are ours.

@@ -1,6 +1,6 @@
 //! Sessions: what a program, the environment or the control socket starts, changes and stops.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU32};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -56,6 +56,20 @@ pub struct Status {
     pub discarded: u64,
 }
 
+/// What a snapshot holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The folder of this process in it.
+    pub folder: PathBuf,
+    /// Packets that were copied.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets that threads took for new events before they were copied.
+    pub overwritten: u64,
+}
+
 /// What a session has done.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -100,6 +114,16 @@ impl Session {
     /// What it has done until now. `None` in a forked child, which does not go on with the sessions of its parent.
     pub fn status(&self) -> Option<Status> {
         sessions().find(self).map(|recording| recording.status())
+    }
+
+    /// Writes what the circles of a session that overwrites hold now into `directory`, as a trace; recording goes on. `None` in
+    /// a forked child.
+    ///
+    /// # Errors
+    ///
+    /// The session is not one that overwrites, or its trace cannot be written there.
+    pub fn snapshot(&self, directory: impl AsRef<Path>) -> Option<Result<Snapshot, Error>> {
+        sessions().find(self).map(|recording| recording.snapshot(directory.as_ref()))
     }
 
     /// Stops, and waits until the files are whole: no thread fires into them any more, and what was prepared and not used

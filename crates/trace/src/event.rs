@@ -72,7 +72,7 @@ impl<'t> Event<'t> {
     #[inline]
     fn read(&self, kind: FieldKind, at: usize) -> Option<(Value<'t>, usize)> {
         let data = self.data.get(at..)?;
-        let order = self.process.metadata.byte_order;
+        let order = self.process.metadata.format.byte_order;
         let (bits, number) = match kind {
             FieldKind::Text => {
                 let length = memchr::memchr(0, data)?;

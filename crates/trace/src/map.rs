@@ -1,61 +1,97 @@
 //! Files in memory: the leaf that maps them.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A file mapped for reading. Nothing of it stays open but the mapping, so that traces of many threads need no
-/// descriptors.
+use crate::packet::{CONTENT_SIZE, Format, HEADER, PAGE, Packet};
+
+/// How much is looked through at once for prepared packets.
+const BLOCK: u64 = 64 << 10;
+
+/// A file mapped for reading, without the prepared packets at its end. Only the mapping stays open, so that traces of
+/// many threads need no descriptors.
 #[derive(Debug)]
-pub(crate) struct Map(Option<memmap2::Mmap>);
+pub(crate) struct Map {
+    map: Option<memmap2::Mmap>,
+    format: Format,
+    /// The length of the whole file.
+    length: u64,
+}
 
 impl Map {
-    /// Maps the file as long as it is now.
-    pub(crate) fn new(file: &File) -> io::Result<Self> {
-        if file.metadata()?.len() == 0 {
-            return Ok(Self(None));
+    /// Maps the file at `path` as long as it is now.
+    pub(crate) fn open(path: &Path, format: Format) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let written = written(&mut file, length, format)?;
+        if written == 0 {
+            return Ok(Self { map: None, format, length });
         }
+        let too_long = |_| io::Error::from(io::ErrorKind::FileTooLarge);
+        let mut options = memmap2::MmapOptions::new();
+        options.len(usize::try_from(written).map_err(too_long)?);
         // SAFETY: The mapping is only read. A recorder that still writes the file changes a byte that is read here only
-        // before it publishes it by the commit word, which `word` reads with Acquire. It cuts the file only behind what
-        // `Packets::written` found, which is what readers keep to. Another program of the same user that changes or
-        // cuts the file meanwhile can make this program read other bytes, each of which is checked, or end it by a signal.
-        let map = unsafe { memmap2::Mmap::map(file) }?;
+        // before it publishes it by the commit word, which `packet` reads with Acquire. When it ends it cuts off prepared
+        // packets only, and what `written` found begins before those. Another program of the same user that changes or cuts
+        // the file meanwhile can make this one read other bytes, each of which is checked, or end it by a signal.
+        let map = unsafe { options.map(&file) }?;
         #[cfg(unix)]
-        // Only a hint: what it asks for is had without it too, a little later.
+        // Only a hint: without it the same is read a little later.
         let _ = map.advise(memmap2::Advice::Sequential);
-        Ok(Self(Some(map)))
+        Ok(Self { map: Some(map), format, length })
     }
 
-    /// Opens and maps the file at `path`.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        Self::new(&File::open(path)?)
-    }
-
-    /// All bytes of the file.
+    /// The bytes of the file but for prepared packets at its end. What is written later may be missing.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.0.as_deref().unwrap_or_default()
+        self.map.as_deref().unwrap_or_default()
     }
 
-    /// The eight bytes at `offset`, as one number of this machine; `None` where they are not whole or not aligned. What
-    /// the writer stored before it is visible afterwards.
-    #[inline]
-    pub(crate) fn word(&self, offset: u64) -> Option<u64> {
-        let bytes: &[u8; 8] = self.bytes().get(usize::try_from(offset).ok()?..)?.first_chunk()?;
-        let word = bytes.as_ptr().cast::<AtomicU64>();
-        if !word.is_aligned() {
-            return None;
+    /// How long that is.
+    pub(crate) fn written(&self) -> u64 {
+        self.bytes().len() as u64
+    }
+
+    /// The length of the whole file when it was opened.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The packet at `offset`. Its events, up to the content's end that it tells, are there to be read.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, as [`Format::packet`] says.
+    pub(crate) fn packet(&self, offset: u64) -> Result<Packet, String> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let head: &[u8; HEADER] = self
+            .bytes()
+            .get(start..)
+            .and_then(<[u8]>::first_chunk)
+            .ok_or_else(|| "the file ends within the head of a packet".to_owned())?;
+        let words = head.as_ptr().cast::<[AtomicU64; HEADER / 8]>();
+        if !words.is_aligned() {
+            return Err("a packet does not begin at a multiple of 8 bytes".to_owned());
         }
-        // SAFETY: The eight bytes lie within the mapping and are aligned, both checked above. An atomic load writes nothing.
-        Some(unsafe { &*word }.load(Ordering::Acquire))
+        // SAFETY: The words are the bytes of `head`, aligned as was just checked, and are only loaded.
+        let words = unsafe { &*words };
+        // First of all: what belongs to this size was stored before it.
+        let content = words[CONTENT_SIZE / 8].load(Ordering::Acquire);
+        let mut head = [0; HEADER];
+        for (bytes, word) in head.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
+        }
+        head[CONTENT_SIZE..CONTENT_SIZE + 8].copy_from_slice(&content.to_ne_bytes());
+        self.format.packet(offset, &head)
     }
 
     /// Lets go of the memory of the bytes from `from` to `upto`; read again, they come from the file again.
     pub(crate) fn release(&self, from: u64, upto: u64) {
         #[cfg(unix)]
-        if let Some(map) = &self.0
-            && upto <= map.len() as u64
+        if let Some(map) = &self.map
+            && upto <= self.written()
             && from < upto
         {
             // SAFETY: The mapping is shared and of a file and nobody writes through it: a page that is dropped comes back with
@@ -65,4 +101,31 @@ impl Map {
             };
         }
     }
+}
+
+/// Where the file ends but for prepared packets. It is read here, not mapped: the recorder may cut them off meanwhile.
+fn written(file: &mut File, length: u64, format: Format) -> io::Result<u64> {
+    let mut end = length;
+    let mut block = vec![0; BLOCK as usize];
+    while end > 0 && end.is_multiple_of(PAGE) {
+        let size = end.min(BLOCK);
+        let block = &mut block[..size as usize];
+        file.seek(SeekFrom::Start(end - size))?;
+        match file.read_exact(block) {
+            Ok(()) => {}
+            // Cut off since.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                end -= size;
+                continue;
+            }
+            Err(error) => return Err(error),
+        }
+        for page in block.rchunks_exact(PAGE as usize) {
+            if !page.first_chunk().is_some_and(|head| format.is_prepared(head)) {
+                return Ok(end);
+            }
+            end -= PAGE;
+        }
+    }
+    Ok(end)
 }

@@ -96,7 +96,7 @@ impl Operation<'_> {
 /// # fn example() -> Result<(), dyntrace_trace::Error> {
 /// use dyntrace_trace::{Operations, Trace};
 ///
-/// let trace = Trace::open("trace".as_ref())?;
+/// let trace = Trace::open("trace")?;
 /// let mut operations = Operations::default();
 /// for event in trace.events() {
 ///     if let Some(operation) = operations.push(&event) {

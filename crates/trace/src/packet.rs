@@ -5,15 +5,15 @@
 //! The size of the content is the commit word: it grows with each event that is whole.
 
 use crate::byte_order::ByteOrder;
-use crate::map::Map;
-use crate::process::Process;
 
 pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
 /// The length of a packet's header and context.
-pub(crate) const HEADER: u64 = 64;
+pub(crate) const HEADER: usize = 64;
 /// The length of a prepared packet.
 pub(crate) const PAGE: u64 = 4096;
 
+const STREAM_ID: usize = 20;
+/// The commit word.
 pub(crate) const CONTENT_SIZE: usize = 24;
 pub(crate) const PACKET_SIZE: usize = 32;
 const DISCARDED: usize = 40;
@@ -37,70 +37,53 @@ pub(crate) struct Packet {
     pub(crate) tid: u64,
 }
 
-/// The packets of one file.
+/// How the packets of a process's files are to be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Packets<'t> {
-    map: &'t Map,
+pub(crate) struct Format {
     pub(crate) byte_order: ByteOrder,
-    uuid: [u8; 16],
+    pub(crate) uuid: [u8; 16],
 }
 
-impl<'t> Packets<'t> {
-    /// The packets of a file of `process`.
-    pub(crate) fn new(map: &'t Map, process: &Process) -> Self {
-        Self { map, byte_order: process.metadata.byte_order, uuid: process.metadata.uuid }
-    }
-
-    /// The packet at `offset`.
+impl Format {
+    /// The packet at `offset` that begins with `head`.
     ///
     /// # Errors
     ///
     /// What is wrong with it. One that goes on behind the end of the file is none: its end says so.
-    pub(crate) fn at(&self, offset: u64) -> Result<Packet, String> {
-        let bytes = self.map.bytes();
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let head: &[u8; HEADER as usize] = bytes
-            .get(start..)
-            .and_then(<[u8]>::first_chunk)
-            .ok_or("the file ends within the head of a packet".to_owned())?;
-        let word = |at: usize| {
-            let word = self.map.word(offset + at as u64).ok_or("a packet does not begin at a multiple of 8 bytes")?;
-            Ok::<_, String>(self.byte_order.u64(word.to_ne_bytes()))
-        };
-        // First of all: what belongs to this size was stored before it.
-        let content = word(CONTENT_SIZE)?;
-        if self.number(head, 0) != MAGIC {
+    pub(crate) fn packet(&self, offset: u64, head: &[u8; HEADER]) -> Result<Packet, String> {
+        if self.u32(head, 0) != MAGIC {
             return Err("no packet begins here: the magic number is missing".to_owned());
         }
         if head[4..20] != self.uuid {
             return Err("this packet is of another trace: its uuid is not the metadata's".to_owned());
         }
-        let size = word(PACKET_SIZE)?;
-        let whole = content.is_multiple_of(8) && size.is_multiple_of(64) && HEADER * 8 <= content && content <= size;
+        let (content, size) = (self.u64(head, CONTENT_SIZE), self.u64(head, PACKET_SIZE));
+        let whole =
+            content.is_multiple_of(8) && size.is_multiple_of(64) && HEADER as u64 * 8 <= content && content <= size;
         let end = offset.checked_add(size / 8).filter(|_| whole);
         let end = end.ok_or_else(|| format!("a packet of {size} bits cannot hold {content} bits"))?;
         Ok(Packet {
             offset,
             end,
             content_end: offset + content / 8,
-            stream_id: self.number(head, 20),
-            discarded: word(DISCARDED)?,
-            sequence: word(SEQUENCE)?,
-            tid: word(TID)?,
+            stream_id: self.u32(head, STREAM_ID),
+            discarded: self.u64(head, DISCARDED),
+            sequence: self.u64(head, SEQUENCE),
+            tid: self.u64(head, TID),
         })
     }
 
-    /// Where the file ends but for prepared packets at its end. A recorder that ends cuts nothing before it.
-    pub(crate) fn written(&self) -> u64 {
-        let mut end = self.map.bytes().len() as u64;
-        while end >= PAGE && end.is_multiple_of(PAGE) && self.at(end - PAGE).is_ok_and(|packet| packet.is_prepared()) {
-            end -= PAGE;
-        }
-        end
+    /// Whether `head` begins a packet that nobody has entered.
+    pub(crate) fn is_prepared(&self, head: &[u8; HEADER]) -> bool {
+        self.packet(0, head).is_ok_and(|packet| packet.is_prepared() && packet.end == PAGE)
     }
 
-    fn number(&self, head: &[u8; HEADER as usize], at: usize) -> u32 {
-        self.byte_order.u32([head[at], head[at + 1], head[at + 2], head[at + 3]])
+    fn u32(&self, head: &[u8; HEADER], at: usize) -> u32 {
+        self.byte_order.u32(std::array::from_fn(|byte| head[at + byte]))
+    }
+
+    fn u64(&self, head: &[u8; HEADER], at: usize) -> u64 {
+        self.byte_order.u64(std::array::from_fn(|byte| head[at + byte]))
     }
 }
 

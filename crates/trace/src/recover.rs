@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 use crate::losses::Damage;
 use crate::map::Map;
-use crate::packet::{CONTENT_SIZE, HEADER, PACKET_SIZE, PAGE, Packet, Packets};
+use crate::packet::{CONTENT_SIZE, HEADER, PACKET_SIZE, PAGE, Packet};
 use crate::process::{METADATA, Process};
 use crate::stream::EVENT_HEADER;
 use crate::trace::{process_folders, stream_files};
@@ -40,8 +40,8 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
         let process = Process::open(&folder)?;
         for path in stream_files(&folder)? {
             let end = {
-                let map = open(&path)?;
-                match packets(&map, &process).last().transpose() {
+                let map = open(&path, &process)?;
+                match packets(&map).last().transpose() {
                     Ok(last) => last.map_or(0, |packet| packet.end),
                     Err(_) => continue,
                 }
@@ -73,9 +73,9 @@ pub fn recover(dir: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Recovered
         let (from, to) = (folder.join(METADATA), target.join(METADATA));
         fs::copy(&from, &to).map_err(Error::io("copy the metadata to", &to))?;
         for path in stream_files(&folder)? {
-            let map = open(&path)?;
+            let map = open(&path, &process)?;
             let mut file = Output::create(&target, &path, &process)?;
-            for packet in packets(&map, &process) {
+            for packet in packets(&map) {
                 match packet {
                     Ok(packet) if file.packet(&map, &packet, &mut recovered)? => {}
                     Ok(_) => break,
@@ -86,9 +86,9 @@ pub fn recover(dir: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Recovered
         }
         let circles = folder.join(CIRCLES);
         for path in if circles.is_dir() { stream_files(&circles)? } else { Vec::new() } {
-            let map = open(&path)?;
+            let map = open(&path, &process)?;
             let mut file = Output::create(&target, &path, &process)?;
-            for packet in circle(&map, &process, &path, &mut recovered.damaged) {
+            for packet in circle(&map, &path, &mut recovered.damaged) {
                 file.packet(&map, &packet, &mut recovered)?;
             }
             file.close()?;
@@ -102,8 +102,8 @@ fn folders(dir: &Path) -> Result<Vec<PathBuf>, Error> {
     if folders.is_empty() { Err(Error::NoTrace { path: dir.to_owned() }) } else { Ok(folders) }
 }
 
-fn open(path: &Path) -> Result<Map, Error> {
-    Map::open(path).map_err(Error::io("open", path))
+fn open(path: &Path, process: &Process) -> Result<Map, Error> {
+    Map::open(path, process.metadata.format).map_err(Error::io("open", path))
 }
 
 fn create_folder(path: &Path, may_exist: bool) -> Result<(), Error> {
@@ -115,12 +115,11 @@ fn create_folder(path: &Path, may_exist: bool) -> Result<(), Error> {
 }
 
 /// The packets of a file that were entered, up to the first damaged place.
-fn packets(map: &Map, process: &Process) -> impl Iterator<Item = Result<Packet, (u64, String)>> {
-    let packets = Packets::new(map, process);
-    let (mut offset, limit) = (0, packets.written());
+fn packets(map: &Map) -> impl Iterator<Item = Result<Packet, (u64, String)>> {
+    let (mut offset, limit) = (0, map.written());
     std::iter::from_fn(move || {
         while offset < limit {
-            match packets.at(offset) {
+            match map.packet(offset) {
                 Ok(packet) => {
                     offset = packet.end;
                     if !packet.is_prepared() {
@@ -136,13 +135,12 @@ fn packets(map: &Map, process: &Process) -> impl Iterator<Item = Result<Packet, 
 
 /// The packets of a file written in a circle, in the order they were entered. Behind a damaged one it goes on at the
 /// next page where a packet begins.
-fn circle(map: &Map, process: &Process, path: &Path, damaged: &mut Vec<Damage>) -> Vec<Packet> {
-    let packets = Packets::new(map, process);
+fn circle(map: &Map, path: &Path, damaged: &mut Vec<Damage>) -> Vec<Packet> {
     let mut found: Vec<Packet> = Vec::new();
     let (mut offset, mut whole) = (0, true);
-    while offset < map.bytes().len() as u64 {
+    while offset < map.written() {
         let page_behind = offset - offset % PAGE + PAGE;
-        match packets.at(offset) {
+        match map.packet(offset) {
             Ok(packet) => {
                 whole = true;
                 offset = packet.end;
@@ -190,27 +188,27 @@ impl<'p> Output<'p> {
     /// Writes the packet with its events up to the first that is not whole. False if there was such a one.
     fn packet(&mut self, map: &Map, packet: &Packet, recovered: &mut Recovered) -> Result<bool, Error> {
         let start = packet.offset as usize;
-        let end = packet.content_end.min(map.bytes().len() as u64) as usize;
-        let Some((header, content)) = map.bytes()[start..end].split_first_chunk::<{ HEADER as usize }>() else {
+        let end = packet.content_end.min(map.written()) as usize;
+        let Some((header, content)) = map.bytes()[start..end].split_first_chunk::<HEADER>() else {
             return Ok(false);
         };
         let (length, events) = whole_events(self.process, packet.stream_id, content);
-        let size = (HEADER + length as u64).next_multiple_of(PAGE);
+        let size = ((HEADER + length) as u64).next_multiple_of(PAGE);
         let mut header = *header;
-        for (at, bytes) in [(CONTENT_SIZE, HEADER + length as u64), (PACKET_SIZE, size)] {
-            let bits = self.process.metadata.byte_order.u64((bytes * 8).to_ne_bytes());
+        for (at, bytes) in [(CONTENT_SIZE, (HEADER + length) as u64), (PACKET_SIZE, size)] {
+            let bits = self.process.metadata.format.byte_order.u64((bytes * 8).to_ne_bytes());
             header[at..at + 8].copy_from_slice(&bits.to_ne_bytes());
         }
         let padding = [0; PAGE as usize];
-        let padding = &padding[..(size - HEADER) as usize - length];
+        let padding = &padding[..size as usize - HEADER - length];
         for bytes in [&header, &content[..length], padding] {
             self.file.write_all(bytes).map_err(Error::io("write", &self.path))?;
         }
         recovered.packets += 1;
         recovered.events += events;
-        let whole = start + HEADER as usize + length == packet.content_end as usize;
+        let whole = start + HEADER + length == packet.content_end as usize;
         if !whole {
-            let offset = packet.offset + HEADER + length as u64;
+            let offset = packet.offset + (HEADER + length) as u64;
             let reason = "an event is not whole, or the metadata does not know it".to_owned();
             recovered.damaged.push(Damage { file: self.from.clone(), offset, reason });
         }
@@ -227,7 +225,7 @@ fn whole_events(process: &Process, stream_id: u32, content: &[u8]) -> (usize, u6
     let (mut rest, mut events) = (content, 0);
     let Some(classes) = process.classes_of(stream_id) else { return (0, 0) };
     while let Some((&[id0, id1, ..], data)) = rest.split_first_chunk::<EVENT_HEADER>()
-        && let Some(class) = classes.get(process.metadata.byte_order.u16([id0, id1]))
+        && let Some(class) = classes.get(process.metadata.format.byte_order.u16([id0, id1]))
         && let Some(length) = class.measure(data)
     {
         rest = &data[length..];

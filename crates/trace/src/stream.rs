@@ -7,7 +7,7 @@ use crate::class::Classes;
 use crate::event::{Event, Value};
 use crate::losses::Found;
 use crate::map::Map;
-use crate::packet::{HEADER, Packet, Packets};
+use crate::packet::{HEADER, Packet};
 use crate::process::Process;
 
 /// How much is read before the memory of what was read is let go.
@@ -40,9 +40,6 @@ pub(crate) struct Position {
 pub(crate) struct Stream<'t> {
     file: &'t StreamFile,
     process: &'t Process,
-    packets: Packets<'t>,
-    /// What is read of the file: the rest is prepared only, and may be cut off by the recorder that ends.
-    limit: u64,
     packet: Option<Packet>,
     /// The classes of the packet's events.
     classes: Option<&'t Classes>,
@@ -58,12 +55,9 @@ pub(crate) struct Stream<'t> {
 
 impl<'t> Stream<'t> {
     pub(crate) fn new(file: &'t StreamFile, process: &'t Process) -> Self {
-        let packets = Packets::new(&file.map, process);
         Self {
             file,
             process,
-            packets,
-            limit: packets.written(),
             packet: None,
             classes: None,
             rest: &[],
@@ -79,7 +73,7 @@ impl<'t> Stream<'t> {
     pub(crate) fn resume(file: &'t StreamFile, process: &'t Process, position: Position) -> Self {
         let mut stream = Self::new(file, process);
         if position.event > 0 {
-            match stream.packets.at(position.packet) {
+            match file.map.packet(position.packet) {
                 Ok(packet) => stream.enter(packet, position.event),
                 Err(reason) => stream.end(position.packet, reason),
             }
@@ -103,7 +97,7 @@ impl<'t> Stream<'t> {
 
     /// How many bytes of the file there are to read.
     pub(crate) fn limit(&self) -> u64 {
-        self.limit
+        self.file.map.written()
     }
 
     /// The next event; `None` for ever at the end or the first damaged place.
@@ -115,7 +109,7 @@ impl<'t> Stream<'t> {
             }
         }
         let (packet, classes) = (self.packet?, self.classes?);
-        let order = self.packets.byte_order;
+        let order = self.process.metadata.format.byte_order;
         let Some((&[id0, id1, ref time @ ..], data)) = self.rest.split_first_chunk::<EVENT_HEADER>() else {
             return self.cut();
         };
@@ -155,7 +149,7 @@ impl<'t> Stream<'t> {
     /// An event is not whole: the file is cut there, or its bytes are not what they were.
     #[cold]
     fn cut(&mut self) -> Option<Event<'t>> {
-        let length = self.file.map.bytes().len() as u64;
+        let length = self.file.map.length();
         match self.packet.map_or(0, |packet| packet.content_end) {
             // Written after the file was opened: not seen yet, and not damaged.
             end if end > self.rest_end && end <= length => self.finish(),
@@ -169,18 +163,18 @@ impl<'t> Stream<'t> {
     #[cold]
     fn next_packet(&mut self) -> bool {
         let mut offset = self.packet.map_or(0, |packet| packet.end);
-        if offset > self.file.map.bytes().len() as u64 {
+        if offset > self.file.map.length() {
             self.end(
-                self.file.map.bytes().len() as u64,
+                self.file.map.length(),
                 format!("the file is cut within the packet before, which ends at {offset}"),
             );
             return false;
         }
         let next = loop {
-            if offset >= self.limit {
+            if offset >= self.file.map.written() {
                 break None;
             }
-            match self.packets.at(offset) {
+            match self.file.map.packet(offset) {
                 Ok(packet) if packet.is_prepared() => offset = packet.end,
                 Ok(packet) => break Some(packet),
                 Err(reason) => {
@@ -191,8 +185,8 @@ impl<'t> Stream<'t> {
         };
         // A writer that is at work may have gone on in this packet before it entered the next.
         if let Some(packet) = self.packet
-            && let Ok(again) = self.packets.at(packet.offset)
-            && again.content_end.min(self.limit) > self.rest_end
+            && let Ok(again) = self.file.map.packet(packet.offset)
+            && again.content_end.min(self.file.map.written()) > self.rest_end
         {
             self.enter(again, self.rest_end);
             return !self.ended;
@@ -207,13 +201,13 @@ impl<'t> Stream<'t> {
             let (from, to) = (packet.sequence, next.sequence);
             self.found.damage(next.offset, format!("packet {to} follows packet {from}: what was between is missing"));
         }
-        self.enter(next, next.offset + HEADER);
+        self.enter(next, next.offset + HEADER as u64);
         !self.ended
     }
 
     /// Takes `packet` up, from the event at `from` on.
     fn enter(&mut self, packet: Packet, from: u64) {
-        let end = packet.content_end.min(self.limit);
+        let end = packet.content_end.min(self.file.map.written());
         let Some(content) = self.file.map.bytes().get(from as usize..end as usize) else {
             return self.end(packet.offset, "a packet's content ends before its beginning");
         };

@@ -79,7 +79,7 @@ impl Trace {
     fn add(&mut self, folder: &Path) -> Result<(), Error> {
         let process = Process::open(folder)?;
         for path in stream_files(folder)? {
-            match Map::open(&path) {
+            match Map::open(&path, process.metadata.format) {
                 Ok(map) => self.files.push(StreamFile {
                     path,
                     map,

@@ -178,7 +178,7 @@ fn the_other_byte_order_and_word_size() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whatever bits are flipped: an end, and no panic.
     #[test]

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use crate::byte_order::ByteOrder;
 use crate::class::{Classes, EventClass, FieldKind};
 use crate::clock::Clock;
+use crate::packet::Format;
 use syntax::{Block, Member, Parser, Statement, Type, Value};
 
 /// How many classes of streams there can be: the recorder has two.
@@ -30,8 +31,7 @@ pub(crate) struct Problem {
 /// All that the metadata says.
 #[derive(Debug)]
 pub(crate) struct Metadata {
-    pub(crate) uuid: [u8; 16],
-    pub(crate) byte_order: ByteOrder,
+    pub(crate) format: Format,
     pub(crate) clock: Clock,
     pub(crate) hostname: Option<String>,
     pub(crate) process_name: Option<String>,
@@ -63,7 +63,7 @@ const NO_TYPE: &str = "a type is named here that was not defined before";
 #[derive(Default)]
 struct Reading {
     aliases: HashMap<String, Type>,
-    trace: Option<([u8; 16], ByteOrder)>,
+    trace: Option<Format>,
     clock: Option<Clock>,
     env: Option<Block>,
     streams: Vec<(u32, Classes)>,
@@ -94,7 +94,7 @@ impl Reading {
             _ => return Err(block.problem("`byte_order` of this trace is neither `le` nor `be`")),
         };
         let uuid = block.text("uuid").and_then(uuid).ok_or_else(|| block.problem("this trace has no `uuid`"))?;
-        self.trace = Some((uuid, byte_order));
+        self.trace = Some(Format { byte_order, uuid });
         self.expect_layout(block, "packet.header", &[("magic", 32, 1), ("uuid", 8, 16), ("stream_id", 32, 1)])
     }
 
@@ -150,7 +150,7 @@ impl Reading {
 
     fn metadata(self) -> Result<Metadata, Problem> {
         let missing = |what| Problem { line: 1, reason: format!("there is no `{what}` block") };
-        let (uuid, byte_order) = self.trace.ok_or_else(|| missing("trace"))?;
+        let format = self.trace.ok_or_else(|| missing("trace"))?;
         let clock = self.clock.ok_or_else(|| missing("clock"))?;
         if self.streams.is_empty() {
             return Err(missing("stream"));
@@ -158,8 +158,7 @@ impl Reading {
         let env = self.env.as_ref();
         let text = |name| env.and_then(|env| env.text(name)).map(str::to_owned);
         Ok(Metadata {
-            uuid,
-            byte_order,
+            format,
             clock,
             hostname: text("hostname"),
             process_name: text("procname"),
@@ -199,8 +198,8 @@ impl Reading {
         let Type::Integer { bits, align, byte_order, .. } = integer else { return Err(block.problem(NO_TYPE)) };
         let own_order = match (byte_order.as_deref(), &self.trace) {
             (None | Some("native"), _) => true,
-            (Some("le"), Some((_, order))) => *order == ByteOrder::Little,
-            (Some("be" | "network"), Some((_, order))) => *order == ByteOrder::Big,
+            (Some("le"), Some(format)) => format.byte_order == ByteOrder::Little,
+            (Some("be" | "network"), Some(format)) => format.byte_order == ByteOrder::Big,
             _ => false,
         };
         match bits {

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use dyntrace_build::model::Kind;
 
@@ -57,6 +58,11 @@ pub struct Class {
 
 /// The classes of provider.d in stream 0, the recorder's own in stream 1.
 pub fn classes() -> Vec<Class> {
+    static CLASSES: LazyLock<Vec<Class>> = LazyLock::new(make_classes);
+    CLASSES.clone()
+}
+
+fn make_classes() -> Vec<Class> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(|folder| folder.join("provider.d").is_file());
     let text = fs::read_to_string(path.expect("the project").join("provider.d")).expect("provider.d");
     let provider = dyntrace_build::parse(&text, "provider.d").expect("a provider");

@@ -1,0 +1,66 @@
+//! A trace that is opened while its program goes on.
+
+mod common;
+
+use std::fs::OpenOptions;
+use std::io::{Seek, SeekFrom, Write};
+
+use common::{HEADER, PAGE, START, SUB_BUFFER, Writer, returned};
+use dyntrace_trace::Trace;
+
+/// What a writer does to its file: bytes at a place.
+fn store(writer: &Writer, at: usize, bytes: &[u8]) {
+    let mut file = OpenOptions::new().write(true).open(writer.folder.join("ring-1")).expect("the ring");
+    file.seek(SeekFrom::Start(at as u64)).expect("a place");
+    file.write_all(bytes).expect("the ring");
+}
+
+/// A file of prepared pages in which the first packet is entered, with the events of these times.
+fn entered(writer: &Writer, times: &[u64]) -> Vec<u8> {
+    let content: Vec<u8> = times.iter().flat_map(|time| writer.event(&returned(*time, 1, 1, "tag", 1, 0))).collect();
+    let packet = writer.packet(0, 7, 1, 0, SUB_BUFFER, &content);
+    let pages = (HEADER + content.len()).div_ceil(PAGE);
+    let prepared = writer.prepared(0).repeat(16 - pages);
+    [&packet[..pages * PAGE], &prepared].concat()
+}
+
+fn times(trace: &Trace) -> Vec<i64> {
+    trace.events().map(|event| event.time - START).collect()
+}
+
+#[test]
+fn a_program_that_ends_cuts_nothing_that_is_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let writer = Writer::new(folder.path());
+    writer.write("ring-1", &entered(&writer, &[1, 2]));
+    let trace = Trace::open(folder.path()).expect("a trace");
+    let file = OpenOptions::new().write(true).open(folder.path().join("ring-1")).expect("the ring");
+    file.set_len(PAGE as u64).expect("a shorter file");
+    assert_eq!(times(&trace), [1, 2]);
+    assert!(trace.losses().is_empty());
+}
+
+#[test]
+fn what_comes_while_it_is_read_is_no_damage() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let writer = Writer::new(folder.path());
+    writer.write("ring-1", &entered(&writer, &[1, 2]));
+    let trace = Trace::open(folder.path()).expect("a trace");
+    let mut events = trace.events();
+    assert_eq!(events.next().map(|event| event.time - START), Some(1));
+    // Events behind the page that was there, and the commit word that covers them.
+    let many: Vec<u64> = (1..=900).collect();
+    let later = entered(&writer, &many);
+    store(&writer, PAGE, &later[PAGE..]);
+    store(&writer, HEADER, &later[HEADER..PAGE]);
+    store(&writer, 24, &later[24..32]);
+    let read: Vec<_> = events.map(|event| event.time - START).collect();
+    let expected: Vec<_> = (2..).take(read.len()).collect();
+    assert!(read.len() > 1 && read.len() < 899, "{}", read.len());
+    assert_eq!(read, expected);
+    assert!(trace.losses().is_empty(), "{:?}", trace.losses());
+
+    let trace = Trace::open(folder.path()).expect("a trace");
+    assert_eq!(times(&trace).len(), 900);
+    assert!(trace.losses().is_empty());
+}

@@ -13,7 +13,7 @@ static CURRENT: AtomicUsize = AtomicUsize::new(0);
 
 fn read_slot() {
     let _pinned = pin().unwrap();
-    let slot = &SLOTS[CURRENT.load(Ordering::Relaxed)];
+    let slot = &SLOTS[CURRENT.load(Ordering::Acquire)];
     assert!(slot.load(Ordering::Relaxed), "inside a slot that was closed");
     thread::yield_now();
     assert!(slot.load(Ordering::Relaxed), "the wait was over while a thread was inside");
@@ -23,7 +23,7 @@ fn read_slot() {
 fn change_slot() {
     let old = CURRENT.load(Ordering::Relaxed);
     SLOTS[1 - old].store(true, Ordering::Relaxed);
-    CURRENT.store(1 - old, Ordering::Relaxed);
+    CURRENT.store(1 - old, Ordering::Release);
     wait_blocking();
     SLOTS[old].store(false, Ordering::Relaxed);
 }

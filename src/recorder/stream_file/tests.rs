@@ -1,5 +1,5 @@
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicPtr};
 use std::thread;
 
 use rustix::process::{Rlimit, setrlimit};
@@ -113,6 +113,60 @@ fn is_a_row_of_packets_at_every_instant() {
     });
     assert_eq!((stream.prepared(), length(&path)), (limit, limit));
     assert_eq!(packets(&fs::read(&path).unwrap()).unwrap().len() as u64, limit / SUB_BUFFERS);
+}
+
+/// A handler makes room while the thread it interrupts does, too.
+#[test]
+fn grows_in_signal_handlers() {
+    static STREAM: AtomicPtr<StreamFile> = AtomicPtr::new(ptr::null_mut());
+    static HANDLED: AtomicU64 = AtomicU64::new(0);
+    extern "C" fn handler(_: libc::c_int) {
+        // SAFETY: the stream was put there before the first signal, and the test ends after the last.
+        let stream = unsafe { &*STREAM.load(Ordering::Relaxed) };
+        stream.prepare(stream.prepared() + PAGES).unwrap();
+        HANDLED.fetch_add(1, Ordering::Relaxed);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ring");
+    let limit = 1000 * PAGES;
+    let mut stream = StreamFile::create(&path, UUID, 0, limit, 0).unwrap();
+    STREAM.store(&mut stream, Ordering::Relaxed);
+    let handler: extern "C" fn(libc::c_int) = handler;
+    // SAFETY: the handler does what handlers may. The threads that are sent signals run until all are sent.
+    let this = unsafe {
+        libc::signal(libc::SIGUSR1, handler as libc::sighandler_t);
+        libc::pthread_self()
+    };
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Acquire) {
+                // SAFETY: that thread waits for this one.
+                unsafe { libc::pthread_kill(this, libc::SIGUSR1) };
+                thread::yield_now();
+            }
+        });
+        while stream.prepared() < limit || HANDLED.load(Ordering::Relaxed) == 0 {
+            stream.prepare(stream.prepared() + PAGES).unwrap();
+        }
+        done.store(true, Ordering::Release);
+    });
+    assert_eq!(packets(&fs::read(&path).unwrap()).unwrap().len() as u64, limit / PAGES);
+}
+
+#[test]
+fn errno_stays_as_it_was() {
+    // SAFETY: as in KeptErrno.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: this thread's own.
+    unsafe { *errno = 7 };
+    {
+        let _kept = KeptErrno::new();
+        // SAFETY: as above.
+        unsafe { *errno = 8 };
+    }
+    // SAFETY: as above.
+    assert_eq!(unsafe { *errno }, 7);
 }
 
 /// Runs the test of that name again in a process of its own, started by `starter`, and sees it succeed.

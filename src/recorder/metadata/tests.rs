@@ -1,6 +1,9 @@
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
+use std::time::UNIX_EPOCH;
 
+use dyntrace_trace::{Trace, Value};
 use proptest::prelude::*;
 
 use super::*;
@@ -120,34 +123,51 @@ fn metadata_that_cannot_be_written_leaves_the_old() {
     assert!(dir.path().join("metadata").is_dir() && !dir.path().join(".metadata.new").exists());
 }
 
-/// What a reader makes of a string literal.
-fn unquoted(literal: &str) -> Option<String> {
-    let mut characters = literal.strip_prefix('"')?.strip_suffix('"')?.chars();
-    let mut text = String::new();
-    while let Some(c) = characters.next() {
-        match c {
-            '"' => return None,
-            '\\' => match characters.next()? {
-                digit @ '0'..='7' => {
-                    let octal =
-                        [Some(digit), characters.next(), characters.next()].into_iter().collect::<Option<String>>()?;
-                    text.push(char::from_u32(u32::from_str_radix(&octal, 8).ok()?)?);
-                }
-                quoted @ ('"' | '\\') => text.push(quoted),
-                _ => return None,
-            },
-            c if c.is_ascii_control() => return None,
-            c => text.push(c),
-        }
-    }
-    Some(text)
+#[test]
+fn our_reader_reads_what_was_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let now = || i128::from(UNIX_EPOCH.elapsed().unwrap().as_secs());
+    let before = now();
+    describe(dir.path(), "by hand");
+    drop(make_stream(&dir.path().join("ring-1"), RING_STREAM, 1 << 16));
+    let trace = Trace::open(dir.path()).unwrap();
+    let process = &trace.processes()[0];
+    assert_eq!((process.pid, process.word_size), (u64::from(std::process::id()), usize::BITS));
+    assert_eq!(process.hostname, hostname());
+    assert!(trace.losses().is_empty(), "{:?}", trace.losses());
+    let events: Vec<_> = trace.events().collect();
+    assert_eq!((events.len(), events[1].class.name.as_str()), (6, "made:nothing"));
+    let fields: Vec<_> = events[0].fields().collect();
+
+    assert_eq!(
+        fields,
+        [
+            ("small", Value::Signed(-1)),
+            ("count", Value::Unsigned(u32::MAX.into())),
+            ("large", Value::Signed(i64::MIN)),
+            ("bits", Value::Unsigned(u64::MAX)),
+            ("event", Value::Text("café".as_bytes())),
+        ]
+    );
+    // Wide enough for a machine whose clock is being set.
+    let seconds = i128::from(events[0].time) / 1_000_000_000;
+    assert!((before - 10..=now() + 10).contains(&seconds), "{seconds}, which was to be {before}");
 }
 
 proptest! {
     #[test]
-    fn a_string_reads_as_it_was_written(text in any::<String>()) {
-        let literal = Quoted(&text).to_string();
-        prop_assert_eq!(unquoted(&literal), Some(text.replace('\0', "\u{fffd}")));
+    fn a_string_reads_as_it_was_written(name in any::<String>()) {
+        static CALIBRATION: LazyLock<Calibration> = LazyLock::new(Calibration::start);
+        let dir = tempfile::tempdir().unwrap();
+        let clock_name = clock::name();
+        let (hostname, procname, clock) = (name.as_str(), name.as_str(), *CALIBRATION);
+        let description =
+            Description { uuid: UUID, hostname, procname, pid: 1, mode: Mode::Discard, clock, clock_name, events: &EVENTS };
+        write(dir.path(), &description).unwrap();
+        let trace = Trace::open(dir.path()).unwrap();
+        let process = &trace.processes()[0];
+        let read = name.replace('\0', "\u{fffd}");
+        prop_assert_eq!((&process.name, &process.hostname), (&read, &read));
     }
 }
 

@@ -36,7 +36,7 @@ fn run() {
 }
 
 /// Runs `f`, which starts a thread, so that the thread takes no signals.
-fn without_signals<R>(f: impl FnOnce() -> R) -> R {
+pub(super) fn without_signals<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: plain data that the calls fill in; the mask of this thread is put back.
     unsafe {
         let (mut all, mut before) = (mem::zeroed(), mem::zeroed());

@@ -4,6 +4,7 @@ mod channel;
 mod clock;
 pub mod control;
 mod descriptor;
+mod environment;
 mod error;
 mod filter;
 mod glob;
@@ -22,6 +23,7 @@ mod stream_file;
 #[cfg(test)]
 mod synthetic;
 
+pub use control::control;
 pub use descriptor::{Argument, Descriptor, Entry, Kind};
 pub use error::Error;
 pub use filter::{Field, Filter};

@@ -132,6 +132,11 @@ impl Session {
         self.end()
     }
 
+    /// Its number among all sessions of the process.
+    pub(super) fn number(&self) -> u32 {
+        self.generation
+    }
+
     fn end(&self) -> Option<Summary> {
         let mut sessions = sessions();
         let slot = sessions.slot(self)?;

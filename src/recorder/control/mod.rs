@@ -8,8 +8,59 @@ mod directory;
 mod error;
 mod peer;
 pub mod protocol;
+mod registry;
 mod server;
 mod sessions;
 
+use std::process;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
+use super::maintenance::without_signals;
+use directory::Directory;
+use registry::Registry;
+use server::{Limits, Server};
+
 pub use client::Connection;
 pub use error::ControlError;
+
+/// Lets other processes of this user, and root, control the recorder of this process from now on.
+///
+/// They do it over a socket in `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` where there is no runtime folder, by
+/// `dyntrace record -p PID`, `dyntrace snapshot -p PID` and `dyntrace status`. A further call does nothing. A forked child has to call
+/// it for itself. `DYNTRACE=control` in the environment does the same without a call.
+///
+/// # Errors
+///
+/// [`ControlError`] where the folder is somebody else's or open to others, and where the system gives no socket or thread. The program
+/// can go on without.
+///
+/// ```no_run
+/// dyntrace::recorder::control()?;
+/// # Ok::<(), dyntrace::recorder::control::ControlError>(())
+/// ```
+pub fn control() -> Result<(), ControlError> {
+    /// The process that is served: after a fork it is not this one any more.
+    static SERVED: AtomicU32 = AtomicU32::new(0);
+    let own = process::id();
+    if SERVED.swap(own, Relaxed) == own {
+        return Ok(());
+    }
+    let begun = begin(own);
+    if begun.is_err() {
+        SERVED.store(0, Relaxed);
+    }
+    begun
+}
+
+fn begin(own: u32) -> Result<(), ControlError> {
+    let directory = Directory::own()?;
+    directory.remove_stale();
+    let listener = directory.listen(own)?;
+    let server = Server::new(listener, Registry::default(), Limits::default())
+        .map_err(ControlError::system("use the control socket"))?;
+    without_signals(|| thread::Builder::new().name("dyntrace-control".into()).spawn(move || server.serve()))
+        .map(drop)
+        .map_err(ControlError::system("start the thread that serves the control socket"))
+}

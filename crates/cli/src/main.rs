@@ -1,6 +1,7 @@
 //! The `dyntrace` command: its arguments.
 
 mod command;
+mod demo;
 mod doctor;
 mod elf;
 mod escape;
@@ -44,6 +45,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    #[command(after_long_help = demo::HELP)]
+    /// Record a small program and show what it did: no tracer, no root
+    Demo {
+        /// Keep the trace in this folder
+        #[arg(short, long, value_name = "FOLDER")]
+        output: Option<PathBuf>,
+    },
     #[command(after_long_help = RUN_HELP)]
     /// Run a script on a command or a process
     ///
@@ -181,6 +189,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 fn perform(command: Command) -> Outcome {
     match command {
+        Command::Demo { output } => demo::demo(output.as_deref()),
         Command::Run { script, pid, tracer, output, command } => {
             let asked = pid.map_or(Asked::Command(command), Asked::Process);
             run::run(&Request { script, tracer, output, asked })

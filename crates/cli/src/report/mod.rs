@@ -1,7 +1,7 @@
 //! `dyntrace report`: a trace as one page for people.
 
 mod chart;
-mod format;
+pub mod format;
 mod heat;
 mod page;
 mod row;

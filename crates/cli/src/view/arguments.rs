@@ -1,18 +1,13 @@
 //! What the user asks `dyntrace view` for.
 
-use std::io;
 use std::path::PathBuf;
 
-use anstream::{AutoStream, ColorChoice};
 use dyntrace_trace::{Event, Process, Selection, Trace};
-
-use crate::render;
 
 use super::csv::Csv;
 use super::format::{self, Format};
 use super::json::Json;
 use super::names;
-use super::text::Text;
 use super::time::{self, Instant};
 
 /// The examples and the exit statuses.
@@ -130,8 +125,7 @@ impl Arguments {
             let own = self.shows_own_events();
             Format::Csv(Csv::new(classes.filter(|class| own || !format::is_own(class)), out))
         } else {
-            let is_coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
-            Format::Text(Text::new(render::ALL, is_coloured))
+            Format::scripts()
         }
     }
 }

@@ -1,7 +1,12 @@
 //! The ways to write events.
 
+use std::io;
+
+use anstream::{AutoStream, ColorChoice};
 use dyntrace_trace::{Event, EventClass, Process, Value};
 use smallvec::SmallVec;
+
+use crate::render;
 
 use super::csv::Csv;
 use super::json::Json;
@@ -18,6 +23,12 @@ pub enum Format {
 }
 
 impl Format {
+    /// As the shipped scripts print them, on standard output.
+    pub fn scripts() -> Format {
+        let is_coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+        Format::Text(Text::new(render::ALL, is_coloured))
+    }
+
     /// Forgets the classes: those of the next events are of a trace that was opened anew.
     pub fn forget_classes(&mut self) {
         match self {

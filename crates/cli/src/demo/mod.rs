@@ -1,0 +1,87 @@
+//! `dyntrace demo`: a small program recorded and shown, all by this one command.
+
+#[cfg_attr(target_os = "linux", path = "record.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
+mod record;
+#[cfg(target_os = "linux")]
+mod work;
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use anyhow::Context as _;
+use dyntrace_trace::{Operation, Operations, Trace};
+
+use crate::exit::Outcome;
+use crate::operation::{command_name, errno_name};
+use crate::report::format::duration;
+use crate::view::Format;
+use crate::{escape, losses};
+
+/// The examples and the exit statuses.
+pub const HELP: &str = "\
+Examples:
+  dyntrace demo
+  dyntrace demo -o trace && dyntrace view trace --failed --json
+
+Exit status:
+   0  it worked
+   1  a file cannot be written
+   3  events were lost
+   4  the trace is damaged";
+
+/// Does some file operations, records them, and prints the lines and what each operation took.
+pub fn demo(output: Option<&Path>) -> Outcome {
+    let temporary = tempfile::Builder::new().prefix("dyntrace-demo-").tempdir().context("cannot make a directory")?;
+    let folder = match output {
+        Some(folder) => std::path::absolute(folder).context("cannot tell where that is")?,
+        None => temporary.path().join("trace"),
+    };
+    record::record(temporary.path(), &folder)?;
+    let trace = Trace::open(&folder).map_err(anyhow::Error::new)?;
+    print(&trace, output).map_err(anyhow::Error::new)?;
+    let losses = trace.losses();
+    losses::say(&losses);
+    Ok(losses::status(&losses))
+}
+
+fn print(trace: &Trace, output: Option<&Path>) -> io::Result<()> {
+    let (mut lines, mut table) = (Vec::new(), TITLES.to_owned());
+    let mut format = Format::scripts();
+    let mut operations = Operations::default();
+    for event in trace.events().filter(|event| event.class.provider() != "recorder") {
+        format.event(&event, &mut lines);
+        if let Some(operation) = operations.push(&event) {
+            table += &row(&operation);
+        }
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "A rename that fails and a file that comes and goes, recorded by the program itself:\n")?;
+    out.write_all(&lines)?;
+    writeln!(out, "\nWhere the time went:\n\n{table}")?;
+    let next = match output {
+        Some(folder) => format!(
+            "  dyntrace view {0} --failed --json\n  dyntrace report {0} -o report.html",
+            escape::path(folder)
+        ),
+        None => "  dyntrace demo -o trace                               # keeps the trace, for view, report and babeltrace2\n  \
+                   dyntrace record -o trace -- YOUR-PROGRAM ARGS...     # any program with dyntrace in it\n  \
+                   dyntrace run efile_drv -- YOUR-PROGRAM ARGS...       # the lines above, live"
+            .to_owned(),
+    };
+    writeln!(out, "Try next:\n{next}")
+}
+
+const TITLES: &str = "operation     user tag          in queue      work    answer  outcome\n";
+
+fn row(operation: &Operation<'_>) -> String {
+    let name = command_name(operation.asked.command);
+    let tag = escape::name(operation.asked.user_tag);
+    let time = |time: Option<i64>| time.map_or_else(|| "-".to_owned(), duration);
+    let [queue, work, answer] = [operation.queue_wait(), operation.service(), operation.delivery()].map(time);
+    let outcome = match operation.answer {
+        Some(answer) if !answer.success => errno_name(answer.errno),
+        _ => "ok".into(),
+    };
+    format!("{name:<12}  {tag:<16}  {queue:>8}  {work:>8}  {answer:>8}  {outcome}\n")
+}

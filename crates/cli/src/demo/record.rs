@@ -1,0 +1,30 @@
+//! This very process, recorded while it does the work.
+
+use std::env;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use dyntrace::recorder::{Glob, Options, Session};
+
+use super::work;
+use crate::escape;
+
+/// What is recorded: not the pool's own events, which no script prints.
+const PROBES: [&str; 2] = ["efile_drv*", "user_trace*"];
+
+/// Runs the program in `place`, recorded into `folder`.
+pub fn record(place: &Path, folder: &Path) -> Result<()> {
+    let shown = || format!("cannot work in {}", escape::path(place));
+    let back = env::current_dir().context("cannot tell the current directory")?;
+    env::set_current_dir(place).with_context(shown)?;
+    let mut options = Options::new(folder);
+    options.probes = PROBES.map(Glob::from).into();
+    let session = Session::start(options)?;
+    let done = work::run();
+    let summary = session.stop();
+    env::set_current_dir(&back).with_context(|| format!("cannot go back to {}", escape::path(&back)))?;
+    for error in summary.into_iter().flat_map(|summary| summary.errors) {
+        anstream::eprintln!("dyntrace: {error}");
+    }
+    done
+}

@@ -91,27 +91,40 @@ impl<'a> Lexer<'a> {
 
     fn text(&mut self) -> Result<Token<'a>, Problem> {
         let mut text = String::new();
-        let mut characters = self.rest[1..].char_indices();
-        while let Some((at, character)) = characters.next() {
-            match character {
-                '"' => {
-                    self.take(at + 2);
+        self.take(1);
+        loop {
+            let plain = self.rest.find(['"', '\\', '\n']).unwrap_or(self.rest.len());
+            text.push_str(self.take(plain));
+            match self.rest.as_bytes() {
+                [b'"', ..] => {
+                    self.take(1);
                     return Ok(Token::Text(text));
                 }
-                '\n' => break,
-                '\\' => match characters.next() {
-                    Some((_, 'n')) => text.push('\n'),
-                    Some((_, 't')) => text.push('\t'),
-                    Some((_, 'r')) => text.push('\r'),
-                    Some((_, escaped @ ('"' | '\\' | '\''))) => text.push(escaped),
-                    _ => {
-                        return Err(self.problem("this string has an escape that is none of \\n \\t \\r \\\" \\' \\\\"));
-                    }
-                },
-                other => text.push(other),
+                [b'\\', ..] => {
+                    self.take(1);
+                    text.push(self.escaped()?);
+                }
+                _ => return Err(self.problem("this string never ends")),
             }
         }
-        Err(self.problem("this string never ends"))
+    }
+
+    /// The character that an escape of C stands for.
+    fn escaped(&mut self) -> Result<char, Problem> {
+        let octal = self.rest.bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
+        if octal > 0 {
+            let number = u32::from_str_radix(self.take(octal), 8).ok().and_then(char::from_u32);
+            return number.ok_or_else(|| self.problem("this escape is no character"));
+        }
+        let escaped = match self.rest.as_bytes().first() {
+            Some(b'n') => '\n',
+            Some(b't') => '\t',
+            Some(b'r') => '\r',
+            Some(byte @ (b'"' | b'\\' | b'\'')) => char::from(*byte),
+            _ => return Err(self.problem("this string has an escape that is not known here")),
+        };
+        self.take(1);
+        Ok(escaped)
     }
 
     fn take(&mut self, length: usize) -> &'a str {
@@ -149,7 +162,7 @@ mod tests {
     fn words_numbers_strings_and_signs() {
         use Token::*;
         assert_eq!(
-            tokens("/* a */ x.y := 0x1F 010 0 7u; // b\n\"q\\\"\\n\"").expect("tokens"),
+            tokens("/* a */ x.y := 0x1F 010 0 7u; // b\n\"q\\\"\\n\\0331\\\\ä\"").expect("tokens"),
             [
                 Word("x"),
                 Sign('.'),
@@ -160,7 +173,7 @@ mod tests {
                 Number(0),
                 Number(7),
                 Sign(';'),
-                Text("q\"\n".to_owned())
+                Text("q\"\n\u{1b}1\\ä".to_owned())
             ]
         );
     }

@@ -1,1 +1,129 @@
-//! Unit tests.
+//! What metadata says, and that nothing it may say does harm.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::class::FieldKind;
+
+/// The smallest metadata that has everything.
+const SMALL: &str = r#"/* CTF 1.8 */
+trace { major = 1; minor = 8; byte_order = be; uuid = "00010203-0405-0607-0809-0a0b0c0d0e0f";
+    packet.header := struct { integer { size = 32; align = 8; signed = false; base = 16; } magic; integer { size = 8; } uuid[16]; u32 stream_id; };
+};
+env { tracer_name = "dyntrace"; hostname = "h\\o"; procname = "shop"; pid = 12; word_size = 32; };
+clock { name = "monotonic"; freq = 1000000000; offset_s = -1; offset = 5; absolute = true; }; // and so on
+typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := timestamp_t;
+typealias timestamp_t := u64;
+stream { id = 0;
+    packet.context := struct { u64 content_size; u64 packet_size; u64 events_discarded; u64 sequence; u64 tid; };
+    event.header := struct { integer { size = 16; align = 8; } id; timestamp_t timestamp; };
+};
+callsite { name = "unknown"; };
+event { name = "shop:order-paid"; id = 7; stream_id = 0; loglevel = 13;
+    fields := struct { integer { size = 32; align = 8; signed = true; } _cents; string { encoding = UTF8; } _name; string _tag; u64 plain; };
+};
+"#;
+
+fn small() -> String {
+    SMALL.replacen("trace {", "typealias integer { size = 32; } := u32;\ntrace {", 1)
+}
+
+#[test]
+fn everything_is_understood() {
+    let metadata = parse(&small()).unwrap_or_else(|problem| panic!("{problem:?}"));
+    assert_eq!(metadata.format.uuid, std::array::from_fn(|at| at as u8));
+    assert_eq!(metadata.format.byte_order, ByteOrder::Big);
+    assert_eq!(metadata.clock.time(0), -999_999_995);
+    assert_eq!((metadata.hostname.as_deref(), metadata.process_name.as_deref()), (Some("h\\o"), Some("shop")));
+    assert_eq!((metadata.pid, metadata.word_size), (12, 32));
+    let (id, classes) = &metadata.streams[0];
+    let class = classes.get(7).expect("the class");
+    assert_eq!((*id, classes.iter().count(), class.probe(), class.provider()), (0, 1, "order-paid", "shop"));
+    assert!([0, 6, 8, u16::MAX].iter().all(|id| classes.get(*id).is_none()));
+    let fields: Vec<_> = class.fields.iter().map(|field| (field.name.as_str(), field.kind)).collect();
+    let signed = FieldKind::Signed { bits: 32 };
+    assert_eq!(
+        fields,
+        [
+            ("cents", signed),
+            ("name", FieldKind::Text),
+            ("tag", FieldKind::Text),
+            ("plain", FieldKind::Unsigned { bits: 64 })
+        ]
+    );
+}
+
+#[test]
+fn what_is_not_the_recorders_is_said_with_its_line() {
+    for (from, to, line, reason) in [
+        ("minor = 8", "minor = 9", 3, "not CTF 1.8"),
+        ("byte_order = be", "byte_order = pdp", 3, "byte_order"),
+        ("uuid = \"00", "uuid = \"0", 3, "uuid"),
+        ("freq = 1000000000", "freq = 0", 7, "freq"),
+        ("freq = 1000000000", "freq = -5", 7, "freq"),
+        ("u64 sequence; ", "", 10, "packet.context"),
+        ("size = 16; align = 8;", "size = 32; align = 8;", 10, "event.header"),
+        ("timestamp_t timestamp", "string timestamp", 10, "event.header"),
+        ("id = 7; stream_id = 0", "id = 7; stream_id = 3", 15, "no stream 3"),
+        ("id = 7; ", "id = 70000; ", 15, "id"),
+        ("size = 32; align = 8; signed = true", "size = 31; align = 8; signed = true", 15, "8, 16, 32 or 64 bits"),
+        ("size = 32; align = 8; signed = true", "size = 32; align = 32; signed = true", 15, "packed"),
+        ("size = 32; align = 8; signed = true", "size = 32; byte_order = le; signed = true", 15, "byte order"),
+        ("size = 32; align = 8; signed = true", "align = 8; signed = true", 16, "no `size`"),
+        ("u64 plain", "u63 plain", 15, "neither an integer nor a string"),
+        ("u64 plain", "u64 plain[3]", 15, "neither an integer nor a string"),
+        ("u64 plain", "struct { u64 x; } plain", 16, "no such type"),
+        ("string _tag", "floating_point { } _tag", 16, "no such type"),
+        ("timestamp_t := u64", "timestamp := u64", 9, "not defined before"),
+        ("clock {", "watch {", 1, "no `clock`"),
+    ] {
+        let text = small();
+        assert!(text.contains(from), "{from}");
+        let problem = parse(&text.replacen(from, to, 1)).expect_err(to);
+        assert_eq!((problem.line, problem.reason.contains(reason)), (line, true), "{to}: {problem:?}");
+    }
+}
+
+#[test]
+fn a_great_id_and_many_streams_take_little() {
+    let text = small();
+    let event = "event { name = \"x\"; id = 65535; stream_id = 0; };";
+    let metadata = parse(&format!("{text}{event}")).expect("metadata");
+    assert!(metadata.streams[0].1.get(u16::MAX).is_some());
+    assert!(parse(&format!("{text}{event}{event}")).expect_err("a problem").reason.contains("twice"));
+    let stream = &text[text.find("stream { id").expect("the stream")..text.find("callsite").expect("its end")];
+    let streams: String = (1..100).map(|id| stream.replacen("id = 0", &format!("id = {id}"), 1)).collect();
+    assert!(parse(&format!("{text}{streams}")).expect_err("a problem").reason.contains("too many streams"));
+}
+
+/// Pieces that metadata is made of, so that some of what is put together gets far.
+fn pieces() -> impl Strategy<Value = String> {
+    let mut known: Vec<String> = small().split_inclusive([' ', '\n']).map(str::to_owned).collect();
+    known.extend(small().split_inclusive("};\n").map(str::to_owned));
+    let piece = prop_oneof![8 => prop::sample::select(known), 1 => any::<String>()];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text(text in any::<String>()) {
+        let _ = parse(&text);
+    }
+
+    #[test]
+    fn any_pieces(text in pieces()) {
+        if let Err(problem) = parse(&text) {
+            prop_assert!(problem.line <= text.lines().count() + 1 && !problem.reason.is_empty());
+        }
+    }
+
+    #[test]
+    fn any_change(at in any::<prop::sample::Index>(), length in 0..20_usize, new in "[ -~\\n]{0,3}") {
+        let mut text = small();
+        let at = at.index(text.len());
+        text.replace_range(at..(at + length).min(text.len()), &new);
+        let _ = parse(&text);
+    }
+}

@@ -1,6 +1,7 @@
 //! The `dyntrace` command: its arguments.
 
 mod command;
+mod convert;
 mod demo;
 mod doctor;
 mod elf;
@@ -104,14 +105,10 @@ enum Command {
     },
     #[command(after_long_help = report::HELP)]
     /// Show a trace as one self-contained HTML page
-    Report {
-        /// The folder of a trace; several are shown as one
-        #[arg(required = true, value_name = "TRACE")]
-        traces: Vec<PathBuf>,
-        /// The page to write
-        #[arg(short, long, value_name = "FILE")]
-        output: PathBuf,
-    },
+    Report(report::Arguments),
+    #[command(after_long_help = convert::HELP)]
+    /// Convert a trace to the format of another tool
+    Convert(convert::Arguments),
     #[command(after_long_help = view::HELP)]
     /// Show the events of a recorded trace
     ///
@@ -201,7 +198,8 @@ fn perform(command: Command) -> Outcome {
         Command::Doctor { binary, json, provider } => {
             doctor::doctor(binary.as_deref(), &Providers::with(&provider)?, json)
         }
-        Command::Report { traces, output } => report::report(&traces, &output),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::Convert(arguments) => convert::convert(&arguments),
         Command::View(arguments) => view::view(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();

@@ -1,5 +1,6 @@
 //! The charts, as SVG.
 
+use indicatif::HumanCount;
 use maud::{Markup, html};
 
 use super::format::duration;
@@ -15,9 +16,6 @@ const BELOW: f64 = 24.0;
 
 /// Fields of the heat map are drawn in so many shades.
 const SHADES: usize = 7;
-
-/// Labels along an axis, at most.
-const LABELS: usize = 8;
 
 /// How many operations took about how long, over time.
 pub fn latency(timeline: &Timeline<Latencies>) -> Markup {
@@ -43,7 +41,9 @@ pub fn latency(timeline: &Timeline<Latencies>) -> Markup {
             }
         }
     };
-    chart("latency", "Latency over time", timeline, height, body)
+    let picture = chart("latency", "Latency over time", timeline, height, body);
+    html! { p { "From request to answer, by when the operation was requested. The stronger the colour, the more operations; the strongest is "
+    (HumanCount(most)) "." } (picture) }
 }
 
 /// The lengths of the pool's queues over time.
@@ -68,20 +68,22 @@ pub fn queue(timeline: &Timeline<QueueLength>) -> Markup {
             }
         }
     };
-    chart("queue", "Queue length over time", timeline, height, body)
+    let picture = chart("queue", "Queue length over time", timeline, height, body);
+    html! { p { "Jobs in one queue of the pool after each of its steps: the longest, and within it the mean." } (picture) }
 }
 
 /// `body` above an axis of time.
 fn chart<B: Bucket>(id: &str, label: &str, timeline: &Timeline<B>, height: f64, body: Markup) -> Markup {
-    let columns = timeline.buckets().len();
-    let step = columns.div_ceil(LABELS).max(1);
+    let length = timeline.width().saturating_mul(timeline.buckets().len() as u64);
+    let x = |time: i64| round(LEFT + WIDTH * time as f64 / length.max(1) as f64);
     let bottom = TOP + height;
     html! {
         svg #(id) role="img" aria-label=(label) viewBox={ "0 0 " (LEFT + WIDTH + 20.0) " " (bottom + BELOW) } {
             (body)
             line .grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(bottom) y2=(bottom) {}
-            @for index in (0..columns).step_by(step) {
-                text x=(round(LEFT + WIDTH * index as f64 / columns as f64)) y=(bottom + 16.0) { (at(timeline, index)) }
+            @for time in ticks(i64::try_from(length).unwrap_or(i64::MAX)) {
+                line .grid x1=(x(time)) x2=(x(time)) y1=(bottom) y2=(bottom + 4.0) {}
+                text x=(x(time)) y=(bottom + 16.0) text-anchor="middle" { (duration(time)) }
             }
         }
     }
@@ -89,7 +91,7 @@ fn chart<B: Bucket>(id: &str, label: &str, timeline: &Timeline<B>, height: f64, 
 
 /// When a bucket begins, from the beginning of the trace.
 fn at<B: Bucket>(timeline: &Timeline<B>, index: usize) -> String {
-    duration((timeline.width().saturating_mul(index as u64)) as i64)
+    duration(timeline.width().saturating_mul(index as u64) as i64)
 }
 
 /// Shades go by the logarithm: a single slow operation must be seen beside a million fast ones.
@@ -98,11 +100,11 @@ fn shade(count: u64, most: u64) -> usize {
     (part * SHADES as f64).min(SHADES as f64 - 1.0) as usize
 }
 
-/// Round numbers from 0 to `most`.
+/// Round numbers from 0 to `most`, at most nine.
 fn ticks(most: i64) -> impl Iterator<Item = i64> {
-    let decade = 10_i64.pow((most / 4).max(1).ilog10());
-    let step = [1, 2, 5, 10].map(|factor| decade.saturating_mul(factor)).into_iter().find(|step| most / step <= 4);
-    (0..=4).map(move |tick| step.unwrap_or(most).saturating_mul(tick)).take_while(move |tick| *tick <= most)
+    let decade = 10_i64.pow((most / 8).max(1).ilog10());
+    let step = [1, 2, 5, 10].map(|factor| decade.saturating_mul(factor)).into_iter().find(|step| most / step <= 8);
+    (0..=8).map(move |tick| step.unwrap_or(most).saturating_mul(tick)).take_while(move |tick| *tick <= most)
 }
 
 /// A tenth of a pixel is near enough.
@@ -125,8 +127,8 @@ mod tests {
     #[test]
     fn ticks_are_few_and_round() {
         assert_eq!(ticks(1).collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(ticks(7).collect::<Vec<_>>(), [0, 2, 4, 6]);
-        assert_eq!(ticks(230).collect::<Vec<_>>(), [0, 50, 100, 150, 200]);
+        assert_eq!(ticks(7).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(ticks(930).collect::<Vec<_>>(), [0, 200, 400, 600, 800]);
         assert!(ticks(i64::MAX).count() > 1);
     }
 }

@@ -11,7 +11,7 @@ mod table;
 mod timeline;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 
@@ -35,8 +35,19 @@ Exit status:
    4  the trace is damaged
   66  there is no such trace, or it cannot be read";
 
+/// What to show, and where.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The folder of a trace; several are shown as one
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<PathBuf>,
+    /// The page to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
 /// Reads the traces once and writes the page.
-pub fn report(traces: &[PathBuf], output: &Path) -> Outcome {
+pub fn report(Arguments { traces, output }: &Arguments) -> Outcome {
     let trace = trace::open(traces)?;
     let mut summary = None;
     for event in trace::events(&trace) {

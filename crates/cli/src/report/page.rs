@@ -53,10 +53,8 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
     let (in_flight, oldest) = summary.in_flight();
     let charts = html! {
         h2 { "Latency over time" }
-        p { "From request to answer, by when the operation was requested. The darker a field, the more operations." }
         (chart::latency(&summary.latency))
         h2 { "Queue length over time" }
-        p { "Jobs in one queue of the pool, at each step of a queue: the longest, and within it the mean." }
         (chart::queue(&summary.queue))
     };
     let lists = html! {
@@ -64,7 +62,7 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
         (operations(summary.slowest.list().iter().map(|(_, operation)| operation), first))
         @if in_flight > 0 {
             h2 { "Not answered" }
-            p { (HumanCount(in_flight as u64)) " operations were in flight when the trace ended." }
+            p { "In flight when the trace ended: " (HumanCount(in_flight as u64)) "." }
             (operations(oldest.into_iter(), first))
         }
     };

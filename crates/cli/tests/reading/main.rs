@@ -1,5 +1,9 @@
 //! What `dyntrace` makes of recorded traces, with traces of which every event is known.
 
+#[path = "../../src/convert/perfetto/message.rs"]
+#[allow(missing_docs, reason = "of the command itself")]
+mod message;
+mod perfetto;
 mod report;
 mod storm;
 #[path = "../../../trace/tests/common/mod.rs"]

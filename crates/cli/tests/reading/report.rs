@@ -44,7 +44,7 @@ fn figures_are_those_of_the_operations() {
         "class=\"heat6\"",
         "class=\"longest\"",
         "Nothing was lost",
-        "1 operations were in flight",
+        "In flight when the trace ended: 1.",
     ] {
         assert!(page.contains(part), "{part}");
     }

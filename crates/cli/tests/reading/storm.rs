@@ -28,14 +28,26 @@ pub struct Done {
     pub returned: u64,
 }
 
-/// Two threads submit, two work; up to `overlap` operations are in flight at once.
-pub fn operations(count: i64, overlap: u64) -> impl Iterator<Item = Done> {
+impl Done {
+    /// One of two threads.
+    pub fn submitter(&self) -> u64 {
+        101 + self.tag as u64 % 2
+    }
+
+    /// One of sixteen threads.
+    pub fn worker(&self) -> u64 {
+        103 + self.tag as u64 % 16
+    }
+}
+
+/// A thread works on one operation at a time, as long as `wait` is 40 at most: the longer, the more operations wait at once.
+pub fn operations(count: i64, wait: u64) -> impl Iterator<Item = Done> {
     (0..count).map(move |index| {
         let place = index as usize;
         // Some numbers that look like chance.
         let chance = (place * 7919 % 1009) as u64;
         let entered = 1_000 + place as u64 * 10_000;
-        let int_entry = entered + 2_000 + chance * overlap;
+        let int_entry = entered + 2_000 + chance * wait;
         let int_return = int_entry + 500 + chance * chance / 10;
         Done {
             tag: index + 1,
@@ -51,12 +63,12 @@ pub fn operations(count: i64, overlap: u64) -> impl Iterator<Item = Done> {
 }
 
 /// Writes the trace of a process that did them, and of one operation that it never ended.
-pub fn write(folder: &Path, count: i64, overlap: u64) {
+pub fn write(folder: &Path, count: i64, wait: u64) {
     let mut threads = BTreeMap::<u64, Vec<Fired>>::new();
     let mut fire = |tid: u64, event: Fired| threads.entry(tid).or_default().push(event);
     let id = |done: &Done| [Arg::I(1 + done.tag % 2), Arg::I(done.tag)];
-    for done in operations(count, overlap).chain(operations(count + 1, overlap).last()) {
-        let (submitter, worker) = (101 + done.tag as u64 % 2, 103 + done.tag as u64 % 2);
+    for done in operations(count, wait).chain(operations(count + 1, wait).last()) {
+        let (submitter, worker) = (done.submitter(), done.worker());
         let port = "#Port<0.1>";
         let command = Arg::I(done.command);
         let strings = [PATH.into(), if done.command == 12 { "/new" } else { "" }.into()];
@@ -75,12 +87,10 @@ pub fn write(folder: &Path, count: i64, overlap: u64) {
         fire(worker, fired("efile_drv-return", done.returned, id(&done).into_iter().chain(answer)));
     }
     let writer = Writer::new(folder);
-    for (tid, mut events) in threads {
-        // A ring is in the order of time; a worker here does several at once.
-        events.sort_by_key(|event| event.cycles);
+    for (tid, events) in threads {
         writer.ring(&format!("ring-{tid}"), tid, &events);
     }
     let names =
-        (101..105).map(|tid| fired("recorder:thread", 1, [Arg::U(tid), format!("thread {tid}").as_str().into()]));
+        (101..119).map(|tid| fired("recorder:thread", 1, [Arg::U(tid), format!("thread {tid}").as_str().into()]));
     writer.process(&names.collect::<Vec<_>>());
 }

@@ -1,0 +1,137 @@
+//! Traces for Perfetto's viewer and trace processor.
+
+mod message;
+mod slices;
+mod tracks;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use dyntrace_trace::{Event, Operation, Operations, Trace, Value};
+use prost::Message as _;
+
+use crate::trace;
+use message::{Clock, ClockSnapshot, Data, EventType, TracePacket, TrackEvent};
+use slices::At;
+use tracks::{Owner, Tracks};
+
+/// Numbers of clocks: timestamps are of BOOTTIME unless a packet says otherwise, and the viewer shows the time of day if it is
+/// told how REALTIME went beside it.
+const REALTIME: u32 = 1;
+const BOOTTIME: u32 = 6;
+
+/// How many packets are made before they are written.
+const AT_ONCE: usize = 4096;
+
+/// Writes the trace to the file `output`.
+pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
+    let mut writer = Writer { file: BufWriter::new(File::create(output)?), packets: Vec::new() };
+    let mut operations = Operations::default();
+    let mut tracks = Tracks::default();
+    let mut events = Vec::new();
+    for (index, event) in trace::events(trace).enumerate() {
+        if index == 0 {
+            writer.clocks(event.time);
+        }
+        match operations.push(&event) {
+            Some(operation) => draw(&operation, &mut tracks, &mut events),
+            None => mark(&event, &mut tracks, &mut events),
+        }
+        writer.write(&mut tracks, &mut events)?;
+    }
+    for operation in operations.in_flight() {
+        draw(operation, &mut tracks, &mut events);
+        writer.write(&mut tracks, &mut events)?;
+    }
+    writer.finish()
+}
+
+/// An operation: on a lane of the thread that submitted it and on one of its tag, its work on the thread that did it, and the
+/// lengths of the queue that it went through.
+fn draw<'t>(operation: &Operation<'t>, tracks: &mut Tracks<'t>, out: &mut Vec<At>) {
+    let end = operation.answer.map_or(i64::MAX, |answer| answer.time);
+    for owner in [Owner::Thread(operation.submitter), Owner::Tag(operation.asked.user_tag)] {
+        slices::operation(operation, tracks.lane(operation.process, owner, operation.entered, end), out);
+    }
+    let Some((worker, begin)) = operation.worker.zip(operation.int_entry) else { return };
+    slices::work(operation, begin, operation.int_return, tracks.thread(operation.process, worker), out);
+    let track_uuid = Some(tracks.queue(operation.process, worker));
+    for step in [operation.added, operation.taken].into_iter().flatten() {
+        let r#type = Some(EventType::Counter.into());
+        let counter_value = Some(step.length);
+        out.push((step.time, TrackEvent { r#type, track_uuid, counter_value, ..TrackEvent::default() }));
+    }
+}
+
+/// An event that is no part of an operation: a mark on its thread.
+fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, out: &mut Vec<At>) {
+    match (event.class.provider(), event.class.probe()) {
+        ("recorder", "thread") => {
+            if let (Some(Value::Unsigned(tid)), Some(Value::Text(name))) = (event.field("tid"), event.field("name")) {
+                tracks.name(event.process, tid, name);
+            }
+        }
+        ("recorder", _) => {}
+        ("dyntrace", probe) if probe.starts_with("efile_drv-") || probe.starts_with("aio_pool-") => {}
+        (_, probe) => {
+            let fields = event.fields().map(|(name, value)| match value {
+                Value::Text(text) => slices::string(name, text),
+                Value::Signed(number) => slices::annotation(name, message::Value::Int(number)),
+                Value::Unsigned(number) => slices::annotation(name, message::Value::Uint(number)),
+            });
+            let mark = TrackEvent {
+                debug_annotations: fields.collect(),
+                r#type: Some(EventType::Instant.into()),
+                track_uuid: Some(tracks.thread(event.process, event.tid)),
+                name: Some(probe.to_owned()),
+                counter_value: None,
+            };
+            out.push((event.time, mark));
+        }
+    }
+}
+
+/// Writes packets, many at once.
+struct Writer {
+    file: BufWriter<File>,
+    packets: Vec<TracePacket>,
+}
+
+impl Writer {
+    fn clocks(&mut self, time: i64) {
+        let clock = |id| Clock { clock_id: Some(id), timestamp: Some(time as u64) };
+        let clocks = [REALTIME, BOOTTIME].map(clock).into();
+        self.push(Some(time), Data::ClockSnapshot(ClockSnapshot { clocks }));
+    }
+
+    /// Writes what the events need, then the events; both are empty after that.
+    fn write(&mut self, tracks: &mut Tracks<'_>, events: &mut Vec<At>) -> io::Result<()> {
+        for descriptor in tracks.made.drain(..) {
+            self.push(None, Data::TrackDescriptor(descriptor));
+        }
+        for (time, event) in events.drain(..) {
+            self.push(Some(time), Data::TrackEvent(event));
+        }
+        if self.packets.len() >= AT_ONCE { self.flush() } else { Ok(()) }
+    }
+
+    fn push(&mut self, time: Option<i64>, data: Data) {
+        self.packets.push(TracePacket {
+            timestamp: time.map(|time| time.max(0) as u64),
+            trusted_packet_sequence_id: Some(1),
+            data: Some(data),
+        });
+    }
+
+    /// Several messages one after the other read as one, with the packets of all.
+    fn flush(&mut self) -> io::Result<()> {
+        let trace = message::Trace { packet: std::mem::take(&mut self.packets) };
+        self.file.write_all(&trace.encode_to_vec())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.flush()?;
+        self.file.flush()
+    }
+}

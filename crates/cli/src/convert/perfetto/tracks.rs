@@ -1,0 +1,167 @@
+//! The tracks that slices are drawn on: a tree of processes, threads, user tags and lanes.
+//!
+//! The slices of a track must nest, but operations of one thread or tag overlap: each overlapping one gets a lane of its own.
+//! Perfetto shows tracks of one name under one parent together.
+//!
+//! Tracks are made known when they are used first. Only so many are remembered: beyond that all are made anew, with new numbers
+//! and the same names.
+
+use std::collections::HashMap;
+use std::ptr;
+
+use dyntrace_trace::Process;
+
+use super::message::{CounterDescriptor, ProcessDescriptor, ThreadDescriptor, TrackDescriptor, Unit};
+use crate::escape;
+
+/// How many tracks are remembered.
+const TRACKS: u64 = 1 << 16;
+
+/// Whose operations lie on a track.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Owner<'t> {
+    /// A thread that submitted them.
+    Thread(u64),
+    /// A user tag.
+    Tag(&'t [u8]),
+}
+
+/// What a track is, within its process.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Place {
+    Process,
+    Tags,
+    Thread(u64),
+    Queue(u64),
+}
+
+/// Numbers for tracks, and the descriptors that are to be written before they are used.
+#[derive(Default)]
+pub struct Tracks<'t> {
+    last: u64,
+    /// The last number when all were forgotten.
+    forgotten: u64,
+    /// By the address of the process.
+    places: HashMap<(usize, Place), u64>,
+    lanes: HashMap<(usize, Owner<'t>), Vec<Lane>>,
+    names: HashMap<(usize, u64), String>,
+    /// The processes by their pids: of two machines' processes with the same one, the first has it in Perfetto.
+    pids: HashMap<u64, usize>,
+    /// What was made and is not yet written.
+    pub made: Vec<TrackDescriptor>,
+}
+
+struct Lane {
+    uuid: u64,
+    /// When its last operation ends.
+    end: i64,
+}
+
+impl<'t> Tracks<'t> {
+    /// Gives a thread its name, for when its track is made.
+    pub fn name(&mut self, process: &Process, tid: u64, name: &[u8]) {
+        self.keep_small();
+        self.names.insert((key(process), tid), escape::name(name));
+    }
+
+    /// The track of a thread.
+    pub fn thread(&mut self, process: &Process, tid: u64) -> u64 {
+        let parent = self.process(process);
+        self.place(process, Place::Thread(tid), |tracks| {
+            let name = tracks.names.get(&(key(process), tid)).cloned();
+            let thread = tracks.pids.get(&process.pid) == Some(&key(process));
+            TrackDescriptor {
+                thread: thread.then(|| ThreadDescriptor {
+                    pid: Some(process.pid as i32),
+                    tid: Some(tid as i64),
+                    thread_name: name.clone(),
+                }),
+                name: Some(name.unwrap_or_else(|| format!("thread {tid}"))),
+                parent_uuid: Some(parent),
+                ..TrackDescriptor::default()
+            }
+        })
+    }
+
+    /// The counter of the queue that an I/O thread takes its jobs from.
+    pub fn queue(&mut self, process: &Process, tid: u64) -> u64 {
+        let parent = self.thread(process, tid);
+        self.place(process, Place::Queue(tid), |_| TrackDescriptor {
+            name: Some("queue length".to_owned()),
+            parent_uuid: Some(parent),
+            counter: Some(CounterDescriptor { unit: Some(Unit::Count.into()) }),
+            ..TrackDescriptor::default()
+        })
+    }
+
+    /// A track that is free from `start` on, and taken until `end`. Operations must be given in the order of their ends.
+    pub fn lane(&mut self, process: &Process, owner: Owner<'t>, start: i64, end: i64) -> u64 {
+        self.keep_small();
+        let lanes = self.lanes.entry((key(process), owner)).or_default();
+        if let Some(lane) = lanes.iter_mut().find(|lane| lane.end <= start) {
+            lane.end = end;
+            return lane.uuid;
+        }
+        let (parent, name) = match owner {
+            Owner::Thread(tid) => (self.thread(process, tid), "operations".to_owned()),
+            Owner::Tag(b"") => (self.tags(process), "no tag".to_owned()),
+            Owner::Tag(tag) => (self.tags(process), escape::name(tag)),
+        };
+        let uuid =
+            self.make(TrackDescriptor { name: Some(name), parent_uuid: Some(parent), ..TrackDescriptor::default() });
+        self.lanes.entry((key(process), owner)).or_default().push(Lane { uuid, end });
+        uuid
+    }
+
+    fn tags(&mut self, process: &Process) -> u64 {
+        let parent = self.process(process);
+        self.place(process, Place::Tags, |_| TrackDescriptor {
+            name: Some("user tags".to_owned()),
+            parent_uuid: Some(parent),
+            ..TrackDescriptor::default()
+        })
+    }
+
+    fn process(&mut self, process: &Process) -> u64 {
+        self.place(process, Place::Process, |tracks| {
+            let first = *tracks.pids.entry(process.pid).or_insert(key(process)) == key(process);
+            let name = escape::name(&process.name);
+            TrackDescriptor {
+                process: first
+                    .then(|| ProcessDescriptor { pid: Some(process.pid as i32), process_name: Some(name.clone()) }),
+                name: Some(format!("{name} {}", process.pid)),
+                ..TrackDescriptor::default()
+            }
+        })
+    }
+
+    fn place(&mut self, process: &Process, place: Place, describe: impl FnOnce(&mut Self) -> TrackDescriptor) -> u64 {
+        if let Some(&uuid) = self.places.get(&(key(process), place)) {
+            return uuid;
+        }
+        let descriptor = describe(self);
+        let uuid = self.make(descriptor);
+        self.places.insert((key(process), place), uuid);
+        uuid
+    }
+
+    fn make(&mut self, descriptor: TrackDescriptor) -> u64 {
+        self.last += 1;
+        self.made.push(TrackDescriptor { uuid: Some(self.last), ..descriptor });
+        self.last
+    }
+
+    fn keep_small(&mut self) {
+        if self.last - self.forgotten > TRACKS || self.names.len() as u64 > TRACKS {
+            self.places.clear();
+            self.lanes.clear();
+            self.names.clear();
+            self.forgotten = self.last;
+        }
+    }
+}
+
+/// The address of a process: the same for all of its operations.
+fn key(process: &Process) -> usize {
+    ptr::from_ref(process).addr()
+}

@@ -1,0 +1,172 @@
+//! `dyntrace convert --to perfetto`, read back.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+
+use prost::Message as _;
+
+use crate::message::{Data, EventType, Trace, TrackDescriptor, TrackEvent, Value};
+use crate::writer::{START, Writer, fired};
+use crate::{made, storm};
+
+/// A slice that was read back.
+struct Slice {
+    track: u64,
+    name: String,
+    begin: u64,
+    end: u64,
+    annotations: BTreeMap<String, String>,
+    /// The names of those around it, the outermost first.
+    around: Vec<String>,
+}
+
+struct Read {
+    tracks: HashMap<u64, TrackDescriptor>,
+    slices: Vec<Slice>,
+    /// What was begun and has no end, by name.
+    open: Vec<String>,
+    counters: Vec<(u64, i64)>,
+    instants: Vec<TrackEvent>,
+}
+
+impl Read {
+    /// Converts the traces and reads the file. Each event's track must have been described before it, and slices must nest.
+    fn back(traces: &[&std::path::Path]) -> Read {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path().join("trace.perfetto");
+        made("convert", traces, &["--to", "perfetto"], &output, 0);
+        let trace = Trace::decode(&*fs::read(&output).unwrap()).unwrap();
+        let mut read = Read {
+            tracks: HashMap::new(),
+            slices: Vec::new(),
+            open: Vec::new(),
+            counters: Vec::new(),
+            instants: Vec::new(),
+        };
+        let mut events = Vec::new();
+        for packet in trace.packet {
+            match packet.data.unwrap() {
+                Data::TrackDescriptor(track) => {
+                    assert!(track.parent_uuid.is_none_or(|parent| read.tracks.contains_key(&parent)));
+                    read.tracks.insert(track.uuid.unwrap(), track);
+                }
+                Data::TrackEvent(event) => {
+                    assert!(read.tracks.contains_key(&event.track_uuid.unwrap()));
+                    events.push((packet.timestamp.unwrap(), event));
+                }
+                Data::ClockSnapshot(_) => {}
+            }
+        }
+        // As Perfetto does it: by time, and by place in the file where times are the same.
+        events.sort_by_key(|(time, _)| *time);
+        let mut stacks = HashMap::<u64, Vec<(u64, TrackEvent)>>::new();
+        for (time, event) in events {
+            let track = event.track_uuid.unwrap();
+            match event.r#type() {
+                EventType::SliceBegin => stacks.entry(track).or_default().push((time, event)),
+                EventType::SliceEnd => {
+                    let stack = stacks.get_mut(&track).unwrap();
+                    let (begin, event) = stack.pop().expect("an end has a beginning");
+                    let around = stack.iter().map(|(_, event)| event.name().to_owned()).collect();
+                    read.slices.push(Slice::new(track, begin, time, event, around));
+                }
+                EventType::Counter => read.counters.push((track, event.counter_value())),
+                EventType::Instant => read.instants.push(event),
+                EventType::Unspecified => panic!("{event:?}"),
+            }
+        }
+        read.open = stacks.into_values().flatten().map(|(_, event)| event.name().to_owned()).collect();
+        read
+    }
+
+    /// The names from the process down to the track.
+    fn way(&self, track: u64) -> Vec<&str> {
+        let track = &self.tracks[&track];
+        let mut way = track.parent_uuid.map(|parent| self.way(parent)).unwrap_or_default();
+        way.push(track.name());
+        way
+    }
+}
+
+impl Slice {
+    fn new(track: u64, begin: u64, end: u64, event: TrackEvent, around: Vec<String>) -> Slice {
+        let name = event.name().to_owned();
+        let shown = |value| match value {
+            Value::String(text) => text,
+            Value::Int(number) => number.to_string(),
+            Value::Uint(number) => number.to_string(),
+        };
+        let annotations = event.debug_annotations.into_iter();
+        let annotations =
+            annotations.map(|annotation| (annotation.name.unwrap(), shown(annotation.value.unwrap()))).collect();
+        Slice { track, name, begin, end, annotations, around }
+    }
+}
+
+#[test]
+fn every_operation_is_on_its_thread_and_its_tag() {
+    let folder = tempfile::tempdir().unwrap();
+    storm::write(folder.path(), 400, 40);
+    let read = Read::back(&[folder.path()]);
+    for done in storm::operations(400, 40) {
+        let id = format!("{{{},{}}}", 1 + done.tag % 2, done.tag);
+        let name = if done.command == 12 { "RENAME" } else { "WRITE_FILE" };
+        let slices: Vec<_> =
+            read.slices.iter().filter(|slice| slice.annotations.get("operation") == Some(&id)).collect();
+        let at = |time: u64| START as u64 + time;
+        let ways: BTreeSet<_> = slices.iter().map(|slice| read.way(slice.track).join("/")).collect();
+        let tag = match done.user_tag {
+            b"" => "no tag".into(),
+            b"no\xffutf8" => r"no\xffutf8".into(),
+            tag => String::from_utf8_lossy(tag),
+        };
+        let (submitter, worker) = (done.submitter(), done.worker());
+        assert_eq!(
+            ways,
+            BTreeSet::from([
+                format!("shop 12/thread {submitter}/operations"),
+                format!("shop 12/thread {worker}"),
+                format!("shop 12/user tags/{tag}")
+            ])
+        );
+        for slice in slices {
+            assert_eq!(slice.name, name);
+            assert_eq!(slice.annotations["path"], storm::PATH);
+            assert_eq!(slice.annotations.get("error").map(String::as_str), (done.errno != 0).then_some("ENOENT"));
+            if read.way(slice.track).len() == 2 {
+                assert_eq!((slice.begin, slice.end), (at(done.int_entry), at(done.int_return)));
+                continue;
+            }
+            assert_eq!((slice.begin, slice.end), (at(done.entered), at(done.returned)));
+            let stages = read.slices.iter().filter(|stage| stage.track == slice.track && stage.around == [name]);
+            let stages = stages.filter(|stage| slice.begin <= stage.begin && stage.end <= slice.end);
+            let stages: Vec<_> = stages.map(|stage| (stage.name.as_str(), stage.begin, stage.end)).collect();
+            let times = [done.entered, done.int_entry, done.int_return, done.returned].map(at);
+            let expected =
+                [("queue wait", times[0], times[1]), ("service", times[1], times[2]), ("delivery", times[2], times[3])];
+            assert_eq!(stages, expected);
+        }
+    }
+    // The one operation that was never answered, on its thread and its tag.
+    assert_eq!(read.open.iter().filter(|name| *name == "WRITE_FILE").count(), 2);
+    assert_eq!(read.open.iter().filter(|name| *name == "queue wait").count(), 2);
+    // Two steps of a queue for each operation.
+    assert_eq!(read.counters.len(), 800);
+    assert!(read.counters.iter().all(|(track, length)| read.way(*track).ends_with(&["queue length"]) && *length <= 5));
+}
+
+#[test]
+fn other_events_are_marks_and_processes_stay_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        let message = fired("user_trace-s1", 5, [name.into()]);
+        Writer::new(folder.path().join(name)).ring("ring-1", 7, &[message]);
+    }
+    let read = Read::back(&[&folder.path().join("a"), &folder.path().join("b")]);
+    let tracks: BTreeSet<_> = read.instants.iter().map(|event| event.track_uuid.unwrap()).collect();
+    assert_eq!((read.instants.len(), tracks.len()), (2, 2));
+    // Both say pid 12: only the first process is Perfetto's process of that pid.
+    let processes: Vec<_> = read.tracks.values().filter(|track| track.parent_uuid.is_none()).collect();
+    assert_eq!((processes.len(), processes.iter().filter(|track| track.process.is_some()).count()), (2, 1));
+    assert!(read.instants.iter().all(|event| event.name() == "user_trace-s1" && event.debug_annotations.len() == 1));
+}

@@ -105,6 +105,13 @@ impl Space for Place {
         unsafe { AtomicU64::from_ptr(self.file.base().add(self.at(packet * SUB_BUFFER as u64) + field).cast()) }
     }
 
+    fn show_discarded(&self, position: u64, discarded: u64) {
+        // Packets of a circle that were never entered are in no trace.
+        if self.mode != Mode::Overwrite {
+            self.file.set_discarded(position, discarded);
+        }
+    }
+
     #[inline(always)]
     fn put(&self, position: u64, id: u16, time: u64, payload: &impl Payload) {
         // SAFETY: the ring has reserved the space from `position` on for this event, in a packet that `prepare` has granted;

@@ -205,8 +205,8 @@ impl StreamFile {
     }
 
     /// Makes prepared pages from byte `after` on say that `discarded` events were lost before them, those that are there and
-    /// those to come. For the one thread that writes the file, with the end of the packet it is in: a reader takes a count
-    /// that is less than the one before for a very large loss.
+    /// those to come. For the one thread that writes the file, and only where no handler of it enters the pages meanwhile. A
+    /// reader takes a count that is less than the one before for a very large loss.
     ///
     /// A page that another thread appends in this very moment may keep the older count, until this is called again.
     pub(crate) fn set_discarded(&self, after: u64, discarded: u64) {

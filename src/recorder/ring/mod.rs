@@ -34,7 +34,8 @@
 //! c. The packet before ends where the position was. If frames hold it, the outermost is told (`closed`), for it will commit.
 //! d. Write the header, commit as in 4, and go on with 1.
 //!
-//! A discarded firing is counted in the packet's header.
+//! A discarded firing is counted in the packet's header, and before that in those of the prepared packets behind it. While
+//! these are written, the level is raised to its bound: a handler that would enter one is discarded instead.
 
 mod cas;
 #[cfg(all(test, loom))]
@@ -67,6 +68,10 @@ pub(super) trait Space {
 
     /// A word of a packet's header.
     fn header(&self, packet: u64, word: Word) -> &AtomicU64;
+
+    /// Makes the prepared packets from the position on, and those to come, show the count of discarded firings: counts
+    /// never go down in a file. No firing enters them meanwhile.
+    fn show_discarded(&self, _position: u64, _discarded: u64) {}
 
     /// Writes an event.
     fn put(&self, position: u64, id: u16, time: u64, payload: &impl Payload);
@@ -303,7 +308,26 @@ impl<S: Space> Ring<S> {
             }
         }
         if let Some(last) = state.position.checked_sub(1) {
+            self.show_discarded_ahead();
             self.show_discarded(last / SUB_BUFFER);
+        }
+    }
+
+    fn show_discarded_ahead(&self) {
+        loop {
+            let state = State::of(self.word.load(Relaxed));
+            self.space.interrupted();
+            if cas::exchange(&self.word, state.word(), State { level: DEPTH, ..state }.word()) {
+                let (end, discarded) = (state.position.next_multiple_of(SUB_BUFFER), self.discarded());
+                self.space.interrupted();
+                self.space.show_discarded(end, discarded);
+                self.space.interrupted();
+                // Handlers are discarded at this level, so the word is as it was left here.
+                self.word.store(state.word(), Relaxed);
+                if discarded == self.discarded() {
+                    return;
+                }
+            }
         }
     }
 

@@ -233,3 +233,29 @@ fn a_ring_goes_to_another_thread_with_a_new_packet() {
     assert_eq!(threads, [7, 8]);
     assert_eq!(committed(ring).iter().map(|(packet, id, _)| (*packet, *id)).collect::<Vec<_>>(), [(0, 1), (1, 2)]);
 }
+
+/// As after a kill: the prepared packets are still there.
+#[test]
+fn counts_never_go_down_in_a_file() {
+    use crate::recorder::options::Mode;
+    use crate::recorder::place::Place;
+    use crate::recorder::synthetic::packets;
+
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("ring");
+    let ring = Ring::new(Place::create(&path, [0; 16], 0, Mode::Stream, 1 << 20).unwrap());
+    ring.adopt(1);
+    let counts = || -> Vec<u64> {
+        packets(&std::fs::read(&path).unwrap()).unwrap().iter().map(|packet| packet.discarded).collect()
+    };
+    ring.record(0, &(0u64,));
+    let word = ring.word.load(Relaxed);
+    ring.word.store(State { level: DEPTH, ..State::of(word) }.word(), Relaxed);
+    ring.record(0, &(0u64,));
+    ring.record(0, &(0u64,));
+    ring.word.store(word, Relaxed);
+    assert_eq!(ring.discarded(), 2);
+    assert!(counts().iter().all(|&count| count == 2), "{:?}", counts());
+    ring.space().prepare_ahead(0, 1 << 18).unwrap();
+    assert!(counts().iter().all(|&count| count == 2), "{:?}", counts());
+}

@@ -33,8 +33,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use exit::{Failure, Outcome};
 use list::Subject;
 use provider::Providers;
-use run::{Asked, Request};
-use tracer::Kind;
+use run::{Asked, By, Request};
 
 /// Watch Rust programs that use dyntrace: run tracing scripts, list probes, check a machine
 #[derive(Parser)]
@@ -67,7 +66,7 @@ enum Command {
         pid: Option<u32>,
         /// Use this tracer
         #[arg(long, value_enum)]
-        tracer: Option<Kind>,
+        tracer: Option<By>,
         /// Write the trace to a file
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,

@@ -159,6 +159,12 @@ impl Named {
         })
     }
 
+    /// Those of these names, each with its provider: `dyntrace:efile_drv-entry`.
+    pub fn exactly<'a>(probes: impl Iterator<Item = &'a str>) -> Named {
+        let split = |probe: &'a str| probe.split_once(':').unwrap_or(("", probe));
+        Named(probes.map(split).map(|(provider, probe)| (provider.to_owned(), probe.to_owned())).collect())
+    }
+
     /// Whether the probe at a site is among them.
     pub fn includes(&self, note: &Note) -> bool {
         let name = note.tool_name();

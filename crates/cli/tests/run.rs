@@ -59,14 +59,65 @@ fn bpftrace_comes_first_and_an_old_one_is_passed_over_by_name() {
 
 #[test]
 fn no_tracer() {
-    Machine::new().run("exit 0").fails_with(69, "bpftrace: not found in PATH");
-    let ran = Machine::new().with("dtrace", HEADER_GENERATOR, "refuse").run("exit 0");
+    let asked = |kind| Machine::new().run_with("exit 0", &["--tracer", kind]);
+    asked("bpftrace").fails_with(69, "bpftrace: not found in PATH");
+    asked("stap").fails_with(69, "stap: not found in PATH");
+    let ran = Machine::new().with("dtrace", HEADER_GENERATOR, "refuse").run_with("exit 0", &["--tracer", "dtrace"]);
     ran.fails_with(69, "SystemTap's generator of header files");
-    Machine::new().run_with("exit 0", &["--tracer", "stap"]).fails_with(69, "stap: not found in PATH");
-    if may_trace() {
-        let ran = Machine::new().with("bpftrace", OLD_BPFTRACE, "refuse").run("exit 0");
-        ran.fails_with(69, "the script needs 10; bpftrace 0.24.0 or newer is needed");
-    }
+    let run = |arguments: &[&str]| Ran::of(Machine::new().dyntrace("exit 0", arguments).output().unwrap());
+    let own = std::process::id().to_string();
+    run(&["run", "user-probe", "-p", &own]).fails_with(69, "bpftrace: not found in PATH");
+    let script = Machine::new();
+    fs::write(script.path("own.bt"), "usdt:$1:dyntrace:user_trace__s1 { }").unwrap();
+    run(&["run", script.path("own.bt").to_str().unwrap(), "--", &program()[0]])
+        .fails_with(69, "no tracer here can run");
+}
+
+#[test]
+fn the_recorder_takes_the_place_of_a_tracer() {
+    let lines = "user_trace s1 | hello\n";
+    let ran = Machine::new().run("exit 3");
+    assert_eq!((ran.status, ran.err.as_str()), (Some(3), ""), "{ran:?}");
+    assert!(ran.out.contains("program: traced true") && ran.out.ends_with(lines), "{ran:?}");
+
+    let machine = Machine::new().with("bpftrace", OLD_BPFTRACE, "refuse");
+    let ran = machine.run("die 9");
+    assert_eq!(ran.status, Some(128 + 9), "{ran:?}");
+    assert!(ran.out.ends_with(lines), "{ran:?}");
+    assert!(ran.err.contains("using the recorder, for bpftrace cannot be used"), "{ran:?}");
+
+    let trace = machine.path("trace");
+    let ran = machine.run_with("exit 0", &["--tracer", "recorder", "-o", trace.to_str().unwrap()]);
+    assert_eq!((ran.status, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    assert!(!ran.out.contains("user_trace"), "{ran:?}");
+    assert_eq!(fs::read_to_string(trace).unwrap(), lines);
+}
+
+#[test]
+fn a_command_that_records_itself_is_shown_live_and_gets_signals() {
+    let machine = Machine::new();
+    let mut run = machine.dyntrace("wait", &["run", "--tracer", "recorder", "user-probe", "--"]);
+    let mut run = run.env("TMPDIR", machine.path(".")).args(program()).spawn().unwrap();
+    read_until(run.stdout.take().unwrap(), "user_trace s1 | hello");
+    send(&run, Signal::SIGTERM);
+    assert_eq!(run.wait().unwrap().code(), Some(128 + Signal::SIGTERM as i32));
+    assert_eq!(fs::read_dir(machine.path(".")).unwrap().count(), 0, "the trace is removed");
+}
+
+#[test]
+fn what_the_recorder_cannot_do() {
+    let machine = Machine::new();
+    let run = |arguments: &[&str]| {
+        let mut command = machine.dyntrace("exit 0", &["run", "--tracer", "recorder"]);
+        Ran::of(command.args(arguments).output().unwrap())
+    };
+    let script = machine.path("own.bt");
+    fs::write(&script, "usdt:$1:dyntrace:user_trace__s1 { }").unwrap();
+    run(&[script.to_str().unwrap(), "--", &program()[0]]).fails_with(2, "it makes the lines of efile_drv, messages");
+    let own = std::process::id().to_string();
+    run(&["user-probe", "-p", &own]).fails_with(2, &format!("dyntrace record -p {own} -o trace"));
+    run(&["user-probe", "--", "/bin/true"]).fails_with(65, "has no probes");
+    run(&["user-probe", "-o", "/nonexistent/trace", "--", &program()[0]]).fails_with(1, "cannot write to");
 }
 
 #[test]
@@ -83,11 +134,15 @@ fn no_privileges() {
     let output = std::process::Command::new(machine.path("dyntrace"))
         .args(["run", "user-probe", "--"])
         .arg(machine.path("program"))
+        .args(&program()[1..])
+        .envs([("ROLE", "program"), ("ACT", "exit 0")])
         .env("PATH", machine.path("."))
         .uid(65534)
         .gid(65534)
         .output();
-    Ran::of(output.unwrap()).fails_with(69, "tracing needs root");
+    let ran = Ran::of(output.unwrap());
+    ran.fails_with(0, "using the recorder, for bpftrace cannot be used");
+    assert!(ran.err.contains("tracing needs root") && ran.out.ends_with("user_trace s1 | hello\n"), "{ran:?}");
 }
 
 #[test]
@@ -105,7 +160,10 @@ fn what_is_wrong_is_said_before_anything_starts() {
     run(&["run", "user-probe", "-p", "4194305"]).fails_with(65, "there is no process");
     if may_trace() {
         run(&["run", "user-probe", "--", "/bin/true"]).fails_with(65, "has no probes");
-        run(&["run", "messages", "--", &program()[0]]).fails_with(65, "none of the probes that the script names");
+        let other = machine.path("other.bt");
+        fs::write(&other, "usdt:$1:shop:sale { }").unwrap();
+        run(&["run", other.to_str().unwrap(), "--", &program()[0]])
+            .fails_with(65, "none of the probes that the script names");
         let script = machine.path("bpftrace");
         run(&["run", "user-probe", "--", script.to_str().unwrap()]).fails_with(65, "is a script for an interpreter");
         let fixed = machine.path("fixed.bt");

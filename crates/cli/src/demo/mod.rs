@@ -16,7 +16,7 @@ use crate::exit::Outcome;
 use crate::operation::{command_name, errno_name};
 use crate::report::format::duration;
 use crate::view::Format;
-use crate::{escape, losses};
+use crate::{escape, losses, render};
 
 /// The examples and the exit statuses.
 pub const HELP: &str = "\
@@ -47,7 +47,7 @@ pub fn demo(output: Option<&Path>) -> Outcome {
 
 fn print(trace: &Trace, output: Option<&Path>) -> io::Result<()> {
     let (mut lines, mut table) = (Vec::new(), TITLES.to_owned());
-    let mut format = Format::scripts();
+    let mut format = Format::on_stdout(render::ALL);
     let mut operations = Operations::default();
     for event in trace.events().filter(|event| event.class.provider() != "recorder") {
         format.event(&event, &mut lines);

@@ -27,6 +27,13 @@ pub struct Rendering {
     pub lines: &'static [Line],
 }
 
+impl Rendering {
+    /// Whether it prints the events of this probe.
+    pub fn prints(&self, probe: &str) -> bool {
+        self.lines.iter().any(|line| line.probe == probe)
+    }
+}
+
 /// All of them.
 pub const ALL: &[Rendering] = &[
     Rendering { script: "efile_drv", lines: efile_drv::LINES },

@@ -3,12 +3,18 @@
 use std::fmt::Write as _;
 
 use anyhow::anyhow;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
 use crate::escape;
 use crate::exit::{self, Failure};
+use crate::render::{self, Rendering};
 use crate::script::Script;
 use crate::system;
 use crate::tracer::{self, Kind, Search, Tracer};
+
+use super::recorded;
+use super::target::Asked;
 
 /// Why a tracer is not taken.
 struct Refusal {
@@ -18,23 +24,88 @@ struct Refusal {
     why: String,
 }
 
-/// The first tracer that is here and fit for `script`, or the one `asked` for; and the script in its language.
-pub fn choose(script: &Script, asked: Option<Kind>) -> Result<(Tracer, &str), Failure> {
+/// What makes the lines of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A tracer, from a script in its language.
+    Tracer(Kind),
+    /// The recorder in the program, and this command.
+    Recorder,
+}
+
+impl ValueEnum for By {
+    fn value_variants<'a>() -> &'a [By] {
+        const { &[By::Tracer(Kind::Dtrace), By::Tracer(Kind::Stap), By::Tracer(Kind::Bpftrace), By::Recorder] }
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            By::Tracer(kind) => kind.to_possible_value(),
+            By::Recorder => Some(PossibleValue::new("recorder").help("None: the command records itself")),
+        }
+    }
+}
+
+/// What was chosen.
+pub enum Choice<'a> {
+    /// A tracer, and the script in its language.
+    Tracer(Tracer, &'a str),
+    /// The recorder, and what makes lines of its events.
+    Recorder(&'static Rendering),
+}
+
+/// The first tracer that is here and fit for `script`, or the one `asked` for. Where there is none, the recorder.
+pub fn choose<'a>(script: &'a Script, target: &Asked, asked: Option<By>) -> Result<Choice<'a>, Failure> {
+    let asked = match asked {
+        None => None,
+        Some(By::Tracer(kind)) => Some(kind),
+        Some(By::Recorder) => return rendering(script, target).map(Choice::Recorder),
+    };
     let candidates = asked.as_ref().map_or(Kind::PREFERRED, std::slice::from_ref);
     let mut refusals = Vec::new();
     for &kind in candidates {
         let Some(text) = script.text(kind) else { continue };
         match fit(kind, text) {
             Ok(tracer) => {
-                for refusal in refusals.iter().filter(|refusal: &&Refusal| refusal.is_here) {
-                    anstream::eprintln!("dyntrace: using {kind}, for {} cannot be used: {}", refusal.kind, refusal.why);
-                }
-                return Ok((tracer, text));
+                say(&kind.to_string(), &refusals);
+                return Ok(Choice::Tracer(tracer, text));
             }
             Err(refusal) => refusals.push(refusal),
         }
     }
-    Err(none(script, asked, &refusals))
+    match rendering(script, target) {
+        Ok(rendering) if asked.is_none() && recorded::IS_SUPPORTED => {
+            say("the recorder", &refusals);
+            Ok(Choice::Recorder(rendering))
+        }
+        _ => Err(none(script, asked, &refusals)),
+    }
+}
+
+/// Tells why others that are here are passed over.
+fn say(chosen: &str, refusals: &[Refusal]) {
+    for refusal in refusals.iter().filter(|refusal| refusal.is_here) {
+        anstream::eprintln!("dyntrace: using {chosen}, for {} cannot be used: {}", refusal.kind, refusal.why);
+    }
+}
+
+/// What makes the lines of `script` from recorded events.
+fn rendering(script: &Script, target: &Asked) -> Result<&'static Rendering, Failure> {
+    let why = match (script, target) {
+        (Script::Shipped(script), Asked::Command(_)) => {
+            return Ok(render::find(script.name).expect("every shipped script has a rendering: a test holds that"));
+        }
+        (Script::File { .. }, _) => {
+            let names: Vec<&str> = render::ALL.iter().map(|rendering| rendering.script).collect();
+            format!("the recorder cannot run {}: it makes the lines of {} only", script.name(), names.join(", "))
+        }
+        (_, Asked::Process(pid)) => {
+            format!(
+                "the recorder prints the lines of a command: for a process, dyntrace record -p {pid} -o trace, and dyntrace view trace"
+            )
+        }
+    };
+    Err(Failure::new(exit::USAGE, anyhow!(why)))
 }
 
 fn fit(kind: Kind, text: &str) -> Result<Tracer, Refusal> {

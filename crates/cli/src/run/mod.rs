@@ -5,12 +5,14 @@ mod gate;
 mod leftovers;
 mod marks;
 mod output;
+#[cfg_attr(target_os = "linux", path = "recorded.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "unrecorded.rs")]
+mod recorded;
 mod session;
 mod target;
 mod tracing;
 mod watch;
 
-use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -19,14 +21,17 @@ use tempfile::NamedTempFile;
 
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
+use crate::render::Rendering;
 use crate::script::{self, Named, Script};
 use crate::signals::Notice;
 use crate::tracer::Kind;
 
+use choose::Choice;
 use marks::Mark;
 use output::{Sink, Trace};
 use target::Target;
 
+pub use choose::By;
 pub use target::Asked;
 
 /// What happens while a command runs.
@@ -43,8 +48,8 @@ enum Event {
 pub struct Request {
     /// The name or the path of the script.
     pub script: String,
-    /// The tracer, if not the first that is fit.
-    pub tracer: Option<Kind>,
+    /// What makes the lines, if not the first tracer that is fit.
+    pub tracer: Option<By>,
     /// Where the trace goes, if not to standard output.
     pub output: Option<PathBuf>,
     /// What is traced.
@@ -55,23 +60,30 @@ pub struct Request {
 pub fn run(request: &Request) -> Outcome {
     let script = Script::find(&request.script).map_err(|error| Failure::new(exit::USAGE, error))?;
     let target = Target::find(&request.asked)?;
-    let (tracer, text) = choose::choose(&script, request.tracer)?;
+    let (tracer, text) = match choose::choose(&script, &request.asked, request.tracer)? {
+        Choice::Tracer(tracer, text) => (tracer, text),
+        Choice::Recorder(rendering) => return record(rendering, request, &target),
+    };
     let named = Named::read(text, tracer.kind);
     if tracer.kind == Kind::Bpftrace {
         refuse_fixed_path(&script, text)?;
     }
     let sites = target.sites(&named)?;
-    let sink = match &request.output {
-        None => Sink::Stdout,
-        Some(path) => {
-            Sink::File(File::create(path).with_context(|| format!("cannot write to {}", escape::path(path)))?)
-        }
-    };
+    let sink = Sink::open(request.output.as_deref())?;
     let mark = matches!(script, Script::Shipped(_)).then(Mark::new);
     let text = mark.as_ref().map_or_else(|| text.to_owned(), |mark| mark.put_into(text));
     let file = ScriptFile::new(&script, tracer.kind, &text)?;
     session::Session { tracer: &tracer, script: file.path(), target: &target, asked: &request.asked, sites: &sites }
         .run(Trace::new(sink, mark))
+}
+
+/// Runs the command without a tracer.
+fn record(rendering: &'static Rendering, request: &Request, target: &Target) -> Outcome {
+    let Asked::Command(words) = &request.asked else {
+        unreachable!("the recorder is chosen for commands only");
+    };
+    target.sites(&Named::exactly(rendering.lines.iter().map(|line| line.probe)))?;
+    recorded::run(rendering, target, words, Sink::open(request.output.as_deref())?)
 }
 
 /// A probe of a process, attached by the path of its program as well, makes bpftrace report each event twice.

@@ -2,12 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use crate::escape::Stream;
+use anyhow::Context as _;
+
+use crate::escape::{self, Stream};
+use crate::render::Rendering;
+use crate::view::Format;
 
 use super::Event;
 use super::marks::{Mark, Marked};
@@ -33,14 +38,35 @@ pub enum Sink {
 }
 
 impl Sink {
-    fn write(&mut self, text: &str) -> io::Result<()> {
+    /// The file at `path`, made anew; standard output if there is none.
+    pub fn open(path: Option<&Path>) -> anyhow::Result<Sink> {
+        let Some(path) = path else { return Ok(Sink::Stdout) };
+        let file = File::create(path).with_context(|| format!("cannot write to {}", escape::path(path)))?;
+        Ok(Sink::File(file))
+    }
+
+    /// How the script of `rendering` is written to it.
+    pub fn format(&self, rendering: &'static Rendering) -> Format {
+        let renderings = std::slice::from_ref(rendering);
         match self {
-            Sink::Stdout => {
-                let mut out = io::stdout().lock();
-                out.write_all(text.as_bytes())?;
-                out.flush()
-            }
-            Sink::File(file) => file.write_all(text.as_bytes()),
+            Sink::Stdout => Format::on_stdout(renderings),
+            Sink::File(_) => Format::plain(renderings),
+        }
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Sink::Stdout => io::stdout().write(bytes),
+            Sink::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Sink::Stdout => io::stdout().flush(),
+            Sink::File(file) => file.flush(),
         }
     }
 }
@@ -88,7 +114,8 @@ impl Trace {
         if let Some(marked) = &mut self.marked {
             text = marked.push(&text);
         }
-        self.to.write(&self.lines.pass(&text))
+        self.to.write_all(self.lines.pass(&text).as_bytes())?;
+        self.to.flush()
     }
 
     fn finish(mut self) -> io::Result<()> {
@@ -97,7 +124,8 @@ impl Trace {
             text = marked.push(&text);
             text += &marked.finish();
         }
-        self.to.write(&self.lines.pass(&text))
+        self.to.write_all(self.lines.pass(&text).as_bytes())?;
+        self.to.flush()
     }
 }
 

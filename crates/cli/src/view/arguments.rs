@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use dyntrace_trace::{Event, Process, Selection, Trace};
 
+use crate::render;
+
 use super::csv::Csv;
 use super::format::{self, Format};
 use super::json::Json;
@@ -125,7 +127,7 @@ impl Arguments {
             let own = self.shows_own_events();
             Format::Csv(Csv::new(classes.filter(|class| own || !format::is_own(class)), out))
         } else {
-            Format::scripts()
+            Format::on_stdout(render::ALL)
         }
     }
 }

@@ -6,7 +6,7 @@ use anstream::{AutoStream, ColorChoice};
 use dyntrace_trace::{Event, EventClass, Process, Value};
 use smallvec::SmallVec;
 
-use crate::render;
+use crate::render::Rendering;
 
 use super::csv::Csv;
 use super::json::Json;
@@ -23,10 +23,15 @@ pub enum Format {
 }
 
 impl Format {
-    /// As the shipped scripts print them, on standard output.
-    pub fn scripts() -> Format {
+    /// As the scripts of these `renderings` print them, on standard output.
+    pub fn on_stdout(renderings: &'static [Rendering]) -> Format {
         let is_coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
-        Format::Text(Text::new(render::ALL, is_coloured))
+        Format::Text(Text::new(renderings, is_coloured))
+    }
+
+    /// The same for a file.
+    pub fn plain(renderings: &'static [Rendering]) -> Format {
+        Format::Text(Text::new(renderings, false))
     }
 
     /// Forgets the classes: those of the next events are of a trace that was opened anew.

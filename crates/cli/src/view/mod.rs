@@ -19,7 +19,7 @@ use crate::{losses, trace};
 
 pub use arguments::{Arguments, HELP};
 pub use format::Format;
-pub use live::Live;
+pub use live::{Live, PAUSE};
 
 use slow::Slow;
 

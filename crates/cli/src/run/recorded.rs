@@ -1,0 +1,105 @@
+//! A shipped script without a tracer: the command records itself, and the script's lines are made from its events as they come.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::sync::mpsc::{self, Receiver};
+
+use anyhow::{Context as _, anyhow};
+use dyntrace::recorder::{Glob, Options};
+use dyntrace_trace::{Event, Follow};
+
+use crate::command::Running;
+use crate::escape;
+use crate::exit::{self, Failure, Outcome};
+use crate::losses;
+use crate::render::Rendering;
+use crate::signals::{self, Notice};
+use crate::view::{Live, PAUSE};
+
+use super::output::Sink;
+use super::target::Target;
+
+/// Whether commands can record themselves here.
+pub const IS_SUPPORTED: bool = true;
+
+/// Runs the command and prints what `rendering` makes of its events.
+pub fn run(rendering: &'static Rendering, target: &Target, words: &[OsString], sink: Sink) -> Outcome {
+    let temporary = tempfile::Builder::new().prefix("dyntrace-run-").tempdir();
+    let temporary = temporary.context("cannot make a temporary directory for the trace")?;
+    let folder = temporary.path().join("trace");
+    let (sender, notices) = mpsc::channel();
+    signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
+
+    let running = start(rendering, target, words, &folder)?;
+    let mut live = Live {
+        from: Follow::new([&folder]),
+        format: sink.format(rendering),
+        is_wanted: |event: &Event<'_>| rendering.prints(&event.class.name),
+        to: sink,
+    };
+    let status = follow(&mut live, running, &notices)?;
+    outcome(status, &live.from, &folder)
+}
+
+fn start(rendering: &Rendering, target: &Target, words: &[OsString], folder: &Path) -> Result<Running, Failure> {
+    let mut options = Options::new(folder);
+    options.probes = rendering.lines.iter().map(|line| Glob::from(line.probe)).collect();
+    let mut command = Command::new(&target.program);
+    command.arg0(&words[0]).args(&words[1..]).env("DYNTRACE", options.to_string());
+    command.spawn().map(Running::new).map_err(|error| {
+        let program = escape::path(&target.program);
+        Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot start {program}: {error}"))
+    })
+}
+
+/// Prints events until the command has ended, and then those that are left. Whatever becomes of the trace, the command goes on.
+fn follow(
+    live: &mut Live<Sink, impl FnMut(&Event<'_>) -> bool>,
+    mut running: Running,
+    notices: &Receiver<Notice>,
+) -> anyhow::Result<ExitStatus> {
+    let mut is_printing = true;
+    loop {
+        match notices.recv_timeout(PAUSE) {
+            Ok(Notice::Signal(signal)) if !signal.is_from_terminal => running.send(signal.number),
+            Ok(_) | Err(_) => {}
+        }
+        running.poll().context("cannot wait for the command")?;
+        if is_printing {
+            let printed = if running.ended.is_some() { live.rest() } else { live.look().map(|_| ()) };
+            is_printing = printed.inspect_err(say).is_ok();
+        }
+        if let Some(status) = running.ended {
+            return Ok(status);
+        }
+    }
+}
+
+fn say(error: &anyhow::Error) {
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    if !error.downcast_ref().is_some_and(is_gone) {
+        anstream::eprintln!("dyntrace: cannot print the trace any more: {error:#}");
+    }
+}
+
+/// The exit status: the command's own unless that is 0 and the trace is not whole.
+fn outcome(status: ExitStatus, from: &Follow, folder: &Path) -> Outcome {
+    let losses = from.losses();
+    losses::say(&losses);
+    let how = if !folder.exists() {
+        "recorded nothing: it is not built with a dyntrace that has the recorder, or has more rights than its caller"
+    } else if !losses.is_empty() {
+        "could not record everything: the trace is not whole"
+    } else {
+        return Ok(exit::like(status));
+    };
+    let failure = Failure::new(exit::TRACER_FAILED, anyhow!("the command {how}"));
+    if status.success() {
+        return Err(failure);
+    }
+    anstream::eprintln!("dyntrace: {:#}", failure.error);
+    Ok(exit::like(status))
+}

@@ -38,7 +38,8 @@ fn events(count: u64) -> String {
     if count == 1 { "1 event".to_owned() } else { format!("{count} events") }
 }
 
-fn warn(what: &str) {
+/// Says one thing in that way.
+pub fn warn(what: &str) {
     let style = anstyle::Style::new().fg_color(Some(anstyle::AnsiColor::Yellow.into())).bold();
     anstream::eprintln!("{style}dyntrace:{style:#} {what}");
 }

@@ -12,11 +12,19 @@ mod losses;
 mod operation;
 mod process;
 mod provider;
+#[cfg(target_os = "linux")]
+mod record;
+#[cfg(target_os = "linux")]
+mod recover;
 mod render;
 mod report;
 mod run;
 mod script;
 mod signals;
+#[cfg(target_os = "linux")]
+mod snapshot;
+#[cfg(target_os = "linux")]
+mod status;
 mod system;
 mod trace;
 mod tracer;
@@ -102,6 +110,25 @@ enum Command {
         #[arg(long, value_name = "FILE.d")]
         provider: Vec<PathBuf>,
     },
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = record::HELP)]
+    /// Have a program record itself: no tracer, no privileges
+    ///
+    /// The program writes its events to files of its own, one for each thread, which are there whatever becomes of it. So do programs that
+    /// it starts. A running process has to allow it: by dyntrace::recorder::control(), or by DYNTRACE=control in its environment.
+    Record(record::Arguments),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = snapshot::HELP)]
+    /// Write the last events of a process that keeps them to a trace
+    Snapshot(snapshot::Arguments),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = recover::HELP)]
+    /// Make a plain trace of one that a crash or damage left
+    Recover(recover::Arguments),
+    #[cfg(target_os = "linux")]
+    #[command(alias = "sessions", after_long_help = status::HELP)]
+    /// Show which processes let their recorder be controlled, and what they record
+    Status(status::Arguments),
     #[command(after_long_help = report::HELP)]
     /// Show a trace as one self-contained HTML page
     Report(report::Arguments),
@@ -197,6 +224,14 @@ fn perform(command: Command) -> Outcome {
         Command::Doctor { binary, json, provider } => {
             doctor::doctor(binary.as_deref(), &Providers::with(&provider)?, json)
         }
+        #[cfg(target_os = "linux")]
+        Command::Record(arguments) => record::record(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Snapshot(arguments) => snapshot::snapshot(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Recover(arguments) => recover::recover(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Status(arguments) => status::status(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),
         Command::View(arguments) => view::view(&arguments),

@@ -5,7 +5,7 @@ mod csv;
 mod format;
 mod json;
 mod live;
-mod names;
+pub mod names;
 mod slow;
 mod text;
 mod time;

@@ -1,0 +1,42 @@
+//! A command that records itself: started with what it is to record in its environment.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitStatus};
+use std::sync::mpsc::{self, RecvTimeoutError};
+
+use anyhow::{Context as _, anyhow};
+use dyntrace::recorder::Options;
+
+use crate::command::{Running, locate};
+use crate::escape;
+use crate::exit::{self, Failure};
+use crate::signals::{self, Notice};
+
+use super::progress::{PAUSE, Progress};
+
+/// Runs the command to its end. Signals that are sent to this process are for it.
+pub fn run(words: &[OsString], options: &Options) -> Result<ExitStatus, Failure> {
+    let program = locate(words.first().map_or("".as_ref(), OsString::as_os_str))?;
+    let (sender, notices) = mpsc::channel();
+    signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
+    let child = Command::new(&program).arg0(&words[0]).args(&words[1..]).env("DYNTRACE", options.to_string()).spawn();
+    let child = child.map_err(|error| {
+        Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot start {}: {error}", escape::path(&program)))
+    })?;
+    let mut running = Running::new(child);
+    let mut progress = Progress::new(&options.directory);
+    loop {
+        running.poll().context("cannot wait for the command")?;
+        if let Some(status) = running.ended {
+            return Ok(status);
+        }
+        match notices.recv_timeout(PAUSE) {
+            // The terminal has sent it to the command, too.
+            Ok(Notice::Signal(signal)) if !signal.is_from_terminal => running.send(signal.number),
+            Ok(Notice::Signal(_) | Notice::ChildChanged) => {}
+            Err(RecvTimeoutError::Timeout) => progress.show(),
+            Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("nobody receives signals any more").into()),
+        }
+    }
+}

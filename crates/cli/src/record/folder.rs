@@ -1,0 +1,73 @@
+//! The folder that a trace is written to.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+
+use crate::escape;
+use crate::exit::{self, Failure};
+
+/// The absolute path of the folder that the user wants, or of a new one with that `name` or one like it.
+pub fn choose(wanted: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
+    let path = match wanted {
+        Some(path) if is_free(path)? => path.to_owned(),
+        Some(path) => {
+            let path = escape::path(path);
+            return Err(Failure::new(
+                exit::USAGE,
+                anyhow!("{path} is there already: remove it, or choose another folder with -o"),
+            ));
+        }
+        None => free_one(name)?,
+    };
+    let path = std::path::absolute(&path).with_context(|| format!("cannot tell where {} is", escape::path(&path)))?;
+    if path.to_str().is_none() {
+        let path = escape::path(path);
+        return Err(Failure::new(exit::USAGE, anyhow!("the path {path} is not UTF-8: choose another folder with -o")));
+    }
+    Ok(path)
+}
+
+fn free_one(name: &str) -> Result<PathBuf, Failure> {
+    let mut path = PathBuf::from(name);
+    for number in 2_u32.. {
+        if is_free(&path)? {
+            break;
+        }
+        path = PathBuf::from(format!("{name}-{number}"));
+    }
+    Ok(path)
+}
+
+/// Whether nothing is there yet, or an empty folder.
+fn is_free(path: &Path) -> anyhow::Result<bool> {
+    match fs::read_dir(path) {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(false),
+        Err(error) => Err(error).with_context(|| format!("cannot look into {}", escape::path(path))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let name = place.path().join("trace");
+        let choose_one = || choose(None, name.to_str().unwrap()).unwrap();
+        assert_eq!(choose_one(), name);
+        fs::create_dir(&name).unwrap();
+        assert_eq!(choose_one(), name, "an empty folder may have been made for it");
+        fs::write(name.join("file"), "").unwrap();
+        assert_eq!(choose_one(), place.path().join("trace-2"));
+        fs::write(place.path().join("trace-2"), "").unwrap();
+        assert_eq!(choose_one(), place.path().join("trace-3"));
+        let refusal = choose(Some(&name), "trace").unwrap_err();
+        assert_eq!((refusal.status, refusal.error.to_string().contains("there already")), (exit::USAGE, true));
+    }
+}

@@ -1,0 +1,70 @@
+//! `dyntrace record`: a program records itself, from its beginning or from now on.
+
+mod arguments;
+mod command;
+mod end;
+pub mod folder;
+pub mod process;
+mod progress;
+pub mod summary;
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+use std::process::{ExitCode, ExitStatus};
+
+use anyhow::Context as _;
+
+use crate::escape;
+use crate::exit::{self, Failure, Outcome};
+
+use summary::Summary;
+
+pub use arguments::{Arguments, HELP};
+pub use command::run;
+pub use end::end;
+
+/// Records what the user asked for and says what came of it.
+pub fn record(arguments: &Arguments) -> Outcome {
+    let directory = folder::choose(arguments.output.as_deref(), "trace")?;
+    let options = arguments.options(&directory);
+    let status = match arguments.pid {
+        Some(pid) => process::record(pid, &options).map(|()| None)?,
+        None => {
+            make(&directory)?;
+            Some(run(&arguments.command_line, &options)?)
+        }
+    };
+    match finish(&directory, arguments.json) {
+        // The command's own status says more.
+        Ok(_) if status.is_some_and(|status| !status.success()) => Ok(like(status)),
+        Err(failure) if status.is_some_and(|status| !status.success()) => {
+            anstream::eprintln!("dyntrace: {:#}", failure.error);
+            Ok(like(status))
+        }
+        other => other,
+    }
+}
+
+fn like(status: Option<ExitStatus>) -> ExitCode {
+    status.map_or(ExitCode::SUCCESS, exit::like)
+}
+
+/// What cannot be written is said before the command is started.
+fn make(directory: &Path) -> anyhow::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+        .with_context(|| format!("cannot make the folder {}: choose another with -o", escape::path(directory)))
+}
+
+/// Ends the trace and prints the last line on standard error: standard output is the command's.
+fn finish(directory: &Path, json: bool) -> Result<ExitCode, Failure> {
+    end(directory)?;
+    let summary = Summary::of(directory)?;
+    let status = summary.say_losses();
+    let line = if json { summary.json() } else { summary.line("recording") };
+    anstream::eprintln!("{line}");
+    Ok(status)
+}

@@ -1,0 +1,68 @@
+//! A process that records itself because it was asked to over its control socket.
+
+use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+
+use anyhow::{Context as _, anyhow};
+use dyntrace::recorder::Options;
+use dyntrace::recorder::control::protocol::{Record, Request};
+use dyntrace::recorder::control::{Connection, ControlError};
+use nix::sys::signal::Signal;
+
+use crate::exit::{self, Failure};
+use crate::signals::{self, Notice};
+
+use super::progress::{PAUSE, Progress};
+
+/// Has process `pid` record until a signal asks for the end or the process ends.
+pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
+    let mut connection = connect(pid)?;
+    let (sender, notices) = mpsc::channel();
+    signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
+    let started = connection.request(&Request::Start(options.clone())).map_err(refusal)?;
+    let session = number(&started, "session")?;
+    let mut progress = Progress::new(&options.directory);
+    let proc = format!("/proc/{pid}");
+    // A forked child keeps the socket of a process that has ended.
+    while connection.is_open() && Path::new(&proc).exists() {
+        match notices.recv_timeout(PAUSE) {
+            Ok(Notice::Signal(signal)) if is_for_others(signal.number) => {}
+            Ok(Notice::Signal(_)) => {
+                return match connection.request(&Request::Stop(session)) {
+                    Ok(_) => Ok(()),
+                    // Its last moment was this one.
+                    Err(ControlError::System { .. }) if !connection.is_open() => Ok(()),
+                    Err(error) => Err(refusal(error)),
+                };
+            }
+            Ok(Notice::ChildChanged) => {}
+            Err(RecvTimeoutError::Timeout) => progress.show(),
+            Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("nobody receives signals any more").into()),
+        }
+    }
+    Ok(())
+}
+
+fn is_for_others(signal: i32) -> bool {
+    matches!(Signal::try_from(signal), Ok(Signal::SIGUSR1 | Signal::SIGUSR2))
+}
+
+/// Connects to the control socket of process `pid`.
+pub fn connect(pid: u32) -> Result<Connection, Failure> {
+    Connection::open(pid).map_err(refusal)
+}
+
+/// The failure that it is when a process does not do what was asked for.
+pub fn refusal(error: ControlError) -> Failure {
+    let status = match error {
+        ControlError::NoControl(_) | ControlError::NoProcess(_) => exit::NO_PROBES,
+        _ => 1,
+    };
+    Failure::new(status, error)
+}
+
+/// A number out of the first record of an answer.
+pub fn number(records: &[Record], name: &str) -> Result<u32, Failure> {
+    let number = records.first().and_then(|record| record.number(name)).and_then(|number| number.try_into().ok());
+    number.ok_or_else(|| anyhow!("the process gives no {name}").into())
+}

@@ -1,0 +1,110 @@
+//! The last line: what was recorded.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::process::ExitCode;
+
+use dyntrace_trace::Losses;
+use indicatif::HumanBytes;
+use serde::Serialize;
+
+use crate::escape;
+use crate::exit::Failure;
+use crate::{losses, trace};
+
+use super::progress;
+
+/// What a trace holds.
+#[derive(Serialize)]
+pub struct Summary {
+    /// The folder.
+    trace: String,
+    processes: usize,
+    threads: usize,
+    events: u64,
+    /// Events that were lost, as far as that is known.
+    lost: u64,
+    /// Damaged places.
+    damaged: usize,
+    bytes: u64,
+    #[serde(skip)]
+    losses: Losses,
+}
+
+impl Summary {
+    /// Reads the trace in `directory`.
+    pub fn of(directory: &Path) -> Result<Summary, Failure> {
+        let trace = trace::open(&[directory.to_owned()])?;
+        let mut events = 0;
+        let mut threads = HashSet::new();
+        let mut last = None;
+        for event in trace::events(&trace).filter(|event| event.class.provider() != "recorder") {
+            events += 1;
+            let thread = (event.process.pid, event.tid);
+            if last != Some(thread) {
+                threads.insert(thread);
+                last = Some(thread);
+            }
+        }
+        let losses = trace.losses();
+        let shown =
+            std::env::current_dir().ok().and_then(|here| directory.strip_prefix(here).ok()).unwrap_or(directory);
+        Ok(Summary {
+            trace: escape::path(shown),
+            processes: trace.processes().len(),
+            threads: threads.len(),
+            events,
+            lost: losses.events(),
+            damaged: losses.damaged.len(),
+            bytes: progress::bytes(directory),
+            losses,
+        })
+    }
+
+    /// What it says of the losses, on standard error; the exit status for them.
+    pub fn say_losses(&self) -> ExitCode {
+        losses::say(&self.losses);
+        losses::status(&self.losses)
+    }
+
+    /// As one line, after what was done.
+    pub fn line(&self, done: &str) -> String {
+        let Summary { trace, processes, threads, events, lost, bytes, .. } = self;
+        let processes = if *processes == 1 { String::new() } else { format!("{processes} processes, ") };
+        let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+        format!(
+            "{done} {processes}{threads}, {} events, {} lost ... done: {trace} ({})",
+            amount(*events),
+            amount(*lost),
+            HumanBytes(*bytes)
+        )
+    }
+
+    /// As one line of JSON.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("numbers and a text")
+    }
+}
+
+/// A number as people say it: `999`, `1.2 k`, `38 M`.
+fn amount(number: u64) -> String {
+    const UNITS: [(f64, &str); 3] = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let value = number as f64;
+    // What would be rounded up to the next unit is shown in it.
+    match UNITS.into_iter().find(|(size, _)| value >= size * 0.9995) {
+        None => number.to_string(),
+        Some((size, unit)) if value / size < 9.95 => format!("{:.1} {unit}", value / size),
+        Some((size, unit)) => format!("{:.0} {unit}", value / size),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::amount;
+
+    #[test]
+    fn two_or_three_digits() {
+        let shown = [0, 999, 1000, 1240, 9_949, 9_950, 999_400, 999_500, 38_000_000, 1_200_000_000].map(amount);
+        assert_eq!(shown, ["0", "999", "1.0 k", "1.2 k", "9.9 k", "10 k", "999 k", "1.0 M", "38 M", "1.2 G"]);
+    }
+}

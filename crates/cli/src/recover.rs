@@ -1,0 +1,58 @@
+//! `dyntrace recover`: a plain trace of one that a crash or damage left.
+
+use std::path::PathBuf;
+
+use crate::escape;
+use crate::exit::{self, Failure, Outcome};
+use crate::losses;
+use crate::record::folder;
+use crate::record::summary::Summary;
+
+/// The examples and the exit statuses.
+pub const HELP: &str = "\
+Examples:
+  dyntrace recover trace -o whole
+  dyntrace recover trace/server-4711 -o last-seconds --json
+
+The trace itself is only read. Traces of programs that were killed can be viewed as they are, unless they were recorded with
+--overwrite.
+
+Exit status:
+   0  everything could be taken over
+   1  the new trace cannot be written
+   2  wrong use
+   3  the trace lacks events that were lost
+   4  some of it is damaged and left out
+  66  there is no such trace, or it cannot be read";
+
+/// The arguments of `dyntrace recover`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The folder that was recorded to, or that of one process in it
+    trace: PathBuf,
+    /// The folder for the new trace
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Writes the new trace.
+pub fn recover(arguments: &Arguments) -> Outcome {
+    let output = folder::choose(Some(&arguments.output), "")?;
+    // An empty folder may be there, as for the other commands that write traces.
+    let _ = std::fs::remove_dir(&output);
+    let recovered = dyntrace_trace::recover(&arguments.trace, &output).map_err(|error| {
+        let is_of_the_new = matches!(&error, dyntrace_trace::Error::Io { path, .. } if path.starts_with(&output));
+        Failure::new(if is_of_the_new { 1 } else { exit::NO_TRACE }, error)
+    })?;
+    let summary = Summary::of(&output)?;
+    for place in &recovered.damaged {
+        let (file, reason) = (escape::path(&place.file), escape::name(&place.reason));
+        losses::warn(&format!("left out: {file} at byte {}: {reason}", place.offset));
+    }
+    let status = summary.say_losses();
+    println!("{}", if arguments.json { summary.json() } else { summary.line("recovering") });
+    Ok(if recovered.damaged.is_empty() { status } else { exit::DAMAGED.into() })
+}

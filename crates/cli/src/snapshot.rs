@@ -1,0 +1,76 @@
+//! `dyntrace snapshot`: the last events of a process that keeps them, as a trace.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use dyntrace::recorder::control::protocol::{Record, Request};
+
+use crate::exit::{self, Failure, Outcome};
+use crate::record::summary::Summary;
+use crate::record::{folder, process};
+
+/// The examples and the exit statuses.
+pub const HELP: &str = "\
+Examples:
+  dyntrace snapshot -p 4711 -o last-seconds
+  dyntrace snapshot -p 4711 --session 3 --json
+
+A process keeps its last events while it is recorded with --overwrite.
+
+Exit status:
+   0  the trace was written
+   1  it cannot be written or read
+   2  wrong use
+   3  events were lost
+   4  the trace is damaged
+  65  there is no such process or session, or it does not let its recorder be controlled";
+
+/// The arguments of `dyntrace snapshot`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The process
+    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    pid: u32,
+    /// The folder for the trace, which must be new or empty [default: snapshot, or snapshot-2 and so on]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// The number of the session, if several overwrite; dyntrace status tells
+    #[arg(long, value_name = "N")]
+    session: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Has the process write what it holds.
+pub fn snapshot(arguments: &Arguments) -> Outcome {
+    let mut connection = process::connect(arguments.pid)?;
+    let session = match arguments.session {
+        Some(session) => session,
+        None => only_one(arguments.pid, &connection.request(&Request::Status).map_err(process::refusal)?)?,
+    };
+    let directory = folder::choose(arguments.output.as_deref(), "snapshot")?;
+    connection.request(&Request::Snapshot(session, directory.clone())).map_err(process::refusal)?;
+    let summary = Summary::of(&directory)?;
+    let status = summary.say_losses();
+    println!("{}", if arguments.json { summary.json() } else { summary.line("copying") });
+    Ok(status)
+}
+
+fn only_one(pid: u32, status: &[Record]) -> Result<u32, Failure> {
+    let overwriting = status.iter().filter(|record| record.get("mode") == Some("overwrite"));
+    let sessions: Vec<u64> = overwriting.filter_map(|record| record.number("session")).collect();
+    match *sessions {
+        [session] => u32::try_from(session).map_err(|_| anyhow!("process {pid} names the session {session}").into()),
+        [] => Err(Failure::new(
+            exit::NO_PROBES,
+            anyhow!(
+                "process {pid} keeps no last events: start dyntrace record -p {pid} --overwrite, and take snapshots meanwhile"
+            ),
+        )),
+        _ => Err(Failure::new(
+            exit::USAGE,
+            anyhow!("process {pid} has several sessions that overwrite: choose one of {sessions:?} with --session"),
+        )),
+    }
+}

@@ -1,0 +1,109 @@
+//! `dyntrace status`: which processes let their recorder be controlled, and what they record.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use dyntrace::recorder::control::protocol::{Record, Request};
+use dyntrace::recorder::control::{Connection, ControlError};
+use indicatif::HumanBytes;
+use serde_json::{Map, Value, json};
+
+use crate::escape;
+use crate::exit::{Failure, Outcome};
+use crate::process;
+use crate::record::process::refusal;
+
+/// The examples and the exit statuses.
+pub const HELP: &str = "\
+Examples:
+  dyntrace status
+  dyntrace status -p 4711 --json
+
+Exit status:
+   0  the process has answered; without -p always
+   1  it does not answer, or the folder of sockets cannot be trusted
+   2  wrong use
+  65  there is no such process, or it does not let its recorder be controlled";
+
+/// The arguments of `dyntrace status`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// One process, not all of this user
+    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    pid: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Asks one process, or all.
+pub fn status(arguments: &Arguments) -> Outcome {
+    let answers = match arguments.pid {
+        Some(pid) => vec![(pid, ask(pid).map_err(refusal)?)],
+        None => all()?,
+    };
+    let text = if arguments.json {
+        let processes: Vec<Value> = answers.iter().map(|(pid, records)| object(*pid, records)).collect();
+        format!("{:#}\n", Value::Array(processes))
+    } else if answers.is_empty() {
+        "no process of this user lets its recorder be controlled: start one with DYNTRACE=control\n".to_owned()
+    } else {
+        answers.iter().map(|(pid, records)| lines(*pid, records)).collect()
+    };
+    io::stdout().write_all(text.as_bytes()).context("cannot write")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All that answer. What is wrong with the others is said.
+fn all() -> Result<Vec<(u32, Vec<Record>)>, Failure> {
+    let mut answers = Vec::new();
+    for pid in Connection::processes().map_err(refusal)? {
+        match ask(pid) {
+            Ok(records) => answers.push((pid, records)),
+            // It has ended, or is one of another container.
+            Err(ControlError::NoProcess(_) | ControlError::NoControl(_)) => {}
+            Err(error) => anstream::eprintln!("dyntrace: {error}"),
+        }
+    }
+    Ok(answers)
+}
+
+fn ask(pid: u32) -> Result<Vec<Record>, ControlError> {
+    Connection::open(pid)?.request(&Request::Status)
+}
+
+fn lines(pid: u32, records: &[Record]) -> String {
+    let (process, sessions) = records.split_first().map_or((None, records), |(first, rest)| (Some(first), rest));
+    let refused = process.and_then(|process| process.number("refused")).unwrap_or(0);
+    let refused = if refused == 0 { String::new() } else { format!(", {refused} connections refused") };
+    let count = match sessions.len() {
+        0 => "records nothing".to_owned(),
+        1 => "1 session".to_owned(),
+        count => format!("{count} sessions"),
+    };
+    let mut text = format!("{pid} {}: {count}{refused}\n", name(pid));
+    for session in sessions {
+        let get = |name| escape::name(session.get(name).unwrap_or("?"));
+        let (number, threads, lost, options) = (get("session"), get("threads"), get("lost"), get("options"));
+        let bytes = HumanBytes(session.number("bytes").unwrap_or(0));
+        text += &format!("  session {number}: {threads} threads, {bytes}, {lost} lost; {options}\n");
+    }
+    text
+}
+
+fn name(pid: u32) -> String {
+    let path = process::program(pid).map(|program| program.path).unwrap_or_default();
+    escape::path(path.file_name().unwrap_or_default())
+}
+
+fn object(pid: u32, records: &[Record]) -> Value {
+    let value = |text: &str| text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number));
+    let fields =
+        |record: &Record| record.iter().map(|(name, text)| (name.to_owned(), value(text))).collect::<Map<_, _>>();
+    let mut process = records.first().map(fields).unwrap_or_default();
+    process.insert("pid".to_owned(), json!(pid));
+    process.insert("name".to_owned(), json!(name(pid)));
+    process.insert("sessions".to_owned(), records.iter().skip(1).map(fields).map(Value::Object).collect());
+    Value::Object(process)
+}

@@ -33,9 +33,10 @@ impl Clock {
     /// event. What does not fit, as in damaged files, wraps.
     ///
     /// ```
-    /// # fn example(process: &dyntrace_trace::Process) {
-    /// let first_second = process.clock.time(0)..process.clock.time(process.clock.frequency);
-    /// # }
+    /// let trace = dyntrace_trace::Trace::open("tests/golden")?;
+    /// let clock = &trace.processes()[0].clock;
+    /// assert_eq!(clock.time(clock.frequency) - clock.time(0), 1_000_000_000);
+    /// # Ok::<(), dyntrace_trace::Error>(())
     /// ```
     #[inline]
     pub fn time(&self, cycles: u64) -> i64 {

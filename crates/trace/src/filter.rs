@@ -9,14 +9,12 @@ use crate::event::{Event, Value};
 ///
 /// In patterns `*` stands for any text and `?` for one character.
 ///
-/// ```no_run
+/// ```
 /// use dyntrace_trace::{Selection, Trace};
 ///
 /// let selection = Selection::new().tag("req-*").probe("efile_drv-return").failed();
-/// let trace = Trace::open("trace")?;
-/// for event in trace.events().filter(|event| selection.matches(event)) {
-///     println!("{event:?}");
-/// }
+/// let trace = Trace::open("tests/golden")?;
+/// assert_eq!(trace.events().filter(|event| selection.matches(event)).count(), 1);
 /// # Ok::<(), dyntrace_trace::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]

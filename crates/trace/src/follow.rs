@@ -17,11 +17,11 @@ use crate::trace::Trace;
 
 /// Follows a recording: gives out its events, in the order of time, as they come.
 ///
-/// ```no_run
-/// use std::{path::Path, thread, time::Duration};
+/// ```
+/// use std::{thread, time::Duration};
 /// use dyntrace_trace::Follow;
 ///
-/// let mut follow = Follow::new([Path::new("trace")]);
+/// let mut follow = Follow::new(["tests/golden"]);
 /// while follow.poll(|event| println!("{event:?}"))? {
 ///     thread::sleep(Duration::from_millis(200));
 /// }

@@ -4,12 +4,12 @@
 //! classes, and a file of events for each ring. [`Trace`] opens one, [`Trace::events`] gives the events of all files in
 //! the order of time, [`Trace::losses`] says what is missing.
 //!
-//! ```no_run
+//! ```
 //! use dyntrace_trace::{Trace, Value};
 //!
-//! let trace = Trace::open("trace")?;
+//! let trace = Trace::open("tests/golden")?;
 //! let failed = trace.events().filter(|event| event.field("success") == Some(Value::Signed(0)));
-//! println!("{} operations failed", failed.count());
+//! assert_eq!(failed.count(), 1);
 //! # Ok::<(), dyntrace_trace::Error>(())
 //! ```
 //!

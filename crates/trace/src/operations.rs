@@ -92,18 +92,17 @@ impl Operation<'_> {
 
 /// Joins events, given in the order of time, into operations.
 ///
-/// ```no_run
-/// # fn example() -> Result<(), dyntrace_trace::Error> {
+/// ```
 /// use dyntrace_trace::{Operations, Trace};
 ///
-/// let trace = Trace::open("trace")?;
+/// let trace = Trace::open("tests/golden")?;
 /// let mut operations = Operations::default();
 /// for event in trace.events() {
 ///     if let Some(operation) = operations.push(&event) {
 ///         println!("{} took {:?} ns", operation.asked.command, operation.duration());
 ///     }
 /// }
-/// # Ok(()) }
+/// # Ok::<(), dyntrace_trace::Error>(())
 /// ```
 #[derive(Default)]
 pub struct Operations<'t> {

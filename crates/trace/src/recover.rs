@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use crate::byte_order::ByteOrder;
+use crate::class::Classes;
 use crate::error::Error;
 use crate::losses::Damage;
 use crate::map::Map;
@@ -57,6 +59,13 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
 
 /// Makes a plain trace in the new folder `out` of the one in `dir`, whatever is wrong with that: rings of the overwrite
 /// mode become files of events, their packets in order; a damaged file is cut where the damage begins. `dir` is only read.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let recovered = dyntrace_trace::recover("tests/golden", folder.path().join("plain"))?;
+/// assert_eq!((recovered.events, recovered.damaged.len()), (15, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -192,7 +201,12 @@ impl<'p> Output<'p> {
         let Some((header, content)) = map.bytes()[start..end].split_first_chunk::<HEADER>() else {
             return Ok(false);
         };
-        let (length, events) = whole_events(self.process, packet.stream_id, content);
+        let Some(classes) = self.process.classes_of(packet.stream_id) else {
+            let reason = format!("the metadata knows no stream {}", packet.stream_id);
+            recovered.damaged.push(Damage { file: self.from.clone(), offset: packet.offset, reason });
+            return Ok(false);
+        };
+        let (length, events) = whole_events(classes, self.process.metadata.format.byte_order, content);
         let size = ((HEADER + length) as u64).next_multiple_of(PAGE);
         let mut header = *header;
         for (at, bytes) in [(CONTENT_SIZE, (HEADER + length) as u64), (PACKET_SIZE, size)] {
@@ -221,11 +235,10 @@ impl<'p> Output<'p> {
 }
 
 /// How many bytes of the content are whole events, and how many events.
-fn whole_events(process: &Process, stream_id: u32, content: &[u8]) -> (usize, u64) {
+fn whole_events(classes: &Classes, byte_order: ByteOrder, content: &[u8]) -> (usize, u64) {
     let (mut rest, mut events) = (content, 0);
-    let Some(classes) = process.classes_of(stream_id) else { return (0, 0) };
     while let Some((&[id0, id1, ..], data)) = rest.split_first_chunk::<EVENT_HEADER>()
-        && let Some(class) = classes.get(process.metadata.format.byte_order.u16([id0, id1]))
+        && let Some(class) = classes.get(byte_order.u16([id0, id1]))
         && let Some(length) = class.measure(data)
     {
         rest = &data[length..];

@@ -28,10 +28,10 @@ pub struct Trace {
 impl Trace {
     /// Opens the trace in the folder `path`: that of one process, or one with such folders in it.
     ///
-    /// ```no_run
+    /// ```
     /// use dyntrace_trace::Trace;
     ///
-    /// let trace = Trace::open("trace")?;
+    /// let trace = Trace::open("tests/golden")?;
     /// for event in trace.events() {
     ///     println!("{} {} {:?}", event.time, event.class.probe(), event.field("user_tag"));
     /// }

@@ -24,6 +24,8 @@ pub(super) struct Place {
     mode: Mode,
     /// The most that the file may hold, in bytes: whole sub-buffers.
     size: u64,
+    /// Of positions: what a circle leaves of them; all of it elsewhere.
+    mask: u64,
     /// No more can be had for now. Only the maintenance thread tries again.
     full: AtomicBool,
 }
@@ -35,7 +37,12 @@ impl Place {
         let file = StreamFile::create(path, uuid, stream, size, at_first)?;
         file.populate(0, file.prepared());
         let size = file.limit() / SUB_BUFFER as u64 * SUB_BUFFER as u64;
-        Ok(Place { file, mode, size, full: AtomicBool::new(false) })
+        let (size, mask) = match mode {
+            // The largest circle that there is room for.
+            Mode::Overwrite => (1 << size.ilog2(), (1 << size.ilog2()) - 1),
+            Mode::Stream | Mode::Discard => (size, u64::MAX),
+        };
+        Ok(Place { file, mode, size, mask, full: AtomicBool::new(false) })
     }
 
     pub fn file(&self) -> &StreamFile {
@@ -64,9 +71,10 @@ impl Place {
         self.full.load(Relaxed)
     }
 
+    /// Where a position is in the file.
+    #[inline(always)]
     fn at(&self, position: u64) -> usize {
-        // A file that grows never gets to its size.
-        (if self.mode == Mode::Overwrite { position % self.size } else { position }) as usize
+        (position & self.mask) as usize
     }
 
     #[cold]

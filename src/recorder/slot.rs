@@ -108,12 +108,18 @@ impl Slot {
 
     #[inline]
     fn wants(&self, id: u16, payload: &impl Payload) -> bool {
-        // SAFETY: null, or filters that are freed like rings are, after a wait for all who were pinned.
-        let filters = unsafe { self.filters.load(Acquire).as_ref() };
-        filters.is_none_or(|filters| match filters.get(usize::from(id)) {
+        // Acquire: with the Release of who sets a filter.
+        let filters = self.filters.load(Acquire);
+        filters.is_null() || self.passes(filters, id, payload)
+    }
+
+    #[cold]
+    fn passes(&self, filters: *const Filters, id: u16, payload: &impl Payload) -> bool {
+        // SAFETY: not null, and freed like rings are, after a wait for all who were pinned.
+        match unsafe { &*filters }.get(usize::from(id)) {
             Some(Some(predicate)) => payload.show(|fields| predicate.test(fields)),
             _ => true,
-        })
+        }
     }
 
     /// Null if there is none.

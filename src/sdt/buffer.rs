@@ -2,15 +2,15 @@ use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use super::text::{Kind, Text};
+use super::text::{Kind, Part, Text};
 
 /// The smallest page of any platform; reading one byte in each brings every page in.
 const PAGE: usize = 4096;
 
 /// Room on the stack for one string argument of a firing probe.
 pub struct Buffer {
+    // Nothing else: beside a field with a value the compiler would clear the bytes, too.
     bytes: [MaybeUninit<u8>; Self::LIMIT + 1],
-    len: usize,
 }
 
 impl Buffer {
@@ -20,7 +20,7 @@ impl Buffer {
     /// An empty buffer.
     #[inline]
     pub const fn new() -> Self {
-        Buffer { bytes: [MaybeUninit::uninit(); Self::LIMIT + 1], len: 0 }
+        Buffer { bytes: [MaybeUninit::uninit(); Self::LIMIT + 1] }
     }
 
     /// Encodes `text` and returns where it stands: null, in this buffer, or, already terminated, where it was.
@@ -28,19 +28,18 @@ impl Buffer {
     /// The pointer is good until the buffer is used again or dropped, or the text's own memory goes. All of its pages are
     /// in memory: tracers that run in the kernel cannot fault one in.
     pub fn encode(&mut self, text: Text<'_>) -> *const c_char {
-        self.len = 0;
         match text.0 {
-            Kind::Null => return ptr::null(),
+            Kind::Null => ptr::null(),
             Kind::Terminated(text) => {
                 touch(text);
-                return text.as_ptr();
+                text.as_ptr()
             }
-            Kind::Utf8(text) => self.push(text.as_bytes()),
-            Kind::Bytes(bytes) => self.push(bytes),
-            Kind::Numbered { prefix, number, suffix } => self.push_numbered(prefix, number, suffix),
+            other => {
+                let length = self.fill(other);
+                self.bytes[length].write(0);
+                self.bytes.as_ptr().cast()
+            }
         }
-        self.bytes[self.len].write(0);
-        self.bytes.as_ptr().cast()
     }
 
     /// The bytes of `text` up to its first NUL, [`LIMIT`](Self::LIMIT) at most: nothing for null, in this buffer, or, where
@@ -49,40 +48,55 @@ impl Buffer {
     pub fn bytes<'t>(&'t mut self, text: Text<'t>) -> &'t [u8] {
         match text.0 {
             Kind::Null => b"",
-            Kind::Utf8(text) => match text.as_bytes() {
-                bytes if bytes.len() <= Self::LIMIT && !bytes.contains(&0) => bytes,
-                _ => self.encoded(Kind::Utf8(text)),
-            },
-            Kind::Terminated(text) => match text.to_bytes() {
-                bytes if bytes.len() <= Self::LIMIT => bytes,
-                bytes => &bytes[..Self::LIMIT],
-            },
-            other => self.encoded(other),
+            Kind::Utf8(text) if text.len() <= Self::LIMIT && !text.as_bytes().contains(&0) => text.as_bytes(),
+            Kind::Terminated(text) => {
+                let bytes = text.to_bytes();
+                &bytes[..bytes.len().min(Self::LIMIT)]
+            }
+            other => {
+                let length = self.fill(other);
+                // SAFETY: `fill` has written so many bytes.
+                unsafe { self.bytes[..length].assume_init_ref() }
+            }
         }
     }
 
-    #[inline(never)]
-    fn encoded(&mut self, text: Kind<'_>) -> &[u8] {
-        self.encode(Text(text));
-        // SAFETY: `encode` has written the first `len` bytes of the buffer: the text is not one that stays where it was.
-        unsafe { self.bytes[..self.len].assume_init_ref() }
+    /// Writes a text that does not stay where it was; how many bytes it has here.
+    fn fill(&mut self, text: Kind<'_>) -> usize {
+        let mut filling = Filling { bytes: &mut self.bytes[..Self::LIMIT], length: 0 };
+        match text {
+            Kind::Null => {}
+            Kind::Terminated(text) => filling.text(text.to_bytes()),
+            Kind::Utf8(text) => filling.text(text.as_bytes()),
+            Kind::Bytes(bytes) => filling.text(bytes),
+            Kind::Numbered { prefix, number, suffix } => filling.name(prefix, number, suffix),
+        }
+        filling.length
     }
+}
 
+/// A buffer that is being filled.
+struct Filling<'b> {
+    bytes: &'b mut [MaybeUninit<u8>],
+    length: usize,
+}
+
+impl Filling<'_> {
     /// Appends `bytes` up to the first NUL, as UTF-8, as far as whole characters fit.
-    fn push(&mut self, bytes: &[u8]) {
+    fn text(&mut self, bytes: &[u8]) {
         // A character has at most four bytes, so what is cut off here could not have fitted, and long inputs are not scanned.
-        let bytes = &bytes[..bytes.len().min(Self::LIMIT + 4)];
+        let bytes = &bytes[..bytes.len().min(self.bytes.len() + 4)];
         let bytes = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
         for chunk in bytes.utf8_chunks() {
             let valid = chunk.valid();
-            let fits = valid.floor_char_boundary(Self::LIMIT - self.len);
+            let fits = valid.floor_char_boundary(self.room());
             self.append(&valid.as_bytes()[..fits]);
             if fits < valid.len() {
                 return;
             }
             if !chunk.invalid().is_empty() {
                 const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
-                if Self::LIMIT - self.len < REPLACEMENT.len() {
+                if self.room() < REPLACEMENT.len() {
                     return;
                 }
                 self.append(REPLACEMENT);
@@ -90,8 +104,8 @@ impl Buffer {
         }
     }
 
-    /// Names made of numbers hold no NUL and always fit.
-    fn push_numbered(&mut self, prefix: &str, mut number: u64, suffix: &str) {
+    /// Writes a name that is made of a number. It is ours: it holds no NUL, and fits.
+    fn name(&mut self, prefix: Part, mut number: u64, suffix: Part) {
         let mut digits = [0u8; 20];
         let mut at = digits.len();
         loop {
@@ -102,17 +116,27 @@ impl Buffer {
                 break;
             }
         }
-        for part in [prefix.as_bytes(), &digits[at..], suffix.as_bytes()] {
-            let fits = part.len().min(Self::LIMIT - self.len);
-            self.append(&part[..fits]);
+        self.part(prefix);
+        for digit in &digits[at..] {
+            self.bytes[self.length].write(*digit);
+            self.length += 1;
         }
+        self.part(suffix);
+    }
+
+    /// Writes all the bytes there can be, and goes on behind those that there are.
+    fn part(&mut self, part: Part) {
+        self.bytes[self.length..][..Part::LIMIT].write_copy_of_slice(&part.bytes);
+        self.length += part.length;
+    }
+
+    fn room(&self) -> usize {
+        self.bytes.len() - self.length
     }
 
     fn append(&mut self, bytes: &[u8]) {
-        for (slot, byte) in self.bytes[self.len..Self::LIMIT].iter_mut().zip(bytes) {
-            slot.write(*byte);
-        }
-        self.len += bytes.len();
+        self.bytes[self.length..][..bytes.len()].write_copy_of_slice(bytes);
+        self.length += bytes.len();
     }
 }
 

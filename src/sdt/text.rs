@@ -22,7 +22,29 @@ pub(super) enum Kind<'a> {
     Utf8(&'a str),
     Bytes(&'a [u8]),
     Terminated(&'a CStr),
-    Numbered { prefix: &'static str, number: u64, suffix: &'static str },
+    Numbered { prefix: Part, number: u64, suffix: Part },
+}
+
+/// A short text that is written by one store.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub bytes: [u8; Part::LIMIT],
+    pub length: usize,
+}
+
+impl Part {
+    pub const LIMIT: usize = 8;
+
+    const fn new(text: &str) -> Part {
+        assert!(text.len() <= Part::LIMIT, "a part of a name is longer than 8 bytes");
+        let mut part = Part { bytes: [0; Part::LIMIT], length: text.len() };
+        let mut at = 0;
+        while at < text.len() {
+            part.bytes[at] = text.as_bytes()[at];
+            at += 1;
+        }
+        part
+    }
 }
 
 impl Text<'_> {
@@ -32,8 +54,12 @@ impl Text<'_> {
 
 impl Text<'static> {
     /// A name made of a number, such as `#Port<0.7>`, written out only when the probe fires.
+    ///
+    /// # Panics
+    ///
+    /// If `prefix` or `suffix` is longer than 8 bytes.
     pub const fn numbered(prefix: &'static str, number: u64, suffix: &'static str) -> Self {
-        Text(Kind::Numbered { prefix, number, suffix })
+        Text(Kind::Numbered { prefix: Part::new(prefix), number, suffix: Part::new(suffix) })
     }
 }
 
@@ -80,7 +106,11 @@ impl fmt::Debug for Text<'_> {
             Kind::Utf8(text) => fmt::Debug::fmt(text, f),
             Kind::Bytes(bytes) => fmt::Debug::fmt(&String::from_utf8_lossy(bytes), f),
             Kind::Terminated(text) => fmt::Debug::fmt(text, f),
-            Kind::Numbered { prefix, number, suffix } => write!(f, "{prefix}{number}{suffix}"),
+            Kind::Numbered { prefix, number, suffix } => {
+                let [prefix, suffix] =
+                    [prefix, suffix].map(|part| String::from_utf8_lossy(&part.bytes[..part.length]).into_owned());
+                write!(f, "{prefix}{number}{suffix}")
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `dyntrace convert`: a trace in the formats of other tools.
 
+mod parquet;
 mod perfetto;
 
 use std::path::PathBuf;
@@ -15,13 +16,15 @@ use crate::{escape, losses, trace};
 pub enum Format {
     /// Slices and counters for ui.perfetto.dev: one file
     Perfetto,
+    /// Tables of events and of operations: a folder with two files
+    Parquet,
 }
 
 /// What `--help` says at its end.
 pub const HELP: &str = "\
 Examples:
   dyntrace convert trace --to perfetto -o trace.perfetto
-  dyntrace convert trace-of-a trace-of-b --to perfetto -o both.perfetto
+  dyntrace convert trace-of-a trace-of-b --to parquet -o tables
 
 Exit status:
    0  the trace was converted
@@ -50,6 +53,7 @@ pub fn convert(Arguments { traces, to, output }: &Arguments) -> Outcome {
     let trace = trace::open(traces)?;
     match to {
         Format::Perfetto => perfetto::convert(&trace, output).map_err(anyhow::Error::new),
+        Format::Parquet => parquet::convert(&trace, output),
     }
     .with_context(|| format!("cannot write {}", escape::path(output)))?;
     let losses = trace.losses();

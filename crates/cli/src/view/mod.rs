@@ -18,7 +18,7 @@ use crate::exit::Outcome;
 use crate::{losses, trace};
 
 pub use arguments::{Arguments, HELP};
-pub use format::Format;
+pub use format::{Format, process_name};
 pub use live::{Live, PAUSE};
 
 use slow::Slow;

@@ -3,6 +3,7 @@
 #[path = "../../src/convert/perfetto/message.rs"]
 #[allow(missing_docs, reason = "of the command itself")]
 mod message;
+mod parquet;
 mod perfetto;
 mod report;
 mod storm;

@@ -1,0 +1,117 @@
+//! One row for each event. Fields of all classes share the columns of their names.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::ptr;
+
+use dyntrace_trace::{Event, EventClass, FieldKind, Trace, Value};
+use parquet::errors::Result;
+
+use super::table::{Cell, Kind, Table};
+use crate::view::process_name;
+
+/// What every event has.
+const FIXED: [(&str, Kind); 7] = [
+    ("time_ns", Kind::Signed),
+    ("hostname", Kind::Text),
+    ("process", Kind::Text),
+    ("program", Kind::Text),
+    ("pid", Kind::Unsigned),
+    ("tid", Kind::Unsigned),
+    ("probe", Kind::Text),
+];
+
+/// The table of events.
+pub struct Events {
+    table: Table,
+    /// The column of each field, by the address of the class.
+    columns: HashMap<usize, Vec<usize>>,
+}
+
+impl Events {
+    /// A table for the events of `trace` in the new file `path`.
+    pub fn create(path: &Path, trace: &Trace) -> anyhow::Result<Events> {
+        let mut columns = Columns::default();
+        for (name, kind) in FIXED {
+            columns.place(name, kind);
+        }
+        let classes = trace.processes().iter().flat_map(|process| process.classes());
+        let places = classes.map(|class| {
+            let mut places = Vec::new();
+            for field in &class.fields {
+                places.push(columns.place_of_field(&field.name, kind(field.kind), &places));
+            }
+            (key(class), places)
+        });
+        let places = places.collect();
+        Ok(Events { table: Table::create(path, columns.list)?, columns: places })
+    }
+
+    /// Appends an event.
+    pub fn add(&mut self, event: &Event<'_>) -> Result<()> {
+        let process = event.process;
+        let fixed = [
+            Cell::Signed(event.time),
+            Cell::Text(process.hostname.as_bytes()),
+            Cell::Text(process_name(process)),
+            Cell::Text(process.name.as_bytes()),
+            Cell::Unsigned(process.pid),
+            Cell::Unsigned(event.tid),
+            Cell::Text(event.class.name.as_bytes()),
+        ];
+        let cells = event.fields().map(|(_, value)| match value {
+            Value::Signed(number) => Cell::Signed(number),
+            Value::Unsigned(number) => Cell::Unsigned(number),
+            Value::Text(text) => Cell::Text(text),
+        });
+        let columns = self.columns.get(&key(event.class)).into_iter().flatten().copied();
+        self.table.row(fixed.into_iter().enumerate().chain(columns.zip(cells)))
+    }
+
+    /// Writes what is left.
+    pub fn finish(self) -> Result<()> {
+        self.table.finish()
+    }
+}
+
+/// The columns, as they are found in the classes.
+#[derive(Default)]
+struct Columns {
+    list: Vec<(String, Kind)>,
+    places: HashMap<String, usize>,
+}
+
+impl Columns {
+    fn place(&mut self, name: &str, kind: Kind) -> usize {
+        *self.places.entry(name.to_owned()).or_insert_with(|| {
+            self.list.push((name.to_owned(), kind));
+            self.list.len() - 1
+        })
+    }
+
+    /// The column of the field's name: with `_` before it if that is the name of what every event has, with the kind behind it if it
+    /// is taken by values of another kind or by a field of the same event.
+    fn place_of_field(&mut self, name: &str, kind: Kind, taken: &[usize]) -> usize {
+        let place = self.place(name, kind);
+        if place < FIXED.len() {
+            return self.place_of_field(&format!("_{name}"), kind, taken);
+        }
+        if self.list[place].1 != kind || taken.contains(&place) {
+            return self.place_of_field(&format!("{name}_{}", kind.name()), kind, taken);
+        }
+        place
+    }
+}
+
+fn kind(kind: FieldKind) -> Kind {
+    match kind {
+        FieldKind::Signed { .. } => Kind::Signed,
+        FieldKind::Unsigned { .. } => Kind::Unsigned,
+        FieldKind::Text => Kind::Text,
+    }
+}
+
+/// The address of a class: the same for all of its events.
+fn key(class: &EventClass) -> usize {
+    ptr::from_ref(class).addr()
+}

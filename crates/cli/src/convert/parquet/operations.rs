@@ -1,0 +1,91 @@
+//! One row for each operation of the file driver.
+
+use std::path::Path;
+
+use dyntrace_trace::Operation;
+use parquet::errors::Result;
+
+use super::table::{Cell, Kind, Table};
+use crate::operation::{bytes, command_name, errno_name};
+use crate::view::process_name;
+
+/// The table of operations.
+pub struct Operations(Table);
+
+/// The columns in their order, with where their values come from.
+const COLUMNS: [(&str, Kind, Get); 36] = [
+    ("hostname", Kind::Text, |row| text(row.operation.process.hostname.as_bytes())),
+    ("process", Kind::Text, |row| text(process_name(row.operation.process))),
+    ("program", Kind::Text, |row| text(row.operation.process.name.as_bytes())),
+    ("pid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.process.pid))),
+    ("thread_id", Kind::Signed, |row| signed(row.operation.id.thread)),
+    ("tag", Kind::Signed, |row| signed(row.operation.id.tag)),
+    ("user_tag", Kind::Text, |row| text(row.operation.asked.user_tag)),
+    ("command", Kind::Signed, |row| signed(row.operation.asked.command)),
+    ("command_name", Kind::Text, |row| text(row.command.as_bytes())),
+    ("path", Kind::Text, |row| text(row.operation.path).filter(|_| !row.operation.path.is_empty())),
+    ("s1", Kind::Text, |row| text(row.operation.asked.strings[0])),
+    ("s2", Kind::Text, |row| text(row.operation.asked.strings[1])),
+    ("i1", Kind::Signed, |row| signed(row.operation.asked.integers[0])),
+    ("i2", Kind::Signed, |row| signed(row.operation.asked.integers[1])),
+    ("i3", Kind::Signed, |row| signed(row.operation.asked.integers[2])),
+    ("i4", Kind::Signed, |row| signed(row.operation.asked.integers[3])),
+    ("bytes", Kind::Unsigned, |row| bytes(&row.operation.asked).map(Cell::Unsigned)),
+    ("port", Kind::Text, |row| text(row.operation.asked.port)),
+    ("entry_tid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.submitter))),
+    ("worker_tid", Kind::Unsigned, |row| row.operation.worker.map(Cell::Unsigned)),
+    ("return_tid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.answer?.tid))),
+    ("entry_ns", Kind::Signed, |row| signed(row.operation.entered)),
+    ("add_ns", Kind::Signed, |row| signed(row.operation.added?.time)),
+    ("add_queue_length", Kind::Signed, |row| signed(row.operation.added?.length)),
+    ("get_ns", Kind::Signed, |row| signed(row.operation.taken?.time)),
+    ("get_queue_length", Kind::Signed, |row| signed(row.operation.taken?.length)),
+    ("int_entry_ns", Kind::Signed, |row| signed(row.operation.int_entry?)),
+    ("int_return_ns", Kind::Signed, |row| signed(row.operation.int_return?)),
+    ("return_ns", Kind::Signed, |row| signed(row.operation.answer?.time)),
+    ("queue_wait_ns", Kind::Signed, |row| signed(row.operation.queue_wait()?)),
+    ("service_ns", Kind::Signed, |row| signed(row.operation.service()?)),
+    ("delivery_ns", Kind::Signed, |row| signed(row.operation.delivery()?)),
+    ("duration_ns", Kind::Signed, |row| signed(row.operation.duration()?)),
+    ("success", Kind::Bool, |row| Some(Cell::Bool(row.operation.answer?.success))),
+    ("errno", Kind::Signed, |row| signed(row.operation.answer?.errno)),
+    ("errno_name", Kind::Text, |row| text(row.error.as_bytes()).filter(|_| !row.error.is_empty())),
+];
+
+type Get = for<'r> fn(&'r Row<'_>) -> Option<Cell<'r>>;
+
+struct Row<'r> {
+    operation: &'r Operation<'r>,
+    command: &'r str,
+    error: &'r str,
+}
+
+impl Operations {
+    /// A table in the new file `path`.
+    pub fn create(path: &Path) -> anyhow::Result<Operations> {
+        let columns = COLUMNS.map(|(name, kind, _)| (name.to_owned(), kind));
+        Table::create(path, columns).map(Operations)
+    }
+
+    /// Appends an operation. What was still going on when the trace ended has no answer.
+    pub fn add(&mut self, operation: &Operation<'_>) -> Result<()> {
+        let command = command_name(operation.asked.command);
+        let error = operation.answer.map_or("".into(), |answer| errno_name(answer.errno));
+        let row = Row { operation, command: &command, error: &error };
+        let cells = COLUMNS.iter().enumerate().filter_map(|(column, (.., get))| Some((column, get(&row)?)));
+        self.0.row(cells)
+    }
+
+    /// Writes what is left.
+    pub fn finish(self) -> Result<()> {
+        self.0.finish()
+    }
+}
+
+fn text(text: &[u8]) -> Option<Cell<'_>> {
+    Some(Cell::Text(text))
+}
+
+fn signed<'c>(number: impl Into<i64>) -> Option<Cell<'c>> {
+    Some(Cell::Signed(number.into()))
+}

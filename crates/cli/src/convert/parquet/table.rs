@@ -1,0 +1,182 @@
+//! A table of nullable columns, written row by row. Rows are gathered by columns and written a group at a time, so that memory
+//! does not grow with the table.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::Result;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{Type, TypePtr};
+
+/// A group is written when it has so many rows or so many bytes of text.
+const ROWS: usize = 1 << 16;
+const TEXT: usize = 32 << 20;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Signed integers.
+    Signed,
+    /// Unsigned integers.
+    Unsigned,
+    /// Text; what is no UTF-8 in it becomes U+FFFD.
+    Text,
+    /// True and false.
+    Bool,
+}
+
+impl Kind {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Signed => "signed",
+            Kind::Unsigned => "unsigned",
+            Kind::Text => "text",
+            Kind::Bool => "bool",
+        }
+    }
+}
+
+/// A value of a column of its kind.
+#[derive(Clone, Copy, Debug)]
+pub enum Cell<'c> {
+    Signed(i64),
+    Unsigned(u64),
+    Text(&'c [u8]),
+    Bool(bool),
+}
+
+/// A table that is being written.
+pub struct Table {
+    file: SerializedFileWriter<File>,
+    columns: Vec<Column>,
+    rows: usize,
+    text: usize,
+}
+
+/// The values of the group that is being gathered.
+struct Column {
+    /// For each row, 1 if it has a value, 0 if not.
+    levels: Vec<i16>,
+    values: Values,
+}
+
+enum Values {
+    Long(Vec<i64>),
+    Text { bytes: Vec<u8>, ends: Vec<usize> },
+    Bool(Vec<bool>),
+}
+
+impl Table {
+    /// A table in the new file `path`.
+    pub fn create(path: &Path, columns: impl IntoIterator<Item = (String, Kind)>) -> anyhow::Result<Table> {
+        let mut types = Vec::new();
+        let mut gathered = Vec::new();
+        for (name, kind) in columns {
+            types.push(column_type(&name, kind)?);
+            gathered.push(Column { levels: Vec::new(), values: Values::of(kind) });
+        }
+        let schema = Type::group_type_builder("schema").with_fields(types).build()?;
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let file = SerializedFileWriter::new(File::create(path)?, Arc::new(schema), Arc::new(properties))?;
+        Ok(Table { file, columns: gathered, rows: 0, text: 0 })
+    }
+
+    /// Appends a row: cells with the numbers of their columns, each at most once. The other columns are null.
+    pub fn row<'c>(&mut self, cells: impl IntoIterator<Item = (usize, Cell<'c>)>) -> Result<()> {
+        for (column, cell) in cells {
+            let Column { levels, values } = &mut self.columns[column];
+            levels.push(1);
+            match (values, cell) {
+                (Values::Long(values), Cell::Signed(number)) => values.push(number),
+                // The bits say the same; the schema says how they are to be read.
+                (Values::Long(values), Cell::Unsigned(number)) => values.push(number as i64),
+                (Values::Bool(values), Cell::Bool(value)) => values.push(value),
+                (Values::Text { bytes, ends }, Cell::Text(text)) => {
+                    bytes.extend_from_slice(String::from_utf8_lossy(text).as_bytes());
+                    ends.push(bytes.len());
+                    self.text += text.len();
+                }
+                (_, cell) => panic!("column {column} is not of the kind of {cell:?}"),
+            }
+        }
+        self.rows += 1;
+        for column in &mut self.columns {
+            column.levels.resize(self.rows, 0);
+        }
+        if self.rows >= ROWS || self.text >= TEXT { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is left, and the end of the file.
+    pub fn finish(mut self) -> Result<()> {
+        if self.rows > 0 {
+            self.flush()?;
+        }
+        self.file.close().map(drop)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let mut group = self.file.next_row_group()?;
+        let mut columns = self.columns.iter_mut();
+        while let (Some(mut writer), Some(column)) = (group.next_column()?, columns.next()) {
+            column.write(writer.untyped())?;
+            writer.close()?;
+        }
+        group.close()?;
+        (self.rows, self.text) = (0, 0);
+        Ok(())
+    }
+}
+
+impl Values {
+    fn of(kind: Kind) -> Values {
+        match kind {
+            Kind::Signed | Kind::Unsigned => Values::Long(Vec::new()),
+            Kind::Text => Values::Text { bytes: Vec::new(), ends: Vec::new() },
+            Kind::Bool => Values::Bool(Vec::new()),
+        }
+    }
+}
+
+impl Column {
+    /// Writes the values and forgets them.
+    fn write(&mut self, writer: &mut ColumnWriter<'_>) -> Result<()> {
+        let levels = Some(&*self.levels);
+        match (&mut self.values, writer) {
+            (Values::Long(values), ColumnWriter::Int64ColumnWriter(writer)) => {
+                writer.write_batch(values, levels, None)?;
+                values.clear();
+            }
+            (Values::Bool(values), ColumnWriter::BoolColumnWriter(writer)) => {
+                writer.write_batch(values, levels, None)?;
+                values.clear();
+            }
+            (Values::Text { bytes, ends }, ColumnWriter::ByteArrayColumnWriter(writer)) => {
+                let all = ByteArray::from(std::mem::take(bytes));
+                let starts = std::iter::once(0).chain(ends.iter().copied());
+                let texts = starts.zip(ends.iter()).map(|(start, end)| all.slice(start, end - start));
+                writer.write_batch(&texts.collect::<Vec<_>>(), levels, None)?;
+                ends.clear();
+            }
+            _ => unreachable!("the schema was made of the same kinds"),
+        }
+        self.levels.clear();
+        Ok(())
+    }
+}
+
+fn column_type(name: &str, kind: Kind) -> Result<TypePtr> {
+    let (physical, logical) = match kind {
+        Kind::Signed => (Physical::INT64, None),
+        Kind::Unsigned => (Physical::INT64, Some(LogicalType::integer(64, false))),
+        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Kind::Bool => (Physical::BOOLEAN, None),
+    };
+    let column = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
+    Ok(Arc::new(column.with_logical_type(logical).build()?))
+}

@@ -11,7 +11,9 @@ use crate::packet::{HEADER, Packet};
 use crate::process::Process;
 
 /// How much is read before the memory of what was read is let go.
-const RELEASED_AT_ONCE: u64 = 4 << 20;
+const RELEASED_AT_ONCE: u64 = 256 << 10;
+/// How far back memory is let go again: a kernel that has large pages maps what is around a place too.
+const AROUND: u64 = 2 << 20;
 
 /// The length of an event's id and time.
 pub(crate) const EVENT_HEADER: usize = 10;
@@ -217,7 +219,7 @@ impl<'t> Stream<'t> {
         }
         if packet.offset >= self.released + RELEASED_AT_ONCE {
             // The page before may still be that of the last event.
-            self.file.map.release(self.released, packet.offset);
+            self.file.map.release(self.released.saturating_sub(AROUND), packet.offset);
             self.released = packet.offset;
         }
         self.found.discarded = packet.discarded;

@@ -66,6 +66,11 @@ impl Place {
         Ok(())
     }
 
+    /// Whether one more packet may come behind `position`, if the disk has room.
+    pub fn may_hold(&self, position: u64) -> bool {
+        self.mode == Mode::Overwrite || position.next_multiple_of(SUB_BUFFER as u64) + SUB_BUFFER as u64 <= self.size
+    }
+
     /// Whether its writer finds no more room.
     pub fn is_full(&self) -> bool {
         self.full.load(Relaxed)

@@ -63,6 +63,14 @@ impl Recording {
     /// Makes the folder and the files, then sets the probes' bits.
     pub fn start(slot: usize, generation: u32, options: Options) -> Result<Recording, Error> {
         let folder = make_folder(&options.directory)?;
+        Recording::start_in(folder.clone(), slot, generation, options).inspect_err(|_| {
+            // The bits are not set, so nobody has seen the rings that were offered and are gone now.
+            SLOTS[slot].clear();
+            let _ = fs::remove_dir_all(&folder);
+        })
+    }
+
+    fn start_in(folder: PathBuf, slot: usize, generation: u32, options: Options) -> Result<Recording, Error> {
         let mut uuid = [0; 16];
         getrandom(&mut uuid, GetRandomFlags::empty())
             .map_err(|error| Error::new(Step::Random, &folder, error.into()))?;
@@ -177,7 +185,8 @@ impl Recording {
             let ring = &tended.ring;
             let thread = ring.thread();
             if thread == 0 {
-                if !slot.offers(ring) {
+                // A new thread begins a new packet. Where there is no room for one, it gets another ring.
+                if !slot.offers(ring) && ring.space().may_hold(ring.position()) {
                     slot.offer(ring);
                 }
                 continue;
@@ -185,6 +194,8 @@ impl Recording {
             if thread != tended.thread {
                 self.channel.thread(thread, &thread_name(thread));
                 tended.thread = thread;
+                // Where threads come fast, rings are to be there as fast.
+                busy = true;
             }
             let position = ring.position();
             if self.options.mode == Mode::Stream {
@@ -204,6 +215,8 @@ impl Recording {
             if thread_progress::has_ended(thread as u32) {
                 ring.abandon();
                 tended.thread = 0;
+                // So that it is offered soon.
+                busy = true;
             }
         }
         busy

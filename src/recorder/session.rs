@@ -66,7 +66,7 @@ pub struct Snapshot {
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Packets that threads took for new events before they were copied.
+    /// Packets that threads took for new events before they were copied, and those before them.
     pub overwritten: u64,
 }
 

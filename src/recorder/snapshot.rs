@@ -8,10 +8,11 @@
 //! 3. Read the sequence again. If it is another, the copy may be a mixture: leave it out.
 //!
 //! Packets are copied oldest first, ahead of the writer. One that is fast, or a copier that had to wait for a CPU, may
-//! overtake: then there are newer packets, which are copied in another round.
+//! overtake: then there are newer packets, which are copied in another round. What is older than a packet that is lost is
+//! left out, too: a snapshot is the last of the events, without a gap.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -27,7 +28,7 @@ const ROUNDS: usize = 8;
 pub(crate) struct Copied {
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
-    /// Packets that the writer took again before they were copied.
+    /// Packets that the writer took again before they were copied, and those before them.
     pub(crate) overwritten: u64,
 }
 
@@ -58,6 +59,9 @@ fn copy_to(circle: &StreamFile, file: &mut File) -> io::Result<Copied> {
         let mut overwritten = 0;
         for (sequence, packet) in newer {
             if packet.copy(sequence, &mut copy) {
+                if last != 0 && sequence != last + 1 {
+                    begin_anew(file, &mut copied)?;
+                }
                 file.write_all(&copy)?;
                 copied.packets += 1;
                 copied.bytes += copy.len() as u64;
@@ -72,6 +76,13 @@ fn copy_to(circle: &StreamFile, file: &mut File) -> io::Result<Copied> {
         }
     }
     Ok(copied)
+}
+
+/// Forgets what was copied: it is older than packets that are lost, and a snapshot has no gap.
+fn begin_anew(file: &mut File, copied: &mut Copied) -> io::Result<()> {
+    *copied = Copied { overwritten: copied.overwritten + copied.packets, ..Copied::default() };
+    file.set_len(0)?;
+    file.rewind()
 }
 
 /// A sub-buffer of a circle, as words.

@@ -11,5 +11,4 @@ mod hostile;
 mod machine;
 mod perf;
 mod programs;
-mod recorder;
 mod systemtap;

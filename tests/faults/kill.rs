@@ -1,0 +1,138 @@
+//! `kill -9` at random instants: what the program had counted as recorded is in the trace.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dyntrace::recorder::{Mode, Session};
+
+use crate::signals::Timer;
+use crate::support::{alone, assert_without_gap, fire, inside_of, options, program, read, read_by_babeltrace, times};
+
+/// Threads that fire as fast as they can. The first one is interrupted by a handler that fires, too: line 0.
+const LINES: usize = 3;
+
+/// How many events each line has recorded, in memory that is still there when the program is not.
+struct Page(*const [AtomicI32; LINES]);
+
+// SAFETY: only atomics are behind it.
+unsafe impl Sync for Page {}
+// SAFETY: as above.
+unsafe impl Send for Page {}
+
+impl Page {
+    fn open(directory: &Path) -> Page {
+        use rustix::mm::{MapFlags, ProtFlags, mmap};
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(directory.join("page"));
+        let file = file.unwrap();
+        file.set_len(4096).unwrap();
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new mapping, of a file that keeps its length; it stays.
+        let page = unsafe { mmap(std::ptr::null_mut(), 4096, protection, MapFlags::SHARED, &file, 0) };
+        Page(page.unwrap().cast())
+    }
+
+    fn counts(&self) -> &[AtomicI32; LINES] {
+        // SAFETY: a page, aligned and never unmapped.
+        unsafe { &*self.0 }
+    }
+
+    fn fire(&self, line: usize) {
+        let count = &self.counts()[line];
+        let number = count.load(Ordering::Relaxed) + 1;
+        fire(line as i32, number);
+        count.store(number, Ordering::Release);
+    }
+}
+
+/// The program that gets killed.
+#[test]
+fn victim() {
+    let Some(directory) = inside_of() else { return };
+    static PAGE: OnceLock<Page> = OnceLock::new();
+    let page = PAGE.get_or_init(|| Page::open(&directory));
+    let mode = fs::read_to_string(directory.join("mode")).unwrap();
+    let _session = Session::start(options(&directory.join("trace"), &mode)).unwrap();
+    thread::spawn(move || {
+        loop {
+            page.fire(1);
+        }
+    });
+    let _timer = Timer::start(Duration::from_micros(200), || PAGE.get().unwrap().fire(0));
+    loop {
+        page.fire(2);
+    }
+}
+
+#[test]
+fn what_was_recorded_before_a_kill_is_in_the_trace() {
+    let _alone = alone();
+    let mut chance = Chance(Instant::now().elapsed().as_nanos() as u64 ^ u64::from(std::process::id()) << 20 | 1);
+    for round in 0..times(8, 200) {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let mode = if round % 4 == 3 { Mode::Overwrite } else { Mode::Stream };
+        fs::write(
+            directory.join("mode"),
+            format!(",mode={mode}{}", if mode == Mode::Overwrite { ",size=256K" } else { "" }),
+        )
+        .unwrap();
+        let page = Page::open(directory);
+        let mut victim = program("kill::victim", directory, &[]).stdout(Stdio::null()).spawn().unwrap();
+        // Of ten, nine are killed while they record, and one wherever it is.
+        if round % 10 != 9 {
+            let begun = Instant::now();
+            while page.counts().iter().any(|count| count.load(Ordering::Acquire) == 0) {
+                assert!(begun.elapsed() < Duration::from_secs(60) && victim.try_wait().unwrap().is_none());
+                thread::sleep(Duration::from_micros(100));
+            }
+        }
+        thread::sleep(Duration::from_micros(chance.below(15_000)));
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        check(directory, mode, &page);
+    }
+}
+
+fn check(directory: &Path, mode: Mode, page: &Page) {
+    let counts: Vec<i64> = page.counts().iter().map(|count| count.load(Ordering::Acquire).into()).collect();
+    let mut trace = directory.join("trace");
+    if dyntrace_trace::Trace::open(&trace).is_err() {
+        return assert!(counts.iter().all(|&count| count == 0), "no trace of {counts:?} events");
+    }
+    read_by_babeltrace(&trace);
+    if mode == Mode::Overwrite {
+        let recovered = directory.join("recovered");
+        dyntrace_trace::recover(&trace, &recovered).unwrap();
+        trace = recovered;
+        read_by_babeltrace(&trace);
+    }
+    let lines = read(&trace);
+    for (line, &count) in counts.iter().enumerate() {
+        let numbers = lines.get(&(line as i64)).map_or(&[][..], Vec::as_slice);
+        let last = numbers.last().copied().unwrap_or(0);
+        // One more may have been recorded and not counted yet.
+        assert!(last == count || last == count + 1, "line {line}: {count} were recorded, the last one found is {last}");
+        if mode == Mode::Stream || numbers.first() == Some(&1) {
+            assert_without_gap(numbers, 1);
+        } else if let Some(&first) = numbers.first() {
+            assert_without_gap(numbers, first);
+        }
+    }
+}
+
+/// Marsaglia's xorshift.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}

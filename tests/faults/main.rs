@@ -1,0 +1,9 @@
+//! What the recorder bears: ring 4. With every other test at short length, at full length by `ci/faults`.
+#![cfg(target_os = "linux")]
+
+mod disk;
+mod kill;
+mod load;
+mod sessions;
+mod signals;
+mod support;

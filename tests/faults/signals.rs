@@ -1,0 +1,81 @@
+//! Signal handlers that fire while what they interrupt fires, too.
+
+use std::ptr;
+use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use std::time::Duration;
+
+use dyntrace::recorder::Session;
+
+use crate::support::{alone, assert_without_gap, fire, options, read, read_by_babeltrace, stop, times};
+
+/// What the handler of the timer's signal does. One timer at a time.
+static HANDLER: AtomicPtr<fn()> = AtomicPtr::new(ptr::null_mut());
+
+/// Interrupts the thread that starts it, again and again.
+pub struct Timer(libc::timer_t);
+
+impl Timer {
+    pub fn start(interval: Duration, handler: fn()) -> Timer {
+        extern "C" fn handle(_: libc::c_int) {
+            // SAFETY: null or a box that was leaked.
+            if let Some(handler) = unsafe { HANDLER.load(Ordering::Acquire).as_ref() } {
+                handler();
+            }
+        }
+        HANDLER.store(Box::leak(Box::new(handler)), Ordering::Release);
+        let signal = libc::SIGRTMIN();
+        let period = libc::timespec { tv_sec: 0, tv_nsec: interval.subsec_nanos().into() };
+        let times = libc::itimerspec { it_interval: period, it_value: period };
+        // SAFETY: plain data, filled in as the calls want it; the handler does what is safe in one.
+        unsafe {
+            let handle: extern "C" fn(libc::c_int) = handle;
+            libc::signal(signal, handle as libc::sighandler_t);
+            let mut event: libc::sigevent = std::mem::zeroed();
+            event.sigev_notify = libc::SIGEV_THREAD_ID;
+            event.sigev_signo = signal;
+            event.sigev_notify_thread_id = libc::gettid();
+            let mut timer = ptr::null_mut();
+            assert_eq!(libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer), 0);
+            assert_eq!(libc::timer_settime(timer, 0, &times, ptr::null_mut()), 0);
+            Timer(timer)
+        }
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        // SAFETY: made by `start`. A signal that is pending finds its handler still there.
+        unsafe { libc::timer_delete(self.0) };
+    }
+}
+
+static HANDLED: AtomicI32 = AtomicI32::new(0);
+
+#[test]
+fn a_handler_that_fires_at_10_khz_loses_nothing() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let session = Session::start(options(directory.path(), "")).unwrap();
+    // A thread of its own: its first event may be the handler's.
+    let (fired, handled) = std::thread::spawn(|| {
+        let timer = Timer::start(Duration::from_micros(100), || {
+            let number = HANDLED.load(Ordering::Relaxed) + 1;
+            fire(0, number);
+            HANDLED.store(number, Ordering::Relaxed);
+        });
+        let mut fired = 0;
+        while HANDLED.load(Ordering::Relaxed) < times(2_000, 50_000) as i32 {
+            fired += 1;
+            fire(1, fired);
+        }
+        drop(timer);
+        (fired, HANDLED.load(Ordering::Relaxed))
+    })
+    .join()
+    .unwrap();
+    assert_eq!(stop(session).status.discarded, 0);
+    read_by_babeltrace(directory.path());
+    let lines = read(directory.path());
+    assert_eq!((lines[&0].len(), lines[&1].len()), (handled as usize, fired as usize));
+    lines.values().for_each(|numbers| assert_without_gap(numbers, 1));
+}

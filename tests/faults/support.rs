@@ -1,0 +1,120 @@
+//! Events that know their number, and traces held against what was fired.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dyntrace::recorder::{Options, Session, Summary};
+use dyntrace_trace::{Trace, Value};
+
+const TEXT: &str =
+    "some text of which each event takes another length, so that packets end at every place that there is";
+
+/// `short` with every other test, `long` in `ci/faults`.
+pub fn times(short: usize, long: usize) -> usize {
+    if std::env::var_os("DYNTRACE_TEST_LONG").is_some() { long } else { short }
+}
+
+/// A session sees the whole process: one test at a time.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Fires an event that carries `line`, who fires, and its number there. Safe in a signal handler.
+pub fn fire(line: i32, number: i32) {
+    let text = &TEXT[..number as usize % TEXT.len()];
+    dyntrace::probes::efile_drv::entry(|| {
+        (line, number, "tag", 12, text, None::<&str>, number.into(), 0, 0, 0, None::<&str>)
+    });
+}
+
+/// What a trace has of each line: its events' numbers, in the order of the trace.
+pub type Lines = BTreeMap<i64, Vec<i64>>;
+
+/// Reads a trace. Panics if it is damaged, if time goes back in a thread, or if an event is not as it was fired.
+pub fn read(trace: &Path) -> Lines {
+    let (lines, damaged) = read_damaged(trace);
+    assert!(damaged.is_empty(), "{damaged:?}");
+    lines
+}
+
+fn read_damaged(trace: &Path) -> (Lines, Vec<dyntrace_trace::Damage>) {
+    let trace = Trace::open(trace).unwrap();
+    let mut lines = Lines::new();
+    let mut last = BTreeMap::new();
+    for event in trace.events() {
+        let before = last.insert((event.tid, event.class.provider() == "recorder"), event.time);
+        assert!(before.is_none_or(|before| before <= event.time), "time goes back in thread {}", event.tid);
+        if event.class.probe() != "efile_drv-entry" {
+            continue;
+        }
+        let Some(Value::Signed(line)) = event.field("thread_id") else { panic!("no line: {event:?}") };
+        let Some(Value::Signed(number)) = event.field("tag") else { panic!("no number: {event:?}") };
+        assert_eq!(event.field("user_tag"), Some(Value::Text(b"tag")));
+        assert_eq!(event.field("s1"), Some(Value::Text(&TEXT.as_bytes()[..number as usize % TEXT.len()])));
+        assert_eq!(event.field("i1"), Some(Value::Signed(number)));
+        lines.entry(line).or_default().push(number);
+    }
+    (lines, trace.losses().damaged)
+}
+
+/// Panics unless the numbers have no gap, from `first` on.
+pub fn assert_without_gap(numbers: &[i64], first: i64) {
+    for (index, &number) in numbers.iter().enumerate() {
+        let around = &numbers[index.saturating_sub(2)..numbers.len().min(index + 3)];
+        assert_eq!(number, first + index as i64, "{around:?} at {index} of {}", numbers.len());
+    }
+}
+
+/// Has a tool that nobody here wrote read the trace: it may say nothing but how many events were discarded.
+pub fn read_by_babeltrace(trace: &Path) {
+    let Ok(output) = Command::new("babeltrace2").args(["-o", "dummy"]).arg(trace).output() else {
+        return eprintln!("SKIPPED: babeltrace2 is not here to read {}", trace.display());
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let is_count = |line: &str| line.is_empty() || line.contains("WARNING: Tracer discarded");
+    assert!(output.status.success() && errors.lines().all(is_count), "babeltrace2 {}: {errors}", trace.display());
+}
+
+/// Stops a session that nothing was to go wrong in.
+pub fn stop(session: Session) -> Summary {
+    let summary = session.stop().unwrap();
+    assert!(summary.errors.is_empty(), "{:?}", summary.errors);
+    summary
+}
+
+pub fn options(directory: &Path, options: &str) -> Options {
+    format!("record:{}{options}", directory.display()).parse().unwrap()
+}
+
+const INSIDE: &str = "DYNTRACE_TEST_INSIDE";
+
+/// Where the program that [`inside`] starts is to work; `None` in the test that starts it.
+pub fn inside_of() -> Option<std::path::PathBuf> {
+    std::env::var_os(INSIDE).map(Into::into)
+}
+
+/// The test of this name as a program that works in `directory`, started by the words `by`, if there are any.
+pub fn program(test: &str, directory: &Path, by: &[&str]) -> Command {
+    let this = std::env::current_exe().unwrap();
+    let mut command = match by {
+        [] => Command::new(&this),
+        [first, others @ ..] => {
+            let mut command = Command::new(first);
+            command.args(others).arg(&this);
+            command
+        }
+    };
+    command.args(["--exact", test, "--nocapture"]).env(INSIDE, directory);
+    command
+}
+
+/// Runs [`program`]. Panics if it fails.
+pub fn run(test: &str, directory: &Path, by: &[&str]) {
+    let output = program(test, directory, by).output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}: {shown}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+    assert!(shown.contains("1 passed"), "{shown}");
+}

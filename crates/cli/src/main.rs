@@ -64,8 +64,9 @@ enum Command {
     /// Run a script on a command or a process
     ///
     /// Takes the first tracer that is here and fit for the script: on Linux bpftrace, DTrace 2, SystemTap; elsewhere DTrace. The command
-    /// runs as the same user as dyntrace, from its first instruction under the eyes of the tracer. The trace goes to standard output,
-    /// where control characters in it are shown escaped.
+    /// runs as the same user as dyntrace, from its first instruction under the eyes of the tracer. Where no tracer can be used on Linux, a
+    /// command of which a shipped script is wanted records itself, in TMPDIR, and its lines are the same. The trace goes to standard
+    /// output, where control characters in it are shown escaped.
     Run {
         /// A shipped script, or the path of a .d (DTrace), .stp (SystemTap) or .bt (bpftrace) file
         script: String,
@@ -159,6 +160,7 @@ const RUN_HELP: &str = "\
 Examples:
   sudo dyntrace run efile_drv -- target/release/server --port 8080
   sudo dyntrace run efile_drv -p 4711
+  dyntrace run --tracer recorder efile_drv -- target/release/server
   sudo dyntrace run --tracer dtrace -o trace.txt ./mine.d -- ./server
 
 Exit status: that of the command, 128 and the signal's number if a signal ended it; 0 with -p.
@@ -166,7 +168,7 @@ Unless the command says otherwise:
     2  wrong use, or no such script
    65  the program has no probes, or none that the script names
    69  no tracer can be used: none is here, too old, no rights
-   70  the tracer failed, and the trace is not whole
+   70  the tracer or the recorder failed, and the trace is not whole
   126  the command cannot be run
   127  the command was not found";
 

@@ -115,7 +115,7 @@ impl Space for Place {
         };
         // SAFETY: a ring asks for packets that `prepare` has granted only: they are in the mapping, which lives as long as
         // `file`; fields are aligned to 8, and change behind shared references only.
-        unsafe { AtomicU64::from_ptr(self.file.base().add(self.at(packet * SUB_BUFFER as u64) + field).cast()) }
+        unsafe { &*self.file.base().add(self.at(packet * SUB_BUFFER as u64) + field).cast::<AtomicU64>() }
     }
 
     fn show_discarded(&self, position: u64, discarded: u64) {

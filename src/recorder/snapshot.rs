@@ -15,10 +15,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use super::packet::{HEADER, Header, PAGE, SUB_BUFFER, offset};
 use super::stream_file::StreamFile;
+use crate::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// After so many times the copier gives up hurrying after the writer.
 const ROUNDS: usize = 8;
@@ -86,7 +86,7 @@ fn begin_anew(file: &mut File, copied: &mut Copied) -> io::Result<()> {
 }
 
 /// A sub-buffer of a circle, as words.
-struct Packet<'c>(&'c [AtomicU64]);
+pub(super) struct Packet<'c>(pub(super) &'c [AtomicU64]);
 
 fn packets(circle: &StreamFile) -> impl Iterator<Item = Packet<'_>> {
     let words = circle.prepared() as usize / 8;
@@ -98,13 +98,13 @@ fn packets(circle: &StreamFile) -> impl Iterator<Item = Packet<'_>> {
 
 impl Packet<'_> {
     /// 0 while nothing is there that could be copied.
-    fn sequence(&self) -> u64 {
+    pub(super) fn sequence(&self) -> u64 {
         // Acquire: with the Release of the writer that enters. Who sees the sequence sees its header.
         self.0[offset::SEQUENCE / 8].load(Ordering::Acquire)
     }
 
     /// Makes `copy` a packet of its own, without what is not used of it. `false` if the packet is no longer this one.
-    fn copy(&self, sequence: u64, copy: &mut Vec<u8>) -> bool {
+    pub(super) fn copy(&self, sequence: u64, copy: &mut Vec<u8>) -> bool {
         copy.clear();
         if self.sequence() != sequence {
             return false;
@@ -133,5 +133,5 @@ impl Packet<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -4,7 +4,6 @@
 //! program's own, or the environment's, which last as long as the program.
 
 use std::path::Path;
-use std::sync::Mutex;
 
 use super::protocol::Record;
 use super::sessions::Sessions;
@@ -13,7 +12,7 @@ use crate::recorder::glob::Glob;
 use crate::recorder::options::Options;
 use crate::recorder::recording::Recording;
 use crate::recorder::session::{Session, Status, Summary, sessions};
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 
 /// The sessions that were started over the socket.
 #[derive(Default)]

@@ -6,6 +6,8 @@ use loom::sync::Arc;
 use loom::thread;
 
 use super::*;
+use crate::recorder::packet::{MAGIC, offset};
+use crate::recorder::snapshot::Packet;
 
 /// Room for one packet with few events; each is written as one word.
 struct Model {
@@ -59,5 +61,72 @@ fn loom_ring_a_reader_finds_whole_events_only() {
         ring.record(12, &(0u64,));
         reader.join().unwrap();
         assert_eq!(ring.space().header(0, Word::ContentSize).load(Relaxed) / 8, HEADER + 2 * SIZE);
+    });
+}
+
+/// A circle of one sub-buffer, of which a few words are there.
+struct Circle(Vec<AtomicU64>);
+
+/// Where the first event of a packet is.
+const FIRST: usize = packet::HEADER / 8;
+
+impl Space for Circle {
+    fn prepare(&self, _position: u64) -> bool {
+        true
+    }
+
+    fn circle(&self) -> u64 {
+        1
+    }
+
+    fn header(&self, _packet: u64, word: Word) -> &AtomicU64 {
+        let field = match word {
+            Word::ContentSize => offset::CONTENT_SIZE,
+            Word::PacketSize => offset::PACKET_SIZE,
+            Word::Discarded => offset::DISCARDED,
+            Word::Sequence => offset::SEQUENCE,
+            Word::Thread => offset::TID,
+        };
+        &self.0[field / 8]
+    }
+
+    fn put(&self, _position: u64, id: u16, _time: u64, _payload: &impl Payload) {
+        self.0[FIRST].store(u64::from(id), Relaxed);
+    }
+
+    fn now(&self) -> u64 {
+        0
+    }
+}
+
+/// Each packet has one event, whose id is the packet's sequence.
+#[test]
+fn loom_ring_a_copy_of_a_packet_that_is_taken_again_is_left_out() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let words = [u64::from_ne_bytes([MAGIC.to_ne_bytes(), [0; 4]].concat().try_into().unwrap())];
+        let words = words.into_iter().chain([0; FIRST + 2]).map(AtomicU64::new).collect();
+        let ring = Arc::new(Ring::new(Circle(words)));
+        assert!(ring.adopt(1));
+        ring.record(1, &(0u64,));
+        let copier = {
+            let ring = Arc::clone(&ring);
+            thread::spawn(move || {
+                let packet = Packet(&ring.space().0);
+                let (sequence, mut copy) = (packet.sequence(), Vec::new());
+                if sequence != 0 && packet.copy(sequence, &mut copy) {
+                    let word = |at: usize| u64::from_ne_bytes(copy[at..at + 8].try_into().unwrap());
+                    if word(offset::CONTENT_SIZE) / 8 > HEADER {
+                        assert_eq!((word(packet::HEADER), word(offset::TID)), (sequence, sequence));
+                    }
+                }
+            })
+        };
+        // Another thread's turn, and another packet.
+        ring.abandon();
+        assert!(ring.adopt(2));
+        ring.record(2, &(0u64,));
+        copier.join().unwrap();
     });
 }

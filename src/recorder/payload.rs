@@ -75,7 +75,7 @@ impl Value for &[u8] {
 #[inline(always)]
 unsafe fn copy(from: &[u8], to: *mut u8) {
     let (length, from) = (from.len(), from.as_ptr());
-    // SAFETY: two words that overlap, or one, cover exactly `length` bytes on both sides.
+    // SAFETY: each word is no longer than `length`, or the bytes are taken one by one.
     unsafe {
         match length {
             0 => {}
@@ -84,20 +84,28 @@ unsafe fn copy(from: &[u8], to: *mut u8) {
                 to.add(length / 2).write(from.add(length / 2).read());
                 to.add(length - 1).write(from.add(length - 1).read());
             }
-            4..8 => {
-                let (head, tail) =
-                    (from.cast::<u32>().read_unaligned(), from.add(length - 4).cast::<u32>().read_unaligned());
-                to.cast::<u32>().write_unaligned(head);
-                to.add(length - 4).cast::<u32>().write_unaligned(tail);
-            }
-            8..=16 => {
-                let (head, tail) =
-                    (from.cast::<u64>().read_unaligned(), from.add(length - 8).cast::<u64>().read_unaligned());
-                to.cast::<u64>().write_unaligned(head);
-                to.add(length - 8).cast::<u64>().write_unaligned(tail);
-            }
+            4..8 => ends::<u32>(from, to, length),
+            8..=16 => ends::<u64>(from, to, length),
+            17..=32 => ends::<u128>(from, to, length),
+            33..=64 => ends::<[u128; 2]>(from, to, length),
             _ => to.copy_from_nonoverlapping(from, length),
         }
+    }
+}
+
+/// Copies the first word and the last one: all there is, if they meet or overlap.
+///
+/// # Safety
+///
+/// A word has at most `length` bytes, which there are at `from` and, outside of them, at `to`.
+#[inline(always)]
+unsafe fn ends<Word: Copy>(from: *const u8, to: *mut u8, length: usize) {
+    let last = length - size_of::<Word>();
+    // SAFETY: both words lie within `length`.
+    unsafe {
+        let (head, tail) = (from.cast::<Word>().read_unaligned(), from.add(last).cast::<Word>().read_unaligned());
+        to.cast::<Word>().write_unaligned(head);
+        to.add(last).cast::<Word>().write_unaligned(tail);
     }
 }
 

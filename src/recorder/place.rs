@@ -4,6 +4,8 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use rustix::io::Errno;
+
 use super::clock;
 use super::options::Mode;
 use super::packet::{SUB_BUFFER, offset};
@@ -28,6 +30,8 @@ pub(super) struct Place {
     mask: u64,
     /// No more can be had for now. Only the maintenance thread tries again.
     full: AtomicBool,
+    /// An event has found no room in all of its size: that is for good.
+    at_end: AtomicBool,
 }
 
 impl Place {
@@ -38,11 +42,14 @@ impl Place {
         file.populate(0, file.prepared());
         let size = file.limit() / SUB_BUFFER as u64 * SUB_BUFFER as u64;
         let (size, mask) = match mode {
-            // The largest circle that there is room for.
-            Mode::Overwrite => (1 << size.ilog2(), (1 << size.ilog2()) - 1),
+            Mode::Overwrite => {
+                // The largest circle that there is room for, if the system allowed less than was asked for.
+                let size = 1 << size.checked_ilog2().ok_or(Errno::FBIG)?;
+                (size, size - 1)
+            }
             Mode::Stream | Mode::Discard => (size, u64::MAX),
         };
-        Ok(Place { file, mode, size, mask, full: AtomicBool::new(false) })
+        Ok(Place { file, mode, size, mask, full: AtomicBool::new(false), at_end: AtomicBool::new(false) })
     }
 
     pub fn file(&self) -> &StreamFile {
@@ -76,6 +83,12 @@ impl Place {
         self.full.load(Relaxed)
     }
 
+    /// Whether its writer found no more room, and never will.
+    #[inline(always)]
+    pub fn is_at_end(&self) -> bool {
+        self.at_end.load(Relaxed)
+    }
+
     /// Where a position is in the file.
     #[inline(always)]
     fn at(&self, position: u64) -> usize {
@@ -84,7 +97,11 @@ impl Place {
 
     #[cold]
     fn grow(&self, needed: u64) -> bool {
-        if self.full.load(Relaxed) || needed > self.size {
+        if needed > self.size {
+            self.at_end.store(true, Relaxed);
+            return false;
+        }
+        if self.full.load(Relaxed) {
             return false;
         }
         // Whatever the error, there is no room; the maintenance thread meets it, too, and tells.

@@ -64,11 +64,29 @@ impl Descriptor {
     /// Gives a firing to every session that records the probe. For generated code.
     #[doc(hidden)]
     #[inline]
-    pub fn record(&self, payload: &impl Payload) {
+    pub fn record<P: Payload>(&self, payload: impl FnOnce() -> P) {
         // Without memory for the thread's record nothing can be read safely; the bits stay set, so later firings try again.
         let Some(_pin) = thread_progress::pin() else { return };
         // Acquire: with `set_session`'s Release. Behind the pin: a session that is seen now stays until it ends.
         let mut sessions = self.sessions_acquired();
+        while sessions != 0 {
+            let number = sessions.trailing_zeros() as usize;
+            sessions &= sessions - 1;
+            match SLOTS[number].ready(number) {
+                // An event that will be dropped is not even looked at.
+                Some(ring) if ring.space().is_at_end() => ring.discard_at_end(),
+                ready => return self.record_in(ready, number, sessions, &payload()),
+            }
+        }
+    }
+
+    /// In the session's ring, if that is ready, and in the sessions that are left.
+    #[inline(always)]
+    fn record_in(&self, ready: Option<&ThreadRing>, number: usize, mut sessions: u32, payload: &impl Payload) {
+        match ready {
+            Some(ring) => ring.record(self.id(), payload),
+            None => SLOTS[number].record(number, self.id(), payload),
+        }
         while sessions != 0 {
             let number = sessions.trailing_zeros() as usize;
             sessions &= sessions - 1;
@@ -87,7 +105,19 @@ impl Slot {
         }
     }
 
-    #[inline]
+    /// This thread's ring, if it has one already and there is no filter: nothing has to be asked.
+    #[inline(always)]
+    fn ready(&self, number: usize) -> Option<&ThreadRing> {
+        let own = OWN.with(|own| own[number].get());
+        // Acquire: with the Release of the session's start, and of who sets a filter.
+        if own.generation != self.generation.load(Acquire) || !self.filters.load(Acquire).is_null() {
+            return None;
+        }
+        // SAFETY: as in `record`.
+        unsafe { own.ring.as_ref() }
+    }
+
+    #[inline(never)]
     fn record(&self, number: usize, id: u16, payload: &impl Payload) {
         // Acquire: with the Release of the session's start.
         let generation = self.generation.load(Acquire);

@@ -55,7 +55,7 @@ macro_rules! __sdt_record {
             )
         }
         if __DESCRIPTOR.sessions() != 0 {
-            __DESCRIPTOR.record(&($($crate::__sdt_recorded!($argument),)*));
+            __DESCRIPTOR.record(|| ($($crate::__sdt_recorded!($argument),)*));
         }
     };
 }

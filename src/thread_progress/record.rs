@@ -41,6 +41,7 @@ impl Owner {
 pub(super) struct Word(usize);
 
 impl Word {
+    #[inline]
     pub(super) fn is_pinned(self) -> bool {
         self.0 & NEST != 0
     }
@@ -50,11 +51,13 @@ impl Word {
         !self.is_pinned() || self.0 / COMPLETION != before.0 / COMPLETION
     }
 
+    #[inline]
     pub(super) fn entered(self) -> Word {
         debug_assert!(self.0 & NEST != NEST, "too many pins");
         Word(self.0 + 1)
     }
 
+    #[inline]
     pub(super) fn left(self) -> Word {
         debug_assert!(self.is_pinned(), "no pin to leave");
         let word = Word(self.0 - 1);
@@ -69,11 +72,13 @@ impl Record {
     }
 
     /// Only for the record's own thread, which needs no order with itself.
+    #[inline]
     pub(super) fn own_word(&self) -> Word {
         Word(self.word.load(Ordering::Relaxed))
     }
 
     /// Only for the record's own thread. Releases what the thread did before, to whoever waits for it.
+    #[inline]
     pub(super) fn set_word(&self, word: Word) {
         self.word.store(word.0, Ordering::Release);
     }

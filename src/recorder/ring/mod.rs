@@ -298,15 +298,29 @@ impl<S: Space> Ring<S> {
         header(Word::Sequence).store(packet + 1, Release);
     }
 
-    #[cold]
-    fn discard(&self, state: State) {
+    /// Discards a firing without a look at it. Only where the space is at its end for good: no packet is ahead.
+    #[inline]
+    pub fn discard_at_end(&self) {
+        self.count_discarded();
+        if let Some(last) = self.position().checked_sub(1) {
+            self.show_discarded(last / SUB_BUFFER);
+        }
+    }
+
+    #[inline]
+    fn count_discarded(&self) {
         loop {
             let discarded = self.discarded();
             self.space.interrupted();
             if cas::exchange(&self.discarded, discarded, discarded + 1) {
-                break;
+                return;
             }
         }
+    }
+
+    #[cold]
+    fn discard(&self, state: State) {
+        self.count_discarded();
         if let Some(last) = state.position.checked_sub(1) {
             self.show_discarded_ahead();
             self.show_discarded(last / SUB_BUFFER);

@@ -188,10 +188,12 @@ impl<'t> Stream<'t> {
         // A writer that is at work may have gone on in this packet before it entered the next.
         if let Some(packet) = self.packet
             && let Ok(again) = self.file.map.packet(packet.offset)
-            && again.content_end.min(self.file.map.written()) > self.rest_end
         {
-            self.enter(again, self.rest_end);
-            return !self.ended;
+            self.found.discarded = again.discarded;
+            if again.content_end.min(self.file.map.written()) > self.rest_end {
+                self.enter(again, self.rest_end);
+                return !self.ended;
+            }
         }
         let Some(next) = next else {
             self.finish();

@@ -1,6 +1,7 @@
 //! The end of a trace, where the programs that wrote it could not make one: they were killed, or have just ended.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
@@ -29,10 +30,24 @@ pub fn end(directory: &Path) -> Result<(), Failure> {
             anstream::eprintln!(
                 "dyntrace: process {pid} goes on, and so does its trace {shown}: dyntrace view shows what is there"
             );
-        } else if folder.join(CIRCLES).exists() {
+            continue;
+        }
+        if folder.join(CIRCLES).exists() {
             unroll(&folder)?;
         } else {
             dyntrace_trace::finish(&folder).map_err(unreadable)?;
+        }
+        remove_empty(&folder).with_context(|| format!("cannot clear up {}", escape::path(&folder)))?;
+    }
+    Ok(())
+}
+
+/// Removes the files of rings that waited for a thread and got none.
+fn remove_empty(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.metadata()?.len() == 0 {
+            fs::remove_file(entry.path())?;
         }
     }
     Ok(())

@@ -146,7 +146,7 @@ fn operations<'o, 't: 'o>(operations: impl Iterator<Item = &'o Operation<'t>>, f
     html! {
         div .wide { table {
             thead { tr { th { "command" } th { "took" } th { "queue wait" } th { "service" } th { "delivery" } th { "at" } th { "bytes" }
-                th { "error" } th .text { "user tag" } th .text { "path" } th .text { "operation" } } }
+                th { "error" } th .name { "user tag" } th .name { "path" } th .name { "operation" } } }
             tbody {
                 @for operation in operations {
                     tr {
@@ -157,7 +157,7 @@ fn operations<'o, 't: 'o>(operations: impl Iterator<Item = &'o Operation<'t>>, f
                         td .bad { @if let Some(answer) = operation.answer { (errno_name(answer.errno)) } }
                         td .text { (user_tag(operation.asked.user_tag)) }
                         td .text { (escape::name(operation.path)) @if !operation.asked.strings[1].is_empty() { " → " (escape::name(operation.asked.strings[1])) } }
-                        td .text { (operation.process.pid) " {" (operation.id.thread) "," (operation.id.tag) "}" }
+                        td .name { (operation.process.pid) " {" (operation.id.thread) "," (operation.id.tag) "}" }
                     }
                 }
             }

@@ -11,4 +11,5 @@ mod hostile;
 mod machine;
 mod perf;
 mod programs;
+mod recorder;
 mod systemtap;

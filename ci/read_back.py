@@ -1,0 +1,95 @@
+"""Holds what dyntrace made of two recordings against what the programs said they did. Called by ci/reading."""
+
+import collections
+import json
+import pathlib
+import sys
+
+import duckdb
+from google.protobuf import unknown_fields
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as perfetto
+from PIL import Image
+
+work = pathlib.Path(sys.argv[1])
+said = [json.loads((work / f"{program}.json").read_text()) for program in "ab"]
+total = sum(one["total"] for one in said)
+
+
+def tables():
+    events, operations = (f"'{work}/tables/{name}.parquet'" for name in ("events", "operations"))
+
+    # Each program's operations are those that it counted.
+    rows = duckdb.sql(f"""
+        select process, command_name, count(*) filter (success), count(*) filter (not success)
+        from {operations} group by all""").fetchall()
+    seen = collections.defaultdict(dict)
+    for process, command, ok, failed in rows:
+        seen[process][command] = {"ok": ok, "failed": failed}
+    key = lambda commands: json.dumps(commands, sort_keys=True)
+    assert sorted(map(key, seen.values())) == sorted(key(one["commands"]) for one in said), seen
+
+    # Each operation meets its own events again, in whichever process it was.
+    [(met,)] = duckdb.sql(f"""
+        select count(*) from {operations} o
+        join {events} first on first.probe = 'dyntrace:efile_drv-entry' and first.time_ns = o.entry_ns
+            and (first.process, first.thread_id, first.tag) = (o.process, o.thread_id, o.tag)
+        join {events} last on last.probe = 'dyntrace:efile_drv-return' and last.time_ns = o.return_ns
+            and (last.process, last.thread_id, last.tag) = (o.process, o.thread_id, o.tag)
+        where o.user_tag = first.user_tag and o.queue_wait_ns + o.service_ns + o.delivery_ns = last.time_ns - first.time_ns
+        """).fetchall()
+    assert met == total, (met, total)
+
+    # The programs ran at once: on one time axis their operations overlap.
+    [(overlaps,)] = duckdb.sql(f"""
+        select count(*) from {operations} a join {operations} b
+        on a.process < b.process and a.entry_ns < b.return_ns and b.entry_ns < a.return_ns""").fetchall()
+    assert overlaps > 0
+    print(f"DuckDB: {total} operations of 2 processes, {overlaps} pairs overlap")
+
+
+def slices():
+    trace = perfetto.Trace.FromString((work / "trace.perfetto").read_bytes())
+    tracks, events = {}, []
+    for packet in trace.packet:
+        for message in (packet, packet.track_event, packet.track_descriptor):
+            assert not len(unknown_fields.UnknownFieldSet(message)), message
+        if packet.HasField("track_descriptor"):
+            tracks[packet.track_descriptor.uuid] = packet.track_descriptor
+        elif packet.HasField("track_event"):
+            assert packet.track_event.track_uuid in tracks
+            events.append((packet.timestamp, packet.track_event))
+    events.sort(key=lambda event: event[0])
+    stacks, names = collections.defaultdict(list), collections.Counter()
+    for _, event in events:
+        stack = stacks[event.track_uuid]
+        if event.type == event.TYPE_SLICE_BEGIN:
+            stack.append(event.name)
+            assert len(stack) <= 2, stack
+        elif event.type == event.TYPE_SLICE_END:
+            names[stack.pop()] += 1
+    assert not any(stacks.values()), stacks
+    # On a lane of the thread and one of the tag; a third time, without its stages, on the thread that did the work.
+    for stage in ("queue wait", "service", "delivery"):
+        assert names.pop(stage) == 2 * total, names
+    assert sum(names.values()) == 3 * total, names
+    processes = [track.process for track in tracks.values() if track.HasField("process")]
+    assert len(processes) == 2 and all(one.process_name == "file_storm" for one in processes), processes
+    kinds = collections.Counter(track.name for track in tracks.values())
+    assert kinds["user tags"] == 2 and kinds["queue length"] > 0, kinds
+    print(f"Perfetto: {len(events)} events on {len(tracks)} tracks")
+
+
+def page():
+    dom = (work / "dom.html").read_text()
+    assert dom.count("<svg") == 2 and dom.count("<rect") > 50, dom[:2000]
+    for part in ('id="latency"', 'id="queue"', "Nothing was lost", "2 processes", "RENAME", "p99.9", "file_storm"):
+        assert part in dom, part
+    picture = Image.open(work / "report.png").convert("RGB")
+    colours = len(picture.getcolors(maxcolors=picture.width * picture.height))
+    assert picture.size == (1300, 2400) and colours > 100, (picture.size, colours)
+    print(f"page: {dom.count('<rect')} fields and bars, {colours} colours in the picture")
+
+
+tables()
+slices()
+page()

@@ -1,0 +1,438 @@
+//! `dyntrace record` and its kin, on this test's own program: started again with `ROLE` set it is the program that records itself.
+#![cfg(target_os = "linux")]
+
+use std::env;
+use std::fs::{self, Permissions};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+
+use nix::sys::signal::{Signal, kill, raise};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The part of the program that this test is when `ROLE` says so.
+#[test]
+fn role() {
+    let Ok(role) = env::var("ROLE") else { return };
+    let (name, argument) = role.split_once(' ').unwrap_or((&role, ""));
+    match name {
+        // So many events in each of three threads.
+        "fire" => thread::scope(|scope| {
+            for number in 0..3 {
+                scope.spawn(move || fire(number, argument.parse().unwrap()));
+            }
+        }),
+        "exit" => std::process::exit(argument.parse().unwrap()),
+        "die" => raise(Signal::SIGKILL).unwrap(),
+        // Events until the input ends; a line for each piece of input after which some more were fired.
+        "serve" => {
+            println!("ready");
+            let mut piece = [0; 1];
+            while std::io::stdin().read(&mut piece).unwrap() > 0 {
+                fire(0, 100);
+                println!("fired");
+            }
+        }
+        "leave" => {
+            let child = program("serve").stdin(Stdio::inherit()).stderr(Stdio::null()).spawn().unwrap();
+            let is_childs = |folder: &Path| folder.to_str().unwrap().ends_with(&format!("-{}", child.id()));
+            let folders = || fs::read_dir("trace").unwrap().map(|entry| entry.unwrap().path());
+            while !folders().any(|folder| is_childs(&folder) && folder.join("metadata").exists()) {}
+        }
+        _ => panic!("no role {role}"),
+    }
+}
+
+fn fire(number: i64, count: i64) {
+    dyntrace::put_tag(format!("req-{number}")).unwrap();
+    for i in 0..count {
+        dyntrace::p!(number, i);
+    }
+}
+
+/// This program in a role.
+fn program(role: &str) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", "role", "--nocapture"]).env("ROLE", role);
+    command
+}
+
+/// A folder to be in, with a runtime folder of its own.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        let place = Place(tempfile::tempdir().unwrap());
+        fs::create_dir(place.path("run")).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn put(&self, command: &mut Command) {
+        command.current_dir(self.0.path()).env("XDG_RUNTIME_DIR", self.path("run"));
+    }
+
+    fn dyntrace(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
+        self.put(command.args(arguments));
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.dyntrace(arguments).output().unwrap())
+    }
+
+    /// `dyntrace record` with options, on this program in a role.
+    fn recording(&self, options: &[&str], role: &str) -> Command {
+        let own = env::current_exe().unwrap();
+        let mut command = self.dyntrace(&["record"]);
+        command.args(options).arg("--").arg(own).args(["--exact", "role", "--nocapture"]).env("ROLE", role);
+        command
+    }
+
+    fn record(&self, options: &[&str], role: &str) -> Ran {
+        Ran::of(self.recording(options, role).output().unwrap())
+    }
+
+    /// A program that goes on and lets its recorder be controlled.
+    fn controlled(&self) -> Firing {
+        let mut command = program("serve");
+        self.put(command.env("DYNTRACE", "control"));
+        Firing::start(&mut command)
+    }
+
+    /// The events of a trace, as `dyntrace view --json` gives them.
+    fn events(&self, trace: &str) -> Vec<Value> {
+        let ran = self.run(&["view", "--json", trace]);
+        assert_eq!((ran.status, ran.err.as_str()), (Some(0), ""));
+        ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+#[derive(Debug)]
+struct Ran {
+    status: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn of(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ran { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+
+    #[track_caller]
+    fn says(&self, status: i32, what: &str) {
+        assert_eq!(self.status, Some(status), "{self:?}");
+        assert!(self.err.contains(what), "{self:?}");
+    }
+
+    /// The summary that was asked for as JSON.
+    fn summary(&self) -> Value {
+        assert_eq!(self.status, Some(0), "{self:?}");
+        let text = if self.err.is_empty() { &self.out } else { &self.err };
+        serde_json::from_str(text.lines().last().unwrap()).unwrap()
+    }
+}
+
+/// A program that fires when it is told to.
+struct Firing {
+    child: Child,
+    lines: BufReader<std::process::ChildStdout>,
+}
+
+impl Firing {
+    fn start(command: &mut Command) -> Firing {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        let mut firing = Firing { child, lines };
+        firing.wait_for("ready");
+        firing
+    }
+
+    fn pid(&self) -> String {
+        self.child.id().to_string()
+    }
+
+    fn wait_for(&mut self, expected: &str) {
+        let mut line = String::new();
+        while line.trim_end() != expected {
+            line.clear();
+            assert!(self.lines.read_line(&mut line).unwrap() > 0, "it has ended");
+        }
+    }
+
+    /// Has it fire a hundred events.
+    fn fire(&mut self) {
+        use std::io::Write as _;
+        self.child.stdin.as_mut().unwrap().write_all(b".").unwrap();
+        self.wait_for("fired");
+    }
+}
+
+impl Drop for Firing {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
+}
+
+/// Waits until the session that another `dyntrace` starts is there.
+fn wait_for_session(place: &Place, pid: &str) {
+    loop {
+        let ran = place.run(&["status", "-p", pid, "--json"]);
+        let status: Value = serde_json::from_str(&ran.out).unwrap();
+        if status[0]["sessions"].as_array().is_some_and(|sessions| !sessions.is_empty()) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_command_from_its_beginning_to_its_end() {
+    let place = Place::new();
+    let ran = place.record(&["-o", "trace", "--probes", "user_trace*"], "fire 100");
+    ran.says(0, "recording 3 threads, 300 events, 0 lost ... done: trace (");
+    assert_eq!(place.events("trace").len(), 300);
+    let files = fs::read_dir(fs::read_dir(place.path("trace")).unwrap().next().unwrap().unwrap().path()).unwrap();
+    assert_eq!(files.count(), 2 + 3, "metadata, the process, one of each thread");
+    assert_eq!(place.path("trace").metadata().unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn babeltrace_reads_it() {
+    let place = Place::new();
+    place.record(&["-o", "trace", "--probes", "user_trace*"], "fire 100").says(0, "done");
+    let Ok(output) = Command::new("babeltrace2").arg(place.path("trace")).output() else {
+        eprintln!("skipped: there is no babeltrace2 here");
+        return;
+    };
+    let ran = Ran::of(output);
+    assert_eq!((ran.status, ran.err.as_str()), (Some(0), ""));
+    assert_eq!(ran.out.lines().filter(|line| line.contains("user_trace-i4s4")).count(), 300);
+}
+
+#[test]
+fn only_what_is_asked_for() {
+    let place = Place::new();
+    let ran = place.record(&["--json", "--tag", "req-1", "--probes", "dyntrace:user_trace-*"], "fire 50");
+    let summary = ran.summary();
+    assert_eq!((&summary["trace"], &summary["events"], &summary["threads"]), (&"trace".into(), &50.into(), &1.into()));
+    assert!(place.events("trace").iter().all(|event| event["user_tag"] == "req-1"));
+    let again = place.record(&["--json", "--probes", "efile*"], "fire 50").summary();
+    assert_eq!((&again["trace"], &again["events"]), (&"trace-2".into(), &0.into()));
+}
+
+#[test]
+fn programs_that_the_command_starts() {
+    let place = Place::new();
+    let own = env::current_exe().unwrap();
+    let script = "\"$0\" --exact role; \"$0\" --exact role";
+    let mut command = place.dyntrace(&["record", "--json", "--", "sh", "-c", script]);
+    let summary = Ran::of(command.arg(own).env("ROLE", "fire 10").output().unwrap()).summary();
+    assert_eq!((&summary["processes"], &summary["events"]), (&2.into(), &60.into()));
+}
+
+#[test]
+fn the_exit_status_is_the_commands() {
+    let place = Place::new();
+    place.record(&[], "exit 7").says(7, "recording 0 threads, 0 events");
+    place.record(&[], "die").says(128 + 9, "done: trace-2");
+    place.run(&["record", "--", "no-such-command"]).says(127, "no such command in PATH");
+    place.run(&["record", "--", "/"]).says(126, "it is a directory");
+    place
+        .run(&["record", "--", "/bin/true"])
+        .says(65, "nothing was recorded: no program that was run has dyntrace's recorder");
+    place.run(&["record", "--", "sh", "-c", "exit 5"]).says(5, "nothing was recorded");
+    assert!(!place.path("trace-4").exists(), "what was made for nothing is removed");
+}
+
+#[test]
+fn wrong_use() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("there/already")).unwrap();
+    for (arguments, what) in [
+        (&["-o", "there", "--", "true"][..], "there is there already: remove it"),
+        (&["--size", "1K", "--", "true"], "from 64K to 64G"),
+        (&["--command", "MOVE", "--", "true"], "the commands are OPEN"),
+        (&["-p", "1", "--", "true"], "cannot be used with"),
+        (&[], "COMMAND"),
+    ] {
+        let ran = place.run(&[&["record"], arguments].concat());
+        ran.says(2, what);
+    }
+    if !nix::unistd::geteuid().is_root() {
+        place.run(&["record", "-o", "/proc/trace", "--", "true"]).says(1, "cannot make the folder /proc/trace");
+    }
+}
+
+#[test]
+fn a_signal_to_dyntrace_is_for_the_command() {
+    let place = Place::new();
+    let mut command = place.recording(&["--json"], "serve");
+    let mut firing = Firing::start(command.stderr(Stdio::piped()));
+    firing.fire();
+    send(&firing.child, Signal::SIGTERM);
+    let mut err = String::new();
+    firing.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!(firing.child.wait().unwrap().code(), Some(128 + Signal::SIGTERM as i32));
+    let summary: Value = serde_json::from_str(&err).unwrap();
+    assert_eq!(summary["events"], 100, "{err}");
+}
+
+#[test]
+fn a_trace_that_goes_on_is_not_cut() {
+    let place = Place::new();
+    let mut command = place.recording(&["-o", "trace"], "leave");
+    let mut firing = Firing::start(command.stderr(Stdio::piped()));
+    let mut err = String::new();
+    firing.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert!(err.contains(" goes on, and so does its trace"), "{err}");
+    assert_eq!(place.events("trace").len(), 0);
+    firing.fire();
+    assert_eq!(place.events("trace").len(), 100);
+}
+
+#[test]
+fn a_running_process_until_an_interrupt() {
+    let place = Place::new();
+    let mut firing = place.controlled();
+    firing.fire();
+    let pid = firing.pid();
+    let recording =
+        place.dyntrace(&["record", "--json", "-o", "trace", "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_session(&place, &pid);
+    firing.fire();
+    send(&recording, Signal::SIGINT);
+    let summary = Ran::of(recording.wait_with_output().unwrap()).summary();
+    assert_eq!((&summary["events"], &summary["threads"]), (&100.into(), &1.into()));
+    firing.fire();
+    assert_eq!(place.events("trace").len(), 100, "the session has ended");
+}
+
+#[test]
+fn a_running_process_until_it_is_killed() {
+    let place = Place::new();
+    let mut firing = place.controlled();
+    let pid = firing.pid();
+    let recording = place.dyntrace(&["record", "--json", "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_session(&place, &pid);
+    firing.fire();
+    drop(firing);
+    let summary = Ran::of(recording.wait_with_output().unwrap()).summary();
+    assert_eq!((&summary["events"], &summary["lost"]), (&100.into(), &0.into()));
+}
+
+#[test]
+fn a_killed_dyntrace_leaves_no_session() {
+    let place = Place::new();
+    let firing = place.controlled();
+    let pid = firing.pid();
+    let mut recording = place.dyntrace(&["record", "-p", &pid]).stderr(Stdio::null()).spawn().unwrap();
+    wait_for_session(&place, &pid);
+    recording.kill().unwrap();
+    assert_eq!(recording.wait().unwrap().signal(), Some(9));
+    while !place.run(&["status", "-p", &pid]).out.contains("records nothing") {}
+}
+
+#[test]
+fn the_last_events_meanwhile_and_after_a_crash() {
+    let place = Place::new();
+    let mut command = place.recording(&["--overwrite", "--size", "64K", "-o", "trace"], "serve");
+    let mut firing = Firing::start(command.stderr(Stdio::piped()));
+    for _ in 0..50 {
+        firing.fire();
+    }
+    let status = place.run(&["status", "--json"]);
+    let status: Value = serde_json::from_str(&status.out).unwrap();
+    let pid = status[0]["pid"].to_string();
+    let summary = place.run(&["snapshot", "-p", &pid, "-o", "last", "--json"]).summary();
+    let kept = summary["events"].as_u64().unwrap();
+    assert!(kept > 100 && kept < 5000, "{summary}");
+    assert_eq!(place.events("last").last().unwrap()["i2"], 99);
+
+    kill(Pid::from_raw(pid.parse().unwrap()), Signal::SIGSTOP).unwrap();
+    let recovered = place.run(&["recover", "trace", "-o", "recovered", "--json"]).summary();
+    assert_eq!(recovered["events"], kept);
+    place.run(&["recover", "trace", "-o", "recovered"]).says(2, "there already");
+    place.run(&["recover", "run", "-o", "more"]).says(66, "no trace in");
+    kill(Pid::from_raw(pid.parse().unwrap()), Signal::SIGKILL).unwrap();
+
+    assert_eq!(firing.child.wait().unwrap().code(), Some(128 + 9));
+    assert_eq!(place.events("trace").len() as u64, kept, "record has made a plain trace of it");
+}
+
+#[test]
+fn processes_that_cannot_be_controlled() {
+    let place = Place::new();
+    let pid = std::process::id().to_string();
+    for arguments in [&["record", "-p", &pid][..], &["snapshot", "-p", &pid], &["status", "-p", &pid]] {
+        place.run(arguments).says(65, "has no control socket: start it with DYNTRACE=control");
+    }
+    place.run(&["status", "-p", "4194305"]).says(65, "there is no process 4194305");
+    assert!(place.run(&["status"]).out.starts_with("no process of this user lets its recorder be controlled"));
+    let mut firing = place.controlled();
+    place.run(&["snapshot", "-p", &firing.pid()]).says(65, "keeps no last events");
+    place.run(&["snapshot", "-p", &firing.pid(), "--session", "7"]).says(1, "there is no session 7");
+    firing.fire();
+    send(&firing.child, Signal::SIGSTOP);
+    place.run(&["status", "-p", &firing.pid()]).says(1, "does not answer: see whether it is stopped");
+}
+
+#[test]
+fn a_bad_environment_is_one_line_and_no_failure() {
+    let place = Place::new();
+    for (value, what) in [("on", "does not begin with record:DIRECTORY"), ("record:/proc/x", "/proc/x")] {
+        let mut command = program("exit 0");
+        place.put(command.env("DYNTRACE", value));
+        let ran = Ran::of(command.output().unwrap());
+        ran.says(0, what);
+        assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
+    }
+}
+
+#[test]
+fn a_program_with_raised_privileges_does_not_listen() {
+    if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped: only root can give a program the rights of another user");
+        return;
+    }
+    const NOBODY: u32 = 65534;
+    let place = Place::new();
+    let program = place.path("program");
+    fs::copy(env::current_exe().unwrap(), &program).unwrap();
+    chown(&program, Some(NOBODY), None).unwrap();
+    for path in [place.0.path(), &place.path("run")] {
+        fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
+    }
+    let recorded = |mode: u32, folder: &str| {
+        fs::set_permissions(&program, Permissions::from_mode(mode)).unwrap();
+        let mut command = Command::new(&program);
+        place.put(command.env("DYNTRACE", format!("record:{}", place.path(folder).display())).env("ROLE", "exit 0"));
+        Ran::of(command.args(["--exact", "role"]).output().unwrap()).says(0, "");
+        place.path(folder).exists()
+    };
+    assert!(recorded(0o755, "plain"));
+    if is_without_setuid(place.0.path()) {
+        eprintln!("skipped: no program has the rights of its file's owner in {}", place.0.path().display());
+        return;
+    }
+    assert!(!recorded(0o4755, "raised"));
+}
+
+fn is_without_setuid(path: &Path) -> bool {
+    nix::sys::statvfs::statvfs(path).unwrap().flags().contains(nix::sys::statvfs::FsFlags::ST_NOSUID)
+}

@@ -1,0 +1,41 @@
+//! The scripts without a tracer, by the recorder: the lines that bpftrace prints.
+
+use crate::events::{self, Order};
+use crate::hostile;
+use crate::machine::turn;
+use crate::programs::{MESSAGES, STORMS, USER_PROBES, done, renamed, traced};
+
+const SCRIPTS: [(&str, &str); 3] =
+    [("efile_drv", "rename_tagged"), ("messages", "every_event"), ("user-probe", "every_event")];
+
+#[test]
+fn every_operation_of_a_storm() {
+    for storm in STORMS {
+        let (trace, said) = traced("recorder", "efile_drv", "file_storm", storm);
+        events::check(&trace, &done(&said), Order::OfTime, events::port);
+    }
+}
+
+#[test]
+fn the_lines_to_the_letter() {
+    let expected = [&renamed("#Port<0.1>"), MESSAGES, USER_PROBES];
+    for ((script, program), expected) in SCRIPTS.into_iter().zip(expected) {
+        assert_eq!(traced("recorder", script, program, &[]).0, expected);
+    }
+}
+
+#[test]
+fn line_for_line_what_bpftrace_prints() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    for (script, program) in SCRIPTS {
+        let [recorded, seen] = ["recorder", "bpftrace"].map(|tracer| traced(tracer, script, program, &[]).0);
+        assert!(!seen.is_empty(), "{script}");
+        assert_eq!(recorded, seen, "{script}");
+    }
+}
+
+#[test]
+fn hostile_names() {
+    // 511 bytes: the last one is half a character.
+    hostile::check("recorder", "#Port<0.1>", &("ä".repeat(255) + r"\xc3"));
+}

@@ -26,3 +26,12 @@ macro_rules! __sdt_site {
         $crate::__sdt_dof_site!($($what)*)
     };
 }
+
+/// Runs the block: whoever came here is traced.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_if_traced {
+    ($provider:literal, $probe:literal, $traced:block) => {
+        $traced
+    };
+}

@@ -13,8 +13,8 @@ use crate::script::Script;
 use crate::system;
 use crate::tracer::{self, Kind, Search, Tracer};
 
-use super::recorded;
 use super::target::Asked;
+use super::wish;
 
 /// Why a tracer is not taken.
 struct Refusal {
@@ -74,7 +74,7 @@ pub fn choose<'a>(script: &'a Script, target: &Asked, asked: Option<By>) -> Resu
         }
     }
     match rendering(script, target) {
-        Ok(rendering) if asked.is_none() && recorded::IS_SUPPORTED => {
+        Ok(rendering) if asked.is_none() => {
             say("the recorder", &refusals);
             Ok(Choice::Recorder(rendering))
         }
@@ -91,6 +91,9 @@ fn say(chosen: &str, refusals: &[Refusal]) {
 
 /// What makes the lines of `script` from recorded events.
 fn rendering(script: &Script, target: &Asked) -> Result<&'static Rendering, Failure> {
+    if !wish::IS_SUPPORTED {
+        return Err(Failure::new(exit::NO_TRACER, anyhow!("there is no recorder for this system")));
+    }
     let why = match (script, target) {
         (Script::Shipped(script), Asked::Command(_)) => {
             return Ok(render::find(script.name).expect("every shipped script has a rendering: a test holds that"));

@@ -5,13 +5,12 @@ mod gate;
 mod leftovers;
 mod marks;
 mod output;
-#[cfg_attr(target_os = "linux", path = "recorded.rs")]
-#[cfg_attr(not(target_os = "linux"), path = "unrecorded.rs")]
 mod recorded;
 mod session;
 mod target;
 mod tracing;
 mod watch;
+mod wish;
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};

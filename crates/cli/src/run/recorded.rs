@@ -8,7 +8,6 @@ use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 
 use anyhow::{Context as _, anyhow};
-use dyntrace::recorder::{Glob, Options};
 use dyntrace_trace::{Event, Follow};
 
 use crate::command::Running;
@@ -21,9 +20,7 @@ use crate::view::{Live, PAUSE};
 
 use super::output::Sink;
 use super::target::Target;
-
-/// Whether commands can record themselves here.
-pub const IS_SUPPORTED: bool = true;
+use super::wish::wish;
 
 /// Runs the command and prints what `rendering` makes of its events.
 pub fn run(rendering: &'static Rendering, target: &Target, words: &[OsString], sink: Sink) -> Outcome {
@@ -45,10 +42,8 @@ pub fn run(rendering: &'static Rendering, target: &Target, words: &[OsString], s
 }
 
 fn start(rendering: &Rendering, target: &Target, words: &[OsString], folder: &Path) -> Result<Running, Failure> {
-    let mut options = Options::new(folder);
-    options.probes = rendering.lines.iter().map(|line| Glob::from(line.probe)).collect();
     let mut command = Command::new(&target.program);
-    command.arg0(&words[0]).args(&words[1..]).env("DYNTRACE", options.to_string());
+    command.arg0(&words[0]).args(&words[1..]).env("DYNTRACE", wish(folder, rendering));
     command.spawn().map(Running::new).map_err(|error| {
         let program = escape::path(&target.program);
         Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot start {program}: {error}"))

@@ -1,0 +1,17 @@
+//! On Linux: the value of `DYNTRACE` in its environment.
+
+use std::path::Path;
+
+use dyntrace::recorder::{Glob, Options};
+
+use crate::render::Rendering;
+
+/// Whether commands can record themselves here.
+pub const IS_SUPPORTED: bool = true;
+
+/// To record into `folder` what `rendering` prints.
+pub fn wish(folder: &Path, rendering: &Rendering) -> String {
+    let mut options = Options::new(folder);
+    options.probes = rendering.lines.iter().map(|line| Glob::from(line.probe)).collect();
+    options.to_string()
+}

@@ -1,0 +1,7 @@
+//! What a command is told so that it records itself.
+
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
+mod leaf;
+
+pub use leaf::{IS_SUPPORTED, wish};

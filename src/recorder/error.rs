@@ -2,6 +2,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::thread_progress::Late;
+
 /// Why a session could not be started, or not be ended as it should.
 #[derive(Debug)]
 pub struct Error {
@@ -21,12 +23,20 @@ pub(super) enum Step {
     Thread,
     Fork,
     Snapshot,
+    Wait,
     Finish,
 }
 
 impl Error {
     pub(super) fn new(step: Step, path: impl AsRef<Path>, source: io::Error) -> Error {
         Error { step, path: path.as_ref().to_owned(), source }
+    }
+
+    /// Threads do not come out of a firing.
+    pub(super) fn late(folder: &Path, late: Late) -> Error {
+        let Late { threads, waited } = late;
+        let what = format!("the threads {threads:?} have been inside of a firing for {} s", waited.as_secs());
+        Error::new(Step::Wait, folder, io::Error::other(what))
     }
 
     /// The error of the system.
@@ -48,6 +58,7 @@ impl fmt::Display for Error {
             Step::Thread => write!(f, "no maintenance thread for the trace {path}: {source}"),
             Step::Fork => write!(f, "no preparation for a fork while {path} is recorded: {source}"),
             Step::Snapshot => write!(f, "no snapshot can be written to {path}: {source}"),
+            Step::Wait => write!(f, "the trace {path} is left as it is, for `dyntrace recover`: {source}"),
             Step::Finish => write!(f, "what was prepared and not used cannot be cut off {path}: {source}"),
         }?;
         match source.raw_os_error() {

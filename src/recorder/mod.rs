@@ -7,6 +7,7 @@ mod descriptor;
 mod environment;
 mod error;
 mod filter;
+mod folder;
 mod glob;
 mod maintenance;
 mod metadata;

@@ -1,12 +1,11 @@
 //! One session, as the maintenance thread sees it: its files, and what they need ahead of the threads that write them.
 
 use std::collections::HashMap;
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::time::{Duration, Instant};
-use std::{io, ptr};
+use std::{io, mem, ptr};
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
@@ -15,6 +14,7 @@ use super::clock::{self, Calibration};
 use super::descriptor;
 use super::error::{Error, Step};
 use super::filter::Filter;
+use super::folder;
 use super::glob::Glob;
 use super::metadata::{self, Description, RING_STREAM};
 use super::options::{Mode, Options};
@@ -32,6 +32,9 @@ const WAITING: usize = 16;
 /// How far the files of threads that write are prepared ahead, in bytes, and at most.
 const AHEAD: u64 = 128 << 10;
 const FAR_AHEAD: u64 = 64 << 20;
+
+/// How long threads may take that are in the middle of a firing.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) struct Recording {
     slot: usize,
@@ -62,7 +65,7 @@ struct Tended {
 impl Recording {
     /// Makes the folder and the files, then sets the probes' bits.
     pub fn start(slot: usize, generation: u32, options: Options) -> Result<Recording, Error> {
-        let folder = make_folder(&options.directory)?;
+        let folder = folder::make(&options.directory)?;
         Recording::start_in(folder.clone(), slot, generation, options).inspect_err(|_| {
             // The bits are not set, so nobody has seen the rings that were offered and are gone now.
             SLOTS[slot].clear();
@@ -93,7 +96,7 @@ impl Recording {
         };
         recording.write_metadata(&recording.folder)?;
         if recording.options.mode == Mode::Overwrite {
-            make_private(&recording.circles())?;
+            folder::make_private(&recording.circles())?;
         }
         let threads = fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
         recording.offer_rings((WAITING + threads).min(PREPARED))?;
@@ -108,7 +111,7 @@ impl Recording {
         let description = Description {
             uuid: self.uuid,
             hostname: &metadata::hostname(),
-            procname: &process_name(),
+            procname: &folder::process_name(),
             pid: std::process::id(),
             mode: self.options.mode,
             clock: self.clock,
@@ -146,8 +149,10 @@ impl Recording {
         self.options.filter = filter;
         let before = self.set_filter();
         self.set_probes();
-        thread_progress::wait_blocking();
-        drop(before);
+        if thread_progress::wait_blocking(PATIENCE).is_err() {
+            // Somebody may still read it.
+            mem::forget(before);
+        }
     }
 
     /// Does what waits: rings for threads to come, room for threads that write, and what the channel is to tell.
@@ -157,15 +162,19 @@ impl Recording {
         let busy = self.tend_rings();
         // What cannot be done now is tried again next time; until then events may be lost, and are counted.
         let _ = self.offer_rings(WAITING);
+        self.tell_of_ringless();
+        if self.next_refinement.0 <= Instant::now() {
+            self.refine_clock();
+        }
+        busy
+    }
+
+    fn tell_of_ringless(&mut self) {
         let ringless = SLOTS[self.slot].ringless.load(Relaxed);
         if ringless > self.ringless {
             self.channel.lost(ringless - self.ringless, "no ring was ready for a thread");
             self.ringless = ringless;
         }
-        if self.next_refinement.0 <= Instant::now() {
-            self.refine_clock();
-        }
-        busy
     }
 
     fn refine_clock(&mut self) {
@@ -261,7 +270,7 @@ impl Recording {
             return Err(Error::new(Step::Snapshot, folder, io::Error::other(not_a_circle)));
         }
         self.refine_clock();
-        let folder = make_folder(folder)?;
+        let folder = folder::make(folder)?;
         self.write_metadata(&folder)?;
         let channel = folder.join("process");
         fs::copy(self.folder.join("process"), &channel).map_err(|error| Error::new(Step::Snapshot, &channel, error))?;
@@ -284,16 +293,22 @@ impl Recording {
             probe.set_session(self.slot, false);
         }
         // 2.
-        thread_progress::wait_blocking();
+        let late = thread_progress::wait_blocking(PATIENCE).err();
         // 3.
         let slot = &SLOTS[self.slot];
         slot.generation.store(0, Relaxed);
-        self.tend();
+        self.tend_rings();
+        self.tell_of_ringless();
         self.refine_clock();
         let status = self.status();
         self.channel.end(status.discarded);
         slot.clear();
         let filters = slot.filters.swap(ptr::null_mut(), Relaxed);
+        if let Some(late) = late {
+            // Their memory stays, and so do the files as they are.
+            mem::forget(self.rings);
+            return Summary { status, errors: vec![Error::late(&self.folder, late)] };
+        }
         if !filters.is_null() {
             // SAFETY: made of a box by `set_filter`; nobody reads it after the wait.
             drop(unsafe { Box::from_raw(filters) });
@@ -318,37 +333,6 @@ impl Recording {
     pub fn generation(&self) -> u32 {
         self.generation
     }
-}
-
-/// A folder for this process in the trace: its name and its number.
-fn make_folder(directory: &Path) -> Result<PathBuf, Error> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)
-        .map_err(|error| Error::new(Step::Folder, directory, error))?;
-    let name = format!("{}-{}", process_name().replace('/', "_"), std::process::id());
-    let mut folder = directory.join(&name);
-    for more in 2.. {
-        match DirBuilder::new().mode(0o700).create(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                folder = directory.join(format!("{name}-{more}"))
-            }
-            Err(error) => return Err(Error::new(Step::Folder, &folder, error)),
-            Ok(()) => break,
-        }
-    }
-    // Threads change their working directory, or rather the process's.
-    fs::canonicalize(&folder).map_err(|error| Error::new(Step::Folder, &folder, error))
-}
-
-fn make_private(folder: &Path) -> Result<(), Error> {
-    DirBuilder::new().mode(0o700).create(folder).map_err(|error| Error::new(Step::Folder, folder, error))
-}
-
-fn process_name() -> String {
-    let path = std::env::current_exe().unwrap_or_default();
-    path.file_name().map_or_else(|| "unknown".into(), |name| name.to_string_lossy().into_owned())
 }
 
 fn thread_name(thread: u64) -> String {

@@ -78,7 +78,7 @@ mod wait;
 
 #[cfg(target_os = "linux")]
 pub(crate) use os::has_ended;
-pub(crate) use wait::{Wait, wait_blocking};
+pub(crate) use wait::{Late, wait_blocking};
 
 use std::cell::Cell;
 use std::io;
@@ -102,7 +102,7 @@ per_thread! {
 /// Whether waits put a barrier into every running thread, so that pins need none.
 static EXPEDITED: AtomicBool = AtomicBool::new(false);
 
-/// Keeps the current thread pinned: no [`Wait`] that begins from now on ends before this is dropped.
+/// Keeps the current thread pinned: no [`Wait`](wait::Wait) that begins from now on ends before this is dropped.
 #[must_use = "the thread is unpinned when this is dropped"]
 pub(crate) struct Pin {
     record: &'static Record,
@@ -153,7 +153,7 @@ fn claim() -> Option<&'static Record> {
 }
 
 /// Makes forks and cheap pins possible. To be called before anything is pinned that a fork may copy, so before a
-/// session's probes are on; every [`Wait`] sees to it, too. Repeated calls do nothing.
+/// session's probes are on; every [`Wait`](wait::Wait) sees to it, too. Repeated calls do nothing.
 ///
 /// # Errors
 ///

@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
 use loom::cell::UnsafeCell;
 
@@ -36,7 +37,7 @@ impl Published {
 
     fn replace(&self) {
         self.current.store(1, Ordering::Relaxed);
-        wait_blocking();
+        wait_blocking(Duration::from_secs(60)).unwrap();
         // SAFETY: loom's cell checks that nobody reads meanwhile.
         self.values[0].with_mut(|value| unsafe { *value = 1 });
     }

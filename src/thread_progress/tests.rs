@@ -3,6 +3,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use super::wait::Wait;
 use super::*;
 
 const ROUNDS: usize = if cfg!(miri) { 20 } else { 2000 };
@@ -24,7 +25,7 @@ fn change_slot() {
     let old = CURRENT.load(Ordering::Relaxed);
     SLOTS[1 - old].store(true, Ordering::Relaxed);
     CURRENT.store(1 - old, Ordering::Release);
-    wait_blocking();
+    wait_blocking(Duration::from_secs(60)).unwrap();
     SLOTS[old].store(false, Ordering::Relaxed);
 }
 
@@ -55,7 +56,7 @@ fn a_thread_keeps_its_record() {
 #[should_panic = "while pinned"]
 fn waiting_for_oneself_is_refused() {
     let _pinned = pin().unwrap();
-    wait_blocking();
+    wait_blocking(Duration::from_secs(60)).unwrap();
 }
 
 #[test]
@@ -79,7 +80,7 @@ fn a_pinned_thread_holds_a_wait_up_and_one_that_sleeps_does_not() {
     while !wait.is_over() {
         thread::yield_now();
     }
-    wait_blocking();
+    wait_blocking(Duration::from_secs(60)).unwrap();
     drop(unpin);
     holder.join().unwrap();
 }
@@ -156,7 +157,7 @@ mod linux {
     #[test]
     fn a_thread_that_ended_pinned_is_not_waited_for() {
         thread::spawn(|| std::mem::forget(pin().unwrap())).join().unwrap();
-        wait_blocking();
+        wait_blocking(Duration::from_secs(60)).unwrap();
     }
 
     #[test]
@@ -204,7 +205,7 @@ mod linux {
         let renamed = record.owner().thread() == os::thread_id() && record.word().is_pinned();
         let held_up = !thread::spawn(|| Wait::begin().is_over()).join().unwrap();
         drop(pinned);
-        wait_blocking();
+        wait_blocking(Duration::from_secs(60)).unwrap();
         renamed && held_up
     }
 }

@@ -80,16 +80,24 @@ impl Holder {
     }
 }
 
-/// Waits for every thread that is pinned now, however long that takes: for threads that have nothing else to do.
+/// Waits for every thread that is pinned now, as long as `patience` at most: for threads that have nothing else to do.
+///
+/// # Errors
+///
+/// Who is still inside; what they read must stay.
 ///
 /// # Panics
 ///
 /// If the current thread is pinned.
-pub(crate) fn wait_blocking() {
+pub(crate) fn wait_blocking(patience: Duration) -> Result<(), Late> {
     let mut wait = Wait::begin();
     let [mut next, longest] = PAUSES;
     while !wait.is_over() {
+        if let Some(late) = wait.late(patience) {
+            return Err(late);
+        }
         pause(next);
         next = longest.min(next * 2);
     }
+    Ok(())
 }

@@ -20,8 +20,8 @@ pub fn errno(name: &str) -> Result<i32, String> {
     if let Ok(number) = name.parse() {
         return Ok(number);
     }
-    let is_called_so = |number: &i32| format!("{:?}", Errno::from_raw(*number)).eq_ignore_ascii_case(name);
-    let number = (1..=MANY_ERRORS).find(is_called_so);
+    let is_called_so = |error: &Errno| *error != Errno::UnknownErrno && format!("{error:?}").eq_ignore_ascii_case(name);
+    let number = (1..=MANY_ERRORS).find(|number| is_called_so(&Errno::from_raw(*number)));
     number.ok_or_else(|| "expected the name of an error, such as ENOENT, or its number".to_owned())
 }
 

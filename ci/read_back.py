@@ -74,6 +74,7 @@ def slices():
     assert sum(names.values()) == 3 * total, names
     processes = [track.process for track in tracks.values() if track.HasField("process")]
     assert len(processes) == 2 and all(one.process_name == "file_storm" for one in processes), processes
+    assert any(track.thread.thread_name.startswith("dyntrace-io-") for track in tracks.values())
     kinds = collections.Counter(track.name for track in tracks.values())
     assert kinds["user tags"] == 2 and kinds["queue length"] > 0, kinds
     print(f"Perfetto: {len(events)} events on {len(tracks)} tracks")

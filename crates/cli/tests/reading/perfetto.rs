@@ -83,7 +83,11 @@ impl Read {
     fn way(&self, track: u64) -> Vec<&str> {
         let track = &self.tracks[&track];
         let mut way = track.parent_uuid.map(|parent| self.way(parent)).unwrap_or_default();
-        way.push(track.name());
+        way.push(match (&track.process, &track.thread) {
+            (Some(process), _) => process.process_name(),
+            (_, Some(thread)) => thread.thread_name(),
+            _ => track.name(),
+        });
         way
     }
 }
@@ -124,9 +128,9 @@ fn every_operation_is_on_its_thread_and_its_tag() {
         assert_eq!(
             ways,
             BTreeSet::from([
-                format!("shop 12/thread {submitter}/operations"),
-                format!("shop 12/thread {worker}"),
-                format!("shop 12/user tags/{tag}")
+                format!("shop/thread {submitter}/operations"),
+                format!("shop/thread {worker}"),
+                format!("shop/user tags/{tag}")
             ])
         );
         for slice in slices {

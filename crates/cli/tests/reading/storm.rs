@@ -90,7 +90,11 @@ pub fn write(folder: &Path, count: i64, wait: u64) {
     for (tid, events) in threads {
         writer.ring(&format!("ring-{tid}"), tid, &events);
     }
-    let names =
-        (101..119).map(|tid| fired("recorder:thread", 1, [Arg::U(tid), format!("thread {tid}").as_str().into()]));
-    writer.process(&names.collect::<Vec<_>>());
+    // A thread's name is known soon after the thread's first event.
+    let names = (101..119).map(|tid| {
+        fired("recorder:thread", 1 + tid % 2 * 50_000, [Arg::U(tid), format!("thread {tid}").as_str().into()])
+    });
+    let mut names: Vec<_> = names.collect();
+    names.sort_by_key(|event| event.cycles);
+    writer.process(&names);
 }

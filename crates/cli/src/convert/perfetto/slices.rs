@@ -42,7 +42,7 @@ pub fn operation(operation: &Operation<'_>, track: u64, out: &mut Vec<At>) {
     let mut slices = Slices { track, time: operation.entered, out };
     slices.begin(operation.entered, &command_name(operation.asked.command), annotations(operation));
     let answered = operation.answer.map(|answer| answer.time);
-    // What was answered without a beginning of its work never waited to the end.
+    // What was answered before its work began has no stages.
     if operation.int_entry.is_some() || answered.is_none() {
         let stages = [
             ("queue wait", Some(operation.entered), operation.int_entry),

@@ -44,7 +44,6 @@ pub struct Tracks<'t> {
     /// By the address of the process.
     places: HashMap<(usize, Place), u64>,
     lanes: HashMap<(usize, Owner<'t>), Vec<Lane>>,
-    names: HashMap<(usize, u64), String>,
     /// The processes by their pids: of two machines' processes with the same one, the first has it in Perfetto.
     pids: HashMap<u64, usize>,
     /// What was made and is not yet written.
@@ -58,29 +57,27 @@ struct Lane {
 }
 
 impl<'t> Tracks<'t> {
-    /// Gives a thread its name, for when its track is made.
+    /// Gives a thread its name. It may have a track already: what is said again of a thread is added to what is known.
     pub fn name(&mut self, process: &Process, tid: u64, name: &[u8]) {
-        self.keep_small();
-        self.names.insert((key(process), tid), escape::name(name));
+        let uuid = self.thread(process, tid);
+        let known = self.thread_track(process, tid, Some(escape::name(name)));
+        self.made.push(TrackDescriptor { uuid: Some(uuid), ..known });
     }
 
     /// The track of a thread.
     pub fn thread(&mut self, process: &Process, tid: u64) -> u64 {
-        let parent = self.process(process);
-        self.place(process, Place::Thread(tid), |tracks| {
-            let name = tracks.names.get(&(key(process), tid)).cloned();
-            let thread = tracks.pids.get(&process.pid) == Some(&key(process));
-            TrackDescriptor {
-                thread: thread.then(|| ThreadDescriptor {
-                    pid: Some(process.pid as i32),
-                    tid: Some(tid as i64),
-                    thread_name: name.clone(),
-                }),
-                name: Some(name.unwrap_or_else(|| format!("thread {tid}"))),
-                parent_uuid: Some(parent),
-                ..TrackDescriptor::default()
-            }
-        })
+        self.place(process, Place::Thread(tid), |tracks| tracks.thread_track(process, tid, None))
+    }
+
+    fn thread_track(&mut self, process: &Process, tid: u64, name: Option<String>) -> TrackDescriptor {
+        let parent_uuid = Some(self.process(process));
+        let (name, thread) = if self.pids.get(&process.pid) == Some(&key(process)) {
+            let ids = (Some(process.pid as i32), Some(tid as i64));
+            (None, Some(ThreadDescriptor { pid: ids.0, tid: ids.1, thread_name: name }))
+        } else {
+            (Some(name.unwrap_or_else(|| format!("thread {tid}"))), None)
+        };
+        TrackDescriptor { name, thread, parent_uuid, ..TrackDescriptor::default() }
     }
 
     /// The counter of the queue that an I/O thread takes its jobs from.
@@ -96,7 +93,6 @@ impl<'t> Tracks<'t> {
 
     /// A track that is free from `start` on, and taken until `end`. Operations must be given in the order of their ends.
     pub fn lane(&mut self, process: &Process, owner: Owner<'t>, start: i64, end: i64) -> u64 {
-        self.keep_small();
         let lanes = self.lanes.entry((key(process), owner)).or_default();
         if let Some(lane) = lanes.iter_mut().find(|lane| lane.end <= start) {
             lane.end = end;
@@ -124,13 +120,12 @@ impl<'t> Tracks<'t> {
 
     fn process(&mut self, process: &Process) -> u64 {
         self.place(process, Place::Process, |tracks| {
-            let first = *tracks.pids.entry(process.pid).or_insert(key(process)) == key(process);
             let name = escape::name(&process.name);
-            TrackDescriptor {
-                process: first
-                    .then(|| ProcessDescriptor { pid: Some(process.pid as i32), process_name: Some(name.clone()) }),
-                name: Some(format!("{name} {}", process.pid)),
-                ..TrackDescriptor::default()
+            if *tracks.pids.entry(process.pid).or_insert(key(process)) == key(process) {
+                let process = ProcessDescriptor { pid: Some(process.pid as i32), process_name: Some(name) };
+                TrackDescriptor { process: Some(process), ..TrackDescriptor::default() }
+            } else {
+                TrackDescriptor { name: Some(format!("{name} {}", process.pid)), ..TrackDescriptor::default() }
             }
         })
     }
@@ -146,18 +141,14 @@ impl<'t> Tracks<'t> {
     }
 
     fn make(&mut self, descriptor: TrackDescriptor) -> u64 {
+        if self.last - self.forgotten >= TRACKS {
+            self.places.clear();
+            self.lanes.clear();
+            self.forgotten = self.last;
+        }
         self.last += 1;
         self.made.push(TrackDescriptor { uuid: Some(self.last), ..descriptor });
         self.last
-    }
-
-    fn keep_small(&mut self) {
-        if self.last - self.forgotten > TRACKS || self.names.len() as u64 > TRACKS {
-            self.places.clear();
-            self.lanes.clear();
-            self.names.clear();
-            self.forgotten = self.last;
-        }
     }
 }
 

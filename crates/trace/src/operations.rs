@@ -71,22 +71,22 @@ pub struct Operation<'t> {
 impl Operation<'_> {
     /// How long it waited for an I/O thread, in nanoseconds. `None` if its work never began.
     pub fn queue_wait(&self) -> Option<i64> {
-        Some(self.int_entry? - self.entered)
+        Some(self.int_entry?.saturating_sub(self.entered))
     }
 
     /// How long the work took, in nanoseconds. `None` if it never began or never ended.
     pub fn service(&self) -> Option<i64> {
-        Some(self.int_return? - self.int_entry?)
+        Some(self.int_return?.saturating_sub(self.int_entry?))
     }
 
     /// How long the answer waited for whoever asked, in nanoseconds. `None` if the work was not done, or the answer not taken.
     pub fn delivery(&self) -> Option<i64> {
-        Some(self.answer?.time - self.int_return?)
+        Some(self.answer?.time.saturating_sub(self.int_return?))
     }
 
     /// From `efile_drv-entry` to `efile_drv-return`, in nanoseconds.
     pub fn duration(&self) -> Option<i64> {
-        Some(self.answer?.time - self.entered)
+        Some(self.answer?.time.saturating_sub(self.entered))
     }
 }
 

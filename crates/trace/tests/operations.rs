@@ -174,3 +174,13 @@ fn only_so_many_are_remembered() {
     assert_eq!((operations.in_flight().count(), operations.given_up()), (IN_FLIGHT, more as u64));
     assert_eq!(operations.in_flight().next().map(|operation| operation.id.tag), Some(more as i32 + 1));
 }
+
+#[test]
+fn absurd_clocks_make_absurd_times_and_no_more() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // The first is past the end of time, and so long before 1970.
+    let (past, late) = (8_000_000_000_000_000_000, 7_000_000_000_000_000_000);
+    write(folder.path(), [(7, entry(past, [1, 1], RENAME, "/a", "")), (7, answer(late, [1, 1], 0))]);
+    let trace = Trace::open(folder.path()).expect("a trace");
+    assert_eq!(join(&trace).0.first().and_then(Operation::duration), Some(i64::MAX));
+}

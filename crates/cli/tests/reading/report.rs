@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::storm;
-use crate::writer::{SUB_BUFFER, Writer, returned};
+use crate::writer::{Arg, SUB_BUFFER, Writer, entry, fired, returned};
 use crate::{dyntrace, made};
 
 /// The page of the traces.
@@ -85,7 +85,7 @@ fn more_tags_than_rows_are_counted_with_the_others() {
         (0..1_000).map(|tag| if tag % 2 == 0 { "often".to_owned() } else { format!("once-{tag}") }).collect();
     let events = (1..).zip(&tags).flat_map(|(tag, name)| {
         let cycles = tag as u64 * 100;
-        [crate::writer::entry(cycles, 1, tag, name, 12, "/a"), returned(cycles + 50, 1, tag, name, 12, 0)]
+        [entry(cycles, 1, tag, name, 12, "/a"), returned(cycles + 50, 1, tag, name, 12, 0)]
     });
     Writer::new(folder.path()).ring("ring-1", 7, &events.collect::<Vec<_>>());
     let page = page(&[folder.path()], 0);
@@ -114,4 +114,24 @@ fn no_events_no_trace() {
     assert_eq!(output.status.code(), Some(66), "{output:?}");
     Writer::new(folder.path());
     assert!(page(&[folder.path()], 0).contains("The trace has no events."));
+}
+
+#[test]
+fn absurd_values_end_no_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace");
+    let queue = |cycles, length| fired("aio_pool-get", cycles, ["".into(), Arg::I(length)]);
+    let past = u64::MAX / 2 - 10;
+    let events = [
+        queue(1, i32::MIN.into()),
+        entry(past, i32::MIN.into(), i32::MAX.into(), "", -5, ""),
+        queue(past + 1, i32::MAX.into()),
+        fired("efile_drv-int_entry", 7, [Arg::I(i32::MIN.into()), Arg::I(i32::MAX.into()), Arg::I(-5)]),
+        returned(9, i32::MIN.into(), i32::MAX.into(), "", -5, -1),
+    ];
+    Writer::new(&trace).ring("ring-1", 7, &events);
+    // That time goes back is damage: 4.
+    assert!(page(&[&trace], 4).contains("command -5"));
+    made("convert", &[&trace], &["--to", "perfetto"], &folder.path().join("perfetto"), 4);
+    made("convert", &[&trace], &["--to", "parquet"], &folder.path().join("parquet"), 4);
 }

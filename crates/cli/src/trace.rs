@@ -19,8 +19,7 @@ const AT_ONCE: u64 = 1 << 14;
 pub fn events<'t>(trace: &'t Trace) -> impl Iterator<Item = Event<'t>> {
     // Hidden by itself where standard error is no terminal.
     let shown = ProgressBar::new_spinner().with_style(
-        ProgressStyle::with_template("{spinner} {human_pos} events, {elapsed}")
-            .expect("the template is right"),
+        ProgressStyle::with_template("{spinner} {human_pos} events, {elapsed}").expect("the template is right"),
     );
     let mut count = 0;
     let mut events = trace.events();

@@ -24,14 +24,13 @@ pub(super) fn start(sessions: &mut Sessions) -> io::Result<()> {
 fn run() {
     loop {
         let mut sessions = sessions();
-        let mut recordings = sessions.recordings.iter_mut().flatten().peekable();
-        if recordings.peek().is_none() {
+        let busy: Vec<bool> = sessions.recordings.iter_mut().flatten().map(Recording::tend).collect();
+        if busy.is_empty() {
             sessions.is_tended = false;
             return;
         }
-        let busy = recordings.fold(false, |busy, recording| Recording::tend(recording) || busy);
         drop(sessions);
-        thread::sleep(if busy { SHORT } else { LONG });
+        thread::sleep(if busy.contains(&true) { SHORT } else { LONG });
     }
 }
 

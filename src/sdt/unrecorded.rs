@@ -11,5 +11,7 @@ macro_rules! __sdt_describe {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_record {
-    ($($argument:tt),* $(,)?) => {};
+    ($(($kind:ident $name:ident $($buffer:ident)?)),* $(,)?) => {
+        $($(let _ = &mut $buffer;)?)*
+    };
 }

@@ -59,7 +59,7 @@ fn mode(number: usize) -> Mode {
 fn start(number: usize, folder: &Path) -> Session {
     let options = options(folder, &format!(",size=64K,mode={}", mode(number)));
     let session = Session::start(options).unwrap();
-    if number % 5 == 0 {
+    if number.is_multiple_of(5) {
         session.change(vec!["efile_drv-*".into()], Default::default());
     }
     session

@@ -176,16 +176,17 @@ impl Code {
         self.close();
         self.line("");
 
-        self.line("#[cold]");
-        self.line("#[inline(never)]");
-        self.allow(&probe.parameters.join(""), &["dead_code", "named_asm_labels", "clippy::too_many_arguments"]);
-        let parameters = arguments.iter().zip(&probe.parameters).map(|(argument, parameter)| match argument.ty.kind {
-            Kind::Text => format!("{parameter}: ::dyntrace::sdt::Text<'_>"),
-            _ => format!("{parameter}: {}", argument.ty.rust()),
-        });
-        self.list("pub(super) fn fire(", &parameters.collect::<Vec<_>>(), ") {");
-        self.depth += 1;
+        self.fire(probe);
+        self.line("");
+        self.trace(probe);
+        self.close();
+    }
+
+    /// The function that gives a firing to the recorder and to tracers.
+    fn fire(&mut self, probe: &Names<'_>) {
+        let Names { provider, probe: Probe { name, arguments, .. }, .. } = probe;
         let texts = probe.texts();
+        self.out_of_line("pub(super) fn fire(", probe);
         for (_, buffer) in &texts {
             self.line(&format!("let mut {buffer} = ::dyntrace::sdt::Buffer::new();"));
         }
@@ -195,27 +196,47 @@ impl Code {
         });
         self.list("::dyntrace::sdt::record!(", &recorded.collect::<Vec<_>>(), ");");
         self.open(&format!("::dyntrace::sdt::if_traced!(\"{provider}\", \"{name}\", {{"));
-        for (parameter, buffer) in &texts {
+        self.list("trace(", &probe.parameters, ");");
+        self.depth -= 1;
+        self.line("});");
+        self.close();
+    }
+
+    /// The function that holds the probe's site, and nothing that the compiler would make two of.
+    fn trace(&mut self, probe: &Names<'_>) {
+        let Names { provider, probe: Probe { name, arguments, .. }, .. } = probe;
+        self.out_of_line("fn trace(", probe);
+        for (parameter, buffer) in probe.texts() {
+            self.line(&format!("let mut {buffer} = ::dyntrace::sdt::Buffer::new();"));
             self.line(&format!("let {parameter} = {buffer}.encode({parameter});"));
         }
-        let values = arguments
-            .iter()
-            .zip(&probe.parameters)
-            .map(|(Argument { ty, .. }, parameter)| format!("({} {parameter} \"{}\")", ty.keyword(), ty.c));
         if arguments.is_empty() {
             self.line(&format!("::dyntrace::sdt::site!(\"{provider}\", \"{name}\");"));
         } else {
             self.open("::dyntrace::sdt::site!(");
             self.line(&format!("\"{provider}\","));
             self.line(&format!("\"{name}\","));
-            values.for_each(|value| self.line(&value));
+            for (Argument { ty, .. }, parameter) in arguments.iter().zip(&probe.parameters) {
+                self.line(&format!("({} {parameter} \"{}\")", ty.keyword(), ty.c));
+            }
             self.depth -= 1;
             self.line(");");
         }
-        self.depth -= 1;
-        self.line("});");
         self.close();
-        self.close();
+    }
+
+    /// Opens a function of the probe's arguments that is called when somebody looks at the probe.
+    fn out_of_line(&mut self, head: &str, probe: &Names<'_>) {
+        self.line("#[cold]");
+        self.line("#[inline(never)]");
+        self.allow(&probe.parameters.join(""), &["dead_code", "named_asm_labels", "clippy::too_many_arguments"]);
+        let parameters =
+            probe.probe.arguments.iter().zip(&probe.parameters).map(|(argument, parameter)| match argument.ty.kind {
+                Kind::Text => format!("{parameter}: ::dyntrace::sdt::Text<'_>"),
+                _ => format!("{parameter}: {}", argument.ty.rust()),
+            });
+        self.list(head, &parameters.collect::<Vec<_>>(), ") {");
+        self.depth += 1;
     }
 
     fn documentation(&mut self, probe: &Names<'_>) {

@@ -76,21 +76,39 @@ pub mod names {
                 (i32 fire),
             );
             ::dyntrace::sdt::if_traced!("odd", "names__self", {
-                let self_ = self_buffer_.encode(self_);
-                let self_buffer = self_buffer_buffer.encode(self_buffer);
-                let into = into_buffer.encode(into);
-                let fn_once = fn_once_buffer.encode(fn_once);
-                ::dyntrace::sdt::site!(
-                    "odd",
-                    "names__self",
-                    (str self_ "char *")
-                    (str self_buffer "char *")
-                    (str into "char *")
-                    (str fn_once "char *")
-                    (i32 arguments "int")
-                    (i32 fire "int")
-                );
+                trace(self_, self_buffer, into, fn_once, arguments, fire);
             });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        fn trace(
+            self_: ::dyntrace::sdt::Text<'_>,
+            self_buffer: ::dyntrace::sdt::Text<'_>,
+            into: ::dyntrace::sdt::Text<'_>,
+            fn_once: ::dyntrace::sdt::Text<'_>,
+            arguments: i32,
+            fire: i32,
+        ) {
+            let mut self_buffer_ = ::dyntrace::sdt::Buffer::new();
+            let self_ = self_buffer_.encode(self_);
+            let mut self_buffer_buffer = ::dyntrace::sdt::Buffer::new();
+            let self_buffer = self_buffer_buffer.encode(self_buffer);
+            let mut into_buffer = ::dyntrace::sdt::Buffer::new();
+            let into = into_buffer.encode(into);
+            let mut fn_once_buffer = ::dyntrace::sdt::Buffer::new();
+            let fn_once = fn_once_buffer.encode(fn_once);
+            ::dyntrace::sdt::site!(
+                "odd",
+                "names__self",
+                (str self_ "char *")
+                (str self_buffer "char *")
+                (str into "char *")
+                (str fn_once "char *")
+                (i32 arguments "int")
+                (i32 fire "int")
+            );
         }
     }
 
@@ -159,20 +177,37 @@ pub mod names {
                 (i32 arg5),
             );
             ::dyntrace::sdt::if_traced!("odd", "names__type", {
-                let s1 = s1_buffer.encode(s1);
-                let s_1 = s_1_buffer.encode(s_1);
-                let __s1 = __s1_buffer.encode(__s1);
-                ::dyntrace::sdt::site!(
-                    "odd",
-                    "names__type",
-                    (str s1 "char *")
-                    (str s_1 "char *")
-                    (str __s1 "char *")
-                    (i32 r#return "int")
-                    (i32 arg4 "int")
-                    (i32 arg5 "int")
-                );
+                trace(s1, s_1, __s1, r#return, arg4, arg5);
             });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        fn trace(
+            s1: ::dyntrace::sdt::Text<'_>,
+            s_1: ::dyntrace::sdt::Text<'_>,
+            __s1: ::dyntrace::sdt::Text<'_>,
+            r#return: i32,
+            arg4: i32,
+            arg5: i32,
+        ) {
+            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let s1 = s1_buffer.encode(s1);
+            let mut s_1_buffer = ::dyntrace::sdt::Buffer::new();
+            let s_1 = s_1_buffer.encode(s_1);
+            let mut __s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let __s1 = __s1_buffer.encode(__s1);
+            ::dyntrace::sdt::site!(
+                "odd",
+                "names__type",
+                (str s1 "char *")
+                (str s_1 "char *")
+                (str __s1 "char *")
+                (i32 r#return "int")
+                (i32 arg4 "int")
+                (i32 arg5 "int")
+            );
         }
     }
 
@@ -214,12 +249,19 @@ pub mod names {
         pub(super) fn fire(names: i32) {
             ::dyntrace::sdt::record!((i32 names));
             ::dyntrace::sdt::if_traced!("odd", "names__names", {
-                ::dyntrace::sdt::site!(
-                    "odd",
-                    "names__names",
-                    (i32 names "int")
-                );
+                trace(names);
             });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        fn trace(names: i32) {
+            ::dyntrace::sdt::site!(
+                "odd",
+                "names__names",
+                (i32 names "int")
+            );
         }
     }
 }
@@ -271,14 +313,22 @@ pub mod Upper {
             let mut Name_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((str Name Name_buffer), (u32 Octet));
             ::dyntrace::sdt::if_traced!("odd", "Upper__Case", {
-                let Name = Name_buffer.encode(Name);
-                ::dyntrace::sdt::site!(
-                    "odd",
-                    "Upper__Case",
-                    (str Name "const char *")
-                    (u32 Octet "unsigned char")
-                );
+                trace(Name, Octet);
             });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments, non_snake_case)]
+        fn trace(Name: ::dyntrace::sdt::Text<'_>, Octet: u32) {
+            let mut Name_buffer = ::dyntrace::sdt::Buffer::new();
+            let Name = Name_buffer.encode(Name);
+            ::dyntrace::sdt::site!(
+                "odd",
+                "Upper__Case",
+                (str Name "const char *")
+                (u32 Octet "unsigned char")
+            );
         }
     }
 }
@@ -328,15 +378,24 @@ pub mod fire {
         let mut fire_buffer_ = ::dyntrace::sdt::Buffer::new();
         ::dyntrace::sdt::record!((str fire_buffer fire_buffer_buffer), (str fire fire_buffer_));
         ::dyntrace::sdt::if_traced!("odd", "fire", {
-            let fire_buffer = fire_buffer_buffer.encode(fire_buffer);
-            let fire = fire_buffer_.encode(fire);
-            ::dyntrace::sdt::site!(
-                "odd",
-                "fire",
-                (str fire_buffer "char *")
-                (str fire "char *")
-            );
+            trace(fire_buffer, fire);
         });
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+    fn trace(fire_buffer: ::dyntrace::sdt::Text<'_>, fire: ::dyntrace::sdt::Text<'_>) {
+        let mut fire_buffer_buffer = ::dyntrace::sdt::Buffer::new();
+        let fire_buffer = fire_buffer_buffer.encode(fire_buffer);
+        let mut fire_buffer_ = ::dyntrace::sdt::Buffer::new();
+        let fire = fire_buffer_.encode(fire);
+        ::dyntrace::sdt::site!(
+            "odd",
+            "fire",
+            (str fire_buffer "char *")
+            (str fire "char *")
+        );
     }
 }
 
@@ -455,29 +514,55 @@ pub mod most {
             (u32 arg11),
         );
         ::dyntrace::sdt::if_traced!("odd", "most", {
-            let arg0 = arg0_buffer.encode(arg0);
-            let arg1 = arg1_buffer.encode(arg1);
-            let arg2 = arg2_buffer.encode(arg2);
-            let arg3 = arg3_buffer.encode(arg3);
-            let arg4 = arg4_buffer.encode(arg4);
-            let arg5 = arg5_buffer.encode(arg5);
-            ::dyntrace::sdt::site!(
-                "odd",
-                "most",
-                (str arg0 "char *")
-                (str arg1 "char *")
-                (str arg2 "char *")
-                (str arg3 "char *")
-                (str arg4 "char *")
-                (str arg5 "char *")
-                (i64 arg6 "long")
-                (u64 arg7 "unsigned long")
-                (i32 arg8 "short")
-                (u32 arg9 "unsigned short")
-                (i32 arg10 "char")
-                (u32 arg11 "unsigned char")
-            );
+            trace(arg0, arg1, arg2, arg3, arg4, arg5, arg6, arg7, arg8, arg9, arg10, arg11);
         });
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+    fn trace(
+        arg0: ::dyntrace::sdt::Text<'_>,
+        arg1: ::dyntrace::sdt::Text<'_>,
+        arg2: ::dyntrace::sdt::Text<'_>,
+        arg3: ::dyntrace::sdt::Text<'_>,
+        arg4: ::dyntrace::sdt::Text<'_>,
+        arg5: ::dyntrace::sdt::Text<'_>,
+        arg6: i64,
+        arg7: u64,
+        arg8: i32,
+        arg9: u32,
+        arg10: i32,
+        arg11: u32,
+    ) {
+        let mut arg0_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg0 = arg0_buffer.encode(arg0);
+        let mut arg1_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg1 = arg1_buffer.encode(arg1);
+        let mut arg2_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg2 = arg2_buffer.encode(arg2);
+        let mut arg3_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg3 = arg3_buffer.encode(arg3);
+        let mut arg4_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg4 = arg4_buffer.encode(arg4);
+        let mut arg5_buffer = ::dyntrace::sdt::Buffer::new();
+        let arg5 = arg5_buffer.encode(arg5);
+        ::dyntrace::sdt::site!(
+            "odd",
+            "most",
+            (str arg0 "char *")
+            (str arg1 "char *")
+            (str arg2 "char *")
+            (str arg3 "char *")
+            (str arg4 "char *")
+            (str arg5 "char *")
+            (i64 arg6 "long")
+            (u64 arg7 "unsigned long")
+            (i32 arg8 "short")
+            (u32 arg9 "unsigned short")
+            (i32 arg10 "char")
+            (u32 arg11 "unsigned char")
+        );
     }
 }
 
@@ -524,11 +609,18 @@ pub mod markdown {
     pub(super) fn fire(x: i32) {
         ::dyntrace::sdt::record!((i32 x));
         ::dyntrace::sdt::if_traced!("odd", "markdown", {
-            ::dyntrace::sdt::site!(
-                "odd",
-                "markdown",
-                (i32 x "int")
-            );
+            trace(x);
         });
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+    fn trace(x: i32) {
+        ::dyntrace::sdt::site!(
+            "odd",
+            "markdown",
+            (i32 x "int")
+        );
     }
 }

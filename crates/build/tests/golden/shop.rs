@@ -51,14 +51,22 @@ pub mod order {
             let mut name_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!((str name name_buffer), (u32 cents));
             ::dyntrace::sdt::if_traced!("shop", "order__paid", {
-                let name = name_buffer.encode(name);
-                ::dyntrace::sdt::site!(
-                    "shop",
-                    "order__paid",
-                    (str name "const char *")
-                    (u32 cents "uint32_t")
-                );
+                trace(name, cents);
             });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        fn trace(name: ::dyntrace::sdt::Text<'_>, cents: u32) {
+            let mut name_buffer = ::dyntrace::sdt::Buffer::new();
+            let name = name_buffer.encode(name);
+            ::dyntrace::sdt::site!(
+                "shop",
+                "order__paid",
+                (str name "const char *")
+                (u32 cents "uint32_t")
+            );
         }
     }
 
@@ -101,14 +109,21 @@ pub mod order {
         pub(super) fn fire(r#type: i32, arg1: u32, balance: i64) {
             ::dyntrace::sdt::record!((i32 r#type), (u32 arg1), (i64 balance));
             ::dyntrace::sdt::if_traced!("shop", "order__return", {
-                ::dyntrace::sdt::site!(
-                    "shop",
-                    "order__return",
-                    (i32 r#type "int")
-                    (u32 arg1 "unsigned char")
-                    (i64 balance "long")
-                );
+                trace(r#type, arg1, balance);
             });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        fn trace(r#type: i32, arg1: u32, balance: i64) {
+            ::dyntrace::sdt::site!(
+                "shop",
+                "order__return",
+                (i32 r#type "int")
+                (u32 arg1 "unsigned char")
+                (i64 balance "long")
+            );
         }
     }
 }
@@ -148,7 +163,14 @@ pub mod tick {
     pub(super) fn fire() {
         ::dyntrace::sdt::record!();
         ::dyntrace::sdt::if_traced!("shop", "tick", {
-            ::dyntrace::sdt::site!("shop", "tick");
+            trace();
         });
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+    fn trace() {
+        ::dyntrace::sdt::site!("shop", "tick");
     }
 }

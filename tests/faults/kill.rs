@@ -62,7 +62,8 @@ fn victim() {
             page.fire(1);
         }
     });
-    let _timer = Timer::start(Duration::from_micros(200), || PAGE.get().unwrap().fire(0));
+    const EVERY: Duration = Duration::from_micros(200);
+    let _timer = Timer::start(EVERY, EVERY, || PAGE.get().unwrap().fire(0));
     loop {
         page.fire(2);
     }

@@ -11,11 +11,11 @@ use crate::support::{alone, assert_without_gap, fire, options, read, read_by_bab
 /// What the handler of the timer's signal does. One timer at a time.
 static HANDLER: AtomicPtr<fn()> = AtomicPtr::new(ptr::null_mut());
 
-/// Interrupts the thread that starts it, again and again.
+/// Interrupts the thread that starts it, `first` after that and then again and again.
 pub struct Timer(libc::timer_t);
 
 impl Timer {
-    pub fn start(interval: Duration, handler: fn()) -> Timer {
+    pub fn start(first: Duration, interval: Duration, handler: fn()) -> Timer {
         extern "C" fn handle(_: libc::c_int) {
             // SAFETY: null or a box that was leaked.
             if let Some(handler) = unsafe { HANDLER.load(Ordering::Acquire).as_ref() } {
@@ -24,8 +24,8 @@ impl Timer {
         }
         HANDLER.store(Box::leak(Box::new(handler)), Ordering::Release);
         let signal = libc::SIGRTMIN();
-        let period = libc::timespec { tv_sec: 0, tv_nsec: interval.subsec_nanos().into() };
-        let times = libc::itimerspec { it_interval: period, it_value: period };
+        let spec = |time: Duration| libc::timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
+        let times = libc::itimerspec { it_interval: spec(interval), it_value: spec(first) };
         // SAFETY: plain data, filled in as the calls want it; the handler does what is safe in one.
         unsafe {
             let handle: extern "C" fn(libc::c_int) = handle;
@@ -49,20 +49,25 @@ impl Drop for Timer {
     }
 }
 
+/// 10 kHz.
+const EVERY: Duration = Duration::from_micros(100);
+
 static HANDLED: AtomicI32 = AtomicI32::new(0);
+
+fn fire_handled() {
+    let number = HANDLED.load(Ordering::Relaxed) + 1;
+    fire(0, number);
+    HANDLED.store(number, Ordering::Relaxed);
+}
 
 #[test]
 fn a_handler_that_fires_at_10_khz_loses_nothing() {
     let _alone = alone();
     let directory = tempfile::tempdir().unwrap();
     let session = Session::start(options(directory.path(), "")).unwrap();
-    // A thread of its own: its first event may be the handler's.
     let (fired, handled) = std::thread::spawn(|| {
-        let timer = Timer::start(Duration::from_micros(100), || {
-            let number = HANDLED.load(Ordering::Relaxed) + 1;
-            fire(0, number);
-            HANDLED.store(number, Ordering::Relaxed);
-        });
+        HANDLED.store(0, Ordering::Relaxed);
+        let timer = Timer::start(EVERY, EVERY, fire_handled);
         let mut fired = 0;
         while HANDLED.load(Ordering::Relaxed) < times(2_000, 50_000) as i32 {
             fired += 1;
@@ -78,4 +83,31 @@ fn a_handler_that_fires_at_10_khz_loses_nothing() {
     let lines = read(directory.path());
     assert_eq!((lines[&0].len(), lines[&1].len()), (handled as usize, fired as usize));
     lines.values().for_each(|numbers| assert_without_gap(numbers, 1));
+}
+
+/// Signals that come while a thread fires for the first time and gets its ring.
+#[test]
+fn a_handler_may_come_into_the_first_event_of_a_thread() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let session = Session::start(options(directory.path(), "")).unwrap();
+    HANDLED.store(0, Ordering::Relaxed);
+    let threads = times(200, 5_000) as i32;
+    for number in 1..=threads {
+        let thread = std::thread::spawn(move || {
+            let first = Duration::from_nanos(number as u64 * 137 % 40_000 + 1);
+            let _timer = Timer::start(first, EVERY, fire_handled);
+            (1..=3).for_each(|event| fire(number, event));
+        });
+        thread.join().unwrap();
+    }
+    // Threads may come faster than rings are made for them.
+    let discarded = stop(session).status.discarded as usize;
+    let handled = HANDLED.load(Ordering::Relaxed) as usize;
+    let lines = read(directory.path());
+    let found: usize = lines.values().map(Vec::len).sum();
+    assert_eq!(found + discarded, handled + 3 * threads as usize, "what is lost is counted");
+    for numbers in lines.values() {
+        assert!(numbers.is_sorted_by(|before, next| before < next), "{numbers:?}");
+    }
 }

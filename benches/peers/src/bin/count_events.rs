@@ -1,0 +1,22 @@
+//! Counts what a trace has: `count_events TRACE PROBE` prints how many events of that probe are in it, and how many it
+//! says were lost.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use dyntrace_trace::Trace;
+
+#[derive(Parser)]
+struct Options {
+    trace: PathBuf,
+    probe: String,
+}
+
+fn main() {
+    let options = Options::parse();
+    let trace = Trace::open(&options.trace).unwrap_or_else(|error| panic!("{error}"));
+    let events = trace.events().filter(|event| event.class.probe() == options.probe).count();
+    let losses = trace.losses();
+    assert!(losses.damaged.is_empty(), "{losses:?}");
+    println!("{events} {}", losses.events());
+}

@@ -1,6 +1,9 @@
 //! `dyntrace record` and its kin, on this test's own program: started again with `ROLE` set it is the program that records itself.
 #![cfg(target_os = "linux")]
 
+#[path = "common/interrupts.rs"]
+mod interrupts;
+
 use std::env;
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -83,7 +86,7 @@ impl Place {
 
     fn dyntrace(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
-        self.put(command.args(arguments));
+        self.put(interrupts::heed(&mut command).args(arguments));
         command
     }
 

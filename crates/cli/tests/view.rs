@@ -1,5 +1,7 @@
 //! `dyntrace view` on traces that were made byte by byte.
 
+#[path = "common/interrupts.rs"]
+mod interrupts;
 #[path = "../../trace/tests/common/mod.rs"]
 mod traces;
 
@@ -173,7 +175,13 @@ fn a_recording_that_goes_on() {
     writer.write("ring-1", &file(&first));
     let start = |options: &[&str]| {
         let mut view = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
-        view.args(["view", "--follow"]).args(options).arg(folder.path()).stdout(Stdio::piped()).spawn().unwrap()
+        interrupts::heed(&mut view)
+            .args(["view", "--follow"])
+            .args(options)
+            .arg(folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
     };
     let mut view = start(&[]);
     let mut lines = BufReader::new(view.stdout.take().unwrap()).lines().map(Result::unwrap);

@@ -3,6 +3,8 @@
 //! The test's own program plays all parts: started again with `ROLE` set, it is the traced program or the tracer. The tracer that it
 //! plays does to the program's memory what a real one does: it counts semaphores up and changes the first byte of each site.
 
+mod interrupts;
+
 use std::env;
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
@@ -76,6 +78,7 @@ impl Machine {
         let mut command = Command::new(DYNTRACE);
         command.args(arguments).env("PATH", self.folder.path()).env("ROLE", "program").env("ACT", act);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        interrupts::heed(&mut command);
         command
     }
 

@@ -1,0 +1,18 @@
+//! Commands that heed interrupts, also where tests run in the background of a shell, which has it ignore them.
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use nix::sys::signal::{SigHandler, Signal, signal};
+
+/// Has the command begin as a terminal would have it begin.
+pub fn heed(command: &mut Command) -> &mut Command {
+    // SAFETY: one system call, which is safe after fork; the default action replaces a function of nobody's.
+    unsafe {
+        command.pre_exec(|| {
+            signal(Signal::SIGINT, SigHandler::SigDfl)?;
+            signal(Signal::SIGQUIT, SigHandler::SigDfl)?;
+            Ok(())
+        })
+    }
+}

@@ -6,7 +6,7 @@ use std::thread;
 
 use dyntrace::recorder::{Mode, Session};
 
-use crate::support::{alone, assert_without_gap, fire, options, read, read_by_babeltrace, stop, times};
+use crate::support::{alone, fire, gap, options, read, read_by_babeltrace, stop, times};
 
 const SESSIONS: usize = 32;
 
@@ -77,7 +77,7 @@ fn end(number: usize, session: Session, folder: &Path) {
     read_by_babeltrace(trace);
     for numbers in read(trace).values() {
         let end = if mode(number) == Mode::Overwrite { 0 } else { 100 };
-        assert_without_gap(&numbers[..numbers.len().saturating_sub(end)], numbers[0]);
+        assert_eq!(gap(&numbers[..numbers.len().saturating_sub(end)], numbers[0]), None);
     }
     std::fs::remove_dir_all(folder).unwrap();
 }

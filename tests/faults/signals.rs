@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use dyntrace::recorder::Session;
 
-use crate::support::{alone, assert_without_gap, fire, options, read, read_by_babeltrace, stop, times};
+use crate::support::{alone, fire, gap, options, read, read_by_babeltrace, stop, times};
 
 /// What the handler of the timer's signal does. One timer at a time.
 static HANDLER: AtomicPtr<fn()> = AtomicPtr::new(ptr::null_mut());
@@ -82,7 +82,7 @@ fn a_handler_that_fires_at_10_khz_loses_nothing() {
     read_by_babeltrace(directory.path());
     let lines = read(directory.path());
     assert_eq!((lines[&0].len(), lines[&1].len()), (handled as usize, fired as usize));
-    lines.values().for_each(|numbers| assert_without_gap(numbers, 1));
+    lines.values().for_each(|numbers| assert_eq!(gap(numbers, 1), None));
 }
 
 /// Signals that come while a thread fires for the first time and gets its ring.

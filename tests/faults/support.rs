@@ -60,12 +60,10 @@ fn read_damaged(trace: &Path) -> (Lines, Vec<dyntrace_trace::Damage>) {
     (lines, trace.losses().damaged)
 }
 
-/// Panics unless the numbers have no gap, from `first` on.
-pub fn assert_without_gap(numbers: &[i64], first: i64) {
-    for (index, &number) in numbers.iter().enumerate() {
-        let around = &numbers[index.saturating_sub(2)..numbers.len().min(index + 3)];
-        assert_eq!(number, first + index as i64, "{around:?} at {index} of {}", numbers.len());
-    }
+/// The numbers around the first gap, if they do not go on from `first` without one.
+pub fn gap(numbers: &[i64], first: i64) -> Option<(i64, &[i64])> {
+    let (index, expected) = (0..).zip(first..).take(numbers.len()).find(|&(index, number)| numbers[index] != number)?;
+    Some((expected, &numbers[index.saturating_sub(2)..numbers.len().min(index + 3)]))
 }
 
 /// Has a tool that nobody here wrote read the trace: it may say nothing but how many events were discarded.

@@ -27,6 +27,8 @@ impl Buffer {
     ///
     /// The pointer is good until the buffer is used again or dropped, or the text's own memory goes. All of its pages are
     /// in memory: tracers that run in the kernel cannot fault one in.
+    // Not inlined: its branches would lead to a site each.
+    #[inline(never)]
     pub fn encode(&mut self, text: Text<'_>) -> *const c_char {
         match text.0 {
             Kind::Null => ptr::null(),

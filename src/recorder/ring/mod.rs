@@ -230,7 +230,9 @@ impl<S: Space> Ring<S> {
     fn commit(&self, level: usize, packet: u64) {
         let held_by_an_outer_one = self.frames[..level].iter().any(|frame| frame.packet.load(Relaxed) == packet);
         loop {
-            let state = State::of(self.word.load(Relaxed));
+            // Acquire, for the compiler: `closed` is read after the word. If a handler closes the packet in between, the word has
+            // changed, and the exchange fails.
+            let state = State::of(self.word.load(Acquire));
             self.space.interrupted();
             if !held_by_an_outer_one {
                 let end = match self.frames[level].closed.load(Relaxed) {

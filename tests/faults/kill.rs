@@ -124,7 +124,9 @@ fn check(directory: &Path, mode: Mode, page: &Page) {
     for (line, &count) in counts.iter().enumerate() {
         let numbers = lines.get(&(line as i64)).map_or(&[][..], Vec::as_slice);
         let last = numbers.last().copied().unwrap_or(0);
-        assert!(last >= count, "line {line}: {count} were recorded, the last one found is {last}");
+        // In a circle the handler's events, which are few, may be overwritten by those of the thread.
+        let may_be_gone = mode == Mode::Overwrite && line == 0;
+        assert!(last >= count || may_be_gone, "line {line}: {count} were recorded, the last one found is {last}");
         let first = if mode == Mode::Stream { 1 } else { numbers.first().copied().unwrap_or(1) };
         assert_eq!(gap(numbers, first), None, "line {line} of {counts:?}");
     }

@@ -77,7 +77,9 @@ fn without_permission_operations_are_eacces() {
     let program = place.path().join("test");
     if std::env::var_os(INSIDE).is_none() && root {
         std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
-        std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        // By a process of its own: what another test starts meanwhile would inherit the open copy, which then cannot be executed.
+        let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
+        assert!(copied.unwrap().success());
         let as_nobody = Command::new(&program).arg("--list").uid(NOBODY).gid(NOBODY).output();
         if !as_nobody.is_ok_and(|output| output.status.success()) {
             eprintln!("skipped: {name}: nobody cannot run programs in {}", place.path().display());

@@ -1,7 +1,7 @@
 //! A disk that is full or may not be written, files that may not grow or not be opened.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dyntrace::recorder::Session;
 
@@ -34,6 +34,13 @@ fn record_and_compare(session: Session, trace: &Path, events: i32) -> u64 {
     summary.status.discarded
 }
 
+/// Takes all room that a file system has left, in a file whose path it gives back.
+fn fill(directory: &Path) -> PathBuf {
+    let path = directory.join("filler");
+    fs::write(&path, vec![1; 16 << 20]).unwrap_err();
+    path
+}
+
 #[test]
 fn a_full_disk_costs_new_events_and_nothing_else() {
     let Some(directory) = inside_of() else {
@@ -43,6 +50,8 @@ fn a_full_disk_costs_new_events_and_nothing_else() {
     let trace = directory.join("trace");
     let session = Session::start(options(&trace, "")).unwrap();
     assert!(record_and_compare(session, &trace, 200_000) > 0);
+    // What the session had prepared and did not use is free again.
+    fill(&directory);
     let full = Session::start(options(&directory.join("another"), "")).unwrap_err();
     assert!(full.io().raw_os_error() == Some(libc::ENOSPC) && full.to_string().contains("free space"), "{full}");
     // There is room again, and all goes on.
@@ -61,8 +70,7 @@ fn a_disk_that_is_full_for_a_while_costs_events_of_that_while() {
     };
     let trace = directory.join("trace");
     let session = Session::start(options(&trace, "")).unwrap();
-    let filler = directory.join("filler");
-    let _ = fs::write(&filler, vec![1; 16 << 20]).unwrap_err();
+    let filler = fill(&directory);
     let mut number = 0;
     let mut fire_next = || {
         number += 1;

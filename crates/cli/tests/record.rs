@@ -417,7 +417,8 @@ fn a_program_with_raised_privileges_does_not_listen() {
     const NOBODY: u32 = 65534;
     let place = Place::new();
     let program = place.path("program");
-    fs::copy(env::current_exe().unwrap(), &program).unwrap();
+    // By a process of its own: what another test starts meanwhile would inherit the open copy, which then cannot be executed.
+    assert!(Command::new("cp").arg(env::current_exe().unwrap()).arg(&program).status().unwrap().success());
     chown(&program, Some(NOBODY), None).unwrap();
     for path in [place.0.path(), &place.path("run")] {
         fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();

@@ -8,7 +8,9 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 
-use common::{BPFTRACE, DTRACE, HEADER_GENERATOR, Machine, OLD_BPFTRACE, Ran, may_trace, program, read_until, send};
+use common::{
+    BPFTRACE, DTRACE, HEADER_GENERATOR, Machine, OLD_BPFTRACE, Ran, copy_program, may_trace, program, read_until, send,
+};
 use nix::sys::signal::{self, Signal};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
@@ -129,7 +131,7 @@ fn no_privileges() {
     let machine = Machine::new().with("bpftrace", BPFTRACE, "refuse");
     fs::set_permissions(machine.path("."), fs::Permissions::from_mode(0o755)).unwrap();
     for (from, to) in [(common::DYNTRACE, "dyntrace"), (&*program()[0], "program")] {
-        fs::copy(from, machine.path(to)).unwrap();
+        copy_program(from.as_ref(), &machine.path(to));
     }
     let output = std::process::Command::new(machine.path("dyntrace"))
         .args(["run", "user-probe", "--"])

@@ -8,7 +8,7 @@ mod interrupts;
 use std::env;
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
@@ -62,9 +62,9 @@ impl Machine {
              ROLE=tracer ACT={act} PID={pid} exec {} --exact role --nocapture\n",
             program.display()
         );
-        let file = self.path(name);
-        fs::write(&file, text).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        // By a process of its own, as in `copy_program`.
+        let write = ["-c", "printf %s \"$1\" >\"$2\" && chmod 755 \"$2\"", "sh", &text];
+        assert!(Command::new("sh").args(write).arg(self.path(name)).status().unwrap().success());
         self
     }
 
@@ -106,6 +106,12 @@ impl Machine {
         command.args(options).args(["user-probe", "--"]).args(program());
         command.spawn().unwrap()
     }
+}
+
+/// Copies a program by a process of its own: what another test starts meanwhile would inherit a copy that is open for writing, which
+/// cannot be executed.
+pub fn copy_program(from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
 }
 
 /// The command line of the traced program.

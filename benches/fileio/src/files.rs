@@ -1,0 +1,68 @@
+//! The files that operations work on.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+/// The bytes of a read, a write and an append.
+pub const BLOCK: usize = 4096;
+/// The bytes of a file that is read as a whole.
+pub const SMALL: usize = 16 << 10;
+const SMALLS: usize = 64;
+const BLOCKS: usize = 16 << 10;
+
+pub struct Files {
+    /// 64 MiB, in the page cache.
+    pub blocks: PathBuf,
+    /// 16 KiB each.
+    pub smalls: Vec<PathBuf>,
+    /// What this run makes, and removes in the end.
+    own: TempDir,
+}
+
+impl Files {
+    /// Makes what is not there, and a file for each task to rename.
+    pub fn prepare(directory: &Path, tasks: usize) -> io::Result<Arc<Files>> {
+        let blocks = directory.join("blocks");
+        let smalls: Vec<_> = (0..SMALLS).map(|number| directory.join(format!("small-{number}"))).collect();
+        of_length(&blocks, BLOCKS * BLOCK)?;
+        for small in &smalls {
+            of_length(small, SMALL)?;
+        }
+        let own = tempfile::tempdir_in(directory)?;
+        let files = Arc::new(Files { blocks, smalls, own });
+        for number in 0..tasks {
+            File::create(files.own(number, "here"))?;
+        }
+        Ok(files)
+    }
+
+    /// A name that belongs to one task.
+    pub fn own(&self, task: usize, name: &str) -> PathBuf {
+        self.own.path().join(format!("{name}-{task}"))
+    }
+
+    /// A name for all tasks.
+    pub fn shared(&self) -> PathBuf {
+        self.own.path().join("shared")
+    }
+
+    pub fn random_offset(random: &mut fastrand::Rng) -> u64 {
+        (random.usize(..BLOCKS) * BLOCK) as u64
+    }
+}
+
+/// Sees to a file of that length whose pages are cached.
+fn of_length(path: &Path, length: usize) -> io::Result<()> {
+    match fs::read(path) {
+        Ok(text) if text.len() == length => Ok(()),
+        _ => {
+            fs::write(path, vec![7; length])?;
+            // Else the disk is still busy with it while a run is measured.
+            File::open(path)?.sync_all()
+        }
+    }
+}

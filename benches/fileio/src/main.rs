@@ -1,0 +1,71 @@
+//! One peer doing one file operation over and over from so many tasks: prints what it did in one line of JSON.
+
+mod files;
+mod meter;
+mod peers;
+mod task;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Parser, ValueEnum};
+use serde_json::json;
+
+use files::Files;
+use meter::Meter;
+use peers::Peer;
+use task::{Operation, Task};
+
+#[derive(Parser)]
+struct Options {
+    #[arg(long)]
+    peer: Peer,
+    #[arg(long)]
+    operation: Operation,
+    /// How many tasks run side by side, each one operation after the other.
+    #[arg(long, default_value_t = 16)]
+    in_flight: usize,
+    /// Where the files are made. What a run reads stays there for the next one.
+    #[arg(long, default_value_os_t = std::env::temp_dir())]
+    dir: PathBuf,
+    /// How long is measured, after a fifth of it to warm up.
+    #[arg(long, default_value = "1", value_parser = seconds)]
+    seconds: Duration,
+}
+
+fn seconds(text: &str) -> anyhow::Result<Duration> {
+    Ok(Duration::try_from_secs_f64(text.parse()?)?)
+}
+
+fn main() -> anyhow::Result<()> {
+    let options = Options::parse();
+    let files = Files::prepare(&options.dir, options.in_flight)
+        .with_context(|| format!("files in {}", options.dir.display()))?;
+    let meter = Meter::start(options.seconds);
+    let task = |number| Task::new(options.operation, number, &files, meter.phase());
+    let operations = options.peer.run((0..options.in_flight).map(task).collect())?;
+    let reading = meter.reading();
+
+    let cpu = reading.cpu.as_secs_f64();
+    println!(
+        "{}",
+        json!({
+            "peer": name(options.peer),
+            "operation": name(options.operation),
+            "in_flight": options.in_flight,
+            "operations": operations,
+            "wall_s": reading.wall.as_secs_f64(),
+            "cpu_s": cpu,
+            "per_second": operations as f64 / reading.wall.as_secs_f64(),
+            "cpu_us": 1e6 * cpu / operations as f64,
+            "switches": reading.switches,
+            "threads": reading.threads,
+        })
+    );
+    Ok(())
+}
+
+fn name(value: impl ValueEnum) -> String {
+    value.to_possible_value().expect("none is hidden").get_name().to_owned()
+}

@@ -1,0 +1,88 @@
+//! What the process spends between two moments, seen by a thread of its own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+
+const WARM_UP: u8 = 0;
+const MEASURED: u8 = 1;
+const OVER: u8 = 2;
+
+/// Tells tasks where the run is.
+#[derive(Default)]
+pub struct Phase(AtomicU8);
+
+impl Phase {
+    pub fn is_measured(&self) -> bool {
+        self.0.load(Relaxed) == MEASURED
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.0.load(Relaxed) == OVER
+    }
+}
+
+pub struct Reading {
+    pub wall: Duration,
+    /// User and system time of all threads.
+    pub cpu: Duration,
+    /// Context switches of all threads.
+    pub switches: i64,
+    /// The most threads there were, the meter's own left out.
+    pub threads: usize,
+}
+
+pub struct Meter {
+    phase: Arc<Phase>,
+    thread: JoinHandle<Reading>,
+}
+
+impl Meter {
+    pub fn start(measured: Duration) -> Meter {
+        let phase = Arc::new(Phase(AtomicU8::new(WARM_UP)));
+        let told = Arc::clone(&phase);
+        Meter { phase, thread: thread::spawn(move || watch(&told, measured)) }
+    }
+
+    pub fn phase(&self) -> &Arc<Phase> {
+        &self.phase
+    }
+
+    pub fn reading(self) -> Reading {
+        self.thread.join().expect("the meter does not panic")
+    }
+}
+
+fn watch(phase: &Phase, measured: Duration) -> Reading {
+    thread::sleep(measured / 5);
+    let (from, before) = (Instant::now(), usage());
+    phase.0.store(MEASURED, Relaxed);
+    let mut threads = 0;
+    while from.elapsed() < measured {
+        thread::sleep((measured - from.elapsed().min(measured)).min(measured / 20));
+        threads = threads.max(other_threads().unwrap_or(0));
+    }
+    phase.0.store(OVER, Relaxed);
+    let (wall, after) = (from.elapsed(), usage());
+    let switches = |usage: &Usage| usage.voluntary_context_switches() + usage.involuntary_context_switches();
+    Reading { wall, cpu: cpu(&after) - cpu(&before), switches: switches(&after) - switches(&before), threads }
+}
+
+fn usage() -> Usage {
+    getrusage(UsageWho::RUSAGE_SELF).expect("getrusage knows this process")
+}
+
+fn cpu(usage: &Usage) -> Duration {
+    let microseconds = [usage.user_time(), usage.system_time()].map(|time| time.tv_sec() * 1_000_000 + time.tv_usec());
+    Duration::from_micros(microseconds.iter().sum::<i64>() as u64)
+}
+
+fn other_threads() -> io::Result<usize> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Threads:"));
+    Ok(line.and_then(|count| count.trim().parse::<usize>().ok()).map_or(0, |count| count - 1))
+}

@@ -1,0 +1,44 @@
+//! The peers: each does a task's operations as a user of it writes them.
+
+mod dyntrace;
+mod on_tokio;
+mod spawn_blocking;
+mod std_sync;
+mod tokio_fs;
+
+use std::io;
+
+use clap::ValueEnum;
+use tokio::runtime::Builder;
+
+use crate::task::Task;
+
+/// `-mt` is tokio's multi-thread runtime with default settings, `-ct` its current-thread runtime.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Peer {
+    DyntraceMt,
+    DyntraceCt,
+    TokioFsMt,
+    TokioFsCt,
+    /// std's functions, one `spawn_blocking` an operation.
+    SpawnBlockingMt,
+    SpawnBlockingCt,
+    /// std's functions, called by one thread, or a thread for each core if more is in flight: the floor.
+    Std,
+}
+
+impl Peer {
+    /// Has all tasks done, and returns how many operations were measured.
+    pub fn run(self, tasks: Vec<Task>) -> io::Result<u64> {
+        let (multi_thread, current_thread) = (Builder::new_multi_thread, Builder::new_current_thread);
+        match self {
+            Peer::DyntraceMt => on_tokio::run(multi_thread(), tasks, dyntrace::run),
+            Peer::DyntraceCt => on_tokio::run(current_thread(), tasks, dyntrace::run),
+            Peer::TokioFsMt => on_tokio::run(multi_thread(), tasks, tokio_fs::run),
+            Peer::TokioFsCt => on_tokio::run(current_thread(), tasks, tokio_fs::run),
+            Peer::SpawnBlockingMt => on_tokio::run(multi_thread(), tasks, spawn_blocking::run),
+            Peer::SpawnBlockingCt => on_tokio::run(current_thread(), tasks, spawn_blocking::run),
+            Peer::Std => std_sync::run(tasks),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! std's functions and no runtime.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::thread;
+
+use crate::files::{BLOCK, SMALL};
+use crate::task::{Operation, Task};
+
+/// Does the tasks of as many as there are cores; the others would only take turns with them.
+pub fn run(tasks: Vec<Task>) -> io::Result<u64> {
+    let cores = thread::available_parallelism()?.get();
+    thread::scope(|scope| {
+        let threads: Vec<_> = tasks.into_iter().take(cores).map(|task| scope.spawn(|| work(task))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no operation panics")).sum()
+    })
+}
+
+fn work(mut task: Task) -> io::Result<u64> {
+    match task.operation {
+        Operation::Pread => {
+            let file = File::open(task.blocks())?;
+            let mut buffer = vec![0; BLOCK];
+            while task.goes_on() {
+                file.read_exact_at(&mut buffer, task.offset())?;
+            }
+        }
+        Operation::Pwrite => {
+            let file = OpenOptions::new().write(true).open(task.blocks())?;
+            let buffer = vec![7; BLOCK];
+            while task.goes_on() {
+                file.write_all_at(&buffer, task.offset())?;
+            }
+        }
+        Operation::Ofc => {
+            while task.goes_on() {
+                assert_eq!(File::open(task.small())?.metadata()?.len(), SMALL as u64);
+            }
+        }
+        Operation::Stat => {
+            while task.goes_on() {
+                assert_eq!(fs::metadata(task.small())?.len(), SMALL as u64);
+            }
+        }
+        Operation::Rename => {
+            while task.goes_on() {
+                let (from, to) = task.names();
+                fs::rename(from, to)?;
+            }
+        }
+        Operation::Readfile => {
+            while task.goes_on() {
+                assert_eq!(fs::read(task.small())?.len(), SMALL);
+            }
+        }
+        Operation::Append | Operation::AppendShared => {
+            let mut file = OpenOptions::new().append(true).create(true).open(task.tail())?;
+            while task.goes_on() {
+                file.write_all(&[7; BLOCK])?;
+                file.sync_data()?;
+            }
+        }
+    }
+    Ok(task.done())
+}

@@ -1,0 +1,90 @@
+//! What each task does, one operation after the other, in the words of no peer.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use fastrand::Rng;
+
+use crate::files::Files;
+use crate::meter::Phase;
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Operation {
+    /// Read 4 KiB at a random offset of a cached file.
+    Pread,
+    /// Write 4 KiB at a random offset of a cached file.
+    Pwrite,
+    /// Open a file, ask for its metadata, close it.
+    Ofc,
+    /// Ask for the metadata of a path.
+    Stat,
+    /// Rename a file, there and back.
+    Rename,
+    /// Read a file of 16 KiB as a whole.
+    Readfile,
+    /// Append 4 KiB to a file of the task's own, then fdatasync.
+    Append,
+    /// The same, all tasks to one file.
+    AppendShared,
+}
+
+pub struct Task {
+    pub operation: Operation,
+    files: Arc<Files>,
+    phase: Arc<Phase>,
+    random: Rng,
+    done: u64,
+    names: [PathBuf; 2],
+    own: PathBuf,
+    shared: PathBuf,
+}
+
+impl Task {
+    pub fn new(operation: Operation, number: usize, files: &Arc<Files>, phase: &Arc<Phase>) -> Task {
+        Task {
+            operation,
+            phase: Arc::clone(phase),
+            random: Rng::with_seed(number as u64),
+            done: 0,
+            names: [files.own(number, "here"), files.own(number, "there")],
+            own: files.own(number, "own"),
+            shared: files.shared(),
+            files: Arc::clone(files),
+        }
+    }
+
+    /// Whether to do one more. What ended while it was measured is counted.
+    pub fn goes_on(&mut self) -> bool {
+        self.done += u64::from(self.phase.is_measured());
+        !self.phase.is_over()
+    }
+
+    /// The operations that were counted.
+    pub fn done(&self) -> u64 {
+        self.done
+    }
+
+    pub fn offset(&mut self) -> u64 {
+        Files::random_offset(&mut self.random)
+    }
+
+    pub fn blocks(&self) -> &Path {
+        &self.files.blocks
+    }
+
+    pub fn small(&mut self) -> &Path {
+        self.random.choice(&self.files.smalls).expect("there are small files")
+    }
+
+    /// From where to where to rename this time.
+    pub fn names(&mut self) -> (&Path, &Path) {
+        self.names.reverse();
+        (&self.names[1], &self.names[0])
+    }
+
+    /// The file to append to.
+    pub fn tail(&self) -> &Path {
+        if self.operation == Operation::Append { &self.own } else { &self.shared }
+    }
+}

@@ -133,9 +133,9 @@ async fn appending_goes_to_the_end() {
     assert_eq!(std::fs::read(path(&directory)).unwrap(), b"changed second");
 }
 
-/// Each way of seeing a write error sees it, and sees it once.
+/// Each way of seeing a write error sees it, and sees it again as long as there are bytes that the file does not take.
 #[tokio::test]
-async fn a_write_error_is_kept_until_it_is_seen() {
+async fn a_write_error_is_told_by_everything_that_needs_the_write() {
     let directory = tempfile::tempdir().unwrap();
     let failed = async || {
         std::fs::write(path(&directory), "contents").unwrap();
@@ -147,38 +147,40 @@ async fn a_write_error_is_kept_until_it_is_seen() {
 
     let mut file = failed().await;
     assert_eq!(errno(file.flush().await), bad);
-    file.flush().await.unwrap();
-    file.close().await.unwrap();
+    assert_eq!(errno(file.flush().await), bad);
+    assert_eq!(errno(file.close().await), bad);
 
     let mut file = failed().await;
     assert_eq!(errno(file.write(b"more").await), bad);
-    file.close().await.unwrap();
+    assert_eq!(errno(file.write(b"more").await), bad);
 
     let mut file = failed().await;
     assert_eq!(errno(file.shutdown().await), bad);
-    file.close().await.unwrap();
-
-    let mut file = failed().await;
-    assert_eq!(errno(file.seek(SeekFrom::Start(0)).await), bad);
-    assert_eq!(file.seek(SeekFrom::Start(3)).await.unwrap(), 3);
-    file.close().await.unwrap();
+    assert_eq!(errno(file.shutdown().await), bad);
 
     let file = failed().await;
     assert_eq!(errno(file.sync_all().await), bad);
-    file.sync_all().await.unwrap();
-    file.close().await.unwrap();
+    assert_eq!(errno(file.sync_all().await), bad);
 
     let file = failed().await;
     assert_eq!(errno(file.sync_data().await), bad);
-    file.close().await.unwrap();
+    assert_eq!(errno(file.sync_data().await), bad);
+
+    let mut file = failed().await;
+    assert_eq!(errno(file.read(&mut [0; 4]).await), bad);
+    assert_eq!(errno(file.read_line(&mut Vec::new()).await), bad);
 
     let file = failed().await;
     assert_eq!(errno(file.close().await), bad);
 
-    // A read does not see it, and does not lose it.
+    let file = failed().await.try_into_std().unwrap_err();
+    assert_eq!(errno(file.close().await), bad);
+
+    // A seek tells of it, and gives the bytes up.
     let mut file = failed().await;
-    assert_eq!(file.read(&mut [0; 4]).await.unwrap(), 4);
-    assert_eq!(errno(file.flush().await), bad);
+    assert_eq!(errno(file.seek(SeekFrom::Start(0)).await), bad);
+    assert_eq!(file.seek(SeekFrom::Start(3)).await.unwrap(), 3);
+    assert_eq!(file.read(&mut [0; 9]).await.unwrap(), 5);
     file.close().await.unwrap();
 }
 
@@ -191,7 +193,7 @@ async fn a_full_disk_is_told() {
     file.write_all(b"no room").await.unwrap();
     assert_eq!(errno(file.flush().await), code(Errno::NOSPC));
     assert_eq!(errno(file.write_at(b"no room".to_vec(), 0).await.0), code(Errno::NOSPC));
-    file.close().await.unwrap();
+    assert_eq!(errno(file.close().await), code(Errno::NOSPC));
 }
 
 #[tokio::test]
@@ -236,6 +238,38 @@ async fn positions_leave_the_cursor_alone() {
     let (count, buffer) = readable.write_at(b"kept".to_vec(), 0).await;
     assert_eq!((errno(count), &buffer[..]), (code(Errno::BADF), &b"kept"[..]));
     readable.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn vectored_positions_fill_one_buffer_after_the_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut file = file(&directory, "0123456789").await;
+    let (count, buffers) = file.read_vectored_at(vec![vec![b'-'; 3], vec![], vec![b'-'; 4]], 5).await;
+    assert_eq!(count.unwrap(), 5);
+    assert_eq!(buffers, [&b"567"[..], b"", b"89--"]);
+    let (count, buffers) = file.write_vectored_at(vec![b"AB".to_vec(), vec![], b"C".to_vec()], 9).await;
+    assert_eq!((count.unwrap(), buffers.concat()), (3, b"ABC".to_vec()));
+    assert_eq!(file.stream_position().await.unwrap(), 0);
+    let mut text = String::new();
+    file.read_to_string(&mut text).await.unwrap();
+    assert_eq!(text, "012345678ABC");
+
+    // Nothing to do, more than the system takes at once, and offsets that there are not.
+    for nothing in [vec![], vec![vec![]; 3000]] {
+        assert_eq!(file.read_vectored_at(nothing.clone(), 0).await.0.unwrap(), 0);
+        assert_eq!(file.write_vectored_at(nothing, 0).await.0.unwrap(), 0);
+    }
+    let (count, buffers) = file.write_vectored_at(vec![vec![b'x'; 2]; 3000], 0).await;
+    assert_eq!((count.unwrap(), buffers.len()), (2048, 3000));
+    let (count, buffers) = file.read_vectored_at(vec![vec![0; 1]; 3000], 1024).await;
+    assert_eq!((count.unwrap(), &buffers[1023][..], &buffers[1024][..]), (1024, &b"x"[..], &b"\0"[..]));
+    assert_eq!(errno(file.read_vectored_at(vec![vec![0; 1]], u64::MAX).await.0), code(Errno::INVAL));
+    assert_eq!(errno(file.write_vectored_at(vec![vec![0; 1]], u64::MAX).await.0), code(Errno::INVAL));
+    file.close().await.unwrap();
+
+    let readable = File::open(path(&directory)).await.unwrap();
+    let (count, buffers) = readable.write_vectored_at(vec![b"kept".to_vec()], 0).await;
+    assert_eq!((errno(count), buffers), (code(Errno::BADF), vec![b"kept".to_vec()]));
 }
 
 #[tokio::test]

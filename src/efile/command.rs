@@ -121,7 +121,7 @@ commands! {
     Truncate "TRUNCATE" = 14, [I1 "fd", I2 "flags"] + [I3 "length"];
     /// Reads a whole file.
     ReadFile "READ_FILE" = 15, [S1 "path"] + [];
-    /// Sets the permissions or the owner of a file.
+    /// Sets the permissions, the owner or the times of a file.
     WriteInfo "WRITE_INFO" = 16, [I1 "mode", I2 "uid", I3 "gid"] + [S1 "path", I4 "fd"];
     /// Gets the metadata of a name without following a symbolic link.
     Lstat "LSTAT" = 19, [S1 "path"] + [];

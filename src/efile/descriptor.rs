@@ -19,15 +19,24 @@ pub(crate) struct Descriptor {
     driver: Driver,
     port: Port,
     flags: i32,
-    /// Gone only when `drop` has given it to the CLOSE.
+    /// Gone only when `drop` has given it on.
     file: Option<File>,
-    /// Who wants to know how the CLOSE ended.
-    closer: OnceLock<oneshot::Sender<io::Result<()>>>,
+    /// Who waits for the last reference to go.
+    heir: OnceLock<Heir>,
+}
+
+/// What somebody wants of a descriptor that nothing uses any more.
+#[derive(Debug)]
+enum Heir {
+    /// To know how the CLOSE ended.
+    Closer(oneshot::Sender<io::Result<()>>),
+    /// The file, unclosed.
+    Taker(oneshot::Sender<File>),
 }
 
 impl Descriptor {
     pub(crate) fn new(driver: Driver, port: Port, flags: i32, file: File) -> Descriptor {
-        Descriptor { driver, port, flags, file: Some(file), closer: OnceLock::new() }
+        Descriptor { driver, port, flags, file: Some(file), heir: OnceLock::new() }
     }
 
     pub(crate) fn driver(&self) -> &Driver {
@@ -61,9 +70,16 @@ impl Descriptor {
     /// Dropping the future does not stop the CLOSE.
     pub(crate) async fn close(descriptor: Arc<Descriptor>) -> io::Result<()> {
         let (sender, receiver) = oneshot::channel();
-        descriptor.closer.set(sender).expect("a file is closed once");
+        descriptor.heir.set(Heir::Closer(sender)).expect("a file is closed or handed over once");
         drop(descriptor);
         receiver.await.expect("every operation is answered")
+    }
+
+    /// Gives the file instead of closing it, as soon as no abandoned operation uses it any more: at once, if none does.
+    pub(crate) fn hand_over(descriptor: Arc<Descriptor>) -> oneshot::Receiver<File> {
+        let (sender, receiver) = oneshot::channel();
+        descriptor.heir.set(Heir::Taker(sender)).expect("a file is closed or handed over once");
+        receiver
     }
 }
 
@@ -71,7 +87,14 @@ impl Drop for Descriptor {
     fn drop(&mut self) {
         let request = self.request_with_flags(Command::Close);
         let file = self.file.take().expect("only this takes the file");
-        let closer = self.closer.take();
+        let (file, closer) = match self.heir.take() {
+            Some(Heir::Taker(taker)) => match taker.send(file) {
+                Ok(()) => return,
+                Err(file) => (file, None),
+            },
+            Some(Heir::Closer(closer)) => (file, Some(closer)),
+            None => (file, None),
+        };
         let answer = |result, _| {
             if let Some(closer) = closer {
                 // The one who asked may be gone.

@@ -6,7 +6,7 @@ use super::operation::fault_error;
 use crate::aio_pool::{Fault, Work};
 
 /// A work that keeps its output until it is settled and hands it on then: whoever gets the answer can rely on it that
-/// the work was settled before.
+/// the work was settled before. The function gets the work, too: one that never ran still has what it was to work on.
 pub(super) struct Detached<W: Work, A> {
     work: W,
     output: Option<W::Output>,
@@ -22,7 +22,7 @@ impl<W: Work, A> Detached<W, A> {
 impl<W, A> Work for Detached<W, A>
 where
     W: Work,
-    A: FnOnce(io::Result<W::Output>) + Send + 'static,
+    A: FnOnce(io::Result<W::Output>, &mut W) + Send + 'static,
 {
     type Output = ();
 
@@ -47,7 +47,7 @@ where
             }
         };
         if let Some(answer) = self.answer.take() {
-            answer(result);
+            answer(result, &mut self.work);
         }
     }
 }

@@ -79,7 +79,7 @@ impl Driver {
 
     /// As [`run_with`](Driver::run_with), but the operation is submitted at once and always goes its way: for what must not
     /// be lost. Its answer goes to a function, on the thread that settles it. It does not wait for room in the pool's
-    /// queues.
+    /// queues. The buffer comes back unless the work panicked.
     pub(crate) fn detach<T, B, F>(
         &self,
         port: Port,
@@ -93,9 +93,9 @@ impl Driver {
         T: Send + 'static,
     {
         let operation = Operation::enter(port, request, buffer, work);
-        let answer = |outcome| match outcome {
+        let answer = |outcome, operation: &mut Operation<F, B, T>| match outcome {
             Ok((result, buffer)) => answer(result, Some(buffer)),
-            Err(error) => answer(Err(error), None),
+            Err(error) => answer(Err(error), operation.reclaim()),
         };
         self.pool.submit_detached(port, Detached::new(operation, answer));
     }

@@ -52,6 +52,11 @@ where
         });
         Operation { id, user_tag, request, job: Some((work, buffer)), answer: PhantomData }
     }
+
+    /// The buffer of an operation that never ran.
+    pub(super) fn reclaim(&mut self) -> Option<B> {
+        self.job.take().map(|(_, buffer)| buffer)
+    }
 }
 
 impl<F, B, T> Work for Operation<F, B, T>

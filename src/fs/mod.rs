@@ -22,17 +22,49 @@
 //!
 //! The functions work under any executor, and need none of tokio's drivers.
 //!
+//! # What differs from `tokio::fs`
+//!
+//! Everything that `tokio::fs` has on Unix is here, by the same names and with the same signatures: a program that says
+//! `use dyntrace::fs` in place of `use tokio::fs` compiles, and does what it did, but for this:
+//!
+//! - What a failed write has left is kept and [tried again](File#writing): a flush, sync or close says Ok only when
+//!   everything is written. In tokio it is dropped, the error is given once and without its errno, and not by
+//!   [`File::sync_all`], [`File::sync_data`] or a seek.
+//! - [`File::into_std`] and [`File::try_clone`] move the cursor back over bytes that were read and not taken, so that nobody
+//!   misses them. `into_std` waits for operations that were abandoned, where tokio panics; [`File::try_into_std`] gives the
+//!   file back also for a write that failed and was not told of.
+//! - An operation whose future is dropped while it is queued is never done (see below); in tokio it is.
+//! - Dropping a file closes it on an I/O thread, not on the one that drops it.
+//! - [`read_dir`] lists the whole directory in one operation: an error in the middle is an error of the whole, and the
+//!   entries are in memory at once.
+//! - The work is done by a bounded pool of its own and not by tokio's blocking threads: a runtime that ends does not wait
+//!   for it, nor take it back, and when the pool's queues are full, operations wait for room.
+//!
+//! Beyond tokio there are [`File::close`], [`File::read_at`] and [`File::write_at`] with owned buffers, and the same
+//! [vectored](File::read_vectored_at), [`File::read_line`], [`File::ipread`], [`File::advise`], [`File::set_option`],
+//! [`chown`], [`alt_name`], [`current_dir`] and [`set_current_dir`].
+//!
 //! # Errors
 //!
 //! Errors are those of the system, with their errno. A name that holds a NUL is EINVAL; ECANCELED, EIO and EAGAIN may also
 //! come from the pool, as the [driver](crate::efile) says.
 //!
-//! # Dropping a future
+//! # Cancellation
 //!
 //! Nothing happens before a future's first poll. If it is dropped while its operation waits for its turn, the operation is
 //! never done. If it is dropped later, the operation is done to its end and its answer is dropped: nobody learns whether the
-//! file was renamed. A file that was opened for nobody is closed. Two kinds of operation are never taken back: a write that
-//! was accepted, and a close.
+//! file was renamed. What that means for each kind:
+//!
+//! - Opening: a file that was opened for nobody is closed.
+//! - Reading at the cursor, [`File::read_line`]: nothing is lost. What the abandoned read brings is there for the next one,
+//!   and writes and seeks go to where the caller is.
+//! - Writing at the cursor: what was accepted is written, whatever becomes of the future and the file. As with every
+//!   `AsyncWrite`, who drops a `write_all` does not know how much was accepted.
+//! - Flush, shutdown, sync: nothing that was accepted is lost. A sync may or may not be made.
+//! - Seeking: it may or may not have moved the cursor.
+//! - [`File::read_at`], [`File::write_at`] and the vectored ones: the buffer is lost. A write may be made or not.
+//! - [`File::close`], once it was polled: the file is closed.
+//! - Functions that do many steps in one operation, once they run: they do them all.
 //!
 //! # Not promised
 //!
@@ -51,6 +83,7 @@ mod copy;
 mod create_dir;
 mod create_dir_all;
 mod current_dir;
+mod dir_builder;
 mod file;
 mod hard_link;
 mod metadata;
@@ -77,7 +110,8 @@ pub use copy::copy;
 pub use create_dir::create_dir;
 pub use create_dir_all::create_dir_all;
 pub use current_dir::current_dir;
-pub use file::{Advice, File, FileOption};
+pub use dir_builder::DirBuilder;
+pub use file::{Advice, File, FileOption, FileTimes};
 pub use hard_link::hard_link;
 pub use metadata::metadata;
 pub use open_options::OpenOptions;

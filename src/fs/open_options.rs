@@ -1,10 +1,10 @@
 //! `OPEN`: how a file is to be opened.
 
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::fs::OFlags;
 
 use super::File;
 use crate::aio_pool::Port;
@@ -23,6 +23,10 @@ use crate::efile::{Command, Descriptor, Driver, Request};
 /// ```
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
+    /// These open the file. It cannot be asked what they say, so the rest is for probes.
+    std: std::fs::OpenOptions,
+    /// Whether the rest says all that they say.
+    is_known: bool,
     read: bool,
     write: bool,
     append: bool,
@@ -35,9 +39,10 @@ pub struct OpenOptions {
 
 impl OpenOptions {
     /// Options that say nothing yet: what to open a file for must be added.
-    #[allow(clippy::new_without_default, reason = "as in std and tokio")]
     pub fn new() -> OpenOptions {
         OpenOptions {
+            std: std::fs::OpenOptions::new(),
+            is_known: true,
             read: false,
             write: false,
             append: false,
@@ -51,55 +56,63 @@ impl OpenOptions {
 
     /// Open for reading.
     pub fn read(&mut self, read: bool) -> &mut OpenOptions {
+        self.std.read(read);
         self.read = read;
         self
     }
 
     /// Open for writing.
     pub fn write(&mut self, write: bool) -> &mut OpenOptions {
+        self.std.write(write);
         self.write = write;
         self
     }
 
     /// Open for writing, every write at the end of the file.
     pub fn append(&mut self, append: bool) -> &mut OpenOptions {
+        self.std.append(append);
         self.append = append;
         self
     }
 
     /// Empty the file.
     pub fn truncate(&mut self, truncate: bool) -> &mut OpenOptions {
+        self.std.truncate(truncate);
         self.truncate = truncate;
         self
     }
 
     /// Make the file if there is none.
     pub fn create(&mut self, create: bool) -> &mut OpenOptions {
+        self.std.create(create);
         self.create = create;
         self
     }
 
     /// Make the file; fail with EEXIST if there is one.
     pub fn create_new(&mut self, create_new: bool) -> &mut OpenOptions {
+        self.std.create_new(create_new);
         self.create_new = create_new;
         self
     }
 
     /// The mode of a file that is made, before the umask; 0o666 unless set.
     pub fn mode(&mut self, mode: u32) -> &mut OpenOptions {
+        self.std.mode(mode);
         self.mode = mode;
         self
     }
 
     /// Further flags for open(2). Those that say for reading or for writing are left out.
     pub fn custom_flags(&mut self, flags: i32) -> &mut OpenOptions {
+        self.std.custom_flags(flags);
         self.custom_flags = flags;
         self
     }
 
     /// Opens the file, on the global driver.
     ///
-    /// Options that contradict each other are EINVAL. A file that was opened after the future was dropped is closed.
+    /// Options that contradict each other are an error of kind [`InvalidInput`](io::ErrorKind::InvalidInput). A file that was opened after the future was dropped is closed.
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         self.open_with(Driver::global(), path).await
     }
@@ -107,24 +120,20 @@ impl OpenOptions {
     /// As [`open`](OpenOptions::open), on a driver of your own. All operations of the file go there.
     pub async fn open_with(&self, driver: &Driver, path: impl AsRef<Path>) -> io::Result<File> {
         let port = Port::new();
-        let (flags, makes) = (self.flags(), self.create || self.create_new);
-        let shown_flags = flags.bits() as i32;
-        let mode = if makes { self.mode } else { 0 };
-        let request = Request::new(Command::Open).s1(path).i1(shown_flags.into()).i2(mode.into());
-        let possible = self.are_possible();
-        let owner = driver.clone();
+        let flags = self.flags().bits() as i32;
+        let mode = if self.create || self.create_new { self.mode } else { 0 };
+        let request = Request::new(Command::Open).s1(path).i1(flags.into()).i2(mode.into());
+        let (options, is_known, owner) = (self.std.clone(), self.is_known, driver.clone());
         let open = move |request: &Request, _: &mut ()| {
-            if !possible {
-                return Err(Errno::INVAL.into());
-            }
-            let path = request.path()?;
-            let file = retry_on_intr(|| rustix::fs::open(path, flags, Mode::from_raw_mode(mode as _)))?;
-            Ok(Descriptor::new(owner, port, shown_flags, file.into()))
+            let file = options.open(request.path()?)?;
+            let flags = if is_known { flags } else { flags_of(&file) };
+            Ok(Descriptor::new(owner, port, flags, file))
         };
         let (descriptor, _) = driver.run_with(port, request, (), open).await;
         Ok(File::new(descriptor?))
     }
 
+    /// As open(2) gets them from std.
     fn flags(&self) -> OFlags {
         let access = match (self.read, self.write || self.append) {
             (_, false) => OFlags::RDONLY,
@@ -145,11 +154,22 @@ impl OpenOptions {
         }
         flags
     }
+}
 
-    /// Whether open(2) could do what is asked: it ignores some contradictions, std does not.
-    fn are_possible(&self) -> bool {
-        let writes = self.write || self.append;
-        let changes = self.truncate || self.create || self.create_new;
-        (writes || self.read && !changes) && !(self.append && self.truncate && !self.create_new)
+impl Default for OpenOptions {
+    fn default() -> OpenOptions {
+        OpenOptions::new()
     }
+}
+
+impl From<std::fs::OpenOptions> for OpenOptions {
+    /// What these options say already is not seen in the OPEN's flags and mode; later operations show the file's own flags.
+    fn from(std: std::fs::OpenOptions) -> OpenOptions {
+        OpenOptions { std, is_known: false, ..OpenOptions::new() }
+    }
+}
+
+/// The flags of an open file, as fcntl(2) tells them.
+pub(super) fn flags_of(file: &std::fs::File) -> i32 {
+    rustix::fs::fcntl_getfl(file).map_or(0, |flags| flags.bits() as i32)
 }

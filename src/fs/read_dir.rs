@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::fs::{FileType, Metadata};
 use std::io;
+use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::vec;
 
 use super::symlink_metadata;
@@ -26,6 +28,7 @@ fn list(path: &Path) -> io::Result<Vec<DirEntry>> {
             let entry = entry?;
             Ok(DirEntry {
                 directory: Arc::clone(&directory),
+                inode: entry.ino(),
                 file_name: entry.file_name(),
                 file_type: entry.file_type().ok(),
             })
@@ -35,6 +38,7 @@ fn list(path: &Path) -> io::Result<Vec<DirEntry>> {
 
 /// What [`read_dir`] found.
 #[derive(Debug)]
+#[must_use = "the entries are given by `next_entry`"]
 pub struct ReadDir {
     entries: vec::IntoIter<DirEntry>,
 }
@@ -44,12 +48,18 @@ impl ReadDir {
     pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
         Ok(self.entries.next())
     }
+
+    /// As [`next_entry`](ReadDir::next_entry): always ready.
+    pub fn poll_next_entry(&mut self, _: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
+        Poll::Ready(Ok(self.entries.next()))
+    }
 }
 
 /// One name in a directory.
 #[derive(Clone, Debug)]
 pub struct DirEntry {
     directory: Arc<Path>,
+    inode: u64,
     file_name: OsString,
     file_type: Option<FileType>,
 }
@@ -63,6 +73,11 @@ impl DirEntry {
     /// The name alone.
     pub fn file_name(&self) -> OsString {
         self.file_name.clone()
+    }
+
+    /// The number of the inode that the name stands for.
+    pub fn ino(&self) -> u64 {
+        self.inode
     }
 
     /// The metadata of the name, a symbolic link not followed: an LSTAT.

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::tape::Tape;
 use crate::efile::{Command, Descriptor, Request};
 
-/// The most bytes that one READ or WRITE moves, and the most that may be read ahead.
+/// The most bytes that one READ or WRITE moves unless the file says otherwise, and the most that may be read ahead.
 pub(super) const MAX_SIZE: usize = 2 << 20;
 
 pub(super) struct Cursor {
@@ -27,11 +27,11 @@ pub(super) struct Cursor {
     pub(super) read_ahead: usize,
     /// Where the last seek went.
     position: u64,
-    /// Kept until the caller sees it.
+    /// Kept until the caller sees it. What could not be written is in the tape, and stays there.
     write_error: Option<io::Error>,
 }
 
-type InFlight = Pin<Box<dyn Future<Output = (Finished, Option<Tape>)> + Send>>;
+type InFlight = Pin<Box<dyn Future<Output = (Finished, Option<Tape>)> + Send + Sync>>;
 
 /// How an operation ended.
 pub(super) enum Finished {
@@ -72,8 +72,23 @@ impl Cursor {
         self.tape.forget_unread();
     }
 
-    pub(super) fn take_write_error(&mut self) -> io::Result<()> {
+    /// As [`Tape::return_unread`]. No operation may be in flight.
+    pub(super) fn return_unread(&mut self) {
+        self.tape.return_unread(self.descriptor.file());
+    }
+
+    fn take_write_error(&mut self) -> io::Result<()> {
         self.write_error.take().map_or(Ok(()), Err)
+    }
+
+    /// Whether bytes are left of a write that failed. No operation may be in flight.
+    pub(super) fn has_unwritten(&self) -> bool {
+        !self.tape.unwritten().is_empty()
+    }
+
+    /// Whether something was accepted and not written, as far as the operation in flight has not ended.
+    pub(super) fn owes_a_write(&self) -> bool {
+        self.write_error.is_some() || self.has_unwritten()
     }
 
     /// Waits for the operation in flight and says how it ended; `None` if there is none. A write's error is kept.
@@ -91,10 +106,17 @@ impl Cursor {
         }
     }
 
-    /// Waits for the operation in flight and takes the error that is kept, if there is one.
+    /// Waits until everything that was accepted is written. What is left of a write that failed is tried again once its
+    /// error was told.
     pub(super) fn poll_written(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(self.poll_idle(cx));
-        Poll::Ready(self.take_write_error())
+        loop {
+            ready!(self.poll_idle(cx));
+            self.take_write_error()?;
+            if !self.has_unwritten() {
+                return Poll::Ready(Ok(()));
+            }
+            self.write_tape();
+        }
     }
 
     /// As [`poll_idle`](Cursor::poll_idle), for the answer to a seek: its position, or where the last one went.
@@ -106,15 +128,15 @@ impl Cursor {
         Poll::Ready(Ok(self.position))
     }
 
-    pub(super) fn begin_read(&mut self, wanted: usize) {
-        let size = wanted.max(self.read_ahead).min(MAX_SIZE);
+    pub(super) fn begin_read(&mut self, wanted: usize, max_size: usize) {
+        let size = wanted.max(self.read_ahead).min(max_size);
         let request = self.descriptor.request_with_flags(Command::Read).i3(size as i64);
         self.begin(request, move |file, tape| tape.read(file, size), Finished::Read);
     }
 
-    pub(super) fn begin_read_line(&mut self) {
+    pub(super) fn begin_read_line(&mut self, max_size: usize) {
         const SIZE: usize = 64 << 10;
-        let size = if self.read_ahead == 0 { SIZE } else { self.read_ahead };
+        let size = if self.read_ahead == 0 { SIZE } else { self.read_ahead }.min(max_size);
         let request = self.descriptor.request_with_flags(Command::ReadLine);
         let request = request.i3(self.unread().len() as i64).i4(size as i64);
         self.begin(request, move |file, tape| tape.read(file, size), Finished::Read);
@@ -134,11 +156,19 @@ impl Cursor {
         self.begin(request, move |file, tape| tape.seek(file, to), Finished::Seek);
     }
 
-    /// Takes up to [`MAX_SIZE`] bytes to be written, and says how many. The operation needs nobody to poll it.
-    pub(super) fn begin_write(&mut self, source: &[u8]) -> usize {
-        let size = source.len().min(MAX_SIZE);
+    /// Takes up to `max_size` bytes to be written, and says how many. Everything from before must be written.
+    pub(super) fn begin_write<'a>(&mut self, sources: impl Iterator<Item = &'a [u8]>, max_size: usize) -> usize {
+        let size = self.tape.load(sources, max_size);
+        if size > 0 {
+            self.write_tape();
+        }
+        size
+    }
+
+    /// Begins an operation that needs nobody to poll it.
+    fn write_tape(&mut self) {
         self.ahead = self.tape.ahead();
-        self.tape.load(&source[..size]);
+        let size = self.tape.unwritten().len();
         let request = self.descriptor.request_with_flags(Command::Write).i3(size as i64);
         let tape = mem::take(&mut self.tape);
         let (sender, receiver) = oneshot::channel();
@@ -154,13 +184,12 @@ impl Cursor {
             },
         );
         self.in_flight = Some(Box::pin(async { receiver.await.expect("every operation is answered") }));
-        size
     }
 
     fn begin<T: Send + 'static>(
         &mut self,
         request: Request,
-        work: impl FnOnce(&File, &mut Tape) -> io::Result<T> + Send + 'static,
+        work: impl FnOnce(&File, &mut Tape) -> io::Result<T> + Send + Sync + 'static,
         finished: fn(io::Result<T>) -> Finished,
     ) {
         debug_assert!(self.is_idle());

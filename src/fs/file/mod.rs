@@ -1,6 +1,7 @@
 //! An open file.
 
 mod advise;
+mod convert;
 mod cursor;
 mod ipread;
 mod option;
@@ -8,19 +9,20 @@ mod positional;
 mod read_line;
 mod streams;
 mod tape;
+mod times;
+mod vectored;
 
 use std::fmt;
 use std::fs::{Metadata, Permissions};
 use std::future::poll_fn;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::path::Path;
 use std::sync::Arc;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 
 use self::advise::advise;
-use self::cursor::Cursor;
+use self::cursor::{Cursor, MAX_SIZE};
 use super::OpenOptions;
 use super::set_permissions::permission_bits;
 use crate::aio_pool::Port;
@@ -28,6 +30,7 @@ use crate::efile::{Command, Descriptor, Request};
 
 pub use self::advise::Advice;
 pub use self::option::FileOption;
+pub use self::times::FileTimes;
 
 /// An open file, with a port of its own.
 ///
@@ -38,32 +41,33 @@ pub use self::option::FileOption;
 ///
 /// # Writing
 ///
-/// A write is accepted when its bytes were copied: it goes on in the background, also when the file is dropped. Its error
-/// is kept and given by the next write, flush, shutdown, seek, sync or close. Flush the file before you read what you wrote
-/// by [`read_at`](File::read_at), [`metadata`](File::metadata) or another descriptor.
+/// A write is accepted when its bytes were copied: it goes on in the background, also when the file is dropped. If it
+/// fails, its error is given, with its errno, by the next write, flush, shutdown, read, seek, sync or close, and the bytes
+/// that the file did not take are kept: each further write, flush, shutdown, read, sync or close tries them again first,
+/// and gives the error if they fail again. So a flush that says Ok has written everything, as that of std's
+/// [`BufWriter`](std::io::BufWriter) has; who makes room on a full disk and flushes again loses nothing. A seek gives
+/// them up, so that a program may begin anew: after it the cursor is where the file's is.
+///
+/// Flush the file before you read what you wrote by [`read_at`](File::read_at), [`metadata`](File::metadata) or another
+/// descriptor.
 ///
 /// # Closing
 ///
 /// [`close`](File::close) says whether the writes and close(2) went well. Dropping the file submits a CLOSE and does not
-/// wait for it. Either way the descriptor is closed when the last operation that uses it has ended.
+/// wait for it; what could not be written is lost then, and so are the errors: they show as `efile_drv-return` of the WRITE
+/// and of the CLOSE only. Either way the descriptor is closed when the last operation that uses it has ended.
 ///
-/// # What differs from `tokio::fs::File`
-///
-/// - `close`, `read_at`, `write_at`, `read_line`, `ipread`, `advise` and `set_option` are here, `try_clone`, `from_std` and
-///   `into_std` are not.
-/// - A kept write error keeps its errno, and seeks and syncs give it, too.
-/// - After a read that was abandoned or brought more than was asked for, a write or seek goes to where the caller is, as in
-///   tokio; the step back is made inside that operation and is no LSEEK of its own.
-/// - Interrupted reads are tried again.
+/// What differs from `tokio::fs::File` is listed [with the module](crate::fs#what-differs-from-tokiofs).
 pub struct File {
     cursor: Mutex<Cursor>,
     descriptor: Arc<Descriptor>,
+    max_buf_size: usize,
 }
 
 impl File {
     pub(super) fn new(descriptor: Descriptor) -> File {
         let descriptor = Arc::new(descriptor);
-        File { cursor: Mutex::new(Cursor::new(Arc::clone(&descriptor))), descriptor }
+        File { cursor: Mutex::new(Cursor::new(Arc::clone(&descriptor))), descriptor, max_buf_size: MAX_SIZE }
     }
 
     /// Opens a file for reading.
@@ -77,11 +81,12 @@ impl File {
     }
 
     /// Makes a file for reading and writing; EEXIST if there is one.
-    pub async fn create_new(path: impl AsRef<Path>) -> io::Result<File> {
+    pub async fn create_new<P: AsRef<Path>>(path: P) -> io::Result<File> {
         OpenOptions::new().read(true).write(true).create_new(true).open(path).await
     }
 
     /// Options to open a file with: the same as [`OpenOptions::new`].
+    #[must_use]
     pub fn options() -> OpenOptions {
         OpenOptions::new()
     }
@@ -100,8 +105,7 @@ impl File {
 
     /// Cuts the file, or extends it with zeros, after a write in flight has ended. The cursor stays where it is.
     pub async fn set_len(&self, length: u64) -> io::Result<()> {
-        let mut cursor = self.cursor.lock().await;
-        poll_fn(|cx| cursor.poll_idle(cx)).await;
+        let mut cursor = self.idle().await;
         cursor.forget_unread();
         let request = self.descriptor.request_with_flags(Command::Truncate).i3(length as i64);
         self.run(request, move |file| file.set_len(length)).await
@@ -128,6 +132,23 @@ impl File {
         self.run(request, move |file| advise(file, offset, length, advice)).await
     }
 
+    /// How many bytes one READ or WRITE at the cursor moves at most: 2 MiB unless set.
+    pub fn max_buf_size(&self) -> usize {
+        self.max_buf_size
+    }
+
+    /// Sets how many bytes one READ or WRITE at the cursor moves at most. A larger number spares trips and takes memory: the
+    /// file's buffer grows to what is asked for.
+    ///
+    /// # Panics
+    ///
+    /// If it is 0.
+    #[track_caller]
+    pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
+        assert!(max_buf_size > 0, "a file that may move 0 bytes at a time moves none: give a larger size");
+        self.max_buf_size = max_buf_size;
+    }
+
     /// The file's port, as probes show it.
     pub fn port(&self) -> Port {
         self.descriptor.port()
@@ -138,7 +159,7 @@ impl File {
     /// Gives a kept write error, else that of close(2). The file is closed whatever the answer, also if the future is
     /// dropped once it was polled.
     pub async fn close(self) -> io::Result<()> {
-        let File { cursor, descriptor } = self;
+        let File { cursor, descriptor, .. } = self;
         let written = {
             let mut cursor = cursor.into_inner();
             poll_fn(|cx| cursor.poll_written(cx)).await
@@ -147,7 +168,14 @@ impl File {
         written.and(closed)
     }
 
-    /// Waits for a write in flight and takes the error that is kept, if there is one.
+    /// The cursor, once no operation is in flight.
+    async fn idle(&self) -> MutexGuard<'_, Cursor> {
+        let mut cursor = self.cursor.lock().await;
+        poll_fn(|cx| cursor.poll_idle(cx)).await;
+        cursor
+    }
+
+    /// Waits until everything that was accepted is written, or gives the error.
     async fn written(&self) -> io::Result<()> {
         let mut cursor = self.cursor.lock().await;
         poll_fn(|cx| cursor.poll_written(cx)).await
@@ -171,18 +199,6 @@ impl File {
         let (driver, port) = (self.descriptor.driver(), self.descriptor.port());
         let descriptor = Arc::clone(&self.descriptor);
         driver.run_with(port, request, buffer, move |_, buffer| work(descriptor.file(), buffer)).await
-    }
-}
-
-impl AsFd for File {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.descriptor.file().as_fd()
-    }
-}
-
-impl AsRawFd for File {
-    fn as_raw_fd(&self) -> RawFd {
-        self.descriptor.fd()
     }
 }
 

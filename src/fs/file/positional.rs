@@ -36,7 +36,7 @@ impl File {
         (answer, buffer.unwrap_or_default())
     }
 
-    fn positional(&self, command: Command, size: usize, offset: u64) -> Request {
+    pub(super) fn positional(&self, command: Command, size: usize, offset: u64) -> Request {
         self.descriptor.request_with_flags(command).i3(size as i64).i4(offset as i64)
     }
 }

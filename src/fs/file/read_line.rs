@@ -13,6 +13,7 @@ impl File {
     /// Each READ_LINE asks for the [read-ahead](super::FileOption::ReadAhead), 64 KiB unless set; a line that the buffer
     /// holds already needs none. Dropping the future loses nothing, and leaves `line` as it was.
     pub async fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<usize> {
+        let max_size = self.max_buf_size;
         let cursor = self.cursor.get_mut();
         let mut searched = 0;
         loop {
@@ -20,6 +21,9 @@ impl File {
                 Some(Finished::Read(answer)) => answer? == 0,
                 _ => false,
             };
+            if cursor.has_unwritten() {
+                poll_fn(|cx| cursor.poll_written(cx)).await?;
+            }
             let unread = cursor.unread();
             let found = unread[searched..].iter().position(|&byte| byte == b'\n');
             let count = match found {
@@ -27,7 +31,7 @@ impl File {
                 None if at_end => unread.len(),
                 None => {
                     searched = unread.len();
-                    cursor.begin_read_line();
+                    cursor.begin_read_line(max_size);
                     continue;
                 }
             };

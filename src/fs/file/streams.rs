@@ -1,6 +1,6 @@
 //! `READ`, `WRITE`, `LSEEK`: tokio's traits, on the file's cursor.
 
-use std::io::{self, SeekFrom};
+use std::io::{self, IoSlice, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -12,12 +12,16 @@ use super::cursor::Finished;
 impl AsyncRead for File {
     /// One READ, unless bytes of an earlier one are left. Dropping the read loses nothing: the next one gets its bytes.
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let max_size = self.max_buf_size;
         let cursor = self.cursor.get_mut();
         while into.remaining() > 0 {
             match ready!(cursor.poll_idle(cx)) {
                 Some(Finished::Read(Err(error))) => return Poll::Ready(Err(error)),
                 Some(Finished::Read(Ok(0))) if cursor.unread().is_empty() => break,
                 _ => {}
+            }
+            if cursor.has_unwritten() {
+                ready!(cursor.poll_written(cx))?;
             }
             let unread = cursor.unread();
             if !unread.is_empty() {
@@ -26,21 +30,39 @@ impl AsyncRead for File {
                 cursor.consume(count);
                 break;
             }
-            cursor.begin_read(into.remaining());
+            cursor.begin_read(into.remaining(), max_size);
         }
         Poll::Ready(Ok(()))
     }
 }
 
 impl AsyncWrite for File {
-    /// One WRITE of at most 2 MiB, which is accepted at once if none is in flight. Gives the error of an earlier one.
+    /// One WRITE of at most [`max_buf_size`](File::max_buf_size), which is accepted at once if no operation is in flight.
+    /// Gives the error of an earlier one.
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
+        let max_size = self.max_buf_size;
         let cursor = self.cursor.get_mut();
         ready!(cursor.poll_written(cx))?;
-        Poll::Ready(Ok(if from.is_empty() { 0 } else { cursor.begin_write(from) }))
+        Poll::Ready(Ok(cursor.begin_write([from].into_iter(), max_size)))
     }
 
-    /// Waits for the write in flight. Brings nothing to the disk: that is for `sync_all` and `sync_data`.
+    /// As `poll_write`, with one WRITE for all the buffers.
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        from: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let max_size = self.max_buf_size;
+        let cursor = self.cursor.get_mut();
+        ready!(cursor.poll_written(cx))?;
+        Poll::Ready(Ok(cursor.begin_write(from.iter().map(|part| &part[..]), max_size)))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    /// Waits for the write in flight, or tries again what is left of one that failed. Brings nothing to the disk: that is for `sync_all` and `sync_data`.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.cursor.get_mut().poll_written(cx)
     }
@@ -53,7 +75,7 @@ impl AsyncWrite for File {
 
 impl AsyncSeek for File {
     /// One LSEEK, which begins when [`poll_complete`](AsyncSeek::poll_complete) is called. An error if an operation is in
-    /// flight: `poll_complete` must have said that none is.
+    /// flight: `poll_complete` must have said that none is. What a failed write has left is given up.
     fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
         let cursor = self.cursor.get_mut();
         if !cursor.is_idle() {

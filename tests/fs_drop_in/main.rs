@@ -1,0 +1,71 @@
+//! One text for `tokio::fs` and for `dyntrace::fs`: it compiles with either, and both do the same.
+
+/// The text with tokio's files: what is asked of `of_dyntrace` is what tokio does.
+mod of_tokio {
+    use tokio::fs;
+
+    include!("signatures.rs");
+    include!("behaviour.rs");
+}
+
+mod of_dyntrace {
+    use dyntrace::fs;
+
+    include!("signatures.rs");
+    include!("behaviour.rs");
+}
+
+mod names;
+
+/// Each of these with both, on a runtime of each kind.
+macro_rules! alike {
+    ($($test:ident)+) => { $(
+        mod $test {
+            use crate::{of_dyntrace, of_tokio};
+
+            #[test]
+            fn tokio_on_one_thread() {
+                of_tokio::run(tokio::runtime::Builder::new_current_thread(), of_tokio::$test);
+            }
+
+            #[test]
+            fn tokio_on_many_threads() {
+                of_tokio::run(tokio::runtime::Builder::new_multi_thread(), of_tokio::$test);
+            }
+
+            #[test]
+            fn dyntrace_on_one_thread() {
+                of_dyntrace::run(tokio::runtime::Builder::new_current_thread(), of_dyntrace::$test);
+            }
+
+            #[test]
+            fn dyntrace_on_many_threads() {
+                of_dyntrace::run(tokio::runtime::Builder::new_multi_thread(), of_dyntrace::$test);
+            }
+        }
+    )+ };
+}
+
+alike! {
+    every_item_is_there
+    seeks_go_where_the_caller_is
+    what_was_written_is_read_without_a_flush
+    a_dropped_file_has_its_write
+    a_write_error_comes_with_the_next_flush
+    a_read_only_file_tells_of_a_write
+    appending_is_at_the_end
+    a_copy_through_two_files
+    read_buf_fills_what_there_is_room_for
+    the_length_is_set_under_a_buffer
+    a_clone_shares_the_cursor
+    std_goes_on_after_outstanding_writes
+    a_file_in_use_does_not_become_stds
+    a_seek_waits_for_its_turn
+    vectored_writes_go_as_one
+    the_buffer_has_the_size_that_is_set
+    times_are_set
+    options_of_std_open
+    directories_are_made_and_listed
+    what_fails_fails_alike
+    a_read_that_is_given_up_is_not_lost
+}

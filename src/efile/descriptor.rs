@@ -5,10 +5,11 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, OnceLock};
 
+use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use super::close::close;
-use super::{Command, Driver, Request};
+use super::{Command, Driver, OfProcess, Request};
 use crate::aio_pool::Port;
 
 /// An open file with its driver, its port and the flags it was opened with.
@@ -72,7 +73,10 @@ impl Descriptor {
         let (sender, receiver) = oneshot::channel();
         descriptor.heir.set(Heir::Closer(sender)).expect("a file is closed or handed over once");
         drop(descriptor);
-        receiver.await.expect("every operation is answered")
+        match OfProcess::new(receiver).await {
+            Some(answer) => answer.expect("every operation is answered"),
+            None => Err(Errno::CANCELED.into()),
+        }
     }
 
     /// Gives the file instead of closing it, as soon as no abandoned operation uses it any more: at once, if none does.

@@ -5,8 +5,9 @@ use std::sync::OnceLock;
 
 use super::Request;
 use super::detached::Detached;
+use super::of_process::{OfProcess, count_forks};
 use super::operation::{Operation, fault_error};
-use crate::aio_pool::{Pool, Port};
+use crate::aio_pool::{Fault, Pool, Port};
 
 static GLOBAL: OnceLock<Driver> = OnceLock::new();
 
@@ -15,14 +16,15 @@ static GLOBAL: OnceLock<Driver> = OnceLock::new();
 /// Cheap to clone. [`fs`](crate::fs) uses the [global](Driver::global) one.
 #[derive(Clone, Debug)]
 pub struct Driver {
-    pool: Pool,
+    pool: OfProcess<Pool>,
     port: Port,
 }
 
 impl Driver {
     /// A driver on a pool of your own, with a port of its own.
     pub fn new(pool: Pool) -> Driver {
-        Driver { pool, port: Port::new() }
+        count_forks();
+        Driver { pool: OfProcess::new(pool), port: Port::new() }
     }
 
     /// The port of the operations that belong to no open file.
@@ -71,7 +73,8 @@ impl Driver {
         B: Send + 'static,
         T: Send + 'static,
     {
-        match self.pool.submit(port, Operation::enter(port, request, buffer, work)).await {
+        let operation = self.pool.pool().submit(port, Operation::enter(port, request, buffer, work));
+        match OfProcess::new(operation).await.unwrap_or(Err(Fault::Cancelled)) {
             Ok((answer, buffer)) => (answer, Some(buffer)),
             Err(fault) => (Err(fault_error(&fault)), None),
         }
@@ -97,6 +100,6 @@ impl Driver {
             Ok((result, buffer)) => answer(result, Some(buffer)),
             Err(error) => answer(Err(error), operation.reclaim()),
         };
-        self.pool.submit_detached(port, Detached::new(operation, answer));
+        self.pool.pool().submit_detached(port, Detached::new(operation, answer));
     }
 }

@@ -13,6 +13,12 @@
 //! but for ECANCELED (cancelled in the queue, or the pool was shut down), EIO (the work panicked, or failed without an
 //! errno; EINVAL where std itself refused what was asked) and EAGAIN (no thread could be had).
 //!
+//! # Forks
+//!
+//! A forked child has none of its parent's I/O threads. What it submits goes to a pool of its own, which it gets with the
+//! first operation, whichever [`Driver`] or open file that comes by; an operation that was in flight at the fork is ECANCELED
+//! in the child, whose probes say nothing of it, and goes its way in the parent.
+//!
 //! # The table of commands
 //!
 //! What the arguments of `efile_drv-entry` hold. *Italic* ones are dyntrace's additions to Erlang's table, and so are all
@@ -28,6 +34,7 @@ mod command;
 mod descriptor;
 mod detached;
 mod driver;
+mod of_process;
 mod operation;
 mod request;
 #[cfg(test)]
@@ -36,6 +43,7 @@ mod tests;
 pub use command::{Argument, Command, Position};
 pub(crate) use descriptor::Descriptor;
 pub use driver::Driver;
+pub(crate) use of_process::OfProcess;
 #[cfg(test)]
 use operation::observe;
 pub(crate) use request::Request;

@@ -8,10 +8,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use super::tape::Tape;
-use crate::efile::{Command, Descriptor, Request};
+use crate::efile::{Command, Descriptor, OfProcess, Request};
 
 /// The most bytes that one READ or WRITE moves unless the file says otherwise, and the most that may be read ahead.
 pub(super) const MAX_SIZE: usize = 2 << 20;
@@ -183,7 +184,14 @@ impl Cursor {
                 let _ = sender.send((Finished::Write(answer), tape));
             },
         );
-        self.in_flight = Some(Box::pin(async { receiver.await.expect("every operation is answered") }));
+        let in_flight = OfProcess::new(receiver);
+        self.in_flight = Some(Box::pin(async {
+            match in_flight.await {
+                Some(answer) => answer.expect("every operation is answered"),
+                // The parent of this process writes.
+                None => (Finished::Write(Err(Errno::CANCELED.into())), None),
+            }
+        }));
     }
 
     fn begin<T: Send + 'static>(

@@ -11,4 +11,4 @@ mod elsewhere;
 pub(crate) use elsewhere::{barrier, has_ended, register_barrier, thread_id};
 
 mod fork;
-pub(super) use fork::after_fork_in_child;
+pub(crate) use fork::after_fork_in_child;

@@ -1,6 +1,5 @@
-//! What a process is not allowed: descriptors, permissions, and a descriptor that is gone. Each in a process of its own.
+//! What a process is not allowed: descriptors, permissions, and a descriptor that is gone.
 
-use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -10,28 +9,7 @@ use std::process::Command;
 use dyntrace::fs::{self, File};
 use rustix::io::Errno;
 
-const INSIDE: &str = "DYNTRACE_TEST_INSIDE";
-
-/// Runs the test of this name again, in a process that `prepare` has changed; `true` in that process.
-fn inside(test: &str, prepare: impl FnOnce(&Path) -> Command) -> bool {
-    if std::env::var_os(INSIDE).is_some() {
-        return true;
-    }
-    let program = std::env::current_exe().unwrap();
-    let output = prepare(&program).args(["--exact", test, "--nocapture"]).env(INSIDE, "1").output().unwrap();
-    let shown = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{shown}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(shown.contains("1 passed"), "{shown}");
-    false
-}
-
-fn errno<T>(answer: io::Result<T>) -> Option<i32> {
-    answer.err().and_then(|error| error.raw_os_error())
-}
-
-fn run(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(test);
-}
+use crate::{INSIDE, errno, inside, run};
 
 #[test]
 fn without_descriptors_what_opens_is_emfile_and_the_rest_goes_on() {
@@ -40,7 +18,7 @@ fn without_descriptors_what_opens_is_emfile_and_the_rest_goes_on() {
         shell.args(["-c", "ulimit -n 40; exec \"$@\"", "sh"]).arg(program);
         shell
     };
-    if !inside("without_descriptors_what_opens_is_emfile_and_the_rest_goes_on", limited) {
+    if !inside("allowed::without_descriptors_what_opens_is_emfile_and_the_rest_goes_on", limited) {
         return;
     }
     run(async {
@@ -69,7 +47,7 @@ fn without_descriptors_what_opens_is_emfile_and_the_rest_goes_on() {
 #[test]
 fn without_permission_operations_are_eacces() {
     const NOBODY: u32 = 65534;
-    let name = "without_permission_operations_are_eacces";
+    let name = "allowed::without_permission_operations_are_eacces";
     let root =
         std::fs::metadata("/proc/self").map(|process| std::os::unix::fs::MetadataExt::uid(&process)).ok() == Some(0);
     // Root may do anything: the test goes on as nobody, from a place where nobody may run programs.
@@ -134,7 +112,7 @@ fn without_permission_operations_are_eacces() {
 #[test]
 fn the_error_of_close_is_told() {
     // Nothing else runs in that process that could get the number of the closed descriptor.
-    if !inside("the_error_of_close_is_told", |program| Command::new(program)) {
+    if !inside("allowed::the_error_of_close_is_told", |program| Command::new(program)) {
         return;
     }
     run(async {

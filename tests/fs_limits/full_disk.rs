@@ -1,0 +1,190 @@
+//! A disk that is full: nothing that was accepted is lost unseen (tokio-rs/tokio#6325).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use dyntrace::aio_pool::Pool;
+use dyntrace::efile::{self, Driver};
+use dyntrace::fs::{self, File, OpenOptions};
+use dyntrace::recorder::{Options, Session};
+use dyntrace_trace::{Trace, Value};
+use rustix::io::Errno;
+use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+
+use crate::{errno, inside, run};
+
+const FULL: Option<i32> = Some(Errno::NOSPC.raw_os_error());
+/// What there is room for, in bytes.
+const ROOM: usize = 64 << 10;
+
+/// A disk of 1 MiB that has room for [`ROOM`] bytes.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// Runs the test of this name again where there is such a disk; gives it there.
+    fn of(test: &str) -> Option<Disk> {
+        const PLACE: &str = "DYNTRACE_TEST_PLACE";
+        if let Some(place) = std::env::var_os(PLACE) {
+            let disk = Disk(place.into());
+            std::fs::write(disk.filler(), vec![1; 2 << 20]).unwrap_err();
+            let filler = std::fs::File::options().write(true).open(disk.filler()).unwrap();
+            filler.set_len(filler.metadata().unwrap().len() - ROOM as u64).unwrap();
+            return Some(disk);
+        }
+        let place = tempfile::tempdir().unwrap();
+        let on_disk = |program: &Path| {
+            let shell = format!("mount -t tmpfs -o size=1m none '{}' && exec \"$@\"", place.path().display());
+            let mut command = Command::new("unshare");
+            command.args(["--mount", "--map-root-user", "sh", "-c", &shell, "sh"]).arg(program);
+            command.env(PLACE, place.path());
+            command
+        };
+        let trial = on_disk(Path::new("true")).output();
+        if trial.as_ref().is_ok_and(|trial| trial.status.success()) {
+            inside(test, on_disk);
+        } else {
+            eprintln!("SKIPPED: {test}: no file system can be mounted here: {trial:?}");
+        }
+        None
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.0.join("filler")
+    }
+
+    fn make_room(&self) {
+        std::fs::remove_file(self.filler()).unwrap();
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.join("file")
+    }
+
+    fn contents(&self) -> Vec<u8> {
+        std::fs::read(self.path()).unwrap()
+    }
+}
+
+/// More than there is room for, no two pages alike.
+fn data() -> Vec<u8> {
+    (0..300_000u32).map(|n| (n % 251) as u8).collect()
+}
+
+/// A file that accepted [`data`].
+async fn accepted(disk: &Disk) -> File {
+    let mut file = File::options().read(true).write(true).create(true).open(disk.path()).await.unwrap();
+    file.write_all(&data()).await.unwrap();
+    file
+}
+
+#[test]
+fn what_the_disk_did_not_take_is_written_once_there_is_room() {
+    let Some(disk) = Disk::of("full_disk::what_the_disk_did_not_take_is_written_once_there_is_room") else { return };
+    run(async {
+        let mut file = accepted(&disk).await;
+        for _ in 0..2 {
+            assert_eq!(errno(file.flush().await), FULL);
+            assert_eq!(errno(file.shutdown().await), FULL);
+            assert_eq!(errno(file.sync_all().await), FULL);
+            assert_eq!(errno(file.sync_data().await), FULL);
+            assert_eq!(errno(file.write(b"more").await), FULL);
+            assert_eq!(errno(file.read(&mut [0]).await), FULL);
+        }
+        assert_eq!(disk.contents(), data()[..ROOM]);
+        // A length that is set and metadata that are asked for meanwhile cost nothing.
+        file.set_len(ROOM as u64).await.unwrap();
+        file.metadata().await.unwrap();
+        let clone = file.try_clone().await.unwrap();
+        clone.close().await.unwrap();
+        let file = file.try_into_std().unwrap_err();
+
+        disk.make_room();
+        let mut file = file;
+        file.write_all(b"more").await.unwrap();
+        file.flush().await.unwrap();
+        assert!(disk.contents() == [&data()[..], b"more"].concat());
+        file.close().await.unwrap();
+    });
+}
+
+#[test]
+fn close_tells_that_data_are_lost() {
+    let Some(disk) = Disk::of("full_disk::close_tells_that_data_are_lost") else { return };
+    run(async {
+        assert_eq!(errno(accepted(&disk).await.close().await), FULL);
+        assert_eq!(disk.contents(), data()[..ROOM]);
+
+        // Not so if there is room when it is closed, though the error was told before.
+        std::fs::remove_file(disk.path()).unwrap();
+        let mut file = accepted(&disk).await;
+        assert_eq!(errno(file.flush().await), FULL);
+        disk.make_room();
+        file.close().await.unwrap();
+        assert!(disk.contents() == data());
+    });
+}
+
+#[test]
+fn a_seek_begins_anew() {
+    let Some(disk) = Disk::of("full_disk::a_seek_begins_anew") else { return };
+    run(async {
+        let mut file = accepted(&disk).await;
+        assert_eq!(errno(file.flush().await), FULL);
+        // Where the file's cursor is: behind what the disk took.
+        assert_eq!(file.stream_position().await.unwrap(), ROOM as u64);
+        file.set_len(0).await.unwrap();
+        file.rewind().await.unwrap();
+        file.write_all(b"something shorter").await.unwrap();
+        file.close().await.unwrap();
+        assert_eq!(disk.contents(), b"something shorter");
+    });
+}
+
+#[test]
+fn what_is_written_at_once_tells_at_once() {
+    let Some(disk) = Disk::of("full_disk::what_is_written_at_once_tells_at_once") else { return };
+    run(async {
+        let file = File::create(disk.path()).await.unwrap();
+        let (count, buffer) = file.write_at(data(), 0).await;
+        assert_eq!(count.unwrap(), ROOM);
+        assert_eq!(errno(file.write_at(buffer[ROOM..].to_vec(), ROOM as u64).await.0), FULL);
+        assert_eq!(errno(file.write_vectored_at(vec![vec![0; 9]; 2], ROOM as u64).await.0), FULL);
+        file.close().await.unwrap();
+        let other = disk.0.join("other");
+        assert_eq!(errno(fs::write(&other, data()).await), FULL);
+        assert_eq!(errno(fs::copy(disk.path(), &other).await), FULL);
+        assert_eq!(disk.contents(), data()[..ROOM]);
+    });
+}
+
+/// Who drops a file is not told, but who looks is.
+#[test]
+fn the_error_of_a_dropped_file_is_seen_by_its_return() {
+    let Some(disk) = Disk::of("full_disk::the_error_of_a_dropped_file_is_seen_by_its_return") else { return };
+    let trace = tempfile::tempdir().unwrap();
+    let session = Session::start(Options::new(trace.path())).unwrap();
+    run(async {
+        // One thread does one thing after the other: once the file is closed, its write has returned.
+        let driver = Driver::new(Pool::builder().threads(1).build());
+        let mut file = OpenOptions::new().write(true).create(true).open_with(&driver, disk.path()).await.unwrap();
+        file.write_all(&data()).await.unwrap();
+        drop(file);
+        let is_open = |path: &Path| {
+            let mut open = std::fs::read_dir("/proc/self/fd").unwrap();
+            open.any(|name| std::fs::read_link(name.unwrap().path()).is_ok_and(|of| of == path))
+        };
+        while is_open(&disk.path()) {
+            tokio::task::yield_now().await;
+        }
+    });
+    session.stop().unwrap();
+    let trace = Trace::open(trace.path()).unwrap();
+    let returns: Vec<_> = trace
+        .events()
+        .filter(|event| event.class.probe() == "efile_drv-return")
+        .filter(|event| event.field("command") == Some(Value::Signed(efile::Command::Write.number().into())))
+        .map(|event| (event.field("success"), event.field("errno")))
+        .collect();
+    let failed = (Some(Value::Signed(0)), Some(Value::Signed(Errno::NOSPC.raw_os_error().into())));
+    assert_eq!(returns, [failed]);
+}

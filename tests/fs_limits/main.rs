@@ -1,0 +1,35 @@
+//! Where a process comes to its limits, or to those of the machine. Each in a process of its own.
+
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+mod allowed;
+mod fork;
+
+#[cfg(target_os = "linux")]
+mod full_disk;
+mod sizes;
+
+const INSIDE: &str = "DYNTRACE_TEST_INSIDE";
+
+/// Runs the test of this name again, in a process that `prepare` has changed; `true` in that process.
+fn inside(test: &str, prepare: impl FnOnce(&Path) -> Command) -> bool {
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let output = prepare(&program).args(["--exact", test, "--nocapture"]).env(INSIDE, "1").output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{shown}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(shown.contains("1 passed"), "{shown}");
+    false
+}
+
+fn errno<T>(answer: io::Result<T>) -> Option<i32> {
+    answer.err().and_then(|error| error.raw_os_error())
+}
+
+fn run<T>(test: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(test)
+}

@@ -39,6 +39,8 @@ mod operation;
 mod request;
 #[cfg(test)]
 mod tests;
+#[cfg_attr(not(recorded), path = "untimed.rs")]
+mod timed;
 
 pub use command::{Argument, Command, Position};
 pub(crate) use descriptor::Descriptor;

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 
 use super::Request;
 use super::request::Name;
+use super::timed::{self, Began};
 use crate::aio_pool::{Fault, Port, Work};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
@@ -20,6 +21,7 @@ pub(crate) struct Operation<F, B, T> {
     id: OperationId,
     user_tag: Option<Tag>,
     request: Request,
+    began: Began,
     job: Option<(F, B)>,
     answer: PhantomData<fn() -> T>,
 }
@@ -35,7 +37,9 @@ where
         let user_tag = tag::get_tag_data();
         #[cfg(test)]
         observe::note(id, observe::Stage::Entry(port, request.command));
+        let mut began = Began::UNKNOWN;
         efile_drv::entry(|| {
+            began = Began::now();
             (
                 id.thread,
                 id.tag,
@@ -50,7 +54,7 @@ where
                 Text::from(port),
             )
         });
-        Operation { id, user_tag, request, job: Some((work, buffer)), answer: PhantomData }
+        Operation { id, user_tag, request, began, job: Some((work, buffer)), answer: PhantomData }
     }
 
     /// The buffer of an operation that never ran.
@@ -92,7 +96,10 @@ where
         };
         #[cfg(test)]
         observe::note(self.id, observe::Stage::Return(error.unwrap_or(0)));
+        // Known in the closure, so that there is nothing more to ask where nobody looks.
+        let mut is_seen = false;
         efile_drv::r#return(|| {
+            is_seen = true;
             (
                 self.id.thread,
                 self.id.tag,
@@ -102,6 +109,9 @@ where
                 error.unwrap_or(0),
             )
         });
+        if is_seen {
+            timed::ended(self.began, self.id, self.user_tag.as_ref(), self.request.command, error);
+        }
     }
 }
 

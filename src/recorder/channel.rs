@@ -7,6 +7,7 @@ use super::metadata::{PROCESS_STREAM, process_event};
 use super::options::Mode;
 use super::place::Place;
 use super::ring::Ring;
+use crate::sdt::Buffer;
 
 /// The most it takes, in bytes.
 const SIZE: u64 = 64 << 20;
@@ -37,6 +38,18 @@ impl Channel {
     /// The time.
     pub fn clock(&self, realtime: u64) {
         self.ring.record(process_event::CLOCK, &(realtime,));
+    }
+
+    /// A snapshot was taken.
+    pub fn snapshot(&self, cause: &str, folder: &Path) {
+        let folder = folder.as_os_str().as_encoded_bytes();
+        let folder = &folder[..folder.len().min(Buffer::LIMIT)];
+        self.ring.record(process_event::SNAPSHOT, &(cause.as_bytes(), folder));
+    }
+
+    /// So many more causes for snapshots got none.
+    pub fn suppressed(&self, count: u64) {
+        self.ring.record(process_event::SUPPRESSED, &(count,));
     }
 
     /// The session ends in order; the rings have counted so many lost events.

@@ -23,6 +23,7 @@ pub(super) enum Step {
     Thread,
     Fork,
     Snapshot,
+    Panic,
     Wait,
     Finish,
 }
@@ -58,6 +59,7 @@ impl fmt::Display for Error {
             Step::Thread => write!(f, "no maintenance thread for the trace {path}: {source}"),
             Step::Fork => write!(f, "no preparation for a fork while {path} is recorded: {source}"),
             Step::Snapshot => write!(f, "no snapshot can be written to {path}: {source}"),
+            Step::Panic => write!(f, "no panic can be told of to take a snapshot into {path}: {source}"),
             Step::Wait => write!(f, "the trace {path} is left as it is, for `dyntrace recover`: {source}"),
             Step::Finish => write!(f, "what was prepared and not used cannot be cut off {path}: {source}"),
         }?;

@@ -9,11 +9,7 @@ use super::error::{Error, Step};
 
 /// A folder for this process in the trace: its name and its number.
 pub(super) fn make(directory: &Path) -> Result<PathBuf, Error> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)
-        .map_err(|error| Error::new(Step::Folder, directory, error))?;
+    make_all(directory)?;
     let name = format!("{}-{}", process_name().replace('/', "_"), std::process::id());
     let mut folder = directory.join(&name);
     for more in 2.. {
@@ -27,6 +23,12 @@ pub(super) fn make(directory: &Path) -> Result<PathBuf, Error> {
     }
     // Threads change their working directory, or rather the process's.
     fs::canonicalize(&folder).map_err(|error| Error::new(Step::Folder, &folder, error))
+}
+
+/// A folder for its owner only, and those that it is in, where they are not there.
+pub(super) fn make_all(folder: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| Error::new(Step::Folder, folder, error))
 }
 
 /// A folder for its owner only.

@@ -2,15 +2,31 @@
 //!
 //! There is one while there are sessions. It takes no signal, so that no handler of the program runs on it.
 
-use std::time::Duration;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::{io, mem, ptr, thread};
+
+use rustix::thread::futex;
+use rustix::time::Timespec;
 
 use super::recording::Recording;
 use super::session::{Sessions, sessions};
 
 /// The pause between two rounds: while files grow fast, and else.
-const SHORT: Duration = Duration::from_millis(1);
-const LONG: Duration = Duration::from_millis(20);
+const SHORT: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+const LONG: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// Not 0 since somebody has woken the thread.
+static WOKEN: AtomicU32 = AtomicU32::new(0);
+
+/// Ends the thread's pause. Safe in signal handlers; a system call, if nobody has done it since the last round.
+pub(super) fn wake() {
+    // Release: the round that comes sees what this thread did before.
+    if WOKEN.swap(1, AcqRel) == 0 {
+        // It fails for bad addresses only.
+        let _ = futex::wake(&WOKEN, futex::Flags::PRIVATE, 1);
+    }
+}
 
 /// Starts the thread unless it is there.
 pub(super) fn start(sessions: &mut Sessions) -> io::Result<()> {
@@ -23,6 +39,8 @@ pub(super) fn start(sessions: &mut Sessions) -> io::Result<()> {
 
 fn run() {
     loop {
+        // Acquire: with `wake`. Before the round: who wakes later gets another one.
+        WOKEN.swap(0, Acquire);
         let mut sessions = sessions();
         let busy: Vec<bool> = sessions.recordings.iter_mut().flatten().map(Recording::tend).collect();
         if busy.is_empty() {
@@ -30,7 +48,9 @@ fn run() {
             return;
         }
         drop(sessions);
-        thread::sleep(if busy.contains(&true) { SHORT } else { LONG });
+        let pause = if busy.contains(&true) { &SHORT } else { &LONG };
+        // Whyever it ends, there is a round then.
+        let _ = futex::wait(&WOKEN, futex::Flags::PRIVATE, 0, Some(pause));
     }
 }
 

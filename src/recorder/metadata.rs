@@ -25,14 +25,20 @@ pub(crate) mod process_event {
     pub(crate) const CLOCK: u16 = 2;
     /// The session ended in order.
     pub(crate) const END: u16 = 3;
+    /// A snapshot was taken.
+    pub(crate) const SNAPSHOT: u16 = 4;
+    /// There were causes for snapshots, but none was taken.
+    pub(crate) const SUPPRESSED: u16 = 5;
 }
 
 /// The events of the low-rate channel, in the order of their ids.
-const PROCESS_EVENTS: [(&str, &[Argument]); 4] = [
+const PROCESS_EVENTS: [(&str, &[Argument]); 6] = [
     ("thread", &[Argument { name: "tid", kind: Kind::U64 }, Argument { name: "name", kind: Kind::Text }]),
     ("lost", &[Argument { name: "count", kind: Kind::U64 }, Argument { name: "reason", kind: Kind::Text }]),
     ("clock", &[Argument { name: "realtime_ns", kind: Kind::U64 }]),
     ("end", &[Argument { name: "count_of_discarded", kind: Kind::U64 }]),
+    ("snapshot", &[Argument { name: "cause", kind: Kind::Text }, Argument { name: "folder", kind: Kind::Text }]),
+    ("suppressed", &[Argument { name: "count", kind: Kind::U64 }]),
 ];
 
 /// What a trace says of itself.

@@ -7,27 +7,35 @@ mod descriptor;
 mod environment;
 mod error;
 mod filter;
+mod flight;
 mod folder;
 mod glob;
 mod maintenance;
 mod metadata;
 mod options;
 mod packet;
+mod panic;
 mod payload;
 mod place;
 mod recording;
 mod ring;
 mod session;
 mod slot;
+#[cfg(recorded)]
+mod slow;
 mod snapshot;
 mod stream_file;
 #[cfg(test)]
 mod synthetic;
+mod trigger;
 
 pub use control::control;
 pub use descriptor::{Argument, Descriptor, Entry, Kind};
 pub use error::Error;
 pub use filter::{Field, Filter};
 pub use glob::Glob;
-pub use options::{Mode, Options, OptionsError};
+pub use options::{Mode, Options, OptionsError, Triggers};
 pub use session::{Session, Snapshot, Status, Summary};
+#[cfg(recorded)]
+pub(crate) use slow::Began;
+pub use trigger::trigger;

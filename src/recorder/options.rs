@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! record:DIRECTORY,probes=efile_drv*+aio_pool*,mode=overwrite,size=16M,tag=req-*,command=12,failed
+//! record:DIRECTORY,mode=overwrite,on-panic,slower=100ms,snapshots=10
 //! ```
 //!
 //! Everything after the directory may be left out. A comma or a backslash in a value has a backslash before it.
 
 mod text;
+mod triggers;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,6 +20,7 @@ use super::glob::Glob;
 
 pub use text::OptionsError;
 pub(crate) use text::{Change, parse_change};
+pub use triggers::Triggers;
 
 /// What a session does when the files of its threads are full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,6 +89,8 @@ pub struct Options {
     pub size: Option<u64>,
     /// Which of the events of these probes are recorded.
     pub filter: Filter,
+    /// What has it take snapshots by itself, in [`Mode::Overwrite`].
+    pub triggers: Triggers,
 }
 
 impl Options {
@@ -102,6 +107,7 @@ impl Options {
             probes: Vec::new(),
             size: None,
             filter: Filter::default(),
+            triggers: Triggers::default(),
         }
     }
 
@@ -116,14 +122,13 @@ impl Options {
 
     /// Whether the probe is one of those to record.
     pub(crate) fn takes(&self, probe: &Descriptor) -> bool {
-        takes(&self.probes, probe)
+        names(&self.probes, probe.provider, &probe.tool_name())
     }
 }
 
 /// Whether one of the patterns names the probe, or there is none.
-pub(crate) fn takes(probes: &[Glob], probe: &Descriptor) -> bool {
-    let name = probe.tool_name();
-    let long = format!("{}:{name}", probe.provider);
+fn names(probes: &[Glob], provider: &str, name: &str) -> bool {
+    let long = format!("{provider}:{name}");
     probes.is_empty() || probes.iter().any(|glob| glob.matches(name.as_bytes()) || glob.matches(long.as_bytes()))
 }
 

@@ -14,6 +14,7 @@ use super::clock::{self, Calibration};
 use super::descriptor;
 use super::error::{Error, Step};
 use super::filter::Filter;
+use super::flight::Flight;
 use super::folder;
 use super::glob::Glob;
 use super::metadata::{self, Description, RING_STREAM};
@@ -21,9 +22,10 @@ use super::options::{Mode, Options};
 use super::place::Place;
 use super::ring::Ring;
 use super::session::{Snapshot, Status, Summary};
-use super::slot::{Filters, PREPARED, SLOTS, ThreadRing};
+use super::slot::{FEW, Filters, PREPARED, SLOTS, ThreadRing};
 use super::snapshot;
 use super::stream_file;
+use super::trigger::Cause;
 use crate::thread_progress;
 
 /// How many rings wait for threads that are to come.
@@ -51,6 +53,7 @@ pub(super) struct Recording {
     ringless: u64,
     told_of_full: bool,
     next_refinement: (Instant, Duration),
+    flight: Flight,
 }
 
 /// A ring with what was seen of it last.
@@ -81,6 +84,7 @@ impl Recording {
         let channel = folder.join("process");
         let channel = Channel::create(&channel, uuid).map_err(|error| Error::new(Step::File, &channel, error))?;
         let next_refinement = (Instant::now(), Duration::from_millis(100));
+        let flight = Flight::new(slot, &folder, &options);
         let mut recording = Recording {
             slot,
             generation,
@@ -93,6 +97,7 @@ impl Recording {
             ringless: 0,
             told_of_full: false,
             next_refinement,
+            flight,
         };
         recording.write_metadata(&recording.folder)?;
         if recording.options.mode == Mode::Overwrite {
@@ -100,7 +105,10 @@ impl Recording {
         }
         let threads = fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
         recording.offer_rings((WAITING + threads).min(PREPARED))?;
+        recording.flight.equip(&recording.options)?;
         recording.set_filter();
+        recording.set_slower();
+        recording.flight.begin(&recording.options);
         // Release: who sees the generation sees the rings.
         SLOTS[slot].generation.store(generation, Release);
         recording.set_probes();
@@ -143,6 +151,12 @@ impl Recording {
         (!before.is_null()).then(|| unsafe { Box::from_raw(before) })
     }
 
+    /// Puts the time in force that is too long for an operation: cycles are known better from time to time.
+    fn set_slower(&self) {
+        let slower = self.options.triggers.slower.map_or(0, |slower| self.clock.cycles(slower));
+        SLOTS[self.slot].slower.store(slower, Relaxed);
+    }
+
     /// Changes which probes and which of their events are recorded.
     pub fn change(&mut self, probes: Vec<Glob>, filter: Filter) {
         self.options.probes = probes;
@@ -161,8 +175,9 @@ impl Recording {
     pub fn tend(&mut self) -> bool {
         let busy = self.tend_rings();
         // What cannot be done now is tried again next time; until then events may be lost, and are counted.
-        let _ = self.offer_rings(WAITING);
+        let _ = self.offer_rings(if SLOTS[self.slot].waiting() < FEW { PREPARED } else { WAITING });
         self.tell_of_ringless();
+        self.tend_triggers();
         if self.next_refinement.0 <= Instant::now() {
             self.refine_clock();
         }
@@ -182,6 +197,7 @@ impl Recording {
         *interval = (*interval * 2).min(Duration::from_secs(60));
         *at = Instant::now() + *interval;
         self.clock.refine();
+        self.set_slower();
         self.channel.clock(std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as u64));
         // The text that is there still serves.
         let _ = self.write_metadata(&self.folder);
@@ -255,6 +271,8 @@ impl Recording {
             rings: self.rings.iter().filter(|tended| tended.ring.position() > 0).count(),
             bytes: self.rings.iter().map(|tended| tended.ring.position()).sum(),
             discarded: self.discarded(),
+            snapshots: self.flight.snapshots.clone(),
+            suppressed: self.flight.suppressed,
         }
     }
 
@@ -269,8 +287,12 @@ impl Recording {
             let not_a_circle = format!("the session's mode is {}: its files are a trace already", self.options.mode);
             return Err(Error::new(Step::Snapshot, folder, io::Error::other(not_a_circle)));
         }
-        self.refine_clock();
         let folder = folder::make(folder)?;
+        self.snapshot_into(folder)
+    }
+
+    fn snapshot_into(&mut self, folder: PathBuf) -> Result<Snapshot, Error> {
+        self.refine_clock();
         self.write_metadata(&folder)?;
         let channel = folder.join("process");
         fs::copy(self.folder.join("process"), &channel).map_err(|error| Error::new(Step::Snapshot, &channel, error))?;
@@ -286,6 +308,41 @@ impl Recording {
         Ok(snapshot)
     }
 
+    /// Takes the snapshots that were asked for, as far as the limits allow, and tells of the others.
+    fn tend_triggers(&mut self) {
+        for cause in Cause::ALL {
+            let requests = self.flight.requests(cause);
+            if requests == 0 {
+                continue;
+            }
+            let taken = self.flight.allows(cause) && self.take_snapshot(cause);
+            self.flight.answer(cause, requests - u64::from(taken));
+        }
+        self.tell_of_suppressed(false);
+    }
+
+    /// Whether there is one.
+    fn take_snapshot(&mut self, cause: Cause) -> bool {
+        let taken = self
+            .flight
+            .prepare()
+            .and_then(|folder| self.snapshot_into(folder))
+            .and_then(|snapshot| self.flight.keep(&snapshot.folder, cause));
+        match &taken {
+            Ok(folder) => self.channel.snapshot(cause.name(), folder),
+            Err(error) => self.channel.lost(0, &format!("no snapshot was taken: {error}")),
+        }
+        self.flight.rest(cause);
+        taken.is_ok()
+    }
+
+    fn tell_of_suppressed(&mut self, at_once: bool) {
+        let suppressed = self.flight.untold(at_once);
+        if suppressed > 0 {
+            self.channel.suppressed(suppressed);
+        }
+    }
+
     /// Ends the session: 1. no probe gives it events; 2. wait for the threads that are inside; 3. now the rings are ours.
     pub fn stop(mut self) -> Summary {
         // 1.
@@ -299,6 +356,9 @@ impl Recording {
         slot.generation.store(0, Relaxed);
         self.tend_rings();
         self.tell_of_ringless();
+        self.tend_triggers();
+        self.tell_of_suppressed(true);
+        self.flight.end();
         self.refine_clock();
         let status = self.status();
         self.channel.end(status.discarded);

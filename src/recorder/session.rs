@@ -14,6 +14,7 @@ use super::maintenance;
 use super::options::Options;
 use super::recording::Recording;
 use super::slot::{SESSIONS, SLOTS};
+use super::trigger;
 use crate::thread_progress;
 
 /// A recording session. Dropped, it stops.
@@ -54,6 +55,10 @@ pub struct Status {
     pub bytes: u64,
     /// How many events were lost for want of room.
     pub discarded: u64,
+    /// The snapshots that its triggers had it take, and [`trigger`](super::trigger): folders of traces.
+    pub snapshots: Vec<PathBuf>,
+    /// How many causes for snapshots got none: too many, too soon after another, or it could not be written.
+    pub suppressed: u64,
 }
 
 /// What a snapshot holds.
@@ -85,9 +90,13 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A folder or file that cannot be made, 32 sessions that are there already, no memory for a thread.
+    /// A folder or file that cannot be made, 32 sessions that are there already, no memory for a thread; triggers that would never
+    /// do anything.
     pub fn start(options: Options) -> Result<Session, Error> {
         let directory = options.directory.clone();
+        if let Some(why) = options.idle_triggers() {
+            return Err(Error::new(Step::Sessions, &directory, io::Error::new(io::ErrorKind::InvalidInput, why)));
+        }
         thread_progress::prepare().map_err(|error| Error::new(Step::Fork, &directory, error))?;
         stop_in_children().map_err(|error| Error::new(Step::Fork, &directory, error))?;
         let mut sessions = sessions();
@@ -205,6 +214,7 @@ fn stop_in_children() -> io::Result<()> {
         for probe in descriptor::probes() {
             probe.clear_sessions();
         }
+        trigger::clear();
         for slot in &SLOTS {
             slot.generation.store(0, Relaxed);
         }

@@ -20,9 +20,11 @@ use rustix::thread::gettid;
 
 use super::descriptor::Descriptor;
 use super::filter::Predicate;
+use super::maintenance;
 use super::payload::Payload;
 use super::place::Place;
 use super::ring::Ring;
+use super::trigger::CAUSES;
 use crate::thread_progress;
 
 /// How many sessions there can be at once.
@@ -30,6 +32,9 @@ pub(super) const SESSIONS: usize = 32;
 
 /// How many rings wait for threads at most.
 pub(super) const PREPARED: usize = 32;
+
+/// Fewer than this are too few: threads come faster than rings are made.
+pub(super) const FEW: usize = 8;
 
 pub(super) type ThreadRing = Ring<Place>;
 
@@ -47,6 +52,12 @@ pub(super) struct Slot {
     pub prepared: [AtomicPtr<ThreadRing>; PREPARED],
     /// Events of threads that found no prepared ring.
     pub ringless: AtomicU64,
+    /// More cycles than this are too many for an operation, where the session is to be told of such.
+    pub slower: AtomicU64,
+    /// For each cause of a snapshot, how often it was there, and how often that has been dealt with. Both go on from one
+    /// session to the next.
+    pub requests: [AtomicU64; CAUSES],
+    pub answered: [AtomicU64; CAUSES],
 }
 
 #[derive(Clone, Copy)]
@@ -102,6 +113,9 @@ impl Slot {
             filters: AtomicPtr::new(ptr::null_mut()),
             prepared: [const { AtomicPtr::new(ptr::null_mut()) }; PREPARED],
             ringless: AtomicU64::new(0),
+            slower: AtomicU64::new(0),
+            requests: [const { AtomicU64::new(0) }; CAUSES],
+            answered: [const { AtomicU64::new(0) }; CAUSES],
         }
     }
 
@@ -136,8 +150,9 @@ impl Slot {
         }
     }
 
+    /// Whether the session records such an event of the probe with that id.
     #[inline]
-    fn wants(&self, id: u16, payload: &impl Payload) -> bool {
+    pub fn wants(&self, id: u16, payload: &impl Payload) -> bool {
         // Acquire: with the Release of who sets a filter.
         let filters = self.filters.load(Acquire);
         filters.is_null() || self.passes(filters, id, payload)
@@ -167,6 +182,9 @@ impl Slot {
             let pointer = prepared.swap(ptr::null_mut(), AcqRel);
             // SAFETY: null, or a ring of this session, as in `record`.
             let Some(ring) = (unsafe { pointer.as_ref() }) else { continue };
+            if self.waiting() < FEW {
+                maintenance::wake();
+            }
             // 2.
             if !ring.adopt(thread) {
                 continue;

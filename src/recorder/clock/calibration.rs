@@ -84,6 +84,12 @@ impl Calibration {
         self.set_origin();
     }
 
+    /// So many cycles pass in that time.
+    pub(crate) fn cycles(&self, time: Duration) -> u64 {
+        let cycles = time.as_nanos().saturating_mul(self.frequency.into()) / SECOND as u128;
+        cycles.try_into().unwrap_or(u64::MAX)
+    }
+
     /// Finds where cycle 0 was from where the start was.
     fn set_origin(&mut self) {
         let frequency = i128::from(self.frequency);

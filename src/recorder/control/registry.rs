@@ -77,6 +77,8 @@ fn record(session: u32, status: &Status) -> Record {
         .with("threads", status.rings)
         .with("bytes", status.bytes)
         .with("lost", status.discarded)
+        .with("snapshots", status.snapshots.len())
+        .with("suppressed", status.suppressed)
         .with("options", &status.options)
 }
 

@@ -1,8 +1,9 @@
 //! The options as text: read and written.
 
 use std::fmt::{self, Write as _};
+use std::time::Duration;
 
-use super::{Mode, Options};
+use super::{Mode, Options, Triggers};
 use crate::recorder::filter::Filter;
 use crate::recorder::glob::Glob;
 
@@ -36,10 +37,14 @@ pub enum OptionsError {
         /// What may stand there.
         allowed: &'static str,
     },
+    /// Triggers that would never do anything.
+    #[error("{0}")]
+    Triggers(&'static str),
 }
 
 const BEGINNING: &str = "record:";
-const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES, tag=GLOB, command=NUMBER, failed";
+const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES, tag=GLOB, command=NUMBER, failed, on-panic, \
+                    slower=TIME, snapshots=NUMBER";
 const CHANGEABLE: &str = "probes=GLOB+GLOB, tag=GLOB, command=NUMBER, failed can be changed";
 
 /// Reads `record:DIRECTORY,...`.
@@ -53,7 +58,10 @@ pub(super) fn parse(text: &str) -> Result<Options, OptionsError> {
             return Err(OptionsError::Unknown { name: plain(part), allowed: KEYS });
         }
     }
-    Ok(reader.options)
+    match reader.options.idle_triggers() {
+        Some(why) => Err(OptionsError::Triggers(why)),
+        None => Ok(reader.options),
+    }
 }
 
 /// Reads what a running session can change: `probes=...,tag=...,command=...,failed`. What is not there is not asked for any more.
@@ -99,6 +107,11 @@ impl Reader {
     }
 
     fn read_fixed(&mut self, part: &str) -> Result<bool, OptionsError> {
+        if part == "on-panic" {
+            self.once("on-panic")?;
+            self.options.triggers.on_panic = true;
+            return Ok(true);
+        }
         match part.split_once('=') {
             Some(("mode", value)) => {
                 self.once("mode")?;
@@ -111,6 +124,18 @@ impl Reader {
                 let size =
                     size.ok_or_else(|| bad("size", value, "expected a number of bytes from 64K to 64G, like 16M"));
                 self.options.size = Some(size?);
+            }
+            Some(("slower", value)) => {
+                self.once("slower")?;
+                let slower = time(value).filter(|time| !time.is_zero());
+                let slower =
+                    slower.ok_or_else(|| bad("slower", value, "expected a time in ns, us, ms or s, like 100ms"));
+                self.options.triggers.slower = Some(slower?);
+            }
+            Some(("snapshots", value)) => {
+                self.once("snapshots")?;
+                let bad = || bad("snapshots", value, "expected a number, like 10");
+                self.options.triggers.snapshots = value.parse().map_err(|_| bad())?;
             }
             _ => return Ok(false),
         }
@@ -139,6 +164,21 @@ fn bytes(text: &str) -> Option<u64> {
         Some(digits) => (digits, 1 << 30),
     };
     digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+const UNITS: [(&str, u64); 4] = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+
+/// A whole number of units of time.
+fn time(text: &str) -> Option<Duration> {
+    let (digits, unit) = UNITS.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
+    Some(Duration::from_nanos(digits.parse::<u64>().ok()?.checked_mul(*unit)?))
+}
+
+/// Writes a time in the largest unit of which it is a whole number.
+fn write_time(time: Duration, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let whole = UNITS.iter().rev().find(|(_, unit)| time.is_multiple_of(*unit));
+    whole.map_or(Ok(()), |(name, unit)| write!(f, "{}{name}", time / unit))
 }
 
 /// The parts of `text` between separators that have no backslash before them.
@@ -172,7 +212,24 @@ pub(super) fn write(options: &Options, f: &mut fmt::Formatter<'_>) -> fmt::Resul
         write!(f, ",size={size}")?;
     }
     let change = Change { probes: &options.probes, filter: &options.filter }.to_string();
-    if change.is_empty() { Ok(()) } else { write!(f, ",{change}") }
+    if !change.is_empty() {
+        write!(f, ",{change}")?;
+    }
+    write_triggers(&options.triggers, f)
+}
+
+fn write_triggers(triggers: &Triggers, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if triggers.on_panic {
+        f.write_str(",on-panic")?;
+    }
+    if let Some(slower) = triggers.slower {
+        f.write_str(",slower=")?;
+        write_time(slower, f)?;
+    }
+    if triggers.snapshots != Triggers::SNAPSHOTS {
+        write!(f, ",snapshots={}", triggers.snapshots)?;
+    }
+    Ok(())
 }
 
 /// What a running session can change, as [`parse_change`] reads it.
@@ -227,14 +284,15 @@ mod tests {
 
     #[test]
     fn everything_at_once() {
-        let text =
-            "record:/tmp/a=b,probes=efile_drv*+aio_pool__add,mode=overwrite,size=16M,tag=req-*,command=12,failed";
+        let text = "record:/tmp/a=b,probes=efile_drv*+aio_pool__add,mode=overwrite,size=16M,tag=req-*,command=12,failed,on-panic,\
+             slower=100ms,snapshots=3";
         let options: Options = text.parse().unwrap();
         let mut expected = Options::new("/tmp/a=b");
         expected.probes = vec!["efile_drv*".into(), "aio_pool-add".into()];
         expected.mode = Mode::Overwrite;
         expected.size = Some(16 << 20);
         expected.filter = Filter { tag: Some("req-*".into()), command: Some(12), failed: true };
+        expected.triggers = Triggers { on_panic: true, slower: Some(Duration::from_millis(100)), snapshots: 3 };
         assert_eq!(options, expected);
     }
 
@@ -249,6 +307,13 @@ mod tests {
             ("record:/t,size=99999999999999999999G", "from 64K to 64G"),
             ("record:/t,size=-1", "from 64K to 64G"),
             ("record:/t,command=RENAME", "expected the number of a command"),
+            ("record:/t,mode=overwrite,slower=100", "slower=\"100\": expected a time in ns, us, ms or s"),
+            ("record:/t,mode=overwrite,slower=0s", "slower=\"0s\": expected a time"),
+            ("record:/t,mode=overwrite,slower=99999999999s", "expected a time"),
+            ("record:/t,mode=overwrite,snapshots=-1", "expected a number, like 10"),
+            ("record:/t,on-panic", "only a session in mode=overwrite takes snapshots"),
+            ("record:/t,mode=discard,slower=1s", "only a session in mode=overwrite takes snapshots"),
+            ("record:/t,mode=overwrite,slower=1s,probes=*-entry", "have them among the probes"),
             ("record:/t,failed,failed", "failed is given twice"),
             ("record:/t,colour=red", "\"colour=red\" is not one of the options: probes=GLOB"),
             ("record:/t,", "\"\" is not one of the options"),
@@ -275,6 +340,22 @@ mod tests {
         assert!(error.contains("\"size=1M\" is not one of the options") && error.contains("can be changed"), "{error}");
     }
 
+    #[test]
+    fn times_in_their_largest_unit() {
+        for text in ["1ns", "1500us", "100ms", "2s", "18446744073s"] {
+            let options = format!("record:/t,mode=overwrite,slower={text}");
+            assert_eq!(options.parse::<Options>().unwrap().to_string(), options);
+        }
+        let options: Options = "record:/t,mode=overwrite,slower=3000000us".parse().unwrap();
+        assert!(options.to_string().ends_with("slower=3s"), "{options}");
+    }
+
+    prop_compose! {
+        fn any_triggers()(on_panic: bool, slower in prop::option::of(1..u64::MAX), snapshots: u32) -> Triggers {
+            Triggers { on_panic, slower: slower.map(Duration::from_nanos), snapshots }
+        }
+    }
+
     prop_compose! {
         fn any_options()(
             directory in ".+",
@@ -284,10 +365,15 @@ mod tests {
             tag in prop::option::of(".*"),
             command: Option<i64>,
             failed: bool,
+            triggers in any_triggers(),
         ) -> Options {
             let probes = probes.into_iter().map(Glob::from).collect();
             let filter = Filter { tag: tag.map(Glob::from), command, failed };
-            Options { directory: directory.into(), mode, probes, size, filter }
+            let mut options = Options { directory: directory.into(), mode, probes, size, filter, triggers };
+            if options.idle_triggers().is_some() {
+                options.triggers = Triggers { snapshots: options.triggers.snapshots, ..Triggers::default() };
+            }
+            options
         }
     }
 

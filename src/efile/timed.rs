@@ -1,0 +1,16 @@
+//! The time an operation takes, for recorder sessions that ask for slow ones.
+
+use super::Command;
+use crate::probes::efile_drv;
+use crate::process::OperationId;
+pub(super) use crate::recorder::Began;
+use crate::tag::Tag;
+
+/// To be called when `efile_drv-return` was fired, with the same values.
+#[cold]
+pub(super) fn ended(began: Began, id: OperationId, user_tag: Option<&Tag>, command: Command, error: Option<i32>) {
+    efile_drv::r#return::__DESCRIPTOR.ended(began, || {
+        let user_tag = user_tag.map_or("", |tag| tag);
+        (id.thread, id.tag, user_tag.as_bytes(), command.number(), i32::from(error.is_none()), error.unwrap_or(0))
+    });
+}

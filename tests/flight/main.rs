@@ -1,0 +1,123 @@
+//! The flight recorder: what has a session that overwrites write out what it holds.
+#![cfg(target_os = "linux")]
+
+mod panics;
+mod slow;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use dyntrace::recorder::{Session, Status};
+use dyntrace_trace::{Trace, Value};
+use tempfile::TempDir;
+
+/// A session sees the whole process: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A folder for a trace and its snapshots.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn options(&self, options: &str) -> String {
+        format!("record:{},mode=overwrite,{options}", self.path("trace").display())
+    }
+
+    fn start(&self, options: &str) -> Session {
+        Session::start(self.options(options).parse().unwrap()).unwrap()
+    }
+
+    /// Those that are whole.
+    fn snapshots(&self) -> Vec<PathBuf> {
+        let entries = self.path("trace-snapshots").read_dir().into_iter().flatten().map(|entry| entry.unwrap().path());
+        entries.filter(|path| !path.file_name().unwrap().as_encoded_bytes().starts_with(b".")).collect()
+    }
+
+    /// Waits for the only one.
+    fn snapshot(&self) -> PathBuf {
+        loop {
+            match self.snapshots().as_mut_slice() {
+                [] => std::thread::yield_now(),
+                [one] => return std::mem::take(one),
+                several => panic!("{several:?}"),
+            }
+        }
+    }
+}
+
+/// Stops a session that nothing was to go wrong in.
+fn stop(session: Session) -> Status {
+    let summary = session.stop().unwrap();
+    assert!(summary.errors.is_empty() && summary.status.discarded == 0, "{summary:?}");
+    summary.status
+}
+
+/// For each event of a probe, the value of one of its fields.
+fn values(trace: &Path, probe: &str, field: &str) -> Vec<String> {
+    let trace = Trace::open(trace).unwrap();
+    let events = trace.events().filter(|event| event.class.probe() == probe);
+    let value = |value| match value {
+        Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        Value::Signed(number) => number.to_string(),
+        Value::Unsigned(number) => number.to_string(),
+    };
+    let values = events.map(|event| value(event.field(field).unwrap())).collect();
+    assert!(trace.losses().is_empty(), "{:?}", trace.losses());
+    values
+}
+
+/// Has a tool that nobody here wrote read the trace.
+fn read_by_babeltrace(trace: &Path) {
+    let Ok(output) = Command::new("babeltrace2").args(["-o", "dummy"]).arg(trace).output() else {
+        return eprintln!("SKIPPED: babeltrace2 is not here to read {}", trace.display());
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "babeltrace2 {}: {errors}", trace.display());
+}
+
+#[test]
+fn a_condition_of_the_programs_own() {
+    let _alone = alone();
+    let place = Place::new();
+    let session = place.start("snapshots=1");
+    dyntrace::recorder::trigger();
+    assert_eq!(values(&place.snapshot(), "user_trace-i4s4", "i1").len(), 0);
+    dyntrace::recorder::trigger();
+    let status = stop(session);
+    assert_eq!((status.snapshots.len(), status.suppressed), (1, 1));
+    assert!(status.snapshots[0].to_str().unwrap().ends_with("-1-asked"), "{status:?}");
+    // No session is there.
+    dyntrace::recorder::trigger();
+}
+
+#[test]
+fn only_circles_have_snapshots() {
+    let _alone = alone();
+    let place = Place::new();
+    let mut options = dyntrace::recorder::Options::new(place.path("trace"));
+    options.triggers.on_panic = true;
+    let error = Session::start(options).unwrap_err().to_string();
+    assert!(error.contains("only a session in mode=overwrite takes snapshots"), "{error}");
+    assert!(!place.path("trace").exists());
+}
+
+/// A folder where it cannot be is said at the start, not when a snapshot is lost.
+#[test]
+fn no_folder_for_snapshots() {
+    let _alone = alone();
+    let place = Place::new();
+    std::fs::write(place.path("trace-snapshots"), "").unwrap();
+    let error = Session::start(place.options("on-panic").parse().unwrap()).unwrap_err().to_string();
+    assert!(error.contains("trace-snapshots"), "{error}");
+}

@@ -1,0 +1,5 @@
+//! Compiles the provider definition.
+
+fn main() {
+    dyntrace_build::compile("resolver.d");
+}

@@ -1,0 +1,49 @@
+/** Look-ups of names. */
+provider resolver {
+    /**
+     * The driver accepted an operation. {thread_id, tag} names it until its
+     * resolver_drv-return.
+     *
+     * @param thread_id number of the thread that submitted the operation
+     * @param tag that thread's number for the operation
+     * @param user_tag the user tag of the task that submitted it
+     * @param command number of the command: 1 ANY, 2 IPV4, 3 IPV6
+     * @param name the name to look up
+     * @param port the port of the driver, as "#Port<0.N>"
+     */
+    probe resolver_drv__entry(int thread_id, int tag, char *user_tag, int command,
+                              char *name, char *port);
+
+    /**
+     * An I/O thread begins the work of an operation.
+     *
+     * @param thread_id number of the thread that submitted the operation
+     * @param tag that thread's number for the operation
+     * @param command number of the command
+     */
+    probe resolver_drv__int_entry(int thread_id, int tag, int command);
+
+    /**
+     * An I/O thread has ended the work of an operation.
+     *
+     * @param thread_id number of the thread that submitted the operation
+     * @param tag that thread's number for the operation
+     * @param command number of the command
+     */
+    probe resolver_drv__int_return(int thread_id, int tag, int command);
+
+    /**
+     * The driver answered an operation; fires once for each
+     * resolver_drv-entry.
+     *
+     * @param thread_id number of the thread that submitted the operation
+     * @param tag that thread's number for the operation
+     * @param user_tag the user tag of the task that submitted it
+     * @param command number of the command
+     * @param success 1 for success, 0 for failure
+     * @param addresses how many addresses were found
+     * @param error what went wrong; absent on success
+     */
+    probe resolver_drv__return(int thread_id, int tag, char *user_tag, int command,
+                               int success, int addresses, char *error);
+};

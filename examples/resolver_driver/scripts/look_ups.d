@@ -1,0 +1,84 @@
+/*
+ * look_ups.d - for whom names are looked up, and where the time goes.
+ *
+ * One line for each look-up, when it is answered. The stages of a look-up carry
+ * the same tag {thread,number}; the script keeps when each began under that tag.
+ *
+ * USAGE
+ *     dyntrace run examples/resolver_driver/scripts/look_ups.d -- target/release/resolver_driver localhost
+ *     dtrace -s look_ups.d -p PID
+ *     dtrace -s look_ups.d -c 'COMMAND...'
+ *
+ * FIELDS
+ *     req-1        the user tag of the task that asked; empty if it has none
+ *     ANY (1)      the command and its number
+ *     localhost    the name that was looked up
+ *     queue        how long the look-up waited for an I/O thread
+ *     work         how long the I/O thread was at it
+ *     answer       how long until the task took the answer
+ *     never ran    it was dropped before an I/O thread took it
+ *     the end      `ok`, or what went wrong
+ *
+ * CAVEATS
+ *     Names are shown as they are, control characters included.
+ *     Each processor has a buffer of its own: lines from different processors
+ *     may be out of order.
+ */
+
+#pragma D option quiet
+#pragma D option strsize=512
+#pragma D option switchrate=50hz
+
+BEGIN
+{
+	op_map[1] = "ANY";
+	op_map[2] = "IPV4";
+	op_map[3] = "IPV6";
+}
+
+resolver$target:::resolver_drv-entry
+{
+	name[arg0, arg1] = copyinstr(arg4);
+	entered[arg0, arg1] = timestamp;
+}
+
+resolver$target:::resolver_drv-int_entry
+{
+	begun[arg0, arg1] = timestamp;
+}
+
+resolver$target:::resolver_drv-int_return
+{
+	ended[arg0, arg1] = timestamp;
+}
+
+resolver$target:::resolver_drv-return
+{
+	printf("%s | %s (%d) %s | %d addresses | ",
+	    arg2 == 0 ? "" : copyinstr(arg2),
+	    op_map[arg3], arg3, name[arg0, arg1], arg5);
+}
+
+resolver$target:::resolver_drv-return
+/begun[arg0, arg1] == 0/
+{
+	printf("never ran");
+}
+
+resolver$target:::resolver_drv-return
+/begun[arg0, arg1] != 0/
+{
+	printf("queue %d us, work %d us, answer %d us",
+	    (begun[arg0, arg1] - entered[arg0, arg1]) / 1000,
+	    (ended[arg0, arg1] - begun[arg0, arg1]) / 1000,
+	    (timestamp - ended[arg0, arg1]) / 1000);
+}
+
+resolver$target:::resolver_drv-return
+{
+	printf(" | %s\n", arg6 == 0 ? "ok" : copyinstr(arg6));
+	name[arg0, arg1] = 0;
+	entered[arg0, arg1] = 0;
+	begun[arg0, arg1] = 0;
+	ended[arg0, arg1] = 0;
+}

@@ -1,0 +1,79 @@
+//! Looks up names, all at once, with a driver of its own: `driver.rs`, whose probes are declared in `resolver.d`.
+//!
+//! Trace it with one of the scripts beside it:
+//!
+//! ```text
+//! dyntrace run examples/resolver_driver/scripts/look_ups.bt -- target/release/resolver_driver localhost ::1
+//! ```
+
+mod driver;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use driver::{Command, Resolver};
+use dyntrace::TagError;
+use dyntrace::aio_pool::Pool;
+
+const HELP: &str = "\
+Examples:
+  resolver_driver localhost 127.0.0.1
+  resolver_driver --ipv6 localhost ::1
+
+Exit status: 0 if every name has an address, 1 if one has none or cannot be looked up, 2 for wrong arguments.";
+
+/// Look up the addresses of names
+///
+/// Each name is a request of its own, with the user tag req-1, req-2 and so on; probes tell them apart.
+#[derive(Parser)]
+#[command(after_help = HELP)]
+struct Arguments {
+    /// Only IPv4 addresses
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    ipv4: bool,
+    /// Only IPv6 addresses
+    #[arg(short = '6', long)]
+    ipv6: bool,
+    /// How many names to look up side by side
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
+    threads: u16,
+    /// Names, or addresses
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<ExitCode, TagError> {
+    let arguments = Arguments::parse();
+    let command = match arguments {
+        Arguments { ipv4: true, .. } => Command::Ipv4,
+        Arguments { ipv6: true, .. } => Command::Ipv6,
+        _ => Command::Any,
+    };
+    let resolver = Resolver::new(Pool::builder().threads(arguments.threads.into()).build());
+
+    let mut requests = Vec::new();
+    for (name, number) in arguments.names.into_iter().zip(1..) {
+        dyntrace::put_tag(format!("req-{number}"))?;
+        // On its way from here on, on behalf of this tag; its answer is taken below.
+        let answer = resolver.look_up(command, &name);
+        requests.push((name, answer));
+    }
+
+    let mut status = ExitCode::SUCCESS;
+    for (name, answer) in requests {
+        match answer.await {
+            Ok(addresses) if !addresses.is_empty() => {
+                let addresses: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+                println!("{name}: {}", addresses.join(" "));
+                continue;
+            }
+            Ok(_) => eprintln!("resolver_driver: {name:?} has no address of that kind"),
+            Err(error) => eprintln!("resolver_driver: looking up {name:?}: {error}"),
+        }
+        status = ExitCode::FAILURE;
+    }
+    Ok(status)
+}

@@ -24,20 +24,15 @@ pub struct Files {
 }
 
 impl Files {
-    /// Makes what is not there, and a file for each task to rename.
-    pub fn prepare(directory: &Path, tasks: usize) -> io::Result<Arc<Files>> {
+    /// Makes what is not there.
+    pub fn prepare(directory: &Path) -> io::Result<Arc<Files>> {
         let blocks = directory.join("blocks");
         let smalls: Vec<_> = (0..SMALLS).map(|number| directory.join(format!("small-{number}"))).collect();
         of_length(&blocks, BLOCKS * BLOCK)?;
         for small in &smalls {
             of_length(small, SMALL)?;
         }
-        let own = tempfile::tempdir_in(directory)?;
-        let files = Arc::new(Files { blocks, smalls, own });
-        for number in 0..tasks {
-            File::create(files.own(number, "here"))?;
-        }
-        Ok(files)
+        Ok(Arc::new(Files { blocks, smalls, own: tempfile::tempdir_in(directory)? }))
     }
 
     /// A name that belongs to one task.

@@ -5,7 +5,9 @@ mod meter;
 mod peers;
 mod task;
 
+use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -40,11 +42,12 @@ fn seconds(text: &str) -> anyhow::Result<Duration> {
 
 fn main() -> anyhow::Result<()> {
     let options = Options::parse();
-    let files = Files::prepare(&options.dir, options.in_flight)
-        .with_context(|| format!("files in {}", options.dir.display()))?;
-    let meter = Meter::start(options.seconds);
-    let task = |number| Task::new(options.operation, number, &files, meter.phase());
-    let operations = options.peer.run((0..options.in_flight).map(task).collect())?;
+    let files = Files::prepare(&options.dir).with_context(|| format!("files in {}", options.dir.display()))?;
+    let phase = Arc::default();
+    let task = |number| Task::new(options.operation, number, &files, &phase);
+    let tasks = (0..options.in_flight).map(task).collect::<io::Result<_>>()?;
+    let meter = Meter::start(&phase, options.seconds);
+    let operations = options.peer.run(tasks)?;
     let reading = meter.reading();
 
     let cpu = reading.cpu.as_secs_f64();

@@ -8,11 +8,10 @@ use std::{fs, io};
 
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 
-const WARM_UP: u8 = 0;
 const MEASURED: u8 = 1;
 const OVER: u8 = 2;
 
-/// Tells tasks where the run is.
+/// Tells tasks where the run is: 0 is the warm-up.
 #[derive(Default)]
 pub struct Phase(AtomicU8);
 
@@ -36,24 +35,17 @@ pub struct Reading {
     pub threads: usize,
 }
 
-pub struct Meter {
-    phase: Arc<Phase>,
-    thread: JoinHandle<Reading>,
-}
+pub struct Meter(JoinHandle<Reading>);
 
 impl Meter {
-    pub fn start(measured: Duration) -> Meter {
-        let phase = Arc::new(Phase(AtomicU8::new(WARM_UP)));
-        let told = Arc::clone(&phase);
-        Meter { phase, thread: thread::spawn(move || watch(&told, measured)) }
-    }
-
-    pub fn phase(&self) -> &Arc<Phase> {
-        &self.phase
+    /// Tells the tasks when it measures, after a fifth of that time to warm up.
+    pub fn start(phase: &Arc<Phase>, measured: Duration) -> Meter {
+        let phase = Arc::clone(phase);
+        Meter(thread::spawn(move || watch(&phase, measured)))
     }
 
     pub fn reading(self) -> Reading {
-        self.thread.join().expect("the meter does not panic")
+        self.0.join().expect("the meter does not panic")
     }
 }
 

@@ -1,5 +1,7 @@
 //! What each task does, one operation after the other, in the words of no peer.
 
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,17 +43,22 @@ pub struct Task {
 }
 
 impl Task {
-    pub fn new(operation: Operation, number: usize, files: &Arc<Files>, phase: &Arc<Phase>) -> Task {
-        Task {
+    /// Makes the file that it will rename.
+    pub fn new(operation: Operation, number: usize, files: &Arc<Files>, phase: &Arc<Phase>) -> io::Result<Task> {
+        let names = ["here", "there"].map(|name| files.own(number, name));
+        if operation == Operation::Rename {
+            File::create(&names[0])?;
+        }
+        Ok(Task {
             operation,
             phase: Arc::clone(phase),
             random: Rng::with_seed(number as u64),
             done: 0,
-            names: [files.own(number, "here"), files.own(number, "there")],
+            names,
             own: files.own(number, "own"),
             shared: files.shared(),
             files: Arc::clone(files),
-        }
+        })
     }
 
     /// Whether to do one more. What ended while it was measured is counted.

@@ -1,10 +1,13 @@
 //! The peers: each does a task's operations as a user of it writes them.
 
+mod compio;
 mod dyntrace;
+mod monoio;
 mod on_tokio;
 mod spawn_blocking;
 mod std_sync;
 mod tokio_fs;
+mod tokio_uring;
 
 use std::io;
 
@@ -25,6 +28,10 @@ pub enum Peer {
     SpawnBlockingCt,
     /// std's functions, called by one thread, or a thread for each core if more is in flight: the floor.
     Std,
+    /// The runtimes on io_uring, one thread each.
+    TokioUring,
+    Compio,
+    Monoio,
 }
 
 impl Peer {
@@ -39,6 +46,9 @@ impl Peer {
             Peer::SpawnBlockingMt => on_tokio::run(multi_thread(), tasks, spawn_blocking::run),
             Peer::SpawnBlockingCt => on_tokio::run(current_thread(), tasks, spawn_blocking::run),
             Peer::Std => std_sync::run(tasks),
+            Peer::TokioUring => tokio_uring::run(tasks),
+            Peer::Compio => compio::run(tasks),
+            Peer::Monoio => monoio::run(tasks),
         }
     }
 }

@@ -1,0 +1,195 @@
+"""The figures of file operations, for `ci/bench fileio`: which runs they ask for, and what is made of them.
+
+A cell is what peers do side by side; its repetitions take the peers in turn. A ratio is the median of the ratios within each
+repetition, so that what else the machine does meets both. CPU time is that of the repetition with the least.
+"""
+
+import itertools
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+TARGET = HERE / "target"
+BINARY = TARGET / "release" / "fileio"
+
+TOKIO = "tokio-fs-mt"
+OURS = ["dyntrace-mt", "dyntrace-ct", "dyntrace-inline-mt", "dyntrace-inline-ct"]
+RINGS = ["tokio-uring", "compio", "monoio"]
+PEERS = [*OURS, TOKIO, "tokio-fs-ct", "spawn-blocking-mt", "spawn-blocking-ct", *RINGS, "std"]
+OPERATIONS = ["pread", "pwrite", "ofc", "stat", "rename", "readfile", "append", "append-shared"]
+IN_FLIGHT = [1, 16, 256]
+PLACES = ["disk", "tmpfs"]
+REPETITIONS = 5
+# Of the pool's fast lane, if nobody says otherwise.
+WORKERS = max(4, 2 * len(os.sched_getaffinity(0)))
+
+
+class Cell(NamedTuple):
+    operation: str
+    in_flight: int
+    place: str
+
+    def __str__(self):
+        return f"{self.operation}, {self.in_flight} in flight, {self.place}"
+
+
+class Speed(NamedTuple):
+    """Operations a second of one peer for each one of the best of others."""
+    cell: Cell
+    peer: str
+    others: list
+    least: float
+
+    def peers(self):
+        return [self.peer, *self.others]
+
+    def measured(self, runs):
+        repetitions = zip(*([one["per_second"] for one in runs[peer]] for peer in self.peers()))
+        return statistics.median(ours / max(others) for ours, *others in repetitions)
+
+    def met(self, runs):
+        return self.measured(runs) >= self.least
+
+    def judge(self, say, runs):
+        others = "io_uring" if self.others == RINGS else " ".join(self.others)
+        say(f"{self.cell}: {self.peer} / {others}", self.measured(runs), self.least, " x", least=True)
+
+
+class Most(NamedTuple):
+    """What one peer needs of something, in the repetition where it needs least, or most."""
+    cell: Cell
+    peer: str
+    what: str
+    key: str
+    of_all: object
+    most: float
+
+    def peers(self):
+        return [self.peer]
+
+    def measured(self, runs):
+        return self.of_all(one[self.key] for one in runs[self.peer])
+
+    def met(self, runs):
+        return self.measured(runs) <= self.most
+
+    def judge(self, say, runs):
+        say(f"{self.cell}: {self.what}, {self.peer}", self.measured(runs), self.most)
+
+
+def figures():
+    def faster(operation, in_flight, least, place="disk", peer="dyntrace-mt", others=(TOKIO,)):
+        return Speed(Cell(operation, in_flight, place), peer, list(others), least)
+
+    for in_flight in 16, 256:
+        yield faster("pread", in_flight, 5)
+        yield faster("pread", in_flight, 2.5, others=["spawn-blocking-mt"])
+        yield faster("pwrite", in_flight, 2)
+        yield faster("pwrite", in_flight, 3, "tmpfs")
+        yield faster("ofc", in_flight, 3)
+        yield faster("stat", in_flight, 3)
+    for operation in "rename", "readfile":
+        yield faster(operation, 16, 1.3)
+        yield faster(operation, 256, 1.0)
+    yield faster("append", 16, 0.95)
+    yield faster("append", 256, 1.2)
+    yield faster("pread", 1, 2)
+    yield faster("pread", 1, 8, peer="dyntrace-inline-mt")
+    for operation, in_flight in itertools.product(["stat", "rename", "readfile"], [16, 256]):
+        yield faster(operation, in_flight, 1, peer="dyntrace-ct", others=RINGS)
+    for operation in "pread", "stat":
+        yield Most(Cell(operation, 16, "disk"), "dyntrace-ct", "us of CPU", "cpu_us", min, 1.3)
+        # The main thread is tokio's.
+        yield Most(Cell(operation, 256, "disk"), "dyntrace-ct", "threads", "threads", max, 1 + WORKERS)
+
+
+def measure(say, full):
+    """Runs what the figures ask for, or each peer with each operation, and judges."""
+    subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=HERE, check=True)
+    cells = {Cell(*cell): [] for cell in itertools.product(OPERATIONS, IN_FLIGHT, PLACES)}
+    for figure in figures():
+        cells[figure.cell].append(figure)
+    table = {}
+    with directories() as place:
+        for cell, asked in cells.items():
+            if asked or full:
+                table[cell] = judged(say, cell, asked, place, full)
+    if full:
+        print_tables(table)
+
+
+@contextmanager
+def directories():
+    TARGET.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=TARGET) as disk, tempfile.TemporaryDirectory(dir="/dev/shm") as tmpfs:
+        yield {"disk": disk, "tmpfs": tmpfs}
+
+
+def judged(say, cell, asked, place, full):
+    """The runs of a cell by peer; on a noisy machine that misses a figure, twice as many."""
+    named = {peer for figure in asked for peer in figure.peers()}
+    peers = PEERS if full else [peer for peer in PEERS if peer in named or peer in ("dyntrace-mt", "dyntrace-ct", TOKIO)]
+    runs = {peer: [] for peer in peers}
+
+    def take_in_turns():
+        for _ in range(REPETITIONS):
+            for peer in peers:
+                runs[peer].append(run(cell, peer, place[cell.place], 0.8 if full else 0.4))
+
+    take_in_turns()
+    if not all(figure.met(runs) for figure in asked):
+        take_in_turns()
+    for peer in peers:
+        print(f"  {cell}, {peer}: {speed(runs[peer]) / 1000:.1f} k/s, {cpu(runs[peer]):.1f} us of CPU each, "
+              f"{max(one['threads'] for one in runs[peer])} threads", flush=True)
+    for figure in asked:
+        figure.judge(say, runs)
+    return runs
+
+
+def run(cell, peer, directory, seconds):
+    inline = {"DYNTRACE_INLINE": "1"} if "inline" in peer else {}
+    command = [BINARY, "--peer", peer.replace("-inline", ""), "--operation", cell.operation, "--in-flight", str(cell.in_flight),
+               "--dir", directory, "--seconds", str(seconds)]
+    done = subprocess.run(command, env=os.environ | inline, preexec_fn=go_first, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def go_first():
+    """Keeps the cores from others where that is allowed: what these leave is not shared evenly between few threads and many."""
+    os.setsid()
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text("-20")
+    with suppress(OSError):
+        os.nice(-20)
+
+
+def speed(runs):
+    return statistics.median(one["per_second"] for one in runs)
+
+
+def cpu(runs):
+    return min(one["cpu_us"] for one in runs)
+
+
+def print_tables(table):
+    """In Markdown: for each place and number in flight, peers by operations."""
+    for place, in_flight in itertools.product(PLACES, IN_FLIGHT):
+        print(f"\n{place}, {in_flight} in flight: x {TOKIO} (us of CPU each)\n")
+        print(f"| | {' | '.join(OPERATIONS)} |\n|---|{'---|' * len(OPERATIONS)}")
+        for peer in PEERS:
+            shown = (in_table(table[Cell(operation, in_flight, place)], peer) for operation in OPERATIONS)
+            print(f"| {peer} | {' | '.join(shown)} |")
+
+
+def in_table(runs, peer):
+    if peer == TOKIO:
+        return f"{speed(runs[peer]) / 1000:.1f} k/s ({cpu(runs[peer]):.1f})"
+    ratio = statistics.median(one["per_second"] / other["per_second"] for one, other in zip(runs[peer], runs[TOKIO]))
+    return f"{ratio:.2f} ({cpu(runs[peer]):.1f})"

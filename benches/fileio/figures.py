@@ -110,7 +110,7 @@ def figures():
 
 
 def measure(say, full):
-    """Runs what the figures ask for, or each peer with each operation, and judges."""
+    """Runs what the figures ask for, or each peer with each operation; judges, and prints tables of all that ran."""
     subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=HERE, check=True)
     cells = {Cell(*cell): [] for cell in itertools.product(OPERATIONS, IN_FLIGHT, PLACES)}
     for figure in figures():
@@ -120,8 +120,7 @@ def measure(say, full):
         for cell, asked in cells.items():
             if asked or full:
                 table[cell] = judged(say, cell, asked, place, full)
-    if full:
-        print_tables(table)
+    print_tables(table)
 
 
 @contextmanager
@@ -181,14 +180,19 @@ def cpu(runs):
 def print_tables(table):
     """In Markdown: for each place and number in flight, peers by operations."""
     for place, in_flight in itertools.product(PLACES, IN_FLIGHT):
-        print(f"\n{place}, {in_flight} in flight: x {TOKIO} (us of CPU each)\n")
-        print(f"| | {' | '.join(OPERATIONS)} |\n|---|{'---|' * len(OPERATIONS)}")
-        for peer in PEERS:
-            shown = (in_table(table[Cell(operation, in_flight, place)], peer) for operation in OPERATIONS)
-            print(f"| {peer} | {' | '.join(shown)} |")
+        columns = [table.get(Cell(operation, in_flight, place), {}) for operation in OPERATIONS]
+        rows = [peer for peer in PEERS if any(peer in runs for runs in columns)]
+        if rows:
+            print(f"\n{place}, {in_flight} in flight: x {TOKIO} (us of CPU each)\n")
+            print(f"| | {' | '.join(OPERATIONS)} |\n|---|{'---|' * len(OPERATIONS)}")
+        for peer in rows:
+            print(f"| {peer} | {' | '.join(in_table(runs, peer) for runs in columns)} |")
+    print()
 
 
 def in_table(runs, peer):
+    if peer not in runs:
+        return "–"
     if peer == TOKIO:
         return f"{speed(runs[peer]) / 1000:.1f} k/s ({cpu(runs[peer]):.1f})"
     ratio = statistics.median(one["per_second"] / other["per_second"] for one, other in zip(runs[peer], runs[TOKIO]))

@@ -47,7 +47,8 @@ fn main() -> anyhow::Result<()> {
     let task = |number| Task::new(options.operation, number, &files, &phase);
     let tasks = (0..options.in_flight).map(task).collect::<io::Result<_>>()?;
     let meter = Meter::start(&phase, options.seconds);
-    let operations = options.peer.run(tasks)?;
+    // One at least: where a disk stood still all the while, nothing is divided by zero.
+    let operations = options.peer.run(tasks)?.max(1);
     let reading = meter.reading();
 
     let cpu = reading.cpu.as_secs_f64();

@@ -1,17 +1,14 @@
 //! The shipped scripts agree with each other and with what they are made from.
 //!
-//! `DYNTRACE_BLESS=1 cargo test --test scripts` writes the parts that are made from `efile::Command` anew.
+//! `DYNTRACE_BLESS=1 cargo test --test scripts` writes the maps that are made from `efile::Command` and the system's errors anew.
 
 use std::fs;
 use std::path::PathBuf;
 
 use dyntrace::efile::Command;
 
-const NAMES: [&str; 3] = ["efile_drv", "messages", "user-probe"];
+const NAMES: [&str; 4] = ["efile_drv", "efile_errors", "messages", "user-probe"];
 const LANGUAGES: [(&str, &str); 3] = [("d-scripts", "d"), ("stap-scripts", "stp"), ("bt-scripts", "bt")];
-
-const MAP_BEGIN: &str = "\t/* op map: made from efile::Command by tests/scripts.rs */\n";
-const MAP_END: &str = "\t/* end of op map */\n";
 
 fn path(folder: &str, file: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), folder, file].iter().collect()
@@ -25,36 +22,75 @@ fn script(name: &str, (folder, extension): (&str, &str)) -> String {
     read(&path(folder, &format!("{name}.{extension}")))
 }
 
-#[test]
-fn op_maps_are_those_of_the_file_driver() {
-    for (folder, extension) in LANGUAGES {
-        let array = if extension == "bt" { "@op_map" } else { "op_map" };
-        let map: String = Command::ALL
-            .iter()
-            .map(|command| format!("\t{array}[{}] = \"{}\";\n", command.number(), command.name()))
-            .collect();
-
-        let path = path(folder, &format!("efile_drv.{extension}"));
-        let text = read(&path);
-        let (before, rest) = text.split_once(MAP_BEGIN).expect("the op map's first comment");
-        let (written, after) = rest.split_once(MAP_END).expect("the op map's last comment");
-        if written == map {
-            continue;
+/// Holds a map, wherever a script has it, against what it is made from.
+fn check_map(name: &str, source: &str, map: impl Fn(&str) -> String) {
+    let begin = format!("\t/* {name}: made from {source} by tests/scripts.rs */\n");
+    let end = format!("\t/* end of {name} */\n");
+    for script in NAMES {
+        for (folder, extension) in LANGUAGES {
+            let path = path(folder, &format!("{script}.{extension}"));
+            let text = read(&path);
+            let Some((before, rest)) = text.split_once(&begin) else { continue };
+            let (written, after) = rest.split_once(&end).expect("the map's last comment");
+            let map = map(extension);
+            if written == map {
+                continue;
+            }
+            assert!(
+                std::env::var_os("DYNTRACE_BLESS").is_some(),
+                "the {name} of {} is not that of {source}: DYNTRACE_BLESS=1 rewrites it",
+                path.display()
+            );
+            fs::write(&path, format!("{before}{begin}{map}{end}{after}")).expect("writing the script");
         }
-        assert!(
-            std::env::var_os("DYNTRACE_BLESS").is_some(),
-            "the op map of {} is not that of efile::Command: DYNTRACE_BLESS=1 rewrites it",
-            path.display()
-        );
-        fs::write(&path, format!("{before}{MAP_BEGIN}{map}{MAP_END}{after}")).expect("writing the script");
     }
 }
 
-/// What a script prints, in order. `%ld` is bpftrace's way to say `%d`.
+/// What the names of bpftrace's maps begin with.
+fn sigil(extension: &str) -> &'static str {
+    if extension == "bt" { "@" } else { "" }
+}
+
+#[test]
+fn op_maps_are_those_of_the_file_driver() {
+    check_map("op map", "efile::Command", |extension| {
+        let line = |command: &Command| {
+            format!("\t{}op_map[{}] = \"{}\";\n", sigil(extension), command.number(), command.name())
+        };
+        Command::ALL.iter().map(line).collect()
+    });
+}
+
+#[cfg(target_os = "linux")]
+macro_rules! errors {
+    ($($name:ident)+) => { [$((stringify!($name), libc::$name)),+] };
+}
+
+/// The errors of file operations that every system has. SystemTap and bpftrace run on Linux only and get the numbers; DTrace knows
+/// those of its system by name.
+#[cfg(target_os = "linux")]
+#[test]
+fn errno_maps_are_those_of_the_system() {
+    let errors = errors! {
+        EPERM ENOENT EINTR EIO ENXIO E2BIG EBADF EAGAIN ENOMEM EACCES EFAULT EBUSY EEXIST EXDEV ENODEV ENOTDIR EISDIR EINVAL
+        ENFILE EMFILE ENOTTY ETXTBSY EFBIG ENOSPC ESPIPE EROFS EMLINK EPIPE EDOM ERANGE EDEADLK ENAMETOOLONG ENOLCK ENOSYS
+        ENOTEMPTY ELOOP EOVERFLOW EILSEQ EOPNOTSUPP ETIMEDOUT ESTALE EDQUOT ECANCELED
+    };
+    check_map("errno map", "the system's numbers", |extension| {
+        let line = |(name, number): &(&str, i32)| {
+            let number = if extension == "d" { (*name).to_owned() } else { number.to_string() };
+            format!("\t{}errno_map[{number}] = \"{name}\";\n", sigil(extension))
+        };
+        errors.iter().map(line).collect()
+    });
+}
+
+/// What a script prints, in order. `%ld` is bpftrace's way to say `%d`, `%@d` DTrace's where the number is an aggregation's.
 fn formats(text: &str) -> Vec<String> {
-    text.split("printf(\"")
+    text.replace("printa(\"", "printf(\"")
+        .split("printf(\"")
         .skip(1)
-        .map(|rest| rest.split('"').next().unwrap_or_default().replace("%ld", "%d"))
+        .map(|rest| rest.split('"').next().unwrap_or_default().replace("%@", "%").replace("ld", "d"))
         .collect()
 }
 

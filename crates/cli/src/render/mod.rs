@@ -4,9 +4,13 @@
 pub mod append;
 mod commands;
 mod efile_drv;
+mod efile_errors;
 mod messages;
+mod operation;
 mod template;
 mod user_probe;
+
+use dyntrace_trace::Event;
 
 pub use commands::Commands;
 pub use template::Piece;
@@ -23,22 +27,56 @@ pub struct Line {
 pub struct Rendering {
     /// The name of the script.
     pub script: &'static str,
-    /// A line for each of its probes.
-    pub lines: &'static [Line],
+    /// How.
+    pub way: Way,
+}
+
+/// How the lines of a script are made.
+pub enum Way {
+    /// A line of each event: one for each of its probes.
+    Lines(&'static [Line]),
+    /// Of what events say together.
+    Answer {
+        /// Its probes, each with its provider.
+        probes: &'static [&'static str],
+        /// What takes them in.
+        begin: fn() -> Box<dyn Answer>,
+    },
+}
+
+/// A script that remembers events until they answer its question.
+pub trait Answer {
+    /// Takes the next event in, and appends the lines that it leads to.
+    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>);
+
+    /// Appends the lines that come when the events have ended.
+    fn end(&mut self, out: &mut Vec<u8>);
 }
 
 impl Rendering {
-    /// Whether it prints the events of this probe.
-    pub fn prints(&self, probe: &str) -> bool {
-        self.lines.iter().any(|line| line.probe == probe)
+    /// The probes that it needs, each with its provider.
+    pub fn probes(&self) -> Vec<&'static str> {
+        match self.way {
+            Way::Lines(lines) => lines.iter().map(|line| line.probe).collect(),
+            Way::Answer { probes, .. } => probes.to_vec(),
+        }
+    }
+
+    /// The lines that it makes of single events.
+    fn lines(&self) -> &'static [Line] {
+        match self.way {
+            Way::Lines(lines) => lines,
+            Way::Answer { .. } => &[],
+        }
     }
 }
 
 /// All of them.
 pub const ALL: &[Rendering] = &[
-    Rendering { script: "efile_drv", lines: efile_drv::LINES },
-    Rendering { script: "messages", lines: messages::LINES },
-    Rendering { script: "user-probe", lines: user_probe::LINES },
+    Rendering { script: "efile_drv", way: Way::Lines(efile_drv::LINES) },
+    Rendering { script: "efile_errors", way: Way::Answer { probes: efile_errors::PROBES, begin: efile_errors::begin } },
+    Rendering { script: "messages", way: Way::Lines(messages::LINES) },
+    Rendering { script: "user-probe", way: Way::Lines(user_probe::LINES) },
 ];
 
 /// The rendering of the script called `name`.
@@ -48,7 +86,7 @@ pub fn find(name: &str) -> Option<&'static Rendering> {
 
 /// The parts of the line that one of the `renderings` makes of the probe, if one does and the event has all the fields it prints.
 pub fn pieces(renderings: &[Rendering], probe: &str, position: impl Fn(&str) -> Option<usize>) -> Option<Vec<Piece>> {
-    let line = renderings.iter().flat_map(|rendering| rendering.lines).find(|line| line.probe == probe)?;
+    let line = renderings.iter().flat_map(Rendering::lines).find(|line| line.probe == probe)?;
     template::parse(line.template, position)
 }
 
@@ -90,9 +128,9 @@ mod tests {
             let rendering = find(script.name).unwrap_or_else(|| panic!("no rendering of {}", script.name));
             let blocks: Vec<(&str, &str)> =
                 script.bt.split("\nusdt:$1:dyntrace:").skip(1).map(|block| block.split_once('\n').unwrap()).collect();
-            assert_eq!(blocks.len(), rendering.lines.len(), "{}", script.name);
-            for ((probe, block), line) in blocks.into_iter().zip(rendering.lines) {
-                assert_eq!(format!("dyntrace:{}", probe.replace("__", "-")), line.probe);
+            let named = blocks.iter().map(|(probe, _)| format!("dyntrace:{}", probe.replace("__", "-")));
+            assert_eq!(named.collect::<Vec<_>>(), rendering.probes(), "{}", script.name);
+            for ((probe, block), line) in blocks.into_iter().zip(rendering.lines()) {
                 assert_eq!(template(&provider, probe, block), line.template, "{}", line.probe);
             }
         }

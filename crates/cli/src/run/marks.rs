@@ -20,7 +20,11 @@ impl Mark {
     /// `script` with marks in what it prints: shipped scripts print one whole line at a time.
     pub fn put_into(&self, script: &str) -> String {
         let Mark(mark) = self;
-        script.replace("printf(\"", &format!("printf(\"{mark}{BEGIN}")).replace("\\n\"", &format!("{mark}{END}\\n\""))
+        let mut marked = script.replace("\\n\"", &format!("{mark}{END}\\n\""));
+        for print in ["printf(\"", "printa(\""] {
+            marked = marked.replace(print, &format!("{print}{mark}{BEGIN}"));
+        }
+        marked
     }
 }
 
@@ -106,7 +110,7 @@ mod tests {
         for script in scripts::ALL {
             for kind in [Kind::Dtrace, Kind::Stap, Kind::Bpftrace] {
                 let text = mark.put_into(shipped_text(script, kind));
-                for printed in text.split("printf(").skip(1) {
+                for printed in text.replace("printa(", "printf(").split("printf(").skip(1) {
                     let line = printed.split(['\n']).next().unwrap_or_default();
                     let (begin, end) = (format!("\"{}{BEGIN}", mark.0), format!("{}{END}\\n\"", mark.0));
                     assert!(line.starts_with(&begin) && line.contains(&end), "{} for {kind}: {line}", script.name);

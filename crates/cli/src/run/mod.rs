@@ -81,7 +81,7 @@ fn record(rendering: &'static Rendering, request: &Request, target: &Target) -> 
     let Asked::Command(words) = &request.asked else {
         unreachable!("the recorder is chosen for commands only");
     };
-    target.sites(&Named::exactly(rendering.lines.iter().map(|line| line.probe)))?;
+    target.sites(&Named::exactly(rendering.probes().into_iter()))?;
     recorded::run(rendering, target, words, Sink::open(request.output.as_deref())?)
 }
 

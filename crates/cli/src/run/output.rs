@@ -11,7 +11,7 @@ use std::thread;
 use anyhow::Context as _;
 
 use crate::escape::{self, Stream};
-use crate::render::Rendering;
+use crate::render::{Rendering, Way};
 use crate::view::Format;
 
 use super::Event;
@@ -48,9 +48,10 @@ impl Sink {
     /// How the script of `rendering` is written to it.
     pub fn format(&self, rendering: &'static Rendering) -> Format {
         let renderings = std::slice::from_ref(rendering);
-        match self {
-            Sink::Stdout => Format::on_stdout(renderings),
-            Sink::File(_) => Format::plain(renderings),
+        match (&rendering.way, self) {
+            (Way::Answer { begin, .. }, _) => Format::Answer(begin()),
+            (Way::Lines(_), Sink::Stdout) => Format::on_stdout(renderings),
+            (Way::Lines(_), Sink::File(_)) => Format::plain(renderings),
         }
     }
 }

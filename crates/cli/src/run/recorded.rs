@@ -31,10 +31,11 @@ pub fn run(rendering: &'static Rendering, target: &Target, words: &[OsString], s
     signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
 
     let running = start(rendering, target, words, &folder)?;
+    let probes = rendering.probes();
     let mut live = Live {
         from: Follow::new([&folder]),
         format: sink.format(rendering),
-        is_wanted: |event: &Event<'_>| rendering.prints(&event.class.name),
+        is_wanted: |event: &Event<'_>| probes.contains(&event.class.name.as_str()),
         to: sink,
     };
     let status = follow(&mut live, running, &notices)?;
@@ -64,7 +65,7 @@ fn follow(
         }
         running.poll().context("cannot wait for the command")?;
         if is_printing {
-            let printed = if running.ended.is_some() { live.rest() } else { live.look().map(|_| ()) };
+            let printed = if running.ended.is_some() { live.end() } else { live.look().map(|_| ()) };
             is_printing = printed.inspect_err(say).is_ok();
         }
         if let Some(status) = running.ended {

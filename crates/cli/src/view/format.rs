@@ -6,7 +6,7 @@ use anstream::{AutoStream, ColorChoice};
 use dyntrace_trace::{Event, EventClass, Process, Value};
 use smallvec::SmallVec;
 
-use crate::render::Rendering;
+use crate::render::{Answer, Rendering};
 
 use super::csv::Csv;
 use super::json::Json;
@@ -20,6 +20,8 @@ pub enum Format {
     Json(Json),
     /// As a table.
     Csv(Csv),
+    /// As the lines of a script that remembers them.
+    Answer(Box<dyn Answer>),
 }
 
 impl Format {
@@ -40,6 +42,7 @@ impl Format {
             Format::Text(text) => text.forget_classes(),
             Format::Json(json) => json.forget_classes(),
             Format::Csv(csv) => csv.forget_classes(),
+            Format::Answer(_) => {}
         }
     }
 
@@ -49,6 +52,14 @@ impl Format {
             Format::Text(text) => text.event(event, out),
             Format::Json(json) => json.event(event, out),
             Format::Csv(csv) => csv.event(event, out),
+            Format::Answer(answer) => answer.event(event, out),
+        }
+    }
+
+    /// Appends what is said after the last event.
+    pub fn end(&mut self, out: &mut Vec<u8>) {
+        if let Format::Answer(answer) = self {
+            answer.end(out);
         }
     }
 }

@@ -39,6 +39,15 @@ impl<W: Write, F: FnMut(&Event<'_>) -> bool> Live<W, F> {
         self.print(|from, each| from.rest(each).map(|()| true)).map(|_| ())
     }
 
+    /// Prints all that is there, and what is said when nothing more will come.
+    pub fn end(&mut self) -> anyhow::Result<()> {
+        self.rest()?;
+        let mut out = Vec::new();
+        self.format.end(&mut out);
+        self.to.write_all(&out)?;
+        Ok(self.to.flush()?)
+    }
+
     fn print(
         &mut self,
         read: impl FnOnce(&mut Follow, &mut dyn FnMut(&Event<'_>)) -> Result<bool, Error>,

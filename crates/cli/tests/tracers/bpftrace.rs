@@ -1,5 +1,6 @@
 //! The scripts under bpftrace.
 
+use crate::answers::{self, FAILED_RENAME};
 use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::{self, turn};
@@ -11,6 +12,16 @@ fn every_operation_of_a_storm() {
     for storm in STORMS {
         let (trace, said) = traced("bpftrace", "efile_drv", "file_storm", storm);
         events::check(&trace, &done(&said), Order::OfTime, events::port);
+    }
+}
+
+#[test]
+fn what_failed() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    assert_eq!(traced("bpftrace", "efile_errors", "rename_tagged", &[]).0, FAILED_RENAME);
+    for storm in STORMS {
+        let (trace, said) = traced("bpftrace", "efile_errors", "file_storm", storm);
+        answers::errors(&trace, &done(&said));
     }
 }
 
@@ -33,7 +44,7 @@ fn hostile_names() {
 #[test]
 fn the_scripts_by_hand() {
     let Some(_turn) = turn("bpftrace", true) else { return };
-    for name in ["efile_drv", "messages", "user-probe"] {
+    for name in ["efile_drv", "efile_errors", "messages", "user-probe"] {
         let script = machine::workspace().join(format!("bt-scripts/{name}.bt"));
         machine::run(machine::command("bpftrace").arg("--dry-run").arg(script).arg(example("every_event")));
     }

@@ -1,5 +1,6 @@
 //! The scripts and the definition of the probes under DTrace 2.
 
+use crate::answers::{self, FAILED_RENAME};
 use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::{self, tracers, turn};
@@ -22,6 +23,16 @@ fn every_operation_of_a_storm() {
 }
 
 #[test]
+fn what_failed() {
+    let Some(_turn) = turn("dtrace", true) else { return };
+    assert_eq!(traced("dtrace", "efile_errors", "rename_tagged", &[]).0, FAILED_RENAME);
+    for storm in STORMS {
+        let (trace, said) = traced("dtrace", "efile_errors", "file_storm", storm);
+        answers::errors(&trace, &done(&said));
+    }
+}
+
+#[test]
 fn the_lines_to_the_letter() {
     let Some(_turn) = turn("dtrace", true) else { return };
     assert_eq!(sorted(&traced("dtrace", "efile_drv", "rename_tagged", &[]).0), sorted(&renamed("?")));
@@ -40,7 +51,7 @@ fn hostile_names() {
 #[test]
 fn the_scripts_by_hand() {
     let Some(_turn) = turn("dtrace", true) else { return };
-    for name in ["efile_drv", "messages", "user-probe"] {
+    for name in ["efile_drv", "efile_errors", "messages", "user-probe"] {
         let script = machine::workspace().join(format!("d-scripts/{name}.d"));
         machine::run(
             machine::command(tracers().join("dtrace"))

@@ -3,6 +3,7 @@
 //! A test whose tool is missing says so and passes; `DYNTRACE_REQUIRE_TRACERS` lists the tools that must not be missing
 //! (`ci/ring3` sets it). DTrace and the bpftrace that reads eleven arguments are those of `ci/tracers`.
 
+mod answers;
 mod bpftrace;
 mod dtrace;
 mod events;

@@ -1,12 +1,17 @@
 //! The scripts without a tracer, by the recorder: the lines that bpftrace prints.
 
+use crate::answers::{self, FAILED_RENAME};
 use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::turn;
 use crate::programs::{MESSAGES, STORMS, USER_PROBES, done, renamed, traced};
 
-const SCRIPTS: [(&str, &str); 3] =
-    [("efile_drv", "rename_tagged"), ("messages", "every_event"), ("user-probe", "every_event")];
+const SCRIPTS: [(&str, &str); 4] = [
+    ("efile_drv", "rename_tagged"),
+    ("efile_errors", "rename_tagged"),
+    ("messages", "every_event"),
+    ("user-probe", "every_event"),
+];
 
 #[test]
 fn every_operation_of_a_storm() {
@@ -17,8 +22,16 @@ fn every_operation_of_a_storm() {
 }
 
 #[test]
+fn what_failed() {
+    for storm in STORMS {
+        let (trace, said) = traced("recorder", "efile_errors", "file_storm", storm);
+        answers::errors(&trace, &done(&said));
+    }
+}
+
+#[test]
 fn the_lines_to_the_letter() {
-    let expected = [&renamed("#Port<0.1>"), MESSAGES, USER_PROBES];
+    let expected = [&renamed("#Port<0.1>"), FAILED_RENAME, MESSAGES, USER_PROBES];
     for ((script, program), expected) in SCRIPTS.into_iter().zip(expected) {
         assert_eq!(traced("recorder", script, program, &[]).0, expected);
     }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 
+use crate::answers::{self, FAILED_RENAME};
 use crate::events::{self, Order};
 use crate::machine::{command, run, turn, workspace};
 use crate::programs::{MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, renamed};
@@ -14,6 +15,8 @@ fn every_script_in_one_boot() {
         ("commands", "stap-scripts/efile_drv.stp", "file_storm", STORMS[0].join(" ")),
         ("tasks", "stap-scripts/efile_drv.stp", "file_storm", STORMS[1].join(" ")),
         ("rename", "stap-scripts/efile_drv.stp", "rename_tagged", String::new()),
+        ("errors", "stap-scripts/efile_errors.stp", "file_storm", STORMS[0].join(" ")),
+        ("failed", "stap-scripts/efile_errors.stp", "rename_tagged", String::new()),
         ("messages", "stap-scripts/messages.stp", "every_event", String::new()),
         ("orders", "examples/own_provider/scripts/orders.stp", "own_provider", String::new()),
         ("user", "stap-scripts/user-probe.stp", "every_event", String::new()),
@@ -38,6 +41,8 @@ fn every_script_in_one_boot() {
         events::check(&answer(name, "trace"), &done(&answer(name, "out")), Order::OfTime, events::port);
     }
     assert_eq!(answer("rename", "trace"), renamed("#Port<0.1>"));
+    answers::errors(&answer("errors", "trace"), &done(&answer("errors", "out")));
+    assert_eq!(answer("failed", "trace"), FAILED_RENAME);
     assert_eq!(answer("messages", "trace"), MESSAGES);
     assert_eq!(answer("user", "trace"), USER_PROBES);
     assert_eq!(answer("orders", "trace"), ORDERS);

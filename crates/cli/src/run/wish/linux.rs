@@ -12,6 +12,6 @@ pub const IS_SUPPORTED: bool = true;
 /// To record into `folder` what `rendering` prints.
 pub fn wish(folder: &Path, rendering: &Rendering) -> String {
     let mut options = Options::new(folder);
-    options.probes = rendering.lines.iter().map(|line| Glob::from(line.probe)).collect();
+    options.probes = rendering.probes().into_iter().map(Glob::from).collect();
     options.to_string()
 }

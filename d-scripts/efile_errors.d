@@ -1,0 +1,150 @@
+/*
+ * efile_errors.d - the operations of the file driver that fail, as they do.
+ *
+ * Answers: what fails here, on which file, why, and who asked for it?
+ *
+ * USAGE
+ *     dyntrace run --tracer dtrace efile_errors -- COMMAND...
+ *     dtrace -s efile_errors.d -p PID
+ *     dtrace -s efile_errors.d -c 'COMMAND...'
+ *
+ * FIELDS
+ *     tag={T,N}         which operation: the thread that asked, and its number for it
+ *     user tag          the tag of the task that asked; empty if it has none
+ *     RENAME (12)       the command and its number
+ *     ENOENT (2)        the error and its number
+ *     args: S1 S2 , I1 I2
+ *                       the two strings and the first two integers of the command
+ *                       (the reference of dyntrace::efile has the table): the path,
+ *                       or, of an open file, its number as I1
+ *
+ * CAVEATS
+ *     Operations that were asked for before the script began are not shown, and of
+ *     more than 16384 in flight at once some are not.
+ *     Errors that files do not give have a number and no name.
+ *     Strings are cut after 511 bytes and shown as they are, control characters
+ *     included (dyntrace run escapes those).
+ *     When events come too fast DTrace drops some and says how many on standard
+ *     error.
+ */
+
+#pragma D option quiet
+#pragma D option strsize=512
+#pragma D option bufsize=16m
+#pragma D option switchrate=50hz
+#pragma D option dynvarsize=64m
+
+BEGIN
+{
+	/* op map: made from efile::Command by tests/scripts.rs */
+	op_map[1] = "OPEN";
+	op_map[2] = "READ";
+	op_map[3] = "LSEEK";
+	op_map[4] = "WRITE";
+	op_map[5] = "FSTAT";
+	op_map[6] = "PWD";
+	op_map[7] = "READDIR";
+	op_map[8] = "CHDIR";
+	op_map[9] = "FSYNC";
+	op_map[10] = "MKDIR";
+	op_map[11] = "DELETE";
+	op_map[12] = "RENAME";
+	op_map[13] = "RMDIR";
+	op_map[14] = "TRUNCATE";
+	op_map[15] = "READ_FILE";
+	op_map[16] = "WRITE_INFO";
+	op_map[19] = "LSTAT";
+	op_map[20] = "READLINK";
+	op_map[21] = "LINK";
+	op_map[22] = "SYMLINK";
+	op_map[23] = "CLOSE";
+	op_map[24] = "PWRITEV";
+	op_map[25] = "PREADV";
+	op_map[26] = "SETOPT";
+	op_map[27] = "IPREAD";
+	op_map[28] = "ALTNAME";
+	op_map[29] = "READ_LINE";
+	op_map[30] = "FDATASYNC";
+	op_map[31] = "FADVISE";
+	op_map[64] = "CANONICALIZE";
+	op_map[65] = "COPY";
+	op_map[66] = "WRITE_FILE";
+	op_map[67] = "MKDIR_ALL";
+	op_map[68] = "RMDIR_ALL";
+	/* end of op map */
+
+	/* errno map: made from the system's numbers by tests/scripts.rs */
+	errno_map[EPERM] = "EPERM";
+	errno_map[ENOENT] = "ENOENT";
+	errno_map[EINTR] = "EINTR";
+	errno_map[EIO] = "EIO";
+	errno_map[ENXIO] = "ENXIO";
+	errno_map[E2BIG] = "E2BIG";
+	errno_map[EBADF] = "EBADF";
+	errno_map[EAGAIN] = "EAGAIN";
+	errno_map[ENOMEM] = "ENOMEM";
+	errno_map[EACCES] = "EACCES";
+	errno_map[EFAULT] = "EFAULT";
+	errno_map[EBUSY] = "EBUSY";
+	errno_map[EEXIST] = "EEXIST";
+	errno_map[EXDEV] = "EXDEV";
+	errno_map[ENODEV] = "ENODEV";
+	errno_map[ENOTDIR] = "ENOTDIR";
+	errno_map[EISDIR] = "EISDIR";
+	errno_map[EINVAL] = "EINVAL";
+	errno_map[ENFILE] = "ENFILE";
+	errno_map[EMFILE] = "EMFILE";
+	errno_map[ENOTTY] = "ENOTTY";
+	errno_map[ETXTBSY] = "ETXTBSY";
+	errno_map[EFBIG] = "EFBIG";
+	errno_map[ENOSPC] = "ENOSPC";
+	errno_map[ESPIPE] = "ESPIPE";
+	errno_map[EROFS] = "EROFS";
+	errno_map[EMLINK] = "EMLINK";
+	errno_map[EPIPE] = "EPIPE";
+	errno_map[EDOM] = "EDOM";
+	errno_map[ERANGE] = "ERANGE";
+	errno_map[EDEADLK] = "EDEADLK";
+	errno_map[ENAMETOOLONG] = "ENAMETOOLONG";
+	errno_map[ENOLCK] = "ENOLCK";
+	errno_map[ENOSYS] = "ENOSYS";
+	errno_map[ENOTEMPTY] = "ENOTEMPTY";
+	errno_map[ELOOP] = "ELOOP";
+	errno_map[EOVERFLOW] = "EOVERFLOW";
+	errno_map[EILSEQ] = "EILSEQ";
+	errno_map[EOPNOTSUPP] = "EOPNOTSUPP";
+	errno_map[ETIMEDOUT] = "ETIMEDOUT";
+	errno_map[ESTALE] = "ESTALE";
+	errno_map[EDQUOT] = "EDQUOT";
+	errno_map[ECANCELED] = "ECANCELED";
+	/* end of errno map */
+}
+
+dyntrace$target:::efile_drv-entry
+{
+	entered[pid, arg0, arg1] = 1;
+	s1[pid, arg0, arg1] = arg4 == 0 ? "" : copyinstr(arg4);
+	s2[pid, arg0, arg1] = arg5 == 0 ? "" : copyinstr(arg5);
+	i1[pid, arg0, arg1] = arg6;
+	i2[pid, arg0, arg1] = arg7;
+}
+
+dyntrace$target:::efile_drv-return
+/arg4 == 0 && entered[pid, arg0, arg1]/
+{
+	printf("efile_drv error tag={%d,%d} user tag %s | %s (%d) | %s (%d) | args: %s %s , %d %d\n",
+	    arg0, arg1,
+	    arg2 == 0 ? "" : copyinstr(arg2),
+	    op_map[arg3], arg3, errno_map[arg5], arg5,
+	    s1[pid, arg0, arg1], s2[pid, arg0, arg1],
+	    i1[pid, arg0, arg1], i2[pid, arg0, arg1]);
+}
+
+dyntrace$target:::efile_drv-return
+{
+	entered[pid, arg0, arg1] = 0;
+	s1[pid, arg0, arg1] = 0;
+	s2[pid, arg0, arg1] = 0;
+	i1[pid, arg0, arg1] = 0;
+	i2[pid, arg0, arg1] = 0;
+}

@@ -9,6 +9,9 @@ use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use super::close::close;
+use super::group::Group;
+use super::inline::{self, Attempt, Reads};
+use super::sync::Member;
 use super::{Command, Driver, OfProcess, Request};
 use crate::aio_pool::Port;
 
@@ -20,6 +23,9 @@ pub(crate) struct Descriptor {
     driver: Driver,
     port: Port,
     flags: i32,
+    reads: Reads,
+    /// The syncs that share the next call.
+    pub(super) syncs: OfProcess<Group<Member>>,
     /// Gone only when `drop` has given it on.
     file: Option<File>,
     /// Who waits for the last reference to go.
@@ -36,8 +42,11 @@ enum Heir {
 }
 
 impl Descriptor {
-    pub(crate) fn new(driver: Driver, port: Port, flags: i32, file: File) -> Descriptor {
-        Descriptor { driver, port, flags, file: Some(file), heir: OnceLock::new() }
+    /// Reads are attempted on the caller's thread if `inline` says so.
+    pub(crate) fn new(driver: Driver, port: Port, flags: i32, inline: bool, file: File) -> Descriptor {
+        let reads = Reads::of(&file, flags, inline);
+        let syncs = OfProcess::new(Group::new());
+        Descriptor { driver, port, flags, reads, syncs, file: Some(file), heir: OnceLock::new() }
     }
 
     pub(crate) fn driver(&self) -> &Driver {
@@ -50,6 +59,25 @@ impl Descriptor {
 
     pub(crate) fn file(&self) -> &File {
         self.file.as_ref().expect("the file is there until the descriptor goes")
+    }
+
+    /// Whether a read of `size` bytes is to be attempted on the caller's thread first.
+    pub(crate) fn is_inline(&self, size: usize) -> bool {
+        size <= inline::MAX_SIZE && self.reads.are_on()
+    }
+
+    pub(crate) fn set_inline(&self, inline: bool) {
+        self.reads.switch(self.file(), inline);
+    }
+
+    /// Attempts to read at an offset, as much as there is.
+    pub(crate) fn try_read_at(&self, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
+        self.reads.read_at(self.file(), bytes, offset)
+    }
+
+    /// Attempts to read at the cursor, as much as is in the cache.
+    pub(crate) fn try_read(&self, bytes: &mut [u8]) -> Attempt<usize> {
+        self.reads.read(self.file(), bytes)
     }
 
     /// A request with this descriptor in its first integer.

@@ -9,6 +9,21 @@
 //!   whose future went while they ran;
 //! - where the future is dropped, if that happens before the work begins (ECANCELED, and no int_ pair).
 //!
+//! # Without the pool
+//!
+//! A driver that is [`inline`](Driver::inline) first tries whether the system has the answer in its caches. There the int_
+//! pair stands around the attempt, on the caller's thread. If it was in vain, the operation goes its usual way, and a
+//! second pair stands around the pool's work: the last pair is the one that tells. An answer from the caches needs no
+//! pool, so there is one also after the pool was shut down.
+//!
+//! # One call for many
+//!
+//! FSYNC and FDATASYNC of one open file that wait at the same time share one job of the pool and one system call, which
+//! begins after each of them was asked for. Each is an operation with an int_ pair of its own, around that call; an error
+//! reaches all. If one of them is an FSYNC, the call is fsync(2), which does what fdatasync(2) does.
+//!
+//! # Numbers and errors
+//!
 //! Numbers {thread, tag} name an operation; its `entry` has exactly one `return`. The errno is the system's, unchanged,
 //! but for ECANCELED (cancelled in the queue, or the pool was shut down), EIO (the work panicked, or failed without an
 //! errno; EINVAL where std itself refused what was asked) and EAGAIN (no thread could be had).
@@ -34,9 +49,12 @@ mod command;
 mod descriptor;
 mod detached;
 mod driver;
+mod group;
+pub(crate) mod inline;
 mod of_process;
 mod operation;
 mod request;
+mod sync;
 #[cfg(test)]
 mod tests;
 #[cfg_attr(not(recorded), path = "untimed.rs")]

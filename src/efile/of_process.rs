@@ -50,7 +50,7 @@ impl<T> OfProcess<T> {
     }
 
     /// `None` in a forked child.
-    fn get(&self) -> Option<&T> {
+    pub(super) fn get(&self) -> Option<&T> {
         self.value.as_ref().filter(|_| self.generation == generation())
     }
 }

@@ -1,38 +1,31 @@
-//! One operation: the pool's work, with the probes of its stages around it.
+//! One operation: its work, with the probes of its stages around it.
 
 use std::io;
 use std::marker::PhantomData;
 
 use rustix::io::Errno;
 
-use super::Request;
 use super::request::Name;
 use super::timed::{self, Began};
+use super::{Command, Request};
 use crate::aio_pool::{Fault, Port, Work};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
 use crate::sdt::Text;
 use crate::tag::{self, Tag};
 
-/// An operation that was submitted: from [`Operation::enter`] to its settlement.
-///
-/// The buffer goes with it to the worker and comes back with the answer, also with that of a failure.
-pub(crate) struct Operation<F, B, T> {
+/// An operation that was entered: what the probes of its later stages need.
+pub(super) struct Entered {
     id: OperationId,
     user_tag: Option<Tag>,
-    request: Request,
+    command: Command,
     began: Began,
-    job: Option<(F, B)>,
-    answer: PhantomData<fn() -> T>,
 }
 
-impl<F, B, T> Operation<F, B, T>
-where
-    F: FnOnce(&Request, &mut B) -> io::Result<T>,
-{
-    /// Numbers the operation and fires `efile_drv-entry`. What is made here must be given to a pool, which settles it.
+impl Entered {
+    /// Numbers the operation and fires `efile_drv-entry`. Whoever has the answer must [settle](Entered::settle) it, once.
     #[inline(always)]
-    pub(super) fn enter(port: Port, request: Request, buffer: B, work: F) -> Self {
+    pub(super) fn enter(port: Port, request: &Request) -> Entered {
         let id = process::next_operation();
         let user_tag = tag::get_tag_data();
         #[cfg(test)]
@@ -54,7 +47,86 @@ where
                 Text::from(port),
             )
         });
-        Operation { id, user_tag, request, began, job: Some((work, buffer)), answer: PhantomData }
+        Entered { id, user_tag, command: request.command, began }
+    }
+
+    /// Before the work.
+    #[inline(always)]
+    pub(super) fn begin(&self) {
+        #[cfg(test)]
+        observe::note(self.id, observe::Stage::InternalEntry);
+        efile_drv::int_entry(|| (self.id.thread, self.id.tag, self.command.number()));
+    }
+
+    /// After it.
+    #[inline(always)]
+    pub(super) fn end(&self) {
+        #[cfg(test)]
+        observe::note(self.id, observe::Stage::InternalReturn);
+        efile_drv::int_return(|| (self.id.thread, self.id.tag, self.command.number()));
+    }
+
+    /// With the answer.
+    #[inline(always)]
+    pub(super) fn settle<T>(&self, answer: Result<&T, &io::Error>) {
+        let error = answer.err().map(errno);
+        #[cfg(test)]
+        observe::note(self.id, observe::Stage::Return(error.unwrap_or(0)));
+        // Known in the closure, so that there is nothing more to ask where nobody looks.
+        let mut is_seen = false;
+        efile_drv::r#return(|| {
+            is_seen = true;
+            (
+                self.id.thread,
+                self.id.tag,
+                self.user_tag.as_ref(),
+                self.command.number(),
+                i32::from(error.is_none()),
+                error.unwrap_or(0),
+            )
+        });
+        if is_seen {
+            timed::ended(self.began, self.id, self.user_tag.as_ref(), self.command, error);
+        }
+    }
+}
+
+/// An operation with its work: from [`Operation::enter`] to its settlement.
+///
+/// The buffer goes with it to the worker and comes back with the answer, also with that of a failure.
+pub(crate) struct Operation<F, B, T> {
+    entered: Entered,
+    request: Request,
+    job: Option<(F, B)>,
+    answer: PhantomData<fn() -> T>,
+}
+
+impl<F, B, T> Operation<F, B, T>
+where
+    F: FnOnce(&Request, &mut B) -> io::Result<T>,
+{
+    /// Enters it. What is made here must be given to a pool, which settles it, or be answered [at once](Operation::at_once).
+    #[inline(always)]
+    pub(super) fn enter(port: Port, request: Request, buffer: B, work: F) -> Self {
+        let entered = Entered::enter(port, &request);
+        Operation { entered, request, job: Some((work, buffer)), answer: PhantomData }
+    }
+
+    /// Tries to do without the work, here and now. If there is an answer, the operation is over; else it must go its way.
+    ///
+    /// `attempt` must not panic.
+    #[inline(always)]
+    pub(super) fn at_once(
+        &mut self,
+        attempt: impl FnOnce(&Request, &mut B) -> Option<io::Result<T>>,
+    ) -> Option<(io::Result<T>, B)> {
+        let (_, buffer) = self.job.as_mut()?;
+        self.entered.begin();
+        let answer = attempt(&self.request, buffer);
+        self.entered.end();
+        let answer = answer?;
+        self.entered.settle(answer.as_ref());
+        Some((answer, self.reclaim()?))
     }
 
     /// The buffer of an operation that never ran.
@@ -74,50 +146,27 @@ where
     #[inline(always)]
     fn run(&mut self) -> Self::Output {
         let (work, mut buffer) = self.job.take().expect("the pool runs a work once");
-        #[cfg(test)]
-        observe::note(self.id, observe::Stage::InternalEntry);
-        efile_drv::int_entry(|| (self.id.thread, self.id.tag, self.request.command.number()));
+        self.entered.begin();
         (work(&self.request, &mut buffer), buffer)
     }
 
     #[inline(always)]
     fn ran(&mut self) {
-        #[cfg(test)]
-        observe::note(self.id, observe::Stage::InternalReturn);
-        efile_drv::int_return(|| (self.id.thread, self.id.tag, self.request.command.number()));
+        self.entered.end();
     }
 
     #[inline(always)]
     fn settle(&mut self, outcome: Result<&Self::Output, &Fault>) {
-        let error = match outcome {
-            Ok((Ok(_), _)) => None,
-            Ok((Err(error), _)) => Some(errno(error)),
-            Err(fault) => Some(errno(&fault_error(fault))),
-        };
-        #[cfg(test)]
-        observe::note(self.id, observe::Stage::Return(error.unwrap_or(0)));
-        // Known in the closure, so that there is nothing more to ask where nobody looks.
-        let mut is_seen = false;
-        efile_drv::r#return(|| {
-            is_seen = true;
-            (
-                self.id.thread,
-                self.id.tag,
-                self.user_tag.as_ref(),
-                self.request.command.number(),
-                i32::from(error.is_none()),
-                error.unwrap_or(0),
-            )
-        });
-        if is_seen {
-            timed::ended(self.began, self.id, self.user_tag.as_ref(), self.request.command, error);
+        match outcome {
+            Ok((answer, _)) => self.entered.settle(answer.as_ref()),
+            Err(fault) => self.entered.settle::<T>(Err(&fault_error(fault))),
         }
     }
 }
 
 /// The errno that `efile_drv-return` shows for an error: its own. What std refuses by itself is EINVAL, else what the system
 /// does not know is EIO.
-fn errno(error: &io::Error) -> i32 {
+pub(super) fn errno(error: &io::Error) -> i32 {
     let unknown = if error.kind() == io::ErrorKind::InvalidInput { Errno::INVAL } else { Errno::IO };
     error.raw_os_error().unwrap_or(unknown.raw_os_error())
 }

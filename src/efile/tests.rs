@@ -1,5 +1,8 @@
 //! Every entry has one return, whatever becomes of the operation. The pool has no threads: each step is made by hand.
 
+mod inline;
+mod sync;
+
 use std::future::Future;
 use std::io;
 use std::pin::{Pin, pin};
@@ -25,7 +28,7 @@ fn stepped() -> (Pool, Driver, Port) {
     (pool, driver, port)
 }
 
-fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
@@ -185,7 +188,7 @@ fn a_file_opened_for_nobody_is_closed() {
 #[test]
 fn closing_waits_for_operations_that_still_use_the_file() {
     let (pool, driver, port) = stepped();
-    let descriptor = Arc::new(Descriptor::new(driver, port, 0, tempfile::tempfile().unwrap()));
+    let descriptor = Arc::new(Descriptor::new(driver, port, 0, false, tempfile::tempfile().unwrap()));
     let used = Arc::clone(&descriptor);
     let mut close = pin!(Descriptor::close(descriptor));
     assert!(poll(close.as_mut()).is_pending());

@@ -8,7 +8,7 @@ use rustix::fs::OFlags;
 
 use super::File;
 use crate::aio_pool::Port;
-use crate::efile::{Command, Descriptor, Driver, Request};
+use crate::efile::{Command, Descriptor, Driver, Request, inline};
 
 /// How a file is to be opened; see [`std::fs::OpenOptions`].
 ///
@@ -35,6 +35,7 @@ pub struct OpenOptions {
     create_new: bool,
     mode: u32,
     custom_flags: i32,
+    inline: Option<bool>,
 }
 
 impl OpenOptions {
@@ -51,6 +52,7 @@ impl OpenOptions {
             create_new: false,
             mode: 0o666,
             custom_flags: 0,
+            inline: None,
         }
     }
 
@@ -110,9 +112,17 @@ impl OpenOptions {
         self
     }
 
+    /// Whether opening the file, and then reading it, is first tried on the caller's thread; as the driver does it unless set.
+    /// See [`Driver::inline`].
+    pub fn inline(&mut self, inline: bool) -> &mut OpenOptions {
+        self.inline = Some(inline);
+        self
+    }
+
     /// Opens the file, on the global driver.
     ///
-    /// Options that contradict each other are an error of kind [`InvalidInput`](io::ErrorKind::InvalidInput). A file that was opened after the future was dropped is closed.
+    /// Options that contradict each other are an error of kind [`InvalidInput`](io::ErrorKind::InvalidInput). A file that
+    /// was opened after the future was dropped is closed.
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         self.open_with(Driver::global(), path).await
     }
@@ -120,16 +130,23 @@ impl OpenOptions {
     /// As [`open`](OpenOptions::open), on a driver of your own. All operations of the file go there.
     pub async fn open_with(&self, driver: &Driver, path: impl AsRef<Path>) -> io::Result<File> {
         let port = Port::new();
-        let flags = self.flags().bits() as i32;
+        let flags = self.flags();
+        let shown = flags.bits() as i32;
         let mode = if self.create || self.create_new { self.mode } else { 0 };
-        let request = Request::new(Command::Open).s1(path).i1(flags.into()).i2(mode.into());
+        let request = Request::new(Command::Open).s1(path).i1(shown.into()).i2(mode.into());
+        let inline = self.inline.unwrap_or(driver.is_inline());
+        let attempt = |request: &Request, _: &mut ()| {
+            let file = inline::open(request.path()?, flags)?;
+            Ok(Descriptor::new(driver.clone(), port, shown, inline, file))
+        };
         let (options, is_known, owner) = (self.std.clone(), self.is_known, driver.clone());
         let open = move |request: &Request, _: &mut ()| {
             let file = options.open(request.path()?)?;
-            let flags = if is_known { flags } else { flags_of(&file) };
-            Ok(Descriptor::new(owner, port, flags, file))
+            let flags = if is_known { shown } else { flags_of(&file) };
+            Ok(Descriptor::new(owner, port, flags, inline, file))
         };
-        let (descriptor, _) = driver.run_with(port, request, (), open).await;
+        let attempted = inline && self.is_known && self.read && inline::can_open(flags);
+        let (descriptor, _) = driver.run_inline(attempted, port, request, (), attempt, open).await;
         Ok(File::new(descriptor?))
     }
 

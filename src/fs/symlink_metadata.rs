@@ -4,10 +4,16 @@ use std::fs::Metadata;
 use std::io;
 use std::path::Path;
 
-use crate::efile::{Command, Driver, Request};
+use crate::efile::{Command, Driver, Request, inline};
 
 /// Gets the metadata of `path` itself, a symbolic link included; see [`std::fs::symlink_metadata`].
 pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let request = Request::new(Command::Lstat).s1(path);
-    Driver::global().run(request, |request| std::fs::symlink_metadata(request.path()?)).await
+    Driver::global()
+        .try_or_run(
+            request,
+            |request| inline::symlink_metadata(request.path()?),
+            |request| std::fs::symlink_metadata(request.path()?),
+        )
+        .await
 }

@@ -22,7 +22,8 @@ impl File {
     }
 
     fn on_driver(driver: Driver, std: std::fs::File) -> File {
-        File::new(Descriptor::new(driver, Port::new(), flags_of(&std), std))
+        let inline = driver.is_inline();
+        File::new(Descriptor::new(driver, Port::new(), flags_of(&std), inline, std))
     }
 
     /// Makes another file of the same open one, after the operation in flight has ended: both share the cursor.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::future::Future;
-use std::io::{self, SeekFrom};
+use std::io::{self, Read, SeekFrom};
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -132,7 +132,7 @@ impl Cursor {
     pub(super) fn begin_read(&mut self, wanted: usize, max_size: usize) {
         let size = wanted.max(self.read_ahead).min(max_size);
         let request = self.descriptor.request_with_flags(Command::Read).i3(size as i64);
-        self.begin(request, move |file, tape| tape.read(file, size), Finished::Read);
+        self.begin_reading(request, size);
     }
 
     pub(super) fn begin_read_line(&mut self, max_size: usize) {
@@ -140,7 +140,7 @@ impl Cursor {
         let size = if self.read_ahead == 0 { SIZE } else { self.read_ahead }.min(max_size);
         let request = self.descriptor.request_with_flags(Command::ReadLine);
         let request = request.i3(self.unread().len() as i64).i4(size as i64);
-        self.begin(request, move |file, tape| tape.read(file, size), Finished::Read);
+        self.begin_reading(request, size);
     }
 
     pub(super) fn begin_seek(&mut self, to: SeekFrom) {
@@ -194,6 +194,23 @@ impl Cursor {
         }));
     }
 
+    fn begin_reading(&mut self, request: Request, size: usize) {
+        debug_assert!(self.is_idle());
+        self.ahead = self.tape.ahead();
+        let tape = mem::take(&mut self.tape);
+        let descriptor = Arc::clone(&self.descriptor);
+        self.in_flight = Some(Box::pin(async move {
+            let (inline, user) = (descriptor.is_inline(size), Arc::clone(&descriptor));
+            let attempt =
+                |_: &Request, tape: &mut Tape| tape.read(descriptor.file(), size, |bytes| descriptor.try_read(bytes));
+            let work =
+                move |_: &Request, tape: &mut Tape| tape.read(user.file(), size, |bytes| read(user.file(), bytes));
+            let (driver, port) = (descriptor.driver(), descriptor.port());
+            let (answer, tape) = driver.run_inline(inline, port, request, tape, attempt, work).await;
+            (Finished::Read(answer), tape)
+        }));
+    }
+
     fn begin<T: Send + 'static>(
         &mut self,
         request: Request,
@@ -210,5 +227,14 @@ impl Cursor {
             let (answer, tape) = descriptor.driver().run_with(descriptor.port(), request, tape, work).await;
             (finished(answer), tape)
         }));
+    }
+}
+
+fn read(mut file: &File, bytes: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match file.read(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            answer => return answer,
+        }
     }
 }

@@ -94,13 +94,13 @@ impl File {
     /// Brings data and metadata to the disk, what was written before included. Gives a kept write error instead.
     pub async fn sync_all(&self) -> io::Result<()> {
         self.written().await?;
-        self.run(self.descriptor.request(Command::Fsync), std::fs::File::sync_all).await
+        self.descriptor.sync(Command::Fsync).await
     }
 
     /// Brings the data to the disk, what was written before included. Gives a kept write error instead.
     pub async fn sync_data(&self) -> io::Result<()> {
         self.written().await?;
-        self.run(self.descriptor.request(Command::Fdatasync), std::fs::File::sync_data).await
+        self.descriptor.sync(Command::Fdatasync).await
     }
 
     /// Cuts the file, or extends it with zeros, after a write in flight has ended. The cursor stays where it is.
@@ -147,6 +147,16 @@ impl File {
     pub fn set_max_buf_size(&mut self, max_buf_size: usize) {
         assert!(max_buf_size > 0, "a file that may move 0 bytes at a time moves none: give a larger size");
         self.max_buf_size = max_buf_size;
+    }
+
+    /// Whether reads are first tried on the caller's thread; see [`Driver::inline`](crate::efile::Driver::inline). Heeded
+    /// by reads that begin later.
+    ///
+    /// Has no effect for a file opened with `O_DIRECT`, on a file system that cannot tell what it has in its cache, and
+    /// elsewhere than on Linux. Where two files share a cursor ([`try_clone`](File::try_clone)), reading at it on the caller's
+    /// thread waits for the other's read in flight: better switch it off there.
+    pub fn set_inline(&self, inline: bool) {
+        self.descriptor.set_inline(inline);
     }
 
     /// The file's port, as probes show it.

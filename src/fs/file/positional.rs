@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
 use super::File;
 use crate::efile::{Command, Request};
@@ -22,8 +23,12 @@ impl File {
     /// ```
     pub async fn read_at(&self, buffer: Vec<u8>, offset: u64) -> (io::Result<usize>, Vec<u8>) {
         let request = self.positional(Command::Preadv, buffer.len(), offset);
-        let work = move |file: &std::fs::File, buffer: &mut Vec<u8>| retry(|| file.read_at(buffer, offset));
-        let (answer, buffer) = self.run_with(request, buffer, work).await;
+        let (descriptor, user) = (&self.descriptor, Arc::clone(&self.descriptor));
+        let attempt = |_: &Request, buffer: &mut Vec<u8>| descriptor.try_read_at(buffer, offset);
+        let work = move |_: &Request, buffer: &mut Vec<u8>| retry(|| user.file().read_at(buffer, offset));
+        let inline = descriptor.is_inline(buffer.len());
+        let (answer, buffer) =
+            descriptor.driver().run_inline(inline, descriptor.port(), request, buffer, attempt, work).await;
         (answer, buffer.unwrap_or_default())
     }
 

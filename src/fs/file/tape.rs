@@ -1,7 +1,7 @@
 //! The buffer of a file's cursor.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 
 /// Bytes between the caller and the file. It belongs to the operation in flight, and to the cursor in between.
 #[derive(Default)]
@@ -68,8 +68,13 @@ impl Tape {
         self.end
     }
 
-    /// Reads up to `size` bytes behind the unread ones, at the system's cursor.
-    pub(super) fn read(&mut self, mut file: &File, size: usize) -> io::Result<usize> {
+    /// Has `read` read up to `size` bytes behind the unread ones, at the system's cursor.
+    pub(super) fn read<E: From<io::Error>>(
+        &mut self,
+        file: &File,
+        size: usize,
+        read: impl FnOnce(&mut [u8]) -> Result<usize, E>,
+    ) -> Result<usize, E> {
         debug_assert!(!self.unwritten);
         self.step_back(file)?;
         if self.start > 0 {
@@ -77,12 +82,7 @@ impl Tape {
             (self.start, self.end) = (0, self.end - self.start);
         }
         self.make_room(size);
-        let count = loop {
-            match file.read(&mut self.bytes[self.end..self.end + size]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                answer => break answer?,
-            }
-        };
+        let count = read(&mut self.bytes[self.end..self.end + size])?;
         self.end += count;
         Ok(count)
     }

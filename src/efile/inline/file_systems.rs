@@ -1,0 +1,103 @@
+//! What is known of the file systems, by the device number that each has in stat(2).
+//!
+//! A number may come again for another file system after an unmount. Nothing tells; what was learned of the first is then
+//! taken for true of the second.
+
+use std::fs::File;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, Statx, StatxFlags};
+use rustix::io;
+
+/// The magic numbers of file systems on local disks and in memory: opening a file and asking for its metadata waits for no
+/// other machine and no other process.
+const LOCAL: [u64; 11] = [
+    0xef53,      // ext2, ext3, ext4
+    0x5846_5342, // XFS
+    0x9123_683e, // Btrfs
+    0x0102_1994, // tmpfs
+    0x8584_58f6, // ramfs
+    0xf2f5_2010, // F2FS
+    0x2fc1_2fc1, // ZFS
+    0xca45_1a4e, // bcachefs
+    0x794c_7630, // overlayfs
+    0x7371_7368, // SquashFS
+    0xe0f5_e1e2, // EROFS
+];
+
+/// No lock, which a fork could leave taken in the child.
+static TABLE: [FileSystem; 64] = [const { FileSystem { number: AtomicU64::new(0), facts: AtomicU8::new(0) } }; 64];
+/// Spares those who never meet such a file system to ask for the device.
+static SOME_REFUSE: AtomicBool = AtomicBool::new(false);
+
+// Relaxed, everywhere: nothing is published by these values but themselves, and who sees one late asks once more.
+struct FileSystem {
+    /// One more than the device's; 0 while the place is free.
+    number: AtomicU64,
+    facts: AtomicU8,
+}
+
+/// Facts about a file system.
+const LOCAL_KIND: u8 = 1;
+const OTHER_KIND: u8 = 2;
+const REFUSES_READS: u8 = 4;
+
+/// What is known of a device, or a free place for it; `None` when all are taken.
+fn facts(device: u64) -> Option<&'static AtomicU8> {
+    let ours = device + 1;
+    let place = TABLE.iter().find(|place| match place.number.load(Ordering::Relaxed) {
+        0 => match place.number.compare_exchange(0, ours, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => true,
+            Err(theirs) => theirs == ours,
+        },
+        number => number == ours,
+    });
+    place.map(|place| &place.facts)
+}
+
+/// What the system knows of an open file, without asking another machine whether that is still so.
+pub(super) fn known(file: &File) -> io::Result<Statx> {
+    rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, StatxFlags::BASIC_STATS)
+}
+
+fn device(stat: &Statx) -> u64 {
+    u64::from(stat.stx_dev_major) << 32 | u64::from(stat.stx_dev_minor)
+}
+
+/// Whether the file system is a local one; `None` if that must be [learned](learn).
+pub(super) fn is_local(stat: &Statx) -> Option<bool> {
+    // Where there is no room to learn, nothing is known to be local.
+    let facts = facts(device(stat)).map_or(OTHER_KIND, |facts| facts.load(Ordering::Relaxed));
+    (facts & (LOCAL_KIND | OTHER_KIND) != 0).then_some(facts & LOCAL_KIND != 0)
+}
+
+/// Finds out whether a file's system is a local one. May block.
+pub(super) fn learn(file: &File) {
+    if let (Ok(stat), Ok(system)) = (known(file), rustix::fs::fstatfs(file)) {
+        // The field's type differs from machine to machine; the magic numbers have 32 bits.
+        let is_local = LOCAL.contains(&(system.f_type as u64 & 0xffff_ffff));
+        note(&stat, if is_local { LOCAL_KIND } else { OTHER_KIND });
+    }
+}
+
+/// Remembers that a file's system cannot tell whether a read would wait.
+pub(super) fn refuse_reads(file: &File) {
+    if let Ok(stat) = known(file) {
+        note(&stat, REFUSES_READS);
+        SOME_REFUSE.store(true, Ordering::Relaxed);
+    }
+}
+
+fn note(stat: &Statx, fact: u8) {
+    if let Some(facts) = facts(device(stat)) {
+        facts.fetch_or(fact, Ordering::Relaxed);
+    }
+}
+
+pub(super) fn refuses_reads(file: &File) -> bool {
+    SOME_REFUSE.load(Ordering::Relaxed) && known(file).is_ok_and(|stat| stat_refuses_reads(&stat))
+}
+
+pub(super) fn stat_refuses_reads(stat: &Statx) -> bool {
+    facts(device(stat)).is_some_and(|facts| facts.load(Ordering::Relaxed) & REFUSES_READS != 0)
+}

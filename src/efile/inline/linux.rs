@@ -1,0 +1,182 @@
+//! Linux: preadv2(2) with `RWF_NOWAIT` and openat2(2) with `RESOLVE_CACHED`.
+//!
+//! What these flags do not cover, and what is done about it:
+//!
+//! - Linux 5.9 and 5.10 answer a read with 0 in the middle of a file: no attempts there.
+//! - With `O_DIRECT` a read waits for the disk all the same: no attempts on such files.
+//! - Of an open, only the look-up of the name is known not to wait. Opening a FIFO waits for its other end; a file under a
+//!   lease for its holder; a file of FUSE or NFS for whoever serves it, and so does its metadata. So a name is first opened
+//!   with `O_PATH`, which waits for nobody, and only a regular file of a local file system is looked into; `O_NONBLOCK`
+//!   is against leases.
+
+use std::fs::{File, Metadata};
+use std::io::IoSliceMut;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Statx};
+use rustix::io::{Errno, ReadWriteFlags};
+
+use super::file_systems::{is_local, known, refuse_reads, stat_refuses_reads};
+use super::{Attempt, MAX_SIZE, Miss};
+
+pub(super) use super::file_systems::{learn, refuses_reads};
+
+/// Whether reads of files with these flags may be attempted on this kernel.
+pub(super) fn can_read(flags: i32) -> bool {
+    !OFlags::from_bits_retain(flags as _).contains(OFlags::DIRECT)
+        && reads_are_right(rustix::system::uname().release().to_bytes())
+}
+
+fn reads_are_right(release: &[u8]) -> bool {
+    let mut numbers = release.split(|byte| !byte.is_ascii_digit()).map(number);
+    match (numbers.next().flatten(), numbers.next().flatten()) {
+        (Some(major), Some(minor)) => !matches!((major, minor), (5, 9 | 10)),
+        _ => false,
+    }
+}
+
+fn number(digits: &[u8]) -> Option<u32> {
+    str::from_utf8(digits).ok()?.parse().ok()
+}
+
+pub(super) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
+    // What the system would find invalid is no sign of a file system that refuses.
+    let end = offset.checked_add(bytes.len() as u64).filter(|&end| i64::try_from(end).is_ok());
+    if end.is_none() {
+        return Err(Miss::NotCached);
+    }
+    let mut done = 0;
+    loop {
+        // Fewer bytes than asked for may mean the end of the file, or that only the beginning is in the cache.
+        match read_some(file, &mut bytes[done..], offset + done as u64)? {
+            0 => return Ok(done),
+            count => done += count,
+        }
+        if done == bytes.len() {
+            return Ok(done);
+        }
+    }
+}
+
+pub(super) fn read(file: &File, bytes: &mut [u8]) -> Attempt<usize> {
+    const AT_CURSOR: u64 = u64::MAX;
+    read_some(file, bytes, AT_CURSOR)
+}
+
+fn read_some(file: &File, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
+    rustix::io::preadv2(file, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::NOWAIT).map_err(
+        |error| match error {
+            // The last two are those of a system call filter.
+            Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS | Errno::PERM => {
+                refuse_reads(file);
+                Miss::Refused
+            }
+            _ => Miss::NotCached,
+        },
+    )
+}
+
+pub(crate) fn metadata(path: &Path) -> Attempt<Metadata> {
+    let (file, _) = look_up(path, OFlags::empty())?;
+    Ok(file.metadata()?)
+}
+
+pub(crate) fn symlink_metadata(path: &Path) -> Attempt<Metadata> {
+    let (file, _) = look_up(path, OFlags::NOFOLLOW)?;
+    Ok(file.metadata()?)
+}
+
+/// Whether these flags say no more than that a file is to be read.
+pub(crate) fn can_open(flags: OFlags) -> bool {
+    (OFlags::CLOEXEC | OFlags::NOFOLLOW).contains(flags)
+}
+
+pub(crate) fn open(path: &Path, flags: OFlags) -> Attempt<File> {
+    debug_assert!(can_open(flags));
+    look_up_regular(path, flags & OFlags::NOFOLLOW)?;
+    open_regular(path, flags)
+}
+
+pub(crate) fn read_file(path: &Path) -> Attempt<Vec<u8>> {
+    let stat = look_up_regular(path, OFlags::empty())?;
+    let size = usize::try_from(stat.stx_size).ok().filter(|&size| size < MAX_SIZE).ok_or(Miss::NotCached)?;
+    if !can_read(0) || stat_refuses_reads(&stat) {
+        return Err(Miss::Refused);
+    }
+    // One more, so that there is room for the end of the file to be seen.
+    let mut bytes = vec![0; size + 1];
+    match read_at(&open_regular(path, OFlags::CLOEXEC)?, &mut bytes, 0)? {
+        count if count <= size => {
+            bytes.truncate(count);
+            Ok(bytes)
+        }
+        _ => Err(Miss::NotCached),
+    }
+}
+
+/// What is known of a regular file, if the name leads to one.
+fn look_up_regular(path: &Path, follow: OFlags) -> Attempt<Statx> {
+    let (_, stat) = look_up(path, follow)?;
+    let is_regular = FileType::from_raw_mode(stat.stx_mode.into()).is_file();
+    is_regular.then_some(stat).ok_or(Miss::NotCached)
+}
+
+/// Opens what was found to be a regular file, for reading.
+fn open_regular(path: &Path, flags: OFlags) -> Attempt<File> {
+    let file = open_cached(path, flags | OFlags::NONBLOCK)?;
+    rustix::fs::fcntl_setfl(&file, OFlags::empty()).map_err(|_| Miss::NotCached)?;
+    Ok(file)
+}
+
+/// What a name of a local file system leads to.
+fn look_up(path: &Path, follow: OFlags) -> Attempt<(File, Statx)> {
+    let file = open_cached(path, OFlags::PATH | OFlags::CLOEXEC | follow)?;
+    let stat = known(&file).map_err(|_| Miss::NotCached)?;
+    match is_local(&stat) {
+        Some(true) => Ok((file, stat)),
+        Some(false) => Err(Miss::NotCached),
+        None => Err(Miss::Unknown(file)),
+    }
+}
+
+fn open_cached(path: &Path, flags: OFlags) -> Attempt<File> {
+    /// Relaxed: an attempt too many does no harm.
+    static REFUSED: AtomicBool = AtomicBool::new(false);
+    if REFUSED.load(Ordering::Relaxed) {
+        return Err(Miss::Refused);
+    }
+    match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED) {
+        Ok(file) => Ok(file.into()),
+        Err(error @ (Errno::NOENT | Errno::NOTDIR)) => Err(Miss::Error(error.into())),
+        // A kernel before 5.12, or a system call filter.
+        Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => {
+            REFUSED.store(true, Ordering::Relaxed);
+            Err(Miss::Refused)
+        }
+        Err(_) => Err(Miss::NotCached),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_that_end_files_too_early_are_known() {
+        for (release, right) in [
+            ("6.18.44", true),
+            ("5.8.0-63-generic", true),
+            ("5.9.16", false),
+            ("5.10", false),
+            ("5.10.0-8-amd64", false),
+            ("5.11.0", true),
+            ("4.19.0", true),
+            ("15.9.0", true),
+            ("unknown", false),
+            ("", false),
+        ] {
+            assert_eq!(reads_are_right(release.as_bytes()), right, "{release:?}");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! What the caches answer, and what they leave to the pool. The pool has no threads, so what is ready was answered at once.
+//!
+//! A test whose file system cannot tell what it has in its cache says so and ends.
+
+use std::io::{self, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::task::Poll;
+
+use rustix::fs::{Advice, OFlags};
+use rustix::io::Errno;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
+
+use super::{CANCELLED, DONE, finish, poll, stepped};
+use crate::aio_pool::{Pool, Port};
+use crate::efile::inline::{self, Miss};
+use crate::efile::observe::Stage::{self, InternalEntry, InternalReturn, Return};
+use crate::efile::observe::operations;
+use crate::efile::{Command, Driver, Request};
+use crate::fs::{File, OpenOptions};
+
+/// An attempt in vain, then the pool's work.
+const MISSED: [Stage; 5] = [InternalEntry, InternalReturn, InternalEntry, InternalReturn, Return(0)];
+const PAGE: usize = 4096;
+
+fn stepped_inline() -> (Pool, Driver, Port) {
+    let (pool, driver, port) = stepped();
+    (pool, driver.inline(true), port)
+}
+
+fn contents() -> Vec<u8> {
+    (0..3 * PAGE).map(|index| (index / 7) as u8).collect()
+}
+
+/// A file whose contents are on the disk and in the cache, in a folder whose file system can tell.
+fn cached() -> Option<(TempDir, PathBuf)> {
+    for folder in [std::env::temp_dir(), "/var/tmp".into(), env!("CARGO_MANIFEST_DIR").into()] {
+        let Ok(folder) = tempfile::tempdir_in(folder) else { continue };
+        let path = folder.path().join("file");
+        std::fs::write(&path, contents()).unwrap();
+        let (pool, driver, _) = stepped_inline();
+        let file = finish(&pool, OpenOptions::new().read(true).open_with(&driver, &path)).unwrap();
+        std::fs::File::open(&path).unwrap().sync_all().unwrap();
+        if finish_now(file.read_at(vec![0; 1], 0)).is_some() {
+            return Some((folder, path));
+        }
+    }
+    eprintln!("SKIPPED: no file system here tells what it has in its cache");
+    None
+}
+
+/// Takes pages from the cache.
+fn evict(path: &Path, from: usize) {
+    let file = std::fs::File::open(path).unwrap();
+    rustix::fs::fadvise(&file, from as u64, None, Advice::DontNeed).unwrap();
+}
+
+fn finish_now<F: Future>(future: F) -> Option<F::Output> {
+    match poll(pin!(future)) {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => None,
+    }
+}
+
+fn open(pool: &Pool, driver: &Driver, path: &Path) -> File {
+    finish(pool, OpenOptions::new().read(true).open_with(driver, path)).unwrap()
+}
+
+#[test]
+fn a_cached_read_is_answered_at_once() {
+    let Some((_folder, path)) = cached() else { return };
+    let (pool, driver, _) = stepped_inline();
+    let file = open(&pool, &driver, &path);
+    for (size, offset, count) in
+        [(PAGE, 0, PAGE), (100, 50, 100), (PAGE, 3 * PAGE - 10, 10), (PAGE, 3 * PAGE, 0), (0, 0, 0)]
+    {
+        let (answer, buffer) = finish_now(file.read_at(vec![0; size], offset as u64)).unwrap();
+        assert_eq!(answer.unwrap(), count);
+        assert_eq!(buffer.len(), size);
+        assert_eq!(buffer[..count], contents()[offset..offset + count]);
+    }
+    assert_eq!(operations(file.port())[1..], [const { (Command::Preadv, DONE) }; 5].map(|(c, s)| (c, s.to_vec())));
+    assert!(!pool.run_one());
+}
+
+#[test]
+fn the_cursor_reads_at_once() {
+    let Some((_folder, path)) = cached() else { return };
+    let (pool, driver, _) = stepped_inline();
+    let mut file = open(&pool, &driver, &path);
+    let mut bytes = [0; 100];
+    assert_eq!(finish_now(file.read(&mut bytes)).unwrap().unwrap(), 100);
+    assert_eq!(bytes[..], contents()[..100]);
+    // A seek is for the pool; the cursor is the same one.
+    finish(&pool, file.seek(SeekFrom::Current(50))).unwrap();
+    let mut rest = Vec::new();
+    finish_now(file.read_to_end(&mut rest)).unwrap().unwrap();
+    assert_eq!(rest, contents()[150..]);
+    let reads = operations(file.port()).into_iter().filter(|(command, _)| *command == Command::Read);
+    assert!(reads.map(|(_, stages)| stages).all(|stages| stages == DONE));
+    // As it is without an answer from the cache.
+    file.set_inline(false);
+    assert!(finish_now(file.read(&mut bytes)).is_none());
+    assert_eq!(finish(&pool, file.read(&mut bytes)).unwrap(), 0);
+}
+
+#[test]
+fn what_is_not_cached_goes_to_the_pool() {
+    let Some((_folder, path)) = cached() else { return };
+    let (pool, driver, _) = stepped_inline();
+    let file = open(&pool, &driver, &path);
+    evict(&path, 0);
+    let (answer, buffer) = {
+        let mut read = pin!(file.read_at(vec![0; 3 * PAGE], 0));
+        assert!(poll(read.as_mut()).is_pending());
+        finish(&pool, read)
+    };
+    assert_eq!(answer.unwrap(), 3 * PAGE);
+    assert_eq!(buffer, contents());
+    assert_eq!(operations(file.port())[1], (Command::Preadv, MISSED.to_vec()));
+}
+
+#[test]
+fn what_is_cached_in_part_is_read_whole_at_an_offset() {
+    let Some((_folder, path)) = cached() else { return };
+    let (pool, driver, _) = stepped_inline();
+    let mut file = open(&pool, &driver, &path);
+    evict(&path, PAGE);
+    let (answer, buffer) = {
+        let mut read = pin!(file.read_at(vec![0; 3 * PAGE], 0));
+        assert!(poll(read.as_mut()).is_pending());
+        finish(&pool, read)
+    };
+    assert_eq!(answer.unwrap(), 3 * PAGE);
+    assert_eq!(buffer, contents());
+    // At the cursor what is there is an answer, and nothing is lost.
+    evict(&path, PAGE);
+    let mut all = Vec::new();
+    finish(&pool, file.read_to_end(&mut all)).unwrap();
+    assert_eq!(all, contents());
+}
+
+#[test]
+fn a_large_read_is_not_attempted() {
+    let Some((_folder, path)) = cached() else { return };
+    let (pool, driver, _) = stepped_inline();
+    let file = open(&pool, &driver, &path);
+    finish(&pool, file.read_at(vec![0; inline::MAX_SIZE + 1], 0)).0.unwrap();
+    assert_eq!(operations(file.port())[1], (Command::Preadv, DONE.to_vec()));
+}
+
+#[test]
+fn a_miss_dropped_in_the_queue_is_cancelled() {
+    let Some((_folder, path)) = cached() else { return };
+    let (pool, driver, _) = stepped_inline();
+    let file = open(&pool, &driver, &path);
+    evict(&path, 0);
+    assert!(finish_now(file.read_at(vec![0; PAGE], 0)).is_none());
+    assert_eq!(operations(file.port())[1].1, [InternalEntry, InternalReturn, Return(CANCELLED)]);
+}
+
+#[test]
+fn a_file_system_that_refuses_is_asked_once() {
+    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+        eprintln!("SKIPPED: there is no /dev/shm");
+        return;
+    };
+    let path = folder.path().join("file");
+    std::fs::write(&path, contents()).unwrap();
+    let (pool, driver, _) = stepped_inline();
+    for name in ["first", "second"] {
+        let file = open(&pool, &driver, &path);
+        for _ in 0..2 {
+            let (answer, buffer) = finish(&pool, file.read_at(vec![0; PAGE], PAGE as u64));
+            assert_eq!(answer.unwrap(), PAGE);
+            assert_eq!(buffer, contents()[PAGE..2 * PAGE]);
+        }
+        let stages: Vec<_> = operations(file.port())[1..].iter().map(|(_, stages)| stages.len()).collect();
+        // Another test's file may have been the first there.
+        let asked = name == "first" && stages == [MISSED.len(), DONE.len()];
+        assert!(asked || stages == [DONE.len(); 2], "the {name} file: {stages:?}");
+    }
+    assert!(file_is_kept_out_of_attempts(&pool, &driver, &path));
+}
+
+/// A switch does not undo what is known of the file system.
+fn file_is_kept_out_of_attempts(pool: &Pool, driver: &Driver, path: &Path) -> bool {
+    let file = open(pool, driver, path);
+    file.set_inline(true);
+    finish(pool, file.read_at(vec![0; 1], 0)).0.unwrap();
+    operations(file.port())[1].1 == DONE
+}
+
+#[test]
+fn names_are_looked_up_at_once() {
+    let Some((folder, path)) = cached() else { return };
+    let (pool, driver, port) = stepped_inline();
+    let look = |path: &Path| {
+        let request = Request::new(Command::Fstat).s1(path).i1(-1);
+        driver.try_or_run(
+            request,
+            |request| inline::metadata(request.path()?),
+            |request| std::fs::metadata(request.path()?),
+        )
+    };
+    // Here the file system is learned, at the latest.
+    finish(&pool, look(&path)).unwrap();
+    while pool.run_one() {}
+    let missing = folder.path().join("missing");
+    assert!(!missing.try_exists().unwrap());
+    let (known, missing) = (finish_now(look(&path)).unwrap(), finish_now(look(&missing)).unwrap());
+    assert_eq!(known.unwrap().len(), contents().len() as u64);
+    assert_eq!(missing.unwrap_err().raw_os_error(), Some(Errno::NOENT.raw_os_error()));
+    let with_nul = finish_now(look(Path::new("a\0b"))).unwrap();
+    assert_eq!(with_nul.unwrap_err().raw_os_error(), Some(Errno::INVAL.raw_os_error()));
+    let stages = |errno: Errno| vec![InternalEntry, InternalReturn, Return(errno.raw_os_error())];
+    let of_names: Vec<_> = operations(port).into_iter().skip(1).map(|(_, stages)| stages).collect();
+    assert_eq!(of_names, [DONE.to_vec(), stages(Errno::NOENT), stages(Errno::INVAL)]);
+
+    let opened = finish_now(OpenOptions::new().read(true).open_with(&driver, &path)).unwrap().unwrap();
+    assert_eq!(operations(opened.port()), [(Command::Open, DONE.to_vec())]);
+    let flags = rustix::fs::fcntl_getfl(&opened).unwrap();
+    assert!(!flags.contains(OFlags::NONBLOCK));
+}
+
+/// Whatever a name leads to, an attempt gives what the pool would give, or nothing.
+#[test]
+fn an_attempt_answers_as_std_does() {
+    let Some((folder, path)) = cached() else { return };
+    let folder = folder.path();
+    for (target, link) in [("file", "link"), ("missing", "dangling"), ("loop", "loop"), (".", "folder")] {
+        std::os::unix::fs::symlink(target, folder.join(link)).unwrap();
+    }
+    std::fs::write(folder.join("empty"), b"").unwrap();
+    std::fs::write(folder.join("large"), vec![1; inline::MAX_SIZE]).unwrap();
+    std::fs::write(folder.join("largest"), vec![1; inline::MAX_SIZE - 1]).unwrap();
+    let fifo = folder.join("fifo");
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let mut names: Vec<PathBuf> = [
+        "file",
+        "link",
+        "dangling",
+        "loop",
+        "folder",
+        "missing",
+        "file/under",
+        "folder/file",
+        "empty",
+        "large",
+        "largest",
+        ".",
+    ]
+    .map(|name| folder.join(name))
+    .to_vec();
+    names.extend(["", "/dev/null", "/proc/self/status", "/"].map(PathBuf::from));
+    names.push(folder.join("n".repeat(300)));
+    teach(&path);
+    for name in &names {
+        let of = |metadata: std::fs::Metadata| {
+            use std::os::unix::fs::MetadataExt;
+            (metadata.ino(), metadata.dev(), metadata.mode(), metadata.len(), metadata.modified().unwrap())
+        };
+        same(name, inline::metadata(name).map(of), std::fs::metadata(name).map(of));
+        same(name, inline::symlink_metadata(name).map(of), std::fs::symlink_metadata(name).map(of));
+        same(name, inline::read_file(name), std::fs::read(name));
+        let opened = |file: std::fs::File| of(file.metadata().unwrap());
+        same(name, inline::open(name, OFlags::CLOEXEC).map(opened), std::fs::File::open(name).map(opened));
+    }
+    assert_eq!(inline::read_file(&path).unwrap(), contents());
+    assert!(matches!(inline::open(&fifo, OFlags::CLOEXEC), Err(Miss::NotCached)), "it would wait for a writer");
+    assert!(matches!(inline::read_file(&fifo), Err(Miss::NotCached)));
+    for changes in [OFlags::TRUNC, OFlags::WRONLY, OFlags::RDWR, OFlags::CREATE, OFlags::APPEND, OFlags::DIRECT] {
+        assert!(!inline::can_open(OFlags::CLOEXEC | changes), "{changes:?}");
+    }
+}
+
+fn teach(path: &Path) {
+    let (pool, driver, _) = stepped_inline();
+    finish(&pool, OpenOptions::new().read(true).open_with(&driver, path)).unwrap();
+    while pool.run_one() {}
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(name: &Path, attempt: inline::Attempt<T>, std: io::Result<T>) {
+    match (attempt, std) {
+        (Err(Miss::NotCached | Miss::Refused | Miss::Unknown(_)), _) => {}
+        (Ok(value), Ok(right)) => assert_eq!(value, right, "{name:?}"),
+        (Err(Miss::Error(error)), Err(right)) => assert_eq!(error.raw_os_error(), right.raw_os_error(), "{name:?}"),
+        (attempt, right) => panic!("{name:?}: {attempt:?} instead of {right:?}"),
+    }
+}
+
+#[test]
+fn a_task_with_all_answers_in_the_cache_gives_way() {
+    const READS: usize = 10_000;
+    let Some((_folder, path)) = cached() else { return };
+    let driver = Driver::new(Pool::builder().threads(1).build()).inline(true);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let done = std::rc::Rc::new(std::cell::Cell::new(0));
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async {
+        let file = OpenOptions::new().read(true).open_with(&driver, &path).await.unwrap();
+        let reader = tokio::task::spawn_local({
+            let done = std::rc::Rc::clone(&done);
+            async move {
+                let mut buffer = vec![0; 16];
+                for _ in 0..READS {
+                    let (answer, back) = file.read_at(buffer, 0).await;
+                    answer.unwrap();
+                    buffer = back;
+                    done.set(done.get() + 1);
+                }
+            }
+        });
+        let other = tokio::task::spawn_local({
+            let done = std::rc::Rc::clone(&done);
+            async move { done.get() }
+        });
+        let seen = other.await.unwrap();
+        assert!(seen > 0 && seen < READS, "the other task had its turn after {seen} reads");
+        reader.await.unwrap();
+    });
+}

@@ -20,6 +20,7 @@
 //! - [`user_trace`]: the application's own events, [`p!`].
 //! - [`probes`]: what the build makes of `provider.d`; [`sdt`]: what it is made of, for provider definitions of your own
 //!   ([`include_provider!`]).
+//! - [`writing_a_driver`]: your own blocking work on the pool, seen as file operations are.
 #![cfg_attr(not(unix), allow(unused))]
 
 #[cfg(not(unix))]
@@ -43,6 +44,9 @@ mod sync;
 pub mod tag;
 mod thread_progress;
 pub mod user_trace;
+#[cfg(doc)]
+#[doc = include_str!("../docs/writing-a-driver.md")]
+pub mod writing_a_driver {}
 
 #[doc(no_inline)]
 pub use probe::probe;

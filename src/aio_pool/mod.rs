@@ -50,6 +50,8 @@
 //! # }
 //! ```
 //!
+//! What its probes would be, and how scripts show them: [writing a driver](crate::writing_a_driver).
+//!
 //! # Queues
 //!
 //! Each I/O thread has a queue of its own. A job goes to a thread that is idle; is none, to a new thread; are all started,

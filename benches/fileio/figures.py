@@ -153,10 +153,9 @@ def judged(say, cell, asked, place, full):
 
 
 def run(cell, peer, directory, seconds):
-    inline = {"DYNTRACE_INLINE": "1"} if "inline" in peer else {}
-    command = [BINARY, "--peer", peer.replace("-inline", ""), "--operation", cell.operation, "--in-flight", str(cell.in_flight),
+    command = [BINARY, "--peer", peer, "--operation", cell.operation, "--in-flight", str(cell.in_flight),
                "--dir", directory, "--seconds", str(seconds)]
-    done = subprocess.run(command, env=os.environ | inline, preexec_fn=go_first, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(command, preexec_fn=go_first, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
 
 

@@ -21,6 +21,9 @@ use crate::task::Task;
 pub enum Peer {
     DyntraceMt,
     DyntraceCt,
+    /// What the page and dentry caches hold is answered on the caller's thread.
+    DyntraceInlineMt,
+    DyntraceInlineCt,
     TokioFsMt,
     TokioFsCt,
     /// std's functions, one `spawn_blocking` an operation.
@@ -41,6 +44,14 @@ impl Peer {
         match self {
             Peer::DyntraceMt => on_tokio::run(multi_thread(), tasks, dyntrace::run),
             Peer::DyntraceCt => on_tokio::run(current_thread(), tasks, dyntrace::run),
+            Peer::DyntraceInlineMt => {
+                dyntrace::answer_inline();
+                on_tokio::run(multi_thread(), tasks, dyntrace::run)
+            }
+            Peer::DyntraceInlineCt => {
+                dyntrace::answer_inline();
+                on_tokio::run(current_thread(), tasks, dyntrace::run)
+            }
             Peer::TokioFsMt => on_tokio::run(multi_thread(), tasks, tokio_fs::run),
             Peer::TokioFsCt => on_tokio::run(current_thread(), tasks, tokio_fs::run),
             Peer::SpawnBlockingMt => on_tokio::run(multi_thread(), tasks, spawn_blocking::run),

@@ -48,9 +48,6 @@ struct Progress {
 impl Flight {
     /// For a session that records into `process_folder`.
     pub fn new(slot: usize, process_folder: &Path, options: &Options) -> Flight {
-        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let trace = process_folder.parent().unwrap_or(process_folder);
-        let folder = trace.with_file_name(format!("{}-snapshots", name(trace)));
         let causes = Cause::ALL.map(|cause| Progress {
             // Those before belong to another session.
             requests: SLOTS[slot].requests[cause as usize].load(Acquire),
@@ -59,8 +56,8 @@ impl Flight {
         });
         Flight {
             slot,
-            folder,
-            process: name(process_folder),
+            folder: options.snapshots_directory(),
+            process: process_folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             limit: options.triggers.snapshots,
             causes,
             snapshots: Vec::new(),

@@ -7,6 +7,8 @@ mod doctor;
 mod elf;
 mod escape;
 mod exit;
+#[cfg(target_os = "linux")]
+mod filter;
 mod list;
 mod losses;
 mod operation;
@@ -123,6 +125,10 @@ enum Command {
     /// Write the last events of a process that keeps them to a trace
     Snapshot(snapshot::Arguments),
     #[cfg(target_os = "linux")]
+    #[command(after_long_help = filter::HELP)]
+    /// Have a process that records itself take other probes, or others of their events
+    Filter(filter::Arguments),
+    #[cfg(target_os = "linux")]
     #[command(after_long_help = recover::HELP)]
     /// Make a plain trace of one that a crash or damage left
     Recover(recover::Arguments),
@@ -230,6 +236,8 @@ fn perform(command: Command) -> Outcome {
         Command::Record(arguments) => record::record(&arguments),
         #[cfg(target_os = "linux")]
         Command::Snapshot(arguments) => snapshot::snapshot(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Filter(arguments) => filter::filter(&arguments),
         #[cfg(target_os = "linux")]
         Command::Recover(arguments) => recover::recover(&arguments),
         #[cfg(target_os = "linux")]

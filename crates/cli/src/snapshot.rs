@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use anyhow::anyhow;
 use dyntrace::recorder::control::protocol::{Record, Request};
 
-use crate::exit::{self, Failure, Outcome};
+use crate::exit::{Failure, Outcome};
 use crate::record::summary::Summary;
 use crate::record::{folder, process};
 
@@ -47,7 +46,7 @@ pub fn snapshot(arguments: &Arguments) -> Outcome {
     let mut connection = process::connect(arguments.pid)?;
     let session = match arguments.session {
         Some(session) => session,
-        None => only_one(arguments.pid, &connection.request(&Request::Status).map_err(process::refusal)?)?,
+        None => overwriting(arguments.pid, &connection.request(&Request::Status).map_err(process::refusal)?)?,
     };
     let directory = folder::choose(arguments.output.as_deref(), "snapshot")?;
     connection.request(&Request::Snapshot(session, directory.clone())).map_err(process::refusal)?;
@@ -57,20 +56,12 @@ pub fn snapshot(arguments: &Arguments) -> Outcome {
     Ok(status)
 }
 
-fn only_one(pid: u32, status: &[Record]) -> Result<u32, Failure> {
+fn overwriting(pid: u32, status: &[Record]) -> Result<u32, Failure> {
     let overwriting = status.iter().filter(|record| record.get("mode") == Some("overwrite"));
     let sessions: Vec<u64> = overwriting.filter_map(|record| record.number("session")).collect();
-    match *sessions {
-        [session] => u32::try_from(session).map_err(|_| anyhow!("process {pid} names the session {session}").into()),
-        [] => Err(Failure::new(
-            exit::NO_PROBES,
-            anyhow!(
-                "process {pid} keeps no last events: start dyntrace record -p {pid} --overwrite, and take snapshots meanwhile"
-            ),
-        )),
-        _ => Err(Failure::new(
-            exit::USAGE,
-            anyhow!("process {pid} has several sessions that overwrite: choose one of {sessions:?} with --session"),
-        )),
-    }
+    process::only_one(pid, &sessions, || {
+        format!(
+            "process {pid} keeps no last events: start dyntrace record -p {pid} --overwrite, and take snapshots meanwhile"
+        )
+    })
 }

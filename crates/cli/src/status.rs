@@ -87,7 +87,12 @@ fn lines(pid: u32, records: &[Record]) -> String {
         let get = |name| escape::name(session.get(name).unwrap_or("?"));
         let (number, threads, lost, options) = (get("session"), get("threads"), get("lost"), get("options"));
         let bytes = HumanBytes(session.number("bytes").unwrap_or(0));
-        text += &format!("  session {number}: {threads} threads, {bytes}, {lost} lost; {options}\n");
+        let count = |name| session.number(name).unwrap_or(0);
+        let snapshots = match (count("snapshots"), count("suppressed")) {
+            (0, 0) => String::new(),
+            (taken, suppressed) => format!(", {taken} snapshots and {suppressed} suppressed"),
+        };
+        text += &format!("  session {number}: {threads} threads, {bytes}, {lost} lost{snapshots}; {options}\n");
     }
     text
 }

@@ -32,6 +32,10 @@ fn role() {
             }
         }),
         "exit" => std::process::exit(argument.parse().unwrap()),
+        "panic" => {
+            fire(0, 100);
+            panic!("a role");
+        }
         "die" => raise(Signal::SIGKILL).unwrap(),
         // Events until the input ends; a line for each piece of input after which some more were fired.
         "serve" => {
@@ -271,6 +275,8 @@ fn wrong_use() {
     for (arguments, what) in [
         (&["-o", "there", "--", "true"][..], "there is there already: remove it"),
         (&["--size", "1K", "--", "true"], "from 64K to 64G"),
+        (&["--on-panic", "--", "true"], "--overwrite"),
+        (&["--overwrite", "--slower", "1s", "--probes", "aio*", "--", "true"], "have them among the probes"),
         (&["--command", "MOVE", "--", "true"], "the commands are OPEN"),
         (&["-p", "1", "--", "true"], "cannot be used with"),
         (&[], "COMMAND"),
@@ -380,10 +386,59 @@ fn the_last_events_meanwhile_and_after_a_crash() {
 }
 
 #[test]
+fn the_last_events_before_a_panic() {
+    let place = Place::new();
+    let ran = place.record(&["--overwrite", "--slower", "1h"], "exit 0");
+    ran.says(2, "expected a time in ns, us, ms or s");
+    let ran = place.record(&["--overwrite", "--on-panic", "--slower", "3600s", "-o", "trace"], "panic");
+    // The test harness catches the panic, and says so.
+    ran.says(101, "\n1 snapshot: trace-snapshots/record-");
+    let snapshot = ran.err.trim_end().rsplit(' ').next().unwrap().to_owned();
+    assert!(snapshot.ends_with("-1-panic"), "{ran:?}");
+    assert_eq!(place.events(&snapshot).last().unwrap()["i2"], 99);
+    assert!(!place.record(&["--overwrite", "--on-panic", "-o", "another"], "exit 0").err.contains("snapshot"));
+    assert!(!place.path("another-snapshots").exists(), "what was made for nothing is removed");
+}
+
+#[test]
+fn a_filter_that_changes() {
+    let place = Place::new();
+    let mut firing = place.controlled();
+    let pid = firing.pid();
+    place.run(&["filter", "-p", &pid]).says(65, "records nothing: start dyntrace record -p");
+    let recording =
+        place.dyntrace(&["record", "--json", "-o", "trace", "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_session(&place, &pid);
+    for (filter, is_recorded) in [
+        (&["--tag", "other-*"][..], false),
+        (&["--tag", "req-?", "--failed"], true),
+        (&["--probes", "efile_drv__*,aio_pool-add"], false),
+        (&[], true),
+    ] {
+        place.run(&[&["filter", "-p", &pid], filter].concat()).says(0, "");
+        let before = place.events("trace").len();
+        firing.fire();
+        let recorded = place.events("trace").len() - before;
+        assert_eq!(recorded, if is_recorded { 100 } else { 0 }, "{filter:?}");
+    }
+    let second = place.dyntrace(&["record", "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap();
+    while !place.run(&["status", "-p", &pid]).out.contains("2 sessions") {}
+    place.run(&["filter", "-p", &pid]).says(2, "several such sessions: choose one of [");
+    place.run(&["filter", "-p", &pid, "--session", "4711"]).says(1, "there is no session 4711");
+    place.run(&["filter", "-p", &pid, "--session", "1", "--failed"]).says(0, "");
+    for recording in [recording, second] {
+        send(&recording, Signal::SIGINT);
+        assert!(recording.wait_with_output().unwrap().status.success());
+    }
+}
+
+#[test]
 fn processes_that_cannot_be_controlled() {
     let place = Place::new();
     let pid = std::process::id().to_string();
-    for arguments in [&["record", "-p", &pid][..], &["snapshot", "-p", &pid], &["status", "-p", &pid]] {
+    for arguments in
+        [&["record", "-p", &pid][..], &["snapshot", "-p", &pid], &["filter", "-p", &pid], &["status", "-p", &pid]]
+    {
         place.run(arguments).says(65, "has no control socket: start it with DYNTRACE=control");
     }
     place.run(&["status", "-p", "4194305"]).says(65, "there is no process 4194305");

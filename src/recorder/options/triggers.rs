@@ -1,5 +1,7 @@
 //! What has a session that overwrites write out what it holds.
 
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Mode, Options, names};
@@ -65,6 +67,15 @@ impl Triggers {
 }
 
 impl Options {
+    /// Where the snapshots of [`triggers`](Options::triggers) go: beside the folder of the trace.
+    pub fn snapshots_directory(&self) -> PathBuf {
+        // As it is without links, which is known once it is there.
+        let directory = fs::canonicalize(&self.directory).unwrap_or_else(|_| self.directory.clone());
+        let mut name = directory.file_name().unwrap_or_default().to_owned();
+        name.push("-snapshots");
+        directory.with_file_name(name)
+    }
+
     /// Why these triggers would never do anything.
     pub(crate) fn idle_triggers(&self) -> Option<&'static str> {
         let records = |probe| names(&self.probes, "dyntrace", probe);

@@ -2,10 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use dyntrace::recorder::{Mode, Options};
+use dyntrace::recorder::{Mode, Options, OptionsError};
 
-use crate::view::names;
+use crate::exit::{self, Failure};
+
+use super::wanted::Wanted;
 
 /// The examples and the exit statuses.
 pub const HELP: &str = "\
@@ -13,9 +16,10 @@ Examples:
   dyntrace record -- target/release/server --port 8080
   dyntrace record -o trace --probes 'efile_drv*,aio_pool*' --tag 'req-*' -- target/release/server
   dyntrace record --overwrite --size 4M -- target/release/server
+  dyntrace record --overwrite --slower 100ms --on-panic -- target/release/server
   dyntrace record -p 4711 -o trace --command RENAME --failed
 
-A pattern has * for any text and ? for one character. Sizes may end in K, M or G.
+A pattern has * for any text and ? for one character. Sizes may end in K, M or G, times end in ns, us, ms or s.
 
 Exit status: that of the command, 128 and the signal's number if a signal ended it. Where that is 0, and with -p:
     0  everything was recorded
@@ -36,21 +40,20 @@ pub struct Arguments {
     /// Record a running process, until an interrupt or until it ends
     #[arg(short, long, conflicts_with = "command_line", value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: Option<u32>,
-    /// Only such probes: efile_drv*, aio_pool-add, shop:*
-    #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
-    probes: Vec<String>,
-    /// Only events with such a user tag, where they have one
-    #[arg(long, value_name = "GLOB")]
-    tag: Option<String>,
-    /// Only events of this command of the file driver, by name or number: RENAME
-    #[arg(long, value_name = "NAME", value_parser = names::command)]
-    command: Option<i32>,
-    /// Only those events that say that something failed, where they say such things
-    #[arg(long)]
-    failed: bool,
+    #[command(flatten)]
+    wanted: Wanted,
     /// Keep the newest events of each thread, not all of them; dyntrace snapshot takes them out meanwhile
     #[arg(long)]
     overwrite: bool,
+    /// Write what is kept to a trace in DIR-snapshots when a file operation takes longer: 100ms
+    #[arg(long, value_name = "TIME", requires = "overwrite", value_parser = slower)]
+    slower: Option<Duration>,
+    /// The same when a thread panics
+    #[arg(long, requires = "overwrite")]
+    on_panic: bool,
+    /// The most such traces for each of the two; there are ten seconds between them [default: 10]
+    #[arg(long, value_name = "N", requires = "overwrite")]
+    snapshots: Option<u32>,
     /// The most that is kept of one thread, in bytes [default: 1G, with --overwrite 1M]
     #[arg(long, value_name = "BYTES", value_parser = size)]
     size: Option<u64>,
@@ -64,21 +67,33 @@ pub struct Arguments {
 
 impl Arguments {
     /// What to record, into `directory`.
-    pub fn options(&self, directory: &Path) -> Options {
+    pub fn options(&self, directory: &Path) -> Result<Options, Failure> {
         let mut options = Options::new(directory);
         options.mode = if self.overwrite { Mode::Overwrite } else { Mode::Stream };
-        options.probes = self.probes.iter().map(|glob| glob.as_str().into()).collect();
+        options.probes = self.wanted.probes();
         options.size = self.size;
-        options.filter.tag = self.tag.as_deref().map(Into::into);
-        options.filter.command = self.command.map(Into::into);
-        options.filter.failed = self.failed;
-        options
+        options.filter = self.wanted.filter();
+        options.triggers.slower = self.slower;
+        options.triggers.on_panic = self.on_panic;
+        options.triggers.snapshots = self.snapshots.unwrap_or(options.triggers.snapshots);
+        // As the program will read them: what makes no sense together is said here.
+        options.to_string().parse().map_err(|error: OptionsError| Failure::new(exit::USAGE, error))
     }
 }
 
 /// A size as the recorder understands it.
 fn size(text: &str) -> Result<u64, String> {
-    let options = format!("record:/,size={}", text.replace(',', "\\,"));
-    let options: Options = options.parse().map_err(|error: dyntrace::recorder::OptionsError| error.to_string())?;
+    let options = parse("size", text)?;
     options.size.ok_or_else(|| "expected a number of bytes".to_owned())
+}
+
+/// A time as the recorder understands it.
+fn slower(text: &str) -> Result<Duration, String> {
+    let options = parse("slower", text)?;
+    options.triggers.slower.ok_or_else(|| "expected a time".to_owned())
+}
+
+fn parse(option: &str, value: &str) -> Result<Options, String> {
+    let options = format!("record:/,mode=overwrite,{option}={}", value.replace(',', "\\,"));
+    options.parse().map_err(|error: OptionsError| error.to_string())
 }

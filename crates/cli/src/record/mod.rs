@@ -7,8 +7,9 @@ pub mod folder;
 pub mod process;
 mod progress;
 pub mod summary;
+pub mod wanted;
 
-use std::fs::DirBuilder;
+use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
@@ -27,7 +28,7 @@ pub use end::end;
 /// Records what the user asked for and says what came of it.
 pub fn record(arguments: &Arguments) -> Outcome {
     let directory = folder::choose(arguments.output.as_deref(), "trace")?;
-    let options = arguments.options(&directory);
+    let options = arguments.options(&directory)?;
     let status = match arguments.pid {
         Some(pid) => process::record(pid, &options).map(|()| None)?,
         None => {
@@ -35,6 +36,8 @@ pub fn record(arguments: &Arguments) -> Outcome {
             Some(run(&arguments.command_line, &options)?)
         }
     };
+    // A program that just ends leaves it, also if there is nothing in it.
+    let _ = fs::remove_dir(options.snapshots_directory());
     match finish(&directory, arguments.json) {
         // The command's own status says more.
         Ok(_) if status.is_some_and(|status| !status.success()) => Ok(like(status)),
@@ -66,5 +69,8 @@ fn finish(directory: &Path, json: bool) -> Result<ExitCode, Failure> {
     let status = summary.say_losses();
     let line = if json { summary.json() } else { summary.line("recording") };
     anstream::eprintln!("{line}");
+    if !json && let Some(line) = summary.snapshots_line() {
+        anstream::eprintln!("{line}");
+    }
     Ok(status)
 }

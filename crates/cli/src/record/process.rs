@@ -61,6 +61,18 @@ pub fn refusal(error: ControlError) -> Failure {
     Failure::new(status, error)
 }
 
+/// The session to choose if there is only one; `none` is what to say if there is none.
+pub fn only_one(pid: u32, sessions: &[u64], none: impl FnOnce() -> String) -> Result<u32, Failure> {
+    match *sessions {
+        [session] => u32::try_from(session).map_err(|_| anyhow!("process {pid} names the session {session}").into()),
+        [] => Err(Failure::new(exit::NO_PROBES, anyhow!(none()))),
+        _ => Err(Failure::new(
+            exit::USAGE,
+            anyhow!("process {pid} has several such sessions: choose one of {sessions:?} with --session"),
+        )),
+    }
+}
+
 /// A number out of the first record of an answer.
 pub fn number(records: &[Record], name: &str) -> Result<u32, Failure> {
     let number = records.first().and_then(|record| record.number(name)).and_then(|number| number.try_into().ok());

@@ -1,10 +1,12 @@
 //! The last line: what was recorded.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use dyntrace_trace::Losses;
+use dyntrace_trace::{Losses, Value};
 use indicatif::HumanBytes;
 use serde::Serialize;
 
@@ -27,6 +29,10 @@ pub struct Summary {
     /// Damaged places.
     damaged: usize,
     bytes: u64,
+    /// Snapshots that a session took by itself: their folders.
+    snapshots: Vec<String>,
+    /// How many causes for snapshots got none.
+    suppressed: u64,
     #[serde(skip)]
     losses: Losses,
 }
@@ -38,7 +44,18 @@ impl Summary {
         let mut events = 0;
         let mut threads = HashSet::new();
         let mut last = None;
-        for event in trace::events(&trace).filter(|event| event.class.provider() != "recorder") {
+        let (mut snapshots, mut suppressed) = (Vec::new(), 0);
+        for event in trace::events(&trace) {
+            if event.class.provider() == "recorder" {
+                match (event.class.probe(), event.field("folder"), event.field("count")) {
+                    ("snapshot", Some(Value::Text(folder)), _) => {
+                        snapshots.push(escape::path(shown(Path::new(OsStr::from_bytes(folder)))))
+                    }
+                    ("suppressed", _, Some(Value::Unsigned(count))) => suppressed += count,
+                    _ => {}
+                }
+                continue;
+            }
             events += 1;
             let thread = (event.process.pid, event.tid);
             if last != Some(thread) {
@@ -47,16 +64,16 @@ impl Summary {
             }
         }
         let losses = trace.losses();
-        let shown =
-            std::env::current_dir().ok().and_then(|here| directory.strip_prefix(here).ok()).unwrap_or(directory);
         Ok(Summary {
-            trace: escape::path(shown),
+            trace: escape::path(shown(directory)),
             processes: trace.processes().len(),
             threads: threads.len(),
             events,
             lost: losses.events(),
             damaged: losses.damaged.len(),
             bytes: progress::bytes(directory),
+            snapshots,
+            suppressed,
             losses,
         })
     }
@@ -80,10 +97,30 @@ impl Summary {
         )
     }
 
+    /// A line about what the session wrote by itself, if there is anything to say.
+    pub fn snapshots_line(&self) -> Option<String> {
+        let suppressed = match self.suppressed {
+            0 => String::new(),
+            1 => ", none for 1 more cause".to_owned(),
+            count => format!(", none for {} more causes", amount(count)),
+        };
+        match (self.snapshots.as_slice(), self.suppressed) {
+            ([], 0) => None,
+            ([], _) => Some(format!("no snapshots{suppressed}")),
+            ([one], _) => Some(format!("1 snapshot{suppressed}: {one}")),
+            ([.., last], _) => Some(format!("{} snapshots{suppressed}, the last: {last}", self.snapshots.len())),
+        }
+    }
+
     /// As one line of JSON.
     pub fn json(&self) -> String {
         serde_json::to_string(self).expect("numbers and a text")
     }
+}
+
+/// A path as it is seen from here.
+fn shown(path: &Path) -> &Path {
+    std::env::current_dir().ok().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
 }
 
 /// A number as people say it: `999`, `1.2 k`, `38 M`.

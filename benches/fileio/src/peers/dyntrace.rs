@@ -6,6 +6,7 @@ use dyntrace::aio_pool::Pool;
 use dyntrace::efile::Driver;
 use dyntrace::fs::{self, File, OpenOptions};
 use tokio::io::AsyncWriteExt;
+use tokio::sync::OnceCell;
 
 use crate::files::{BLOCK, SMALL};
 use crate::task::{Operation, Task};
@@ -58,10 +59,24 @@ pub async fn run(mut task: Task) -> io::Result<u64> {
                 assert_eq!(fs::read(task.small()).await?.len(), SMALL);
             }
         }
-        Operation::Append | Operation::AppendShared => {
+        Operation::Append => {
             let mut file = OpenOptions::new().append(true).create(true).open(task.tail()).await?;
             while task.goes_on() {
                 file.write_all(&[7; BLOCK]).await?;
+                file.sync_data().await?;
+            }
+        }
+        Operation::AppendShared => {
+            // One open file for all tasks, as `write_at` allows: its syncs share system calls.
+            static FILE: OnceCell<File> = OnceCell::const_new();
+            let open = || async { OpenOptions::new().append(true).create(true).open(task.tail()).await };
+            let file = FILE.get_or_try_init(open).await?;
+            let mut buffer = vec![7; BLOCK];
+            while task.goes_on() {
+                // On Linux, a file that was opened for appending takes no notice of the offset.
+                let (count, back) = file.write_at(buffer, 0).await;
+                assert_eq!(count?, BLOCK);
+                buffer = back;
                 file.sync_data().await?;
             }
         }

@@ -56,7 +56,7 @@ mod operation;
 mod request;
 mod sync;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 #[cfg_attr(not(recorded), path = "untimed.rs")]
 mod timed;
 
@@ -65,5 +65,5 @@ pub(crate) use descriptor::Descriptor;
 pub use driver::Driver;
 pub(crate) use of_process::OfProcess;
 #[cfg(test)]
-use operation::observe;
+pub(crate) use operation::observe;
 pub(crate) use request::Request;

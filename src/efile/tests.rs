@@ -18,22 +18,22 @@ use super::{Command, Descriptor, Driver, Request};
 use crate::aio_pool::{Pool, Port};
 use crate::fs::{File, OpenOptions};
 
-const CANCELLED: i32 = Errno::CANCELED.raw_os_error();
-const DONE: [Stage; 3] = [InternalEntry, InternalReturn, Return(0)];
+pub(crate) const CANCELLED: i32 = Errno::CANCELED.raw_os_error();
+pub(crate) const DONE: [Stage; 3] = [InternalEntry, InternalReturn, Return(0)];
 
-fn stepped() -> (Pool, Driver, Port) {
+pub(crate) fn stepped() -> (Pool, Driver, Port) {
     let pool = Pool::builder().threads(0).build();
     let driver = Driver::new(pool.clone());
     let port = driver.port();
     (pool, driver, port)
 }
 
-fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
+pub(crate) fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
 /// Polls a future to its end, with the pool's work done in between.
-fn finish<F: Future>(pool: &Pool, future: F) -> F::Output {
+pub(crate) fn finish<F: Future>(pool: &Pool, future: F) -> F::Output {
     let mut future = pin!(future);
     loop {
         if let Poll::Ready(output) = poll(future.as_mut()) {

@@ -100,6 +100,8 @@ mod set_current_dir;
 mod set_permissions;
 mod symlink;
 mod symlink_metadata;
+#[cfg(test)]
+mod tests;
 mod try_exists;
 mod write;
 

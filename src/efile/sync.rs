@@ -51,7 +51,8 @@ impl Drop for Answer {
 
 /// The work that makes the call of a group.
 pub(super) struct Lead {
-    descriptor: Arc<Descriptor>,
+    /// Until it is settled: who has the answer may rely on it that the file is not in use any more.
+    descriptor: Option<Arc<Descriptor>>,
     /// From when the group is closed.
     members: Option<Vec<Member>>,
 }
@@ -75,7 +76,7 @@ impl Descriptor {
         let (seat, leads) = group.join(Member { command, answer, task });
         let _seat = Taken { descriptor: self, seat };
         if leads {
-            self.driver().lead(self.port(), Lead { descriptor: Arc::clone(self), members: None });
+            self.driver().lead(self.port(), Lead { descriptor: Some(Arc::clone(self)), members: None });
         }
         match OfProcess::new(answered).await {
             Some(answer) => answer.expect("every member is answered").take(),
@@ -104,12 +105,13 @@ impl Work for Lead {
     type Output = io::Result<()>;
 
     fn run(&mut self) -> io::Result<()> {
-        let members = self.members.insert(self.descriptor.close_group());
+        let descriptor = self.descriptor.as_ref().expect("it runs before it is settled");
+        let members = self.members.insert(descriptor.close_group());
         for member in &*members {
             member.answer.entered.begin();
         }
         match covering(members.iter().map(|member| member.command)) {
-            Some(command) => call(self.descriptor.file(), command),
+            Some(command) => call(descriptor.file(), command),
             // All have left.
             None => Ok(()),
         }
@@ -128,7 +130,9 @@ impl Work for Lead {
             Err(fault) => Err(errno(&fault_error(fault))),
         };
         // A work that was refused has not closed its group yet.
-        let members = self.members.take().unwrap_or_else(|| self.descriptor.close_group());
+        let descriptor = self.descriptor.take().expect("it is settled once");
+        let members = self.members.take().unwrap_or_else(|| descriptor.close_group());
+        drop(descriptor);
         for Member { mut answer, task, .. } in members {
             answer.result = result;
             // If the task is gone, the answer is dropped here.

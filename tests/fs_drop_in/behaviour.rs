@@ -197,6 +197,26 @@ pub async fn a_file_in_use_does_not_become_stds(place: &Path) {
     reader.try_into_std().unwrap();
 }
 
+pub async fn a_file_is_stds_as_soon_as_its_operation_is_answered(place: &Path) {
+    let mut file = file(place, "0123456789").await;
+    for _ in 0..50 {
+        file.sync_all().await.unwrap();
+        file = file.try_into_std().unwrap().into();
+        file.sync_data().await.unwrap();
+        file = file.try_into_std().unwrap().into();
+        file.metadata().await.unwrap();
+        file = file.try_into_std().unwrap().into();
+        file.write_all(b"x").await.unwrap();
+        file.flush().await.unwrap();
+        file = file.try_into_std().unwrap().into();
+        file.set_len(5).await.unwrap();
+        file = file.try_into_std().unwrap().into();
+        file.rewind().await.unwrap();
+        file.read_exact(&mut [0; 3]).await.unwrap();
+        file = file.try_into_std().unwrap().into();
+    }
+}
+
 pub async fn a_seek_waits_for_its_turn(place: &Path) {
     let (mut reader, mut writer) = fifo(place).await;
     let mut byte = [0];

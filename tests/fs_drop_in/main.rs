@@ -60,6 +60,7 @@ alike! {
     a_clone_shares_the_cursor
     std_goes_on_after_outstanding_writes
     a_file_in_use_does_not_become_stds
+    a_file_is_stds_as_soon_as_its_operation_is_answered
     a_seek_waits_for_its_turn
     vectored_writes_go_as_one
     the_buffer_has_the_size_that_is_set

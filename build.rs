@@ -5,7 +5,7 @@ use std::env;
 fn main() {
     dyntrace_build::compile("provider.d");
     println!(
-        "cargo::rustc-check-cfg=cfg(sdt_leaf, values(\"linux_x86_64\", \"linux_aarch64\", \"macos\", \"dof\", \"plain\", \"none\"))"
+        "cargo::rustc-check-cfg=cfg(sdt_leaf, values(\"linux_x86_64\", \"linux_x86\", \"linux_aarch64\", \"macos\", \"dof\", \"plain\", \"none\"))"
     );
     println!("cargo::rustc-cfg=sdt_leaf=\"{}\"", leaf());
     println!("cargo::rustc-check-cfg=cfg(recorded)");
@@ -36,6 +36,7 @@ fn leaf() -> &'static str {
     let of_target = |name: &str| env::var(name).unwrap_or_default();
     match (of_target("CARGO_CFG_TARGET_OS").as_str(), of_target("CARGO_CFG_TARGET_ARCH").as_str()) {
         ("linux", "x86_64") => "linux_x86_64",
+        ("linux", "x86") => "linux_x86",
         ("linux", "aarch64") => "linux_aarch64",
         ("macos", "x86_64" | "aarch64") => "macos",
         ("freebsd" | "illumos" | "solaris" | "netbsd", "x86_64") => "dof",

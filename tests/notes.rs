@@ -1,5 +1,9 @@
 //! The notes of provider.d's own probes, in this test's executable: what a tracer is told of each argument.
-#![cfg(all(feature = "probes", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#![cfg(all(
+    feature = "probes",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")
+))]
 
 mod stapsdt;
 
@@ -27,7 +31,7 @@ fn contain_all() -> bool {
 }
 
 #[test]
-fn every_probe_has_one_note_with_its_arguments_in_registers() {
+fn every_probe_has_one_note_with_its_arguments() {
     assert!(!contain_all());
     let (file, notes) = stapsdt::own();
     let provider = dyntrace_build::parse(include_str!("../provider.d"), "provider.d").expect("our own definition");
@@ -41,12 +45,13 @@ fn every_probe_has_one_note_with_its_arguments_in_registers() {
             Kind::I32 => "-4",
             Kind::U32 => "4",
             Kind::I64 => "-8",
-            Kind::U64 | Kind::Text => "8",
+            Kind::U64 => "8",
+            Kind::Text => POINTER,
         });
         assert_eq!(note.sizes(), sizes.collect::<Vec<_>>(), "{}", probe.name);
-        for argument in &note.arguments {
+        for (number, argument) in note.arguments.iter().enumerate() {
             let (size, operand) = argument.split_once('@').expect("SIZE@OPERAND");
-            assert!(is_register(operand, size), "{}: {argument}", probe.name);
+            assert!(is_place(operand, size, number), "{}: {argument}", probe.name);
         }
 
         assert_ne!(note.base, 0, "{}: the linker dropped .stapsdt.base", probe.name);
@@ -61,9 +66,12 @@ fn eleven_arguments_can_be_read() {
     efile_drv::entry(|| (-1, 2, "some-user-tag", 12, "old-name", "new-name", -5, i64::MAX, 7, 8, "#Port<0.1>"));
 }
 
+/// The size of a pointer in a note.
+const POINTER: &str = if cfg!(target_pointer_width = "64") { "8" } else { "4" };
+
 /// `%eax`, `%r8d` and the like for four bytes, `%rax`, `%r8` for eight.
 #[cfg(target_arch = "x86_64")]
-fn is_register(operand: &str, size: &str) -> bool {
+fn is_place(operand: &str, size: &str, _number: usize) -> bool {
     let Some(name) = operand.strip_prefix('%') else { return false };
     let numbered = name.strip_prefix('r').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
     match size.trim_start_matches('-') {
@@ -72,10 +80,22 @@ fn is_register(operand: &str, size: &str) -> bool {
     }
 }
 
+/// `(%eax)`, `8(%eax)` and so on: eight bytes for each.
+#[cfg(target_arch = "x86")]
+fn is_place(operand: &str, _size: &str, number: usize) -> bool {
+    let Some((at, register)) = operand.split_once('(') else { return false };
+    at.parse().unwrap_or(0) == 8 * number && register.starts_with("%e") && register.ends_with(')')
+}
+
 /// `x0` to `x30`, whatever the size: readers know no other name.
 #[cfg(target_arch = "aarch64")]
-fn is_register(operand: &str, _size: &str) -> bool {
+fn is_place(operand: &str, _size: &str, _number: usize) -> bool {
     operand.strip_prefix('x').and_then(|number| number.parse().ok()).is_some_and(|number: u8| number <= 30)
+}
+
+#[cfg(target_arch = "x86")]
+fn is_nop(bytes: &[u8]) -> bool {
+    bytes[0] == 0x90
 }
 
 #[cfg(target_arch = "x86_64")]

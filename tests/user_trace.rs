@@ -1,7 +1,11 @@
 //! What `p!` and `s1` cost their program. What a tracer sees of them is the business of the tests that run tracers.
 //!
 //! The words of the probes can be reached by name, so a test can play the tracer.
-#![cfg(all(feature = "probes", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#![cfg(all(
+    feature = "probes",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")
+))]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

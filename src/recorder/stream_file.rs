@@ -29,8 +29,15 @@ use super::packet::{HEADER, Header, PAGE, SUB_BUFFER, offset, prepared_page};
 
 /// How many pages are appended with one system call.
 const AT_ONCE: usize = 64;
-/// What a file may hold where addresses are scarce.
-const LARGEST: u64 = if cfg!(target_pointer_width = "64") { 1 << 42 } else { 64 << 20 };
+/// How many of the process's addresses all files may take together. Where there are few, the program needs the rest.
+const ADDRESSES: u64 = if cfg!(target_pointer_width = "64") { 1 << 46 } else { 1 << 30 };
+/// A file takes one such part at most of what is left of them: there is always some for the next.
+const PARTS: u64 = 16;
+/// Less is of no use to a file.
+const SMALLEST: u64 = 2 * SUB_BUFFER as u64;
+
+/// How many addresses are taken.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
 
 /// A file of packets, mapped to be written.
 pub(crate) struct StreamFile {
@@ -53,8 +60,8 @@ unsafe impl Sync for StreamFile {}
 impl StreamFile {
     /// Makes the file, which must not exist, for its owner only, and prepares its first `prepared` bytes.
     ///
-    /// `limit`, in bytes, is made a whole number of pages, and less where so much cannot be mapped or the process may make
-    /// no file of that size.
+    /// `limit`, in bytes, is made a whole number of pages, and less where so much cannot be mapped, other files leave too few
+    /// addresses, or the process may make no file of that size.
     ///
     /// # Errors
     ///
@@ -71,7 +78,9 @@ impl StreamFile {
     }
 
     fn map(file: File, page: [u8; PAGE], limit: u64) -> io::Result<Self> {
-        let mut limit = pages(allowed(limit.min(LARGEST)));
+        // Relaxed: an amount, which orders nothing.
+        let left = ADDRESSES.saturating_sub(TAKEN.load(Ordering::Relaxed));
+        let mut limit = pages(allowed(limit.min((left / PARTS).max(SMALLEST))));
         let base = loop {
             let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
             // SAFETY: a new mapping at an address that the kernel chooses takes nobody's memory.
@@ -81,6 +90,7 @@ impl StreamFile {
                 Err(error) => return Err(error.into()),
             }
         };
+        TAKEN.fetch_add(limit, Ordering::Relaxed);
         let template = Box::new(std::array::from_fn(|i| {
             AtomicU64::new(u64::from_ne_bytes(std::array::from_fn(|byte| page[8 * i + byte])))
         }));
@@ -238,6 +248,7 @@ impl Drop for StreamFile {
     fn drop(&mut self) {
         // SAFETY: the mapping is this value's own, and whoever had `base` from it was to be done before.
         let _ = unsafe { munmap(self.base.cast(), self.limit as usize) };
+        TAKEN.fetch_sub(self.limit, Ordering::Relaxed);
     }
 }
 

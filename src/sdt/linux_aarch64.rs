@@ -18,6 +18,15 @@ macro_rules! __sdt_page {
     };
 }
 
+/// How the assembler is told of an address.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_address {
+    () => {
+        ".8byte"
+    };
+}
+
 /// Text of one argument in the note: size with sign, and the register that the next operand is in, by its 64-bit name
 /// whatever the size, as tracers expect on this processor.
 #[doc(hidden)]

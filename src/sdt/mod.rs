@@ -11,7 +11,7 @@
 //!
 //! | leaf | platform | probes by |
 //! |---|---|---|
-//! | `linux_x86_64`, `linux_aarch64` | Linux | stapsdt notes |
+//! | `linux_x86_64`, `linux_x86`, `linux_aarch64` | Linux | stapsdt notes |
 //! | `macos` | macOS | the linker |
 //! | `dof` | FreeBSD, illumos, Solaris, NetBSD on x86_64 | DOF, handed over by [`register`] |
 //! | `plain` | others; also loom and miri | nothing; the word can be set by tests |
@@ -23,8 +23,11 @@ mod buffer;
 mod registration;
 mod text;
 
-#[cfg(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"))]
+#[cfg(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_x86", sdt_leaf = "linux_aarch64"))]
 mod stapsdt;
+
+#[cfg(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"))]
+mod in_registers;
 
 // Tested where tests run, too.
 #[cfg(any(
@@ -39,6 +42,8 @@ pub mod dof;
 
 #[cfg(sdt_leaf = "linux_aarch64")]
 mod linux_aarch64;
+#[cfg(sdt_leaf = "linux_x86")]
+mod linux_x86;
 #[cfg(sdt_leaf = "linux_x86_64")]
 mod linux_x86_64;
 #[cfg(sdt_leaf = "macos")]

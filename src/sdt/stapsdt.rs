@@ -1,4 +1,4 @@
-//! What the Linux leaves share: the word, and the note that tells tracers of a site.
+//! What the Linux leaves share: the word, and the site with the note that tells tracers of it.
 //!
 //! A note (stapsdt, version 3) holds the addresses of the site, of `.stapsdt.base` (by which tools find out how far a
 //! prelinked file was moved) and of the semaphore; then provider, name and where each argument is. It takes no room in
@@ -64,9 +64,7 @@ macro_rules! __sdt_note {
             ".4byte 992f - 991f, 994f - 993f, 3\n",
             "991: .asciz \"stapsdt\"\n",
             "992: .balign 4\n",
-            "993: .8byte 990b\n",
-            ".8byte _.stapsdt.base\n",
-            ".8byte ", $crate::__sdt_word_name!($provider, $probe), "\n",
+            "993: ", $crate::__sdt_address!(), " 990b, _.stapsdt.base, ", $crate::__sdt_word_name!($provider, $probe), "\n",
             ".asciz \"", $provider, "\"\n",
             ".asciz \"", $probe, "\"\n",
             ".asciz \"", $($arguments,)* "\"\n",
@@ -95,21 +93,11 @@ macro_rules! __sdt_declare {
     ($provider:literal, $probe:literal) => {};
 }
 
-/// The probe's site: executes the platform's nop with the arguments in registers.
+/// A site: executes the platform's nop. `$arguments` is the note's argument text, made of the operands of the assembly.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_site {
-    ($provider:literal, $probe:literal) => {
-        $crate::__sdt_site!(@ $provider, $probe, [""], [])
-    };
-    ($provider:literal, $probe:literal, ($kind:ident $first:ident $c:literal) $(($kinds:ident $rest:ident $cs:literal))*) => {
-        $crate::__sdt_site!(
-            @ $provider, $probe,
-            [$crate::__sdt_operand!($kind) $(, " ", $crate::__sdt_operand!($kinds))*],
-            [in(reg) $first, $(in(reg) $rest,)*]
-        )
-    };
-    (@ $provider:literal, $probe:literal, [$($arguments:expr),*], [$($operands:tt)*]) => {
+macro_rules! __sdt_noted_nop {
+    ($provider:literal, $probe:literal, [$($arguments:expr),*], [$($operands:tt)*]) => {
         // SAFETY: the assembly is a nop with notes beside it. A tracer that replaces the nop restores all registers and
         // only reads memory, hence `readonly`. Not `nostack`: what replaces the nop may push onto the stack.
         unsafe {

@@ -3,7 +3,11 @@
 use std::env;
 use std::fs;
 
-use object::elf::{FileHeader64, NoteType};
+#[cfg(target_pointer_width = "32")]
+use object::elf::FileHeader32 as Header;
+#[cfg(target_pointer_width = "64")]
+use object::elf::FileHeader64 as Header;
+use object::elf::NoteType;
 use object::read::elf::{FileHeader, SectionHeader};
 use object::{Endianness, File, Object, ObjectSection};
 
@@ -36,9 +40,9 @@ pub fn own() -> (Vec<u8>, Vec<Note>) {
     (file, notes)
 }
 
-/// The notes of an ELF file.
+/// The notes of an ELF file of the word size that this test has.
 fn read(file: &[u8]) -> Vec<Note> {
-    let header = FileHeader64::<Endianness>::parse(file).expect("an ELF file");
+    let header = Header::<Endianness>::parse(file).expect("an ELF file");
     let endian = header.endian().expect("its byte order");
     let sections = header.sections(endian, file).expect("its sections");
     let mut found = Vec::new();
@@ -55,8 +59,9 @@ fn read(file: &[u8]) -> Vec<Note> {
 
 /// Three addresses, three strings.
 fn parse(note: &[u8]) -> Note {
-    let address = |at: usize| u64::from_ne_bytes(note[8 * at..8 * at + 8].try_into().expect("eight bytes"));
-    let mut texts = note[24..].split(|byte| *byte == 0).map(|text| String::from_utf8_lossy(text).into_owned());
+    let (words, texts) = note.split_at(3 * size_of::<usize>());
+    let address = |at: usize| usize::from_ne_bytes(words.as_chunks().0[at]) as u64;
+    let mut texts = texts.split(|byte| *byte == 0).map(|text| String::from_utf8_lossy(text).into_owned());
     let mut text = || texts.next().expect("a string");
     Note {
         location: address(0),

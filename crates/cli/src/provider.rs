@@ -43,9 +43,13 @@ pub fn difference(note: &Note, probe: &model::Probe) -> Option<String> {
         return Some(format!("the site has {site} arguments, its definition {defined}"));
     }
     note.operands.iter().zip(&probe.arguments).find_map(|(operand, argument)| {
-        // A pointer has no sign: compilers differ in what they write.
-        let same_sign = operand.is_signed == argument.ty.is_signed() || argument.ty.kind == model::Kind::Text;
-        let same_size = operand.size.is_none_or(|size| usize::from(size) == argument.ty.size());
+        // A pointer is as long as a word of the program, and has no sign: compilers differ in what they write.
+        let is_pointer = argument.ty.kind == model::Kind::Text;
+        let same_sign = operand.is_signed == argument.ty.is_signed() || is_pointer;
+        let same_size = operand.size.is_none_or(|size| match size {
+            4 | 8 if is_pointer => true,
+            size => usize::from(size) == argument.ty.size(),
+        });
         (!same_size || !same_sign || operand.is_float).then(|| {
             format!(
                 "argument {} is {} at the site, {} in its definition",

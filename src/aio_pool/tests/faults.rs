@@ -191,7 +191,7 @@ fn a_thread_that_the_system_really_refuses() {
     // No address space has room for such a stack.
     let pool = Pool::builder()
         .threads(1)
-        .spawn(Box::new(|name, run| thread::Builder::new().name(name).stack_size(1 << 56).spawn(run)))
+        .spawn(Box::new(|name, run| thread::Builder::new().name(name).stack_size(usize::MAX << 30).spawn(run)))
         .build();
     let operation = pool.submit(Port::new(), Log::default().work(|| unreachable!("there is no thread")));
     let fault = wait_for(operation).unwrap_err();

@@ -29,6 +29,16 @@ fn grows_by_as_many_pages_as_it_must() {
 }
 
 #[test]
+fn files_leave_addresses_for_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let create =
+        |number: usize| StreamFile::create(&dir.path().join(number.to_string()), UUID, 0, u64::MAX, 0).unwrap();
+    let files: Vec<_> = (0..40).map(create).collect();
+    assert!(files.iter().all(|file| file.limit() >= SMALLEST));
+    assert!(files.iter().map(StreamFile::limit).sum::<u64>() < ADDRESSES);
+}
+
+#[test]
 fn is_for_its_owner_and_takes_nobodys_place() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();

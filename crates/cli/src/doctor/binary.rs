@@ -72,8 +72,8 @@ fn operands(object: &Object) -> Finding {
         for operand in &note.operands {
             let trouble = if operand.is_float {
                 "bpftrace and DTrace cannot attach to a floating-point argument"
-            } else if operand.place != Place::Register {
-                "perf drops arguments that are not in a register"
+            } else if !matches!(operand.place, Place::Register | Place::Offset) {
+                "perf drops arguments that are neither in a register nor behind where one points"
             } else if !matches!(operand.size, Some(4 | 8)) {
                 "perf and SystemTap misread the sign of arguments that are not of 4 or 8 bytes"
             } else {
@@ -83,7 +83,7 @@ fn operands(object: &Object) -> Finding {
             return Finding::warn("arguments", text, "fire this probe by a function that dyntrace_build generates");
         }
     }
-    Finding::ok("arguments", "in registers, of sizes that every tracer reads")
+    Finding::ok("arguments", "of places and sizes that every tracer reads")
 }
 
 /// The base, by which tracers correct addresses.

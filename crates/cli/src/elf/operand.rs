@@ -5,6 +5,8 @@
 pub enum Place {
     /// In a register.
     Register,
+    /// In memory, so many bytes behind where a register points.
+    Offset,
     /// In memory.
     Memory,
     /// A constant.
@@ -42,7 +44,9 @@ impl Operand {
         let (shape, place) = text.split_once('@').unwrap_or(("", text));
         let (shape, is_float) = shape.strip_suffix('f').map_or((shape, false), |shape| (shape, true));
         let (digits, is_signed) = shape.strip_prefix('-').map_or((shape, false), |digits| (digits, true));
-        let place = if place.contains(['(', '[']) {
+        let place = if is_offset(place) {
+            Place::Offset
+        } else if place.contains(['(', '[']) {
             Place::Memory
         } else if place.starts_with(['$', '#', '-', '+']) || place.starts_with(|c: char| c.is_ascii_digit()) {
             Place::Constant
@@ -54,6 +58,14 @@ impl Operand {
         };
         Operand { text: text.to_owned(), size: digits.parse().ok(), is_signed, is_float, place }
     }
+}
+
+/// `(%eax)`, `8(%rbp)`: no index, and nothing below the register.
+fn is_offset(place: &str) -> bool {
+    let Some((offset, register)) = place.strip_suffix(')').and_then(|place| place.split_once("(%")) else {
+        return false;
+    };
+    (offset.is_empty() || offset.parse::<u32>().is_ok()) && !register.contains(',')
 }
 
 fn is_aarch64_register(place: &str) -> bool {
@@ -96,6 +108,9 @@ mod tests {
         assert_eq!(one("8f@%xmm0").c_type(), "double");
         assert_eq!(one("-8@$-9").place, Place::Constant);
         assert_eq!(one("-8@8(%rax,%rcx,8)").place, Place::Memory);
+        assert_eq!(one("-4@-8(%ebp)").place, Place::Memory);
+        assert_eq!(one("-8@48(%eax)").place, Place::Offset);
+        assert_eq!(one("4@(%edx)").place, Place::Offset);
         assert_eq!(one("8@x19").place, Place::Register);
         assert_eq!(one("%rax").c_type(), "unknown");
     }

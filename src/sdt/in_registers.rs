@@ -1,0 +1,17 @@
+//! The arguments of a site where the processor has a register for each.
+
+/// The probe's site, with the arguments in registers.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_site {
+    ($provider:literal, $probe:literal) => {
+        $crate::__sdt_noted_nop!($provider, $probe, [""], [])
+    };
+    ($provider:literal, $probe:literal, ($kind:ident $first:ident $c:literal) $(($kinds:ident $rest:ident $cs:literal))*) => {
+        $crate::__sdt_noted_nop!(
+            $provider, $probe,
+            [$crate::__sdt_operand!($kind) $(, " ", $crate::__sdt_operand!($kinds))*],
+            [in(reg) $first, $(in(reg) $rest,)*]
+        )
+    };
+}

@@ -1,8 +1,9 @@
-"""Holds what dyntrace made of two recordings against what the programs said they did. Called by ci/reading."""
+"""Holds what dyntrace made of what two programs recorded against what the programs said they did. Called by ci/reading."""
 
 import collections
 import json
 import pathlib
+import re
 import sys
 
 import duckdb
@@ -13,6 +14,19 @@ from PIL import Image
 work = pathlib.Path(sys.argv[1])
 said = [json.loads((work / f"{program}.json").read_text()) for program in "ab"]
 total = sum(one["total"] for one in said)
+
+
+def lines():
+    viewed = [json.loads(line) for line in (work / "view.jsonl").open()]
+    returned = [event for event in viewed if event["probe"] == "dyntrace:efile_drv-return"]
+    by_process = collections.Counter(event["process"] for event in returned)
+    assert sorted(by_process.values()) == sorted(one["total"] for one in said), by_process
+
+    # As many of each probe as another reader sees.
+    others = [line for line in (work / "babeltrace.txt").open() if " dyntrace:" in line]
+    assert collections.Counter(event["probe"] for event in viewed) == collections.Counter(
+        re.search(r" (dyntrace:[^ ]*): ", line)[1] for line in others)
+    print(f"babeltrace2: {len(others)} events, as dyntrace view has them")
 
 
 def tables():
@@ -91,6 +105,7 @@ def page():
     print(f"page: {dom.count('<rect')} fields and bars, {colours} colours in the picture")
 
 
+lines()
 tables()
 slices()
 page()

@@ -5,7 +5,8 @@ use crate::lexer::Token;
 
 /// The spelling of the type that dtrace-parser knows, or why there is none.
 ///
-/// `int` is four bytes, `long` eight: so they are on every 64-bit system that has probes.
+/// `int` is four bytes, `long` eight: so they are on every 64-bit system that has probes. In a 32-bit program `long` is eight, too:
+/// the traces of both are read by one definition.
 pub(crate) fn normalise(tokens: &[Token<'_>]) -> Result<&'static str, Problem> {
     let found = spelling(tokens);
     let stars = tokens.iter().filter(|token| token.text == "*").count();

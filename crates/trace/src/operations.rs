@@ -157,6 +157,12 @@ impl<'t> Operations<'t> {
     fn follow(&mut self, process: &'t Process, tid: u64, time: i64, stage: Stage<'t>) -> Option<Operation<'t>> {
         let key = ptr::from_ref(process).addr();
         let last = self.last.remove(&(key, tid));
+        // Between entry and add, the thread may have tried to do without the pool.
+        if let (Stage::IntEntry(id) | Stage::IntReturn(id), Some(Last::Entry { id: entered, port })) = (&stage, &last)
+            && id == entered
+        {
+            remember(&mut self.last, (key, tid), Last::Entry { id: *entered, port });
+        }
         match stage {
             Stage::Entry(id, asked) => {
                 self.enter(process, tid, time, id, asked);

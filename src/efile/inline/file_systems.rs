@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, Statx, StatxFlags};
+use rustix::fs::{AtFlags, FileType, Statx, StatxFlags};
 use rustix::io;
 
 /// The magic numbers of file systems on local disks and in memory: opening a file and asking for its metadata waits for no
@@ -60,6 +60,10 @@ pub(super) fn known(file: &File) -> io::Result<Statx> {
     rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, StatxFlags::BASIC_STATS)
 }
 
+pub(super) fn is_regular(stat: &Statx) -> bool {
+    FileType::from_raw_mode(stat.stx_mode.into()).is_file()
+}
+
 fn device(stat: &Statx) -> u64 {
     u64::from(stat.stx_dev_major) << 32 | u64::from(stat.stx_dev_minor)
 }
@@ -80,9 +84,12 @@ pub(super) fn learn(file: &File) {
     }
 }
 
-/// Remembers that a file's system cannot tell whether a read would wait.
+/// Remembers that a file's system cannot tell whether a read would wait. What a FIFO or a device cannot tell is no fault of
+/// the file system that its name is in.
 pub(super) fn refuse_reads(file: &File) {
-    if let Ok(stat) = known(file) {
+    if let Ok(stat) = known(file)
+        && is_regular(&stat)
+    {
         note(&stat, REFUSES_READS);
         SOME_REFUSE.store(true, Ordering::Relaxed);
     }

@@ -3,6 +3,7 @@
 //! What these flags do not cover, and what is done about it:
 //!
 //! - Linux 5.9 and 5.10 answer a read with 0 in the middle of a file: no attempts there.
+//! - A read that misses has the disk read ahead before it gives up, and is a hit if the disk was quick.
 //! - With `O_DIRECT` a read waits for the disk all the same: no attempts on such files.
 //! - Of an open, only the look-up of the name is known not to wait. Opening a FIFO waits for its other end; a file under a
 //!   lease for its holder; a file of FUSE or NFS for whoever serves it, and so does its metadata. So a name is first opened
@@ -14,10 +15,10 @@ use std::io::IoSliceMut;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Statx};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Statx};
 use rustix::io::{Errno, ReadWriteFlags};
 
-use super::file_systems::{is_local, known, refuse_reads, stat_refuses_reads};
+use super::file_systems::{is_local, is_regular, known, refuse_reads, stat_refuses_reads};
 use super::{Attempt, MAX_SIZE, Miss};
 
 pub(super) use super::file_systems::{learn, refuses_reads};
@@ -118,8 +119,7 @@ pub(crate) fn read_file(path: &Path) -> Attempt<Vec<u8>> {
 /// What is known of a regular file, if the name leads to one.
 fn look_up_regular(path: &Path, follow: OFlags) -> Attempt<Statx> {
     let (_, stat) = look_up(path, follow)?;
-    let is_regular = FileType::from_raw_mode(stat.stx_mode.into()).is_file();
-    is_regular.then_some(stat).ok_or(Miss::NotCached)
+    is_regular(&stat).then_some(stat).ok_or(Miss::NotCached)
 }
 
 /// Opens what was found to be a regular file, for reading.

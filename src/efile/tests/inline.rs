@@ -2,7 +2,7 @@
 //!
 //! A test whose file system cannot tell what it has in its cache says so and ends.
 
-use std::io::{self, SeekFrom};
+use std::io::{self, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::task::Poll;
@@ -105,40 +105,71 @@ fn the_cursor_reads_at_once() {
     assert_eq!(finish(&pool, file.read(&mut bytes)).unwrap(), 0);
 }
 
+/// Whether the disk was quick enough is seen from what was fired, and of no matter for what is read.
 #[test]
-fn what_is_not_cached_goes_to_the_pool() {
+fn what_is_not_cached_is_read_all_the_same() {
     let Some((_folder, path)) = cached() else { return };
-    let (pool, driver, _) = stepped_inline();
-    let file = open(&pool, &driver, &path);
-    evict(&path, 0);
-    let (answer, buffer) = {
-        let mut read = pin!(file.read_at(vec![0; 3 * PAGE], 0));
-        assert!(poll(read.as_mut()).is_pending());
-        finish(&pool, read)
-    };
-    assert_eq!(answer.unwrap(), 3 * PAGE);
-    assert_eq!(buffer, contents());
-    assert_eq!(operations(file.port())[1], (Command::Preadv, MISSED.to_vec()));
+    for from in [0, PAGE, 2 * PAGE] {
+        let (pool, driver, _) = stepped_inline();
+        let mut file = open(&pool, &driver, &path);
+        evict(&path, from);
+        let (answer, buffer) = finish(&pool, file.read_at(vec![0; 3 * PAGE], 0));
+        assert_eq!(answer.unwrap(), 3 * PAGE);
+        assert_eq!(buffer, contents());
+        evict(&path, from);
+        let mut all = Vec::new();
+        finish(&pool, file.read_to_end(&mut all)).unwrap();
+        assert_eq!(all, contents());
+        for (_, stages) in operations(file.port()) {
+            assert!(stages == DONE || stages == MISSED, "{stages:?}");
+        }
+    }
 }
 
 #[test]
-fn what_is_cached_in_part_is_read_whole_at_an_offset() {
-    let Some((_folder, path)) = cached() else { return };
-    let (pool, driver, _) = stepped_inline();
-    let mut file = open(&pool, &driver, &path);
-    evict(&path, PAGE);
-    let (answer, buffer) = {
-        let mut read = pin!(file.read_at(vec![0; 3 * PAGE], 0));
-        assert!(poll(read.as_mut()).is_pending());
-        finish(&pool, read)
+fn a_miss_goes_to_the_pool() {
+    let (pool, driver, port) = stepped_inline();
+    let operation = |asked| {
+        let attempt = move |_: &Request, buffer: &mut Vec<u8>| {
+            buffer.push(1);
+            Err(if asked { Miss::NotCached } else { Miss::Refused })
+        };
+        let work = |_: &Request, buffer: &mut Vec<u8>| {
+            buffer.push(2);
+            Ok(7)
+        };
+        driver.run_inline(true, port, Request::new(Command::Pwd), Vec::new(), attempt, work)
     };
-    assert_eq!(answer.unwrap(), 3 * PAGE);
-    assert_eq!(buffer, contents());
-    // At the cursor what is there is an answer, and nothing is lost.
-    evict(&path, PAGE);
-    let mut all = Vec::new();
-    finish(&pool, file.read_to_end(&mut all)).unwrap();
-    assert_eq!(all, contents());
+    for asked in [true, false] {
+        let mut operation = pin!(operation(asked));
+        assert!(poll(operation.as_mut()).is_pending());
+        let (answer, buffer) = finish(&pool, operation);
+        assert_eq!((answer.unwrap(), buffer.unwrap()), (7, vec![1, 2]));
+    }
+    assert!(finish_now(operation(true)).is_none());
+    let cancelled = vec![InternalEntry, InternalReturn, Return(CANCELLED)];
+    let stages: Vec<_> = operations(port).into_iter().map(|(_, stages)| stages).collect();
+    assert_eq!(stages, [MISSED.to_vec(), MISSED.to_vec(), cancelled]);
+}
+
+/// A FIFO that cannot tell whether it holds something says nothing of the files beside it.
+#[test]
+fn what_a_fifo_refuses_files_do_not() {
+    let Some((folder, path)) = cached() else { return };
+    let (pool, driver, _) = stepped_inline();
+    let fifo = folder.path().join("fifo");
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let mut pipe = finish(&pool, OpenOptions::new().read(true).write(true).open_with(&driver, &fifo)).unwrap();
+    {
+        let mut byte = [0];
+        let mut read = pin!(pipe.read(&mut byte));
+        assert!(poll(read.as_mut()).is_pending());
+        std::fs::OpenOptions::new().write(true).open(&fifo).unwrap().write_all(b"1").unwrap();
+        assert_eq!(finish(&pool, read).unwrap(), 1);
+    }
+    assert_eq!(operations(pipe.port())[1], (Command::Read, MISSED.to_vec()));
+    let file = open(&pool, &driver, &path);
+    assert!(finish_now(file.read_at(vec![0; PAGE], 0)).is_some());
 }
 
 #[test]
@@ -148,16 +179,6 @@ fn a_large_read_is_not_attempted() {
     let file = open(&pool, &driver, &path);
     finish(&pool, file.read_at(vec![0; inline::MAX_SIZE + 1], 0)).0.unwrap();
     assert_eq!(operations(file.port())[1], (Command::Preadv, DONE.to_vec()));
-}
-
-#[test]
-fn a_miss_dropped_in_the_queue_is_cancelled() {
-    let Some((_folder, path)) = cached() else { return };
-    let (pool, driver, _) = stepped_inline();
-    let file = open(&pool, &driver, &path);
-    evict(&path, 0);
-    assert!(finish_now(file.read_at(vec![0; PAGE], 0)).is_none());
-    assert_eq!(operations(file.port())[1].1, [InternalEntry, InternalReturn, Return(CANCELLED)]);
 }
 
 #[test]

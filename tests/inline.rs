@@ -1,0 +1,91 @@
+//! What the recorder sees of operations that the caches answer, and of those that they do not.
+#![cfg(target_os = "linux")]
+
+use std::path::PathBuf;
+
+use dyntrace::aio_pool::Pool;
+use dyntrace::efile::{Command, Driver};
+use dyntrace::fs::{File, OpenOptions};
+use dyntrace::recorder::{Options, Session};
+use dyntrace_trace::{Operation, Operations, Trace};
+use tempfile::TempDir;
+use tokio::io::AsyncReadExt;
+
+const PAGE: usize = 4096;
+const HITS: usize = 100;
+
+async fn read(file: &File) {
+    let (count, buffer) = file.read_at(vec![0; PAGE], 0).await;
+    assert_eq!((count.unwrap(), buffer), (PAGE, vec![7; PAGE]));
+}
+
+/// The file's system must tell what it has in its cache; `/tmp` may be a tmpfs, which does not.
+fn file() -> Option<(TempDir, PathBuf)> {
+    let supports = |path: &PathBuf| {
+        let mut byte = [0];
+        let bytes = &mut [std::io::IoSliceMut::new(&mut byte)];
+        let file = std::fs::File::open(path).unwrap();
+        rustix::io::preadv2(&file, bytes, 0, rustix::io::ReadWriteFlags::NOWAIT).is_ok()
+    };
+    for folder in [std::env::temp_dir(), env!("CARGO_TARGET_TMPDIR").into()] {
+        let folder = tempfile::tempdir_in(folder).unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, [7; PAGE]).unwrap();
+        std::fs::File::open(&path).unwrap().sync_all().unwrap();
+        if supports(&path) {
+            return Some((folder, path));
+        }
+    }
+    eprintln!("SKIPPED: no file system here tells what it has in its cache");
+    None
+}
+
+#[test]
+fn a_hit_is_all_on_the_callers_thread_and_a_miss_tells_of_the_pool() {
+    let Some((folder, path)) = file() else { return };
+    let fifo = folder.path().join("fifo");
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let trace = tempfile::tempdir().unwrap();
+    let session = Session::start(Options::new(trace.path())).unwrap();
+    let driver = Driver::new(Pool::builder().threads(1).build()).inline(true);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let (file, fifo) = runtime.block_on(async {
+        dyntrace::put_tag("of the reader").unwrap();
+        let file = OpenOptions::new().read(true).open_with(&driver, &path).await.unwrap();
+        for _ in 0..HITS {
+            read(&file).await;
+        }
+        // Nothing is in it when it is first read.
+        let mut pipe = OpenOptions::new().read(true).write(true).open_with(&driver, &fifo).await.unwrap();
+        let write = async { std::fs::write(&fifo, b"1").unwrap() };
+        let mut byte = [0];
+        assert_eq!(tokio::join!(biased; pipe.read(&mut byte), write).0.unwrap(), 1);
+        let ports = (file.port().to_string(), pipe.port().to_string());
+        file.close().await.unwrap();
+        pipe.close().await.unwrap();
+        ports
+    });
+    session.stop().unwrap();
+
+    let trace = Trace::open(trace.path()).unwrap();
+    let mut operations = Operations::default();
+    let ended: Vec<Operation<'_>> = trace.events().filter_map(|event| operations.push(&event)).collect();
+    assert_eq!(operations.unmatched(), 0);
+    let of = |port: &str, command: Command| {
+        let is_meant = |operation: &&Operation<'_>| {
+            operation.asked.port == port.as_bytes() && operation.asked.command == command.number()
+        };
+        ended.iter().filter(is_meant).collect::<Vec<_>>()
+    };
+    let hits = of(&file, Command::Preadv);
+    assert_eq!(hits.len(), HITS);
+    for hit in hits {
+        assert_eq!(hit.asked.user_tag, b"of the reader");
+        assert_eq!(hit.worker, Some(hit.submitter));
+        assert!(hit.int_entry <= hit.int_return && hit.int_return <= hit.answer.map(|answer| answer.time));
+        assert!(hit.added.is_none() && hit.taken.is_none(), "{:?}", (hit.added, hit.taken));
+    }
+    let missed = of(&fifo, Command::Read)[0];
+    assert!(missed.added.is_some() && missed.taken.is_some(), "{:?}", (missed.added, missed.taken));
+    assert_ne!(missed.worker, Some(missed.submitter));
+}

@@ -77,9 +77,7 @@ impl Recording {
     }
 
     fn start_in(folder: PathBuf, slot: usize, generation: u32, options: Options) -> Result<Recording, Error> {
-        let mut uuid = [0; 16];
-        getrandom(&mut uuid, GetRandomFlags::empty())
-            .map_err(|error| Error::new(Step::Random, &folder, error.into()))?;
+        let uuid = new_uuid(&folder)?;
         let clock = Calibration::start();
         let channel = folder.join("process");
         let channel = Channel::create(&channel, uuid).map_err(|error| Error::new(Step::File, &channel, error))?;
@@ -99,7 +97,7 @@ impl Recording {
             next_refinement,
             flight,
         };
-        recording.write_metadata(&recording.folder)?;
+        recording.write_metadata(&recording.folder, uuid)?;
         if recording.options.mode == Mode::Overwrite {
             folder::make_private(&recording.circles())?;
         }
@@ -115,9 +113,9 @@ impl Recording {
         Ok(recording)
     }
 
-    fn write_metadata(&self, folder: &Path) -> Result<(), Error> {
+    fn write_metadata(&self, folder: &Path, uuid: [u8; 16]) -> Result<(), Error> {
         let description = Description {
-            uuid: self.uuid,
+            uuid,
             hostname: &metadata::hostname(),
             procname: &folder::process_name(),
             pid: std::process::id(),
@@ -200,7 +198,7 @@ impl Recording {
         self.set_slower();
         self.channel.clock(std::time::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as u64));
         // The text that is there still serves.
-        let _ = self.write_metadata(&self.folder);
+        let _ = self.write_metadata(&self.folder, self.uuid);
     }
 
     fn tend_rings(&mut self) -> bool {
@@ -293,13 +291,16 @@ impl Recording {
 
     fn snapshot_into(&mut self, folder: PathBuf) -> Result<Snapshot, Error> {
         self.refine_clock();
-        self.write_metadata(&folder)?;
+        // Of its own: readers that are given several snapshots would join those of the same.
+        let uuid = new_uuid(&folder)?;
+        self.write_metadata(&folder, uuid)?;
         let channel = folder.join("process");
-        fs::copy(self.folder.join("process"), &channel).map_err(|error| Error::new(Step::Snapshot, &channel, error))?;
+        snapshot::copy_plain(&self.folder.join("process"), &channel, uuid)
+            .map_err(|error| Error::new(Step::Snapshot, &channel, error))?;
         let mut snapshot = Snapshot { folder, packets: 0, bytes: 0, overwritten: 0 };
         for tended in self.rings.iter().filter(|tended| tended.ring.position() > 0) {
             let path = snapshot.folder.join(tended.path.file_name().unwrap_or_default());
-            let copied = snapshot::copy(tended.ring.space().file(), &path)
+            let copied = snapshot::copy(tended.ring.space().file(), &path, uuid)
                 .map_err(|error| Error::new(Step::Snapshot, &path, error))?;
             snapshot.packets += copied.packets;
             snapshot.bytes += copied.bytes;
@@ -393,6 +394,12 @@ impl Recording {
     pub fn generation(&self) -> u32 {
         self.generation
     }
+}
+
+fn new_uuid(folder: &Path) -> Result<[u8; 16], Error> {
+    let mut uuid = [0; 16];
+    getrandom(&mut uuid, GetRandomFlags::empty()).map_err(|error| Error::new(Step::Random, folder, error.into()))?;
+    Ok(uuid)
 }
 
 fn thread_name(thread: u64) -> String {

@@ -32,14 +32,14 @@ pub(crate) struct Copied {
     pub(crate) overwritten: u64,
 }
 
-/// Copies what is in `circle` to `path`, which must not exist, as a plain stream file.
+/// Copies what is in `circle` to `path`, which must not exist, as a plain stream file of the trace with that identity.
 ///
 /// # Errors
 ///
 /// The system's, as it gave it; then there is no file.
-pub(crate) fn copy(circle: &StreamFile, path: &Path) -> io::Result<Copied> {
+pub(crate) fn copy(circle: &StreamFile, path: &Path, uuid: [u8; 16]) -> io::Result<Copied> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    let copied = copy_to(circle, &mut file);
+    let copied = copy_to(circle, &mut file, uuid);
     if copied.is_err() {
         // The error worth telling is why it could not be written.
         let _ = fs::remove_file(path);
@@ -47,7 +47,18 @@ pub(crate) fn copy(circle: &StreamFile, path: &Path) -> io::Result<Copied> {
     copied
 }
 
-fn copy_to(circle: &StreamFile, file: &mut File) -> io::Result<Copied> {
+/// Copies a stream file that nobody writes meanwhile, as [`copy`] does.
+pub(crate) fn copy_plain(from: &Path, path: &Path, uuid: [u8; 16]) -> io::Result<()> {
+    let mut bytes = fs::read(from)?;
+    let mut packet = bytes.as_mut_slice();
+    while let Some(header) = packet.first_chunk().and_then(Header::decode) {
+        packet[..HEADER].copy_from_slice(&Header { uuid, ..header }.encode());
+        packet = packet.get_mut(header.packet_size as usize..).unwrap_or_default();
+    }
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(&bytes)
+}
+
+fn copy_to(circle: &StreamFile, file: &mut File, uuid: [u8; 16]) -> io::Result<Copied> {
     let packets: Vec<Packet> = packets(circle).collect();
     let mut copied = Copied::default();
     let mut copy = Vec::with_capacity(SUB_BUFFER);
@@ -58,7 +69,7 @@ fn copy_to(circle: &StreamFile, file: &mut File) -> io::Result<Copied> {
         newer.sort_unstable_by_key(|&(sequence, _)| sequence);
         let mut overwritten = 0;
         for (sequence, packet) in newer {
-            if packet.copy(sequence, &mut copy) {
+            if packet.copy(sequence, uuid, &mut copy) {
                 if last != 0 && sequence != last + 1 {
                     begin_anew(file, &mut copied)?;
                 }
@@ -103,8 +114,8 @@ impl Packet<'_> {
         self.0[offset::SEQUENCE / 8].load(Ordering::Acquire)
     }
 
-    /// Makes `copy` a packet of its own, without what is not used of it. `false` if the packet is no longer this one.
-    pub(super) fn copy(&self, sequence: u64, copy: &mut Vec<u8>) -> bool {
+    /// Makes `copy` a packet of a trace of its own, without what is not used of it. `false` if the packet is no longer this one.
+    pub(super) fn copy(&self, sequence: u64, uuid: [u8; 16], copy: &mut Vec<u8>) -> bool {
         copy.clear();
         if self.sequence() != sequence {
             return false;
@@ -125,7 +136,7 @@ impl Packet<'_> {
             return false;
         };
         let packet_size = content_size.next_multiple_of(PAGE);
-        let header = Header { content_size: content_size as u64, packet_size: packet_size as u64, ..header };
+        let header = Header { uuid, content_size: content_size as u64, packet_size: packet_size as u64, ..header };
         copy[..HEADER].copy_from_slice(&header.encode());
         copy.truncate(content_size);
         copy.resize(packet_size, 0);

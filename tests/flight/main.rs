@@ -101,6 +101,23 @@ fn a_condition_of_the_programs_own() {
     dyntrace::recorder::trigger();
 }
 
+/// They are no parts of one trace, though they have the same events.
+#[test]
+fn several_snapshots_can_be_read_together() {
+    let _alone = alone();
+    let place = Place::new();
+    let session = place.start("on-panic,snapshots=1");
+    dyntrace::p!(1);
+    dyntrace::recorder::trigger();
+    place.snapshot();
+    dyntrace::p!(2);
+    let by_hand = session.snapshot(place.path("trace-snapshots/by-hand")).unwrap().unwrap();
+    assert!(by_hand.folder.starts_with(place.path("trace-snapshots")));
+    stop(session);
+    read_by_babeltrace(&place.path("trace-snapshots"));
+    assert_eq!(values(&place.path("trace-snapshots"), "user_trace-i4s4", "i1"), ["1", "1", "2"]);
+}
+
 #[test]
 fn only_circles_have_snapshots() {
     let _alone = alone();

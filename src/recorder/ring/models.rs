@@ -115,7 +115,7 @@ fn loom_ring_a_copy_of_a_packet_that_is_taken_again_is_left_out() {
             thread::spawn(move || {
                 let packet = Packet(&ring.space().0);
                 let (sequence, mut copy) = (packet.sequence(), Vec::new());
-                if sequence != 0 && packet.copy(sequence, &mut copy) {
+                if sequence != 0 && packet.copy(sequence, [0; 16], &mut copy) {
                     let word = |at: usize| u64::from_ne_bytes(copy[at..at + 8].try_into().unwrap());
                     if word(offset::CONTENT_SIZE) / 8 > HEADER {
                         assert_eq!((word(packet::HEADER), word(offset::TID)), (sequence, sequence));

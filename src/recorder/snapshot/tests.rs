@@ -23,7 +23,7 @@ fn the_copy_is_a_stream_in_order() {
         write(&circle, sequence, &event(1, &[]).repeat(sequence as usize * 100));
     }
     let path = dir.path().join("ring-1");
-    let copied = copy(&circle, &path).unwrap();
+    let copied = copy(&circle, &path, UUID).unwrap();
     let bytes = fs::read(&path).unwrap();
     let headers = headers(&bytes).unwrap();
     assert_eq!(headers.iter().map(|header| header.sequence).collect::<Vec<_>>(), [3, 4, 5, 6]);
@@ -36,9 +36,12 @@ fn the_copy_is_a_stream_in_order() {
 fn a_circle_that_nobody_entered_makes_an_empty_stream() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring-1");
-    assert_eq!(copy(&circle(&dir.path().join("circle")), &path).unwrap(), Copied::default());
+    assert_eq!(copy(&circle(&dir.path().join("circle")), &path, UUID).unwrap(), Copied::default());
     assert_eq!(fs::read(&path).unwrap(), Vec::<u8>::new());
-    assert_eq!(copy(&circle(&dir.path().join("another")), &path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(
+        copy(&circle(&dir.path().join("another")), &path, UUID).unwrap_err().kind(),
+        io::ErrorKind::AlreadyExists
+    );
     assert!(path.exists());
 }
 
@@ -47,7 +50,7 @@ fn a_copy_that_cannot_be_written_leaves_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let circle = circle(&dir.path().join("circle"));
     let path = dir.path().join("no folder").join("ring-1");
-    assert_eq!(copy(&circle, &path).unwrap_err().kind(), io::ErrorKind::NotFound);
+    assert_eq!(copy(&circle, &path, UUID).unwrap_err().kind(), io::ErrorKind::NotFound);
 }
 
 /// A writer takes packets again as fast as it can. Those that are in a copy are nevertheless whole and in order.
@@ -71,7 +74,7 @@ fn packets_of_a_copy_are_whole() {
         let copies: Vec<_> = (0..200)
             .map(|number| {
                 let path = dir.path().join(format!("copy-{number}"));
-                copy(&circle, &path).map(|_| fs::read(&path).unwrap())
+                copy(&circle, &path, UUID).map(|_| fs::read(&path).unwrap())
             })
             .collect();
         done.store(true, Ordering::Relaxed);

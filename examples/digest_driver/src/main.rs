@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{iter, thread};
 
+use anyhow::Context;
 use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use dyntrace::aio_pool::Pool;
@@ -57,7 +58,7 @@ fn commands() -> impl TypedValueParser<Value = Command> {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
+async fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     // More threads than processors hash nothing faster.
     let processors = || thread::available_parallelism().map_or(1, usize::from);
@@ -68,14 +69,16 @@ async fn main() -> ExitCode {
     for directory in &arguments.directories {
         let request = hash_all(&driver, arguments.command, directory);
         for (path, answer) in with_tag(directory.display().to_string(), request).await {
-            let printed = answer.and_then(|(digest, _)| io::stdout().lock().write_all(&line(&digest, &path)));
-            if let Err(error) = printed {
-                eprintln!("digest_driver: hashing {path:?}: {error}");
-                status = ExitCode::FAILURE;
+            match answer {
+                Ok((digest, _)) => io::stdout().write_all(&line(&digest, &path)).context("cannot write the digests")?,
+                Err(error) => {
+                    eprintln!("digest_driver: hashing {path:?}: {error}");
+                    status = ExitCode::FAILURE;
+                }
             }
         }
     }
-    status
+    Ok(status)
 }
 
 /// The digest of each file of a directory, by name; or of the directory itself why it cannot be listed.

@@ -84,7 +84,8 @@ async fn main() -> anyhow::Result<ExitCode> {
     let output = arguments.output.as_deref();
     if let Some(output) = output {
         // Too short to be interrupted.
-        index.write(output).await.with_context(|| format!("cannot write the index to {output:?}"))?;
+        let written = dyntrace::with_tag("index", index.write(output)).await;
+        written.with_context(|| format!("cannot write the index to {output:?}"))?;
     }
     let report = match arguments.json {
         true => report::json(&index, &found, arguments.top, output),

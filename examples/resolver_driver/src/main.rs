@@ -10,11 +10,12 @@ mod driver;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::Parser;
 use driver::{Command, Resolver};
-use dyntrace::TagError;
 use dyntrace::aio_pool::Pool;
 
 const HELP: &str = "\
@@ -45,7 +46,7 @@ struct Arguments {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<ExitCode, TagError> {
+async fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     let command = match arguments {
         Arguments { ipv4: true, .. } => Command::Ipv4,
@@ -67,7 +68,7 @@ async fn main() -> Result<ExitCode, TagError> {
         match answer.await {
             Ok(addresses) if !addresses.is_empty() => {
                 let addresses: Vec<_> = addresses.iter().map(ToString::to_string).collect();
-                println!("{name}: {}", addresses.join(" "));
+                writeln!(io::stdout(), "{name}: {}", addresses.join(" ")).context("cannot write the addresses")?;
                 continue;
             }
             Ok(_) => eprintln!("resolver_driver: {name:?} has no address of that kind"),

@@ -30,6 +30,7 @@ pub(crate) type Attempt<T> = Result<T, Miss>;
 
 /// Why an attempt has no value.
 #[derive(Debug)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "where there are no attempts, all are refused"))]
 pub(crate) enum Miss {
     /// The answer is an error, which the pool would get, too.
     Error(io::Error),

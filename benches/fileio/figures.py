@@ -27,7 +27,7 @@ IN_FLIGHT = [1, 16, 256]
 PLACES = ["disk", "tmpfs"]
 REPETITIONS = 5
 # Of the pool's fast lane, if nobody says otherwise.
-WORKERS = max(4, 2 * len(os.sched_getaffinity(0)))
+WORKERS = max(2, len(os.sched_getaffinity(0)))
 
 
 class Cell(NamedTuple):

@@ -80,3 +80,21 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) fn wait<'a, T>(bell: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
     bell.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }
+
+/// The same for a time at most; answers whether it was over. Under loom it never is.
+pub(crate) fn wait_timeout<'a, T>(
+    bell: &Condvar,
+    guard: MutexGuard<'a, T>,
+    time: Duration,
+) -> (MutexGuard<'a, T>, bool) {
+    #[cfg(not(loom))]
+    {
+        let (guard, result) = bell.wait_timeout(guard, time).unwrap_or_else(PoisonError::into_inner);
+        (guard, result.timed_out())
+    }
+    #[cfg(loom)]
+    {
+        let _ = time;
+        (wait(bell, guard), false)
+    }
+}

@@ -2,15 +2,18 @@
 
 use std::env;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::pool::Pool;
-use super::shared::{Shared, Spawn};
+use super::shared::{Settings, Shared, Spawn};
 use crate::sync::thread;
 
 /// Settings of a [`Pool`] to be.
 pub struct Builder {
     threads: Option<usize>,
+    slow_threads: Option<usize>,
     bound: usize,
+    keep: Duration,
     spawn: Box<Spawn>,
 }
 
@@ -18,19 +21,36 @@ impl Builder {
     pub(super) fn new() -> Self {
         Builder {
             threads: None,
+            slow_threads: None,
             bound: 1024,
+            keep: Duration::from_secs(10),
             spawn: Box::new(|name, run| thread::Builder::new().name(name).spawn(run)),
         }
     }
 
-    /// How many I/O threads the pool may have. They are started as they are needed: while one is idle, no further one.
+    /// How many threads the fast lane has. They are started as they are needed.
     ///
-    /// Not set, it is the environment's `DYNTRACE_IO_THREADS` if that is a number above 0, else twice the number of
-    /// processors, but 4 at least.
+    /// Not set, it is the environment's `DYNTRACE_IO_THREADS` if that is a number above 0, else the number of processors, but 2
+    /// at least.
     ///
-    /// With 0 there are no threads: [`Pool::run_one`] does the work.
+    /// With 0 there are no threads at all: [`Pool::run_one`] does the work.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
+        self
+    }
+
+    /// How many threads there may be beyond those, for works that wait: those of the slow lane, and those that stand in for threads
+    /// of the fast lane that were found asleep. The slow lane gets one even with 0.
+    ///
+    /// Not set, it is the environment's `DYNTRACE_SLOW_THREADS` if that is a number above 0, else 256.
+    pub fn slow_threads(mut self, threads: usize) -> Self {
+        self.slow_threads = Some(threads);
+        self
+    }
+
+    /// How long a thread beyond those of the fast lane stays when nothing comes for it: 10 seconds if not set.
+    pub fn keep_alive(mut self, duration: Duration) -> Self {
+        self.keep = duration;
         self
     }
 
@@ -43,8 +63,13 @@ impl Builder {
 
     /// Makes the pool. It has no thread yet.
     pub fn build(self) -> Pool {
-        let threads = self.threads.unwrap_or_else(default_threads);
-        Pool::new(Arc::new(Shared::new(threads, self.bound, self.spawn)))
+        let threads = self.threads.or_else(|| from_environment("DYNTRACE_IO_THREADS")).unwrap_or_else(|| {
+            let processors = std::thread::available_parallelism().map_or(1, usize::from);
+            processors.max(2)
+        });
+        let extra = self.slow_threads.or_else(|| from_environment("DYNTRACE_SLOW_THREADS")).unwrap_or(256);
+        let settings = Settings { threads, extra, bound: self.bound, keep: self.keep, spawn: self.spawn };
+        Pool::new(Arc::new(Shared::new(settings)))
     }
 
     #[cfg(all(test, not(loom)))]
@@ -54,11 +79,8 @@ impl Builder {
     }
 }
 
-fn default_threads() -> usize {
-    env::var("DYNTRACE_IO_THREADS").ok().and_then(|text| threads_from(&text)).unwrap_or_else(|| {
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        (2 * processors).max(4)
-    })
+fn from_environment(name: &str) -> Option<usize> {
+    env::var(name).ok().and_then(|text| threads_from(&text))
 }
 
 fn threads_from(text: &str) -> Option<usize> {

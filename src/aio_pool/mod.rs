@@ -52,15 +52,34 @@
 //!
 //! What its probes would be, and how scripts show them: [writing a driver](crate::writing_a_driver).
 //!
+//! # Lanes
+//!
+//! A wake-up costs more than most works that are served from memory. So there are two lanes ([`Work::lane`]):
+//!
+//! - The **fast** lane has few threads. A job goes to one that is awake and comes to it sooner than another could be woken; else
+//!   to one that is idle, or to a new one; are all started, to the shortest queue.
+//! - The **slow** lane, for works that wait, has a thread for each work, up to a limit ([`Builder::slow_threads`]). Those that have
+//!   nothing to do end after a while.
+//!
+//! Works that wait are found in the fast lane, too: where many sleep in the kernel, that lane has further threads as the slow one
+//! has; and where jobs stand behind one that sleeps (that opens a FIFO, say), a watch has another thread take them after a
+//! millisecond or two.
+//!
 //! # Queues
 //!
-//! Each I/O thread has a queue of its own. A job goes to a thread that is idle; is none, to a new thread; are all started,
-//! to the shortest queue. A thread without jobs takes those of others. So no job waits while a thread is idle: one that
-//! blocks for long (opening a FIFO) holds up nobody, as long as not all threads do.
+//! Each I/O thread has a queue of its own; one without jobs takes those of others of its lane. `aio_pool-add` and `aio_pool-get` fire
+//! with the job's port and the length of the one queue after the step. An operation that was dropped is still taken out, so each
+//! add has its get; one that was dropped in line (below) was never added.
 //!
-//! `aio_pool-add` and `aio_pool-get` fire with the job's port and the length of the one queue after the step. An
-//! operation that was dropped is still taken out, so each add has its get; one that was dropped in line (below) was never
-//! added.
+//! # Answers
+//!
+//! Tasks are woken by a task of their own runtime, which the I/O threads wake once for many answers. Each runtime whose tasks use a
+//! pool so has one more task. Futures that `block_on` polls are woken directly.
+//!
+//! # Metrics
+//!
+//! [`metrics`], or [`Pool::metrics`] for one pool, tell without a tracer how long the queues are, how many threads there are and how
+//! long works wait and take. They are always on: two readings of the clock for each work.
 //!
 //! # Backpressure
 //!
@@ -71,22 +90,32 @@
 //!
 //! No work is lost: whatever happens to it ([`Fault`]), [`Work::settle`] is called, once.
 
+mod asleep;
 mod builder;
+mod clock;
 mod contain;
+mod delivery;
+mod lane;
+mod line;
+mod metrics;
 #[cfg(all(test, loom))]
 mod models;
 mod operation;
+mod pace;
 mod pool;
 mod port;
 mod queue;
 mod shared;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod watch;
 mod work;
 mod worker;
 
 pub use builder::Builder;
+pub use lane::Lane;
+pub use metrics::{Histogram, LaneMetrics, Metrics};
 pub use operation::Operation;
-pub use pool::Pool;
+pub use pool::{Pool, metrics};
 pub use port::Port;
 pub use work::{Fault, Work};

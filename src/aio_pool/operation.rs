@@ -35,7 +35,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::contain::contain;
-use super::queue::Ticket;
+use super::delivery::Addressee;
+use super::line::Ticket;
 use super::shared::Shared;
 use super::work::{Fault, Work};
 use crate::sync::{Mutex, lock};
@@ -58,19 +59,21 @@ pub struct Operation<W: Work> {
     cell: Arc<Cell<W>>,
     /// Where it stands in line, if it found the queues full.
     line: Option<(Arc<Shared>, Ticket)>,
+    polled: bool,
 }
 
 impl<W: Work> Operation<W> {
     pub(super) fn new(cell: Arc<Cell<W>>, line: Option<(Arc<Shared>, Ticket)>) -> Self {
-        Operation { cell, line }
+        Operation { cell, line, polled: false }
     }
 }
 
 impl<W: Work> Future for Operation<W> {
     type Output = Result<W::Output, Fault>;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.cell.poll(context.waker())
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let first = !mem::replace(&mut self.polled, true);
+        self.cell.poll(context.waker(), first)
     }
 }
 
@@ -111,7 +114,7 @@ enum Stage {
 /// Who is to be told of the end.
 enum Waiter {
     /// A future, and the task that has polled it last, if any has.
-    Future(Option<Waker>),
+    Future(Option<Addressee>),
     Nobody,
 }
 
@@ -160,11 +163,11 @@ impl<W: Work> Cell<W> {
             unreachable!("only who has taken the work up ends this stage")
         };
         match waiter {
-            Waiter::Future(waker) => {
+            Waiter::Future(addressee) => {
                 *stage = Stage::Answered;
                 drop(stage);
-                if let Some(waker) = waker {
-                    waker.wake();
+                if let Some(addressee) = addressee {
+                    addressee.wake();
                 }
             }
             Waiter::Nobody => {
@@ -175,15 +178,22 @@ impl<W: Work> Cell<W> {
         }
     }
 
-    /// Step e, or leaves the waker.
-    fn poll(&self, waker: &Waker) -> Poll<Result<W::Output, Fault>> {
-        let mut waker = Some(waker.clone());
+    /// Step e, or leaves who is to be told. `first`: nobody was left before.
+    fn poll(&self, waker: &Waker, first: bool) -> Poll<Result<W::Output, Fault>> {
+        let mut addressee = first.then(|| Addressee::current(waker));
         let mut stage = lock(&self.stage);
         match &mut *stage {
             Stage::Submitted(Waiter::Future(last)) | Stage::Running(Waiter::Future(last)) => {
-                mem::swap(last, &mut waker);
+                if last.as_ref().is_some_and(|last| last.is(waker)) {
+                    return Poll::Pending;
+                }
+                if addressee.is_none() {
+                    drop(stage);
+                    return self.poll(waker, true);
+                }
+                mem::swap(last, &mut addressee);
                 drop(stage);
-                // Here the waker of the poll before this one is dropped.
+                // Here the one of the poll before this one is dropped.
                 Poll::Pending
             }
             Stage::Answered => {
@@ -235,15 +245,16 @@ impl<W: Work> Cell<W> {
 
 impl<W: Work> Job for Cell<W> {
     fn run(&self) {
-        if self.take_up() {
-            let mut contents = lock(&self.contents);
-            let Contents { work, outcome } = &mut *contents;
-            let work = work.as_mut().expect("a work is settled after it has run");
-            *outcome = Some(contain(|| work.run()).ok_or(Fault::Panicked));
-            contain(|| work.ran());
-            drop(contents);
-            self.answer();
+        if !self.take_up() {
+            return;
         }
+        let mut contents = lock(&self.contents);
+        let Contents { work, outcome } = &mut *contents;
+        let work = work.as_mut().expect("a work is settled after it has run");
+        *outcome = Some(contain(|| work.run()).ok_or(Fault::Panicked));
+        contain(|| work.ran());
+        drop(contents);
+        self.answer();
     }
 
     fn refuse(&self, fault: Fault) {

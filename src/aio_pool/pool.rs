@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::builder::Builder;
+use super::clock;
+use super::metrics::Metrics;
 use super::operation::{Cell, Operation};
 use super::port::Port;
 use super::shared::{Entry, Shared};
@@ -37,6 +39,8 @@ impl Pool {
     }
 
     pub(super) fn new(shared: Arc<Shared>) -> Self {
+        #[cfg(not(loom))]
+        register::add(&shared);
         Pool { handle: Arc::new(Handle { shared }) }
     }
 
@@ -48,9 +52,10 @@ impl Pool {
     /// [`Fault::ShutDown`]: super::Fault::ShutDown
     /// [`Fault::NoThread`]: super::Fault::NoThread
     pub fn submit<W: Work>(&self, port: Port, work: W) -> Operation<W> {
+        let lane = work.lane();
         let cell = Cell::awaited(work);
         let shared = &self.handle.shared;
-        let ticket = shared.add(Entry { port, job: cell.clone() });
+        let ticket = shared.add(Entry { port, lane, submitted: clock::now(), job: cell.clone() });
         Operation::new(cell, ticket.map(|ticket| (Arc::clone(shared), ticket)))
     }
 
@@ -59,7 +64,8 @@ impl Pool {
     /// As nobody awaits it, nothing slows down who submits too many: the line grows.
     #[inline(always)]
     pub fn submit_detached<W: Work>(&self, port: Port, work: W) {
-        self.handle.shared.add(Entry { port, job: Cell::detached(work) });
+        let lane = work.lane();
+        self.handle.shared.add(Entry { port, lane, submitted: clock::now(), job: Cell::detached(work) });
     }
 
     /// Takes one job out of the queues and does it on this thread. `false` if there was none.
@@ -70,6 +76,11 @@ impl Pool {
         self.handle.shared.take_any().map(worker::work).is_some()
     }
 
+    /// What the pool has done and does.
+    pub fn metrics(&self) -> Metrics {
+        self.handle.shared.metrics()
+    }
+
     /// Ends the pool, for all its handles: works that run go on to their end, works in the queues or in line are answered
     /// with [`Fault::ShutDown`](super::Fault::ShutDown), and so is from now on whatever is submitted.
     ///
@@ -77,6 +88,36 @@ impl Pool {
     /// allowed. On one of the pool's own threads (in a work) it does not wait. A second call waits as the first does.
     pub fn shutdown(&self) {
         self.handle.shared.shut_down();
+    }
+}
+
+/// What all pools of the process together have done and do.
+///
+/// What a pool that is gone had done is gone with it.
+pub fn metrics() -> Metrics {
+    let mut all = Metrics::default();
+    register::each(|shared| all.add(&shared.metrics()));
+    all
+}
+
+/// The pools of the process. `std`'s lock always: loom's models have pools of their own.
+mod register {
+    use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+    use super::Shared;
+
+    static POOLS: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+
+    #[cfg_attr(loom, expect(dead_code))]
+    pub fn add(pool: &Arc<Shared>) {
+        let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+        pools.retain(|pool| pool.strong_count() > 0);
+        pools.push(Arc::downgrade(pool));
+    }
+
+    pub fn each(look: impl FnMut(Arc<Shared>)) {
+        let pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        pools.iter().filter_map(Weak::upgrade).for_each(look);
     }
 }
 

@@ -1,41 +1,80 @@
-//! What the handles of a pool, its operations and its workers share: the lock, and each step taken under it.
+//! What the handles of a pool, its operations and its threads share: the lock, and each step taken under it.
 
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use super::asleep::ThreadNumber;
+use super::clock;
+use super::lane::Lane;
+use super::line::{Line, Ticket};
+use super::metrics::{Histogram, Metrics};
 use super::operation::Job;
+use super::pace::Pace;
 use super::port::Port;
-use super::queue::{Queues, Taken, Ticket};
+use super::queue::{Doing, Queues, Taken};
+use super::watch;
 use super::work::Fault;
-use super::worker;
+use super::worker::{self, Served};
 use crate::probes::aio_pool as probes;
 use crate::sync::thread::{self, JoinHandle, ThreadId};
-use crate::sync::{Condvar, Mutex, lock, wait};
+use crate::sync::{Condvar, Mutex, lock, wait, wait_timeout};
 
 /// Starts a thread of the given name.
 pub(super) type Spawn = dyn Fn(String, Box<dyn FnOnce() + Send>) -> io::Result<JoinHandle<()>> + Send + Sync;
 
+pub(super) struct Settings {
+    /// Workers of the fast lane. 0: there are no threads, `run_one` does the work.
+    pub threads: usize,
+    /// Workers beyond those, of both lanes.
+    pub extra: usize,
+    /// How many jobs all queues may hold together.
+    pub bound: usize,
+    /// How long an extra worker stays without a job.
+    pub keep: Duration,
+    pub spawn: Box<Spawn>,
+}
+
 pub(super) struct Shared {
-    state: Mutex<State>,
-    /// At most so many workers. 0: `run_one` does their work.
-    threads: usize,
-    spawn: Box<Spawn>,
-    /// The threads not yet joined. Locked while they are, so that a second shutdown waits as the first does; it may be
-    /// locked under `state`, never the other way round.
-    joining: Mutex<Vec<JoinHandle<()>>>,
+    settings: Settings,
+    pub state: Mutex<State>,
+    /// Rung when a thread of the pool ends.
+    ended: Condvar,
+    /// What the watch sleeps on.
+    pub watch: Arc<Condvar>,
 }
 
-struct State {
-    queues: Queues<Entry>,
-    /// Each worker that was ever started, in the order of the queues.
-    workers: Vec<Worker>,
+pub(super) struct State {
+    lanes: [LaneState; 2],
+    line: Line<Entry>,
     phase: Phase,
+    /// Threads that have not ended, the watch among them.
+    threads: Vec<ThreadId>,
+    pub watch: watch::State,
 }
 
-struct Worker {
-    thread: ThreadId,
+pub(super) struct LaneState {
+    pub queues: Queues<Entry>,
+    /// In the order of the queues.
+    pub workers: Vec<Worker>,
+    pub pace: Pace,
+    operations: u64,
+    wait: Histogram,
+    service: Histogram,
+}
+
+pub(super) struct Worker {
     /// What it sleeps on while it is idle.
     bell: Arc<Condvar>,
+    /// Once it has run.
+    pub number: Option<ThreadNumber>,
+}
+
+/// A worker's place: its lane, its queue there.
+#[derive(Clone, Copy)]
+pub(super) struct Seat {
+    pub lane: Lane,
+    pub queue: usize,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -46,23 +85,45 @@ enum Phase {
     ShutDown,
 }
 
-#[derive(Clone)]
 pub(super) struct Entry {
     pub port: Port,
+    pub lane: Lane,
+    pub submitted: Instant,
     pub job: Arc<dyn Job>,
 }
 
-/// Whom to wake once the lock is free (so that the woken one does not run into it).
-type Wake = Option<Arc<Condvar>>;
+/// Whom to wake once the lock is free (so that the woken ones do not run into it).
+#[derive(Default)]
+#[must_use]
+pub(super) struct Wake {
+    worker: Option<Arc<Condvar>>,
+    watch: Option<Arc<Condvar>>,
+}
+
+impl Wake {
+    pub fn ring(self) {
+        self.worker.into_iter().chain(self.watch).for_each(|bell| bell.notify_one());
+    }
+}
 
 impl Shared {
-    pub fn new(threads: usize, bound: usize, spawn: Box<Spawn>) -> Self {
-        let mut queues = Queues::new(bound);
-        if threads == 0 {
-            queues.open();
-        }
-        let state = State { queues, workers: Vec::new(), phase: Phase::Open };
-        Shared { state: Mutex::new(state), threads, spawn, joining: Mutex::new(Vec::new()) }
+    pub fn new(settings: Settings) -> Self {
+        let lane = |pace| {
+            let mut queues = Queues::new();
+            if settings.threads == 0 {
+                queues.open(0);
+            }
+            let (wait, service) = Default::default();
+            LaneState { queues, workers: Vec::new(), pace, operations: 0, wait, service }
+        };
+        let state = State {
+            lanes: [lane(Pace::quick()), lane(Pace::slow())],
+            line: Line::new(),
+            phase: Phase::Open,
+            threads: Vec::new(),
+            watch: watch::State::new(),
+        };
+        Shared { settings, state: Mutex::new(state), ended: Condvar::new(), watch: Arc::new(Condvar::new()) }
     }
 
     /// Takes in a job: into a queue, or into the line if they are full (then there is a ticket), or not at all: then it is
@@ -74,14 +135,15 @@ impl Shared {
             entry.job.refuse(Fault::ShutDown);
             return None;
         }
-        if state.queues.are_full() {
-            return Some(state.queues.stand_in_line(entry));
+        if state.queued() >= self.settings.bound {
+            return Some(state.line.stand(entry));
         }
-        match self.choose(&mut state) {
-            Ok(queue) => {
-                let wake = state.push(queue, entry);
+        let now = entry.submitted;
+        match self.choose(&mut state, entry.lane, now) {
+            Ok(seat) => {
+                let wake = self.push(&mut state, seat, entry);
                 drop(state);
-                ring(wake);
+                wake.ring();
             }
             Err(error) => {
                 drop(state);
@@ -91,95 +153,213 @@ impl Shared {
         None
     }
 
-    /// The queue for a new job: that of an idle worker, of a new one, or the shortest. The error says why there is none.
-    fn choose(self: &Arc<Self>, state: &mut State) -> io::Result<usize> {
-        match state.queues.idle() {
-            Some(idle) => Ok(idle),
-            None => self.start_worker(state).or_else(|error| state.queues.shortest().ok_or(error)),
+    /// The seat for a new job: that of a worker that comes to it soon, of an idle one, of a new one, or the one with the shortest
+    /// queue; of the other lane where this one has no worker. The error says why there is none.
+    fn choose(self: &Arc<Self>, state: &mut State, lane: Lane, now: Instant) -> io::Result<Seat> {
+        let LaneState { queues, pace, .. } = state.lane(lane);
+        if let Some(queue) = queues.soon(pace, now).or_else(|| queues.idle()) {
+            return Ok(Seat { lane, queue });
         }
+        self.start_worker(state, lane).or_else(|error| {
+            let mut shortest = |lane| state.lane(lane).queues.shortest().map(|queue| Seat { lane, queue });
+            shortest(lane).or_else(|| Lane::ALL.into_iter().find_map(&mut shortest)).ok_or(error)
+        })
     }
 
-    /// Starts one more worker, with the lock held: it happens few times in the life of a pool, and so the worker's queue
-    /// is there if and only if the worker is.
-    fn start_worker(self: &Arc<Self>, state: &mut State) -> io::Result<usize> {
-        let number = state.workers.len();
-        if number == self.threads {
+    /// Starts one more worker if the lane may have one, with the lock held: it happens few times in the life of a pool, and so
+    /// the worker's queue is there if and only if the worker is.
+    pub fn start_worker(self: &Arc<Self>, state: &mut State, lane: Lane) -> io::Result<Seat> {
+        if !self.may_start(state, lane) {
             return Err(io::Error::other("all I/O threads are started"));
         }
+        if !state.watch.is_there() {
+            let shared = Arc::clone(self);
+            let watch = (self.settings.spawn)("dyntrace-watch".to_owned(), Box::new(move || watch::run(&shared)))?;
+            state.threads.push(watch.thread().id());
+            state.watch.is_started();
+        }
+        let queue = state.lane(lane).queues.vacant();
         let bell = Arc::new(Condvar::new());
         let run = {
             let (shared, bell) = (Arc::clone(self), Arc::clone(&bell));
-            move || worker::run(&shared, number, &bell)
+            move || worker::run(&shared, Seat { lane, queue }, &bell)
         };
-        let handle = (self.spawn)(format!("dyntrace-io-{}", number + 1), Box::new(run))?;
-        state.workers.push(Worker { thread: handle.thread().id(), bell });
-        lock(&self.joining).push(handle);
-        Ok(state.queues.open())
+        let handle = (self.settings.spawn)(format!("{}-{}", lane.threads_name(), queue + 1), Box::new(run))?;
+        state.threads.push(handle.thread().id());
+        let LaneState { queues, workers, .. } = state.lane(lane);
+        queues.open(queue);
+        let worker = Worker { bell, number: None };
+        match workers.get_mut(queue) {
+            Some(gone) => *gone = worker,
+            None => workers.push(worker),
+        }
+        Ok(Seat { lane, queue })
     }
 
-    /// The next job for a worker; sleeps until there is one. `None`: the worker is to end.
-    pub fn next(self: &Arc<Self>, worker: usize, bell: &Condvar) -> Option<Taken<Entry>> {
+    /// A lane has its own workers, of which those count that do not sleep in a job; where most works wait, it has more.
+    fn may_start(&self, state: &mut State, lane: Lane) -> bool {
+        let own = self.own(lane);
+        let extra: usize =
+            Lane::ALL.map(|lane| state.lane(lane).queues.workers().saturating_sub(self.own(lane))).iter().sum();
+        let LaneState { queues, pace, .. } = state.lane(lane);
+        let is_extra = queues.workers() >= own;
+        let is_wanted = queues.reliable() < own || pace.is_blocking();
+        is_wanted && (!is_extra || extra < self.settings.extra)
+    }
+
+    /// Whether the lane has more workers than its own, without those that sleep in a job.
+    fn is_extra(&self, state: &mut State, lane: Lane) -> bool {
+        state.lane(lane).queues.reliable() > self.own(lane)
+    }
+
+    fn own(&self, lane: Lane) -> usize {
+        match lane {
+            Lane::Fast => self.settings.threads,
+            Lane::Slow => self.settings.threads.min(1),
+        }
+    }
+
+    /// Puts a job into a queue. `aio_pool-add` is fired under the lock: else a trace could show a job taken before it was
+    /// added. While nobody looks that costs nothing.
+    fn push(&self, state: &mut State, seat: Seat, entry: Entry) -> Wake {
+        let port = entry.port;
+        let queues = &mut state.lane(seat.lane).queues;
+        let length = queues.push(seat.queue, entry);
+        probes::add(|| (port, length as i32));
+        match queues.doing(seat.queue) {
+            Doing::Idle => state.wake(seat),
+            _ => Wake { watch: state.watch.call().then(|| Arc::clone(&self.watch)), ..Wake::default() },
+        }
+    }
+
+    /// A worker has begun.
+    pub fn arrive(&self, seat: Seat, number: ThreadNumber) {
+        lock(&self.state).lane(seat.lane).workers[seat.queue].number = Some(number);
+    }
+
+    /// The next job for a worker, which has served the last one; sleeps until there is one, and counts how often. `None`: the worker
+    /// is to end.
+    pub fn next(
+        self: &Arc<Self>,
+        seat: Seat,
+        bell: &Condvar,
+        last: Option<Served>,
+        sleeps: &mut libc::c_long,
+    ) -> Option<Taken<Entry>> {
+        let mut now = clock::now();
         let mut state = lock(&self.state);
+        let lane = state.lane(seat.lane);
+        if let Some(Served { service, slept }) = last {
+            lane.pace.saw(service, slept);
+            lane.service.record(service);
+        }
         loop {
-            if let Some((taken, wake)) = self.take(&mut state, Some(worker)) {
+            if let Some((taken, wake)) = self.take(&mut state, seat.lane, Some(seat.queue), now) {
+                state.lane(seat.lane).queues.set(seat.queue, Doing::Busy(now));
                 drop(state);
-                ring(wake);
+                wake.ring();
                 return Some(taken);
             }
-            if state.phase != Phase::Open {
+            state.lane(seat.lane).queues.set(seat.queue, Doing::Idle);
+            let mut timed_out = false;
+            if state.phase == Phase::Open {
+                *sleeps += 1;
+                (state, timed_out) = match self.is_extra(&mut state, seat.lane) {
+                    true => wait_timeout(bell, state, self.settings.keep),
+                    false => (wait(bell, state), false),
+                };
+            }
+            let is_idle = state.lane(seat.lane).queues.doing(seat.queue) == Doing::Idle;
+            let is_over = state.phase != Phase::Open || timed_out && self.is_extra(&mut state, seat.lane);
+            if is_idle && is_over {
+                state.lane(seat.lane).queues.set(seat.queue, Doing::Gone);
+                self.end_thread(&mut state);
                 return None;
             }
-            state.queues.set_idle(worker, true);
-            state = wait(bell, state);
-            state.queues.set_idle(worker, false);
+            now = clock::now();
         }
+    }
+
+    /// This thread of the pool ends.
+    pub fn end_thread(&self, state: &mut State) {
+        let this = thread::current().id();
+        state.threads.retain(|thread| *thread != this);
+        self.ended.notify_all();
+        self.watch.notify_one();
     }
 
     /// A job for whoever asks; does not sleep.
     pub fn take_any(self: &Arc<Self>) -> Option<Taken<Entry>> {
         let mut state = lock(&self.state);
-        let (taken, wake) = self.take(&mut state, None)?;
+        let now = clock::now();
+        let (taken, wake) = Lane::ALL.into_iter().find_map(|lane| self.take(&mut state, lane, None, now))?;
         drop(state);
-        ring(wake);
+        wake.ring();
         Some(taken)
     }
 
-    /// Takes a job out of the queues; the first of the line, if any, gets the room (step b).
-    fn take(self: &Arc<Self>, state: &mut State, own: Option<usize>) -> Option<(Taken<Entry>, Wake)> {
-        let taken = state.queues.take(own)?;
-        let wake = state.queues.next_in_line().and_then(|next| self.let_in(state, next, taken.queue));
-        Some((taken, wake))
+    /// Takes a job out of a lane; the first of the line, if any, gets the room (step b).
+    fn take(
+        self: &Arc<Self>,
+        state: &mut State,
+        lane: Lane,
+        own: Option<usize>,
+        now: Instant,
+    ) -> Option<(Taken<Entry>, Wake)> {
+        let LaneState { queues, wait, operations, .. } = state.lane(lane);
+        let taken = queues.take(own, now)?;
+        wait.record(now.saturating_duration_since(taken.job.submitted));
+        *operations += 1;
+        let seat = Seat { lane, queue: taken.queue };
+        let wake = state.line.next().map(|next| self.let_in(state, next, seat, now));
+        Some((taken, wake.unwrap_or_default()))
     }
 
     /// Puts the first of the line into a queue: in `shorter` at least there is room now.
     #[cold]
-    fn let_in(self: &Arc<Self>, state: &mut State, next: Entry, shorter: usize) -> Wake {
-        let queue = self.choose(state).unwrap_or(shorter);
-        state.push(queue, next)
+    fn let_in(self: &Arc<Self>, state: &mut State, next: Entry, shorter: Seat, now: Instant) -> Wake {
+        let seat = self.choose(state, next.lane, now).unwrap_or(shorter);
+        self.push(state, seat, next)
     }
 
     /// The operation that has this ticket was dropped.
     pub fn leave_line(&self, ticket: Ticket) {
         // Bound to a name, the entry is dropped after the guard.
-        let entry = lock(&self.state).queues.leave_line(ticket);
+        let entry = lock(&self.state).line.leave(ticket);
         drop(entry);
+    }
+
+    pub fn metrics(&self) -> Metrics {
+        let mut state = lock(&self.state);
+        let mut metrics = Metrics { in_line: state.line.length(), ..Metrics::default() };
+        for lane in Lane::ALL {
+            let LaneState { queues, operations, wait, service, .. } = state.lane(lane);
+            let shown = metrics.lane(lane);
+            shown.queued = queues.queued();
+            shown.threads = if self.settings.threads == 0 { 0 } else { queues.workers() };
+            shown.idle = queues.count(|worker| worker == Doing::Idle);
+            shown.stuck = queues.count(|worker| matches!(worker, Doing::Stuck(_)));
+            shown.operations = *operations;
+            shown.wait = wait.clone();
+            shown.service = service.clone();
+        }
+        metrics
     }
 
     /// The last handle is gone. What is queued is still worked off, if there is anybody to do it.
     pub fn close(&self) {
-        let workers = lock(&self.state).workers.len();
-        self.end(Phase::Closing, workers == 0);
+        let threads = lock(&self.state).threads.len();
+        self.end(Phase::Closing, threads == 0);
     }
 
     /// Refuses what is queued, and waits for the threads, unless this is one of them.
     pub fn shut_down(&self) {
         self.end(Phase::ShutDown, true);
         let this = thread::current().id();
-        if lock(&self.state).workers.iter().all(|worker| worker.thread != this) {
-            let mut joining = lock(&self.joining);
-            for handle in joining.drain(..) {
-                // A worker contains every panic.
-                let _ = handle.join();
+        let mut state = lock(&self.state);
+        if !state.threads.contains(&this) {
+            while !state.threads.is_empty() {
+                state = wait(&self.ended, state);
             }
         }
     }
@@ -192,10 +372,13 @@ impl Shared {
         let mut queued = Vec::new();
         let mut waiting = Vec::new();
         if refuse {
-            queued.extend(std::iter::from_fn(|| state.queues.take(None)));
-            waiting.extend(std::iter::from_fn(|| state.queues.next_in_line()));
+            for lane in Lane::ALL {
+                queued.extend(std::iter::from_fn(|| state.lane(lane).queues.take(None, clock::now())));
+            }
+            waiting.extend(std::iter::from_fn(|| state.line.next()));
         }
-        let bells: Vec<_> = state.workers.iter().map(|worker| Arc::clone(&worker.bell)).collect();
+        let workers = state.lanes.iter().flat_map(|lane| &lane.workers).map(|worker| Arc::clone(&worker.bell));
+        let bells: Vec<_> = workers.chain([Arc::clone(&self.watch)]).collect();
         drop(state);
         for bell in bells {
             bell.notify_one();
@@ -210,14 +393,24 @@ impl Shared {
 }
 
 impl State {
-    /// Puts a job into a queue. `aio_pool-add` is fired under the lock: else a trace could show a job taken before it was
-    /// added. While nobody looks that costs nothing.
-    #[inline]
-    fn push(&mut self, queue: usize, entry: Entry) -> Wake {
-        let port = entry.port;
-        let length = self.queues.push(queue, entry);
-        probes::add(|| (port, length as i32));
-        self.queues.set_idle(queue, false).then(|| Arc::clone(&self.workers[queue].bell))
+    pub fn lane(&mut self, lane: Lane) -> &mut LaneState {
+        &mut self.lanes[lane as usize]
+    }
+
+    pub fn queued(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.queues.queued()).sum()
+    }
+
+    /// An idle worker is to be woken.
+    pub fn wake(&mut self, seat: Seat) -> Wake {
+        let LaneState { queues, workers, .. } = self.lane(seat.lane);
+        queues.set(seat.queue, Doing::Woken);
+        Wake { worker: Some(Arc::clone(&workers[seat.queue].bell)), ..Wake::default() }
+    }
+
+    /// Whether the pool has ended, but for the thread that asks.
+    pub fn is_last_thread(&self) -> bool {
+        self.phase != Phase::Open && self.threads.len() == 1
     }
 }
 
@@ -227,11 +420,5 @@ impl Taken<Entry> {
     pub fn announce(self) -> Arc<dyn Job> {
         probes::get(|| (self.job.port, self.length as i32));
         self.job.job
-    }
-}
-
-fn ring(wake: Wake) {
-    if let Some(bell) = wake {
-        bell.notify_one();
     }
 }

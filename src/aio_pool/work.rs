@@ -2,10 +2,17 @@
 
 use std::io;
 
+use super::lane::Lane;
+
 /// One piece of blocking work, with what is to be said about it at its end.
 pub trait Work: Send + 'static {
     /// What the work results in.
     type Output: Send + 'static;
+
+    /// Which threads it is for; asked when it is submitted.
+    fn lane(&self) -> Lane {
+        Lane::Fast
+    }
 
     /// Does the work, on an I/O thread. Called once at most. May block; a panic is caught and fails this work alone, with
     /// [`Fault::Panicked`].

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::aio_pool::Lane;
+
 /// One of the string and integer arguments of `efile_drv-entry`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Position {
@@ -159,6 +161,16 @@ commands! {
     MkdirAll "MKDIR_ALL" = 67, [] + [S1 "path"];
     /// Removes a directory and everything in it.
     RmdirAll "RMDIR_ALL" = 68, [] + [S1 "path"];
+}
+
+impl Command {
+    /// Which threads of the pool do it: what waits for the disk to write, or takes long in any case, has one to itself.
+    pub(super) fn lane(self) -> Lane {
+        match self {
+            Command::Fsync | Command::Fdatasync | Command::Copy | Command::RmdirAll => Lane::Slow,
+            _ => Lane::Fast,
+        }
+    }
 }
 
 impl fmt::Display for Command {

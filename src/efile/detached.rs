@@ -3,7 +3,7 @@
 use std::io;
 
 use super::operation::fault_error;
-use crate::aio_pool::{Fault, Work};
+use crate::aio_pool::{Fault, Lane, Work};
 
 /// A work that keeps its output until it is settled and hands it on then: whoever gets the answer can rely on it that
 /// the work was settled before. The function gets the work, too: one that never ran still has what it was to work on.
@@ -25,6 +25,10 @@ where
     A: FnOnce(io::Result<W::Output>, &mut W) + Send + 'static,
 {
     type Output = ();
+
+    fn lane(&self) -> Lane {
+        self.work.lane()
+    }
 
     fn run(&mut self) {
         self.output = Some(self.work.run());

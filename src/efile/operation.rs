@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::request::Name;
 use super::timed::{self, Began};
 use super::{Command, Request};
-use crate::aio_pool::{Fault, Port, Work};
+use crate::aio_pool::{Fault, Lane, Port, Work};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
 use crate::sdt::Text;
@@ -142,6 +142,10 @@ where
     T: Send + 'static,
 {
     type Output = (io::Result<T>, B);
+
+    fn lane(&self) -> Lane {
+        self.request.command.lane()
+    }
 
     #[inline(always)]
     fn run(&mut self) -> Self::Output {

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 use super::group::{Group, Seat};
 use super::operation::{Entered, errno, fault_error};
 use super::{Command, Descriptor, OfProcess, Request};
-use crate::aio_pool::{Fault, Work};
+use crate::aio_pool::{Fault, Lane, Work};
 
 /// One request of a group.
 pub(super) struct Member {
@@ -103,6 +103,10 @@ impl Drop for Taken<'_> {
 
 impl Work for Lead {
     type Output = io::Result<()>;
+
+    fn lane(&self) -> Lane {
+        Lane::Slow
+    }
 
     fn run(&mut self) -> io::Result<()> {
         let descriptor = self.descriptor.as_ref().expect("it runs before it is settled");

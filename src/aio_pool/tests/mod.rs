@@ -1,6 +1,7 @@
 //! The pool from outside: its doors only.
 
 mod faults;
+mod lanes;
 mod life;
 mod threads;
 

@@ -1,0 +1,274 @@
+//! How answers come back to tasks: through one task of their own runtime.
+//!
+//! To wake a task from an I/O thread costs its runtime a lock and, where it sleeps, a system call: for each answer. From inside the
+//! runtime the same is a push to a queue. So each runtime has a **driver**, a task that hands on what was answered:
+//!
+//! 1. An operation that is polled by a task leaves its waker together with the runtime's [`Delivery`], and counts as expected there.
+//! 2. The I/O thread puts the waker on the delivery's list; if the driver sleeps, it wakes that one. An answer that is the only one
+//!    expected takes the direct way: there is nothing to share the driver with.
+//! 3. The driver takes the list, wakes all that are on it, and has itself polled again behind them: what they ask for next may be
+//!    answered by then, and no I/O thread need wake anybody.
+//! 4. A driver that finds nothing leaves its waker under the list's lock and sleeps. So no answer comes between its look and its sleep.
+//! 5. The driver goes when its runtime ends: whoever is on the list is woken directly, and so is everybody from then on.
+//!
+//! Only tasks go this way. What `block_on` polls itself is woken directly: the runtime may be one that nobody drives meanwhile.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use tokio::runtime::{Handle, Id};
+
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{Mutex, lock};
+
+/// A task to be woken, and the way to it.
+pub(super) struct Addressee {
+    waker: Waker,
+    delivery: Option<Arc<Delivery>>,
+}
+
+impl Addressee {
+    /// Step 1, for the task that polls now.
+    pub fn current(waker: &Waker) -> Addressee {
+        Addressee::new(waker.clone(), of_this_task())
+    }
+
+    fn new(waker: Waker, delivery: Option<Arc<Delivery>>) -> Addressee {
+        if let Some(delivery) = &delivery {
+            // Only a hint for step 2: no order rests on it.
+            delivery.expected.fetch_add(1, Ordering::Relaxed);
+        }
+        Addressee { waker, delivery }
+    }
+
+    /// Whether it is the one that this waker wakes.
+    pub fn is(&self, waker: &Waker) -> bool {
+        self.waker.will_wake(waker)
+    }
+
+    /// Step 2.
+    pub fn wake(mut self) {
+        let waker = mem::replace(&mut self.waker, Waker::noop().clone());
+        match &self.delivery {
+            Some(delivery) if delivery.expected.load(Ordering::Relaxed) > 1 => delivery.put(waker),
+            _ => waker.wake(),
+        }
+    }
+}
+
+impl Drop for Addressee {
+    fn drop(&mut self) {
+        if let Some(delivery) = &self.delivery {
+            delivery.expected.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What I/O threads and the driver of one runtime share.
+pub(super) struct Delivery {
+    list: Mutex<List>,
+    /// How many operations wait for an answer in this runtime.
+    expected: AtomicUsize,
+}
+
+struct List {
+    answered: Vec<Waker>,
+    driver: Presence,
+}
+
+enum Presence {
+    Asleep(Waker),
+    /// It will look at the list again.
+    Awake,
+    Gone,
+}
+
+impl Delivery {
+    fn new() -> Arc<Delivery> {
+        // Awake: it was spawned, and its first poll comes.
+        let list = List { answered: Vec::new(), driver: Presence::Awake };
+        Arc::new(Delivery { list: Mutex::new(list), expected: AtomicUsize::new(0) })
+    }
+
+    fn put(&self, waker: Waker) {
+        let mut list = lock(&self.list);
+        if let Presence::Gone = list.driver {
+            drop(list);
+            return waker.wake();
+        }
+        list.answered.push(waker);
+        let before = mem::replace(&mut list.driver, Presence::Awake);
+        drop(list);
+        if let Presence::Asleep(driver) = before {
+            driver.wake();
+        }
+    }
+}
+
+/// The task that hands on.
+struct Driver {
+    delivery: Arc<Delivery>,
+    /// The list of the turn before, empty: the two are exchanged, so that none is allocated anew.
+    spare: Vec<Waker>,
+    /// Whose it is, in the register.
+    runtime: Option<Id>,
+}
+
+impl Future for Driver {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        let mut list = lock(&this.delivery.list);
+        if list.answered.is_empty() {
+            list.driver = Presence::Asleep(context.waker().clone());
+            return Poll::Pending;
+        }
+        mem::swap(&mut list.answered, &mut this.spare);
+        drop(list);
+        this.spare.drain(..).for_each(Waker::wake);
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        if let Some(runtime) = &self.runtime {
+            register().remove(runtime);
+        }
+        let mut list = lock(&self.delivery.list);
+        let left = mem::take(&mut list.answered);
+        let driver = mem::replace(&mut list.driver, Presence::Gone);
+        drop(list);
+        drop(driver);
+        left.into_iter().for_each(Waker::wake);
+    }
+}
+
+type Register = HashMap<Id, Arc<Delivery>>;
+
+/// The runtimes that have asked. `std`'s lock always: loom's models have no runtime.
+fn register() -> std::sync::MutexGuard<'static, Register> {
+    static REGISTER: LazyLock<std::sync::Mutex<Register>> = LazyLock::new(Default::default);
+    REGISTER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+thread_local! {
+    /// The one that this thread asked for last.
+    static LAST: RefCell<Option<(Id, Arc<Delivery>)>> = const { RefCell::new(None) };
+}
+
+/// The delivery of the runtime that polls this task; `None` outside of tasks.
+fn of_this_task() -> Option<Arc<Delivery>> {
+    tokio::task::try_id()?;
+    let runtime = Handle::try_current().ok()?;
+    let id = runtime.id();
+    let found = LAST.try_with(|last| {
+        let mut last = last.borrow_mut();
+        match &*last {
+            Some((of, delivery)) if *of == id => Arc::clone(delivery),
+            _ => Arc::clone(&last.insert((id, of_runtime(&runtime))).1),
+        }
+    });
+    Some(found.unwrap_or_else(|_| of_runtime(&runtime)))
+}
+
+fn of_runtime(runtime: &Handle) -> Arc<Delivery> {
+    let id = runtime.id();
+    let delivery = match register().entry(id) {
+        Entry::Occupied(entry) => return Arc::clone(entry.get()),
+        Entry::Vacant(entry) => Arc::clone(entry.insert(Delivery::new())),
+    };
+    // Not under the register's lock: a runtime that ends drops the driver at once.
+    runtime.spawn(Driver { delivery: Arc::clone(&delivery), spare: Vec::new(), runtime: Some(id) });
+    delivery
+}
+
+#[cfg(all(test, loom))]
+mod models {
+    use super::*;
+    use crate::sync::{Condvar, thread, wait};
+
+    /// A task that waits for its wake-up.
+    #[derive(Default)]
+    struct Signal(Mutex<bool>, Condvar);
+
+    impl Signal {
+        fn take(&self) {
+            let mut given = lock(&self.0);
+            while !*given {
+                given = wait(&self.1, given);
+            }
+            *given = false;
+        }
+    }
+
+    impl std::task::Wake for Signal {
+        fn wake(self: Arc<Self>) {
+            *lock(&self.0) = true;
+            self.1.notify_one();
+        }
+    }
+
+    /// Two answers come while the driver looks, sleeps, or goes: both tasks are woken.
+    fn two_answers(turns: usize) {
+        loom::model(move || {
+            let delivery = Delivery::new();
+            let tasks: [Arc<Signal>; 2] = Default::default();
+            // Both are expected before the first is answered.
+            let expected =
+                tasks.each_ref().map(|task| Addressee::new(Arc::clone(task).into(), Some(Arc::clone(&delivery))));
+            let workers = expected.map(|addressee| thread::spawn(move || addressee.wake()));
+            let driving = thread::spawn(move || {
+                let mut driver = Driver { delivery, spare: Vec::new(), runtime: None };
+                let woken = Arc::new(Signal::default());
+                for _ in 0..turns {
+                    let _ = Pin::new(&mut driver).poll(&mut Context::from_waker(&Arc::clone(&woken).into()));
+                }
+            });
+            tasks.iter().for_each(|task| task.take());
+            workers.into_iter().chain([driving]).for_each(|thread| thread.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn loom_delivery_ends_at_once() {
+        two_answers(0);
+    }
+
+    #[test]
+    fn loom_delivery_ends_after_a_turn() {
+        two_answers(1);
+    }
+
+    /// The driver sleeps when it has found nothing, and misses no answer.
+    #[test]
+    fn loom_delivery_driver_sleeps_and_is_woken() {
+        loom::model(|| {
+            let delivery = Delivery::new();
+            let task = Arc::new(Signal::default());
+            let addressee = Addressee::new(Arc::clone(&task).into(), Some(Arc::clone(&delivery)));
+            // As if another one were expected.
+            delivery.expected.fetch_add(1, Ordering::Relaxed);
+            let worker = thread::spawn(move || addressee.wake());
+            let mut driver = Driver { delivery, spare: Vec::new(), runtime: None };
+            let woken = Arc::new(Signal::default());
+            let waker = Arc::clone(&woken).into();
+            let mut drive = || Pin::new(&mut driver).poll(&mut Context::from_waker(&waker));
+            while !*lock(&task.0) {
+                let _ = drive();
+                if !*lock(&task.0) {
+                    woken.take();
+                }
+            }
+            worker.join().unwrap();
+        });
+    }
+}

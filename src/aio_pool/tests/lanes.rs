@@ -1,0 +1,102 @@
+//! Works that wait hold up nobody: neither in the slow lane nor in the fast one, where the watch finds them.
+
+use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
+
+use super::super::{Fault, Lane, Operation, Pool, Port, Work, metrics};
+use super::Log;
+use super::threads::{blocked, wait_for};
+
+/// Works of the slow lane that end when so many run at once.
+struct Meets(Arc<Barrier>);
+
+impl Work for Meets {
+    type Output = Option<String>;
+
+    fn lane(&self) -> Lane {
+        Lane::Slow
+    }
+
+    fn run(&mut self) -> Self::Output {
+        self.0.wait();
+        std::thread::current().name().map(str::to_owned)
+    }
+
+    fn settle(&mut self, _: Result<&Self::Output, &Fault>) {}
+}
+
+fn meet(pool: &Pool, number: usize) -> Vec<String> {
+    let barrier = Arc::new(Barrier::new(number));
+    let submit = |_| pool.submit(Port::new(), Meets(Arc::clone(&barrier)));
+    let operations: Vec<Operation<Meets>> = (0..number).map(submit).collect();
+    let mut names: Vec<_> = operations.into_iter().map(|operation| wait_for(operation).unwrap().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_slow_lane_has_a_thread_for_each_work() {
+    let pool = Pool::builder().threads(1).build();
+    assert_eq!(meet(&pool, 3), ["dyntrace-slow-1", "dyntrace-slow-2", "dyntrace-slow-3"]);
+    let metrics = pool.metrics();
+    assert_eq!((metrics.slow.threads, metrics.slow.operations, metrics.fast.threads), (3, 3, 0));
+}
+
+#[test]
+fn its_threads_go_when_nothing_comes_and_come_back() {
+    let pool = Pool::builder().threads(1).keep_alive(Duration::from_millis(1)).build();
+    for _ in 0..2 {
+        assert_eq!(meet(&pool, 4).len(), 4);
+        wait_until(|| pool.metrics().slow.threads == 1);
+    }
+}
+
+#[test]
+fn works_that_sleep_in_the_fast_lane_are_relieved() {
+    let pool = Pool::builder().threads(1).slow_threads(2).build();
+    let log = Log::default();
+    let (first, release_first) = blocked(&pool, &log);
+    // Stands behind the first; only the watch can have it run.
+    let (second, release_second) = blocked(&pool, &log);
+    assert_eq!(wait_for(pool.submit(Port::new(), log.work(|| 9))).unwrap(), 9);
+    assert_eq!(pool.metrics().fast.stuck, 2);
+    release_first.send(7).unwrap();
+    release_second.send(8).unwrap();
+    assert_eq!((wait_for(first).unwrap(), wait_for(second).unwrap()), (7, 8));
+    wait_until(|| pool.metrics().fast.idle == 3);
+    assert_eq!(pool.metrics().fast.stuck, 0);
+}
+
+#[test]
+fn without_further_threads_they_are_waited_for() {
+    let pool = Pool::builder().threads(1).slow_threads(0).build();
+    let log = Log::default();
+    let (held, release) = blocked(&pool, &log);
+    let queued = pool.submit(Port::new(), log.work(|| 8));
+    wait_until(|| pool.metrics().fast.stuck == 1);
+    assert_eq!((pool.metrics().fast.threads, pool.metrics().fast.queued), (1, 1));
+    release.send(7).unwrap();
+    assert_eq!((wait_for(held).unwrap(), wait_for(queued).unwrap()), (7, 8));
+}
+
+#[test]
+fn what_was_done_is_counted_and_how_long_it_took() {
+    let pool = Pool::builder().threads(1).build();
+    let before = metrics().fast.operations;
+    for number in 0..10 {
+        assert_eq!(wait_for(pool.submit(Port::new(), Log::default().work(move || number))).unwrap(), number);
+    }
+    wait_until(|| pool.metrics().fast.service.count() == 10);
+    let now = pool.metrics();
+    assert_eq!((now.fast.operations, now.fast.wait.count(), now.in_line), (10, 10, 0));
+    assert!(now.fast.wait.quantile(1.0) >= now.fast.wait.quantile(0.1));
+    assert!(metrics().fast.operations >= before + 10, "all pools of the process");
+}
+
+fn wait_until(condition: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !condition() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it never comes to that");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

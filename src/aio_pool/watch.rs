@@ -1,0 +1,116 @@
+//! The watch: a thread that finds out when jobs stand behind a worker that sleeps in one.
+//!
+//! A job may be put behind a worker that is to come to it soon. If that one then waits for a disk, or for whoever opens the other end
+//! of a FIFO, the job would wait with it. So:
+//!
+//! 1. Whoever puts a job behind a busy worker calls the watch, unless it is up already.
+//! 2. The watch looks every [`PERIOD`]. Where jobs are queued, each worker that does one job for longer than that is a suspect.
+//! 3. It asks the system, out of the lock, which of the suspects sleep: one that works, or waits for a processor, needs no help.
+//! 4. Those that still do the same job are stuck now: no job is put behind them until they come back, and another worker is woken or
+//!    started in their place, which takes what stands in their queues.
+//! 5. When it has found nothing queued for a while, it sleeps until it is called.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::clock;
+use super::lane::Lane;
+use super::queue::Doing;
+use super::shared::{self, Shared, Wake};
+use crate::sync::{lock, wait, wait_timeout};
+
+const PERIOD: Duration = Duration::from_millis(1);
+
+/// Looks without anything queued before it sleeps.
+const QUIET: u32 = 16;
+
+/// What the pool's lock guards of it. Loom's models have none: there every job has its worker woken.
+pub(super) struct State {
+    is_there: bool,
+    is_up: bool,
+}
+
+impl State {
+    pub fn new() -> Self {
+        State { is_there: cfg!(loom), is_up: cfg!(loom) }
+    }
+
+    pub fn is_there(&self) -> bool {
+        self.is_there
+    }
+
+    pub fn is_started(&mut self) {
+        self.is_there = true;
+    }
+
+    /// Step 1; answers whether it has to be woken.
+    pub fn call(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_up, true)
+    }
+}
+
+/// What the thread does, until it is the pool's last.
+pub(super) fn run(shared: &Arc<Shared>) {
+    let mut state = lock(&shared.state);
+    let mut quiet = 0;
+    while !state.is_last_thread() {
+        if !state.watch.is_up {
+            state = wait(&shared.watch, state);
+            continue;
+        }
+        state = wait_timeout(&shared.watch, state, PERIOD).0;
+        quiet = if state.queued() > 0 { 0 } else { quiet + 1 };
+        if quiet == QUIET {
+            quiet = 0;
+            state.watch.is_up = false;
+        }
+        let suspects: Vec<_> = Lane::ALL.into_iter().flat_map(|lane| suspects(&mut state, lane)).collect();
+        if suspects.is_empty() {
+            continue;
+        }
+        drop(state);
+        let asleep: Vec<_> = suspects.into_iter().filter(|suspect| suspect.thread.is_asleep()).collect();
+        state = lock(&shared.state);
+        for suspect in asleep {
+            relieve(shared, &mut state, &suspect).ring();
+        }
+    }
+    shared.end_thread(&mut state);
+}
+
+struct Suspect {
+    seat: shared::Seat,
+    doing: Doing,
+    thread: super::asleep::ThreadNumber,
+}
+
+/// Step 2.
+fn suspects(state: &mut shared::State, lane: Lane) -> Vec<Suspect> {
+    let shared::LaneState { queues, workers, .. } = state.lane(lane);
+    if queues.queued() == 0 {
+        return Vec::new();
+    }
+    let suspects = queues.suspects(PERIOD, clock::now()).into_iter().filter_map(|(queue, since)| {
+        let thread = workers.get(queue)?.number?;
+        Some(Suspect { seat: shared::Seat { lane, queue }, doing: Doing::Busy(since), thread })
+    });
+    suspects.collect()
+}
+
+/// Step 4.
+fn relieve(shared: &Arc<Shared>, state: &mut shared::State, suspect: &Suspect) -> Wake {
+    let shared::Seat { lane, queue } = suspect.seat;
+    let queues = &mut state.lane(lane).queues;
+    let (true, Doing::Busy(since)) = (queues.doing(queue) == suspect.doing, suspect.doing) else {
+        return Wake::default();
+    };
+    queues.set(queue, Doing::Stuck(since));
+    match queues.idle() {
+        Some(idle) => state.wake(shared::Seat { lane, queue: idle }),
+        None => {
+            // No thread to be had: those that there are go on.
+            let _ = shared.start_worker(state, lane);
+            Wake::default()
+        }
+    }
+}

@@ -32,7 +32,13 @@ macro_rules! script {
 }
 
 /// Every shipped script.
-pub const ALL: &[Script] = &[script!("efile_drv"), script!("efile_errors"), script!("messages"), script!("user-probe")];
+pub const ALL: &[Script] = &[
+    script!("efile_drv"),
+    script!("efile_errors"),
+    script!("efile_latency"),
+    script!("messages"),
+    script!("user-probe"),
+];
 
 /// The definition of dyntrace's own probes: the text of `provider.d`.
 pub const PROVIDER_D: &str = include_str!("../provider.d");

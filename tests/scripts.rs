@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use dyntrace::efile::Command;
 
-const NAMES: [&str; 4] = ["efile_drv", "efile_errors", "messages", "user-probe"];
+const NAMES: [&str; 5] = ["efile_drv", "efile_errors", "efile_latency", "messages", "user-probe"];
 const LANGUAGES: [(&str, &str); 3] = [("d-scripts", "d"), ("stap-scripts", "stp"), ("bt-scripts", "bt")];
 
 fn path(folder: &str, file: &str) -> PathBuf {

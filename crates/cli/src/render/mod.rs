@@ -5,6 +5,7 @@ pub mod append;
 mod commands;
 mod efile_drv;
 mod efile_errors;
+mod efile_latency;
 mod messages;
 mod operation;
 mod template;
@@ -75,6 +76,10 @@ impl Rendering {
 pub const ALL: &[Rendering] = &[
     Rendering { script: "efile_drv", way: Way::Lines(efile_drv::LINES) },
     Rendering { script: "efile_errors", way: Way::Answer { probes: efile_errors::PROBES, begin: efile_errors::begin } },
+    Rendering {
+        script: "efile_latency",
+        way: Way::Answer { probes: efile_latency::PROBES, begin: efile_latency::begin },
+    },
     Rendering { script: "messages", way: Way::Lines(messages::LINES) },
     Rendering { script: "user-probe", way: Way::Lines(user_probe::LINES) },
 ];

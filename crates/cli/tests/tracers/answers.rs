@@ -32,3 +32,30 @@ pub fn errors(trace: &str, done: &Done) {
     let failed = done.iter().map(|(name, (_ok, failed))| (name.as_str(), *failed)).filter(|(_, failed)| *failed > 0);
     assert_eq!(seen, failed.collect(), "operations that failed, by command: traced, and as file_storm counted");
 }
+
+/// `efile_latency`: three lines for each command, each counting every operation once, in one column of its histogram.
+pub fn latency(trace: &str, done: &Done) {
+    let mut lines = trace.lines();
+    let titles = "command phase count mean_us <1us <4us <16us <64us <256us <1ms <4ms <16ms <64ms <256ms <1s more";
+    assert_eq!(words(lines.next().unwrap_or_default()).join(" "), titles);
+    let mut seen = BTreeMap::<&str, Vec<(&str, u64)>>::new();
+    for line in lines {
+        let (command, rest) = line.split_once(' ').unwrap_or_else(|| panic!("{line:?}"));
+        let phase = ["in queue", "service", "to answer"].into_iter().find(|phase| rest.trim().starts_with(phase));
+        let phase = phase.unwrap_or_else(|| panic!("{line:?}"));
+        let numbers = words(rest.trim().trim_start_matches(phase));
+        let numbers: Vec<u64> = numbers.iter().map(|number| number.parse().expect("a number")).collect();
+        let [count, _mean, histogram @ ..] = numbers.as_slice() else { panic!("{line:?}") };
+        assert_eq!((histogram.len(), histogram.iter().sum()), (12, *count), "{line:?}");
+        seen.entry(command).or_default().push((phase, *count));
+    }
+    let phases = |(name, (ok, failed)): (_, &(u64, u64))| {
+        (name, ["in queue", "service", "to answer"].map(|phase| (phase, ok + failed)).to_vec())
+    };
+    let expected = done.iter().map(|(name, counts)| phases((name.as_str(), counts)));
+    assert_eq!(seen, expected.collect(), "operations by command: traced, and as file_storm counted");
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}

@@ -26,6 +26,15 @@ fn what_failed() {
 }
 
 #[test]
+fn where_time_goes() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    for storm in STORMS {
+        let (trace, said) = traced("bpftrace", "efile_latency", "file_storm", storm);
+        answers::latency(&trace, &done(&said));
+    }
+}
+
+#[test]
 fn the_lines_to_the_letter() {
     let Some(_turn) = turn("bpftrace", true) else { return };
     assert_eq!(traced("bpftrace", "efile_drv", "rename_tagged", &[]).0, renamed("#Port<0.1>"));
@@ -44,7 +53,7 @@ fn hostile_names() {
 #[test]
 fn the_scripts_by_hand() {
     let Some(_turn) = turn("bpftrace", true) else { return };
-    for name in ["efile_drv", "efile_errors", "messages", "user-probe"] {
+    for name in dyntrace::scripts::ALL.iter().map(|script| script.name) {
         let script = machine::workspace().join(format!("bt-scripts/{name}.bt"));
         machine::run(machine::command("bpftrace").arg("--dry-run").arg(script).arg(example("every_event")));
     }

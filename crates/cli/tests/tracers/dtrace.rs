@@ -33,6 +33,15 @@ fn what_failed() {
 }
 
 #[test]
+fn where_time_goes() {
+    let Some(_turn) = turn("dtrace", true) else { return };
+    for storm in STORMS {
+        let (trace, said) = traced("dtrace", "efile_latency", "file_storm", storm);
+        answers::latency(&trace, &done(&said));
+    }
+}
+
+#[test]
 fn the_lines_to_the_letter() {
     let Some(_turn) = turn("dtrace", true) else { return };
     assert_eq!(sorted(&traced("dtrace", "efile_drv", "rename_tagged", &[]).0), sorted(&renamed("?")));
@@ -51,7 +60,7 @@ fn hostile_names() {
 #[test]
 fn the_scripts_by_hand() {
     let Some(_turn) = turn("dtrace", true) else { return };
-    for name in ["efile_drv", "efile_errors", "messages", "user-probe"] {
+    for name in dyntrace::scripts::ALL.iter().map(|script| script.name) {
         let script = machine::workspace().join(format!("d-scripts/{name}.d"));
         machine::run(
             machine::command(tracers().join("dtrace"))

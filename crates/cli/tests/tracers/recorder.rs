@@ -30,6 +30,14 @@ fn what_failed() {
 }
 
 #[test]
+fn where_time_goes() {
+    for storm in STORMS {
+        let (trace, said) = traced("recorder", "efile_latency", "file_storm", storm);
+        answers::latency(&trace, &done(&said));
+    }
+}
+
+#[test]
 fn the_lines_to_the_letter() {
     let expected = [&renamed("#Port<0.1>"), FAILED_RENAME, MESSAGES, USER_PROBES];
     for ((script, program), expected) in SCRIPTS.into_iter().zip(expected) {

@@ -16,6 +16,7 @@ fn every_script_in_one_boot() {
         ("tasks", "stap-scripts/efile_drv.stp", "file_storm", STORMS[1].join(" ")),
         ("rename", "stap-scripts/efile_drv.stp", "rename_tagged", String::new()),
         ("errors", "stap-scripts/efile_errors.stp", "file_storm", STORMS[0].join(" ")),
+        ("latency", "stap-scripts/efile_latency.stp", "file_storm", STORMS[0].join(" ")),
         ("failed", "stap-scripts/efile_errors.stp", "rename_tagged", String::new()),
         ("messages", "stap-scripts/messages.stp", "every_event", String::new()),
         ("orders", "examples/own_provider/scripts/orders.stp", "own_provider", String::new()),
@@ -43,6 +44,7 @@ fn every_script_in_one_boot() {
     assert_eq!(answer("rename", "trace"), renamed("#Port<0.1>"));
     answers::errors(&answer("errors", "trace"), &done(&answer("errors", "out")));
     assert_eq!(answer("failed", "trace"), FAILED_RENAME);
+    answers::latency(&answer("latency", "trace"), &done(&answer("latency", "out")));
     assert_eq!(answer("messages", "trace"), MESSAGES);
     assert_eq!(answer("user", "trace"), USER_PROBES);
     assert_eq!(answer("orders", "trace"), ORDERS);

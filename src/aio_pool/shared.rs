@@ -196,7 +196,7 @@ impl Shared {
         Ok(Seat { lane, queue })
     }
 
-    /// A lane has its own workers, of which those count that do not sleep in a job; where most works wait, it has more.
+    /// A pool without threads gets none. A lane has its own workers, of which those count that do not sleep in a job; where most works wait, it has more.
     fn may_start(&self, state: &mut State, lane: Lane) -> bool {
         let own = self.own(lane);
         let extra: usize =
@@ -204,7 +204,7 @@ impl Shared {
         let LaneState { queues, pace, .. } = state.lane(lane);
         let is_extra = queues.workers() >= own;
         let is_wanted = queues.reliable() < own || pace.is_blocking();
-        is_wanted && (!is_extra || extra < self.settings.extra)
+        self.settings.threads > 0 && is_wanted && (!is_extra || extra < self.settings.extra)
     }
 
     /// Whether the lane has more workers than its own, without those that sleep in a job.

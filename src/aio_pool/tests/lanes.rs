@@ -43,6 +43,16 @@ fn the_slow_lane_has_a_thread_for_each_work() {
 }
 
 #[test]
+fn a_pool_without_threads_gets_none_for_it_either() {
+    let pool = super::by_hand();
+    let operation = pool.submit(Port::new(), Meets(Arc::new(Barrier::new(1))));
+    assert_eq!(pool.metrics().slow.queued, 1);
+    assert!(pool.run_one());
+    assert_eq!(wait_for(operation).unwrap().as_deref(), std::thread::current().name());
+    assert_eq!(pool.metrics().slow.threads, 0);
+}
+
+#[test]
 fn its_threads_go_when_nothing_comes_and_come_back() {
     let pool = Pool::builder().threads(1).keep_alive(Duration::from_millis(1)).build();
     for _ in 0..2 {

@@ -24,7 +24,7 @@ impl Timer {
         }
         HANDLER.store(Box::leak(Box::new(handler)), Ordering::Release);
         let signal = libc::SIGRTMIN();
-        let spec = |time: Duration| libc::timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
+        let spec = |time: Duration| libc::timespec { tv_sec: 0, tv_nsec: time.subsec_nanos() as libc::c_long };
         let times = libc::itimerspec { it_interval: spec(interval), it_value: spec(first) };
         // SAFETY: plain data, filled in as the calls want it; the handler does what is safe in one.
         unsafe {

@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use dyntrace::efile::Command;
+use dyntrace::efile::{Command, Position};
 
-const NAMES: [&str; 5] = ["efile_drv", "efile_errors", "efile_latency", "messages", "user-probe"];
+const NAMES: [&str; 6] = ["efile_by_tag", "efile_drv", "efile_errors", "efile_latency", "messages", "user-probe"];
 const LANGUAGES: [(&str, &str); 3] = [("d-scripts", "d"), ("stap-scripts", "stp"), ("bt-scripts", "bt")];
 
 fn path(folder: &str, file: &str) -> PathBuf {
@@ -58,6 +58,20 @@ fn op_maps_are_those_of_the_file_driver() {
             format!("\t{}op_map[{}] = \"{}\";\n", sigil(extension), command.number(), command.name())
         };
         Command::ALL.iter().map(line).collect()
+    });
+}
+
+/// Which of a command's integers is how many bytes it moves.
+#[test]
+fn size_maps_are_those_of_the_file_driver() {
+    check_map("size map", "efile::Command", |extension| {
+        let line = |command: &Command| {
+            let size = command.arguments().iter().find(|argument| argument.meaning == "size")?;
+            let integers = [Position::I1, Position::I2, Position::I3, Position::I4];
+            let number = 1 + integers.iter().position(|integer| *integer == size.position)?;
+            Some(format!("\t{}size_map[{}] = {number};\n", sigil(extension), command.number()))
+        };
+        Command::ALL.iter().filter_map(line).collect()
     });
 }
 

@@ -3,6 +3,7 @@
 
 pub mod append;
 mod commands;
+mod efile_by_tag;
 mod efile_drv;
 mod efile_errors;
 mod efile_latency;
@@ -74,6 +75,7 @@ impl Rendering {
 
 /// All of them.
 pub const ALL: &[Rendering] = &[
+    Rendering { script: "efile_by_tag", way: Way::Answer { probes: efile_by_tag::PROBES, begin: efile_by_tag::begin } },
     Rendering { script: "efile_drv", way: Way::Lines(efile_drv::LINES) },
     Rendering { script: "efile_errors", way: Way::Answer { probes: efile_errors::PROBES, begin: efile_errors::begin } },
     Rendering {

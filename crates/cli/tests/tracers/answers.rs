@@ -56,6 +56,43 @@ pub fn latency(trace: &str, done: &Done) {
     assert_eq!(seen, expected.collect(), "operations by command: traced, and as file_storm counted");
 }
 
+/// How many bytes each operation that goes well is asked to move, in the runs of [`STORMS`](crate::programs::STORMS).
+pub const SIZES: [&[(&str, u64)]; 2] = [
+    &[("IPREAD", 64), ("PREADV", 4), ("PWRITEV", 4), ("READ", 2), ("WRITE", 18), ("WRITE_FILE", 4)],
+    &[("PREADV", 19), ("PWRITEV", 19), ("READ", 8), ("WRITE", 19), ("WRITE_FILE", 19)],
+];
+
+/// `efile_by_tag`: a line for each command and task; the tasks of a `file_storm` all do the same.
+pub fn by_tag(trace: &str, done: &Done, sizes: &[(&str, u64)]) {
+    let mut lines = trace.lines();
+    let titles = "command operations errors bytes time_us user tag";
+    assert_eq!(words(lines.next().unwrap_or_default()).join(" "), titles);
+    let mut seen = BTreeMap::<&str, Vec<(&str, [u64; 3])>>::new();
+    for line in lines {
+        let [command, operations, errors, bytes, _time, tag] = words(line)[..] else { panic!("{line:?}") };
+        let numbers = [operations, errors, bytes].map(|number| number.parse().expect("a number"));
+        seen.entry(command).or_default().push((tag, numbers));
+    }
+    assert!(
+        seen.keys().eq(done.keys()),
+        "commands: traced {:?}, and as file_storm counted {:?}",
+        seen.keys(),
+        done.keys()
+    );
+    for (command, mut tasks) in seen {
+        tasks.sort_unstable();
+        let (ok, failed) = done[command];
+        let count = tasks.len() as u64;
+        let tags: Vec<String> = (1..=count).map(|task| format!("req-{task}")).collect();
+        assert_eq!(tasks.iter().map(|(tag, _)| *tag).collect::<Vec<_>>(), tags, "{command}");
+        for (tag, [operations, errors, bytes]) in tasks {
+            assert_eq!((operations * count, errors * count), (ok + failed, failed), "{command} for {tag}");
+            let size = sizes.iter().find(|(name, _)| *name == command).map_or(0, |(_, size)| *size);
+            assert_eq!(bytes, size * (operations - errors), "{command} for {tag}");
+        }
+    }
+}
+
 fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }

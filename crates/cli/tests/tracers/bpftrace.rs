@@ -1,6 +1,6 @@
 //! The scripts under bpftrace.
 
-use crate::answers::{self, FAILED_RENAME};
+use crate::answers::{self, FAILED_RENAME, SIZES};
 use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::{self, turn};
@@ -31,6 +31,15 @@ fn where_time_goes() {
     for storm in STORMS {
         let (trace, said) = traced("bpftrace", "efile_latency", "file_storm", storm);
         answers::latency(&trace, &done(&said));
+    }
+}
+
+#[test]
+fn who_asks_for_what() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    for (storm, sizes) in STORMS.into_iter().zip(SIZES) {
+        let (trace, said) = traced("bpftrace", "efile_by_tag", "file_storm", storm);
+        answers::by_tag(&trace, &done(&said), sizes);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The scripts without a tracer, by the recorder: the lines that bpftrace prints.
 
-use crate::answers::{self, FAILED_RENAME};
+use crate::answers::{self, FAILED_RENAME, SIZES};
 use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::turn;
@@ -34,6 +34,14 @@ fn where_time_goes() {
     for storm in STORMS {
         let (trace, said) = traced("recorder", "efile_latency", "file_storm", storm);
         answers::latency(&trace, &done(&said));
+    }
+}
+
+#[test]
+fn who_asks_for_what() {
+    for (storm, sizes) in STORMS.into_iter().zip(SIZES) {
+        let (trace, said) = traced("recorder", "efile_by_tag", "file_storm", storm);
+        answers::by_tag(&trace, &done(&said), sizes);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 
-use crate::answers::{self, FAILED_RENAME};
+use crate::answers::{self, FAILED_RENAME, SIZES};
 use crate::events::{self, Order};
 use crate::machine::{command, run, turn, workspace};
 use crate::programs::{MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, renamed};
@@ -17,6 +17,7 @@ fn every_script_in_one_boot() {
         ("rename", "stap-scripts/efile_drv.stp", "rename_tagged", String::new()),
         ("errors", "stap-scripts/efile_errors.stp", "file_storm", STORMS[0].join(" ")),
         ("latency", "stap-scripts/efile_latency.stp", "file_storm", STORMS[0].join(" ")),
+        ("tags", "stap-scripts/efile_by_tag.stp", "file_storm", STORMS[1].join(" ")),
         ("failed", "stap-scripts/efile_errors.stp", "rename_tagged", String::new()),
         ("messages", "stap-scripts/messages.stp", "every_event", String::new()),
         ("orders", "examples/own_provider/scripts/orders.stp", "own_provider", String::new()),
@@ -45,6 +46,7 @@ fn every_script_in_one_boot() {
     answers::errors(&answer("errors", "trace"), &done(&answer("errors", "out")));
     assert_eq!(answer("failed", "trace"), FAILED_RENAME);
     answers::latency(&answer("latency", "trace"), &done(&answer("latency", "out")));
+    answers::by_tag(&answer("tags", "trace"), &done(&answer("tags", "out")), SIZES[1]);
     assert_eq!(answer("messages", "trace"), MESSAGES);
     assert_eq!(answer("user", "trace"), USER_PROBES);
     assert_eq!(answer("orders", "trace"), ORDERS);

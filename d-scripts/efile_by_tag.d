@@ -1,0 +1,114 @@
+/*
+ * efile_by_tag.d - who asks the file driver for what.
+ *
+ * Answers: which user tag asks for how much, and what does it wait for? When the
+ * script ends it prints a table with a line for each command and user tag.
+ *
+ * USAGE
+ *     dyntrace run --tracer dtrace efile_by_tag -- COMMAND...
+ *     dtrace -s efile_by_tag.d -p PID
+ *     dtrace -s efile_by_tag.d -c 'COMMAND...'
+ *
+ * FIELDS
+ *     command           the command of the file driver
+ *     operations        how many were answered
+ *     errors            how many of them failed
+ *     bytes             how many bytes those that went well were asked to read or
+ *                       write (of commands that say so: READ, WRITE_FILE, ...)
+ *     time_us           how long they took together from request to answer, in
+ *                       microseconds; more than has passed if they overlap
+ *     user tag          the tag of the tasks that asked; empty if they have none
+ *
+ * CAVEATS
+ *     Operations that were asked for before the script began, or are not answered
+ *     when it ends, are not counted; of more than 16384 in flight at once some are
+ *     not.
+ *     Tags are cut after 511 bytes and shown as they are, control characters
+ *     included (dyntrace run escapes those).
+ *     When events come too fast DTrace drops some and says how many on standard
+ *     error.
+ */
+
+#pragma D option quiet
+#pragma D option strsize=512
+#pragma D option bufsize=16m
+#pragma D option switchrate=50hz
+#pragma D option dynvarsize=16m
+#pragma D option aggsortkey
+
+BEGIN
+{
+	/* op map: made from efile::Command by tests/scripts.rs */
+	op_map[1] = "OPEN";
+	op_map[2] = "READ";
+	op_map[3] = "LSEEK";
+	op_map[4] = "WRITE";
+	op_map[5] = "FSTAT";
+	op_map[6] = "PWD";
+	op_map[7] = "READDIR";
+	op_map[8] = "CHDIR";
+	op_map[9] = "FSYNC";
+	op_map[10] = "MKDIR";
+	op_map[11] = "DELETE";
+	op_map[12] = "RENAME";
+	op_map[13] = "RMDIR";
+	op_map[14] = "TRUNCATE";
+	op_map[15] = "READ_FILE";
+	op_map[16] = "WRITE_INFO";
+	op_map[19] = "LSTAT";
+	op_map[20] = "READLINK";
+	op_map[21] = "LINK";
+	op_map[22] = "SYMLINK";
+	op_map[23] = "CLOSE";
+	op_map[24] = "PWRITEV";
+	op_map[25] = "PREADV";
+	op_map[26] = "SETOPT";
+	op_map[27] = "IPREAD";
+	op_map[28] = "ALTNAME";
+	op_map[29] = "READ_LINE";
+	op_map[30] = "FDATASYNC";
+	op_map[31] = "FADVISE";
+	op_map[64] = "CANONICALIZE";
+	op_map[65] = "COPY";
+	op_map[66] = "WRITE_FILE";
+	op_map[67] = "MKDIR_ALL";
+	op_map[68] = "RMDIR_ALL";
+	/* end of op map */
+
+	/* size map: made from efile::Command by tests/scripts.rs */
+	size_map[2] = 3;
+	size_map[4] = 3;
+	size_map[24] = 3;
+	size_map[25] = 3;
+	size_map[27] = 4;
+	size_map[66] = 3;
+	/* end of size map */
+}
+
+dyntrace$target:::efile_drv-entry
+{
+	since[pid, arg0, arg1] = timestamp;
+	bytes[pid, arg0, arg1] =
+	    size_map[arg3] == 1 ? arg6 : size_map[arg3] == 2 ? arg7 :
+	    size_map[arg3] == 3 ? arg8 : size_map[arg3] == 4 ? arg9 : 0;
+}
+
+dyntrace$target:::efile_drv-return
+/since[pid, arg0, arg1]/
+{
+	this->tag = arg2 == 0 ? "" : copyinstr(arg2);
+	@operations[op_map[arg3], this->tag] = count();
+	@errors[op_map[arg3], this->tag] = sum(arg4 == 0);
+	@bytes[op_map[arg3], this->tag] = sum(arg4 == 0 ? 0 : bytes[pid, arg0, arg1]);
+	@time_us[op_map[arg3], this->tag] = sum((timestamp - since[pid, arg0, arg1]) / 1000);
+	since[pid, arg0, arg1] = 0;
+	bytes[pid, arg0, arg1] = 0;
+}
+
+END
+{
+	printf("%-13s %10s %8s %14s %12s  %s\n",
+	    "command", "operations", "errors", "bytes", "time_us", "user tag");
+	printa("%-13s %@10d %@8d %@14d %@12d  %s\n",
+	    @operations, @errors, @bytes, @time_us);
+}

@@ -43,7 +43,7 @@ pub struct Triggers {
     /// a hook of its own later has to call the one before, too.
     pub on_panic: bool,
     /// A file operation that took longer, from `efile_drv-entry` to `efile_drv-return`; of those only whose `efile_drv-return` the
-    /// session records.
+    /// session records. Ten minutes at most: longer times are not told from shorter ones.
     pub slower: Option<Duration>,
     /// The most snapshots for each kind of cause.
     pub snapshots: u32,

@@ -1,13 +1,31 @@
 //! The time, for what rests on durations. It stands still under loom.
 
-use std::time::Instant;
+use std::time::Duration;
 
-pub(super) fn now() -> Instant {
-    #[cfg(not(loom))]
-    return Instant::now();
-    #[cfg(loom)]
-    {
-        static BEGIN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-        *BEGIN.get_or_init(Instant::now)
+/// An instant: nanoseconds of the system's monotonic clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Time(u64);
+
+impl Time {
+    #[inline]
+    pub fn now() -> Time {
+        #[cfg(loom)]
+        return Time(0);
+        #[cfg(not(loom))]
+        {
+            let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+            Time((now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64))
+        }
+    }
+
+    /// How long ago `before` is; 0 if it is not.
+    #[inline]
+    pub fn since(self, before: Time) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(before.0))
+    }
+
+    #[cfg(all(test, not(loom)))]
+    pub fn after(self, duration: Duration) -> Time {
+        Time(self.0 + duration.as_nanos() as u64)
     }
 }

@@ -219,7 +219,10 @@ mod models {
 
     /// Two answers come while the driver looks, sleeps, or goes: both tasks are woken.
     fn two_answers(turns: usize) {
-        loom::model(move || {
+        // Four threads: no thread is interrupted more often, or it would take hours.
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(2);
+        builder.check(move || {
             let delivery = Delivery::new();
             let tasks: [Arc<Signal>; 2] = Default::default();
             // Both are expected before the first is answered.

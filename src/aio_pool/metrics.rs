@@ -77,7 +77,8 @@ impl Histogram {
 
     #[inline]
     pub(super) fn record(&mut self, duration: Duration) {
-        let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        let seconds = duration.as_secs().saturating_mul(1_000_000_000);
+        let nanoseconds = seconds.saturating_add(duration.subsec_nanos().into());
         let bucket = (u64::BITS - nanoseconds.leading_zeros()) as usize;
         self.buckets[bucket.min(Histogram::BUCKETS - 1)] += 1;
     }

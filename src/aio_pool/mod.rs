@@ -62,8 +62,8 @@
 //!   nothing to do end after a while.
 //!
 //! Works that wait are found in the fast lane, too: where many sleep in the kernel, that lane has further threads as the slow one
-//! has; and where jobs stand behind one that sleeps (that opens a FIFO, say), a watch has another thread take them after a
-//! millisecond or two.
+//! has; and where jobs stand behind one that sleeps (that opens a FIFO, say), a watch has another thread take them after a few
+//! milliseconds.
 //!
 //! # Queues
 //!

@@ -1,10 +1,12 @@
 //! How fast a lane goes: what decides whether another thread is worth its wake-up.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use super::clock::Time;
 
 /// What it costs, all in all, until a sleeping thread does its first work. Under loom nothing is soon, so that its models see every
 /// wake-up.
-pub(super) const WAKE_UP: Duration = Duration::from_micros(if cfg!(loom) { 0 } else { 50 });
+pub(super) const WAKE_UP: Duration = Duration::from_micros(if cfg!(loom) { 0 } else { 20 });
 
 /// More is seen as no more than this, so that one work, or a thread that lost its processor for a while, says nothing of the others.
 const CEILING: Duration = Duration::from_micros(250);
@@ -43,9 +45,9 @@ impl Pace {
 
     /// Whether a worker that is busy since then, with so many works before it, comes to a further one sooner than another thread
     /// could be woken for it.
-    pub fn is_soon(&self, since: Instant, works: usize, now: Instant) -> bool {
+    pub fn is_soon(&self, since: Time, works: usize, now: Time) -> bool {
         let ahead = self.service.saturating_mul(u32::try_from(works + 1).unwrap_or(u32::MAX));
-        ahead < WAKE_UP && now.saturating_duration_since(since) < WAKE_UP
+        ahead < WAKE_UP && now.since(since) < WAKE_UP
     }
 
     /// Whether so many works sleep that the lane needs threads as it has works.
@@ -60,13 +62,13 @@ mod tests {
 
     #[test]
     fn many_short_works_are_over_soon_and_few_long_ones_are_not() {
-        let now = Instant::now();
+        let now = Time::now();
         let mut pace = Pace::quick();
-        assert!(pace.is_soon(now, 8, now) && !pace.is_soon(now, 9, now));
+        assert!(pace.is_soon(now, 2, now) && !pace.is_soon(now, 3, now));
         (0..1000).for_each(|_| pace.saw(Duration::from_micros(1), false));
-        assert!(pace.is_soon(now, 40, now) && !pace.is_soon(now, 50, now));
-        assert!(!pace.is_soon(now, 0, now + WAKE_UP), "what it does now takes longer than usual");
-        (0..1000).for_each(|_| pace.saw(Duration::from_micros(60), false));
+        assert!(pace.is_soon(now, 15, now) && !pace.is_soon(now, 20, now));
+        assert!(!pace.is_soon(now, 0, now.after(WAKE_UP)), "what it does now takes longer than usual");
+        (0..1000).for_each(|_| pace.saw(Duration::from_micros(30), false));
         assert!(!pace.is_soon(now, 0, now) && !pace.is_blocking());
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::builder::Builder;
-use super::clock;
+use super::clock::Time;
 use super::metrics::Metrics;
 use super::operation::{Cell, Operation};
 use super::port::Port;
@@ -55,7 +55,7 @@ impl Pool {
         let lane = work.lane();
         let cell = Cell::awaited(work);
         let shared = &self.handle.shared;
-        let ticket = shared.add(Entry { port, lane, submitted: clock::now(), job: cell.clone() });
+        let ticket = shared.add(Entry { port, lane, submitted: Time::now(), job: cell.clone() });
         Operation::new(cell, ticket.map(|ticket| (Arc::clone(shared), ticket)))
     }
 
@@ -65,7 +65,7 @@ impl Pool {
     #[inline(always)]
     pub fn submit_detached<W: Work>(&self, port: Port, work: W) {
         let lane = work.lane();
-        self.handle.shared.add(Entry { port, lane, submitted: clock::now(), job: Cell::detached(work) });
+        self.handle.shared.add(Entry { port, lane, submitted: Time::now(), job: Cell::detached(work) });
     }
 
     /// Takes one job out of the queues and does it on this thread. `false` if there was none.

@@ -4,8 +4,9 @@
 //! woken for them; the watch sees to it where that was wrong.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::clock::Time;
 use super::pace::Pace;
 
 pub(super) struct Queues<J> {
@@ -25,9 +26,9 @@ pub(super) enum Doing {
     /// It was woken, or started, and looks for a job.
     Woken,
     /// It does a job since then.
-    Busy(Instant),
+    Busy(Time),
     /// The same, and it sleeps in it: nobody counts on it until it comes back.
-    Stuck(Instant),
+    Stuck(Time),
     /// It has ended. The queue is for the next one that starts.
     Gone,
 }
@@ -39,7 +40,7 @@ pub(super) struct Taken<J> {
     /// The queue's length after the step.
     pub length: usize,
     /// When.
-    pub begun: Instant,
+    pub begun: Time,
 }
 
 impl<J> Queues<J> {
@@ -81,16 +82,16 @@ impl<J> Queues<J> {
     }
 
     /// The workers that do one job for longer than that, and since when.
-    pub fn suspects(&self, longer: Duration, now: Instant) -> Vec<(usize, Instant)> {
+    pub fn suspects(&self, longer: Duration, now: Time) -> Vec<(usize, Time)> {
         let busy = self.of_worker.iter().enumerate().filter_map(|(number, queue)| match queue.worker {
-            Doing::Busy(since) if now.saturating_duration_since(since) > longer => Some((number, since)),
+            Doing::Busy(since) if now.since(since) > longer => Some((number, since)),
             _ => None,
         });
         busy.collect()
     }
 
     /// A busy worker that comes to a further job soon.
-    pub fn soon(&self, pace: &Pace, now: Instant) -> Option<usize> {
+    pub fn soon(&self, pace: &Pace, now: Time) -> Option<usize> {
         self.find(|queue| matches!(queue.worker, Doing::Busy(since) if pace.is_soon(since, queue.jobs.len(), now)))
     }
 
@@ -131,7 +132,7 @@ impl<J> Queues<J> {
     }
 
     /// Takes the job at the front of the worker's own queue, else of the longest one.
-    pub fn take(&mut self, own: Option<usize>, now: Instant) -> Option<Taken<J>> {
+    pub fn take(&mut self, own: Option<usize>, now: Time) -> Option<Taken<J>> {
         if self.queued == 0 {
             return None;
         }
@@ -157,7 +158,7 @@ mod tests {
     }
 
     fn take(queues: &mut Queues<&'static str>, own: usize) -> Option<(&'static str, usize)> {
-        queues.take(Some(own), Instant::now()).map(|taken| (taken.job, taken.length))
+        queues.take(Some(own), Time::now()).map(|taken| (taken.job, taken.length))
     }
 
     #[test]
@@ -205,9 +206,9 @@ mod tests {
 
     #[test]
     fn a_worker_that_is_stuck_comes_to_nothing_soon() {
-        let now = Instant::now();
+        let now = Time::now();
         let mut queues = queues(2);
-        let later = now + Duration::from_millis(1);
+        let later = now.after(Duration::from_millis(1));
         queues.set(0, Doing::Busy(now));
         queues.set(1, Doing::Busy(later));
         assert_eq!(queues.suspects(Duration::from_micros(500), later), [(0, now)]);

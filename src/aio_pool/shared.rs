@@ -2,10 +2,10 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::asleep::ThreadNumber;
-use super::clock;
+use super::clock::Time;
 use super::lane::Lane;
 use super::line::{Line, Ticket};
 use super::metrics::{Histogram, Metrics};
@@ -88,7 +88,7 @@ enum Phase {
 pub(super) struct Entry {
     pub port: Port,
     pub lane: Lane,
-    pub submitted: Instant,
+    pub submitted: Time,
     pub job: Arc<dyn Job>,
 }
 
@@ -102,7 +102,12 @@ pub(super) struct Wake {
 
 impl Wake {
     pub fn ring(self) {
-        self.worker.into_iter().chain(self.watch).for_each(|bell| bell.notify_one());
+        if let Some(bell) = self.worker {
+            bell.notify_one();
+        }
+        if let Some(bell) = self.watch {
+            bell.notify_one();
+        }
     }
 }
 
@@ -155,7 +160,7 @@ impl Shared {
 
     /// The seat for a new job: that of a worker that comes to it soon, of an idle one, of a new one, or the one with the shortest
     /// queue; of the other lane where this one has no worker. The error says why there is none.
-    fn choose(self: &Arc<Self>, state: &mut State, lane: Lane, now: Instant) -> io::Result<Seat> {
+    fn choose(self: &Arc<Self>, state: &mut State, lane: Lane, now: Time) -> io::Result<Seat> {
         let LaneState { queues, pace, .. } = state.lane(lane);
         if let Some(queue) = queues.soon(pace, now).or_else(|| queues.idle()) {
             return Ok(Seat { lane, queue });
@@ -246,7 +251,7 @@ impl Shared {
         last: Option<Served>,
         sleeps: &mut libc::c_long,
     ) -> Option<Taken<Entry>> {
-        let mut now = clock::now();
+        let mut now = Time::now();
         let mut state = lock(&self.state);
         let lane = state.lane(seat.lane);
         if let Some(Served { service, slept }) = last {
@@ -276,7 +281,7 @@ impl Shared {
                 self.end_thread(&mut state);
                 return None;
             }
-            now = clock::now();
+            now = Time::now();
         }
     }
 
@@ -291,7 +296,7 @@ impl Shared {
     /// A job for whoever asks; does not sleep.
     pub fn take_any(self: &Arc<Self>) -> Option<Taken<Entry>> {
         let mut state = lock(&self.state);
-        let now = clock::now();
+        let now = Time::now();
         let (taken, wake) = Lane::ALL.into_iter().find_map(|lane| self.take(&mut state, lane, None, now))?;
         drop(state);
         wake.ring();
@@ -304,11 +309,11 @@ impl Shared {
         state: &mut State,
         lane: Lane,
         own: Option<usize>,
-        now: Instant,
+        now: Time,
     ) -> Option<(Taken<Entry>, Wake)> {
         let LaneState { queues, wait, operations, .. } = state.lane(lane);
         let taken = queues.take(own, now)?;
-        wait.record(now.saturating_duration_since(taken.job.submitted));
+        wait.record(now.since(taken.job.submitted));
         *operations += 1;
         let seat = Seat { lane, queue: taken.queue };
         let wake = state.line.next().map(|next| self.let_in(state, next, seat, now));
@@ -317,7 +322,7 @@ impl Shared {
 
     /// Puts the first of the line into a queue: in `shorter` at least there is room now.
     #[cold]
-    fn let_in(self: &Arc<Self>, state: &mut State, next: Entry, shorter: Seat, now: Instant) -> Wake {
+    fn let_in(self: &Arc<Self>, state: &mut State, next: Entry, shorter: Seat, now: Time) -> Wake {
         let seat = self.choose(state, next.lane, now).unwrap_or(shorter);
         self.push(state, seat, next)
     }
@@ -373,7 +378,7 @@ impl Shared {
         let mut waiting = Vec::new();
         if refuse {
             for lane in Lane::ALL {
-                queued.extend(std::iter::from_fn(|| state.lane(lane).queues.take(None, clock::now())));
+                queued.extend(std::iter::from_fn(|| state.lane(lane).queues.take(None, Time::now())));
             }
             waiting.extend(std::iter::from_fn(|| state.line.next()));
         }

@@ -4,7 +4,7 @@
 //! of a FIFO, the job would wait with it. So:
 //!
 //! 1. Whoever puts a job behind a busy worker calls the watch, unless it is up already.
-//! 2. The watch looks every [`PERIOD`]. Where jobs are queued, each worker that does one job for longer than that is a suspect.
+//! 2. The watch looks every [`PERIOD`]. Where jobs are queued, each worker that does one job for longer than [`PATIENCE`] is a suspect.
 //! 3. It asks the system, out of the lock, which of the suspects sleep: one that works, or waits for a processor, needs no help.
 //! 4. Those that still do the same job are stuck now: no job is put behind them until they come back, and another worker is woken or
 //!    started in their place, which takes what stands in their queues.
@@ -13,13 +13,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::clock;
+use super::clock::Time;
 use super::lane::Lane;
 use super::queue::Doing;
 use super::shared::{self, Shared, Wake};
 use crate::sync::{lock, wait, wait_timeout};
 
 const PERIOD: Duration = Duration::from_millis(1);
+
+/// Who sleeps in a job for longer is not waited for. A lock that is taken by a thread without a processor takes less.
+const PATIENCE: Duration = Duration::from_millis(4);
 
 /// Looks without anything queued before it sleeps.
 const QUIET: u32 = 16;
@@ -90,7 +93,7 @@ fn suspects(state: &mut shared::State, lane: Lane) -> Vec<Suspect> {
     if queues.queued() == 0 {
         return Vec::new();
     }
-    let suspects = queues.suspects(PERIOD, clock::now()).into_iter().filter_map(|(queue, since)| {
+    let suspects = queues.suspects(PATIENCE, Time::now()).into_iter().filter_map(|(queue, since)| {
         let thread = workers.get(queue)?.number?;
         Some(Suspect { seat: shared::Seat { lane, queue }, doing: Doing::Busy(since), thread })
     });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::asleep::{Sleeps, ThreadNumber};
-use super::clock;
+use super::clock::Time;
 use super::contain::contain;
 use super::pace;
 use super::queue::Taken;
@@ -28,7 +28,7 @@ pub(super) fn run(shared: &Arc<Shared>, seat: Seat, bell: &Condvar) {
     while let Some(taken) = shared.next(seat, bell, last, &mut waits) {
         let begun = taken.begun;
         work(taken);
-        let service = clock::now().saturating_duration_since(begun);
+        let service = Time::now().since(begun);
         let is_long = service > pace::WAKE_UP;
         let slept = is_long && sleeps.are_more_than(std::mem::take(&mut waits));
         last = Some(Served { service, slept });

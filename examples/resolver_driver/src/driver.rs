@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
 
 use dyntrace::Tag;
-use dyntrace::aio_pool::{Fault, Pool, Port, Work};
+use dyntrace::aio_pool::{Fault, Lane, Pool, Port, Work};
 use dyntrace::process::{self, OperationId};
 
 mod probes {
@@ -60,6 +60,11 @@ impl LookUp {
 
 impl Work for LookUp {
     type Output = io::Result<Vec<IpAddr>>;
+
+    /// It waits for the network: a thread to itself.
+    fn lane(&self) -> Lane {
+        Lane::Slow
+    }
 
     /// On an I/O thread: the part that blocks.
     fn run(&mut self) -> Self::Output {

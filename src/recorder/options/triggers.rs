@@ -60,6 +60,9 @@ impl Triggers {
     /// How many snapshots there can be if nothing is said of it.
     pub(super) const SNAPSHOTS: u32 = 10;
 
+    /// The longest time of `slower`: what an operation carries goes round after more than that.
+    pub const LONGEST: Duration = Duration::from_secs(600);
+
     /// Whether there is any.
     pub(crate) fn any(&self) -> bool {
         self.on_panic || self.slower.is_some()
@@ -81,6 +84,8 @@ impl Options {
         let records = |probe| names(&self.probes, "dyntrace", probe);
         if self.triggers.any() && self.mode != Mode::Overwrite {
             Some("only a session in mode=overwrite takes snapshots, on-panic or of what is slower")
+        } else if self.triggers.slower.is_some_and(|slower| slower > Triggers::LONGEST) {
+            Some("the clock of operations goes round: slower can be 600s at most")
         } else if self.triggers.slower.is_some() && !(records("efile_drv-entry") && records("efile_drv-return")) {
             Some("what is slower is seen by efile_drv-entry and efile_drv-return: have them among the probes")
         } else {

@@ -105,8 +105,8 @@ def figures():
         yield faster(operation, in_flight, 1, peer="dyntrace-ct", others=RINGS)
     for operation in "pread", "stat":
         yield Most(Cell(operation, 16, "disk"), "dyntrace-ct", "us of CPU", "cpu_us", min, 1.3)
-        # The main thread is tokio's.
-        yield Most(Cell(operation, 256, "disk"), "dyntrace-ct", "threads", "threads", max, 1 + WORKERS)
+        # The main thread is tokio's; the pool has a watch, too.
+        yield Most(Cell(operation, 256, "disk"), "dyntrace-ct", "threads", "threads", max, 2 + WORKERS)
 
 
 def measure(say, full):

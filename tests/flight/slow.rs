@@ -48,7 +48,7 @@ fn an_operation_that_is_held_up() {
 fn operations_that_are_fast_enough() {
     let _alone = alone();
     let place = Place::new();
-    let session = place.start("slower=3600s");
+    let session = place.start("slower=600s");
     assert!(place.path("trace-snapshots").exists());
     run(async {
         for _ in 0..100 {

@@ -390,7 +390,7 @@ fn the_last_events_before_a_panic() {
     let place = Place::new();
     let ran = place.record(&["--overwrite", "--slower", "1h"], "exit 0");
     ran.says(2, "expected a time in ns, us, ms or s");
-    let ran = place.record(&["--overwrite", "--on-panic", "--slower", "3600s", "-o", "trace"], "panic");
+    let ran = place.record(&["--overwrite", "--on-panic", "--slower", "600s", "-o", "trace"], "panic");
     // The test harness catches the panic, and says so.
     ran.says(101, "\n1 snapshot: trace-snapshots/record-");
     let snapshot = ran.err.trim_end().rsplit(' ').next().unwrap().to_owned();

@@ -115,7 +115,7 @@ fn what_the_recorder_cannot_do() {
     };
     let script = machine.path("own.bt");
     fs::write(&script, "usdt:$1:dyntrace:user_trace__s1 { }").unwrap();
-    run(&[script.to_str().unwrap(), "--", &program()[0]]).fails_with(2, "it makes the lines of efile_drv, messages");
+    run(&[script.to_str().unwrap(), "--", &program()[0]]).fails_with(2, "it makes the lines of");
     let own = std::process::id().to_string();
     run(&["user-probe", "-p", &own]).fails_with(2, &format!("dyntrace record -p {own} -o trace"));
     run(&["user-probe", "--", "/bin/true"]).fails_with(65, "has no probes");

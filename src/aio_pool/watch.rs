@@ -90,7 +90,8 @@ struct Suspect {
 /// Step 2.
 fn suspects(state: &mut shared::State, lane: Lane) -> Vec<Suspect> {
     let shared::LaneState { queues, workers, .. } = state.lane(lane);
-    if queues.queued() == 0 {
+    // A worker that was woken takes one of them.
+    if queues.queued() <= queues.count(|worker| worker == Doing::Woken) {
         return Vec::new();
     }
     let suspects = queues.suspects(PATIENCE, Time::now()).into_iter().filter_map(|(queue, since)| {

@@ -28,7 +28,7 @@ pub struct LaneMetrics {
     pub idle: usize,
     /// Those of them that were found asleep in a work while others waited.
     pub stuck: usize,
-    /// Works that were done since the pool was made, without those that were cancelled before.
+    /// Works that were taken out of its queues since the pool was made, those that were cancelled there among them.
     pub operations: u64,
     /// How long works stood in line and queue.
     pub wait: Histogram,

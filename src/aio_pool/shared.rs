@@ -58,7 +58,6 @@ pub(super) struct LaneState {
     /// In the order of the queues.
     pub workers: Vec<Worker>,
     pub pace: Pace,
-    operations: u64,
     wait: Histogram,
     service: Histogram,
 }
@@ -119,7 +118,7 @@ impl Shared {
                 queues.open(0);
             }
             let (wait, service) = Default::default();
-            LaneState { queues, workers: Vec::new(), pace, operations: 0, wait, service }
+            LaneState { queues, workers: Vec::new(), pace, wait, service }
         };
         let state = State {
             lanes: [lane(Pace::quick()), lane(Pace::slow())],
@@ -201,7 +200,8 @@ impl Shared {
         Ok(Seat { lane, queue })
     }
 
-    /// A pool without threads gets none. A lane has its own workers, of which those count that do not sleep in a job; where most works wait, it has more.
+    /// A pool without threads gets none. A lane has its own workers, of which those count that do not sleep in a job; where most works
+    /// wait, it has more.
     fn may_start(&self, state: &mut State, lane: Lane) -> bool {
         let own = self.own(lane);
         let extra: usize =
@@ -311,10 +311,9 @@ impl Shared {
         own: Option<usize>,
         now: Time,
     ) -> Option<(Taken<Entry>, Wake)> {
-        let LaneState { queues, wait, operations, .. } = state.lane(lane);
+        let LaneState { queues, wait, .. } = state.lane(lane);
         let taken = queues.take(own, now)?;
         wait.record(now.since(taken.job.submitted));
-        *operations += 1;
         let seat = Seat { lane, queue: taken.queue };
         let wake = state.line.next().map(|next| self.let_in(state, next, seat, now));
         Some((taken, wake.unwrap_or_default()))
@@ -338,13 +337,13 @@ impl Shared {
         let mut state = lock(&self.state);
         let mut metrics = Metrics { in_line: state.line.length(), ..Metrics::default() };
         for lane in Lane::ALL {
-            let LaneState { queues, operations, wait, service, .. } = state.lane(lane);
+            let LaneState { queues, wait, service, .. } = state.lane(lane);
             let shown = metrics.lane(lane);
             shown.queued = queues.queued();
             shown.threads = if self.settings.threads == 0 { 0 } else { queues.workers() };
             shown.idle = queues.count(|worker| worker == Doing::Idle);
             shown.stuck = queues.count(|worker| matches!(worker, Doing::Stuck(_)));
-            shown.operations = *operations;
+            shown.operations = wait.count();
             shown.wait = wait.clone();
             shown.service = service.clone();
         }

@@ -7,7 +7,7 @@
 //!   `std`'s, no system call.
 //! - Its condition variables never wake without a reason. That a worker bears it when one does is shown by reading the
 //!   loop that waits.
-//! - [`pause`] ends at once there, for a turn of the others.
+//! - [`pause`] and [`doze`] end at once there, for a turn of the others.
 //! - A model has five threads at most, its own included, and the longer ones bound how often one is interrupted.
 //! - `Arc` is `std`'s even there: loom's cannot become an `Arc<dyn Trait>` while others hold it. So loom does not report a
 //!   leaked `Arc`. What ours hold is guarded by locks; no order between threads rests on their counts.
@@ -69,6 +69,14 @@ pub(crate) fn pause(duration: Duration) {
         let _ = duration;
         thread::yield_now()
     };
+}
+
+/// The same, until the thread is unparked.
+pub(crate) fn doze(duration: Duration) {
+    #[cfg(not(loom))]
+    thread::park_timeout(duration);
+    #[cfg(loom)]
+    pause(duration);
 }
 
 /// Locks a mutex under which nothing panics that leaves its value half changed.

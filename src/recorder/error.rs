@@ -35,9 +35,7 @@ impl Error {
 
     /// Threads do not come out of a firing.
     pub(super) fn late(folder: &Path, late: Late) -> Error {
-        let Late { threads, waited } = late;
-        let what = format!("the threads {threads:?} have been inside of a firing for {} s", waited.as_secs());
-        Error::new(Step::Wait, folder, io::Error::other(what))
+        Error::new(Step::Wait, folder, io::Error::other(format!("threads do not come out of a firing: {late}")))
     }
 
     /// The error of the system.

@@ -4,13 +4,14 @@
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
-use std::{io, mem, ptr, thread};
+use std::{io, thread};
 
 use rustix::thread::futex;
 use rustix::time::Timespec;
 
 use super::recording::Recording;
 use super::session::{Sessions, sessions};
+use crate::thread_progress::os::without_signals;
 
 /// The pause between two rounds: while files grow fast, and else.
 const SHORT: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
@@ -51,18 +52,5 @@ fn run() {
         let pause = if busy.contains(&true) { &SHORT } else { &LONG };
         // Whyever it ends, there is a round then.
         let _ = futex::wait(&WOKEN, futex::Flags::PRIVATE, 0, Some(pause));
-    }
-}
-
-/// Runs `f`, which starts a thread, so that the thread takes no signals.
-pub(super) fn without_signals<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: plain data that the calls fill in; the mask of this thread is put back.
-    unsafe {
-        let (mut all, mut before) = (mem::zeroed(), mem::zeroed());
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
-        let result = f();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &before, ptr::null_mut());
-        result
     }
 }

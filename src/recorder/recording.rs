@@ -215,7 +215,7 @@ impl Recording {
                 continue;
             }
             if thread != tended.thread {
-                self.channel.thread(thread, &thread_name(thread));
+                self.channel.thread(thread, &thread_progress::os::thread_name(thread as u32));
                 tended.thread = thread;
                 // Where threads come fast, rings are to be there as fast.
                 busy = true;
@@ -400,9 +400,4 @@ fn new_uuid(folder: &Path) -> Result<[u8; 16], Error> {
     let mut uuid = [0; 16];
     getrandom(&mut uuid, GetRandomFlags::empty()).map_err(|error| Error::new(Step::Random, folder, error.into()))?;
     Ok(uuid)
-}
-
-fn thread_name(thread: u64) -> String {
-    fs::read_to_string(format!("/proc/self/task/{thread}/comm"))
-        .map_or_else(|_| String::new(), |name| name.trim_end().into())
 }

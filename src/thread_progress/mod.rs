@@ -34,6 +34,8 @@
 //!
 //! # A wait
 //!
+//! By a thread ([`wait_blocking`]) or by a task ([`wait()`]):
+//!
 //! 4. A full barrier in every running thread (`membarrier`), or here alone if pins have barriers of their own. *What it
 //!    is for:* each thread either stored its word before, so that step 5 sees it pinned; or it stores later, and then sees
 //!    the change that the waiting thread made before. No thread is in between.
@@ -42,6 +44,31 @@
 //!    thread has ended. Pins that began after step 4 are not waited for. *What it is for:* what step 3 released is acquired
 //!    here, so that all that was done inside happened before what the waiting thread does next. A second barrier is
 //!    not needed: each store of the word releases.
+//!
+//! Most pins last less than a system call. So a wait that finds some reads their words again for a moment, and only then
+//! sleeps. A thread sleeps and looks in turn. A task sleeps until it is over:
+//!
+//! 10. It leaves the list and its waker in [`pending`], and a job with the [maintenance thread](maintenance).
+//! 11. That does step 6, now and then, and wakes the task once the list is empty.
+//! 12. The task finds that under the lock, which passes on what step 6 has acquired. A wait that is dropped takes its list back.
+//!
+//! While it lasts, [`late()`] tells who is inside: threads by id and name, and for how long they have been waited for. Pins
+//! have no clock; they are as old as that, or older.
+//!
+//! # Which threads
+//!
+//! Nobody registers. In Erlang's emulator the schedulers are *managed* threads: they pass points where they hold
+//! nothing, and a wait is for all of them to have passed one; all other threads must say when they begin and end to read.
+//! Here every thread is one of the others: tasks' workers, the threads of the I/O pool, those of other libraries, and who is
+//! in a signal handler. It would gain nothing to manage some. A pin is two stores to a line that the thread has in its cache;
+//! a worker that promised to pass points would hold up every wait while a task of the program's computes, or would have to be
+//! told that it blocks. With pins around every read the argument is the same for all:
+//!
+//! - Who is not pinned holds nothing that a wait guards, whatever it is doing. So no thread is waited for that sleeps, is in
+//!   the kernel or runs the program's own code.
+//! - Who is pinned is in a few lines of ours, that neither sleep (but for a page of memory that is not there) nor call the
+//!   program (but for a tracer that renders arguments, within its bounds). So each wait is short, if every pinned thread gets a processor.
+//! - Who begins to read later does so behind a barrier, its own or the one of step 4, and sees the change.
 //!
 //! # Records
 //!
@@ -56,7 +83,8 @@
 //! 9. If a signal handler of this thread has done the same meanwhile, its record stands and the other one is given back.
 //!
 //! In a forked child all records but the surviving thread's are free, and that one carries the thread's new id: see
-//! [`prepare`].
+//! [`prepare`]. What is under a lock is [made anew](per_process): pending waits, which begin again when they are polled there,
+//! the maintenance thread, and the [`permission`].
 //!
 //! # Limits
 //!
@@ -67,18 +95,33 @@
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "the recorder is Linux's, so far"))]
 
 mod block;
+mod grace_period;
+#[allow(dead_code, reason = "as `wait`")]
+pub(crate) mod maintenance;
 #[cfg(all(loom, test))]
 mod models;
 pub(crate) mod os;
+#[allow(dead_code, reason = "as `wait`")]
+mod pending;
+mod per_process;
+#[allow(dead_code, reason = "as `wait`")]
+pub(crate) mod permission;
 mod record;
 mod registry;
 #[cfg(all(not(loom), test))]
 mod tests;
+#[allow(dead_code, reason = "breakpoints wait with tasks, and are to come")]
 mod wait;
 
+#[allow(unused_imports, reason = "as `wait`")]
+pub(crate) use grace_period::{Late, Pinned};
 #[cfg(target_os = "linux")]
 pub(crate) use os::has_ended;
-pub(crate) use wait::{Late, wait_blocking};
+#[allow(unused_imports, reason = "as `wait`")]
+pub(crate) use pending::late;
+pub(crate) use wait::wait_blocking;
+#[allow(unused_imports, reason = "as `wait`")]
+pub(crate) use wait::{Wait, wait};
 
 use std::cell::Cell;
 use std::io;
@@ -102,7 +145,7 @@ per_thread! {
 /// Whether waits put a barrier into every running thread, so that pins need none.
 static EXPEDITED: AtomicBool = AtomicBool::new(false);
 
-/// Keeps the current thread pinned: no [`Wait`](wait::Wait) that begins from now on ends before this is dropped.
+/// Keeps the current thread pinned: no wait that begins from now on ends before this is dropped.
 #[must_use = "the thread is unpinned when this is dropped"]
 pub(crate) struct Pin {
     record: &'static Record,
@@ -153,7 +196,7 @@ fn claim() -> Option<&'static Record> {
 }
 
 /// Makes forks and cheap pins possible. To be called before anything is pinned that a fork may copy, so before a
-/// session's probes are on; every [`Wait`](wait::Wait) sees to it, too. Repeated calls do nothing.
+/// session's probes are on; every wait sees to it, too. Repeated calls do nothing.
 ///
 /// # Errors
 ///
@@ -180,6 +223,9 @@ extern "C" fn forked() {
             record.free();
         }
     }
+    maintenance::forget();
+    pending::forget();
+    permission::forget();
     EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
 }
 

@@ -5,15 +5,18 @@
 //! handlers are calls in the places where they would come in.
 
 use std::cell::Cell;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use loom::cell::UnsafeCell;
 
 use super::record::Record;
-use super::{OWN, REGISTRY, claim, os, pin, wait_blocking};
+use super::{OWN, REGISTRY, claim, late, os, pin, wait, wait_blocking};
 use crate::sync::atomic::{AtomicUsize, Ordering};
-use crate::sync::thread;
+use crate::sync::{self, Condvar, Mutex, thread};
 
 /// Two values and which of them readers follow. Loom reports a reader that is inside one when it is changed.
 struct Published {
@@ -36,10 +39,40 @@ impl Published {
     }
 
     fn replace(&self) {
+        self.replace_after(|| wait_blocking(Duration::from_secs(60)).unwrap());
+    }
+
+    fn replace_after(&self, wait: impl FnOnce()) {
         self.current.store(1, Ordering::Relaxed);
-        wait_blocking(Duration::from_secs(60)).unwrap();
+        wait();
         // SAFETY: loom's cell checks that nobody reads meanwhile.
         self.values[0].with_mut(|value| unsafe { *value = 1 });
+    }
+}
+
+/// Wakes whoever runs a future on a thread.
+#[derive(Default)]
+struct Alarm {
+    has_rung: Mutex<bool>,
+    bell: Condvar,
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Alarm>) {
+        *sync::lock(&self.has_rung) = true;
+        self.bell.notify_one();
+    }
+}
+
+fn block_on(mut future: impl Future<Output = ()> + Unpin) {
+    let alarm = Arc::new(Alarm::default());
+    let waker = Waker::from(Arc::clone(&alarm));
+    while Pin::new(&mut future).poll(&mut Context::from_waker(&waker)).is_pending() {
+        let mut has_rung = sync::lock(&alarm.has_rung);
+        while !*has_rung {
+            has_rung = sync::wait(&alarm.bell, has_rung);
+        }
+        *has_rung = false;
     }
 }
 
@@ -82,6 +115,51 @@ fn loom_progress_a_wait_outlasts_pins_of_two_threads_that_come_again() {
         });
         published.replace();
         readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+}
+
+#[test]
+fn loom_progress_a_task_that_waits_outlasts_pins_of_two_threads() {
+    model(Some(2), || {
+        let published = Published::new();
+        let readers = [(); 2].map(|()| {
+            let published = Arc::clone(&published);
+            thread::spawn(move || {
+                let _pinned = pin().unwrap();
+                published.read();
+            })
+        });
+        published.replace_after(|| block_on(wait()));
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+}
+
+/// Two tasks wait, one of them goes away; the maintenance thread ends, and another may come.
+#[test]
+fn loom_progress_a_wait_that_is_dropped_leaves_nothing() {
+    model(Some(2), || {
+        let published = Published::new();
+        let reader = {
+            let published = Arc::clone(&published);
+            thread::spawn(move || {
+                let _pinned = pin().unwrap();
+                published.read();
+            })
+        };
+        let mut dropped = wait();
+        let _ = Pin::new(&mut dropped).poll(&mut Context::from_waker(Waker::noop()));
+        drop(dropped);
+        published.replace_after(|| block_on(wait()));
+        reader.join().unwrap();
+        assert!(late(Duration::ZERO).is_empty());
+    });
+}
+
+#[test]
+fn loom_progress_a_task_does_not_sleep_where_nobody_is_inside() {
+    model(None, || {
+        thread::spawn(|| drop(pin().unwrap())).join().unwrap();
+        assert_eq!(Pin::new(&mut wait()).poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(()));
     });
 }
 

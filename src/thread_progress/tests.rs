@@ -1,9 +1,12 @@
+use std::future::Future;
+use std::pin::{Pin as Pinning, pin as pinning};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
-use std::sync::mpsc;
-use std::thread;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
-use super::wait::Wait;
+use super::grace_period::GracePeriod;
 use super::*;
 
 const ROUNDS: usize = if cfg!(miri) { 20 } else { 2000 };
@@ -25,8 +28,60 @@ fn change_slot() {
     let old = CURRENT.load(Ordering::Relaxed);
     SLOTS[1 - old].store(true, Ordering::Relaxed);
     CURRENT.store(1 - old, Ordering::Release);
-    wait_blocking(Duration::from_secs(60)).unwrap();
+    match old {
+        0 => wait_blocking(Duration::from_secs(60)).unwrap(),
+        _ => block_on(wait()),
+    }
     SLOTS[old].store(false, Ordering::Relaxed);
+}
+
+/// Wakes a thread, and counts how often.
+struct Alarm {
+    thread: Thread,
+    times: AtomicUsize,
+}
+
+impl Alarm {
+    fn new() -> Arc<Alarm> {
+        Arc::new(Alarm { thread: thread::current(), times: AtomicUsize::new(0) })
+    }
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Alarm>) {
+        self.times.fetch_add(1, Ordering::Relaxed);
+        self.thread.unpark();
+    }
+}
+
+/// An executor that knows of no other.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pinning!(future);
+    let waker = Waker::from(Alarm::new());
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+fn poll_once<F: Future>(future: Pinning<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// Starts a thread that is pinned, gives its id, and unpins it when the sender is dropped; then it sleeps until the second is.
+fn start_holder(name: &str) -> (thread::JoinHandle<()>, u32, [mpsc::Sender<()>; 2]) {
+    let (say, said) = mpsc::channel();
+    let [(unpin, may_unpin), (end, may_end)] = [mpsc::channel::<()>(), mpsc::channel::<()>()];
+    let holder = thread::Builder::new().name(name.into()).spawn(move || {
+        let pinned = pin().unwrap();
+        say.send(os::thread_id()).unwrap();
+        let _ = may_unpin.recv();
+        drop(pinned);
+        let _ = may_end.recv();
+    });
+    (holder.unwrap(), said.recv().unwrap(), [unpin, end])
 }
 
 #[test]
@@ -60,29 +115,103 @@ fn waiting_for_oneself_is_refused() {
 }
 
 #[test]
+#[should_panic = "while pinned"]
+fn a_task_that_waits_for_its_thread_is_refused() {
+    let _pinned = pin().unwrap();
+    block_on(wait());
+}
+
+#[test]
 fn a_pinned_thread_holds_a_wait_up_and_one_that_sleeps_does_not() {
-    let (say, said) = mpsc::channel();
-    let (unpin, may_unpin) = mpsc::channel::<()>();
-    let holder = thread::spawn(move || {
-        let pinned = pin().unwrap();
-        say.send(os::thread_id()).unwrap();
-        may_unpin.recv().unwrap();
-        drop(pinned);
-        // Asleep until all is over, and not pinned.
-        let _ = may_unpin.recv();
-    });
-    let id = said.recv().unwrap();
-    let mut wait = Wait::begin();
-    assert!(!wait.is_over());
-    assert!(wait.late(Duration::ZERO).unwrap().threads.contains(&id));
-    assert_eq!(wait.late(Duration::MAX), None);
-    unpin.send(()).unwrap();
-    while !wait.is_over() {
+    let (holder, id, [unpin, end]) = start_holder("holder");
+    let mut period = GracePeriod::begin();
+    assert!(!period.is_over());
+    let holds_up = |late: &Late| late.threads.iter().any(|pinned| pinned.thread == id);
+    assert!(holds_up(&period.late(Duration::ZERO).unwrap()));
+    assert_eq!(period.late(Duration::MAX), None);
+    drop(unpin);
+    while !period.is_over() {
         thread::yield_now();
     }
     wait_blocking(Duration::from_secs(60)).unwrap();
-    drop(unpin);
+    drop(end);
     holder.join().unwrap();
+}
+
+#[test]
+fn a_task_sleeps_until_a_pinned_thread_unpins_and_is_woken_once() {
+    let (holder, id, [unpin, end]) = start_holder("held-by-this");
+    let alarm = Alarm::new();
+    let waker = Waker::from(Arc::clone(&alarm));
+    let mut wait = wait();
+    let mut poll = || Pinning::new(&mut wait).poll(&mut Context::from_waker(&waker));
+    assert_eq!(poll(), Poll::Pending);
+    assert_eq!(poll(), Poll::Pending);
+    let late = late(Duration::ZERO);
+    let held = late.iter().flat_map(|late| &late.threads).find(|pinned| pinned.thread == id).expect("it holds us up");
+    if cfg!(all(target_os = "linux", not(miri))) {
+        assert_eq!(held.name, "held-by-this");
+    }
+    drop(unpin);
+    while alarm.times.load(Ordering::Relaxed) == 0 {
+        thread::park();
+    }
+    assert_eq!(poll(), Poll::Ready(()));
+    assert_eq!(alarm.times.load(Ordering::Relaxed), 1);
+    drop(end);
+    holder.join().unwrap();
+}
+
+#[test]
+fn a_late_wait_says_for_whom_and_how_long() {
+    let pinned = |thread, name: &str| Pinned { thread, name: name.into() };
+    let mut late = Late { threads: vec![pinned(7, "worker-2"), pinned(9, "")], waited: Duration::from_millis(1250) };
+    assert_eq!(late.to_string(), "still inside: thread 7 (worker-2), thread 9, for 1.250 s or longer");
+    late.threads.clear();
+    assert_eq!(late.to_string(), "the system has refused a barrier in every thread for 1.250 s");
+}
+
+/// Tests of the permission, which is one for all.
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[test]
+fn the_permission_goes_down_the_line_and_past_whom_left_it() {
+    let _alone = alone();
+    let first = block_on(permission::acquire());
+    let mut second = Box::pin(permission::acquire());
+    let mut third = Box::pin(permission::acquire());
+    let mut fourth = Box::pin(permission::acquire());
+    for waiting in [&mut second, &mut third, &mut fourth] {
+        assert!(poll_once(waiting.as_mut()).is_pending());
+    }
+    drop(second);
+    drop(first);
+    assert!(poll_once(fourth.as_mut()).is_pending(), "it is the third's turn");
+    // It has the permission, and leaves without having looked.
+    drop(third);
+    assert!(poll_once(fourth.as_mut()).is_ready());
+    drop(fourth);
+    drop(block_on(permission::acquire()));
+}
+
+#[test]
+fn threads_and_tasks_stand_in_one_line() {
+    let _alone = alone();
+    let count = AtomicUsize::new(0);
+    let add = |_permission: permission::Permission| {
+        let before = count.load(Ordering::Relaxed);
+        thread::yield_now();
+        count.store(before + 1, Ordering::Relaxed);
+    };
+    let rounds = ROUNDS / 10;
+    thread::scope(|scope| {
+        scope.spawn(|| (0..rounds).for_each(|_| add(permission::acquire_blocking())));
+        scope.spawn(|| (0..rounds).for_each(|_| add(block_on(permission::acquire()))));
+    });
+    assert_eq!(count.load(Ordering::Relaxed), 2 * rounds);
 }
 
 /// Also from first pins in a signal handler, with threads that come and go.
@@ -158,6 +287,7 @@ mod linux {
     fn a_thread_that_ended_pinned_is_not_waited_for() {
         thread::spawn(|| std::mem::forget(pin().unwrap())).join().unwrap();
         wait_blocking(Duration::from_secs(60)).unwrap();
+        block_on(wait());
     }
 
     #[test]
@@ -170,42 +300,52 @@ mod linux {
         assert_eq!(*errno(), 12345);
     }
 
-    /// The child waits for its own pins and for nobody else's.
+    /// The child waits for its own pins and for nobody else's, has a maintenance thread of its own, and finds the permission
+    /// free.
     #[test]
     fn a_forked_child_has_only_its_own_thread() {
         prepare().unwrap();
-        let (say, said) = mpsc::channel();
-        let (end, may_end) = mpsc::channel::<()>();
-        let other = thread::spawn(move || {
-            let _pinned = pin().unwrap();
-            say.send(()).unwrap();
-            let _ = may_end.recv();
-        });
-        said.recv().unwrap();
+        let _alone = alone();
+        let (holder, _, senders) = start_holder("parents");
+        let mut pending = wait();
+        assert!(poll_once(Pinning::new(&mut pending)).is_pending());
+        let permission = permission::acquire_blocking();
         let pinned = pin().unwrap();
-        // SAFETY: the child pins, waits, makes a thread (which glibc bears in a forked child) and ends by `_exit`.
+        // SAFETY: the child pins, waits, makes threads (which glibc bears in a forked child) and ends by `_exit`.
         let child = unsafe { libc::fork() };
         if child == 0 {
             // SAFETY: has no conditions: the child is not to hang.
             unsafe { libc::alarm(20) };
             // SAFETY: has no conditions, and runs nothing of the parent's.
-            unsafe { libc::_exit(i32::from(!in_child(pinned))) };
+            unsafe { libc::_exit(i32::from(!in_child(pinned, pending, permission))) };
         }
         drop(pinned);
         let mut status = 0;
         // SAFETY: `status` is writable.
         assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
         assert_eq!(status, 0);
-        drop(end);
-        other.join().unwrap();
+        drop(senders);
+        block_on(pending);
+        holder.join().unwrap();
     }
 
-    fn in_child(pinned: Pin) -> bool {
+    fn in_child(pinned: Pin, pending: wait::Wait, permission: permission::Permission) -> bool {
         let record = OWN.with(Cell::get).unwrap();
         let renamed = record.owner().thread() == os::thread_id() && record.word().is_pinned();
-        let held_up = !thread::spawn(|| Wait::begin().is_over()).join().unwrap();
+        let held_up = thread::spawn(|| {
+            let mut wait = wait();
+            let held_up = poll_once(Pinning::new(&mut wait)).is_pending();
+            (held_up, wait)
+        });
+        let (held_up, wait) = held_up.join().unwrap();
         drop(pinned);
+        block_on(wait);
+        block_on(pending);
         wait_blocking(Duration::from_secs(60)).unwrap();
-        renamed && held_up
+        let own = permission::acquire_blocking();
+        drop(permission);
+        let second = poll_once(pinning!(permission::acquire())).is_pending();
+        drop(own);
+        renamed && held_up && second
     }
 }

@@ -17,10 +17,11 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
-use super::maintenance::without_signals;
 use directory::Directory;
 use registry::Registry;
 use server::{Limits, Server};
+
+use crate::thread_progress::os::without_signals;
 
 pub use client::Connection;
 pub use error::ControlError;

@@ -30,6 +30,10 @@ pub(crate) fn has_ended(_thread: u32) -> bool {
     false
 }
 
+pub(crate) fn thread_name(_thread: u32) -> String {
+    String::new()
+}
+
 pub(crate) fn register_barrier() -> bool {
     false
 }

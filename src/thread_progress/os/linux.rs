@@ -19,6 +19,12 @@ pub(crate) fn has_ended(thread: u32) -> bool {
     ended
 }
 
+/// Empty if the thread has ended.
+pub(crate) fn thread_name(thread: u32) -> String {
+    std::fs::read_to_string(format!("/proc/self/task/{thread}/comm"))
+        .map_or_else(|_| String::new(), |name| name.trim_end().into())
+}
+
 /// Announces barriers; false where the system has none, or forbids them.
 pub(crate) fn register_barrier() -> bool {
     membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()

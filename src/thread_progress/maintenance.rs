@@ -1,0 +1,80 @@
+//! The maintenance thread: does what no thread of the program is to do or to wait for.
+//!
+//! There is one while there are jobs, and a while longer; a forked child starts its own. It takes no signal, so that no handler
+//! of the program runs on it.
+
+use std::io;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use super::per_process::PerProcess;
+use super::{os, prepare};
+use crate::sync::thread::{Builder, Thread};
+use crate::sync::{Mutex, doze, global, lock};
+
+/// How long it stays when there is nothing to do.
+const LINGER: Duration = Duration::from_secs(1);
+
+global! {
+    static STATE: PerProcess<Mutex<State>> = PerProcess::new();
+}
+
+#[derive(Default)]
+struct State {
+    /// But for those that are being done.
+    jobs: Vec<Job>,
+    thread: Option<Thread>,
+}
+
+/// Answers when it is to be done again at the latest, and `None` when it is done for good.
+type Job = Box<dyn FnMut() -> Option<Duration> + Send>;
+
+/// Has `job` done soon, and as often as it asks for, or more often: all are done whenever the thread is awake. It must not wait
+/// for anything, since the others wait for it. One that panics is not done again.
+///
+/// # Errors
+///
+/// There is no thread to be had. Then the job is dropped.
+pub(crate) fn give(job: impl FnMut() -> Option<Duration> + Send + 'static) -> io::Result<()> {
+    prepare()?;
+    let shared = STATE.get();
+    let mut state = lock(shared);
+    match &state.thread {
+        Some(thread) => thread.unpark(),
+        None => {
+            let thread = Builder::new().name("dyntrace-progress".into());
+            let handle = os::without_signals(|| thread.spawn(|| run(shared)))?;
+            state.thread = Some(handle.thread().clone());
+        }
+    }
+    state.jobs.push(Box::new(job));
+    Ok(())
+}
+
+/// In a forked child.
+pub(super) fn forget() {
+    STATE.forget();
+}
+
+fn run(shared: &Mutex<State>) {
+    loop {
+        // Without the lock: jobs may be given meanwhile.
+        let mut jobs = mem::take(&mut lock(shared).jobs);
+        let is_idle = jobs.is_empty();
+        let mut pause = LINGER;
+        jobs.retain_mut(|job| {
+            let next = catch_unwind(AssertUnwindSafe(job)).unwrap_or(None);
+            pause = pause.min(next.unwrap_or(LINGER));
+            next.is_some()
+        });
+        let mut state = lock(shared);
+        if is_idle && state.jobs.is_empty() {
+            state.thread = None;
+            return;
+        }
+        state.jobs.append(&mut jobs);
+        drop(state);
+        doze(pause);
+    }
+}

@@ -30,8 +30,10 @@ compile_error!("dyntrace serves Unix systems: Linux, macOS, illumos, FreeBSD and
 extern crate self as dyntrace;
 
 pub mod aio_pool;
+mod breakpoint;
 pub mod efile;
 pub mod fs;
+mod glob;
 pub mod probes;
 pub mod process;
 #[cfg(target_os = "linux")]
@@ -43,10 +45,20 @@ pub mod sdt;
 mod sync;
 pub mod tag;
 mod thread_progress;
+pub mod trace;
 pub mod user_trace;
 #[cfg(doc)]
 #[doc = include_str!("../docs/writing-a-driver.md")]
 pub mod writing_a_driver {}
+
+/// What the code that the attribute macros make stands on. Not for use by hand, and free to change.
+#[doc(hidden)]
+pub mod __traced {
+    pub use crate::breakpoint::pattern::{Actions, Call, Flags, MatchSpec};
+    pub use crate::breakpoint::value::{
+        Blind, ByDebug, ByInspect, ByShape, Inspect, Layer, Plain, Shape, Shell, Shown, Value, Variant,
+    };
+}
 
 #[doc(no_inline)]
 pub use probe::probe;

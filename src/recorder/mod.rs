@@ -9,7 +9,6 @@ mod error;
 mod filter;
 mod flight;
 mod folder;
-mod glob;
 mod maintenance;
 mod metadata;
 mod options;
@@ -28,6 +27,8 @@ mod stream_file;
 #[cfg(test)]
 mod synthetic;
 mod trigger;
+
+use crate::glob;
 
 pub use control::control;
 pub use descriptor::{Argument, Descriptor, Entry, Kind};

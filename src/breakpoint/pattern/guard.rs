@@ -1,0 +1,277 @@
+//! From text to [`Expression`]: the guard. Operators bind as Rust's do.
+
+use std::ops::Range;
+
+use super::cursor::Cursor;
+use super::error::PatternError;
+use super::literal::{Constant, literal};
+use super::syntax::{Arithmetic, Comparison, Expression, Leaf, Place, TextTest};
+
+/// How deep parentheses, `!` and `-` may nest.
+pub const MAX_DEPTH: usize = 32;
+
+/// What is known of a part's value before there is a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// An argument: nothing.
+    Any,
+    Integer,
+    Bool,
+    Char,
+    Text,
+    None,
+}
+
+/// A part of the guard that has been read.
+struct Part {
+    expression: Expression,
+    kind: Kind,
+    span: Range<usize>,
+}
+
+/// Reads a guard.
+pub struct Guard<'c, 't> {
+    cursor: &'c mut Cursor<'t>,
+    /// What names stand for.
+    names: &'c [(&'t str, Place)],
+    depth: usize,
+}
+
+impl<'c, 't> Guard<'c, 't> {
+    pub fn new(cursor: &'c mut Cursor<'t>, names: &'c [(&'t str, Place)]) -> Guard<'c, 't> {
+        Guard { cursor, names, depth: 0 }
+    }
+
+    pub fn parse(mut self) -> Result<Expression, PatternError> {
+        let part = self.any()?;
+        self.check(&part, Kind::Bool)?;
+        Ok(part.expression)
+    }
+
+    fn any(&mut self) -> Result<Part, PatternError> {
+        self.conditions("||", Expression::Any, Self::all)
+    }
+
+    fn all(&mut self) -> Result<Part, PatternError> {
+        self.conditions("&&", Expression::All, Self::comparison)
+    }
+
+    fn conditions(
+        &mut self,
+        operator: &str,
+        make: fn(Vec<Expression>) -> Expression,
+        next: fn(&mut Self) -> Result<Part, PatternError>,
+    ) -> Result<Part, PatternError> {
+        let first = next(self)?;
+        let start = first.span.start;
+        let mut parts = vec![first];
+        while self.cursor.eat(operator) {
+            parts.push(next(self)?);
+        }
+        if parts.len() == 1 {
+            return Ok(parts.remove(0));
+        }
+        parts.iter().try_for_each(|part| self.check(part, Kind::Bool))?;
+        let expression = make(parts.into_iter().map(|part| part.expression).collect());
+        Ok(self.part(expression, Kind::Bool, start))
+    }
+
+    fn comparison(&mut self) -> Result<Part, PatternError> {
+        let left = self.sum()?;
+        let Some(comparison) = self.comparison_operator() else { return Ok(left) };
+        let right = self.sum()?;
+        let span = left.span.start..right.span.end;
+        let (a, b) = (left.kind, right.kind);
+        let equality = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+        if let Some(kind) = [a, b].into_iter().find(|kind| !equality && matches!(kind, Kind::Bool | Kind::None)) {
+            return Err(self
+                .cursor
+                .error(format!("expected integers, characters or texts, found {}", kind.name()), span));
+        }
+        // A tag is a text, or there is none; an argument may be anything.
+        let comparable = a == b
+            || [a, b].contains(&Kind::Any)
+            || matches!((a, b), (Kind::Text, Kind::None) | (Kind::None, Kind::Text));
+        if !comparable {
+            return Err(self.cursor.error(format!("expected {}, found {}", a.name(), b.name()), right.span));
+        }
+        let mut ahead = self.cursor.clone();
+        if self.comparison_operator().is_some() {
+            return Err(ahead.expected("`&&`, for comparisons make no row"));
+        }
+        let start = span.start;
+        Ok(self.part(Expression::Compare(comparison, [left.expression, right.expression].into()), Kind::Bool, start))
+    }
+
+    fn comparison_operator(&mut self) -> Option<Comparison> {
+        [
+            ("==", Comparison::Equal),
+            ("!=", Comparison::NotEqual),
+            ("<=", Comparison::LessOrEqual),
+            (">=", Comparison::GreaterOrEqual),
+            ("<", Comparison::Less),
+            (">", Comparison::Greater),
+        ]
+        .into_iter()
+        .find_map(|(token, comparison)| self.cursor.eat(token).then_some(comparison))
+    }
+
+    fn sum(&mut self) -> Result<Part, PatternError> {
+        self.arithmetic(&[("+", Arithmetic::Add), ("-", Arithmetic::Subtract)], Self::product)
+    }
+
+    fn product(&mut self) -> Result<Part, PatternError> {
+        let operators = [("*", Arithmetic::Multiply), ("/", Arithmetic::Divide), ("%", Arithmetic::Remainder)];
+        self.arithmetic(&operators, Self::unary)
+    }
+
+    fn arithmetic(
+        &mut self,
+        operators: &[(&str, Arithmetic)],
+        next: fn(&mut Self) -> Result<Part, PatternError>,
+    ) -> Result<Part, PatternError> {
+        let first = next(self)?;
+        let start = first.span.start;
+        let mut rest = Vec::new();
+        while let Some((_, operator)) = operators.iter().find(|(token, _)| self.cursor.eat(token)) {
+            if rest.is_empty() {
+                self.check(&first, Kind::Integer)?;
+            }
+            let part = next(self)?;
+            self.check(&part, Kind::Integer)?;
+            rest.push((*operator, part.expression));
+        }
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        Ok(self.part(Expression::Arithmetic(first.expression.into(), rest), Kind::Integer, start))
+    }
+
+    fn unary(&mut self) -> Result<Part, PatternError> {
+        let start = self.cursor.at();
+        if let Some(constant) = literal(self.cursor)? {
+            let kind = match constant {
+                Constant::Integer(_) | Constant::Large(_) => Kind::Integer,
+                Constant::Bool(_) => Kind::Bool,
+                Constant::Char(_) => Kind::Char,
+                Constant::Text(_) => Kind::Text,
+                Constant::None => Kind::None,
+            };
+            return Ok(self.part(Expression::Leaf(Leaf::Constant(constant)), kind, start));
+        }
+        if self.cursor.eat("!") {
+            let part = self.nested(start, Self::unary)?;
+            self.check(&part, Kind::Bool)?;
+            return Ok(self.part(Expression::Not(part.expression.into()), Kind::Bool, start));
+        }
+        if self.cursor.eat("-") {
+            let part = self.nested(start, Self::unary)?;
+            self.check(&part, Kind::Integer)?;
+            return Ok(self.part(Expression::Negative(part.expression.into()), Kind::Integer, start));
+        }
+        if self.cursor.eat("(") {
+            let part = self.nested(start, Self::any)?;
+            self.cursor.expect(")")?;
+            return Ok(self.part(part.expression, part.kind, start));
+        }
+        self.name()
+    }
+
+    fn name(&mut self) -> Result<Part, PatternError> {
+        let start = self.cursor.at();
+        let mut ahead = self.cursor.clone();
+        let (leaf, kind) = match ahead.word() {
+            Some("pid") => (Leaf::Pid, Kind::Integer),
+            Some("thread") => (Leaf::Thread, Kind::Integer),
+            Some("tag") => (Leaf::Tag, Kind::Text),
+            Some(test @ ("starts_with" | "ends_with" | "contains")) if ahead.eat("(") => {
+                *self.cursor = ahead;
+                return self.text_test(test, start);
+            }
+            Some(name) => match self.names.iter().find(|(known, _)| *known == name) {
+                Some((_, place)) => (Leaf::Place(*place), Kind::Any),
+                None => return Err(self.unknown(name)),
+            },
+            None if ahead.eat("<") => return self.pid(ahead, start),
+            None => return Err(self.cursor.expected("a value")),
+        };
+        *self.cursor = ahead;
+        Ok(self.part(Expression::Leaf(leaf), kind, start))
+    }
+
+    fn unknown(&mut self, name: &str) -> PatternError {
+        let known: Vec<_> =
+            self.names.iter().map(|(known, _)| *known).chain(["pid", "tag", "thread"]).take(12).collect();
+        match name {
+            "if" | "do" => self.cursor.expected("a value"),
+            _ => self.cursor.expected(&format!("one of the names {}", known.join(", "))),
+        }
+    }
+
+    /// `<0.57.0>`, as pids are shown: the number in its middle.
+    fn pid(&mut self, mut ahead: Cursor<'t>, start: usize) -> Result<Part, PatternError> {
+        let number =
+            ahead.eat_close("0.").then(|| ahead.take_while(|c| c.is_ascii_digit()).parse::<u64>().ok()).flatten();
+        let number = number.filter(|_| ahead.eat_close(".0>"));
+        let Some(number) = number else {
+            return Err(self.cursor.expected("a value, or a pid such as <0.57.0>"));
+        };
+        *self.cursor = ahead;
+        Ok(self.part(Expression::Leaf(Leaf::Constant(Constant::Integer(number.into()))), Kind::Integer, start))
+    }
+
+    /// `starts_with(name, "text")`, behind its parenthesis.
+    fn text_test(&mut self, test: &str, start: usize) -> Result<Part, PatternError> {
+        let test = match test {
+            "starts_with" => TextTest::StartsWith,
+            "ends_with" => TextTest::EndsWith,
+            _ => TextTest::Contains,
+        };
+        let text = self.nested(start, Self::any)?;
+        self.cursor.expect(",")?;
+        let part = self.nested(start, Self::any)?;
+        self.cursor.expect(")")?;
+        self.check(&text, Kind::Text)?;
+        self.check(&part, Kind::Text)?;
+        Ok(self.part(Expression::Text(test, [text.expression, part.expression].into()), Kind::Bool, start))
+    }
+
+    fn nested(
+        &mut self,
+        start: usize,
+        next: fn(&mut Self) -> Result<Part, PatternError>,
+    ) -> Result<Part, PatternError> {
+        if self.depth == MAX_DEPTH {
+            let message = format!("expected nothing nested deeper than {MAX_DEPTH} levels");
+            return Err(self.cursor.error(message, start..self.cursor.end()));
+        }
+        self.depth += 1;
+        let part = next(self);
+        self.depth -= 1;
+        part
+    }
+
+    fn part(&self, expression: Expression, kind: Kind, start: usize) -> Part {
+        Part { expression, kind, span: start..self.cursor.end() }
+    }
+
+    fn check(&self, part: &Part, wanted: Kind) -> Result<(), PatternError> {
+        if part.kind == wanted || part.kind == Kind::Any {
+            return Ok(());
+        }
+        Err(self.cursor.error(format!("expected {}, found {}", wanted.name(), part.kind.name()), part.span.clone()))
+    }
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Any => "a value",
+            Kind::Integer => "an integer",
+            Kind::Bool => "a condition",
+            Kind::Char => "a character",
+            Kind::Text => "a text",
+            Kind::None => "None",
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Patterns: which calls of which functions are traced, and what is done about them.
+
+mod actions;
+mod cursor;
+mod error;
+mod evaluate;
+mod guard;
+mod literal;
+mod nearest;
+mod parser;
+mod path;
+mod spec;
+mod syntax;
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use actions::{Actions, Flags};
+pub use error::PatternError;
+pub use evaluate::Call;
+pub use spec::MatchSpec;
+
+use path::Path;
+
+/// Which calls of which functions are traced, and what is done about them.
+///
+/// ```text
+/// shop::**::price(_, qty) if qty > 100 do caller, return
+/// ```
+///
+/// # Grammar
+///
+/// ```text
+/// pattern    = path [ "/" arity ] [ "(" arguments ")" ] [ "if" guard ] [ "do" action { "," action } ]
+///
+/// path       = segment { "::" segment }
+/// segment    = "**"                              any number of segments, none included
+///            | name with "*" and "?"             any text, any one character, within the segment
+///
+/// arguments  = [ argument { "," argument } [ "," ] ]
+/// argument   = literal | "_" | name | ".."       ".." once: any number of arguments
+///            | "Some(" argument ")" | "Ok(" argument ")" | "Err(" argument ")"
+/// literal    = integer | text | character | "true" | "false" | "None"
+///
+/// guard      = all { "||" all }
+/// all        = comparison { "&&" comparison }
+/// comparison = sum [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" ) sum ]
+/// sum        = product { ( "+" | "-" ) product }
+/// product    = unary { ( "*" | "/" | "%" ) unary }
+/// unary      = ( "!" | "-" ) unary | literal | name | "pid" | "tag" | "thread" | "<0." number ".0>"
+///            | ( "starts_with" | "ends_with" | "contains" ) "(" guard "," guard ")" | "(" guard ")"
+///
+/// action     = "message" | "silent" | "caller" | "return" | "exception" | "count"
+///            | ( "set" | "clear" ) "(" ( "call" | "silent" ) ")"
+/// ```
+///
+/// Literals are written as in Rust: `-1_000`, `0xff`, `"req-\n"`, `'x'`. Spaces count only inside of a path, where there are none.
+///
+/// # Functions
+///
+/// A path means whole names, `crate::module::Type::function`. The number of arguments has to fit what is said of it: `price/2` and
+/// `price(_, _)` mean functions with two, `price(7, ..)` such with at least one, `price` all.
+///
+/// # Arguments
+///
+/// Integers of all types, `bool`, `char`, texts and paths are seen as they are, through references, `Box`, `Rc` and `Arc`, and inside
+/// of `Option` and `Result`. All other values meet only `_` and names. `secret` and skipped arguments do, too.
+///
+/// # Guards
+///
+/// A name stands for the argument, or what is inside of its `Some`, `Ok` or `Err`. `pid` is the number of the calling process, 57 of
+/// `<0.57.0>`, and is compared with either; `thread` the number of the calling thread; `tag` the user tag, or `None`.
+///
+/// Values of different kinds are not equal. Whatever cannot be told fails the whole guard, as in Erlang: a number that does not fit
+/// 128 bits, a division by zero, an order between different kinds, a value that is not seen, more than 64 KiB of text.
+///
+/// # Actions
+///
+/// | action | what is done |
+/// |---|---|
+/// | `message` | an event for the call; this is what is done if nothing is said |
+/// | `silent` | no event for the call; those of `return` and `exception` still come |
+/// | `caller` | the event says who called |
+/// | `return` | an event when the function returns, with the value |
+/// | `exception` | an event when it panics |
+/// | `count` | the call is counted |
+/// | `set(call)`, `clear(call)` | from now on the calls of this process are traced, or not |
+/// | `set(silent)`, `clear(silent)` | from now on the calls of this process send no events, or do |
+///
+/// ```
+/// use dyntrace::trace::Pattern;
+///
+/// let pattern: Pattern = "shop::**::price(_, qty) if qty > 100 do caller, return".parse()?;
+/// assert!(pattern.selects("shop::cart::price", 2));
+/// assert!(!pattern.selects("shop::cart::price", 3));
+/// assert_eq!(pattern.to_string(), "shop::**::price(_, qty) if qty > 100 do caller, return");
+/// # Ok::<(), dyntrace::trace::PatternError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    text: Box<str>,
+    path: Path,
+    spec: MatchSpec,
+}
+
+impl Pattern {
+    /// Whether this function's calls can meet the pattern: by its name, without `/arity`, and its number of arguments.
+    pub fn selects(&self, name: &str, arity: usize) -> bool {
+        self.spec.arity.allows(arity) && self.path.matches(name)
+    }
+
+    /// What the names of all functions begin with that the pattern selects. In a sorted list they are so found at once.
+    ///
+    /// ```
+    /// # use dyntrace::trace::Pattern;
+    /// assert_eq!("shop::cart::price(_, _)".parse::<Pattern>()?.prefix(), "shop::cart::price");
+    /// assert_eq!("shop::ca*::price".parse::<Pattern>()?.prefix(), "shop::ca");
+    /// # Ok::<(), dyntrace::trace::PatternError>(())
+    /// ```
+    pub fn prefix(&self) -> &str {
+        self.path.prefix()
+    }
+
+    /// Of `names`, which may end in `/arity`, at most three that may have been meant, the most likely first. For a pattern that selects
+    /// none of them.
+    ///
+    /// ```
+    /// # use dyntrace::trace::Pattern;
+    /// let names = ["shop::cart::price/2", "shop::cart::total/1", "bank::transfer/3"];
+    /// assert_eq!("shop::cart::prise(_, 5)".parse::<Pattern>()?.nearest(names), ["shop::cart::price/2"]);
+    /// assert_eq!("transfer".parse::<Pattern>()?.nearest(names), ["bank::transfer/3"]);
+    /// # Ok::<(), dyntrace::trace::PatternError>(())
+    /// ```
+    pub fn nearest<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+        nearest::nearest(self.path.text(), names)
+    }
+
+    /// What its calls are compared with.
+    #[doc(hidden)]
+    pub fn match_spec(&self) -> &MatchSpec {
+        &self.spec
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    /// # Errors
+    ///
+    /// [`PatternError`] if the text is no pattern, or one of more than 64 KiB, 32 levels of nesting or 4096 operations.
+    fn from_str(text: &str) -> Result<Pattern, PatternError> {
+        let (syntax, guard) = parser::parse(text)?;
+        let spec = MatchSpec::compile(&syntax).map_err(|why| PatternError::new(why, guard, text))?;
+        let path = syntax.path;
+        Ok(Pattern { text: text.trim().into(), path, spec })
+    }
+}
+
+/// As it was written.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! Names of functions, with globs: `*` and `?` within a segment, `**` for any number of segments.
+
+use super::cursor::Cursor;
+use super::error::PatternError;
+use crate::glob::Glob;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    text: Box<str>,
+    segments: Box<[Segment]>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Segment {
+    /// `**`
+    Any,
+    One(Glob),
+}
+
+impl Path {
+    /// The path that comes next.
+    pub fn parse(cursor: &mut Cursor<'_>) -> Result<Path, PatternError> {
+        let mut segments = Vec::new();
+        let beginning = cursor.at();
+        loop {
+            let start = cursor.end();
+            let text = cursor.take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '#' | '*' | '?'));
+            match text {
+                "" => return Err(cursor.expected("a function's path, such as shop::**::price")),
+                "**" => {
+                    // Two in a row mean no more than one.
+                    if segments.last() != Some(&Segment::Any) {
+                        segments.push(Segment::Any);
+                    }
+                }
+                _ if text.contains("**") => {
+                    return Err(cursor.error("expected `**` alone between `::`, or one `*`", start..cursor.end()));
+                }
+                _ => segments.push(Segment::One(text.into())),
+            }
+            if !cursor.eat_close("::") {
+                return Ok(Path { text: cursor.since(beginning).into(), segments: segments.into() });
+            }
+        }
+    }
+
+    /// Whether a function of this name is meant. Takes at most the product of both lengths.
+    pub fn matches(&self, name: &str) -> bool {
+        let (mut at, mut rest) = (0, Some(name));
+        // Behind the last `**`, and what of the name may still be put under it. Only the last one matters: whatever an earlier one could
+        // take, this one can.
+        let mut star: Option<(usize, &str)> = None;
+        loop {
+            match (self.segments.get(at), rest) {
+                (Some(Segment::Any), _) => {
+                    at += 1;
+                    star = rest.map(|rest| (at, rest));
+                    continue;
+                }
+                (Some(Segment::One(glob)), Some(text)) => {
+                    let (segment, behind) = split(text);
+                    if glob.matches(segment.as_bytes()) {
+                        at += 1;
+                        rest = behind;
+                        continue;
+                    }
+                }
+                (None, None) => return true,
+                _ => {}
+            }
+            let Some((behind, text)) = star else { return false };
+            at = behind;
+            rest = split(text).1;
+            star = rest.map(|rest| (behind, rest));
+        }
+    }
+
+    /// What every name that this path means begins with. A sorted list of names is so narrowed down at once.
+    pub fn prefix(&self) -> &str {
+        let (plain, globs) = self.text.split_at(self.text.find(['*', '?']).unwrap_or(self.text.len()));
+        // `**` may stand for nothing, and then there is no `::` before it.
+        if globs.starts_with("**") { plain.trim_end_matches("::") } else { plain }
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The first segment, and what is behind it.
+fn split(name: &str) -> (&str, Option<&str>) {
+    name.split_once("::").map_or((name, None), |(segment, behind)| (segment, Some(behind)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn path(text: &str) -> Path {
+        let mut cursor = Cursor::new(text);
+        let path = Path::parse(&mut cursor).unwrap_or_else(|error| panic!("{error}"));
+        assert!(cursor.is_at_end(), "{text}");
+        path
+    }
+
+    #[test]
+    fn globs_of_segments() {
+        for (pattern, name, expected) in [
+            ("shop::cart::price", "shop::cart::price", true),
+            ("shop::cart::price", "shop::cart::prices", false),
+            ("shop::*::price", "shop::cart::price", true),
+            ("shop::*::price", "shop::price", false),
+            ("shop::*::price", "shop::cart::Order::price", false),
+            ("shop::**::price", "shop::price", true),
+            ("shop::**::price", "shop::cart::Order::price", true),
+            ("shop::**::price", "shop::cart::Order::prices", false),
+            ("shop::**", "shop::cart::Order::price", true),
+            ("shop::**", "shop", true),
+            ("shop::**", "shopping::cart", false),
+            ("**", "price", true),
+            ("**::price", "a::price::b::price", true),
+            ("**::a::*::b", "a::a::x::a::y::b", true),
+            ("**::a::**::b::**", "x::b::a::c", false),
+            ("s?op::*art::pr*", "shop::cart::price", true),
+            ("price", "shop::price", false),
+            ("a::**::**::b", "a::b", true),
+            ("läden::preis*", "läden::preisliste", true),
+        ] {
+            assert_eq!(path(pattern).matches(name), expected, "{pattern} on {name}");
+        }
+    }
+
+    #[test]
+    fn hostile_globs_take_no_exponential_time() {
+        let name = vec!["a"; 2000].join("::");
+        assert!(path(&("**::".repeat(10_000) + "a")).matches(&name));
+        assert!(!path(&("**::a::*a*::".repeat(400) + "b")).matches(&name));
+        let long = "a".repeat(20_000);
+        assert!(!path(&("*a".repeat(1000) + "b")).matches(&long));
+    }
+
+    #[test]
+    fn what_names_begin_with() {
+        for (pattern, prefix) in [
+            ("shop::cart::price", "shop::cart::price"),
+            ("shop::**::price", "shop"),
+            ("shop::pr*::x", "shop::pr"),
+            ("?", ""),
+            ("**", ""),
+        ] {
+            assert_eq!(path(pattern).prefix(), prefix);
+        }
+    }
+
+    /// What a path means, said in the simplest way.
+    fn meaning(path: &[&str], name: &[&str]) -> bool {
+        match (path.split_first(), name.split_first()) {
+            (None, _) => name.is_empty(),
+            (Some((&"**", rest)), None) => meaning(rest, name),
+            (Some((&"**", rest)), Some((_, behind))) => meaning(rest, name) || meaning(path, behind),
+            (Some((segment, rest)), Some((first, behind))) => {
+                Glob::from(*segment).matches(first.as_bytes()) && meaning(rest, behind)
+            }
+            (Some(_), None) => false,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn means_what_the_simplest_matcher_says(
+            pattern in prop::collection::vec("\\*\\*|\\*|a|b|a\\*|\\*b", 1..7),
+            name in prop::collection::vec("[ab]{1,2}", 1..7),
+        ) {
+            let pattern: Vec<&str> = pattern.iter().map(String::as_str).collect();
+            let name: Vec<&str> = name.iter().map(String::as_str).collect();
+            prop_assert_eq!(path(&pattern.join("::")).matches(&name.join("::")), meaning(&pattern, &name));
+        }
+
+        #[test]
+        fn every_name_meant_begins_with_the_prefix(
+            pattern in prop::collection::vec("\\*\\*|\\*|a|b", 1..5),
+            name in prop::collection::vec("[ab]", 1..5),
+        ) {
+            let (path, name) = (path(&pattern.join("::")), name.join("::"));
+            prop_assert!(!path.matches(&name) || name.starts_with(path.prefix()));
+        }
+    }
+}

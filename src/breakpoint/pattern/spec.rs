@@ -1,0 +1,210 @@
+//! A pattern made ready for calls: a row of checks, and the guard as a row of instructions on a few registers.
+//!
+//! What operators compute is an integer or a truth, and which of them is known beforehand, so a register is an `i128`. All jumps go
+//! forward: an evaluation takes at most as many steps as there are instructions.
+
+use super::actions::Actions;
+use super::literal::Constant;
+use super::syntax::{Argument, Arithmetic, Arity, Comparison, Expression, Leaf, Place, Syntax, TextTest};
+
+/// How many instructions a guard may have.
+pub const MAX_INSTRUCTIONS: usize = 4096;
+/// How many intermediate results a guard may hold at once.
+pub const REGISTERS: usize = 16;
+
+/// A compiled pattern: whether a call meets it, and what is then done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchSpec {
+    pub(super) arity: Arity,
+    pub(super) arguments: Box<[Argument]>,
+    /// Leaves its truth in register 0. Empty: there is no guard.
+    pub(super) guard: Box<[Instruction]>,
+    pub(super) constants: Box<[Constant]>,
+    pub(super) actions: Actions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instruction {
+    /// The truth of a place.
+    Truth {
+        of: Operand,
+        to: u8,
+    },
+    Not {
+        register: u8,
+    },
+    Compare {
+        comparison: Comparison,
+        left: Operand,
+        right: Operand,
+        to: u8,
+    },
+    Text {
+        test: TextTest,
+        text: Operand,
+        part: Operand,
+        to: u8,
+    },
+    Arithmetic {
+        operator: Arithmetic,
+        left: Operand,
+        right: Operand,
+        to: u8,
+    },
+    /// Goes on at `target` if the register is (not) true.
+    Jump {
+        register: u8,
+        when: bool,
+        target: u16,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// A register that holds an integer.
+    Integer(u8),
+    /// A register that holds a truth.
+    Truth(u8),
+    Constant(u16),
+    Place(Place),
+    Pid,
+    Tag,
+    Thread,
+}
+
+/// Why a guard cannot be compiled.
+pub const TOO_LONG: &str = "expected a guard of at most 4096 operations";
+/// Why a guard cannot be compiled.
+pub const TOO_DEEP: &str = "expected a guard with at most 16 operands that wait for others in parentheses";
+
+impl MatchSpec {
+    pub(super) fn compile(syntax: &Syntax) -> Result<MatchSpec, &'static str> {
+        let mut compiler = Compiler { code: Vec::new(), constants: Vec::new() };
+        if let Some(guard) = &syntax.guard {
+            compiler.condition(guard, 0)?;
+        }
+        Ok(MatchSpec {
+            arity: syntax.arity,
+            arguments: syntax.arguments.as_slice().into(),
+            guard: compiler.code.into(),
+            constants: compiler.constants.into(),
+            actions: syntax.actions,
+        })
+    }
+
+    /// What is done about a call that meets the pattern.
+    pub fn actions(&self) -> Actions {
+        self.actions
+    }
+}
+
+struct Compiler {
+    code: Vec<Instruction>,
+    constants: Vec<Constant>,
+}
+
+type Compiled<T> = Result<T, &'static str>;
+
+impl Compiler {
+    /// Computes a truth into register `to`.
+    fn condition(&mut self, expression: &Expression, to: u8) -> Compiled<()> {
+        match self.operand(expression, to)? {
+            Operand::Truth(_) => Ok(()),
+            of => self.emit(Instruction::Truth { of, to }, to),
+        }
+    }
+
+    /// Finds a value where it is or, if it has to be computed, puts it into register `to`.
+    fn operand(&mut self, expression: &Expression, to: u8) -> Compiled<Operand> {
+        match expression {
+            Expression::Leaf(leaf) => return self.leaf(leaf),
+            Expression::Not(condition) => {
+                self.condition(condition, to)?;
+                self.emit(Instruction::Not { register: to }, to)?;
+            }
+            Expression::Negative(number) => {
+                let left = self.constant(Constant::Integer(0))?;
+                let right = self.operand(number, to)?;
+                self.emit(Instruction::Arithmetic { operator: Arithmetic::Subtract, left, right, to }, to)?;
+                return Ok(Operand::Integer(to));
+            }
+            Expression::Arithmetic(first, rest) => {
+                let mut left = self.operand(first, to)?;
+                for (operator, expression) in rest {
+                    let right = self.operand(expression, behind(left, to))?;
+                    self.emit(Instruction::Arithmetic { operator: *operator, left, right, to }, to)?;
+                    left = Operand::Integer(to);
+                }
+                return Ok(left);
+            }
+            Expression::Compare(comparison, sides) => {
+                let [left, right] = self.both(sides, to)?;
+                self.emit(Instruction::Compare { comparison: *comparison, left, right, to }, to)?;
+            }
+            Expression::Text(test, sides) => {
+                let [text, part] = self.both(sides, to)?;
+                self.emit(Instruction::Text { test: *test, text, part, to }, to)?;
+            }
+            Expression::All(conditions) => self.conditions(conditions, false, to)?,
+            Expression::Any(conditions) => self.conditions(conditions, true, to)?,
+        }
+        Ok(Operand::Truth(to))
+    }
+
+    fn both(&mut self, [left, right]: &[Expression; 2], to: u8) -> Compiled<[Operand; 2]> {
+        let left = self.operand(left, to)?;
+        Ok([left, self.operand(right, behind(left, to))?])
+    }
+
+    /// One after the other, until one `decides`.
+    fn conditions(&mut self, conditions: &[Expression], decides: bool, to: u8) -> Compiled<()> {
+        let mut jumps = Vec::new();
+        for (at, condition) in conditions.iter().enumerate() {
+            self.condition(condition, to)?;
+            if at + 1 < conditions.len() {
+                jumps.push(self.code.len());
+                self.emit(Instruction::Jump { register: to, when: decides, target: 0 }, to)?;
+            }
+        }
+        let end = index(self.code.len())?;
+        for jump in jumps {
+            self.code[jump] = Instruction::Jump { register: to, when: decides, target: end };
+        }
+        Ok(())
+    }
+
+    fn leaf(&mut self, leaf: &Leaf) -> Compiled<Operand> {
+        Ok(match leaf {
+            Leaf::Constant(constant) => return self.constant(constant.clone()),
+            Leaf::Place(place) => Operand::Place(*place),
+            Leaf::Pid => Operand::Pid,
+            Leaf::Tag => Operand::Tag,
+            Leaf::Thread => Operand::Thread,
+        })
+    }
+
+    fn constant(&mut self, constant: Constant) -> Compiled<Operand> {
+        self.constants.push(constant);
+        Ok(Operand::Constant(index(self.constants.len() - 1)?))
+    }
+
+    fn emit(&mut self, instruction: Instruction, to: u8) -> Compiled<()> {
+        if usize::from(to) >= REGISTERS {
+            return Err(TOO_DEEP);
+        }
+        if self.code.len() == MAX_INSTRUCTIONS {
+            return Err(TOO_LONG);
+        }
+        self.code.push(instruction);
+        Ok(())
+    }
+}
+
+/// The register for what comes after an operand that was computed into `to`, if it was.
+fn behind(left: Operand, to: u8) -> u8 {
+    if matches!(left, Operand::Integer(_) | Operand::Truth(_)) { to + 1 } else { to }
+}
+
+fn index(number: usize) -> Compiled<u16> {
+    u16::try_from(number).map_err(|_| TOO_LONG)
+}

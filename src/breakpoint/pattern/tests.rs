@@ -1,0 +1,105 @@
+//! What patterns say, what is wrong with others, and what calls meet them.
+
+mod errors;
+mod evaluation;
+mod round_trip;
+
+use super::*;
+use crate::breakpoint::value::Value;
+
+/// A call as it is written down in tests.
+pub struct Written<'a> {
+    pub arguments: Vec<Value<'a>>,
+    pub pid: u64,
+    pub tag: Option<&'a str>,
+    pub thread: u64,
+}
+
+impl Call for Written<'_> {
+    fn arity(&self) -> usize {
+        self.arguments.len()
+    }
+
+    fn argument(&self, number: usize) -> Option<Value<'_>> {
+        self.arguments.get(number).copied()
+    }
+
+    fn pid(&self) -> u64 {
+        self.pid
+    }
+
+    fn user_tag(&self) -> Option<&str> {
+        self.tag
+    }
+
+    fn thread(&self) -> u64 {
+        self.thread
+    }
+}
+
+#[track_caller]
+fn pattern(text: &str) -> Pattern {
+    text.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn functions_are_selected_by_name_and_number_of_arguments() {
+    for (text, arity, expected) in [
+        ("a::f", 0, true),
+        ("a::f", 9, true),
+        ("a::f/2", 2, true),
+        ("a::f/2", 1, false),
+        ("a::f()", 0, true),
+        ("a::f()", 1, false),
+        ("a::f(_, x,)", 2, true),
+        ("a::f(_, x)", 3, false),
+        ("a::f(..)", 0, true),
+        ("a::f(_, ..)", 0, false),
+        ("a::f(_, .., 5)", 2, true),
+        ("a::f(_, .., 5)", 7, true),
+        ("a::f/7(_, .., 5)", 7, true),
+        ("a::f/7(_, .., 5)", 6, false),
+        ("b::f", 0, false),
+    ] {
+        assert_eq!(pattern(text).selects("a::f", arity), expected, "{text}");
+    }
+}
+
+#[test]
+fn shown_as_written() {
+    let text = "  shop::*::price( Some(qty) )if qty>5  do  silent,return ";
+    assert_eq!(pattern(text).to_string(), text.trim());
+    assert_eq!(pattern(&pattern(text).to_string()), pattern(text.trim()));
+}
+
+#[test]
+fn actions() {
+    let of = |text: &str| pattern(text).spec.actions();
+    assert_eq!(of("f"), Actions::default());
+    assert_eq!(of("f do message"), Actions::default());
+    assert_eq!(
+        of("f do caller, return,exception"),
+        Actions { caller: true, return_: true, exception: true, ..Actions::default() }
+    );
+    assert_eq!(
+        of("f(_) if pid == 3 do silent, count, set(call), clear( silent )"),
+        Actions {
+            silent: true,
+            count: true,
+            set: Flags { call: true, silent: false },
+            clear: Flags { call: false, silent: true },
+            ..Actions::default()
+        }
+    );
+}
+
+#[test]
+fn as_long_as_can_be() {
+    let most = parser::MAX_LENGTH;
+    pattern(&"a".repeat(most));
+    pattern(&format!("f({})", "_,".repeat(most / 2 - 2)));
+    pattern(&format!("f(x) if x == \"{}\"", "é".repeat(most / 2 - 10)));
+    let spaces = " ".repeat(most - 1);
+    pattern(&format!("f{spaces}"));
+    assert_eq!(pattern(&format!("f({})", "7,".repeat(20_000))).spec.arity.least, 20_000);
+}

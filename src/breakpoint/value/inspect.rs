@@ -1,0 +1,140 @@
+//! Types whose values a pattern sees exactly.
+
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::num::NonZero;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::{Plain, Value, Variant};
+
+/// A type whose values are known without its `Debug`.
+pub trait Inspect {
+    /// The value.
+    fn inspect(&self) -> Value<'_>;
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => { $(
+        impl Inspect for $type {
+            fn inspect(&self) -> Value<'_> {
+                integer(*self)
+            }
+        }
+
+        impl Inspect for NonZero<$type> {
+            fn inspect(&self) -> Value<'_> {
+                integer(self.get())
+            }
+        }
+    )* };
+}
+
+integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+
+fn integer(number: impl TryInto<i128> + TryInto<u128> + Copy) -> Value<'static> {
+    let signed = number.try_into().map(Plain::Integer);
+    // What fits neither type does not exist.
+    Value::of(signed.unwrap_or_else(|_| number.try_into().map_or(Plain::Hidden, Plain::Large)))
+}
+
+impl Inspect for bool {
+    fn inspect(&self) -> Value<'_> {
+        Value::of(Plain::Bool(*self))
+    }
+}
+
+impl Inspect for char {
+    fn inspect(&self) -> Value<'_> {
+        Value::of(Plain::Char(*self))
+    }
+}
+
+impl Inspect for str {
+    fn inspect(&self) -> Value<'_> {
+        Value::of(Plain::Text(self))
+    }
+}
+
+impl Inspect for String {
+    fn inspect(&self) -> Value<'_> {
+        self.as_str().inspect()
+    }
+}
+
+impl Inspect for [u8] {
+    fn inspect(&self) -> Value<'_> {
+        Value::of(Plain::Bytes(self))
+    }
+}
+
+impl Inspect for Vec<u8> {
+    fn inspect(&self) -> Value<'_> {
+        self.as_slice().inspect()
+    }
+}
+
+impl<const N: usize> Inspect for [u8; N] {
+    fn inspect(&self) -> Value<'_> {
+        self.as_slice().inspect()
+    }
+}
+
+impl Inspect for OsStr {
+    fn inspect(&self) -> Value<'_> {
+        self.to_str().map_or_else(|| self.as_bytes().inspect(), str::inspect)
+    }
+}
+
+impl Inspect for OsString {
+    fn inspect(&self) -> Value<'_> {
+        self.as_os_str().inspect()
+    }
+}
+
+impl Inspect for Path {
+    fn inspect(&self) -> Value<'_> {
+        self.as_os_str().inspect()
+    }
+}
+
+impl Inspect for PathBuf {
+    fn inspect(&self) -> Value<'_> {
+        self.as_os_str().inspect()
+    }
+}
+
+macro_rules! pointers {
+    ($($type:ty)*) => { $(
+        impl<T: Inspect + ?Sized> Inspect for $type {
+            fn inspect(&self) -> Value<'_> {
+                (**self).inspect()
+            }
+        }
+    )* };
+}
+
+pointers!(&T &mut T Box<T> Rc<T> Arc<T>);
+
+impl<T: Inspect + ToOwned + ?Sized> Inspect for Cow<'_, T> {
+    fn inspect(&self) -> Value<'_> {
+        (**self).inspect()
+    }
+}
+
+impl<T: Inspect> Inspect for Option<T> {
+    fn inspect(&self) -> Value<'_> {
+        self.as_ref().map_or(Value::of(Plain::None), |inside| inside.inspect().within(Variant::Some))
+    }
+}
+
+impl<T: Inspect, E: Inspect> Inspect for Result<T, E> {
+    fn inspect(&self) -> Value<'_> {
+        match self {
+            Ok(inside) => inside.inspect().within(Variant::Ok),
+            Err(inside) => inside.inspect().within(Variant::Err),
+        }
+    }
+}

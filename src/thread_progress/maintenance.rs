@@ -3,9 +3,12 @@
 //! There is one while there are jobs, and a while longer; a forked child starts its own. It takes no signal, so that no handler
 //! of the program runs on it.
 
+use std::future::Future;
 use std::io;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use super::per_process::PerProcess;
@@ -36,7 +39,7 @@ type Job = Box<dyn FnMut() -> Option<Duration> + Send>;
 /// # Errors
 ///
 /// There is no thread to be had. Then the job is dropped.
-pub(crate) fn give(job: impl FnMut() -> Option<Duration> + Send + 'static) -> io::Result<()> {
+pub(super) fn give(job: impl FnMut() -> Option<Duration> + Send + 'static) -> io::Result<()> {
     prepare()?;
     let shared = STATE.get();
     let mut state = lock(shared);
@@ -50,6 +53,31 @@ pub(crate) fn give(job: impl FnMut() -> Option<Duration> + Send + 'static) -> io
     }
     state.jobs.push(Box::new(job));
     Ok(())
+}
+
+/// Polls the future to its end: for what a dropped future has left. It must not block, and one that panics is not polled again.
+///
+/// # Errors
+///
+/// There is no thread to be had. Then the future is dropped.
+pub(crate) fn complete(future: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+    let mut future = Box::pin(future);
+    let waker = Waker::from(Arc::new(Alarm));
+    give(move || match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+        Poll::Ready(()) => None,
+        Poll::Pending => Some(LINGER),
+    })
+}
+
+/// Ends the thread's pause.
+struct Alarm;
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Alarm>) {
+        if let Some(thread) = &lock(STATE.get()).thread {
+            thread.unpark();
+        }
+    }
 }
 
 /// In a forked child.

@@ -97,7 +97,7 @@
 mod block;
 mod grace_period;
 #[allow(dead_code, reason = "as `wait`")]
-pub(crate) mod maintenance;
+mod maintenance;
 #[cfg(all(loom, test))]
 mod models;
 pub(crate) mod os;
@@ -115,6 +115,8 @@ mod wait;
 
 #[allow(unused_imports, reason = "as `wait`")]
 pub(crate) use grace_period::{Late, Pinned};
+#[allow(unused_imports, reason = "as `wait`")]
+pub(crate) use maintenance::complete;
 #[cfg(target_os = "linux")]
 pub(crate) use os::has_ended;
 #[allow(unused_imports, reason = "as `wait`")]

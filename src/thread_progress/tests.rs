@@ -171,6 +171,26 @@ fn a_late_wait_says_for_whom_and_how_long() {
     assert_eq!(late.to_string(), "the system has refused a barrier in every thread for 1.250 s");
 }
 
+#[test]
+fn what_was_left_is_completed_whatever_it_waits_for() {
+    let _alone = alone();
+    let permission = permission::acquire_blocking();
+    let (holder, _, senders) = start_holder("in-the-way");
+    let (say, said) = mpsc::channel();
+    let left = async move {
+        wait().await;
+        let _permission = permission::acquire().await;
+        wait().await;
+        say.send(thread::current().name().map(String::from)).unwrap();
+    };
+    complete(left).unwrap();
+    complete(async { panic!("contained") }).unwrap();
+    drop(senders);
+    drop(permission);
+    assert_eq!(said.recv().unwrap().as_deref(), Some("dyntrace-progress"));
+    holder.join().unwrap();
+}
+
 /// Tests of the permission, which is one for all.
 fn alone() -> std::sync::MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());

@@ -1,0 +1,92 @@
+//! Measures waits for thread progress: `progress [WAITS]` prints, as JSON, medians in nanoseconds of the bare `membarrier(2)`, of a
+//! thread's wait and of a task's, while one other thread is asleep, spins, or pins all the time.
+//!
+//! The rooms under measurement are the library's own files: outside of it nobody can name them.
+
+#[allow(dead_code, unused_imports, unused_macros, reason = "only waits are measured")]
+#[path = "../../../src/sync.rs"]
+mod sync;
+#[allow(dead_code, unused_imports, reason = "only waits are measured")]
+#[path = "../../../src/thread_progress/mod.rs"]
+mod thread_progress;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use std::{hint, thread};
+
+use rustix::thread::{CpuSet, MembarrierCommand, membarrier, sched_setaffinity};
+use serde_json::{Map, Value, json};
+
+fn main() {
+    let waits = std::env::args().nth(1).map_or(2000, |number| number.parse().expect("a number of waits"));
+    thread_progress::prepare().expect("no handler for forks");
+    let figures: Map<String, Value> =
+        [("asleep", Other::Asleep), ("spinning", Other::Spinning), ("pinning", Other::Pinning)]
+            .map(|(name, other)| (name.into(), beside(other, waits)))
+            .into_iter()
+            .collect();
+    println!("{}", Value::Object(figures));
+}
+
+/// The system might have both threads take turns on one processor, and the barrier interrupts those that run.
+fn stay_on(processor: usize) {
+    let mut only = CpuSet::new();
+    only.set(processor);
+    sched_setaffinity(None, &only).expect("no such processor");
+}
+
+/// What the other thread does.
+#[derive(Clone, Copy)]
+enum Other {
+    Asleep,
+    Spinning,
+    Pinning,
+}
+
+fn beside(other: Other, waits: usize) -> Value {
+    let done = AtomicBool::new(false);
+    let turns = AtomicU64::new(0);
+    // So that what is measured is not how often others have the processor.
+    let await_a_turn = || {
+        let before = turns.load(Ordering::Relaxed);
+        while !matches!(other, Other::Asleep) && turns.load(Ordering::Relaxed) == before {}
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("no runtime");
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            stay_on(1);
+            while !done.load(Ordering::Relaxed) {
+                turns.fetch_add(1, Ordering::Relaxed);
+                match other {
+                    Other::Asleep => thread::park(),
+                    Other::Spinning => hint::spin_loop(),
+                    Other::Pinning => drop(thread_progress::pin()),
+                }
+            }
+        });
+        stay_on(0);
+        thread::sleep(Duration::from_millis(20));
+        // In turns, so that all see the same machine.
+        let mut samples = [const { Vec::new() }; 3];
+        for _ in 0..waits {
+            let ways: [&dyn Fn(); 3] = [
+                &|| membarrier(MembarrierCommand::PrivateExpedited).expect("no membarrier"),
+                &|| thread_progress::wait_blocking(Duration::MAX).expect("late"),
+                &|| runtime.block_on(thread_progress::wait()),
+            ];
+            for (way, samples) in ways.into_iter().zip(&mut samples) {
+                await_a_turn();
+                let begun = Instant::now();
+                way();
+                samples.push(begun.elapsed().as_nanos() as u64);
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+        thread.thread().unpark();
+        let [barrier, blocking, task] = samples.map(|mut samples| {
+            samples.sort_unstable();
+            samples[samples.len() / 2]
+        });
+        json!({"membarrier": barrier, "wait_blocking": blocking, "wait": task})
+    })
+}

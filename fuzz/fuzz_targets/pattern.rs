@@ -7,21 +7,11 @@ use dyntrace::trace::Pattern;
 use libfuzzer_sys::fuzz_target;
 
 /// A call with arguments made of the pattern's own text.
-struct Odd<'t>(&'t str);
+struct Odd<'t>(&'t str, Vec<Value<'t>>);
 
 impl Call for Odd<'_> {
-    fn arity(&self) -> usize {
-        self.0.len() % 5
-    }
-
-    fn argument(&self, number: usize) -> Option<Value<'_>> {
-        let text = Value::from(self.0);
-        Some(match number {
-            0 => text,
-            1 => text.within(Variant::Some),
-            2 => text.within(Variant::Err).within(Variant::Ok),
-            _ => Value::HIDDEN,
-        })
+    fn arguments(&self) -> &[Value<'_>] {
+        &self.1
     }
 
     fn pid(&self) -> u64 {
@@ -43,7 +33,9 @@ fuzz_target!(|text: &str| {
             assert_eq!(pattern.to_string().parse(), Ok(pattern.clone()));
             let name = text.split('(').next().unwrap_or_default().trim();
             assert!(!pattern.selects(name, 2) || name.starts_with(pattern.prefix()));
-            pattern.match_spec().evaluate(&Odd(text));
+            let value = Value::from(text);
+            let all = [value, value.within(Variant::Some), value.within(Variant::Err).within(Variant::Ok), Value::HIDDEN];
+            pattern.match_spec().evaluate(&Odd(text, all.into_iter().cycle().take(text.len() % 6).collect()));
             pattern.nearest([name, "shop::cart::price/2"]);
         }
         Err(error) => {

@@ -51,16 +51,19 @@ impl<'a> Value<'a> {
     pub const HIDDEN: Value<'static> = Value::of(Plain::Hidden);
 
     /// A value with nothing around it.
+    #[inline]
     pub const fn of(plain: Plain<'a>) -> Value<'a> {
         Value { shell: Shell::EMPTY, plain }
     }
 
     /// A value of type `T`, of which nothing else is known.
+    #[inline]
     pub fn opaque<T: ?Sized>(_: &'a T) -> Value<'a> {
         Value::of(Plain::Opaque(std::any::type_name::<T>()))
     }
 
     /// This value inside of `variant`.
+    #[inline]
     pub fn within(self, variant: Variant) -> Value<'a> {
         match self.shell.within(variant) {
             Some(shell) => Value { shell, ..self },
@@ -71,6 +74,7 @@ impl<'a> Value<'a> {
 
 impl Plain<'_> {
     /// Whether two such values can be compared.
+    #[inline]
     pub fn is_known(&self) -> bool {
         !matches!(self, Plain::Bytes(_) | Plain::Debug(_) | Plain::Opaque(_) | Plain::Hidden)
     }

@@ -8,17 +8,15 @@ use std::cmp::Ordering;
 use super::actions::Actions;
 use super::spec::{Instruction, MatchSpec, Operand, REGISTERS};
 use super::syntax::{Arithmetic, Comparison, Place, TextTest};
-use crate::breakpoint::value::{Plain, Value};
+use crate::breakpoint::value::{Plain, Shell, Value};
 
 /// How many bytes of text one evaluation looks at.
 pub const MOST_TEXT: usize = 64 * 1024;
 
 /// A call, as far as patterns look at it.
 pub trait Call {
-    /// How many arguments there are.
-    fn arity(&self) -> usize;
-    /// An argument, from 0, or `None` if there are fewer.
-    fn argument(&self, number: usize) -> Option<Value<'_>>;
+    /// What it is called with.
+    fn arguments(&self) -> &[Value<'_>];
     /// The number of the calling process: 57 of `<0.57.0>`.
     fn pid(&self) -> u64;
     /// The user tag that operations of the calling process carry.
@@ -30,8 +28,8 @@ pub trait Call {
 impl MatchSpec {
     /// What is to be done about `call`, or `None` if it does not meet the pattern.
     pub fn evaluate(&self, call: &dyn Call) -> Option<Actions> {
-        let mut evaluation = Evaluation { spec: self, call, text: MOST_TEXT, registers: [0; REGISTERS] };
-        (evaluation.arguments()? && evaluation.guard()?).then_some(self.actions)
+        let mut evaluation = Evaluation { spec: self, call, arguments: call.arguments(), text: MOST_TEXT };
+        (evaluation.arguments()? && (self.guard.is_empty() || evaluation.guard()?)).then_some(self.actions)
     }
 }
 
@@ -39,20 +37,54 @@ impl MatchSpec {
 struct Evaluation<'e> {
     spec: &'e MatchSpec,
     call: &'e dyn Call,
+    arguments: &'e [Value<'e>],
     /// Bytes of text that may still be looked at.
     text: usize,
-    registers: [i128; REGISTERS],
+}
+
+/// A value where it lies: copying what was just written in smaller pieces would make the processor wait.
+#[derive(Clone, Copy)]
+struct Seen<'s> {
+    shell: Shell,
+    plain: &'s Plain<'s>,
+}
+
+impl<'s> Seen<'s> {
+    fn bare(plain: &'s Plain<'s>) -> Seen<'s> {
+        Seen { shell: Shell::EMPTY, plain }
+    }
+
+    /// What is in no shell.
+    fn plain(self) -> Option<&'s Plain<'s>> {
+        (self.shell == Shell::EMPTY).then_some(self.plain)
+    }
+
+    fn integer(self) -> Option<i128> {
+        match self.plain()? {
+            Plain::Integer(number) => Some(*number),
+            _ => None,
+        }
+    }
+}
+
+struct Registers([i128; REGISTERS]);
+
+impl Registers {
+    /// The compiler gives out no more than there are; the remainder spares a check.
+    fn at(&mut self, number: u8) -> &mut i128 {
+        &mut self.0[usize::from(number) % REGISTERS]
+    }
 }
 
 impl<'e> Evaluation<'e> {
     fn arguments(&mut self) -> Option<bool> {
-        if !self.spec.arity.allows(self.call.arity()) {
+        if !self.spec.arity.allows(self.arguments.len()) {
             return Some(false);
         }
         for argument in &self.spec.arguments {
             let value = self.place(argument.place)?;
             if let Some(constant) = &argument.constant
-                && !self.equal(value, constant.value())?
+                && !self.equal(value, Seen::bare(&constant.plain()))?
             {
                 return Some(false);
             }
@@ -61,74 +93,65 @@ impl<'e> Evaluation<'e> {
     }
 
     fn guard(&mut self) -> Option<bool> {
-        if self.spec.guard.is_empty() {
-            return Some(true);
-        }
+        let mut registers = Registers([0; REGISTERS]);
         let mut at = 0;
         while let Some(instruction) = self.spec.guard.get(at) {
             at += 1;
+            let (mut one, mut other) = (Plain::None, Plain::None);
             match *instruction {
                 Instruction::Truth { of, to } => {
-                    let truth = self.truth(of)?;
-                    *self.register(to) = truth.into();
+                    let Plain::Bool(truth) = *self.operand(of, &mut registers, &mut one)?.plain()? else { return None };
+                    *registers.at(to) = truth.into();
                 }
-                Instruction::Not { register } => {
-                    let register = self.register(register);
-                    *register = i128::from(*register == 0);
-                }
+                Instruction::Not { register } => *registers.at(register) ^= 1,
                 Instruction::Compare { comparison, left, right, to } => {
-                    let truth = self.compare(comparison, self.operand(left)?, self.operand(right)?)?;
-                    *self.register(to) = truth.into();
+                    let left = self.operand(left, &mut registers, &mut one)?;
+                    let right = self.operand(right, &mut registers, &mut other)?;
+                    *registers.at(to) = self.compare(comparison, left, right)?.into();
                 }
                 Instruction::Text { test, text, part, to } => {
-                    let truth = self.text(test, self.operand(text)?, self.operand(part)?)?;
-                    *self.register(to) = truth.into();
+                    let text = self.operand(text, &mut registers, &mut one)?;
+                    let part = self.operand(part, &mut registers, &mut other)?;
+                    *registers.at(to) = self.text(test, text, part)?.into();
                 }
                 Instruction::Arithmetic { operator, left, right, to } => {
-                    let number = arithmetic(operator, integer(self.operand(left)?)?, integer(self.operand(right)?)?)?;
-                    *self.register(to) = number;
+                    let left = self.operand(left, &mut registers, &mut one)?.integer()?;
+                    let right = self.operand(right, &mut registers, &mut other)?.integer()?;
+                    *registers.at(to) = arithmetic(operator, left, right)?;
                 }
                 Instruction::Jump { register, when, target } => {
-                    if (*self.register(register) != 0) == when {
+                    if (*registers.at(register) != 0) == when {
                         at = target.into();
                     }
                 }
             }
         }
-        Some(*self.register(0) != 0)
+        Some(*registers.at(0) != 0)
     }
 
-    /// The compiler gives out no more than there are; the remainder spares a check.
-    fn register(&mut self, number: u8) -> &mut i128 {
-        &mut self.registers[usize::from(number) % REGISTERS]
-    }
-
-    fn operand(&self, operand: Operand) -> Option<Value<'e>> {
-        let register = |number: u8| self.registers[usize::from(number) % REGISTERS];
-        Some(Value::of(match operand {
-            Operand::Integer(number) => Plain::Integer(register(number)),
-            Operand::Truth(number) => Plain::Bool(register(number) != 0),
-            Operand::Constant(number) => return Some(self.spec.constants.get(usize::from(number))?.value()),
+    /// The value of an operand: where it lies or, if that is nowhere, in `slot`.
+    fn operand<'s>(&self, operand: Operand, registers: &mut Registers, slot: &'s mut Plain<'e>) -> Option<Seen<'s>>
+    where
+        'e: 's,
+    {
+        *slot = match operand {
             Operand::Place(place) => return self.place(place),
+            Operand::Integer(number) => Plain::Integer(*registers.at(number)),
+            Operand::Truth(number) => Plain::Bool(*registers.at(number) != 0),
+            Operand::Constant(number) => self.spec.constants.get(usize::from(number))?.plain(),
             Operand::Pid => Plain::Integer(self.call.pid().into()),
             Operand::Tag => self.call.user_tag().map_or(Plain::None, Plain::Text),
             Operand::Thread => Plain::Integer(self.call.thread().into()),
-        }))
+        };
+        Some(Seen::bare(slot))
     }
 
-    fn place(&self, place: Place) -> Option<Value<'e>> {
-        let value = self.call.argument(place.position.of(self.call.arity())?)?;
-        Some(Value { shell: value.shell.strip(place.shell)?, ..value })
+    fn place(&self, place: Place) -> Option<Seen<'e>> {
+        let value = self.arguments.get(place.position.of(self.arguments.len())?)?;
+        Some(Seen { shell: value.shell.strip(place.shell)?, plain: &value.plain })
     }
 
-    fn truth(&self, operand: Operand) -> Option<bool> {
-        match plain(self.operand(operand)?)? {
-            Plain::Bool(truth) => Some(truth),
-            _ => None,
-        }
-    }
-
-    fn compare(&mut self, comparison: Comparison, left: Value<'_>, right: Value<'_>) -> Option<bool> {
+    fn compare(&mut self, comparison: Comparison, left: Seen<'_>, right: Seen<'_>) -> Option<bool> {
         Some(match comparison {
             Comparison::Equal => self.equal(left, right)?,
             Comparison::NotEqual => !self.equal(left, right)?,
@@ -140,7 +163,7 @@ impl<'e> Evaluation<'e> {
     }
 
     /// Values of different kinds, or in different shells, differ.
-    fn equal(&mut self, left: Value<'_>, right: Value<'_>) -> Option<bool> {
+    fn equal(&mut self, left: Seen<'_>, right: Seen<'_>) -> Option<bool> {
         let (mut a, mut b) = (left.shell, right.shell);
         loop {
             match (a.outermost(), b.outermost()) {
@@ -165,13 +188,13 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    fn order(&mut self, left: Value<'_>, right: Value<'_>) -> Option<Ordering> {
-        match (plain(left)?, plain(right)?) {
-            (Plain::Integer(a), Plain::Integer(b)) => Some(a.cmp(&b)),
-            (Plain::Large(a), Plain::Large(b)) => Some(a.cmp(&b)),
+    fn order(&mut self, left: Seen<'_>, right: Seen<'_>) -> Option<Ordering> {
+        match (left.plain()?, right.plain()?) {
+            (Plain::Integer(a), Plain::Integer(b)) => Some(a.cmp(b)),
+            (Plain::Large(a), Plain::Large(b)) => Some(a.cmp(b)),
             (Plain::Integer(_), Plain::Large(_)) => Some(Ordering::Less),
             (Plain::Large(_), Plain::Integer(_)) => Some(Ordering::Greater),
-            (Plain::Char(a), Plain::Char(b)) => Some(a.cmp(&b)),
+            (Plain::Char(a), Plain::Char(b)) => Some(a.cmp(b)),
             (Plain::Text(a), Plain::Text(b)) => {
                 self.look_at(a.len().min(b.len()))?;
                 Some(a.cmp(b))
@@ -180,8 +203,8 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    fn text(&mut self, test: TextTest, text: Value<'_>, part: Value<'_>) -> Option<bool> {
-        let (Plain::Text(text), Plain::Text(part)) = (plain(text)?, plain(part)?) else { return None };
+    fn text(&mut self, test: TextTest, text: Seen<'_>, part: Seen<'_>) -> Option<bool> {
+        let (Plain::Text(text), Plain::Text(part)) = (text.plain()?, part.plain()?) else { return None };
         if part.len() > text.len() {
             return Some(false);
         }
@@ -199,18 +222,6 @@ impl<'e> Evaluation<'e> {
     fn look_at(&mut self, bytes: usize) -> Option<()> {
         self.text = self.text.checked_sub(bytes)?;
         Some(())
-    }
-}
-
-/// What is in no shell.
-fn plain(value: Value<'_>) -> Option<Plain<'_>> {
-    value.shell.outermost().is_none().then_some(value.plain)
-}
-
-fn integer(value: Value<'_>) -> Option<i128> {
-    match plain(value)? {
-        Plain::Integer(number) => Some(number),
-        _ => None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::error::PatternError;
-use crate::breakpoint::value::{Plain, Value};
+use crate::breakpoint::value::Plain;
 
 /// A value that is written in a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,15 +17,15 @@ pub enum Constant {
 }
 
 impl Constant {
-    pub fn value(&self) -> Value<'_> {
-        Value::of(match self {
+    pub fn plain(&self) -> Plain<'_> {
+        match self {
             Constant::Integer(number) => Plain::Integer(*number),
             Constant::Large(number) => Plain::Large(*number),
             Constant::Bool(truth) => Plain::Bool(*truth),
             Constant::Char(character) => Plain::Char(*character),
             Constant::Text(text) => Plain::Text(text),
             Constant::None => Plain::None,
-        })
+        }
     }
 }
 

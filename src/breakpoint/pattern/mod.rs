@@ -147,7 +147,7 @@ impl FromStr for Pattern {
 
     /// # Errors
     ///
-    /// [`PatternError`] if the text is no pattern, or one of more than 64 KiB, 32 levels of nesting or 4096 operations.
+    /// [`PatternError`] if the text is no pattern, or one of more than 64 KiB, 32 levels of nesting, 8 operands that wait or 4096 operations.
     fn from_str(text: &str) -> Result<Pattern, PatternError> {
         let (syntax, guard) = parser::parse(text)?;
         let spec = MatchSpec::compile(&syntax).map_err(|why| PatternError::new(why, guard, text))?;

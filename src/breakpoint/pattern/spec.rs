@@ -10,7 +10,7 @@ use super::syntax::{Argument, Arithmetic, Arity, Comparison, Expression, Leaf, P
 /// How many instructions a guard may have.
 pub const MAX_INSTRUCTIONS: usize = 4096;
 /// How many intermediate results a guard may hold at once.
-pub const REGISTERS: usize = 16;
+pub const REGISTERS: usize = 8;
 
 /// A compiled pattern: whether a call meets it, and what is then done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub enum Operand {
 /// Why a guard cannot be compiled.
 pub const TOO_LONG: &str = "expected a guard of at most 4096 operations";
 /// Why a guard cannot be compiled.
-pub const TOO_DEEP: &str = "expected a guard with at most 16 operands that wait for others in parentheses";
+pub const TOO_DEEP: &str = "expected a guard with at most 8 operands that wait for others in parentheses";
 
 impl MatchSpec {
     pub(super) fn compile(syntax: &Syntax) -> Result<MatchSpec, &'static str> {

@@ -16,12 +16,8 @@ pub struct Written<'a> {
 }
 
 impl Call for Written<'_> {
-    fn arity(&self) -> usize {
-        self.arguments.len()
-    }
-
-    fn argument(&self, number: usize) -> Option<Value<'_>> {
-        self.arguments.get(number).copied()
+    fn arguments(&self) -> &[Value<'_>] {
+        &self.arguments
     }
 
     fn pid(&self) -> u64 {

@@ -19,12 +19,14 @@ pub trait Inspect {
 macro_rules! integers {
     ($($type:ty)*) => { $(
         impl Inspect for $type {
+            #[inline]
             fn inspect(&self) -> Value<'_> {
                 integer(*self)
             }
         }
 
         impl Inspect for NonZero<$type> {
+            #[inline]
             fn inspect(&self) -> Value<'_> {
                 integer(self.get())
             }
@@ -34,6 +36,7 @@ macro_rules! integers {
 
 integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 
+#[inline]
 fn integer(number: impl TryInto<i128> + TryInto<u128> + Copy) -> Value<'static> {
     let signed = number.try_into().map(Plain::Integer);
     // What fits neither type does not exist.
@@ -41,66 +44,77 @@ fn integer(number: impl TryInto<i128> + TryInto<u128> + Copy) -> Value<'static> 
 }
 
 impl Inspect for bool {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         Value::of(Plain::Bool(*self))
     }
 }
 
 impl Inspect for char {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         Value::of(Plain::Char(*self))
     }
 }
 
 impl Inspect for str {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         Value::of(Plain::Text(self))
     }
 }
 
 impl Inspect for String {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         self.as_str().inspect()
     }
 }
 
 impl Inspect for [u8] {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         Value::of(Plain::Bytes(self))
     }
 }
 
 impl Inspect for Vec<u8> {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         self.as_slice().inspect()
     }
 }
 
 impl<const N: usize> Inspect for [u8; N] {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         self.as_slice().inspect()
     }
 }
 
 impl Inspect for OsStr {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         self.to_str().map_or_else(|| self.as_bytes().inspect(), str::inspect)
     }
 }
 
 impl Inspect for OsString {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         self.as_os_str().inspect()
     }
 }
 
 impl Inspect for Path {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         self.as_os_str().inspect()
     }
 }
 
 impl Inspect for PathBuf {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         self.as_os_str().inspect()
     }
@@ -109,6 +123,7 @@ impl Inspect for PathBuf {
 macro_rules! pointers {
     ($($type:ty)*) => { $(
         impl<T: Inspect + ?Sized> Inspect for $type {
+            #[inline]
             fn inspect(&self) -> Value<'_> {
                 (**self).inspect()
             }
@@ -119,18 +134,21 @@ macro_rules! pointers {
 pointers!(&T &mut T Box<T> Rc<T> Arc<T>);
 
 impl<T: Inspect + ToOwned + ?Sized> Inspect for Cow<'_, T> {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         (**self).inspect()
     }
 }
 
 impl<T: Inspect> Inspect for Option<T> {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         self.as_ref().map_or(Value::of(Plain::None), |inside| inside.inspect().within(Variant::Some))
     }
 }
 
 impl<T: Inspect, E: Inspect> Inspect for Result<T, E> {
+    #[inline]
     fn inspect(&self) -> Value<'_> {
         match self {
             Ok(inside) => inside.inspect().within(Variant::Ok),

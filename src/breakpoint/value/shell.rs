@@ -30,11 +30,13 @@ impl Shell {
     pub const EMPTY: Shell = Shell(0);
 
     /// This row with `variant` around it, or `None` if it is as long as can be.
+    #[inline]
     pub fn within(self, variant: Variant) -> Option<Shell> {
         (self.0 >> 62 == 0).then_some(Shell(self.0 << 2 | variant as u64))
     }
 
     /// The outermost variant, and what is inside of it.
+    #[inline]
     pub fn outermost(self) -> Option<(Variant, Shell)> {
         let variant = match self.0 & 3 {
             1 => Variant::Some,
@@ -56,6 +58,7 @@ impl Shell {
     }
 
     /// What is left when `outer` is taken off, or `None` if these are not the outermost.
+    #[inline]
     pub fn strip(self, outer: Shell) -> Option<Shell> {
         let bits = (u64::BITS - outer.0.leading_zeros()).next_multiple_of(2);
         let (mask, rest) = match 1u64.checked_shl(bits) {

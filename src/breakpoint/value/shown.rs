@@ -68,6 +68,7 @@ impl<T> Shape for Option<T> {
     type One = T;
     type Two = ();
 
+    #[inline]
     fn layer(&self) -> Layer<'_, T, ()> {
         self.as_ref().map_or(Layer::None, Layer::Some)
     }
@@ -77,6 +78,7 @@ impl<T, E> Shape for Result<T, E> {
     type One = T;
     type Two = E;
 
+    #[inline]
     fn layer(&self) -> Layer<'_, T, E> {
         self.as_ref().map_or_else(Layer::Err, Layer::Ok)
     }
@@ -88,6 +90,7 @@ macro_rules! pointers {
             type One = T::One;
             type Two = T::Two;
 
+            #[inline]
             fn layer(&self) -> Layer<'_, T::One, T::Two> {
                 (**self).layer()
             }

@@ -152,36 +152,3 @@ fn what_is_done() {
     );
     assert_eq!(actions("f if pid == 2 do count, return"), None);
 }
-
-/// A call that says it has more arguments than it shows.
-struct Liar;
-
-impl Call for Liar {
-    fn arity(&self) -> usize {
-        usize::MAX
-    }
-
-    fn argument(&self, _: usize) -> Option<Value<'_>> {
-        None
-    }
-
-    fn pid(&self) -> u64 {
-        u64::MAX
-    }
-
-    fn user_tag(&self) -> Option<&str> {
-        None
-    }
-
-    fn thread(&self) -> u64 {
-        u64::MAX
-    }
-}
-
-#[test]
-fn a_call_that_lies_is_not_met() {
-    for text in ["f(5, ..)", "f(.., 5)", "f(.., Some(_))", "f(x, ..) if x == 5", "f(.., x) if x != 5"] {
-        assert_eq!(pattern(text).match_spec().evaluate(&Liar), None, "{text}");
-    }
-    assert!(pattern("f if pid > 0 && thread > 0").match_spec().evaluate(&Liar).is_some());
-}

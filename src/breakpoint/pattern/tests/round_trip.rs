@@ -215,7 +215,7 @@ fn made() -> impl Strategy<Value = Made> {
 }
 
 fn shown(constant: &Constant) -> String {
-    constant.value().to_string()
+    Value::of(constant.plain()).to_string()
 }
 
 fn printed(expression: &Expression, places: &[Place]) -> String {

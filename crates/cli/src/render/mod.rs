@@ -1,6 +1,7 @@
 //! What the shipped scripts print, made from recorded events: one rendering for each script, held against its text for bpftrace by a
 //! test here, and against what bpftrace prints by `tests/tracers`.
 
+mod aio_pool;
 pub mod append;
 mod commands;
 mod efile_by_tag;
@@ -64,6 +65,15 @@ impl Rendering {
         }
     }
 
+    /// Whether it is made from this event: of one of its probes, or, where events say something together, of the names of threads.
+    pub fn needs(&self, event: &Event<'_>) -> bool {
+        let name = event.class.name.as_str();
+        match self.way {
+            Way::Lines(lines) => lines.iter().any(|line| line.probe == name),
+            Way::Answer { probes, .. } => probes.contains(&name) || name == "recorder:thread",
+        }
+    }
+
     /// The lines that it makes of single events.
     fn lines(&self) -> &'static [Line] {
         match self.way {
@@ -75,6 +85,7 @@ impl Rendering {
 
 /// All of them.
 pub const ALL: &[Rendering] = &[
+    Rendering { script: "aio_pool", way: Way::Answer { probes: aio_pool::PROBES, begin: aio_pool::begin } },
     Rendering { script: "efile_by_tag", way: Way::Answer { probes: efile_by_tag::PROBES, begin: efile_by_tag::begin } },
     Rendering { script: "efile_drv", way: Way::Lines(efile_drv::LINES) },
     Rendering { script: "efile_errors", way: Way::Answer { probes: efile_errors::PROBES, begin: efile_errors::begin } },

@@ -47,11 +47,9 @@ impl Sink {
 
     /// How the script of `rendering` is written to it.
     pub fn format(&self, rendering: &'static Rendering) -> Format {
-        let renderings = std::slice::from_ref(rendering);
         match (&rendering.way, self) {
-            (Way::Answer { begin, .. }, _) => Format::Answer(begin()),
-            (Way::Lines(_), Sink::Stdout) => Format::on_stdout(renderings),
-            (Way::Lines(_), Sink::File(_)) => Format::plain(renderings),
+            (Way::Lines(_), Sink::File(_)) => Format::plain(std::slice::from_ref(rendering)),
+            _ => Format::of_script(rendering),
         }
     }
 }

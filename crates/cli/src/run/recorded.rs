@@ -31,11 +31,10 @@ pub fn run(rendering: &'static Rendering, target: &Target, words: &[OsString], s
     signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
 
     let running = start(rendering, target, words, &folder)?;
-    let probes = rendering.probes();
     let mut live = Live {
         from: Follow::new([&folder]),
         format: sink.format(rendering),
-        is_wanted: |event: &Event<'_>| probes.contains(&event.class.name.as_str()),
+        is_wanted: |event: &Event<'_>| rendering.needs(event),
         to: sink,
     };
     let status = follow(&mut live, running, &notices)?;

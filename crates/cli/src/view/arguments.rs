@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dyntrace_trace::{Event, Process, Selection, Trace};
 
-use crate::render;
+use crate::render::{self, Rendering};
 
 use super::csv::Csv;
 use super::format::{self, Format};
@@ -19,6 +19,7 @@ Examples:
   dyntrace view trace --tag 'req-*' --probe efile_drv-return --failed --json
   dyntrace view trace --errno ENOENT --since 1.5s --until 2s
   dyntrace view trace --min-duration 10ms
+  dyntrace view trace --script efile_latency
   dyntrace view --follow trace
 
 A pattern has * for any text and ? for one character.
@@ -43,6 +44,9 @@ pub struct Arguments {
     /// Print a table with one column for each field
     #[arg(long)]
     csv: bool,
+    /// Print what this script prints: efile_latency, efile_by_tag, aio_pool
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "csv"], value_parser = names::script)]
+    script: Option<&'static Rendering>,
     /// Go on as long as the program is recorded
     #[arg(short, long, conflicts_with = "min_duration")]
     pub follow: bool,
@@ -81,8 +85,12 @@ impl Arguments {
         let shows_own = self.shows_own_events();
         let mut selection = first.map(|first| self.selection(first));
         move |event| {
-            selection.get_or_insert_with(|| self.selection(event.time)).matches(event)
-                && (shows_own || !format::is_own(event.class))
+            let is_own = format::is_own(event.class);
+            let is_selected = selection.get_or_insert_with(|| self.selection(event.time)).matches(event);
+            match self.script {
+                Some(script) => script.needs(event) && (is_own || is_selected),
+                None => is_selected && (shows_own || !is_own),
+            }
         }
     }
 
@@ -126,6 +134,8 @@ impl Arguments {
             let classes = trace.processes().iter().flat_map(Process::classes);
             let own = self.shows_own_events();
             Format::Csv(Csv::new(classes.filter(|class| own || !format::is_own(class)), out))
+        } else if let Some(script) = self.script {
+            Format::of_script(script)
         } else {
             Format::on_stdout(render::ALL)
         }

@@ -1,12 +1,13 @@
 //! The ways to write events.
 
 use std::io;
+use std::slice;
 
 use anstream::{AutoStream, ColorChoice};
 use dyntrace_trace::{Event, EventClass, Process, Value};
 use smallvec::SmallVec;
 
-use crate::render::{Answer, Rendering};
+use crate::render::{Answer, Rendering, Way};
 
 use super::csv::Csv;
 use super::json::Json;
@@ -31,7 +32,15 @@ impl Format {
         Format::Text(Text::new(renderings, is_coloured))
     }
 
-    /// The same for a file.
+    /// As the script of `rendering` prints them, on standard output.
+    pub fn of_script(rendering: &'static Rendering) -> Format {
+        match rendering.way {
+            Way::Answer { begin, .. } => Format::Answer(begin()),
+            Way::Lines(_) => Format::on_stdout(slice::from_ref(rendering)),
+        }
+    }
+
+    /// The same as `on_stdout` for a file.
     pub fn plain(renderings: &'static [Rendering]) -> Format {
         Format::Text(Text::new(renderings, false))
     }

@@ -34,14 +34,9 @@ impl<W: Write, F: FnMut(&Event<'_>) -> bool> Live<W, F> {
         self.print(|from, each| from.poll(each))
     }
 
-    /// Prints all that is there.
-    pub fn rest(&mut self) -> anyhow::Result<()> {
-        self.print(|from, each| from.rest(each).map(|()| true)).map(|_| ())
-    }
-
     /// Prints all that is there, and what is said when nothing more will come.
     pub fn end(&mut self) -> anyhow::Result<()> {
-        self.rest()?;
+        self.print(|from, each| from.rest(each).map(|()| true))?;
         let mut out = Vec::new();
         self.format.end(&mut out);
         self.to.write_all(&out)?;
@@ -79,11 +74,11 @@ impl<W: Write, F: FnMut(&Event<'_>) -> bool> Live<W, F> {
         while self.look()? {
             // Relaxed: nothing else is read on the strength of it.
             if interrupted.load(Ordering::Relaxed) {
-                self.rest()?;
                 break;
             }
             thread::sleep(PAUSE);
         }
+        self.end()?;
         Ok(self.from.losses())
     }
 }

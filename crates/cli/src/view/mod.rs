@@ -62,6 +62,7 @@ fn write<'t>(
             out.clear();
         }
     }
+    format.end(&mut out);
     to.write_all(&out)?;
     to.flush()
 }

@@ -1,7 +1,9 @@
-//! Commands of the file driver and errors of the system, by the names that people give them.
+//! Commands of the file driver, errors of the system and scripts, by the names that people give them.
 
 use dyntrace::efile::Command;
 use nix::errno::Errno;
+
+use crate::render::{self, Rendering};
 
 /// The highest number that is looked at for a name; systems have fewer errors.
 const MANY_ERRORS: i32 = 255;
@@ -23,6 +25,14 @@ pub fn errno(name: &str) -> Result<i32, String> {
     let is_called_so = |error: &Errno| *error != Errno::UnknownErrno && format!("{error:?}").eq_ignore_ascii_case(name);
     let number = (1..=MANY_ERRORS).find(|number| is_called_so(&Errno::from_raw(*number)));
     number.ok_or_else(|| "expected the name of an error, such as ENOENT, or its number".to_owned())
+}
+
+/// The shipped script of this name, made from recorded events.
+pub fn script(name: &str) -> Result<&'static Rendering, String> {
+    render::find(name).ok_or_else(|| {
+        let names: Vec<&str> = render::ALL.iter().map(|rendering| rendering.script).collect();
+        format!("the scripts are {}", names.join(", "))
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,250 @@
+//! The script `aio_pool`: who works in the pool, and how long its queues are.
+
+use std::collections::{BTreeMap, HashMap};
+
+use dyntrace_trace::{Event, Value};
+
+use crate::escape;
+
+use super::Answer;
+use super::operation::{Step, number, step, text};
+
+/// The probes it needs.
+pub const PROBES: &[&str] = &[
+    "dyntrace:aio_pool-add",
+    "dyntrace:aio_pool-get",
+    "dyntrace:efile_drv-int_entry",
+    "dyntrace:efile_drv-int_return",
+];
+
+const TITLES: &str = "second jobs       count   mean    max        =1        <8       <64      more\n";
+const WORKER_TITLES: &str = "lane  worker             thread      jobs      busy_us\n";
+
+/// So many seconds have lines of their own.
+const SECONDS: i64 = 600;
+
+/// Where the columns of lengths end; the last one has no end.
+const ENDS: [i64; 3] = [2, 8, 64];
+
+/// What became of jobs, in the order of the lines.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Jobs {
+    Added,
+    /// Taken by a thread of this lane.
+    Fast,
+    Other,
+    Slow,
+}
+
+/// How long queues were with each of so many jobs in them.
+#[derive(Default)]
+struct Lengths {
+    count: i64,
+    sum: i64,
+    max: i64,
+    histogram: [u64; ENDS.len() + 1],
+}
+
+/// The same in all, and in each second.
+#[derive(Default)]
+struct Seen {
+    all: Lengths,
+    by_second: BTreeMap<i64, Lengths>,
+}
+
+/// A thread that took jobs.
+#[derive(Default)]
+struct Worker {
+    seen: Seen,
+    job: Job,
+    busy_us: i64,
+}
+
+/// How far a worker is with the job that it took last.
+#[derive(Clone, Copy, Default)]
+enum Job {
+    #[default]
+    Taken,
+    /// So many works of it have begun and not ended, the first of them then.
+    Begun {
+        works: u32,
+        since: i64,
+    },
+    Done,
+}
+
+#[derive(Default)]
+struct AioPool {
+    began: Option<i64>,
+    added: Seen,
+    /// By the system's number of the thread.
+    workers: HashMap<u64, Worker>,
+    /// The names of threads. They are told up to 20 ms after a thread's first event: a program that ends before has none.
+    names: HashMap<u64, Vec<u8>>,
+}
+
+/// Before the first event.
+pub fn begin() -> Box<dyn Answer> {
+    Box::new(AioPool::default())
+}
+
+impl Answer for AioPool {
+    fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
+        match event.class.name.as_str() {
+            "recorder:thread" => {
+                if let Some(Value::Unsigned(thread)) = event.field("tid") {
+                    self.names.insert(thread, text(event, "name").to_vec());
+                }
+            }
+            "dyntrace:aio_pool-add" => {
+                let second = self.second(event.time);
+                self.added.see(second, number(event, "new_queue_length"));
+            }
+            "dyntrace:aio_pool-get" => {
+                let second = self.second(event.time);
+                let worker = self.workers.entry(event.tid).or_default();
+                worker.seen.see(second, number(event, "new_queue_length") + 1);
+                worker.job = Job::Taken;
+            }
+            _ => {
+                let (Some((step, _)), Some(worker)) = (step(event), self.workers.get_mut(&event.tid)) else { return };
+                worker.work(step, event.time);
+            }
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        let mut seconds = BTreeMap::<(i64, Jobs), Lengths>::new();
+        let mut all = BTreeMap::<Jobs, Lengths>::new();
+        let mut rows = Vec::new();
+        let added = (Jobs::Added, &self.added);
+        let taken = self.workers.iter().map(|(thread, worker)| {
+            let name = self.names.get(thread).map_or(&b"?"[..], Vec::as_slice);
+            rows.push((worker.seen.all.count, lane(name), name, *thread, worker.busy_us));
+            (lane(name), &worker.seen)
+        });
+        for (jobs, seen) in std::iter::once(added).chain(taken) {
+            all.entry(jobs).or_default().add(&seen.all);
+            for (second, lengths) in &seen.by_second {
+                seconds.entry((*second, jobs)).or_default().add(lengths);
+            }
+        }
+        all.retain(|_, lengths| lengths.count > 0);
+        rows.sort_unstable();
+
+        let mut text = WORKER_TITLES.to_owned();
+        for (jobs, lane, name, thread, busy_us) in rows {
+            let (lane, name) = (lane.name(), escape::name(name));
+            text += &format!("{lane:<5} {name:<15} {thread:>9} {jobs:>9} {busy_us:>12}\n");
+        }
+        text += TITLES;
+        for ((second, jobs), lengths) in &seconds {
+            text += &format!("{second:>6} {}\n", lengths.row(*jobs));
+        }
+        for (jobs, lengths) in &all {
+            text += &format!("   all {}\n", lengths.row(*jobs));
+        }
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+impl AioPool {
+    /// How many seconds after the first job this is.
+    fn second(&mut self, time: i64) -> i64 {
+        (time - *self.began.get_or_insert(time)) / 1_000_000_000
+    }
+}
+
+impl Seen {
+    /// A job was in a queue that was so long with it.
+    fn see(&mut self, second: i64, length: i64) {
+        self.all.see(length);
+        if second < SECONDS {
+            self.by_second.entry(second).or_default().see(length);
+        }
+    }
+}
+
+impl Worker {
+    /// Works that share a system call begin and end together: the time from the first to the last.
+    fn work(&mut self, step: Step, time: i64) {
+        self.job = match (step, self.job) {
+            (Step::IntEntry, Job::Taken) => Job::Begun { works: 1, since: time },
+            (Step::IntEntry, Job::Begun { works, since }) => Job::Begun { works: works + 1, since },
+            (Step::IntReturn, Job::Begun { works: 1, since }) => {
+                self.busy_us += (time - since + 500) / 1000;
+                Job::Done
+            }
+            (Step::IntReturn, Job::Begun { works, since }) => Job::Begun { works: works - 1, since },
+            (_, job) => job,
+        };
+    }
+}
+
+impl Lengths {
+    fn see(&mut self, length: i64) {
+        self.count += 1;
+        self.sum += length;
+        self.max = self.max.max(length);
+        self.histogram[ENDS.partition_point(|end| *end <= length)] += 1;
+    }
+
+    fn add(&mut self, other: &Lengths) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+        self.histogram.iter_mut().zip(other.histogram).for_each(|(count, other)| *count += other);
+    }
+
+    fn row(&self, jobs: Jobs) -> String {
+        let [alone, below_8, below_64, more] = self.histogram;
+        let (jobs, count, mean, max) = (jobs.name(), self.count, self.sum / self.count, self.max);
+        format!("{jobs:<6} {count:>9} {mean:>6} {max:>6} {alone:>9} {below_8:>9} {below_64:>9} {more:>9}")
+    }
+}
+
+impl Jobs {
+    fn name(self) -> &'static str {
+        match self {
+            Jobs::Added => "added",
+            Jobs::Fast => "fast",
+            Jobs::Other => "other",
+            Jobs::Slow => "slow",
+        }
+    }
+}
+
+/// The lane of a thread that is called so.
+fn lane(name: &[u8]) -> Jobs {
+    if name.starts_with(b"dyntrace-io-") {
+        Jobs::Fast
+    } else if name.starts_with(b"dyntrace-slow-") {
+        Jobs::Slow
+    } else {
+        Jobs::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_of_lengths_ends_before_its_title() {
+        let mut lengths = Lengths::default();
+        for length in [1, 1, 2, 7, 8, 63, 64, 1 << 20] {
+            lengths.see(length);
+        }
+        assert_eq!(lengths.histogram, [2, 2, 2, 2]);
+    }
+
+    #[test]
+    fn works_that_share_a_call_are_counted_once() {
+        let mut worker = Worker::default();
+        let steps = [(Step::IntEntry, 0), (Step::IntEntry, 1), (Step::IntReturn, 5_000), (Step::IntReturn, 6_000)];
+        for (step, time) in steps {
+            worker.work(step, time);
+        }
+        assert_eq!(worker.busy_us, 6);
+    }
+}

@@ -8,12 +8,14 @@ use std::process::ExitCode;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode, dyntrace::TagError> {
     let long = "ä".repeat(32 * 1024);
-    let names: [&[u8]; 5] = [
+    let names: [&[u8]; 7] = [
         b"one\ntwo >\nefile_drv return tag={1,1} user tag  | RENAME (12) | errno 0\n",
         b"\x1b[31mred\x1b[m",
         b"no \xff\xfe UTF-8",
         b"\x07bell\ttab\rreturn\x7f",
         long.as_bytes(),
+        br#""two" 'one' `back` \n %s%n ${HOME}"#,
+        &[b'x'; 4096],
     ];
     for name in names {
         dyntrace::put_tag(String::from_utf8_lossy(name).into_owned())?;

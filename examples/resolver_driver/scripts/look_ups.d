@@ -53,30 +53,28 @@ resolver$target:::resolver_drv-int_return
 }
 
 resolver$target:::resolver_drv-return
-{
-	printf("%s | %s (%d) %s | %d addresses | ",
-	    arg2 == 0 ? "" : copyinstr(arg2),
-	    op_map[arg3], arg3, name[arg0, arg1], arg5);
-}
-
-resolver$target:::resolver_drv-return
 /begun[arg0, arg1] == 0/
 {
-	printf("never ran");
+	printf("%s | %s (%d) %s | %d addresses | never ran | %s\n",
+	    arg2 == 0 ? "" : copyinstr(arg2),
+	    op_map[arg3], arg3, name[arg0, arg1], arg5,
+	    arg6 == 0 ? "ok" : copyinstr(arg6));
 }
 
 resolver$target:::resolver_drv-return
 /begun[arg0, arg1] != 0/
 {
-	printf("queue %d us, work %d us, answer %d us",
+	printf("%s | %s (%d) %s | %d addresses | queue %d us, work %d us, answer %d us | %s\n",
+	    arg2 == 0 ? "" : copyinstr(arg2),
+	    op_map[arg3], arg3, name[arg0, arg1], arg5,
 	    (begun[arg0, arg1] - entered[arg0, arg1]) / 1000,
 	    (ended[arg0, arg1] - begun[arg0, arg1]) / 1000,
-	    (timestamp - ended[arg0, arg1]) / 1000);
+	    (timestamp - ended[arg0, arg1]) / 1000,
+	    arg6 == 0 ? "ok" : copyinstr(arg6));
 }
 
 resolver$target:::resolver_drv-return
 {
-	printf(" | %s\n", arg6 == 0 ? "ok" : copyinstr(arg6));
 	name[arg0, arg1] = 0;
 	entered[arg0, arg1] = 0;
 	begun[arg0, arg1] = 0;

@@ -1,9 +1,11 @@
 //! The scripts under bpftrace.
 
 use crate::answers::{self, FAILED_RENAME, SIZES};
+use crate::drivers;
 use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::{self, turn};
+use crate::pool;
 use crate::programs::{MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced};
 
 #[test]
@@ -44,6 +46,15 @@ fn who_asks_for_what() {
 }
 
 #[test]
+fn how_long_the_queues_are() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    for storm in STORMS {
+        let (trace, said) = traced("bpftrace", "aio_pool", "file_storm", storm);
+        pool::check(&trace, &done(&said));
+    }
+}
+
+#[test]
 fn the_lines_to_the_letter() {
     let Some(_turn) = turn("bpftrace", true) else { return };
     assert_eq!(traced("bpftrace", "efile_drv", "rename_tagged", &[]).0, renamed("#Port<0.1>"));
@@ -53,10 +64,16 @@ fn the_lines_to_the_letter() {
 }
 
 #[test]
+fn the_example_drivers() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    drivers::check("bpftrace", "bt", events::port);
+}
+
+#[test]
 fn hostile_names() {
     let Some(_turn) = turn("bpftrace", true) else { return };
     // 512 bytes, and that there are more.
-    hostile::check("bpftrace", "#Port<0.1>", &("ä".repeat(256) + ".."));
+    hostile::check("bpftrace", "#Port<0.1>", &("ä".repeat(256) + ".."), |text| format!("{}..", &text[..512]));
 }
 
 #[test]

@@ -2,42 +2,107 @@
 
 use std::process::Output;
 
+use crate::answers;
 use crate::machine::command;
-use crate::programs::example;
+use crate::programs::{Done, example};
 
-/// What `dyntrace run` shows of the program, whose five renames all fail, and that the program's exit status is kept.
-/// `long` is how this tracer shows a name of 64 KiB.
-pub fn check(tracer: &str, port: &str, long: &str) {
-    let mut run = command(env!("CARGO_BIN_EXE_dyntrace"));
-    run.args(["run", "--tracer", tracer, "efile_drv", "--"]).arg(example("hostile_names"));
-    let Output { status, stdout, stderr } = run.output().expect("dyntrace starts");
-    assert_eq!(status.code(), Some(7), "{tracer}: {}", String::from_utf8_lossy(&stderr));
+/// What `hostile_names` renames, in vain: the name as a script shows it, as a user tag and as a path, and the error.
+struct Renamed {
+    tag: String,
+    name: String,
+    errno: i32,
+}
 
+/// All of them. `long` is how this tracer shows one of 64 KiB, `cut` how it shows `text` of 4096 bytes.
+fn renamed(long: &str, cut: impl Fn(&str) -> String) -> Vec<Renamed> {
     let forged = r"one\x0atwo >\x0aefile_drv return tag={1,1} user tag  | RENAME (12) | errno 0\x0a";
     let red = r"\x1b[31mred\x1b[m";
     let bell = r"\x07bell\x09tab\x0dreturn\x7f";
+    let quotes = r#""two" 'one' `back` \n %s%n ${HOME}"#;
+    let whole = "x".repeat(4096);
     // Tags are UTF-8 when they are made, and end within 511 bytes at a character.
-    let long_tag = "ä".repeat(255);
     let names = [
         (forged, forged, 2),
         (red, red, 2),
         ("no \u{fffd}\u{fffd} UTF-8", r"no \xff\xfe UTF-8", 2),
         (bell, bell, 2),
-        (&long_tag, long, 36),
+        (&"ä".repeat(255), long, 36),
+        (quotes, quotes, 2),
+        (&whole[..511], &cut(&whole), 36),
     ];
-    let mut expected = Vec::new();
-    for (number, (tag, name, errno)) in (1..).zip(names) {
+    names.map(|(tag, name, errno)| Renamed { tag: tag.to_owned(), name: name.to_owned(), errno }).into()
+}
+
+/// What `dyntrace run` shows of the program, and that the program's exit status is kept.
+fn shown(tracer: &str, script: &str) -> String {
+    let mut run = command(env!("CARGO_BIN_EXE_dyntrace"));
+    run.args(["run", "--tracer", tracer, script, "--"]).arg(example("hostile_names"));
+    let Output { status, stdout, stderr } = run.output().expect("dyntrace starts");
+    assert_eq!(status.code(), Some(7), "{tracer}: {}", String::from_utf8_lossy(&stderr));
+    String::from_utf8(stdout).expect("dyntrace prints UTF-8")
+}
+
+/// Every script of the file driver, by the tracer, which shows names as [`renamed`] says.
+pub fn check(tracer: &str, port: &str, long: &str, cut: impl Fn(&str) -> String) {
+    let all = renamed(long, cut);
+    let mut lines = Vec::new();
+    for (number, Renamed { tag, name, errno }) in (1..).zip(&all) {
         let (id, tag) = (format!("tag={{1,{number}}}"), format!("user tag {tag} | RENAME (12)"));
-        expected.extend([
+        lines.extend([
             format!("efile_drv enter {id} {tag} | args: {name} {name} , 0 0 (port {port})"),
             format!("async I/O worker {id} | RENAME (12) | efile_drv-int_entry"),
             format!("async I/O worker {id} | RENAME (12) | efile_drv-int_return"),
             format!("efile_drv return {id} {tag} | errno {errno}"),
         ]);
     }
-    let seen = String::from_utf8(stdout).expect("dyntrace prints UTF-8");
+    same_lines(tracer, &shown(tracer, "efile_drv"), lines);
+
+    same_lines(tracer, &shown(tracer, "efile_errors"), errors(&all).collect());
+
+    let table = shown(tracer, "efile_by_tag");
+    let tags: Vec<&str> = table.lines().skip(1).map(tag_of_one_error).collect();
+    same_lines(tracer, &tags.join("\n"), all.into_iter().map(|renamed| renamed.tag).collect());
+
+    answers::latency(&shown(tracer, "efile_latency"), &Done::from([("RENAME".to_owned(), (0, 7))]));
+}
+
+/// `efile_errors` as SystemTap prints it without `dyntrace run`, which would write out what is not printable: nothing is lost.
+pub fn check_raw(trace: &[u8]) {
+    let trace: String =
+        trace.utf8_chunks().flat_map(|chunk| [escaped(chunk.valid()), hexadecimal(chunk.invalid())]).collect();
+    let all = renamed(&("ä".repeat(255) + r"\xc3"), |text| text[..511].to_owned());
+    assert_eq!(trace, errors(&all).map(|line| line + r"\x0a").collect::<String>());
+}
+
+fn escaped(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { hexadecimal(&[c as u8]) } else { c.to_string() }).collect()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect()
+}
+
+/// The lines of `efile_errors`.
+fn errors(all: &[Renamed]) -> impl Iterator<Item = String> {
+    (1..).zip(all).map(|(number, Renamed { tag, name, errno })| {
+        let error = if *errno == 2 { "ENOENT" } else { "ENAMETOOLONG" };
+        format!(
+            "efile_drv error tag={{1,{number}}} user tag {tag} | RENAME (12) | {error} ({errno}) | args: {name} {name} , 0 0"
+        )
+    })
+}
+
+/// The tag at the end of a line of `efile_by_tag`, which may have blanks in it.
+fn tag_of_one_error(line: &str) -> &str {
+    let (numbers, tag) = line.split_at_checked(63).unwrap_or_else(|| panic!("{line:?}"));
+    let numbers: Vec<&str> = numbers.split_whitespace().collect();
+    assert_eq!(numbers[..4], ["RENAME", "1", "1", "0"], "{line:?}");
+    tag
+}
+
+/// In any order: DTrace writes one buffer for each processor.
+fn same_lines(tracer: &str, seen: &str, mut expected: Vec<String>) {
     let mut seen: Vec<&str> = seen.lines().collect();
-    // DTrace writes one buffer for each processor.
     seen.sort_unstable();
     expected.sort_unstable();
     assert_eq!(seen, expected, "{tracer}");

@@ -4,13 +4,16 @@
 //! (`ci/ring3` sets it). DTrace and the bpftrace that reads eleven arguments are those of `ci/tracers`.
 
 mod answers;
+mod beside;
 mod bpftrace;
+mod drivers;
 mod dtrace;
 mod events;
 mod gdb;
 mod hostile;
 mod machine;
 mod perf;
+mod pool;
 mod programs;
 mod recorder;
 mod systemtap;

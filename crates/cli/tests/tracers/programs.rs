@@ -74,15 +74,27 @@ pub fn orders(extension: &str) -> String {
 
 /// The trace of `script` by `tracer` on a program that must end with status 0, and what the program printed.
 pub fn traced(tracer: &str, script: &str, program: &str, arguments: &[&str]) -> (String, String) {
+    traced_to_status(0, tracer, script, program, arguments)
+}
+
+/// The same of a program that must end with `status`.
+pub fn traced_to_status(
+    status: i32,
+    tracer: &str,
+    script: &str,
+    program: &str,
+    arguments: &[&str],
+) -> (String, String) {
     let folder = tempfile::tempdir().expect("a directory for the trace");
     let trace = folder.path().join("trace");
     let mut command = machine::command(env!("CARGO_BIN_EXE_dyntrace"));
     command.args(["run", "--tracer", tracer, script, "-o"]).arg(&trace).arg("--").arg(example(program)).args(arguments);
     // Where rename_tagged finds no old-name.
-    let output = machine::run(command.current_dir(folder.path()));
-    let said = String::from_utf8_lossy(&output.stderr).to_lowercase();
+    let output = command.current_dir(folder.path()).output().expect("dyntrace starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{command:?}: {said}");
     for word in ["drop", "lost", "error in"] {
-        assert!(!said.contains(word), "{tracer} lost events: {said}");
+        assert!(!said.to_lowercase().contains(word), "{tracer} lost events: {said}");
     }
     let trace = std::fs::read_to_string(&trace).expect("dyntrace writes the trace");
     (trace, String::from_utf8(output.stdout).expect("the programs print UTF-8"))

@@ -4,6 +4,7 @@ use crate::answers::{self, FAILED_RENAME, SIZES};
 use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::turn;
+use crate::pool;
 use crate::programs::{MESSAGES, STORMS, USER_PROBES, done, renamed, traced};
 
 const SCRIPTS: [(&str, &str); 4] = [
@@ -46,6 +47,14 @@ fn who_asks_for_what() {
 }
 
 #[test]
+fn how_long_the_queues_are() {
+    for storm in STORMS {
+        let (trace, said) = traced("recorder", "aio_pool", "file_storm", storm);
+        pool::check_recorded(&trace, &done(&said));
+    }
+}
+
+#[test]
 fn the_lines_to_the_letter() {
     let expected = [&renamed("#Port<0.1>"), FAILED_RENAME, MESSAGES, USER_PROBES];
     for ((script, program), expected) in SCRIPTS.into_iter().zip(expected) {
@@ -66,5 +75,5 @@ fn line_for_line_what_bpftrace_prints() {
 #[test]
 fn hostile_names() {
     // 511 bytes: the last one is half a character.
-    hostile::check("recorder", "#Port<0.1>", &("ä".repeat(255) + r"\xc3"));
+    hostile::check("recorder", "#Port<0.1>", &("ä".repeat(255) + r"\xc3"), |text| text[..511].to_owned());
 }

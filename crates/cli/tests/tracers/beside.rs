@@ -1,0 +1,59 @@
+//! One run that bpftrace traces while it records itself: the scripts that answer questions say the same of both.
+
+use std::fs;
+
+use crate::machine::{self, turn};
+use crate::pool;
+use crate::programs::{STORMS, example};
+
+/// What a script prints of one run: by bpftrace, and of what was recorded.
+fn both(script: &str) -> [String; 2] {
+    let folder = tempfile::tempdir().expect("a directory for the traces");
+    let [seen, recorded] = ["seen", "recorded"].map(|name| folder.path().join(name));
+    let dyntrace = || machine::command(env!("CARGO_BIN_EXE_dyntrace"));
+    let mut run = dyntrace();
+    run.args(["run", "--tracer", "bpftrace", script, "-o"]).arg(&seen).arg("--").arg(example("file_storm"));
+    machine::run(run.args(STORMS[1]).env("DYNTRACE", format!("record:{}", recorded.display())));
+    let seen = fs::read_to_string(seen).expect("dyntrace writes the trace");
+    [seen, machine::stdout(dyntrace().args(["view", "--script", script]).arg(recorded))]
+}
+
+/// Its lines in words, of which those at `places` stay, in any order.
+fn columns<'t>(trace: &'t str, places: &[usize]) -> Vec<Vec<&'t str>> {
+    let words = trace.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let mut lines: Vec<_> = words.map(|words| places.iter().map(|&at| words[at]).collect()).collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn the_same_operations_in_each_phase() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    // `in queue` and `to answer` are two words each.
+    let [seen, recorded] =
+        both("efile_latency").map(|trace| trace.replace("in queue", "queue").replace("to answer", "answer"));
+    assert_eq!(columns(&seen, &[0, 1, 2]), columns(&recorded, &[0, 1, 2]));
+}
+
+#[test]
+fn the_same_sums_for_each_tag() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    let [seen, recorded] = both("efile_by_tag");
+    // All but time_us.
+    assert_eq!(columns(&seen, &[0, 1, 2, 3, 5]), columns(&recorded, &[0, 1, 2, 3, 5]));
+}
+
+#[test]
+fn the_same_queues_and_workers() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    let traces = both("aio_pool");
+    let [seen, recorded] = traces.each_ref().map(|trace| pool::read(trace));
+    assert_eq!(seen.all, recorded.all, "{traces:#?}");
+    let jobs = |tables: &pool::Tables<'_>| {
+        let mut jobs: Vec<_> =
+            tables.workers.iter().map(|(worker, jobs, _)| (worker.map(str::to_owned), *jobs)).collect();
+        jobs.sort_unstable();
+        jobs
+    };
+    assert_eq!(jobs(&seen), jobs(&recorded));
+}

@@ -1,0 +1,84 @@
+//! What the script `aio_pool` prints of a `file_storm`, read back and held against what the program did.
+
+use std::collections::BTreeMap;
+
+use crate::programs::Done;
+
+/// What waits for a disk, or takes long in any case.
+const SLOW: [&str; 4] = ["COPY", "FDATASYNC", "FSYNC", "RMDIR_ALL"];
+
+/// A table of workers, and one of the lengths of queues in each second and in all.
+pub struct Tables<'t> {
+    /// For each kind of jobs how many there were, by the lines of single seconds.
+    by_second: BTreeMap<&'t str, u64>,
+    /// The lines of `all`: how many jobs of each kind, and the rest of the line.
+    pub all: BTreeMap<&'t str, (u64, Vec<u64>)>,
+    /// The workers by lane, name and number: how many jobs, and how long they kept it.
+    pub workers: Vec<([&'t str; 3], u64, u64)>,
+}
+
+/// Reads what the script printed.
+pub fn read(trace: &str) -> Tables<'_> {
+    let (mut by_second, mut all, mut workers) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+    let mut lines = trace.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(lines.next().unwrap_or_default().join(" "), "lane worker thread jobs busy_us");
+    for words in lines.by_ref() {
+        let [lane, name, thread, jobs, busy_us] = words[..] else {
+            assert_eq!(words.join(" "), "second jobs count mean max =1 <8 <64 more");
+            break;
+        };
+        let number = |text: &str| text.parse().expect("a number");
+        workers.push(([lane, name, thread], number(jobs), number(busy_us)));
+    }
+    for words in lines {
+        let [second, jobs, numbers @ ..] = words.as_slice() else { panic!("{words:?}") };
+        let numbers: Vec<u64> = numbers.iter().map(|number| number.parse().expect("a number")).collect();
+        let [count, mean, max, histogram @ ..] = numbers.as_slice() else { panic!("{words:?}") };
+        assert_eq!((histogram.len(), histogram.iter().sum()), (4, *count), "{words:?}");
+        assert!(1 <= *mean && mean <= max, "{words:?}");
+        match *second {
+            "all" => drop(all.insert(*jobs, (*count, numbers[1..].to_vec()))),
+            second => {
+                second.parse::<u64>().expect("a number of seconds");
+                *by_second.entry(*jobs).or_default() += count;
+            }
+        }
+    }
+    Tables { by_second, all, workers }
+}
+
+/// As [`check`], of a recorded run: threads that the program started as it ended may have no name, and so no lane.
+pub fn check_recorded(trace: &str, done: &Done) {
+    let Tables { all, workers, .. } = read(trace);
+    if workers.iter().all(|([_, name, _], ..)| *name != "?") {
+        return check(trace, done);
+    }
+    let total: u64 = done.values().map(|(ok, failed)| ok + failed).sum();
+    let taken: u64 = workers.iter().map(|(_, jobs, _)| jobs).sum();
+    assert_eq!((all["added"].0, taken), (total, total), "jobs: traced, and as file_storm counted:\n{trace}");
+}
+
+/// Every operation is one job, added once and taken once, by a thread of its lane.
+pub fn check(trace: &str, done: &Done) {
+    let Tables { by_second, all, workers } = read(trace);
+    let jobs = |is_counted: &dyn Fn(&str) -> bool| -> u64 {
+        done.iter().filter(|(name, _)| is_counted(name)).map(|(_, (ok, failed))| ok + failed).sum()
+    };
+    let slow = |name: &str| SLOW.contains(&name);
+    let expected = [("added", jobs(&|_| true)), ("fast", jobs(&|name| !slow(name))), ("slow", jobs(&slow))];
+    assert_eq!(by_second, expected.into(), "jobs by second: traced, and as file_storm counted:\n{trace}");
+    let all: BTreeMap<&str, u64> = all.into_iter().map(|(jobs, (count, _))| (jobs, count)).collect();
+    assert_eq!(all, expected.into(), "jobs in all: traced, and as file_storm counted:\n{trace}");
+
+    assert!(workers.is_sorted_by_key(|(_, jobs, _)| *jobs), "the busiest at the end:\n{trace}");
+    let mut busy = 0;
+    let mut taken = BTreeMap::from([("added", all["added"])]);
+    for ([lane, name, _thread], jobs, busy_us) in workers {
+        *taken.entry(lane).or_default() += jobs;
+        let prefix = if lane == "slow" { "dyntrace-slow-" } else { "dyntrace-io-" };
+        assert!(name.starts_with(prefix), "{name} of {lane}:\n{trace}");
+        busy += busy_us;
+    }
+    assert!(busy > 0, "work that took no time:\n{trace}");
+    assert_eq!(taken, all, "jobs by worker and in all:\n{trace}");
+}

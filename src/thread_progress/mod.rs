@@ -92,38 +92,33 @@
 //! - In a library that is loaded by `dlopen` the first touch of a thread-local variable may allocate: there a thread's first
 //!   pin must not be in a signal handler.
 //! - A child of `_Fork` or of a bare system call, where no handlers of `pthread_atfork` run, must not wait.
-#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "the recorder is Linux's, so far"))]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "the recorder is Linux's and needs a part; breakpoints, which need the rest, come next"
+)]
 
 mod block;
 mod grace_period;
-#[allow(dead_code, reason = "as `wait`")]
 mod maintenance;
 #[cfg(all(loom, test))]
 mod models;
 pub(crate) mod os;
-#[allow(dead_code, reason = "as `wait`")]
 mod pending;
 mod per_process;
-#[allow(dead_code, reason = "as `wait`")]
 pub(crate) mod permission;
 mod record;
 mod registry;
 #[cfg(all(not(loom), test))]
 mod tests;
-#[allow(dead_code, reason = "breakpoints wait with tasks, and are to come")]
 mod wait;
 
-#[allow(unused_imports, reason = "as `wait`")]
 pub(crate) use grace_period::{Late, Pinned};
-#[allow(unused_imports, reason = "as `wait`")]
 pub(crate) use maintenance::complete;
 #[cfg(target_os = "linux")]
 pub(crate) use os::has_ended;
-#[allow(unused_imports, reason = "as `wait`")]
 pub(crate) use pending::late;
-pub(crate) use wait::wait_blocking;
-#[allow(unused_imports, reason = "as `wait`")]
-pub(crate) use wait::{Wait, wait};
+pub(crate) use wait::{Wait, wait, wait_blocking};
 
 use std::cell::Cell;
 use std::io;

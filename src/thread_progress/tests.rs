@@ -162,6 +162,27 @@ fn a_task_sleeps_until_a_pinned_thread_unpins_and_is_woken_once() {
     holder.join().unwrap();
 }
 
+/// Threads that have been pinned, and then wait for input or for tasks.
+#[test]
+fn who_sleeps_in_the_kernel_or_in_a_runtime_holds_nobody_up() {
+    let (mut input, output) = std::io::pipe().unwrap();
+    let (say, said) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        drop(pin().unwrap());
+        say.send(()).unwrap();
+        std::io::Read::read_to_string(&mut input, &mut String::new()).unwrap()
+    });
+    said.recv().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    runtime.block_on(async {
+        tokio::spawn(async { drop(pin().unwrap()) }).await.unwrap();
+        wait().await;
+    });
+    assert!(!reader.is_finished());
+    drop(output);
+    assert_eq!(reader.join().unwrap(), 0);
+}
+
 #[test]
 fn a_late_wait_says_for_whom_and_how_long() {
     let pinned = |thread, name: &str| Pinned { thread, name: name.into() };

@@ -1,5 +1,6 @@
 //! Measures waits for thread progress: `progress [WAITS]` prints, as JSON, medians in nanoseconds of the bare `membarrier(2)`, of a
-//! thread's wait and of a task's, while one other thread is asleep, spins, or pins all the time.
+//! thread's wait and of a task's, while one other thread is asleep, spins, pins all the time, or is
+//! pinned for 30 us each time.
 //!
 //! The rooms under measurement are the library's own files: outside of it nobody can name them.
 
@@ -17,14 +18,21 @@ use std::{hint, thread};
 use rustix::thread::{CpuSet, MembarrierCommand, membarrier, sched_setaffinity};
 use serde_json::{Map, Value, json};
 
+/// As long as a traced function may take to tell of large arguments.
+const LINGER: Duration = Duration::from_micros(30);
+
 fn main() {
     let waits = std::env::args().nth(1).map_or(2000, |number| number.parse().expect("a number of waits"));
     thread_progress::prepare().expect("no handler for forks");
-    let figures: Map<String, Value> =
-        [("asleep", Other::Asleep), ("spinning", Other::Spinning), ("pinning", Other::Pinning)]
-            .map(|(name, other)| (name.into(), beside(other, waits)))
-            .into_iter()
-            .collect();
+    let figures: Map<String, Value> = [
+        ("asleep", Other::Asleep),
+        ("spinning", Other::Spinning),
+        ("pinning", Other::Pinning),
+        ("lingering", Other::Lingering),
+    ]
+    .map(|(name, other)| (name.into(), beside(other, waits)))
+    .into_iter()
+    .collect();
     println!("{}", Value::Object(figures));
 }
 
@@ -41,6 +49,8 @@ enum Other {
     Asleep,
     Spinning,
     Pinning,
+    /// Inside for longer than a wait looks on.
+    Lingering,
 }
 
 fn beside(other: Other, waits: usize) -> Value {
@@ -61,6 +71,11 @@ fn beside(other: Other, waits: usize) -> Value {
                     Other::Asleep => thread::park(),
                     Other::Spinning => hint::spin_loop(),
                     Other::Pinning => drop(thread_progress::pin()),
+                    Other::Lingering => {
+                        let _pinned = thread_progress::pin();
+                        let begun = Instant::now();
+                        while begun.elapsed() < LINGER {}
+                    }
                 }
             }
         });

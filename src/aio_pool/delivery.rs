@@ -3,9 +3,8 @@
 //! To wake a task from an I/O thread costs its runtime a lock and, where it sleeps, a system call: for each answer. From inside the
 //! runtime the same is a push to a queue. So each runtime has a **driver**, a task that hands on what was answered:
 //!
-//! 1. An operation that is polled by a task leaves its waker together with the runtime's [`Delivery`], and counts as expected there.
-//! 2. The I/O thread puts the waker on the delivery's list; if the driver sleeps, it wakes that one. An answer that is the only one
-//!    expected takes the direct way: there is nothing to share the driver with.
+//! 1. An operation that is polled by a task leaves its waker together with the runtime's [`Delivery`].
+//! 2. The I/O thread puts the waker on the delivery's list; if the driver sleeps, it wakes that one.
 //! 3. The driver takes the list, wakes all that are on it, and has itself polled again behind them: what they ask for next may be
 //!    answered by then, and no I/O thread need wake anybody.
 //! 4. A driver that finds nothing leaves its waker under the list's lock and sleeps. So no answer comes between its look and its sleep.
@@ -24,7 +23,6 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::runtime::{Handle, Id};
 
-use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, lock};
 
 /// A task to be woken, and the way to it.
@@ -36,15 +34,7 @@ pub(super) struct Addressee {
 impl Addressee {
     /// Step 1, for the task that polls now.
     pub fn current(waker: &Waker) -> Addressee {
-        Addressee::new(waker.clone(), of_this_task())
-    }
-
-    fn new(waker: Waker, delivery: Option<Arc<Delivery>>) -> Addressee {
-        if let Some(delivery) = &delivery {
-            // Only a hint for step 2: no order rests on it.
-            delivery.expected.fetch_add(1, Ordering::Relaxed);
-        }
-        Addressee { waker, delivery }
+        Addressee { waker: waker.clone(), delivery: of_this_task() }
     }
 
     /// Whether it is the one that this waker wakes.
@@ -53,19 +43,10 @@ impl Addressee {
     }
 
     /// Step 2.
-    pub fn wake(mut self) {
-        let waker = mem::replace(&mut self.waker, Waker::noop().clone());
-        match &self.delivery {
-            Some(delivery) if delivery.expected.load(Ordering::Relaxed) > 1 => delivery.put(waker),
-            _ => waker.wake(),
-        }
-    }
-}
-
-impl Drop for Addressee {
-    fn drop(&mut self) {
-        if let Some(delivery) = &self.delivery {
-            delivery.expected.fetch_sub(1, Ordering::Relaxed);
+    pub fn wake(self) {
+        match self.delivery {
+            Some(delivery) => delivery.put(self.waker),
+            None => self.waker.wake(),
         }
     }
 }
@@ -73,8 +54,6 @@ impl Drop for Addressee {
 /// What I/O threads and the driver of one runtime share.
 pub(super) struct Delivery {
     list: Mutex<List>,
-    /// How many operations wait for an answer in this runtime.
-    expected: AtomicUsize,
 }
 
 struct List {
@@ -93,7 +72,7 @@ impl Delivery {
     fn new() -> Arc<Delivery> {
         // Awake: it was spawned, and its first poll comes.
         let list = List { answered: Vec::new(), driver: Presence::Awake };
-        Arc::new(Delivery { list: Mutex::new(list), expected: AtomicUsize::new(0) })
+        Arc::new(Delivery { list: Mutex::new(list) })
     }
 
     fn put(&self, waker: Waker) {
@@ -225,10 +204,10 @@ mod models {
         builder.check(move || {
             let delivery = Delivery::new();
             let tasks: [Arc<Signal>; 2] = Default::default();
-            // Both are expected before the first is answered.
-            let expected =
-                tasks.each_ref().map(|task| Addressee::new(Arc::clone(task).into(), Some(Arc::clone(&delivery))));
-            let workers = expected.map(|addressee| thread::spawn(move || addressee.wake()));
+            let workers = tasks.each_ref().map(|task| {
+                let (delivery, waker) = (Arc::clone(&delivery), Arc::clone(task).into());
+                thread::spawn(move || delivery.put(waker))
+            });
             let driving = thread::spawn(move || {
                 let mut driver = Driver { delivery, spare: Vec::new(), runtime: None };
                 let woken = Arc::new(Signal::default());
@@ -257,10 +236,10 @@ mod models {
         loom::model(|| {
             let delivery = Delivery::new();
             let task = Arc::new(Signal::default());
-            let addressee = Addressee::new(Arc::clone(&task).into(), Some(Arc::clone(&delivery)));
-            // As if another one were expected.
-            delivery.expected.fetch_add(1, Ordering::Relaxed);
-            let worker = thread::spawn(move || addressee.wake());
+            let worker = {
+                let (delivery, waker) = (Arc::clone(&delivery), Arc::clone(&task).into());
+                thread::spawn(move || delivery.put(waker))
+            };
             let mut driver = Driver { delivery, spare: Vec::new(), runtime: None };
             let woken = Arc::new(Signal::default());
             let waker = Arc::clone(&woken).into();

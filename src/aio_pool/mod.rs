@@ -67,8 +67,8 @@
 //!
 //! # Queues
 //!
-//! Each I/O thread has a queue of its own; one without jobs takes those of others of its lane. `aio_pool-add` and `aio_pool-get` fire
-//! with the job's port and the length of the one queue after the step. An operation that was dropped is still taken out, so each
+//! Each I/O thread has a queue of its own; one without jobs takes those of others of its lane, and where works are short, several at
+//! once. `aio_pool-add` and `aio_pool-get`, which fires before the work begins, carry the job's port and the length of the one queue after the step. An operation that was dropped is still taken out, so each
 //! add has its get; one that was dropped in line (below) was never added.
 //!
 //! # Answers
@@ -95,6 +95,7 @@ mod builder;
 mod clock;
 mod contain;
 mod delivery;
+mod hand;
 mod lane;
 mod line;
 mod metrics;

@@ -95,6 +95,8 @@ pub(super) trait Job: Send + Sync {
     fn refuse(&self, fault: Fault);
 }
 
+// What the I/O thread needs stands together, so that few lines of memory move from thread to thread.
+#[repr(C)]
 pub(super) struct Cell<W: Work> {
     stage: Mutex<Stage>,
     contents: Mutex<Contents<W>>,
@@ -118,11 +120,12 @@ enum Waiter {
     Nobody,
 }
 
+#[repr(C)]
 struct Contents<W: Work> {
-    /// Until it is settled.
-    work: Option<W>,
     /// From its end until it is settled.
     outcome: Option<Result<W::Output, Fault>>,
+    /// Until it is settled.
+    work: Option<W>,
 }
 
 impl<W: Work> Cell<W> {

@@ -8,6 +8,16 @@ use super::clock::Time;
 /// wake-up.
 pub(super) const WAKE_UP: Duration = Duration::from_micros(if cfg!(loom) { 0 } else { 20 });
 
+/// A worker takes no more works at once.
+const HANDFUL: u32 = if cfg!(loom) { 1 } else { 16 };
+
+/// What a worker has taken at once, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Turn {
+    pub since: Time,
+    pub works: usize,
+}
+
 /// More is seen as no more than this, so that one work, or a thread that lost its processor for a while, says nothing of the others.
 const CEILING: Duration = Duration::from_micros(250);
 
@@ -43,11 +53,18 @@ impl Pace {
         self.slept = (self.slept * (INERTIA - 1) + if slept { Pace::ALL } else { 0 }) / INERTIA;
     }
 
-    /// Whether a worker that is busy since then, with so many works before it, comes to a further one sooner than another thread
-    /// could be woken for it.
-    pub fn is_soon(&self, since: Time, works: usize, now: Time) -> bool {
-        let ahead = self.service.saturating_mul(u32::try_from(works + 1).unwrap_or(u32::MAX));
-        ahead < WAKE_UP && now.since(since) < WAKE_UP
+    /// How many works a worker takes at once: as many as are done before another thread could be woken for one of them.
+    pub fn handful(&self) -> usize {
+        let works = WAKE_UP.as_nanos() / self.service.as_nanos().max(1);
+        works.clamp(1, HANDFUL.into()) as usize
+    }
+
+    /// Whether a worker at that turn, with so many works in its queue, comes to a further one sooner than another thread could be woken for it.
+    pub fn is_soon(&self, turn: Turn, queued: usize, now: Time) -> bool {
+        let time = |works: usize| self.service.saturating_mul(u32::try_from(works).unwrap_or(u32::MAX));
+        let (gone, turn, queued) = (now.since(turn.since), time(turn.works), time(queued));
+        let is_late = gone.saturating_sub(turn) >= WAKE_UP;
+        !is_late && turn.saturating_sub(gone) + queued < WAKE_UP
     }
 
     /// Whether so many works sleep that the lane needs threads as it has works.
@@ -63,13 +80,19 @@ mod tests {
     #[test]
     fn many_short_works_are_over_soon_and_few_long_ones_are_not() {
         let now = Time::now();
+        let turn = |works| Turn { since: now, works };
         let mut pace = Pace::quick();
-        assert!(pace.is_soon(now, 2, now) && !pace.is_soon(now, 3, now));
+        assert!(pace.is_soon(turn(1), 2, now) && !pace.is_soon(turn(1), 3, now) && !pace.is_soon(turn(3), 1, now));
+        assert_eq!(pace.handful(), 4);
         (0..1000).for_each(|_| pace.saw(Duration::from_micros(1), false));
-        assert!(pace.is_soon(now, 15, now) && !pace.is_soon(now, 20, now));
-        assert!(!pace.is_soon(now, 0, now.after(WAKE_UP)), "what it does now takes longer than usual");
+        assert!(pace.is_soon(turn(1), 15, now) && !pace.is_soon(turn(1), 20, now));
+        assert!(!pace.is_soon(turn(16), 15, now) && pace.is_soon(turn(16), 15, now.after(Duration::from_micros(14))));
+        assert_eq!(pace.handful(), 16);
+        let overdue = now.after(WAKE_UP + Duration::from_micros(2));
+        assert!(!pace.is_soon(turn(1), 0, overdue), "what it does now takes longer than usual");
         (0..1000).for_each(|_| pace.saw(Duration::from_micros(30), false));
-        assert!(!pace.is_soon(now, 0, now) && !pace.is_blocking());
+        assert!(!pace.is_soon(turn(1), 0, now) && !pace.is_blocking());
+        assert_eq!(pace.handful(), 1);
     }
 
     #[test]

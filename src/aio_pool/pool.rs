@@ -10,7 +10,6 @@ use super::operation::{Cell, Operation};
 use super::port::Port;
 use super::shared::{Entry, Shared};
 use super::work::Work;
-use super::worker;
 
 /// A pool of I/O threads. Cloning gives another handle of the same pool.
 ///
@@ -73,7 +72,7 @@ impl Pool {
     /// For pools without threads: single-threaded programs, and tests that go step by step. A job whose operation was
     /// dropped meanwhile counts as one, though nothing is left of it to do.
     pub fn run_one(&self) -> bool {
-        self.handle.shared.take_any().map(worker::work).is_some()
+        self.handle.shared.run_one()
     }
 
     /// What the pool has done and does.

@@ -1,13 +1,15 @@
-//! The queues of a lane: one for each worker. Plain data under the pool's lock.
+//! The queues of a lane: one for each worker, and before it what the worker has in [hand](Hand). Plain data under the pool's lock.
 //!
 //! While some worker is idle, and the lock free, jobs stand only in the queues of workers that come to them soon or that were just
 //! woken for them; the watch sees to it where that was wrong.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::clock::Time;
-use super::pace::Pace;
+use super::hand::Hand;
+use super::pace::{Pace, Turn};
 
 pub(super) struct Queues<J> {
     of_worker: Vec<Queue<J>>,
@@ -15,6 +17,7 @@ pub(super) struct Queues<J> {
 }
 
 struct Queue<J> {
+    hand: Arc<Hand<J>>,
     jobs: VecDeque<J>,
     worker: Doing,
 }
@@ -23,24 +26,20 @@ struct Queue<J> {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Doing {
     Idle,
-    /// It was woken, or started, and looks for a job.
+    /// It was woken, or started, and looks for jobs.
     Woken,
-    /// It does a job since then.
-    Busy(Time),
+    /// It does what it has taken.
+    Busy(Turn),
     /// The same, and it sleeps in it: nobody counts on it until it comes back.
-    Stuck(Time),
+    Stuck(Turn),
     /// It has ended. The queue is for the next one that starts.
     Gone,
 }
 
-/// A job that was taken out of a queue.
-pub(super) struct Taken<J> {
-    pub job: J,
-    pub queue: usize,
-    /// The queue's length after the step.
-    pub length: usize,
-    /// When.
-    pub begun: Time,
+impl<J> Queue<J> {
+    fn length(&self) -> usize {
+        self.hand.length() + self.jobs.len()
+    }
 }
 
 impl<J> Queues<J> {
@@ -48,22 +47,33 @@ impl<J> Queues<J> {
         Queues { of_worker: Vec::new(), queued: 0 }
     }
 
-    /// Which queue the next worker gets.
-    pub fn vacant(&self) -> usize {
-        self.find(|queue| queue.worker == Doing::Gone).unwrap_or(self.of_worker.len())
+    /// The queue for the next worker, and its hand; the worker is gone until it is [set](Queues::set) otherwise.
+    pub fn vacant(&mut self) -> (usize, Arc<Hand<J>>) {
+        let queue = self.find(|queue| queue.worker == Doing::Gone).unwrap_or_else(|| {
+            let hand = Arc::new(Hand::new());
+            self.of_worker.push(Queue { hand, jobs: VecDeque::new(), worker: Doing::Gone });
+            self.of_worker.len() - 1
+        });
+        (queue, self.hand(queue))
     }
 
-    /// Opens the queue that was vacant, for a worker that was started.
-    pub fn open(&mut self, queue: usize) {
-        if queue == self.of_worker.len() {
-            self.of_worker.push(Queue { jobs: VecDeque::new(), worker: Doing::Gone });
-        }
-        self.of_worker[queue].worker = Doing::Woken;
+    pub fn hand(&self, worker: usize) -> Arc<Hand<J>> {
+        Arc::clone(&self.of_worker[worker].hand)
     }
 
-    /// How many jobs they hold.
+    /// How many jobs they hold, hands not counted.
     pub fn queued(&self) -> usize {
         self.queued
+    }
+
+    /// How many jobs have not begun.
+    pub fn waiting(&self) -> usize {
+        self.of_worker.iter().map(Queue::length).sum()
+    }
+
+    /// How many jobs of one queue have not begun.
+    pub fn length(&self, queue: usize) -> usize {
+        self.of_worker[queue].length()
     }
 
     /// How many workers do what the condition says.
@@ -81,10 +91,10 @@ impl<J> Queues<J> {
         self.count(|worker| !matches!(worker, Doing::Gone | Doing::Stuck(_)))
     }
 
-    /// The workers that do one job for longer than that, and since when.
-    pub fn suspects(&self, longer: Duration, now: Time) -> Vec<(usize, Time)> {
+    /// The workers that do what they took for longer than that.
+    pub fn suspects(&self, longer: Duration, now: Time) -> Vec<(usize, Turn)> {
         let busy = self.of_worker.iter().enumerate().filter_map(|(number, queue)| match queue.worker {
-            Doing::Busy(since) if now.since(since) > longer => Some((number, since)),
+            Doing::Busy(turn) if now.since(turn.since) > longer => Some((number, turn)),
             _ => None,
         });
         busy.collect()
@@ -92,7 +102,7 @@ impl<J> Queues<J> {
 
     /// A busy worker that comes to a further job soon.
     pub fn soon(&self, pace: &Pace, now: Time) -> Option<usize> {
-        self.find(|queue| matches!(queue.worker, Doing::Busy(since) if pace.is_soon(since, queue.jobs.len(), now)))
+        self.find(|queue| matches!(queue.worker, Doing::Busy(turn) if pace.is_soon(turn, queue.jobs.len(), now)))
     }
 
     /// The first idle worker: so the same few are woken again and again, and the others sleep on.
@@ -123,25 +133,43 @@ impl<J> Queues<J> {
         std::mem::replace(&mut self.of_worker[worker].worker, doing)
     }
 
-    /// Puts a job at the back of a queue; answers the queue's length after that.
-    pub fn push(&mut self, queue: usize, job: J) -> usize {
-        let jobs = &mut self.of_worker[queue].jobs;
-        jobs.push_back(job);
+    /// Puts a job at the back of a queue.
+    pub fn push(&mut self, queue: usize, job: J) {
+        self.of_worker[queue].jobs.push_back(job);
         self.queued += 1;
-        jobs.len()
     }
 
-    /// Takes the job at the front of the worker's own queue, else of the longest one.
-    pub fn take(&mut self, own: Option<usize>, now: Time) -> Option<Taken<J>> {
-        if self.queued == 0 {
-            return None;
+    /// What a hand holds goes back to the front of its queue, for others to take.
+    pub fn give_back(&mut self, queue: usize) {
+        let Queue { hand, jobs, .. } = &mut self.of_worker[queue];
+        for job in hand.give_back() {
+            jobs.push_front(job);
+            self.queued += 1;
         }
-        let own = own.filter(|&queue| !self.of_worker[queue].jobs.is_empty());
-        let queue = own.or_else(|| self.longest())?;
+    }
+
+    /// Empties all queues and hands: each job with the length of its queue after the step.
+    pub fn drain(&mut self) -> Vec<(J, usize)> {
+        (0..self.of_worker.len()).for_each(|queue| self.give_back(queue));
+        self.queued = 0;
+        let queues = self.of_worker.iter_mut().map(|queue| std::mem::take(&mut queue.jobs));
+        queues.flat_map(|jobs| (0..jobs.len()).rev().zip(jobs).map(|(length, job)| (job, length))).collect()
+    }
+
+    /// Takes as many jobs into the worker's hand from the front of its own queue, else of the longest one; answers how many. Each is
+    /// shown to `note`.
+    pub fn take(&mut self, worker: usize, most: usize, note: impl FnMut(&J)) -> usize {
+        if self.queued == 0 {
+            return 0;
+        }
+        let own = Some(worker).filter(|&queue| !self.of_worker[queue].jobs.is_empty());
+        let Some(queue) = own.or_else(|| self.longest()) else { return 0 };
+        let hand = self.hand(worker);
         let jobs = &mut self.of_worker[queue].jobs;
-        let job = jobs.pop_front()?;
-        self.queued -= 1;
-        Some(Taken { job, queue, length: jobs.len(), begun: now })
+        let count = most.min(jobs.len());
+        hand.fill(jobs.drain(..count).inspect(note));
+        self.queued -= count;
+        count
     }
 }
 
@@ -152,24 +180,31 @@ mod tests {
     fn queues(count: usize) -> Queues<&'static str> {
         let mut queues = Queues::new();
         for _ in 0..count {
-            queues.open(queues.vacant());
+            let (queue, _) = queues.vacant();
+            queues.set(queue, Doing::Woken);
         }
         queues
     }
 
-    fn take(queues: &mut Queues<&'static str>, own: usize) -> Option<(&'static str, usize)> {
-        queues.take(Some(own), Time::now()).map(|taken| (taken.job, taken.length))
+    /// What a worker that takes so many has in hand then.
+    fn take(queues: &mut Queues<&'static str>, worker: usize, most: usize) -> Vec<&'static str> {
+        let mut noted = Vec::new();
+        assert_eq!(queues.take(worker, most, |job| noted.push(*job)), noted.len());
+        let hand = queues.hand(worker);
+        let taken: Vec<_> = std::iter::from_fn(|| hand.pop()).collect();
+        assert_eq!(taken, noted);
+        taken
     }
 
     #[test]
-    fn lengths_are_those_of_the_one_queue_after_the_step() {
+    fn what_is_in_hand_has_not_begun() {
         let mut queues = queues(2);
-        assert_eq!(queues.push(0, "a"), 1);
-        assert_eq!(queues.push(0, "b"), 2);
-        assert_eq!(queues.push(1, "c"), 1);
-        assert_eq!(queues.queued(), 3);
-        assert_eq!(take(&mut queues, 0), Some(("a", 1)));
-        assert_eq!(take(&mut queues, 0), Some(("b", 0)));
+        ["a", "b", "c"].into_iter().for_each(|job| queues.push(0, job));
+        assert_eq!(queues.take(0, 2, |_| ()), 2);
+        assert_eq!((queues.queued(), queues.waiting(), queues.length(0)), (1, 3, 3));
+        queues.give_back(0);
+        assert_eq!((queues.queued(), queues.waiting()), (3, 3));
+        assert_eq!(take(&mut queues, 1, 4), ["a", "b", "c"], "in the order in which they came");
     }
 
     #[test]
@@ -179,11 +214,10 @@ mod tests {
         queues.push(1, "short");
         queues.push(2, "long 1");
         queues.push(2, "long 2");
-        assert_eq!(take(&mut queues, 0), Some(("own", 0)));
-        assert_eq!(take(&mut queues, 0), Some(("long 1", 1)));
-        take(&mut queues, 0).unwrap();
-        take(&mut queues, 0).unwrap();
-        assert_eq!(take(&mut queues, 0), None);
+        assert_eq!(take(&mut queues, 0, 4), ["own"]);
+        assert_eq!(take(&mut queues, 0, 1), ["long 1"]);
+        assert_eq!((take(&mut queues, 0, 4).len(), take(&mut queues, 0, 4).len()), (1, 1));
+        assert!(take(&mut queues, 0, 4).is_empty());
     }
 
     #[test]
@@ -199,9 +233,9 @@ mod tests {
     fn a_worker_that_is_gone_leaves_its_queue_to_the_next() {
         let mut queues = queues(2);
         queues.set(0, Doing::Gone);
-        assert_eq!((queues.workers(), queues.shortest(), queues.vacant()), (1, Some(1), 0));
-        queues.open(0);
-        assert_eq!((queues.workers(), queues.vacant()), (2, 2));
+        assert_eq!((queues.workers(), queues.shortest(), queues.vacant().0), (1, Some(1), 0));
+        queues.set(0, Doing::Woken);
+        assert_eq!((queues.workers(), queues.vacant().0), (2, 2));
     }
 
     #[test]
@@ -209,10 +243,11 @@ mod tests {
         let now = Time::now();
         let mut queues = queues(2);
         let later = now.after(Duration::from_millis(1));
-        queues.set(0, Doing::Busy(now));
-        queues.set(1, Doing::Busy(later));
-        assert_eq!(queues.suspects(Duration::from_micros(500), later), [(0, now)]);
-        queues.set(0, Doing::Stuck(now));
+        let turn = |since| Turn { since, works: 1 };
+        queues.set(0, Doing::Busy(turn(now)));
+        queues.set(1, Doing::Busy(turn(later)));
+        assert_eq!(queues.suspects(Duration::from_micros(500), later), [(0, turn(now))]);
+        queues.set(0, Doing::Stuck(turn(now)));
         assert_eq!((queues.soon(&Pace::quick(), later), queues.reliable()), (Some(1), 1));
         assert_eq!(queues.suspects(Duration::ZERO, later), []);
     }

@@ -10,9 +10,9 @@ use super::lane::Lane;
 use super::line::{Line, Ticket};
 use super::metrics::{Histogram, Metrics};
 use super::operation::Job;
-use super::pace::Pace;
+use super::pace::{Pace, Turn};
 use super::port::Port;
-use super::queue::{Doing, Queues, Taken};
+use super::queue::{Doing, Queues};
 use super::watch;
 use super::work::Fault;
 use super::worker::{self, Served};
@@ -115,7 +115,8 @@ impl Shared {
         let lane = |pace| {
             let mut queues = Queues::new();
             if settings.threads == 0 {
-                queues.open(0);
+                queues.vacant();
+                queues.set(0, Doing::Woken);
             }
             let (wait, service) = Default::default();
             LaneState { queues, workers: Vec::new(), pace, wait, service }
@@ -182,16 +183,16 @@ impl Shared {
             state.threads.push(watch.thread().id());
             state.watch.is_started();
         }
-        let queue = state.lane(lane).queues.vacant();
+        let (queue, hand) = state.lane(lane).queues.vacant();
         let bell = Arc::new(Condvar::new());
         let run = {
             let (shared, bell) = (Arc::clone(self), Arc::clone(&bell));
-            move || worker::run(&shared, Seat { lane, queue }, &bell)
+            move || worker::run(&shared, Seat { lane, queue }, &bell, &hand)
         };
         let handle = (self.settings.spawn)(format!("{}-{}", lane.threads_name(), queue + 1), Box::new(run))?;
         state.threads.push(handle.thread().id());
         let LaneState { queues, workers, .. } = state.lane(lane);
-        queues.open(queue);
+        queues.set(queue, Doing::Woken);
         let worker = Worker { bell, number: None };
         match workers.get_mut(queue) {
             Some(gone) => *gone = worker,
@@ -229,8 +230,8 @@ impl Shared {
     fn push(&self, state: &mut State, seat: Seat, entry: Entry) -> Wake {
         let port = entry.port;
         let queues = &mut state.lane(seat.lane).queues;
-        let length = queues.push(seat.queue, entry);
-        probes::add(|| (port, length as i32));
+        queues.push(seat.queue, entry);
+        probes::add(|| (port, queues.length(seat.queue) as i32));
         match queues.doing(seat.queue) {
             Doing::Idle => state.wake(seat),
             _ => Wake { watch: state.watch.call().then(|| Arc::clone(&self.watch)), ..Wake::default() },
@@ -242,33 +243,35 @@ impl Shared {
         lock(&self.state).lane(seat.lane).workers[seat.queue].number = Some(number);
     }
 
-    /// The next job for a worker, which has served the last one; sleeps until there is one, and counts how often. `None`: the worker
-    /// is to end.
+    /// Fills the empty hand of a worker that has served so many since the last time; sleeps until there is something, and counts how often.
+    /// Answers when that was; `None`: the worker is to end.
     pub fn next(
         self: &Arc<Self>,
         seat: Seat,
         bell: &Condvar,
-        last: Option<Served>,
-        sleeps: &mut libc::c_long,
-    ) -> Option<Taken<Entry>> {
+        served: &mut Vec<Served>,
+        idle: &mut libc::c_long,
+    ) -> Option<Time> {
         let mut now = Time::now();
         let mut state = lock(&self.state);
         let lane = state.lane(seat.lane);
-        if let Some(Served { service, slept }) = last {
+        for Served { service, slept } in served.drain(..) {
             lane.pace.saw(service, slept);
             lane.service.record(service);
         }
         loop {
-            if let Some((taken, wake)) = self.take(&mut state, seat.lane, Some(seat.queue), now) {
-                state.lane(seat.lane).queues.set(seat.queue, Doing::Busy(now));
+            let handful = state.lane(seat.lane).pace.handful();
+            let (works, wakes) = self.take(&mut state, seat, handful, now);
+            if works > 0 {
+                state.lane(seat.lane).queues.set(seat.queue, Doing::Busy(Turn { since: now, works }));
                 drop(state);
-                wake.ring();
-                return Some(taken);
+                wakes.into_iter().for_each(Wake::ring);
+                return Some(now);
             }
             state.lane(seat.lane).queues.set(seat.queue, Doing::Idle);
             let mut timed_out = false;
             if state.phase == Phase::Open {
-                *sleeps += 1;
+                *idle += 1;
                 (state, timed_out) = match self.is_extra(&mut state, seat.lane) {
                     true => wait_timeout(bell, state, self.settings.keep),
                     false => (wait(bell, state), false),
@@ -285,6 +288,11 @@ impl Shared {
         }
     }
 
+    /// How many jobs of a worker have not begun.
+    pub fn length(&self, seat: Seat) -> i32 {
+        lock(&self.state).lane(seat.lane).queues.length(seat.queue) as i32
+    }
+
     /// This thread of the pool ends.
     pub fn end_thread(&self, state: &mut State) {
         let this = thread::current().id();
@@ -293,36 +301,36 @@ impl Shared {
         self.watch.notify_one();
     }
 
-    /// A job for whoever asks; does not sleep.
-    pub fn take_any(self: &Arc<Self>) -> Option<Taken<Entry>> {
-        let mut state = lock(&self.state);
-        let now = Time::now();
-        let (taken, wake) = Lane::ALL.into_iter().find_map(|lane| self.take(&mut state, lane, None, now))?;
-        drop(state);
-        wake.ring();
-        Some(taken)
+    /// Does one job, of a pool without threads. `false` if there is none.
+    pub fn run_one(self: &Arc<Self>) -> bool {
+        Lane::ALL.into_iter().any(|lane| {
+            let seat = Seat { lane, queue: 0 };
+            let mut state = lock(&self.state);
+            let (works, wakes) = self.take(&mut state, seat, 1, Time::now());
+            let hand = (works > 0).then(|| state.lane(lane).queues.hand(0));
+            drop(state);
+            wakes.into_iter().for_each(Wake::ring);
+            hand.is_some_and(|hand| worker::work(self, seat, &hand))
+        })
     }
 
-    /// Takes a job out of a lane; the first of the line, if any, gets the room (step b).
-    fn take(
-        self: &Arc<Self>,
-        state: &mut State,
-        lane: Lane,
-        own: Option<usize>,
-        now: Time,
-    ) -> Option<(Taken<Entry>, Wake)> {
-        let LaneState { queues, wait, .. } = state.lane(lane);
-        let taken = queues.take(own, now)?;
-        wait.record(now.since(taken.job.submitted));
-        let seat = Seat { lane, queue: taken.queue };
-        let wake = state.line.next().map(|next| self.let_in(state, next, seat, now));
-        Some((taken, wake.unwrap_or_default()))
+    /// Takes so many jobs at most into a worker's hand; answers how many. The first of the line get the room (step b).
+    fn take(self: &Arc<Self>, state: &mut State, seat: Seat, most: usize, now: Time) -> (usize, Vec<Wake>) {
+        let LaneState { queues, wait, .. } = state.lane(seat.lane);
+        let taken = queues.take(seat.queue, most, |entry| wait.record(now.since(entry.submitted)));
+        let mut wakes = Vec::new();
+        while state.queued() < self.settings.bound
+            && let Some(next) = state.line.next()
+        {
+            wakes.push(self.let_in(state, next, seat, now));
+        }
+        (taken, wakes)
     }
 
-    /// Puts the first of the line into a queue: in `shorter` at least there is room now.
+    /// Puts the first of the line into a queue: in that of the one who made room, at worst.
     #[cold]
-    fn let_in(self: &Arc<Self>, state: &mut State, next: Entry, shorter: Seat, now: Time) -> Wake {
-        let seat = self.choose(state, next.lane, now).unwrap_or(shorter);
+    fn let_in(self: &Arc<Self>, state: &mut State, next: Entry, seat: Seat, now: Time) -> Wake {
+        let seat = self.choose(state, next.lane, now).unwrap_or(seat);
         self.push(state, seat, next)
     }
 
@@ -339,7 +347,7 @@ impl Shared {
         for lane in Lane::ALL {
             let LaneState { queues, wait, service, .. } = state.lane(lane);
             let shown = metrics.lane(lane);
-            shown.queued = queues.queued();
+            shown.queued = queues.waiting();
             shown.threads = if self.settings.threads == 0 { 0 } else { queues.workers() };
             shown.idle = queues.count(|worker| worker == Doing::Idle);
             shown.stuck = queues.count(|worker| matches!(worker, Doing::Stuck(_)));
@@ -373,12 +381,9 @@ impl Shared {
         if state.phase != Phase::ShutDown {
             state.phase = phase;
         }
-        let mut queued = Vec::new();
-        let mut waiting = Vec::new();
+        let (mut queued, mut waiting) = (Vec::new(), Vec::new());
         if refuse {
-            for lane in Lane::ALL {
-                queued.extend(std::iter::from_fn(|| state.lane(lane).queues.take(None, Time::now())));
-            }
+            queued.extend(Lane::ALL.into_iter().flat_map(|lane| state.lane(lane).queues.drain()));
             waiting.extend(std::iter::from_fn(|| state.line.next()));
         }
         let workers = state.lanes.iter().flat_map(|lane| &lane.workers).map(|worker| Arc::clone(&worker.bell));
@@ -387,8 +392,9 @@ impl Shared {
         for bell in bells {
             bell.notify_one();
         }
-        for taken in queued {
-            taken.announce().refuse(Fault::ShutDown);
+        for (entry, length) in queued {
+            probes::get(|| (entry.port, length as i32));
+            entry.job.refuse(Fault::ShutDown);
         }
         for entry in waiting {
             entry.job.refuse(Fault::ShutDown);
@@ -401,8 +407,14 @@ impl State {
         &mut self.lanes[lane as usize]
     }
 
+    /// How many jobs stand in queues, hands not counted.
     pub fn queued(&self) -> usize {
         self.lanes.iter().map(|lane| lane.queues.queued()).sum()
+    }
+
+    /// How many jobs in queues and hands have not begun.
+    pub fn waiting(&self) -> usize {
+        self.lanes.iter().map(|lane| lane.queues.waiting()).sum()
     }
 
     /// An idle worker is to be woken.
@@ -415,14 +427,5 @@ impl State {
     /// Whether the pool has ended, but for the thread that asks.
     pub fn is_last_thread(&self) -> bool {
         self.phase != Phase::Open && self.threads.len() == 1
-    }
-}
-
-impl Taken<Entry> {
-    /// Fires `aio_pool-get`: out of the lock, so a trace may show it after a later step of the same queue.
-    #[inline(always)]
-    pub fn announce(self) -> Arc<dyn Job> {
-        probes::get(|| (self.job.port, self.length as i32));
-        self.job.job
     }
 }

@@ -4,11 +4,11 @@
 //! of a FIFO, the job would wait with it. So:
 //!
 //! 1. Whoever puts a job behind a busy worker calls the watch, unless it is up already.
-//! 2. The watch looks every [`PERIOD`]. Where jobs are queued, each worker that does one job for longer than [`PATIENCE`] is a suspect.
+//! 2. The watch looks every [`PERIOD`]. Where jobs wait, each worker that does what it took for longer than [`PATIENCE`] is a suspect.
 //! 3. It asks the system, out of the lock, which of the suspects sleep: one that works, or waits for a processor, needs no help.
-//! 4. Those that still do the same job are stuck now: no job is put behind them until they come back, and another worker is woken or
-//!    started in their place, which takes what stands in their queues.
-//! 5. When it has found nothing queued for a while, it sleeps until it is called.
+//! 4. Those that still do the same are stuck now: no job is put behind them until they come back, what they have in hand goes back to
+//!    their queues, and another worker is woken or started in their place, which takes what stands there.
+//! 5. When it has found nothing that waits for a while, it sleeps until it is called.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +62,7 @@ pub(super) fn run(shared: &Arc<Shared>) {
             continue;
         }
         state = wait_timeout(&shared.watch, state, PERIOD).0;
-        quiet = if state.queued() > 0 { 0 } else { quiet + 1 };
+        quiet = if state.waiting() > 0 { 0 } else { quiet + 1 };
         if quiet == QUIET {
             quiet = 0;
             state.watch.is_up = false;
@@ -91,12 +91,12 @@ struct Suspect {
 fn suspects(state: &mut shared::State, lane: Lane) -> Vec<Suspect> {
     let shared::LaneState { queues, workers, .. } = state.lane(lane);
     // A worker that was woken takes one of them.
-    if queues.queued() <= queues.count(|worker| worker == Doing::Woken) {
+    if queues.waiting() <= queues.count(|worker| worker == Doing::Woken) {
         return Vec::new();
     }
-    let suspects = queues.suspects(PATIENCE, Time::now()).into_iter().filter_map(|(queue, since)| {
+    let suspects = queues.suspects(PATIENCE, Time::now()).into_iter().filter_map(|(queue, turn)| {
         let thread = workers.get(queue)?.number?;
-        Some(Suspect { seat: shared::Seat { lane, queue }, doing: Doing::Busy(since), thread })
+        Some(Suspect { seat: shared::Seat { lane, queue }, doing: Doing::Busy(turn), thread })
     });
     suspects.collect()
 }
@@ -105,10 +105,11 @@ fn suspects(state: &mut shared::State, lane: Lane) -> Vec<Suspect> {
 fn relieve(shared: &Arc<Shared>, state: &mut shared::State, suspect: &Suspect) -> Wake {
     let shared::Seat { lane, queue } = suspect.seat;
     let queues = &mut state.lane(lane).queues;
-    let (true, Doing::Busy(since)) = (queues.doing(queue) == suspect.doing, suspect.doing) else {
+    let (true, Doing::Busy(turn)) = (queues.doing(queue) == suspect.doing, suspect.doing) else {
         return Wake::default();
     };
-    queues.set(queue, Doing::Stuck(since));
+    queues.set(queue, Doing::Stuck(turn));
+    queues.give_back(queue);
     match queues.idle() {
         Some(idle) => state.wake(shared::Seat { lane, queue: idle }),
         None => {

@@ -3,41 +3,48 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::asleep::{Sleeps, ThreadNumber};
+use super::asleep::{ThreadNumber, Waits};
 use super::clock::Time;
 use super::contain::contain;
-use super::pace;
-use super::queue::Taken;
+use super::hand::Hand;
+use super::pace::WAKE_UP;
 use super::shared::{Entry, Seat, Shared};
+use crate::probes::aio_pool as probes;
 use crate::sync::Condvar;
 
 /// How a job went.
 pub(super) struct Served {
     pub service: Duration,
-    /// Whether the thread slept in it for longer than it takes to wake another one.
+    /// Whether the thread waited in it for what another one need not wait for.
     pub slept: bool,
 }
 
 /// Does one job after the other until the pool ends.
-pub(super) fn run(shared: &Arc<Shared>, seat: Seat, bell: &Condvar) {
+pub(super) fn run(shared: &Arc<Shared>, seat: Seat, bell: &Condvar, hand: &Hand<Entry>) {
     shared.arrive(seat, ThreadNumber::current());
-    let mut sleeps = Sleeps::begin();
-    // How often it slept for want of a job since `sleeps` was asked.
-    let mut waits = 0;
-    let mut last = None;
-    while let Some(taken) = shared.next(seat, bell, last, &mut waits) {
-        let begun = taken.begun;
-        work(taken);
-        let service = Time::now().since(begun);
-        let is_long = service > pace::WAKE_UP;
-        let slept = is_long && sleeps.are_more_than(std::mem::take(&mut waits));
-        last = Some(Served { service, slept });
+    let mut waits = Waits::begin();
+    // How often it slept for want of a job since `waits` was asked.
+    let mut idle = 0;
+    let mut served = Vec::new();
+    while let Some(mut begun) = shared.next(seat, bell, &mut served, &mut idle) {
+        while work(shared, seat, hand) {
+            let ended = Time::now();
+            let service = ended.since(begun);
+            begun = ended;
+            // Asked for few works only: it is a system call.
+            let slept =
+                service > WAKE_UP && waits.were_for_others(service > seat.lane.nap(), std::mem::take(&mut idle));
+            served.push(Served { service, slept });
+        }
     }
 }
 
-/// Does one job.
-pub(super) fn work(taken: Taken<Entry>) {
-    let job = taken.announce();
+/// Does the next job of a hand, if there is one. Fires `aio_pool-get` before: out of the pool's lock, so a trace may show it after a later
+/// step of the same queue.
+pub(super) fn work(shared: &Shared, seat: Seat, hand: &Hand<Entry>) -> bool {
+    let Some(Entry { port, job, .. }) = hand.pop() else { return false };
+    probes::get(|| (port, shared.length(seat)));
     // A job contains its work by itself; this is for wakers, and for what is dropped with the job.
     contain(move || job.run());
+    true
 }

@@ -94,10 +94,11 @@ impl Entered {
 /// An operation with its work: from [`Operation::enter`] to its settlement.
 ///
 /// The buffer goes with it to the worker and comes back with the answer, also with that of a failure.
+#[repr(C)]
 pub(crate) struct Operation<F, B, T> {
+    job: Option<(F, B)>,
     entered: Entered,
     request: Request,
-    job: Option<(F, B)>,
     answer: PhantomData<fn() -> T>,
 }
 

@@ -1,4 +1,4 @@
-//! Linux: a thread's state from procfs, its voluntary context switches from getrusage(2).
+//! Linux: a thread's state from procfs, what it waited for from getrusage(2).
 
 use std::fs;
 use std::mem::MaybeUninit;
@@ -24,31 +24,30 @@ impl ThreadNumber {
     }
 }
 
-/// Counts how often this thread went to sleep of itself.
-pub(in super::super) struct Sleeps {
-    seen: libc::c_long,
+/// What this thread waited for, from one question to the next.
+pub(in super::super) struct Waits {
+    seen: libc::rusage,
 }
 
-impl Sleeps {
-    pub fn begin() -> Sleeps {
-        Sleeps { seen: voluntary_switches() }
+impl Waits {
+    pub fn begin() -> Waits {
+        Waits { seen: usage_of_this_thread() }
     }
 
-    /// Whether it slept more often, since the last question, than so many times.
-    pub fn are_more_than(&mut self, times: libc::c_long) -> bool {
-        let before = std::mem::replace(&mut self.seen, voluntary_switches());
-        self.seen - before > times
+    /// Whether it read from a disk; or, where its work took long, slept more than so many times.
+    pub fn were_for_others(&mut self, is_long: bool, times: libc::c_long) -> bool {
+        let before = std::mem::replace(&mut self.seen, usage_of_this_thread());
+        self.seen.ru_inblock > before.ru_inblock || is_long && self.seen.ru_nvcsw - before.ru_nvcsw > times
     }
 }
 
-fn voluntary_switches() -> libc::c_long {
-    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+fn usage_of_this_thread() -> libc::rusage {
+    let mut usage = MaybeUninit::zeroed();
     // SAFETY: it writes a whole rusage; where it fails the zeroes stay, which are one, too.
-    let usage = unsafe {
+    unsafe {
         libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
         usage.assume_init()
-    };
-    usage.ru_nvcsw
+    }
 }
 
 #[cfg(test)]
@@ -77,9 +76,11 @@ mod tests {
 
     #[test]
     fn sleeps_are_counted() {
-        let mut sleeps = Sleeps::begin();
-        assert!(!sleeps.are_more_than(1000));
+        let mut waits = Waits::begin();
+        assert!(!waits.were_for_others(true, 1000));
         thread::sleep(std::time::Duration::from_millis(1));
-        assert!(sleeps.are_more_than(0));
+        assert!(waits.were_for_others(true, 0));
+        thread::sleep(std::time::Duration::from_millis(1));
+        assert!(!waits.were_for_others(false, 0));
     }
 }

@@ -4,4 +4,4 @@
 #[cfg_attr(not(target_os = "linux"), path = "other.rs")]
 mod system;
 
-pub(super) use system::{Sleeps, ThreadNumber};
+pub(super) use system::{ThreadNumber, Waits};

@@ -13,14 +13,14 @@ impl ThreadNumber {
     }
 }
 
-pub(in super::super) struct Sleeps;
+pub(in super::super) struct Waits;
 
-impl Sleeps {
-    pub fn begin() -> Sleeps {
-        Sleeps
+impl Waits {
+    pub fn begin() -> Waits {
+        Waits
     }
 
-    pub fn are_more_than(&mut self, _: libc::c_long) -> bool {
-        true
+    pub fn were_for_others(&mut self, is_long: bool, _: libc::c_long) -> bool {
+        is_long
     }
 }

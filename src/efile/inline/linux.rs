@@ -13,6 +13,7 @@
 use std::fs::{File, Metadata};
 use std::io::IoSliceMut;
 use std::path::Path;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Statx};
@@ -25,8 +26,8 @@ pub(super) use super::file_systems::{learn, refuses_reads};
 
 /// Whether reads of files with these flags may be attempted on this kernel.
 pub(super) fn can_read(flags: i32) -> bool {
-    !OFlags::from_bits_retain(flags as _).contains(OFlags::DIRECT)
-        && reads_are_right(rustix::system::uname().release().to_bytes())
+    static KERNEL: LazyLock<bool> = LazyLock::new(|| reads_are_right(rustix::system::uname().release().to_bytes()));
+    !OFlags::from_bits_retain(flags as _).contains(OFlags::DIRECT) && *KERNEL
 }
 
 fn reads_are_right(release: &[u8]) -> bool {
@@ -105,11 +106,13 @@ pub(crate) fn read_file(path: &Path) -> Attempt<Vec<u8>> {
     if !can_read(0) || stat_refuses_reads(&stat) {
         return Err(Miss::Refused);
     }
-    // One more, so that there is room for the end of the file to be seen.
+    let file = open_to_read(path, OFlags::CLOEXEC)?;
+    // One more, so that a file that has grown is seen.
     let mut bytes = vec![0; size + 1];
-    match read_at(&open_regular(path, OFlags::CLOEXEC)?, &mut bytes, 0)? {
-        count if count <= size => {
-            bytes.truncate(count);
+    // Where there is less than was asked for, the file may be cached no further.
+    match read_some(&file, &mut bytes, 0)? {
+        count if count == size => {
+            bytes.truncate(size);
             Ok(bytes)
         }
         _ => Err(Miss::NotCached),
@@ -124,9 +127,13 @@ fn look_up_regular(path: &Path, follow: OFlags) -> Attempt<Statx> {
 
 /// Opens what was found to be a regular file, for reading.
 fn open_regular(path: &Path, flags: OFlags) -> Attempt<File> {
-    let file = open_cached(path, flags | OFlags::NONBLOCK)?;
+    let file = open_to_read(path, flags)?;
     rustix::fs::fcntl_setfl(&file, OFlags::empty()).map_err(|_| Miss::NotCached)?;
     Ok(file)
+}
+
+fn open_to_read(path: &Path, flags: OFlags) -> Attempt<File> {
+    open_cached(path, flags | OFlags::NONBLOCK)
 }
 
 /// What a name of a local file system leads to.

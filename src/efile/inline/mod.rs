@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::aio_pool::{Fault, Work};
+use crate::aio_pool::{Fault, Lane, Work};
 
 pub(crate) use system::{can_open, metadata, open, read_file, symlink_metadata};
 
@@ -102,6 +102,10 @@ pub(super) struct Lesson(pub(super) File);
 
 impl Work for Lesson {
     type Output = ();
+
+    fn lane(&self) -> Lane {
+        Lane::Slow
+    }
 
     fn run(&mut self) {
         system::learn(&self.0);

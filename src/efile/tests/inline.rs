@@ -64,7 +64,10 @@ fn finish_now<F: Future>(future: F) -> Option<F::Output> {
 }
 
 fn open(pool: &Pool, driver: &Driver, path: &Path) -> File {
-    finish(pool, OpenOptions::new().read(true).open_with(driver, path)).unwrap()
+    let file = finish(pool, OpenOptions::new().read(true).open_with(driver, path)).unwrap();
+    // The driver learns of what kind the file system is.
+    while pool.run_one() {}
+    file
 }
 
 #[test]

@@ -84,6 +84,7 @@ fn the_place_is_marked() {
     assert_eq!(lines.next(), Some("  läden::f(ä) if\u{fffd} ß > 5 && ä > 1"));
     assert_eq!(lines.next(), Some("                ^"));
     assert_eq!(lines.next(), None);
+    assert!(error("f(x) if x >").to_string().ends_with("\n             ^"));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 use super::super::evaluate::MOST_TEXT;
 use super::*;
 use crate::__traced_value as value;
-use crate::breakpoint::value::Plain;
+use crate::breakpoint::value::{Plain, Variant};
 
 struct Bomb;
 
@@ -68,6 +68,7 @@ fn guards() {
         ("!(a / 0 == 1)", false),
         ("a + b * 2 == 1", true),
         ("(a + b) * 2 == 8", true),
+        ("(a + 1) * (a - 2) * (b - 1) == -160", true),
         ("a - 1 - 1 == 5", true),
         ("a % 4 == 3 && -a % 4 == -3 && -(b) == 3", true),
         ("170141183460469231731687303715884105727 + a > 0", false),
@@ -121,6 +122,10 @@ fn what_is_not_seen_fails_the_guard_and_is_never_printed() {
         }
         assert!(meets("f(x) if true || x == 7", &[value]) && meets("f(x)", &[value]));
     }
+    let (hidden, some) = (Value::HIDDEN, Value::HIDDEN.within(Variant::Some));
+    for [x, y] in [[hidden, some], [some, hidden], [hidden, hidden], [some, some]] {
+        assert!(!meets("f(x, y) if x != y || true", &[x, y]), "{x} {y}");
+    }
     assert!(meets("f(x) if x != None && x != true", &[value!(boxed)]));
     assert!(!meets("f(Some(x)) if x != None", &[value!(boxed)]));
 }
@@ -139,7 +144,10 @@ fn much_text_fails_the_guard() {
     assert!(meets("f(x) if contains(x, \"aa\")", &[value!(text)]));
     assert!(!meets("f(x) if contains(x, \"b\") || contains(x, \"a\")", &[value!(text)]));
     assert!(meets("f(x) if starts_with(x, \"a\") && ends_with(x, \"a\") && x > \"\" && x != \"a\"", &[value!(text)]));
-    assert!(!meets("f(x, y) if x == y && x == y", &[value!(text), value!(text)]));
+    for test in ["x == y", "starts_with(x, y)", "ends_with(x, y)", "contains(x, y)", "x <= y"] {
+        assert!(meets(&format!("f(x, y) if {test}"), &[value!(text), value!(text)]), "{test}");
+        assert!(!meets(&format!("f(x, y) if {test} && {test}"), &[value!(text), value!(text)]), "{test}");
+    }
 }
 
 #[test]

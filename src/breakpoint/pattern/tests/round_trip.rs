@@ -76,7 +76,11 @@ fn variant() -> impl Strategy<Value = Variant> {
 }
 
 fn value() -> impl Strategy<Value = Nested> {
-    let plain = prop_oneof![6 => constant().prop_map(|constant| Nested::of(&constant)), 1 => Just(Nested::Unknown)];
+    let plain = prop_oneof![
+        6 => (-3i128..4).prop_map(Nested::Integer),
+        6 => constant().prop_map(|constant| Nested::of(&constant)),
+        1 => Just(Nested::Unknown),
+    ];
     plain.prop_recursive(2, 3, 1, |inside| {
         (variant(), inside).prop_map(|(variant, inside)| Nested::In(variant, inside.into()))
     })
@@ -385,7 +389,7 @@ impl Call1 {
 }
 
 fn call() -> impl Strategy<Value = Call1> {
-    (prop::collection::vec(value(), 0..5), 0u64..4, prop::option::of(text())).prop_map(|(arguments, pid, tag)| Call1 {
+    (prop::collection::vec(value(), 6), 0u64..4, prop::option::of(text())).prop_map(|(arguments, pid, tag)| Call1 {
         arguments,
         pid,
         tag,
@@ -403,7 +407,8 @@ proptest! {
         prop_assert_eq!(syntax.guard.as_ref(), Some(&made.guard));
         prop_assert_eq!(&made.text[place], made.text.split_once(") if ").unwrap().1);
         let spec = MatchSpec::compile(&syntax).unwrap();
-        for call in &calls {
+        for (number, mut call) in calls.into_iter().enumerate() {
+            call.arguments.truncate(made.arity.least + [0, 0, 0, 1][number % 4]);
             let arguments: Vec<_> = call.arguments.iter().map(Nested::value).collect();
             let written = Written { arguments, pid: call.pid, tag: call.tag.as_deref(), thread: 1 };
             prop_assert_eq!(spec.evaluate(&written).is_some(), call.meets(&made), "{} of {:?}", made.text, call);

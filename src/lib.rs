@@ -56,7 +56,8 @@ pub mod writing_a_driver {}
 pub mod __traced {
     pub use crate::breakpoint::pattern::{Actions, Call, Flags, MatchSpec};
     pub use crate::breakpoint::value::{
-        Blind, ByDebug, ByInspect, ByShape, Inspect, Layer, Plain, Shape, Shell, Shown, Value, Variant,
+        Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Inspect, Layer, Plain,
+        Shape, Shell, Shown, Value, Variant,
     };
 }
 

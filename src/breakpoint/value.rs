@@ -10,7 +10,9 @@ use std::fmt;
 
 pub use inspect::Inspect;
 pub use shell::{Shell, Variant};
-pub use shown::{Blind, ByDebug, ByInspect, ByShape, Layer, Shape, Shown};
+pub use shown::{
+    Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Layer, Shape, Shown,
+};
 
 /// An argument or a returned value: a [`Plain`] one, and the `Some`, `Ok` and `Err` around it.
 #[derive(Clone, Copy, Debug)]

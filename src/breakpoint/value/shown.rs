@@ -4,7 +4,8 @@
 //! bounds hold: an [`Inspect`]ed value, else one with a [`Shape`], else one with `Debug`, else any. So nobody has to write anything for
 //! their types, and in a generic function it is the bounds of its parameters that count.
 //!
-//! A shape is looked into from where the type is known, so by the macro: two variants deep, behind which only exact values are seen.
+//! A shape is looked into where the type is known, so by the macro, and one variant deep: each further one doubles what the compiler has
+//! to do for every argument. What is inside is again seen exactly, or printed, or named.
 
 use std::fmt::Debug;
 use std::rc::Rc;
@@ -18,21 +19,11 @@ use super::{Inspect, Plain, Value, Variant};
 macro_rules! __traced_value {
     ($place:expr) => {{
         #[allow(unused_imports)]
-        use $crate::__traced::{Blind as _, ByDebug as _, ByInspect as _, ByShape as _, Shown, Value};
-        (&&&&Shown(&$place)).value(
-            |one| {
-                (&&&&Shown(one)).value(
-                    |one| (&&&&Shown(one)).value(Value::opaque, Value::opaque),
-                    |two| (&&&&Shown(two)).value(Value::opaque, Value::opaque),
-                )
-            },
-            |two| {
-                (&&&&Shown(two)).value(
-                    |one| (&&&&Shown(one)).value(Value::opaque, Value::opaque),
-                    |two| (&&&&Shown(two)).value(Value::opaque, Value::opaque),
-                )
-            },
-        )
+        use $crate::__traced::{
+            Blind as _, ByDebug as _, ByInspect as _, ByShape as _, Inside, InsideBlind as _, InsideByDebug as _,
+            InsideByInspect as _, Shown,
+        };
+        (&&&&Shown(&$place)).value(|one| (&&&Inside(one)).inside(), |two| (&&&Inside(two)).inside())
     }};
 }
 
@@ -165,6 +156,49 @@ pub trait Blind<'a> {
 impl<'a, T> Blind<'a> for Shown<'a, T> {
     #[inline]
     fn value(&self, _: impl FnOnce(&'a ()) -> Value<'a>, _: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a> {
+        Value::opaque(self.0)
+    }
+}
+
+/// What is in an `Option` or a `Result` that is to be shown.
+#[derive(Debug)]
+pub struct Inside<'a, T>(pub &'a T);
+
+/// The way of values that are known exactly.
+pub trait InsideByInspect<'a> {
+    /// The value.
+    fn inside(&self) -> Value<'a>;
+}
+
+impl<'a, T: Inspect> InsideByInspect<'a> for &&Inside<'a, T> {
+    #[inline]
+    fn inside(&self) -> Value<'a> {
+        self.0.inspect()
+    }
+}
+
+/// The way of values that can be printed.
+pub trait InsideByDebug<'a> {
+    /// The value.
+    fn inside(&self) -> Value<'a>;
+}
+
+impl<'a, T: Debug> InsideByDebug<'a> for &Inside<'a, T> {
+    #[inline]
+    fn inside(&self) -> Value<'a> {
+        Value::of(Plain::Debug(self.0))
+    }
+}
+
+/// The way of all others.
+pub trait InsideBlind<'a> {
+    /// The value.
+    fn inside(&self) -> Value<'a>;
+}
+
+impl<'a, T> InsideBlind<'a> for Inside<'a, T> {
+    #[inline]
+    fn inside(&self) -> Value<'a> {
         Value::opaque(self.0)
     }
 }

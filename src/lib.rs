@@ -18,6 +18,7 @@
 //! - [`fs`]: `tokio::fs`'s shape, on the file driver in [`efile`], on the pool of I/O threads in [`aio_pool`].
 //! - [`tag`]: user tags that follow a task; [`process`]: pids, and tasks that have one.
 //! - [`user_trace`]: the application's own events, [`p!`].
+//! - [`trace`]: functions with the attribute [`traced`], traced by pattern while the program runs.
 //! - [`probes`]: what the build makes of `provider.d`; [`sdt`]: what it is made of, for provider definitions of your own
 //!   ([`include_provider!`]).
 //! - [`writing_a_driver`]: your own blocking work on the pool, seen as file operations are.
@@ -59,8 +60,53 @@ pub mod __traced {
         Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Inspect, Layer, Plain,
         Shape, Shell, Shown, Value, Variant,
     };
+    pub use crate::breakpoint::{Guard, Hit, Site, body, hit, hit_future, promised};
 }
 
+/// Makes a function one that can be traced while the program runs; see [`trace`]. While nobody does, it costs one compare
+/// and one jump that is not taken.
+///
+/// Functions, methods, generic and asynchronous functions can have it; nothing else is to be called or registered. On an
+/// `impl` or `trait` block it is for every function with a body in it, but for `const` ones.
+///
+/// A function's name is `crate::module::Type::function/arity`, where the receiver counts as an argument. A method that has
+/// the attribute by itself has no type in its name unless `in` says one. A generic function is one function.
+///
+/// | option | meaning |
+/// |---|---|
+/// | `in = Type` | the type whose method it is |
+/// | `skip(a, b)`, `secret(a)` | arguments that are not looked at, and never shown |
+/// | `caller` | adds `#[track_caller]`, so that events can tell where the function was called |
+/// | `off` | in a block: this function is not traced |
+///
+/// Of a function with `#[track_caller]` the end is seen, but neither the value nor a panic's message.
+///
+/// ```
+/// # struct Cart(Vec<u32>);
+/// #[dyntrace::traced]
+/// impl Cart {
+///     fn total(&self, discount: u32) -> Option<u32> {
+///         self.0.iter().sum::<u32>().checked_sub(discount)
+///     }
+///
+///     #[traced(secret(card))]
+///     async fn pay(&mut self, card: &str) -> bool {
+///         self.0.clear();
+///         !card.is_empty()
+///     }
+/// }
+/// # assert_eq!(Cart(vec![3, 4]).total(2), Some(5));
+/// ```
+///
+/// What runs while a program is compiled cannot be traced:
+///
+/// ```compile_fail
+/// #[dyntrace::traced]
+/// const fn answer() -> u32 {
+///     42
+/// }
+/// ```
+pub use dyntrace_macros::traced;
 #[doc(no_inline)]
 pub use probe::probe;
 #[doc(no_inline)]

@@ -34,6 +34,11 @@ impl Pid {
         // Relaxed: only that numbers differ matters.
         Pid(LAST.fetch_add(1, Ordering::Relaxed) + 1)
     }
+
+    /// The number in the middle.
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
 }
 
 impl fmt::Display for Pid {

@@ -1,3 +1,5 @@
-//! Tracing of a running program's functions: which ones, by [`Pattern`].
+//! Tracing of a running program's functions: those with the attribute [`traced`](crate::traced), by [`Pattern`], in
+//! [`Session`]s.
 
 pub use crate::breakpoint::pattern::{Pattern, PatternError};
+pub use crate::breakpoint::{Count, Error, Event, Function, Info, Kind, Limits, PatternInfo, Session, Text};

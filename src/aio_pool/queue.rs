@@ -167,8 +167,7 @@ impl<J> Queues<J> {
         let hand = self.hand(worker);
         let jobs = &mut self.of_worker[queue].jobs;
         let count = most.min(jobs.len());
-        jobs.iter().take(count).for_each(note);
-        hand.fill(jobs, count);
+        hand.fill(jobs.drain(..count).inspect(note));
         self.queued -= count;
         count
     }

@@ -1,4 +1,81 @@
-//! Trace settings: which functions are traced, for whom, and what is done when one is called.
+//! Trace settings: which functions are traced, for whom, and what is done when one is called; set and removed without
+//! stopping a thread.
+//!
+//! Each function with the attribute [`traced`](crate::traced) has a [site](site::Site), and each site a *word*. The first
+//! thing that the function does is to compare that word with zero, and zero is all there is while nobody traces it. A word
+//! that is set points to the function's [generic breakpoint](generic_bp::GenericBp). That holds two *generations* of what
+//! is to be done there; `ACTIVE`, one index for all breakpoints, says which of them is in force. The other one is *staged*.
+//!
+//! # A hit
+//!
+//! A function that finds its word set runs [`hit`]: it pins its thread ([`thread_progress`](crate::thread_progress)),
+//! reads the word *again* (the one that it saw may lead to a breakpoint that is freed), reads `ACTIVE`, and takes a
+//! reference of what that generation says. Then it unpins. Arguments are looked at and the body is run outside of the pin, since
+//! both are code of others, which may take as long as it likes. The end of the call goes by the reference that was taken at its
+//! beginning: whoever saw the call sees its end, and nobody else.
+//!
+//! # A setting
+//!
+//! Whoever sets or removes breakpoints goes through these steps ([`setting`]), at all sites that are concerned together:
+//!
+//! 1. Acquire the permission to change what runs. Whoever else wants it waits in line, asleep.
+//! 2. Make a breakpoint for each site that has none, with both generations disabled. No word leads to it yet.
+//! 3. Write the staging generation of all breakpoints that are concerned; one that is to be removed becomes disabled.
+//! 4. Wait for thread progress. *What it is for:* whoever follows a word that step 5 writes, or the index that step 7 writes,
+//!    sees what steps 2 and 3 have written, without a barrier of its own.
+//! 5. Write the words of the new breakpoints. Who hits one now finds a disabled generation, and runs the function.
+//! 6. Wait. *What it is for:* when the index changes, all threads see all words: the setting is in force everywhere from one
+//!    instant on, as nearly as threads can tell. (Skipped where step 5 wrote nothing.)
+//! 7. Commit: one store to `ACTIVE`.
+//! 8. Wait. *What it is for:* nobody is left that reads the generation that was active, so that it may be written.
+//! 9. Clear the words of the breakpoints that are disabled now.
+//! 10. Wait. *What it is for:* nobody is left that found the breakpoint in a word. (Skipped where step 9 cleared nothing.)
+//! 11. Consolidate: make the staging generation what the active one is, so that the next commit changes nothing but what is
+//!     staged for it.
+//! 12. Free the breakpoints that are disabled.
+//! 13. Release the permission.
+//!
+//! A setting that is dropped before step 7 goes back: it clears the words that it wrote, waits, frees its breakpoints, and
+//! makes the staging generation of the others what the active one is. Dropped later, it is completed. The maintenance thread does
+//! either. Steps that go over many sites give way to other tasks now and then.
+//!
+//! # Limits
+//!
+//! - A panic that leaves a traced function is caught and goes on. A forced unwinding (`pthread_exit` in a function that is
+//!   being traced) cannot be caught, and ends the process.
+//! - A traced function in a signal handler: events take nothing from the heap but what a user tag or `Debug` takes. The first
+//!   count of a thread does.
+//! - A child of a fork has its parent's breakpoints, but no thread for its parent's tracers: to the child all those sessions are
+//!   over.
 
+mod cell;
+mod check;
+mod counters;
+mod data;
+mod error;
+mod event;
+mod future;
+mod generic_bp;
+mod hit;
+mod index;
+#[cfg(all(loom, test))]
+mod models;
 pub mod pattern;
+mod progress;
+mod section;
+mod session;
+mod setting;
+mod shared;
+mod site;
+mod text;
+mod tracer;
 pub mod value;
+
+pub use error::Error;
+pub use event::{Event, Kind};
+pub use future::hit_future;
+pub use hit::{Guard, Hit, hit};
+pub use session::{Count, Info, PatternInfo, Session};
+pub use shared::Limits;
+pub use site::{Function, Site, body, promised};
+pub use text::Text;

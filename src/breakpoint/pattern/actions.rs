@@ -16,6 +16,8 @@ pub struct Actions {
     pub exception: bool,
     /// The call is counted.
     pub count: bool,
+    /// The calls are counted, and the time that they take added up.
+    pub time: bool,
     /// Flags that the calling process gets.
     pub set: Flags,
     /// Flags that the calling process loses.
@@ -31,7 +33,7 @@ pub struct Flags {
     pub silent: bool,
 }
 
-const ACTIONS: &str = "an action: message, silent, caller, return, exception, count, set(flag) or clear(flag)";
+const ACTIONS: &str = "an action: message, silent, caller, return, exception, count, time, set(flag) or clear(flag)";
 
 impl Actions {
     /// The list of actions that comes next.
@@ -48,6 +50,7 @@ impl Actions {
                 Some("return") => actions.return_ = true,
                 Some("exception") => actions.exception = true,
                 Some("count") => actions.count = true,
+                Some("time") => actions.time = true,
                 Some("set") => actions.set.parse(&mut ahead)?,
                 Some("clear") => actions.clear.parse(&mut ahead)?,
                 _ => return Err(cursor.expected(ACTIONS)),

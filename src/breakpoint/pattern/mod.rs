@@ -50,7 +50,7 @@ use path::Path;
 /// unary      = ( "!" | "-" ) unary | literal | name | "pid" | "tag" | "thread" | "<0." number ".0>"
 ///            | ( "starts_with" | "ends_with" | "contains" ) "(" guard "," guard ")" | "(" guard ")"
 ///
-/// action     = "message" | "silent" | "caller" | "return" | "exception" | "count"
+/// action     = "message" | "silent" | "caller" | "return" | "exception" | "count" | "time"
 ///            | ( "set" | "clear" ) "(" ( "call" | "silent" ) ")"
 /// ```
 ///
@@ -84,6 +84,7 @@ use path::Path;
 /// | `return` | an event when the function returns, with the value |
 /// | `exception` | an event when it panics |
 /// | `count` | the call is counted |
+/// | `time` | the call is counted, and the time that it takes added up |
 /// | `set(call)`, `clear(call)` | from now on the calls of this process are traced, or not |
 /// | `set(silent)`, `clear(silent)` | from now on the calls of this process send no events, or do |
 ///

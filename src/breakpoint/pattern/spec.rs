@@ -92,6 +92,11 @@ impl MatchSpec {
         })
     }
 
+    /// Whether every call meets it, of functions that the pattern selects.
+    pub fn takes_all(&self) -> bool {
+        self.arguments.is_empty() && self.guard.is_empty()
+    }
+
     /// What is done about a call that meets the pattern.
     pub fn actions(&self) -> Actions {
         self.actions

@@ -1,0 +1,193 @@
+//! One function: what is put around its body.
+//!
+//! ```text
+//! fn price(order: &Order, qty: u32) -> Cents {
+//!     static SITE: Site = ...;
+//!     let body = move |hit| -> Cents {
+//!         if let Some(hit) = hit { hit.call(&[order's value, qty's value]) }
+//!         let order = order;
+//!         let qty = qty;
+//!         ...the body as it was written...
+//!     };
+//!     if SITE is set { return hit(body, |result| result's value, &SITE) }    // out of line
+//!     body(None)
+//! }
+//! ```
+//!
+//! The closure has the arguments moved into it, and only it borrows them: so that where nothing is set, the compiler keeps
+//! them in the registers that they came in. They are bound anew inside, in their order, and dropped as ever.
+//!
+//! Of an asynchronous function the closure returns the future; of one with `#[track_caller]`, whose callees would take
+//! the closure for their caller, there is no closure but a guard.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::spanned::Spanned;
+use syn::visit_mut::VisitMut;
+use syn::{Attribute, Block, Error, FnArg, Pat, Result, ReturnType, Signature, Type, parse_quote, parse2};
+
+use crate::options::Options;
+
+pub fn instrument(
+    attributes: &mut Vec<Attribute>,
+    signature: &mut Signature,
+    body: &mut Block,
+    within: Option<&str>,
+    options: &Options,
+) -> Result<()> {
+    refuse(signature, options)?;
+    let tracks_caller = options.caller || attributes.iter().any(|attribute| attribute.path().is_ident("track_caller"));
+    if options.caller && !attributes.iter().any(|attribute| attribute.path().is_ident("track_caller")) {
+        attributes.push(parse_quote!(#[track_caller]));
+    }
+    let arguments = arguments(signature, options)?;
+    let site = site(signature, &arguments, within);
+    let values = arguments.iter().map(|argument| &argument.value);
+    let bindings = arguments.iter().map(|argument| &argument.binding);
+    let statements = &body.stmts;
+    let written = quote!(#(#bindings)* #(#statements)*);
+    let call = quote! {
+        if let ::core::option::Option::Some(__dyntrace_hit) = __dyntrace_hit {
+            __dyntrace_hit.call(&[#(#values),*]);
+        }
+    };
+    let result = result(&signature.output);
+    let parameter = quote!(__dyntrace_hit: ::core::option::Option<&mut ::dyntrace::__traced::Hit>);
+    let of_result = match &result {
+        Some(_) => quote!(|__dyntrace_result| ::dyntrace::__traced_value!(*__dyntrace_result)),
+        // What is never returned has no value.
+        None => quote!(|_| ::dyntrace::__traced::Value::HIDDEN),
+    };
+    let inside = if tracks_caller {
+        quote! {
+            let mut __dyntrace_guard = ::dyntrace::__traced::Guard::new();
+            ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, {
+                let __dyntrace_hit = __dyntrace_guard.hit(&__DYNTRACE_SITE, ::core::panic::Location::caller());
+                #call
+            });
+            #written
+        }
+    } else if signature.asyncness.is_some() {
+        // Never run, but it says what type the future answers with, before its body is looked at.
+        let promise = result.as_ref().map(|of| quote!(if false { return ::dyntrace::__traced::promised::<#of>(); }));
+        quote! {
+            let __dyntrace_body = ::dyntrace::__traced::body(move |#parameter| {
+                #call
+                async move { #promise #written }
+            });
+            if __DYNTRACE_SITE.is_set() {
+                return ::dyntrace::__traced::hit_future(__dyntrace_body, #of_result, &__DYNTRACE_SITE).await;
+            }
+            __dyntrace_body(::core::option::Option::None).await
+        }
+    } else {
+        let arrow = result.as_ref().map(|of| quote!(-> #of));
+        quote! {
+            let __dyntrace_body = ::dyntrace::__traced::body(move |#parameter| #arrow { #call #written });
+            ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, {
+                return ::dyntrace::__traced::hit(__dyntrace_body, #of_result, &__DYNTRACE_SITE);
+            });
+            __dyntrace_body(::core::option::Option::None)
+        }
+    };
+    if result.is_none() {
+        // The calls of the closure are of type `!`, too.
+        attributes.push(parse_quote!(#[allow(clippy::diverging_sub_expression)]));
+    }
+    *body = parse2(quote!({ #site #inside }))?;
+    Ok(())
+}
+
+fn refuse(signature: &Signature, options: &Options) -> Result<()> {
+    if let Some(token) = &signature.constness {
+        return Err(Error::new(token.span, "a const fn cannot be traced: it also runs while the program is compiled"));
+    }
+    if let Some(variadic) = &signature.variadic {
+        return Err(Error::new(variadic.span(), "a function with C's variable arguments cannot be traced"));
+    }
+    match &signature.asyncness {
+        Some(token) if options.caller => Err(Error::new(
+            token.span,
+            "`caller` is for functions that are not async: those are called by who polls them",
+        )),
+        _ => Ok(()),
+    }
+}
+
+struct Argument {
+    name: String,
+    /// Makes a value of it.
+    value: TokenStream,
+    /// Binds it as the function's author has written it.
+    binding: TokenStream,
+}
+
+/// Gives each argument a name of its own, and says what is to be done with it.
+fn arguments(signature: &mut Signature, options: &Options) -> Result<Vec<Argument>> {
+    let mut unknown: Vec<&Ident> = options.hidden.iter().collect();
+    let mut arguments = Vec::new();
+    for (place, input) in signature.inputs.iter_mut().enumerate() {
+        let (name, ident, binding) = match input {
+            FnArg::Receiver(receiver) => {
+                let this = Ident::new("self", receiver.self_token.span);
+                ("self".to_owned(), this, quote!())
+            }
+            FnArg::Typed(typed) => {
+                let pattern = &typed.pat;
+                let (name, ident) = match &**pattern {
+                    Pat::Ident(bound) if bound.by_ref.is_none() && bound.subpat.is_none() => {
+                        (bound.ident.to_string(), bound.ident.clone())
+                    }
+                    _ => ("_".to_owned(), format_ident!("__dyntrace_{}", place, span = Span::mixed_site())),
+                };
+                let binding = quote!(let #pattern = #ident;);
+                *typed.pat = parse_quote!(#ident);
+                (name, ident, binding)
+            }
+        };
+        unknown.retain(|named| **named != name);
+        let value = if options.hidden.iter().any(|hidden| *hidden == name) {
+            quote!(::dyntrace::__traced::Value::HIDDEN)
+        } else {
+            quote!(::dyntrace::__traced_value!(#ident))
+        };
+        arguments.push(Argument { name, value, binding });
+    }
+    match unknown.first() {
+        Some(name) => Err(Error::new(name.span(), "the function has no argument of this name")),
+        None => Ok(arguments),
+    }
+}
+
+fn site(signature: &Signature, arguments: &[Argument], within: Option<&str>) -> TokenStream {
+    let within = within.map(|of| format!("::{of}")).unwrap_or_default();
+    let function = signature.ident.to_string();
+    let name = format!("{within}::{}/{}", function.trim_start_matches("r#"), arguments.len());
+    // `line!()` would be the attribute's, so that the functions of a block had all the same.
+    let line = u32::try_from(signature.ident.span().unwrap().line()).unwrap_or(0);
+    let names = arguments.iter().map(|argument| &argument.name);
+    quote!(::dyntrace::__traced_site!(__DYNTRACE_SITE, #name, #line, [#(#names),*]);)
+}
+
+/// The type that the closure is told to return. Parts that only the body can tell are left to the compiler.
+fn result(output: &ReturnType) -> Option<Type> {
+    struct Hidden;
+    impl VisitMut for Hidden {
+        fn visit_type_mut(&mut self, of: &mut Type) {
+            if let Type::ImplTrait(_) = of {
+                *of = parse_quote!(_);
+            } else {
+                syn::visit_mut::visit_type_mut(self, of);
+            }
+        }
+    }
+    match output {
+        ReturnType::Default => Some(parse_quote!(())),
+        ReturnType::Type(_, of) if matches!(**of, Type::Never(_)) => None,
+        ReturnType::Type(_, of) => {
+            let mut of = (**of).clone();
+            Hidden.visit_type_mut(&mut of);
+            Some(of)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Why a trace setting was not made.
+
+use super::index::Index;
+use super::pattern::{Pattern, PatternError};
+
+/// Why a trace setting was not made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text is no pattern.
+    #[error("reading the pattern: {0}")]
+    Pattern(#[from] PatternError),
+    /// No function has such a name and number of arguments.
+    #[error("`{pattern}` names none of the {traced} traced functions of this program{}", meant(near))]
+    NoFunction {
+        /// The pattern.
+        pattern: String,
+        /// How many functions can be named.
+        traced: usize,
+        /// Names that may have been meant.
+        near: Vec<&'static str>,
+    },
+    /// The session has ended: by its limits, a panic of its tracer or a fork.
+    #[error("setting a pattern of a session that is over; start another one")]
+    Over,
+    /// Some functions have as many patterns as they can have.
+    #[error(
+        "{left} functions have {most} patterns already; close sessions that are needed no more (the others are set)"
+    )]
+    TooManyPatterns {
+        /// How many a function can have, those of all sessions.
+        most: usize,
+        /// How many functions the pattern is not set at.
+        left: usize,
+    },
+    /// There are as many counters as there can be.
+    #[error("counting at more than {most} functions at once; name fewer, or close sessions that count")]
+    TooManyCounters {
+        /// How many there can be, of all sessions.
+        most: usize,
+    },
+    /// Actions of patterns that sessions do not know.
+    #[error("the actions `set` and `clear` are not served; name processes by Session::process")]
+    ProcessFlags,
+}
+
+impl Error {
+    pub(super) fn no_function(pattern: &Pattern) -> Error {
+        let index = Index::get();
+        Error::NoFunction {
+            pattern: pattern.to_string(),
+            traced: index.names().count(),
+            near: pattern.nearest(index.names()),
+        }
+    }
+}
+
+fn meant(near: &[&str]) -> String {
+    match near {
+        [] => String::new(),
+        near => format!("; near it: {}", near.join(", ")),
+    }
+}

@@ -1,0 +1,74 @@
+//! What a tracer is told.
+
+use std::fmt;
+use std::panic::Location;
+use std::time::{Duration, SystemTime};
+
+use super::site::Function;
+use super::text::Text;
+use crate::process::Pid;
+use crate::tag::Tag;
+
+/// Something that happened at a traced function.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Event {
+    /// What happened.
+    pub kind: Kind,
+    /// Where.
+    pub function: &'static Function,
+    /// The process that ran it.
+    pub process: Pid,
+    /// The number of the thread that ran it; see [`thread_number`](crate::process::thread_number).
+    pub thread: i32,
+    /// The user tag of the process.
+    pub tag: Option<Tag>,
+    /// When.
+    pub time: SystemTime,
+    /// The arguments of a call, the value of a return, the message of a panic.
+    pub text: Text,
+    /// The time since the call. `None` for calls.
+    pub took: Option<Duration>,
+    /// How much of that an asynchronous function was being polled. `None` for others, and for calls.
+    pub polled: Option<Duration>,
+    /// Where the function was called, if it is `#[track_caller]` and the pattern asks for it.
+    /// For calls only.
+    pub caller: Option<&'static Location<'static>>,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The function was called; an asynchronous one: polled for the first time.
+    Call,
+    /// It returned.
+    Return,
+    /// A panic left it.
+    Panic,
+    /// It was asynchronous, and dropped before it completed.
+    Cancelled,
+}
+
+/// One line: what happened, where, with what, and how long it took.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.function.path();
+        match self.kind {
+            Kind::Call => write!(f, "call   {path}({})", self.text),
+            Kind::Return => write!(f, "return {path} -> {}", self.text),
+            Kind::Panic => write!(f, "panic  {path}: {}", self.text),
+            Kind::Cancelled => write!(f, "cancelled {path}"),
+        }?;
+        if let Some(caller) = self.caller {
+            write!(f, "  from {}:{}", caller.file(), caller.line())?;
+        }
+        if let Some(took) = self.took {
+            write!(f, "  {} us", took.as_micros())?;
+        }
+        match self.polled {
+            Some(polled) => write!(f, ", polled {} us", polled.as_micros()),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Asynchronous functions: called when they are first polled, ended when they complete, panic or are dropped.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use super::hit::Hit;
+use super::site::Site;
+use super::value::Value;
+
+/// Runs the body, and tells whoever wants to know.
+#[doc(hidden)]
+pub async fn hit_future<F: Future>(
+    body: impl FnOnce(Option<&mut Hit>) -> F,
+    value: impl Fn(&F::Output) -> Value<'_>,
+    site: &'static Site,
+) -> F::Output {
+    match Hit::begin(site, None) {
+        None => body(None).await,
+        Some(mut hit) => {
+            let future = body(Some(&mut hit));
+            let (result, ended) = Traced { future, hit: Some(hit), polled: Duration::ZERO }.await;
+            ended.tell(|| value(&result));
+            result
+        }
+    }
+}
+
+pin_project_lite::pin_project! {
+    struct Traced<F> {
+        #[pin]
+        future: F,
+        // Until it has ended.
+        hit: Option<Hit>,
+        polled: Duration,
+    }
+
+    impl<F> PinnedDrop for Traced<F> {
+        fn drop(this: Pin<&mut Self>) {
+            let this = this.project();
+            if let Some(hit) = this.hit.take() {
+                hit.cancelled(*this.polled);
+            }
+        }
+    }
+}
+
+struct Ended {
+    hit: Hit,
+    polled: Duration,
+}
+
+impl Ended {
+    fn tell<'a>(&self, value: impl Fn() -> Value<'a>) {
+        self.hit.returned(Some(self.polled), value);
+    }
+}
+
+impl<F: Future> Future for Traced<F> {
+    type Output = (F::Output, Ended);
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let begun = Instant::now();
+        // A future that panicked is not polled again, and the panic goes on.
+        let answer = catch_unwind(AssertUnwindSafe(|| this.future.poll(cx)));
+        *this.polled += begun.elapsed();
+        let result = match answer {
+            Ok(answer) => ready!(answer),
+            Err(payload) => {
+                panicked(this.hit, *this.polled, &*payload);
+                resume_unwind(payload)
+            }
+        };
+        let hit = this.hit.take().expect("a future is not polled after it has ended");
+        Poll::Ready((result, Ended { hit, polled: *this.polled }))
+    }
+}
+
+fn panicked(hit: &mut Option<Hit>, polled: Duration, payload: &(dyn Any + Send)) {
+    if let Some(hit) = hit.take() {
+        hit.panicked(Some(polled), payload);
+    }
+}

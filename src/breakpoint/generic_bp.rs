@@ -1,0 +1,122 @@
+//! The generic breakpoint: both generations of what is done where a function is hit, and which of them is in force.
+//!
+//! Whoever has the permission writes the staging generation, and the word; see the numbered steps of the room.
+
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use super::cell::UnsafeCell;
+use super::data::BpData;
+use super::site::Site;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::global;
+use crate::thread_progress::pin;
+
+// The index of the generation that hits go by, of every breakpoint.
+global! {
+    static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+}
+
+/// One function's breakpoint.
+#[doc(hidden)]
+pub struct GenericBp {
+    generations: [UnsafeCell<Generation>; 2],
+}
+
+/// `None`: disabled.
+type Generation = Option<Arc<BpData>>;
+
+// SAFETY: the generations are shared by the rules above: hits read the active one, pinned; one writer writes the other.
+unsafe impl Send for GenericBp {}
+// SAFETY: as above.
+unsafe impl Sync for GenericBp {}
+
+/// Runs `read` on what the site's breakpoint does now. `None` if it has none, or a disabled one.
+#[inline]
+pub(super) fn with_active<R>(site: &Site, read: impl FnOnce(&Arc<BpData>) -> R) -> Option<R> {
+    let _pinned = pin()?;
+    // Only now: the word that the function saw may belong to a breakpoint that is freed.
+    // Acquire: who sees the word sees the breakpoint. Partner: `Bp::publish`.
+    let bp = site.word().load(Ordering::Acquire);
+    // SAFETY: published as a whole; taken out of the word before it is freed, with a wait between for who is pinned (10).
+    let bp = unsafe { bp.as_ref() }?;
+    // Relaxed: the waits of steps 4 and 8 keep the order.
+    bp.generations[ACTIVE.load(Ordering::Relaxed)].with(|generation| {
+        // SAFETY: while this thread is pinned, nobody writes the generation that it has found active (8).
+        unsafe { &*generation }.as_ref().map(read)
+    })
+}
+
+/// Step 7: what is staged is in force, everywhere.
+pub(super) fn commit() {
+    // Only the holder of the permission writes it. Relaxed: see `with_active`.
+    let active = ACTIVE.load(Ordering::Relaxed);
+    ACTIVE.store(1 - active, Ordering::Relaxed);
+}
+
+/// A breakpoint in the hands of who has the permission.
+pub(super) struct Bp(NonNull<GenericBp>);
+
+// SAFETY: what it points to may be used from any thread.
+unsafe impl Send for Bp {}
+// SAFETY: as above; only one task has the permission.
+unsafe impl Sync for Bp {}
+
+impl Bp {
+    /// A new one, which no site has: both generations disabled.
+    pub(super) fn new() -> Bp {
+        Bp(NonNull::from(Box::leak(Box::new(GenericBp {
+            generations: [UnsafeCell::new(None), UnsafeCell::new(None)],
+        }))))
+    }
+
+    /// The site's. The caller has the permission, and uses nothing of it afterwards.
+    pub(super) fn of(site: &Site) -> Option<Bp> {
+        // Acquire: another thread may have had the permission then.
+        NonNull::new(site.word().load(Ordering::Acquire)).map(Bp)
+    }
+
+    fn generation(&self, index: usize) -> &UnsafeCell<Generation> {
+        // SAFETY: freed by `free` only.
+        &unsafe { self.0.as_ref() }.generations[index]
+    }
+
+    pub(super) fn active(&self) -> Generation {
+        // SAFETY: only the holder of the permission writes, which is who asks.
+        self.generation(ACTIVE.load(Ordering::Relaxed)).with(|generation| unsafe { (*generation).clone() })
+    }
+
+    /// Steps 3 and 11: writes the generation that is not active.
+    pub(super) fn stage(&self, new: Generation) {
+        let staging = 1 - ACTIVE.load(Ordering::Relaxed);
+        // SAFETY: no hit reads it: who found it active before the last commit has been waited for (8, 10).
+        let before = self.generation(staging).with_mut(|generation| unsafe { ptr::replace(generation, new) });
+        drop(before);
+    }
+
+    /// Step 5: the site's word leads to it.
+    pub(super) fn publish(&self, site: &Site) {
+        // Release: with `with_active`.
+        site.word().store(self.0.as_ptr(), Ordering::Release);
+    }
+
+    /// Step 9: the site's word leads nowhere.
+    pub(super) fn retract(site: &Site) {
+        site.word().store(ptr::null_mut(), Ordering::Relaxed);
+    }
+
+    /// Step 12.
+    ///
+    /// # Safety
+    ///
+    /// It is in no site's word, and every thread that may have found it there has been waited for.
+    pub(super) unsafe fn free(self) {
+        // SAFETY: leaked by `new`; as the caller promises, nobody else has it.
+        let bp = unsafe { Box::from_raw(self.0.as_ptr()) };
+        for generation in &bp.generations {
+            // Written, so that models see it when somebody still reads.
+            // SAFETY: as above.
+            generation.with_mut(|generation| unsafe { *generation = None });
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! What happens when a function finds its site set.
+
+use std::any::Any;
+use std::cell::{Cell, OnceCell};
+use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::data::{BpData, Entry, Flags};
+use super::event::{Event, Kind};
+use super::generic_bp::with_active;
+use super::pattern::Call;
+use super::site::Site;
+use super::text::Text;
+use super::value::Value;
+use crate::process::{self, Pid};
+use crate::tag::Tag;
+
+thread_local! {
+    /// Whether this thread is rendering for a tracer, or is a tracer's: then functions run untraced.
+    static BUSY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A call that somebody wants to know of. It holds what its breakpoint did when it began, so that whoever saw the call
+/// sees its end, and nobody else does.
+#[doc(hidden)]
+pub struct Hit {
+    site: &'static Site,
+    data: Arc<BpData>,
+    /// The entries that want its end, a bit for each.
+    wanted: u64,
+    /// Set where `wanted` is.
+    began: Option<Instant>,
+    caller: Option<&'static Location<'static>>,
+}
+
+/// Runs the body, and tells whoever wants to know.
+///
+/// The site comes last, so that what the body holds stays in the registers in which it came to the function: where nothing
+/// is set, nothing has to be moved either.
+#[cold]
+#[inline(never)]
+#[doc(hidden)]
+pub fn hit<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Value<'_>, site: &'static Site) -> R {
+    let Some(mut hit) = Hit::begin(site, None) else { return body(None) };
+    // What the body left half changed nobody sees: the panic goes on.
+    match catch_unwind(AssertUnwindSafe(|| body(Some(&mut hit)))) {
+        Ok(result) => {
+            hit.returned(None, || value(&result));
+            result
+        }
+        Err(payload) => {
+            hit.panicked(None, &*payload);
+            resume_unwind(payload)
+        }
+    }
+}
+
+impl Hit {
+    /// Counts the call. `None` if that is all.
+    pub(super) fn begin(site: &'static Site, caller: Option<&'static Location<'static>>) -> Option<Hit> {
+        // Only what is quick: no code of others runs while the thread is pinned.
+        let data = with_active(site, |data| {
+            let mut wants_more = false;
+            for entry in &data.entries {
+                wants_more |= entry.begin();
+            }
+            wants_more.then(|| Arc::clone(data))
+        })??;
+        let is_traced = !BUSY.try_with(Cell::get).unwrap_or(true);
+        is_traced.then_some(Hit { site, data, wanted: 0, began: None, caller })
+    }
+
+    /// Tells of the call, and finds out who wants its end.
+    pub fn call(&mut self, arguments: &[Value<'_>]) {
+        let seen = Seen::new(arguments);
+        let mut text = None;
+        for (number, entry) in self.data.entries.iter().enumerate() {
+            if !entry.takes(&seen) {
+                continue;
+            }
+            if entry.flags.contains(Flags::CALL) {
+                entry.session.offer(|| {
+                    let text = text.get_or_insert_with(|| seen.render()).clone();
+                    let caller = self.caller.filter(|_| entry.flags.contains(Flags::CALLER));
+                    Event { caller, ..self.event(Kind::Call, text) }
+                });
+            }
+            if entry.flags.intersects(Flags::RETURN | Flags::PANIC | Flags::TIME) {
+                self.wanted |= 1 << number;
+            }
+        }
+        if self.wanted != 0 {
+            self.began = Some(Instant::now());
+        }
+    }
+
+    pub(super) fn returned<'a>(&self, polled: Option<Duration>, value: impl Fn() -> Value<'a>) {
+        self.ended(Kind::Return, Flags::RETURN, polled, || render(|text| write!(text, "{}", value())));
+    }
+
+    pub(super) fn cancelled(&self, polled: Duration) {
+        self.ended(Kind::Cancelled, Flags::RETURN, Some(polled), Text::new);
+    }
+
+    pub(super) fn panicked(&self, polled: Option<Duration>, payload: &(dyn Any + Send)) {
+        let message = payload.downcast_ref::<&str>().copied();
+        let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        self.panicked_with(polled, message.unwrap_or("a value that is no text"));
+    }
+
+    fn panicked_with(&self, polled: Option<Duration>, message: &str) {
+        self.ended(Kind::Panic, Flags::PANIC, polled, || render(|text| text.write_str(message)));
+    }
+
+    fn ended(&self, kind: Kind, flag: Flags, polled: Option<Duration>, text: impl Fn() -> Text) {
+        let Some(began) = self.began else { return };
+        let took = began.elapsed();
+        let mut event = None;
+        for (number, entry) in self.data.entries.iter().enumerate() {
+            if self.wanted & 1 << number == 0 {
+                continue;
+            }
+            if let Some(counter) = entry.counter.as_ref().filter(|_| entry.flags.contains(Flags::TIME)) {
+                counter.add(0, took.as_nanos() as u64);
+            }
+            if entry.flags.contains(flag) {
+                entry.session.offer(|| {
+                    let event =
+                        event.get_or_insert_with(|| Event { took: Some(took), polled, ..self.event(kind, text()) });
+                    event.clone()
+                });
+            }
+        }
+    }
+
+    fn event(&self, kind: Kind, text: Text) -> Event {
+        Event {
+            kind,
+            function: self.site.function(),
+            process: process::current(),
+            thread: process::thread_number(),
+            tag: crate::get_tag(),
+            time: SystemTime::now(),
+            text,
+            took: None,
+            polled: None,
+            caller: None,
+        }
+    }
+}
+
+impl Entry {
+    /// Counts, if it counts every call. Whether there is more to do.
+    fn begin(&self) -> bool {
+        if self.takes_all {
+            self.count();
+            return self.flags != Flags::COUNT;
+        }
+        self.processes.is_none() || self.is_for(process::current())
+    }
+
+    /// Whether this is a call that it is about. Counts it, if that was not done at the beginning.
+    fn takes(&self, call: &Seen<'_>) -> bool {
+        if self.takes_all {
+            return true;
+        }
+        let is_for = self.processes.is_none() || self.is_for(call.process());
+        let takes = is_for && self.pattern.match_spec().evaluate(call).is_some();
+        if takes {
+            self.count();
+        }
+        takes
+    }
+
+    fn count(&self) {
+        if let Some(counter) = &self.counter {
+            counter.count();
+        }
+    }
+}
+
+/// A call, as far as patterns look at it.
+struct Seen<'a> {
+    arguments: &'a [Value<'a>],
+    /// Once they have been asked for.
+    process: OnceCell<Pid>,
+    tag: OnceCell<Option<Tag>>,
+}
+
+impl<'a> Seen<'a> {
+    fn new(arguments: &'a [Value<'a>]) -> Seen<'a> {
+        Seen { arguments, process: OnceCell::new(), tag: OnceCell::new() }
+    }
+
+    fn process(&self) -> Pid {
+        *self.process.get_or_init(process::current)
+    }
+
+    fn render(&self) -> Text {
+        render(|text| {
+            for (number, argument) in self.arguments.iter().enumerate() {
+                let comma = if number == 0 { "" } else { ", " };
+                write!(text, "{comma}{argument}")?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Call for Seen<'_> {
+    fn arguments(&self) -> &[Value<'_>] {
+        self.arguments
+    }
+
+    fn pid(&self) -> u64 {
+        self.process().number()
+    }
+
+    fn user_tag(&self) -> Option<&str> {
+        self.tag.get_or_init(crate::get_tag).as_deref()
+    }
+
+    fn thread(&self) -> u64 {
+        process::thread_number().unsigned_abs().into()
+    }
+}
+
+/// Has the current thread run functions untraced from now on: for a tracer's.
+pub(super) fn untraced_thread() {
+    BUSY.set(true);
+}
+
+/// Renders what others wrote the code for: bounded, and whatever that does.
+fn render(write: impl FnOnce(&mut Text) -> std::fmt::Result) -> Text {
+    let mut text = Text::new();
+    let before = BUSY.replace(true);
+    // An error is a text that is cut; a panic ends the text where it is, half a text is one.
+    let outcome = catch_unwind(AssertUnwindSafe(|| write(&mut text)));
+    if let Err(payload) = outcome {
+        let _ = text.write_str("<panicked>");
+        // It may panic when it is dropped.
+        std::mem::forget(payload);
+    }
+    BUSY.set(before);
+    text
+}
+
+/// The way of functions with `#[track_caller]`: their ends are seen, their values not.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct Guard {
+    hit: Option<Hit>,
+    was_panicking: bool,
+}
+
+impl Guard {
+    /// For a call that nobody wants to know of, so far.
+    #[inline(always)]
+    pub fn new() -> Guard {
+        Guard { hit: None, was_panicking: false }
+    }
+
+    /// The call, if somebody wants to know of it.
+    #[cold]
+    #[inline(never)]
+    pub fn hit(&mut self, site: &'static Site, caller: &'static Location<'static>) -> Option<&mut Hit> {
+        self.was_panicking = thread::panicking();
+        self.hit = Hit::begin(site, Some(caller));
+        self.hit.as_mut()
+    }
+}
+
+impl Drop for Guard {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if let Some(hit) = self.hit.take() {
+            hit.unguarded(self.was_panicking);
+        }
+    }
+}
+
+impl Hit {
+    #[cold]
+    #[inline(never)]
+    fn unguarded(self, was_panicking: bool) {
+        if thread::panicking() && !was_panicking {
+            self.panicked_with(None, "(the message is its caller's)");
+        } else {
+            self.returned(None, || Value::HIDDEN);
+        }
+    }
+}

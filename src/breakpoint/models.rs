@@ -1,0 +1,151 @@
+//! Models: every order of steps of a writer and its readers. Loom reports whoever reads a generation while it is written, or
+//! a breakpoint while it is freed.
+//!
+//! The writer goes through the whole sequence of a setting, and waits with its thread. What models of thread progress cannot
+//! show, these cannot either.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, atomic};
+use std::task::{Context, Poll, Waker};
+
+use super::data::Entry;
+use super::generic_bp::with_active;
+use super::setting::{Edit, sequence};
+use super::shared::{Limits, Shared};
+use super::site::{Function, Site};
+use crate::sync::thread;
+
+const FUNCTION: &Function = &Function::new("model::function/0", "", 0, &[]);
+
+fn model(interrupted: usize, model: impl Fn() + Send + Sync + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(interrupted);
+    builder.check(model);
+}
+
+fn new_site() -> &'static Site {
+    Box::leak(Box::new(Site::new(FUNCTION)))
+}
+
+/// How many entries the function finds.
+fn hit(site: &'static Site) -> usize {
+    if site.is_set() { with_active(site, |data| data.entries.len()).unwrap_or(0) } else { 0 }
+}
+
+fn entry() -> Entry {
+    let (events, _) = sync_channel(1);
+    let shared = Arc::new(Shared::new(Limits::default(), events));
+    Entry::new(shared, Arc::new("**".parse().unwrap()), None)
+}
+
+/// Sees to it that the sites have `entries` entries.
+fn set(sites: &[&'static Site], entries: usize, is_abandoned: &Arc<AtomicBool>) -> usize {
+    let edit: Edit = Box::new(move |_, before| {
+        let more = (before.len()..entries).map(|_| entry());
+        Some(before.iter().take(entries).cloned().chain(more).collect())
+    });
+    let mut sequence = pin!(sequence(sites.to_vec(), edit, Arc::clone(is_abandoned)));
+    match sequence.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(changed) => changed,
+        Poll::Pending => unreachable!("here waits block, and nobody else wants the permission"),
+    }
+}
+
+fn never() -> Arc<AtomicBool> {
+    Arc::default()
+}
+
+#[test]
+fn loom_breakpoint_is_added_and_removed_under_two_readers() {
+    model(2, || {
+        let site = new_site();
+        let readers = [(); 2].map(|()| thread::spawn(move || assert!(hit(site) <= 1)));
+        set(&[site], 1, &never());
+        assert_eq!(hit(site), 1);
+        set(&[site], 0, &never());
+        assert_eq!(hit(site), 0);
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+}
+
+#[test]
+fn loom_breakpoint_is_updated_under_two_readers() {
+    model(2, || {
+        let site = new_site();
+        set(&[site], 1, &never());
+        let readers = [(); 2].map(|()| {
+            thread::spawn(move || {
+                let first = hit(site);
+                assert!(first == 1 || first == 2);
+                assert!(hit(site) >= first, "what was set is not unset");
+            })
+        });
+        set(&[site], 2, &never());
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        set(&[site], 0, &never());
+    });
+}
+
+/// Whoever has seen one of two sites set sees the other one set, too.
+#[test]
+fn loom_breakpoint_sites_are_set_at_one_instant() {
+    model(2, || {
+        let sites = [new_site(), new_site()];
+        let readers = [sites, [sites[1], sites[0]]].map(|[one, other]| {
+            thread::spawn(move || {
+                if hit(one) == 1 {
+                    assert_eq!(hit(other), 1);
+                }
+            })
+        });
+        set(&sites, 1, &never());
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        set(&sites, 0, &never());
+    });
+}
+
+/// A breakpoint that is not concerned stays as it is through the settings of others.
+#[test]
+fn loom_breakpoint_of_others_stays() {
+    model(2, || {
+        let [site, other] = [new_site(), new_site()];
+        set(&[other], 1, &never());
+        let readers = [(); 2].map(|()| thread::spawn(move || assert_eq!(hit(other), 1)));
+        set(&[site], 1, &never());
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        set(&[site, other], 0, &never());
+    });
+}
+
+/// Abandoned at any time: set as a whole or not at all, and nothing is in the way of the next one.
+#[test]
+fn loom_breakpoint_setting_is_abandoned() {
+    model(2, || {
+        let [site, updated] = [new_site(), new_site()];
+        set(&[updated], 1, &never());
+        let is_abandoned = never();
+        let setter = {
+            let is_abandoned = Arc::clone(&is_abandoned);
+            thread::spawn(move || {
+                thread::yield_now();
+                is_abandoned.store(true, atomic::Ordering::Relaxed);
+            })
+        };
+        let reader = thread::spawn(move || {
+            let seen = hit(updated);
+            assert!(seen == 1 || seen == 2);
+            assert!(hit(site) <= 2);
+        });
+        let changed = set(&[site, updated], 2, &is_abandoned);
+        let expected = if changed == 2 { [2, 2] } else { [0, 1] };
+        assert_eq!([site, updated].map(hit), expected);
+        // The next commit brings nothing back of what was abandoned.
+        set(&[new_site()], 1, &never());
+        assert_eq!([site, updated].map(hit), expected);
+        setter.join().unwrap();
+        reader.join().unwrap();
+    });
+}

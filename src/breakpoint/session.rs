@@ -1,0 +1,275 @@
+//! Sessions: who wants to know what, of whom.
+
+use std::fmt;
+use std::io;
+use std::mem;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::counters::Counter;
+use super::data::{BpData, Entry, Flags};
+use super::event::Event;
+use super::index::Index;
+use super::pattern::{self, Pattern};
+use super::setting::{Edit, Setting, slice};
+use super::shared::{Limits, Shared, notice_forks};
+use super::site::{Function, Site};
+use super::{Error, tracer};
+use crate::process::Pid;
+use crate::thread_progress;
+
+/// Trace settings that belong together: patterns, processes and a tracer, independent of all other sessions.
+///
+/// Setting and removing stops no thread. A session's breakpoints are removed when it is dropped, in the background.
+///
+/// ```
+/// use std::sync::mpsc;
+///
+/// use dyntrace::trace::{Limits, Session};
+///
+/// #[dyntrace::traced]
+/// fn price(order: &str, quantity: u32) -> Result<u32, String> {
+///     quantity.checked_mul(5).ok_or_else(|| format!("{order}: too many"))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (send, events) = mpsc::channel();
+/// let session = Session::start(Limits::default(), move |event| {
+///     let _ = send.send(event.clone());
+/// })?;
+/// let functions = session.pattern("**::price(_, qty) if qty > 100 do return").await?;
+/// assert_eq!(functions, 1);
+/// price("req-17", 250)?;
+/// price("req-18", 7)?;
+/// let info = session.close().await;
+/// assert_eq!(info.delivered, 2);
+/// assert_eq!(&*events.recv()?.text, r#""req-17", 250"#);
+/// assert_eq!(&*events.recv()?.text, "Ok(1250)");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Session {
+    shared: Arc<Shared>,
+    settings: Mutex<Settings>,
+}
+
+#[derive(Default)]
+struct Settings {
+    patterns: Vec<Set>,
+    processes: Option<Arc<[Pid]>>,
+}
+
+/// A pattern that was set.
+struct Set {
+    pattern: Arc<Pattern>,
+    functions: usize,
+    counters: Vec<(&'static Function, Arc<Counter>)>,
+}
+
+/// What a session has done so far.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Info {
+    /// Its patterns, in the order in which they were set.
+    pub patterns: Vec<PatternInfo>,
+    /// The processes whose calls it looks at: all, if there is no list.
+    pub processes: Option<Vec<Pid>>,
+    /// Events that its tracer was told.
+    pub delivered: u64,
+    /// Events that were lost since too many waited for the tracer.
+    pub dropped: u64,
+    /// Events that were left out since there were too many in a second.
+    pub limited: u64,
+    /// Whether it has ended: by its limits, by a panic of its tracer, or since it is closed.
+    pub is_over: bool,
+}
+
+/// A pattern of a session.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PatternInfo {
+    /// As it was written.
+    pub pattern: String,
+    /// How many functions it names.
+    pub functions: usize,
+}
+
+/// What was counted of one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Count {
+    /// The function.
+    pub function: &'static Function,
+    /// Calls that have begun.
+    pub calls: u64,
+    /// Time from the call to the end, of those that have ended; zero where no pattern wants it.
+    pub time: Duration,
+}
+
+impl Session {
+    /// Starts a session without patterns. `tracer` is told of events in their order on a thread of its own; functions that
+    /// it calls run untraced, though they are counted. If it panics, the session ends.
+    ///
+    /// # Errors
+    ///
+    /// There is no thread to be had, or no memory.
+    pub fn start(limits: Limits, tracer: impl FnMut(&Event) + Send + 'static) -> io::Result<Session> {
+        thread_progress::prepare()?;
+        notice_forks()?;
+        Ok(Session { shared: tracer::start(limits, tracer)?, settings: Mutex::default() })
+    }
+
+    /// Traces the functions that `pattern` names, and answers how many there are. It is in force everywhere when this
+    /// answers, from one instant on. A call that several patterns of a session take is told once for each.
+    ///
+    /// Nobody waits meanwhile but the caller: for its turn among all who change trace settings, and for threads that are in
+    /// the middle of a hit. If it is dropped before it has answered, the pattern is set nowhere or everywhere.
+    ///
+    /// # Errors
+    ///
+    /// The pattern cannot be read, names no function, or the session is over; and where something is exhausted.
+    pub async fn pattern(&self, pattern: &str) -> Result<usize, Error> {
+        let pattern: Arc<Pattern> = Arc::new(pattern.parse()?);
+        let actions = pattern.match_spec().actions();
+        if actions.set != pattern::Flags::default() || actions.clear != pattern::Flags::default() {
+            return Err(Error::ProcessFlags);
+        }
+        let sites = Index::get().selected(&pattern).await;
+        if sites.is_empty() {
+            return Err(Error::no_function(&pattern));
+        }
+        let functions = sites.len();
+        let counters = self.counters(&sites, actions.into()).await?;
+        let processes = {
+            let mut settings = self.settings();
+            let named = sites.iter().map(|site| site.function());
+            let counters = named.zip(counters.iter().cloned()).collect();
+            settings.patterns.push(Set { pattern: Arc::clone(&pattern), functions, counters });
+            settings.processes.clone()
+        };
+        // First, so that who removes the session finds all that may be set by then.
+        self.shared.sites().extend(&sites);
+        let new = Entry::new(Arc::clone(&self.shared), pattern, processes);
+        let mut counters = counters.into_iter();
+        let edit: Edit = Box::new(move |_, before| {
+            let new = Entry { counter: counters.next(), ..new.clone() };
+            let may_set = !new.session.state.is_over() && before.len() < BpData::ENTRIES;
+            may_set.then(|| before.iter().cloned().chain([new]).collect())
+        });
+        let set = Setting::new(sites, edit).await;
+        match functions - set {
+            0 => Ok(functions),
+            _ if self.shared.state.is_over() => Err(Error::Over),
+            left => Err(Error::TooManyPatterns { most: BpData::ENTRIES, left }),
+        }
+    }
+
+    /// From now on only calls of the processes named so are looked at. Answers when it is in force, as
+    /// [`pattern`](Session::pattern) does.
+    pub async fn process(&self, process: Pid) {
+        let processes: Arc<[Pid]> = {
+            let mut settings = self.settings();
+            let named = settings.processes.iter().flat_map(|named| named.iter().copied());
+            let processes: Arc<[Pid]> = named.chain([process]).collect();
+            settings.processes.insert(processes).clone()
+        };
+        let session = Arc::clone(&self.shared);
+        let edit: Edit = Box::new(move |_, before| {
+            let mut after = before.to_vec();
+            for entry in after.iter_mut().filter(|entry| Arc::ptr_eq(&entry.session, &session)) {
+                entry.restrict(&processes);
+            }
+            Some(after)
+        });
+        Setting::new(self.shared.distinct_sites(), edit).await;
+    }
+
+    /// What it has done so far.
+    pub fn info(&self) -> Info {
+        let settings = self.settings();
+        let state = &self.shared.state;
+        let pattern = |set: &Set| PatternInfo { pattern: set.pattern.to_string(), functions: set.functions };
+        Info {
+            patterns: settings.patterns.iter().map(pattern).collect(),
+            processes: settings.processes.as_ref().map(|processes| processes.to_vec()),
+            delivered: state.delivered.load(Ordering::Acquire),
+            dropped: state.dropped.load(Ordering::Relaxed),
+            limited: state.limited.load(Ordering::Relaxed),
+            is_over: state.is_over(),
+        }
+    }
+
+    /// What its patterns have counted so far, by function: exactly, for calls that whoever asks knows to have begun or
+    /// ended. Nobody is stopped for it.
+    pub fn counts(&self) -> Vec<Count> {
+        let settings = self.settings();
+        let counters = settings.patterns.iter().flat_map(|set| &set.counters);
+        let counted = counters.map(|(function, counter)| {
+            let counts = counter.read();
+            Count { function, calls: counts.calls, time: Duration::from_nanos(counts.time) }
+        });
+        counted.collect()
+    }
+
+    /// Ends the session: removes its breakpoints, and answers when its tracer has been told all.
+    pub async fn close(self) -> Info {
+        let state = &self.shared.state;
+        state.end();
+        remove(&self.shared).await;
+        // Acquire: with the tracer's thread. It may count before its sender does.
+        let is_behind = || state.delivered.load(Ordering::Acquire) < state.sent.load(Ordering::Acquire);
+        while is_behind() && !state.is_of_parent() {
+            state.all_delivered.notified().await;
+        }
+        self.info()
+    }
+
+    async fn counters(&self, sites: &[&'static Site], flags: Flags) -> Result<Vec<Arc<Counter>>, Error> {
+        let mut counters = Vec::new();
+        if flags.intersects(Flags::COUNT | Flags::TIME) {
+            for number in 0..sites.len() {
+                counters.push(Arc::new(Counter::new()?));
+                slice(number).await;
+            }
+        }
+        Ok(counters)
+    }
+
+    /// Nothing panics under this lock.
+    fn settings(&self) -> MutexGuard<'_, Settings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Session {
+    /// Events that wait for the tracer are dropped.
+    fn drop(&mut self) {
+        self.shared.state.end();
+        self.shared.state.drop_events();
+        if !self.shared.sites().is_empty() {
+            let session = Arc::clone(&self.shared);
+            let _ = thread_progress::complete(async move { remove(&session).await });
+        }
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Session").field(&self.info()).finish()
+    }
+}
+
+/// Removes the breakpoints of a session that is over, which therefore gets no new ones.
+pub(super) async fn remove(session: &Arc<Shared>) {
+    let sites = session.distinct_sites();
+    let removed = Arc::clone(session);
+    let edit: Edit = Box::new(move |_, before| {
+        let is_other = |entry: &&Entry| !Arc::ptr_eq(&entry.session, &removed);
+        let after: Vec<_> = before.iter().filter(is_other).cloned().collect();
+        (after.len() < before.len()).then_some(after)
+    });
+    Setting::new(sites, edit).await;
+    mem::take(&mut *session.sites());
+}

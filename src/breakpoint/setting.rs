@@ -1,0 +1,155 @@
+//! The sequence that changes breakpoints. Its steps are those of the room's description.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, ready};
+
+use super::data::{BpData, Entry};
+use super::generic_bp::{Bp, commit};
+use super::progress::progress;
+use super::site::Site;
+use crate::thread_progress::{self, permission};
+
+/// Says what is to be done at a site instead of what is done there now; `None` for no change.
+pub(super) type Edit = Box<dyn FnMut(&'static Site, &[Entry]) -> Option<Vec<Entry>> + Send>;
+
+/// So many sites are changed before others get a turn.
+const SLICE: usize = 256;
+
+/// A change of breakpoints under way. If it is dropped before it is committed, it is undone, else it is completed: by
+/// others, in the background.
+#[must_use = "nothing is changed until it is polled"]
+pub(super) struct Setting {
+    /// `None` when it has ended.
+    sequence: Option<Pin<Box<dyn Future<Output = usize> + Send>>>,
+    is_abandoned: Arc<AtomicBool>,
+    was_polled: bool,
+}
+
+impl Setting {
+    /// Answers with the number of sites that have changed.
+    pub(super) fn new(sites: Vec<&'static Site>, edit: Edit) -> Setting {
+        let is_abandoned = Arc::new(AtomicBool::new(false));
+        let sequence = sequence(sites, edit, Arc::clone(&is_abandoned));
+        Setting { sequence: Some(Box::pin(sequence)), is_abandoned, was_polled: false }
+    }
+}
+
+impl Future for Setting {
+    type Output = usize;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<usize> {
+        self.was_polled = true;
+        let sequence = self.sequence.as_mut().expect("a future is not polled after it has ended");
+        let changed = ready!(sequence.as_mut().poll(cx));
+        self.sequence = None;
+        Poll::Ready(changed)
+    }
+}
+
+impl Drop for Setting {
+    fn drop(&mut self) {
+        if let Some(sequence) = self.sequence.take().filter(|_| self.was_polled) {
+            // Relaxed: who polls next is told by what hands the sequence over.
+            self.is_abandoned.store(true, Ordering::Relaxed);
+            // Without a thread for it, the future is dropped: what it would have done stays undone. A session that is over
+            // tells nothing, though its breakpoints stay.
+            let _ = thread_progress::complete(async {
+                sequence.await;
+            });
+        }
+    }
+}
+
+/// A breakpoint that the setting changes.
+struct Changed {
+    site: &'static Site,
+    bp: Bp,
+    /// Whether the site had none.
+    is_new: bool,
+    /// Whether there is something left to do at the site.
+    remains: bool,
+}
+
+pub(super) async fn sequence(sites: Vec<&'static Site>, mut edit: Edit, is_abandoned: Arc<AtomicBool>) -> usize {
+    let is_abandoned = || is_abandoned.load(Ordering::Relaxed);
+    let permission = permission::acquire().await; // 1
+    let mut changed = Vec::new();
+    for (number, site) in sites.into_iter().enumerate() {
+        changed.extend(stage(site, &mut edit)); // 2, 3
+        slice(number).await;
+    }
+    progress().await; // 4
+    if is_abandoned() {
+        abort(changed).await;
+        return 0;
+    }
+    for (number, Changed { site, bp, .. }) in changed.iter().enumerate().filter(|(_, changed)| changed.is_new) {
+        bp.publish(site); // 5
+        slice(number).await;
+    }
+    progress().await; // 6
+    if is_abandoned() {
+        abort(changed).await;
+        return 0;
+    }
+    commit(); // 7
+    progress().await; // 8
+    for (number, Changed { site, .. }) in changed.iter().enumerate().filter(|(_, changed)| !changed.remains) {
+        Bp::retract(site); // 9
+        slice(number).await;
+    }
+    if changed.iter().any(|changed| !changed.remains) {
+        progress().await; // 10
+    }
+    let count = changed.len();
+    for (number, Changed { bp, remains, .. }) in changed.into_iter().enumerate() {
+        if remains {
+            bp.stage(bp.active()); // 11
+        } else {
+            // SAFETY: retracted above, and waited for.
+            unsafe { bp.free() } // 12
+        }
+        slice(number).await;
+    }
+    drop(permission); // 13
+    count
+}
+
+fn stage(site: &'static Site, edit: &mut Edit) -> Option<Changed> {
+    let found = Bp::of(site);
+    let before = found.as_ref().and_then(Bp::active);
+    let after = BpData::new(edit(site, before.as_ref().map_or(&[], |data| &data.entries))?);
+    let (is_new, remains) = (found.is_none(), after.is_some());
+    if is_new && !remains {
+        return None;
+    }
+    let bp = found.unwrap_or_else(Bp::new); // 2
+    bp.stage(after); // 3
+    Some(Changed { site, bp, is_new, remains })
+}
+
+/// The way back from before the commit: the staging generation becomes what the active one is.
+async fn abort(changed: Vec<Changed>) {
+    for Changed { site, .. } in changed.iter().filter(|changed| changed.is_new) {
+        Bp::retract(site);
+    }
+    progress().await;
+    for Changed { bp, is_new, .. } in changed {
+        if is_new {
+            // SAFETY: retracted above, if it was published at all, and waited for.
+            unsafe { bp.free() }
+        } else {
+            bp.stage(bp.active());
+        }
+    }
+}
+
+/// Lets others run now and then.
+pub(super) async fn slice(number: usize) {
+    if number % SLICE == SLICE - 1 {
+        tokio::task::yield_now().await;
+    }
+}

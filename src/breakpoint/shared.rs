@@ -1,0 +1,174 @@
+//! What a session's breakpoints have of their session: whether it goes on, and where its events go.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use super::event::Event;
+use super::site::Site;
+use crate::thread_progress;
+
+/// Bounds of a session, so that tracing cannot sink the program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// How many events wait for the tracer at most; more are dropped, and counted. Each takes about 600 bytes.
+    pub waiting: usize,
+    /// How many events there are in a second at most; more are dropped, and counted.
+    pub per_second: Option<u32>,
+    /// The session ends after so many events.
+    pub events: Option<u64>,
+    /// The session ends after this time.
+    pub time: Option<Duration>,
+}
+
+impl Default for Limits {
+    /// 1024 events wait; nothing else is bounded.
+    fn default() -> Limits {
+        Limits { waiting: 1024, per_second: None, events: None, time: None }
+    }
+}
+
+pub(super) struct Shared {
+    pub(super) state: Arc<State>,
+    sites: Mutex<Vec<&'static Site>>,
+    /// The tracer's thread ends when the last of these is gone.
+    events: SyncSender<Event>,
+}
+
+/// What the tracer's thread has of the session, too.
+pub(super) struct State {
+    pub(super) limits: Limits,
+    pub(super) begun: Instant,
+    /// How often the process had been forked: a child has no thread for its parent's tracer.
+    forks: u32,
+    is_over: AtomicBool,
+    drops_events: AtomicBool,
+    /// The second since `begun` in the upper half, its events in the lower one.
+    second: AtomicU64,
+    admitted: AtomicU64,
+    pub(super) sent: AtomicU64,
+    pub(super) delivered: AtomicU64,
+    /// Dropped because too many waited.
+    pub(super) dropped: AtomicU64,
+    /// Dropped because there were too many in a second.
+    pub(super) limited: AtomicU64,
+    /// Told by the tracer's thread when it has delivered all that was sent.
+    pub(super) all_delivered: Notify,
+}
+
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+/// Has forks noticed from now on.
+pub(super) fn notice_forks() -> io::Result<()> {
+    extern "C" fn forked() {
+        FORKS.fetch_add(1, Ordering::Relaxed);
+    }
+    static NOTICED: AtomicBool = AtomicBool::new(false);
+    if !NOTICED.swap(true, Ordering::Relaxed) {
+        thread_progress::os::after_fork_in_child(forked)?;
+    }
+    Ok(())
+}
+
+impl Shared {
+    pub(super) fn new(limits: Limits, events: SyncSender<Event>) -> Shared {
+        let state = State {
+            limits,
+            begun: Instant::now(),
+            forks: FORKS.load(Ordering::Relaxed),
+            is_over: AtomicBool::new(false),
+            drops_events: AtomicBool::new(false),
+            second: AtomicU64::new(0),
+            admitted: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            delivered: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            limited: AtomicU64::new(0),
+            all_delivered: Notify::new(),
+        };
+        Shared { state: Arc::new(state), sites: Mutex::new(Vec::new()), events }
+    }
+
+    /// Where it may have breakpoints; some sites more than once. Nothing panics under this lock.
+    pub(super) fn sites(&self) -> MutexGuard<'_, Vec<&'static Site>> {
+        self.sites.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn distinct_sites(&self) -> Vec<&'static Site> {
+        let mut sites = self.sites().clone();
+        sites.sort_by_key(|site| std::ptr::from_ref(*site).addr());
+        sites.dedup_by_key(|site| std::ptr::from_ref(*site).addr());
+        sites
+    }
+
+    /// Gives the tracer what `event` makes, if the limits allow it. Never waits.
+    pub(super) fn offer(&self, event: impl FnOnce() -> Event) {
+        if self.state.admits() {
+            let counted = match self.events.try_send(event()) {
+                Ok(()) => &self.state.sent,
+                Err(_) => &self.state.dropped,
+            };
+            // Release: who reads it after a join or the like finds the event sent.
+            counted.fetch_add(1, Ordering::Release);
+        }
+    }
+}
+
+impl State {
+    /// Whether nothing is traced any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed) || self.is_of_parent()
+    }
+
+    /// Whether the session was started before the fork that made this process.
+    pub(super) fn is_of_parent(&self) -> bool {
+        self.forks != FORKS.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// What waits for the tracer is not delivered any more.
+    pub(super) fn drop_events(&self) {
+        self.drops_events.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn drops_events(&self) -> bool {
+        self.drops_events.load(Ordering::Relaxed)
+    }
+
+    fn admits(&self) -> bool {
+        if self.is_over() {
+            return false;
+        }
+        if self.limits.per_second.is_some_and(|most| !self.admits_in_second(most)) {
+            self.limited.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        match self.limits.events {
+            None => true,
+            Some(most) => {
+                let before = self.admitted.fetch_add(1, Ordering::Relaxed);
+                if before + 1 >= most {
+                    self.end();
+                }
+                before < most
+            }
+        }
+    }
+
+    fn admits_in_second(&self, most: u32) -> bool {
+        let now = self.begun.elapsed().as_secs() << 32;
+        let next = |word: u64| {
+            let count = if word >> 32 == now >> 32 { word & u64::from(u32::MAX) } else { 0 };
+            (count < u64::from(most)).then_some(now | (count + 1))
+        };
+        self.second.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
+    }
+}

@@ -1,0 +1,101 @@
+//! Sites: what each traced function has of its own.
+
+use std::fmt;
+
+use super::generic_bp::GenericBp;
+use super::hit::Hit;
+use crate::sync::atomic::{AtomicPtr, Ordering};
+
+/// A traced function's word, and what the function is; made by the attribute, one for each function.
+#[doc(hidden)]
+#[repr(C, align(16))]
+pub struct Site {
+    /// Null: run the function, nothing else. It comes first, where the function looks for it.
+    word: AtomicPtr<GenericBp>,
+    function: &'static Function,
+}
+
+/// A function with the attribute [`traced`](crate::traced).
+#[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Function {
+    /// `crate::module::Type::function/arity`. A receiver counts as an argument.
+    pub name: &'static str,
+    /// The source file that it is written in.
+    pub file: &'static str,
+    /// The line of its name there.
+    pub line: u32,
+    /// The names of its arguments; `_` for one that is taken apart where it is declared.
+    pub arguments: &'static [&'static str],
+}
+
+impl Function {
+    /// For the attribute.
+    #[doc(hidden)]
+    pub const fn new(
+        name: &'static str,
+        file: &'static str,
+        line: u32,
+        arguments: &'static [&'static str],
+    ) -> Function {
+        Function { name, file, line, arguments }
+    }
+
+    /// The name without the arity.
+    pub fn path(&self) -> &'static str {
+        self.name.rsplit_once('/').map_or(self.name, |(path, _)| path)
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl Site {
+    /// For the attribute.
+    #[cfg(not(loom))]
+    pub const fn new(function: &'static Function) -> Site {
+        Site { word: AtomicPtr::new(std::ptr::null_mut()), function }
+    }
+
+    /// Loom's atomics are made while a model runs.
+    #[cfg(loom)]
+    pub fn new(function: &'static Function) -> Site {
+        Site { word: AtomicPtr::new(std::ptr::null_mut()), function }
+    }
+
+    /// Whether there is more to do than to run the function. What is followed is what a hit reads again, pinned.
+    #[inline(always)]
+    pub fn is_set(&self) -> bool {
+        !self.word.load(Ordering::Relaxed).is_null()
+    }
+
+    pub(super) fn function(&self) -> &'static Function {
+        self.function
+    }
+
+    pub(super) fn word(&self) -> &AtomicPtr<GenericBp> {
+        &self.word
+    }
+}
+
+/// Lets the compiler know what the closure of a body is, before it looks at it: one that is called once.
+#[doc(hidden)]
+#[inline(always)]
+pub fn body<R, F: FnOnce(Option<&mut Hit>) -> R>(body: F) -> F {
+    body
+}
+
+/// Never called.
+#[doc(hidden)]
+pub fn promised<R>() -> R {
+    unreachable!("only its type is of use")
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Site({})", self.function)
+    }
+}

@@ -1,0 +1,403 @@
+//! What is told of calls, to whom, and for how long.
+
+use std::cell::Cell;
+use std::fmt;
+use std::future::Future;
+use std::panic::catch_unwind;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::Duration;
+
+use dyntrace::trace::{Error, Kind, Limits, Session};
+use dyntrace::traced;
+use tokio::sync::oneshot;
+
+use crate::support::Watch;
+
+/// Each test has functions of its own: settings are the process's, and tests run side by side.
+macro_rules! doubles {
+    ($($name:ident)*) => { $(
+        #[traced]
+        fn $name(number: u32) -> u32 {
+            number * 2
+        }
+    )* };
+}
+
+doubles!(guarded counted counted_if alone both first second third limited_in_second at_most for_a_time dropped forgotten told process_of);
+doubles!(many_threads set_and_cleared asleep near_it);
+
+#[tokio::test]
+async fn guards_choose_calls() {
+    let watch = Watch::on("**::calls::guarded(n) if n > 3 do return").await;
+    assert_eq!([2, 5].map(guarded), [4, 10]);
+    assert_eq!(watch.lines().await, ["call   calls::guarded(5)", "return calls::guarded -> 10"]);
+    // Nothing is left.
+    guarded(7);
+}
+
+#[traced]
+fn fails(text: &str) -> u32 {
+    text.parse().unwrap_or_else(|_| panic!("no number: {text}"))
+}
+
+#[tokio::test]
+async fn panics_are_told_and_go_on() {
+    let watch = Watch::on("**::calls::fails do silent, return, exception").await;
+    assert_eq!(fails("7"), 7);
+    let payload = catch_unwind(|| fails("x")).unwrap_err();
+    assert_eq!(payload.downcast_ref::<String>().unwrap(), "no number: x");
+    assert_eq!(watch.lines().await, ["return calls::fails -> 7", "panic  calls::fails: no number: x"]);
+}
+
+/// Panics, and calls what is traced.
+struct Bomb;
+
+impl fmt::Debug for Bomb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bomb {}", printed(1))?;
+        panic!("while it is printed")
+    }
+}
+
+#[traced]
+fn printed(number: u32) -> u32 {
+    number
+}
+
+#[traced]
+fn takes_bomb(_bomb: &Bomb, number: u32) -> u32 {
+    number
+}
+
+#[tokio::test]
+async fn what_debug_does_is_contained() {
+    let inner = Watch::on("**::calls::printed").await;
+    let watch = Watch::on("**::calls::takes_bomb do return").await;
+    assert_eq!(takes_bomb(&Bomb, 3), 3);
+    assert_eq!(watch.lines().await, ["call   calls::takes_bomb(Bomb 1<panicked>)", "return calls::takes_bomb -> 3"]);
+    assert_eq!(inner.lines().await, [""; 0]);
+}
+
+#[traced]
+fn shows(text: String) -> usize {
+    text.len()
+}
+
+#[tokio::test]
+async fn long_arguments_are_cut() {
+    let watch = Watch::on("**::calls::shows").await;
+    shows("long".repeat(100_000));
+    let (events, _) = watch.end().await;
+    assert!(events[0].text.is_cut() && events[0].text.starts_with("\"longlong"));
+    assert!(events[0].to_string().len() < 1000);
+}
+
+#[traced(caller)]
+fn called_here(number: u32) -> &'static std::panic::Location<'static> {
+    assert!(number > 0);
+    std::panic::Location::caller()
+}
+
+#[tokio::test]
+async fn callers_are_told_where_they_are_known() {
+    let watch = Watch::on("**::calls::called_here do caller, return, exception").await;
+    let line = line!() + 1;
+    let seen = called_here(1);
+    assert_eq!((seen.file(), seen.line()), (file!(), line));
+    catch_unwind(|| called_here(0)).unwrap_err();
+    let (events, _) = watch.end().await;
+    let kinds: Vec<_> = events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [Kind::Call, Kind::Return, Kind::Call, Kind::Panic]);
+    assert_eq!(events[0].caller.unwrap().line(), line);
+    assert!(events[0].to_string().contains(&format!("from {}:{line}", file!())));
+}
+
+#[traced]
+async fn waits(number: u32, gate: oneshot::Receiver<u32>) -> Result<u32, oneshot::error::RecvError> {
+    let more = gate.await?;
+    Ok(number + more)
+}
+
+#[tokio::test]
+async fn futures_are_called_when_polled_and_end_when_they_complete() {
+    let watch = Watch::on("**::calls::waits(_, _) do return, exception").await;
+    let (open, gate) = oneshot::channel();
+    let task = tokio::spawn(waits(1, gate));
+    tokio::task::yield_now().await;
+    open.send(2).unwrap();
+    assert_eq!(task.await.unwrap().unwrap(), 3);
+
+    // Dropped half-way, and before it was polled.
+    let (_open, gate) = oneshot::channel();
+    assert!(pin!(waits(5, gate)).poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    let (_open, gate) = oneshot::channel();
+    drop(waits(6, gate));
+
+    let (events, _) = watch.end().await;
+    let kinds: Vec<_> = events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [Kind::Call, Kind::Return, Kind::Call, Kind::Cancelled]);
+    assert_eq!(&*events[1].text, "Ok(3)");
+    assert!(events[1].polled.unwrap() <= events[1].took.unwrap());
+    assert!(events[2].text.starts_with("5, "));
+}
+
+#[traced]
+async fn fails_later(number: u32) -> u32 {
+    tokio::task::yield_now().await;
+    assert_ne!(number, 0, "none");
+    number
+}
+
+#[tokio::test]
+async fn futures_that_panic() {
+    let watch = Watch::on("**::calls::fails_later do silent, exception").await;
+    assert!(tokio::spawn(fails_later(0)).await.unwrap_err().is_panic());
+    let (events, _) = watch.end().await;
+    assert_eq!(events.len(), 1);
+    assert!(events[0].text.contains("none"));
+}
+
+#[traced]
+fn never_returns(wait: &std::sync::Barrier) {
+    wait.wait();
+    loop {
+        thread::park();
+    }
+}
+
+/// A call that has not ended holds nobody up: neither who removes the session, nor who sets another.
+#[tokio::test]
+async fn functions_that_never_return_cost_nothing_more() {
+    let barrier: &'static std::sync::Barrier = Box::leak(Box::new(std::sync::Barrier::new(2)));
+    let watch = Watch::on("**::calls::never_returns do return").await;
+    thread::spawn(|| never_returns(barrier));
+    barrier.wait();
+    assert_eq!(watch.end().await.0.len(), 1);
+    Watch::on("**::calls::never_returns").await.end().await;
+}
+
+#[tokio::test]
+async fn counts_are_exact() {
+    const CALLS: u64 = 10_000;
+    let session = Session::start(Limits::default(), |_| unreachable!("nothing is to be told")).unwrap();
+    session.pattern("**::calls::counted do silent, count").await.unwrap();
+    session.pattern("**::calls::counted_if(n) if n % 10 == 0 do silent, time").await.unwrap();
+    let threads = [(); 3].map(|()| {
+        thread::spawn(|| {
+            for number in 0..CALLS as u32 {
+                counted(number);
+                counted_if(number);
+            }
+        })
+    });
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let counts = session.counts();
+    assert_eq!(counts.iter().map(|count| count.calls).collect::<Vec<_>>(), [3 * CALLS, 3 * CALLS / 10]);
+    assert!(counts[0].time.is_zero() && !counts[1].time.is_zero());
+    assert!(counts[0].function.name.ends_with("::calls::counted/1"));
+    // Another one begins anew, though it may count in the same place.
+    drop(session.close().await);
+    let session = Session::start(Limits::default(), |_| ()).unwrap();
+    session.pattern("**::calls::counted do silent, count").await.unwrap();
+    counted(1);
+    assert_eq!(session.counts()[0].calls, 1);
+}
+
+#[tokio::test]
+async fn sessions_do_not_know_of_each_other() {
+    let one = Watch::on("**::calls::both do return").await;
+    let other = Watch::on("**::calls::both(7)").await;
+    assert_eq!([1, 7].map(both), [2, 14]);
+    assert_eq!(other.lines().await, ["call   calls::both(7)"]);
+    both(8);
+    assert_eq!(one.end().await.0.len(), 6);
+}
+
+#[tokio::test]
+async fn one_session_has_many_patterns() {
+    let watch = Watch::with(Limits::default());
+    assert_eq!(watch.session.pattern("**::calls::first").await.unwrap(), 1);
+    assert_eq!(watch.session.pattern("**::calls::s?cond(_) do silent, count").await.unwrap(), 1);
+    first(1);
+    second(2);
+    let info = watch.session.info();
+    assert_eq!(watch.session.counts()[0].calls, 1);
+    assert_eq!(info.patterns.len(), 2);
+    assert_eq!(info.patterns[0].pattern, "**::calls::first");
+    assert_eq!(watch.lines().await, ["call   calls::first(1)"]);
+}
+
+#[tokio::test]
+async fn only_the_processes_named() {
+    let watch = Watch::on("**::calls::process_of").await;
+    let (tell, told) = oneshot::channel();
+    let (go, gate) = oneshot::channel::<()>();
+    let task = dyntrace::spawn(async move {
+        tell.send(dyntrace::process::current()).unwrap();
+        gate.await.unwrap();
+        dyntrace::put_tag("req-81").unwrap();
+        process_of(1);
+    });
+    let process = told.await.unwrap();
+    watch.session.process(process).await;
+    process_of(2);
+    go.send(()).unwrap();
+    task.await.unwrap();
+    let (events, info) = watch.end().await;
+    assert_eq!(info.processes, Some(vec![process]));
+    assert_eq!(events.iter().map(|event| &*event.text).collect::<Vec<_>>(), ["1"]);
+    assert_eq!(events[0].process, process);
+    assert_eq!(events[0].tag.as_deref(), Some("req-81"));
+}
+
+#[tokio::test]
+async fn limits_bound_what_is_told() {
+    let mut limits = Limits::default();
+    limits.per_second = Some(5);
+    let watch = Watch::with(limits);
+    watch.session.pattern("**::calls::limited_in_second").await.unwrap();
+    assert_eq!((0..1000).map(limited_in_second).sum::<u32>(), 999_000);
+    let (events, info) = watch.end().await;
+    assert_eq!(events.len() as u64 + info.limited, 1000);
+    assert!(info.limited > 900, "{info:?}");
+
+    let mut limits = Limits::default();
+    limits.events = Some(3);
+    let watch = Watch::with(limits);
+    watch.session.pattern("**::calls::at_most").await.unwrap();
+    assert_eq!((0..1000).map(at_most).sum::<u32>(), 999_000);
+    assert!(watch.session.info().is_over);
+    assert!(matches!(watch.session.pattern("**::calls::at_most").await, Err(Error::Over)));
+    assert_eq!(watch.end().await.0.len(), 3);
+
+    let mut limits = Limits::default();
+    limits.time = Some(Duration::from_millis(1));
+    let watch = Watch::with(limits);
+    let _ = watch.session.pattern("**::calls::for_a_time").await;
+    while !watch.session.info().is_over {
+        tokio::task::yield_now().await;
+    }
+    for_a_time(1);
+    watch.end().await;
+}
+
+/// A tracer that takes its time loses events, counted, and holds nobody up.
+#[tokio::test]
+async fn slow_tracers_lose_events() {
+    let mut limits = Limits::default();
+    limits.waiting = 10;
+    let (go, gate) = std::sync::mpsc::channel::<()>();
+    let session = Session::start(limits, move |_| assert!(gate.recv().is_err())).unwrap();
+    session.pattern("**::calls::dropped").await.unwrap();
+    assert_eq!((0..100).map(dropped).sum::<u32>(), 9900);
+    drop(go);
+    let info = session.close().await;
+    assert_eq!(info.delivered + info.dropped, 100);
+    assert!(info.dropped >= 89, "{info:?}");
+}
+
+#[tokio::test]
+async fn tracers_that_panic_end_their_session() {
+    let session = Session::start(Limits::default(), |_| panic!("no")).unwrap();
+    session.pattern("**::calls::told").await.unwrap();
+    told(1);
+    while !session.info().is_over {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(told(2), 4);
+    session.close().await;
+}
+
+/// What a tracer calls is not traced.
+#[tokio::test]
+async fn tracers_may_call_what_they_trace() {
+    let session = Session::start(Limits::default(), |event| assert_eq!(third(event.text.len() as u32), 2)).unwrap();
+    session.pattern("**::calls::third").await.unwrap();
+    third(1);
+    assert_eq!(session.close().await.delivered, 1);
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_pattern_is_said() {
+    let session = Session::start(Limits::default(), |_| ()).unwrap();
+    let error = session.pattern("**::price(").await.unwrap_err();
+    assert!(error.to_string().starts_with("reading the pattern: expected"), "{error}");
+    let error = session.pattern("traced::calls::near_itt").await.unwrap_err();
+    assert!(error.to_string().contains("near it: traced::calls::near_it/1"), "{error}");
+    let error = session.pattern("**::near_it do set(call)").await.unwrap_err();
+    assert!(matches!(error, Error::ProcessFlags));
+    near_it(1);
+}
+
+/// Dropped at each point where it waits, and after: set as a whole or not at all, and the next one is not in its way.
+#[tokio::test]
+async fn settings_that_are_dropped() {
+    for polls in 0..6 {
+        let watch = Watch::with(Limits::default());
+        {
+            let mut setting = pin!(watch.session.pattern("**::calls::forgotten"));
+            for _ in 0..polls {
+                if let Poll::Ready(set) = setting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                    set.unwrap();
+                    break;
+                }
+            }
+        }
+        let other = Watch::on("**::calls::forgotten").await;
+        forgotten(polls);
+        assert_eq!(other.lines().await.len(), 1);
+        assert!(watch.end().await.0.len() <= 1);
+    }
+}
+
+#[tokio::test]
+async fn sessions_come_and_go() {
+    for _ in 0..300 {
+        let session = Session::start(Limits::default(), |_| ()).unwrap();
+        session.pattern("**::calls::asleep do return").await.unwrap();
+        assert_eq!(asleep(1), 2);
+    }
+}
+
+/// Each event is whole, and each return has its call, whenever the pattern comes and goes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn set_and_cleared_while_threads_call() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    thread_local! { static CALLS: Cell<u32> = const { Cell::new(0) }; }
+    let stop = Arc::new(AtomicBool::new(false));
+    let threads = [(); 3].map(|()| {
+        let stop = Arc::clone(&stop);
+        thread::spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                let number = CALLS.replace(CALLS.get() + 1);
+                assert_eq!(set_and_cleared(number), number * 2);
+            }
+        })
+    });
+    for _ in 0..100 {
+        let watch = Watch::on("**::calls::set_and_cleared do return").await;
+        let (events, info) = watch.end().await;
+        for event in &events {
+            let number: u32 = event.text.parse().unwrap();
+            assert!(event.kind == Kind::Call || number.is_multiple_of(2));
+        }
+        let calls = events.iter().filter(|event| event.kind == Kind::Call).count();
+        assert!(2 * calls as u64 + info.dropped + 3 >= events.len() as u64);
+    }
+    stop.store(true, Ordering::Relaxed);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+#[tokio::test]
+async fn a_thread_that_ends_has_counted() {
+    let session = Session::start(Limits::default(), |_| ()).unwrap();
+    session.pattern("**::calls::many_threads do silent, count").await.unwrap();
+    for number in 0..50 {
+        thread::spawn(move || many_threads(number)).join().unwrap();
+    }
+    assert_eq!(session.counts()[0].calls, 50);
+    alone(1);
+}

@@ -1,0 +1,6 @@
+//! Functions that are traced while the program runs, as a program of its users would do it.
+#![forbid(unsafe_code)]
+
+mod calls;
+mod kinds;
+mod support;

@@ -1,0 +1,8 @@
+#[dyntrace::traced(secret(password))]
+fn log_in(name: &str, password: &str) -> bool {
+    name == password
+}
+
+fn main() {
+    log_in("a", "b");
+}

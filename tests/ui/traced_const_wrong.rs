@@ -1,0 +1,8 @@
+#[dyntrace::traced]
+const fn answer(of: u32) -> u32 {
+    of
+}
+
+fn main() {
+    answer(42);
+}

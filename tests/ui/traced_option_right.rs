@@ -1,0 +1,10 @@
+struct Cart;
+
+impl Cart {
+    #[dyntrace::traced(in = Cart)]
+    fn total(&self) {}
+}
+
+fn main() {
+    Cart.total();
+}

@@ -5,10 +5,11 @@
 //!
 //! 1. Whoever puts a job behind a busy worker calls the watch, unless it is up already.
 //! 2. The watch looks every [`PERIOD`]. Where jobs wait, each worker that does what it took for longer than [`PATIENCE`] is a suspect.
-//! 3. It asks the system, out of the lock, which of the suspects sleep: one that works, or waits for a processor, needs no help.
-//! 4. Those that still do the same are stuck now: no job is put behind them until they come back, what they have in hand goes back to
-//!    their queues, and another worker is woken or started in their place, which takes what stands there.
-//! 5. When it has found nothing that waits for a while, it sleeps until it is called.
+//! 3. It asks the system, out of the lock, which of the suspects sleep.
+//! 4. Of those that still do the same, what they have in hand goes back to their queues, and an idle worker is woken, which takes it.
+//! 5. Those that sleep are stuck now: no job is put behind them until they come back, and if nobody is idle, another worker is
+//!    started in their place. One that works, or waits for a processor, needs none.
+//! 6. When it has found nothing that waits for a while, it sleeps until it is called.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,10 +73,10 @@ pub(super) fn run(shared: &Arc<Shared>) {
             continue;
         }
         drop(state);
-        let asleep: Vec<_> = suspects.into_iter().filter(|suspect| suspect.thread.is_asleep()).collect();
+        let suspects: Vec<_> = suspects.into_iter().map(|suspect| (suspect.thread.is_asleep(), suspect)).collect();
         state = lock(&shared.state);
-        for suspect in asleep {
-            relieve(shared, &mut state, &suspect).ring();
+        for (is_asleep, suspect) in suspects {
+            relieve(shared, &mut state, &suspect, is_asleep).ring();
         }
     }
     shared.end_thread(&mut state);
@@ -101,20 +102,24 @@ fn suspects(state: &mut shared::State, lane: Lane) -> Vec<Suspect> {
     suspects.collect()
 }
 
-/// Step 4.
-fn relieve(shared: &Arc<Shared>, state: &mut shared::State, suspect: &Suspect) -> Wake {
+/// Steps 4 and 5.
+fn relieve(shared: &Arc<Shared>, state: &mut shared::State, suspect: &Suspect, is_asleep: bool) -> Wake {
     let shared::Seat { lane, queue } = suspect.seat;
     let queues = &mut state.lane(lane).queues;
     let (true, Doing::Busy(turn)) = (queues.doing(queue) == suspect.doing, suspect.doing) else {
         return Wake::default();
     };
-    queues.set(queue, Doing::Stuck(turn));
     queues.give_back(queue);
+    if is_asleep {
+        queues.set(queue, Doing::Stuck(turn));
+    }
     match queues.idle() {
         Some(idle) => state.wake(shared::Seat { lane, queue: idle }),
         None => {
-            // No thread to be had: those that there are go on.
-            let _ = shared.start_worker(state, lane);
+            if is_asleep {
+                // No thread to be had: those that there are go on.
+                let _ = shared.start_worker(state, lane);
+            }
             Wake::default()
         }
     }

@@ -1,5 +1,6 @@
 //! Works that wait hold up nobody: neither in the slow lane nor in the fast one, where the watch finds them.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
@@ -75,6 +76,37 @@ fn works_that_sleep_in_the_fast_lane_are_relieved() {
     assert_eq!((wait_for(first).unwrap(), wait_for(second).unwrap()), (7, 8));
     wait_until(|| pool.metrics().fast.idle == 3);
     assert_eq!(pool.metrics().fast.stuck, 0);
+}
+
+#[test]
+fn what_one_that_works_long_has_in_hand_is_done_by_others() {
+    let pool = Pool::builder().threads(2).slow_threads(0).build();
+    let log = Log::default();
+    // After many short works, several are taken at once.
+    for number in 0..1000 {
+        wait_for(pool.submit(Port::new(), log.work(move || number))).unwrap();
+    }
+    for _ in 0..50 {
+        let left = Arc::new(AtomicU32::new(8));
+        let waits_awake = {
+            let (left, begun) = (Arc::clone(&left), Instant::now());
+            move || {
+                while left.load(Ordering::Relaxed) > 0 {
+                    assert!(begun.elapsed() < Duration::from_secs(60), "nobody does the others");
+                    std::hint::spin_loop();
+                }
+                0
+            }
+        };
+        let long = pool.submit(Port::new(), log.work(waits_awake));
+        let short = |_| {
+            let left = Arc::clone(&left);
+            pool.submit(Port::new(), log.work(move || left.fetch_sub(1, Ordering::Relaxed)))
+        };
+        let short: Vec<_> = (0..8).map(short).collect();
+        wait_for(long).unwrap();
+        short.into_iter().for_each(|operation| assert!(wait_for(operation).is_ok()));
+    }
 }
 
 #[test]

@@ -12,14 +12,19 @@ use super::Error;
 
 const PLACES: usize = 256;
 const CHUNKS: usize = 512;
+const MOST: u32 = (CHUNKS * PLACES) as u32;
 
 /// The counts of one function for one pattern.
 #[derive(Debug)]
 pub(super) struct Counter {
-    place: usize,
+    place: Place,
     /// What was counted in the place before.
     before: Counts,
 }
+
+/// Where each thread's table has the counts of one counter, as long as that lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place(u32);
 
 /// Calls, and nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,12 +34,12 @@ pub(super) struct Counts {
 }
 
 #[derive(Default)]
-struct Place {
+struct Cells {
     calls: AtomicU64,
     time: AtomicU64,
 }
 
-type Chunk = [Place; PLACES];
+type Chunk = [Cells; PLACES];
 
 /// One thread's.
 struct Table {
@@ -47,8 +52,8 @@ struct Tables {
     /// Those of threads that have ended.
     free: Vec<&'static Table>,
     /// Places that are no counter's any more.
-    free_places: Vec<usize>,
-    places: usize,
+    free_places: Vec<Place>,
+    places: u32,
 }
 
 static TABLES: Mutex<Tables> =
@@ -82,46 +87,17 @@ impl Counter {
         let mut tables = tables();
         let place = match tables.free_places.pop() {
             Some(place) => place,
-            None if tables.places == CHUNKS * PLACES => return Err(Error::TooManyCounters { most: CHUNKS * PLACES }),
+            None if tables.places == MOST => return Err(Error::TooManyCounters { most: MOST as usize }),
             None => {
                 tables.places += 1;
-                tables.places - 1
+                Place(tables.places - 1)
             }
         };
         Ok(Counter { place, before: tables.sum(place) })
     }
 
-    /// One call more.
-    #[inline]
-    pub(super) fn count(&self) {
-        self.add(1, 0);
-    }
-
-    /// Only additions: a signal handler may do the same in between, which is one instruction on x86 and a lost handler's
-    /// call elsewhere, once in a long while.
-    #[inline]
-    pub(super) fn add(&self, calls: u64, time: u64) {
-        match OWN.get().and_then(|table| table.place(self.place)) {
-            Some(place) => {
-                // Relaxed: one thread writes; whoever reads takes what is there.
-                place.calls.store(place.calls.load(Ordering::Relaxed).wrapping_add(calls), Ordering::Relaxed);
-                if time != 0 {
-                    place.time.store(place.time.load(Ordering::Relaxed).wrapping_add(time), Ordering::Relaxed);
-                }
-            }
-            None => self.add_first(calls, time),
-        }
-    }
-
-    /// In a place that this thread has not got yet, or has no more.
-    #[cold]
-    fn add_first(&self, calls: u64, time: u64) {
-        let place = match own_table() {
-            Some(table) => table.make_place(self.place),
-            None => OF_ALL.make_place(self.place),
-        };
-        place.calls.fetch_add(calls, Ordering::Relaxed);
-        place.time.fetch_add(time, Ordering::Relaxed);
+    pub(super) fn place(&self) -> Place {
+        self.place
     }
 
     /// What was counted so far. Exact for threads that have ended, or have told whoever asks.
@@ -129,6 +105,50 @@ impl Counter {
         let now = tables().sum(self.place);
         Counts { calls: now.calls.wrapping_sub(self.before.calls), time: now.time.wrapping_sub(self.before.time) }
     }
+}
+
+impl Place {
+    /// Chunk, and place in it. The remainder spares a check.
+    #[inline]
+    fn in_chunk(self) -> (usize, usize) {
+        let place = self.0 as usize;
+        (place / PLACES % CHUNKS, place % PLACES)
+    }
+
+    /// One call more.
+    #[inline]
+    pub(super) fn count(self) {
+        match OWN.get().and_then(|table| table.cells(self)) {
+            Some(cells) => add(&cells.calls, 1),
+            None => self.add_first(1, 0),
+        }
+    }
+
+    /// The time of one of the calls that were counted.
+    pub(super) fn add_time(self, time: u64) {
+        match OWN.get().and_then(|table| table.cells(self)) {
+            Some(cells) => add(&cells.time, time),
+            None => self.add_first(0, time),
+        }
+    }
+
+    /// In a table that this thread has not got yet, or has no more; or without such cells.
+    #[cold]
+    fn add_first(self, calls: u64, time: u64) {
+        let cells = match own_table() {
+            Some(table) => table.make_cells(self),
+            None => OF_ALL.make_cells(self),
+        };
+        cells.calls.fetch_add(calls, Ordering::Relaxed);
+        cells.time.fetch_add(time, Ordering::Relaxed);
+    }
+}
+
+/// A signal handler that adds in between is lost; on x86 there is no between, as the compiler makes one instruction of it.
+#[inline]
+fn add(cell: &AtomicU64, more: u64) {
+    // Relaxed: one thread writes; whoever reads takes what is there.
+    cell.store(cell.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
 }
 
 impl Drop for Counter {
@@ -154,11 +174,11 @@ fn own_table() -> Option<&'static Table> {
 }
 
 impl Tables {
-    fn sum(&self, place: usize) -> Counts {
-        let places = self.all.iter().copied().chain([&OF_ALL]).filter_map(|table| table.place(place));
-        places.fold(Counts::default(), |sum, place| Counts {
-            calls: sum.calls.wrapping_add(place.calls.load(Ordering::Relaxed)),
-            time: sum.time.wrapping_add(place.time.load(Ordering::Relaxed)),
+    fn sum(&self, place: Place) -> Counts {
+        let all = self.all.iter().copied().chain([&OF_ALL]).filter_map(|table| table.cells(place));
+        all.fold(Counts::default(), |sum, cells| Counts {
+            calls: sum.calls.wrapping_add(cells.calls.load(Ordering::Relaxed)),
+            time: sum.time.wrapping_add(cells.time.load(Ordering::Relaxed)),
         })
     }
 }
@@ -169,23 +189,24 @@ impl Table {
     }
 
     #[inline]
-    fn place(&self, place: usize) -> Option<&Place> {
-        // Acquire: with `make_place`.
-        let chunk = self.chunks[place / PLACES].load(Ordering::Acquire);
-        // SAFETY: null, or a chunk that `make_place` leaked; changed behind shared references only.
-        unsafe { chunk.as_ref() }.map(|chunk| &chunk[place % PLACES])
+    fn cells(&self, place: Place) -> Option<&Cells> {
+        let (chunk, cell) = place.in_chunk();
+        // Acquire: with `make_cells`.
+        let chunk = self.chunks[chunk].load(Ordering::Acquire);
+        // SAFETY: null, or a chunk that `make_cells` leaked; changed behind shared references only.
+        unsafe { chunk.as_ref() }.map(|chunk| &chunk[cell])
     }
 
-    fn make_place(&self, place: usize) -> &Place {
-        let chunk = &self.chunks[place / PLACES];
+    fn make_cells(&self, place: Place) -> &Cells {
+        let chunk = &self.chunks[place.in_chunk().0];
         if chunk.load(Ordering::Acquire).is_null() {
-            let new = Box::into_raw(Box::new(std::array::from_fn::<Place, PLACES, _>(|_| Place::default())));
+            let new = Box::into_raw(Box::new(std::array::from_fn::<Cells, PLACES, _>(|_| Cells::default())));
             // Release: who finds the chunk finds it made.
             if chunk.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire).is_err() {
                 // SAFETY: leaked above, and nobody has seen it.
                 drop(unsafe { Box::from_raw(new) });
             }
         }
-        self.place(place).expect("made above")
+        self.cells(place).expect("made above")
     }
 }

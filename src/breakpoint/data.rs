@@ -3,7 +3,7 @@
 use std::ops::BitOr;
 use std::sync::Arc;
 
-use super::counters::Counter;
+use super::counters::{Counter, Place};
 use super::pattern::{Actions, Pattern};
 use super::shared::Shared;
 use crate::process::Pid;
@@ -72,6 +72,10 @@ pub(super) struct Entry {
 /// One generation of one breakpoint.
 pub(super) struct BpData {
     pub(super) entries: Vec<Entry>,
+    /// The places of those of their counters that count every call.
+    pub(super) counts: Vec<Place>,
+    /// Whether there is an entry that does more than that.
+    pub(super) has_more: bool,
 }
 
 impl BpData {
@@ -80,7 +84,10 @@ impl BpData {
 
     /// `None` when nothing is to be done.
     pub(super) fn new(entries: Vec<Entry>) -> Option<Arc<BpData>> {
-        (!entries.is_empty()).then(|| Arc::new(BpData { entries }))
+        let counting = entries.iter().filter(|entry| entry.takes_all).filter_map(|entry| entry.counter.as_ref());
+        let counts = counting.map(|counter| counter.place()).collect();
+        let has_more = entries.iter().any(|entry| !entry.takes_all || entry.flags != Flags::COUNT);
+        (!entries.is_empty()).then(|| Arc::new(BpData { entries, counts, has_more }))
     }
 }
 

@@ -23,7 +23,7 @@ pub async fn hit_future<F: Future>(
         Some(mut hit) => {
             let future = body(Some(&mut hit));
             let (result, ended) = Traced { future, hit: Some(hit), polled: Duration::ZERO }.await;
-            ended.tell(|| value(&result));
+            ended.hit.returned(Some(ended.polled), &|| value(&result));
             result
         }
     }
@@ -51,12 +51,6 @@ pin_project_lite::pin_project! {
 struct Ended {
     hit: Hit,
     polled: Duration,
-}
-
-impl Ended {
-    fn tell<'a>(&self, value: impl Fn() -> Value<'a>) {
-        self.hit.returned(Some(self.polled), value);
-    }
 }
 
 impl<F: Future> Future for Traced<F> {

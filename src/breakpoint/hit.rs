@@ -44,11 +44,19 @@ pub struct Hit {
 #[inline(never)]
 #[doc(hidden)]
 pub fn hit<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Value<'_>, site: &'static Site) -> R {
-    let Some(mut hit) = Hit::begin(site, None) else { return body(None) };
+    match begin(site) {
+        None => body(None),
+        Some(data) => looked_at(body, value, Hit::new(site, data, None)),
+    }
+}
+
+/// Out of line, so that counting a call takes no room on the stack. Nothing is rendered here: calls may be deep.
+#[inline(never)]
+fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Value<'_>, mut hit: Hit) -> R {
     // What the body left half changed nobody sees: the panic goes on.
     match catch_unwind(AssertUnwindSafe(|| body(Some(&mut hit)))) {
         Ok(result) => {
-            hit.returned(None, || value(&result));
+            hit.returned(None, &|| value(&result));
             result
         }
         Err(payload) => {
@@ -58,19 +66,26 @@ pub fn hit<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Va
     }
 }
 
+/// Counts the call, and finds out whether it has to be looked at: by what the breakpoint does now.
+///
+/// Only what is quick: no code of others runs while the thread is pinned.
+fn begin(site: &'static Site) -> Option<Arc<BpData>> {
+    let data = with_active(site, |data| {
+        data.counts.iter().for_each(|place| place.count());
+        (data.has_more && data.entries.iter().any(Entry::may_take)).then(|| Arc::clone(data))
+    })??;
+    let is_traced = !BUSY.try_with(Cell::get).unwrap_or(true);
+    is_traced.then_some(data)
+}
+
 impl Hit {
-    /// Counts the call. `None` if that is all.
+    fn new(site: &'static Site, data: Arc<BpData>, caller: Option<&'static Location<'static>>) -> Hit {
+        Hit { site, data, wanted: 0, began: None, caller }
+    }
+
+    /// `None` if the call has not to be looked at.
     pub(super) fn begin(site: &'static Site, caller: Option<&'static Location<'static>>) -> Option<Hit> {
-        // Only what is quick: no code of others runs while the thread is pinned.
-        let data = with_active(site, |data| {
-            let mut wants_more = false;
-            for entry in &data.entries {
-                wants_more |= entry.begin();
-            }
-            wants_more.then(|| Arc::clone(data))
-        })??;
-        let is_traced = !BUSY.try_with(Cell::get).unwrap_or(true);
-        is_traced.then_some(Hit { site, data, wanted: 0, began: None, caller })
+        Some(Hit::new(site, begin(site)?, caller))
     }
 
     /// Tells of the call, and finds out who wants its end.
@@ -97,12 +112,12 @@ impl Hit {
         }
     }
 
-    pub(super) fn returned<'a>(&self, polled: Option<Duration>, value: impl Fn() -> Value<'a>) {
-        self.ended(Kind::Return, Flags::RETURN, polled, || render(|text| write!(text, "{}", value())));
+    pub(super) fn returned<'a>(&self, polled: Option<Duration>, value: &dyn Fn() -> Value<'a>) {
+        self.ended(Kind::Return, Flags::RETURN, polled, &|| render(|text| write!(text, "{}", value())));
     }
 
     pub(super) fn cancelled(&self, polled: Duration) {
-        self.ended(Kind::Cancelled, Flags::RETURN, Some(polled), Text::new);
+        self.ended(Kind::Cancelled, Flags::RETURN, Some(polled), &Text::new);
     }
 
     pub(super) fn panicked(&self, polled: Option<Duration>, payload: &(dyn Any + Send)) {
@@ -112,10 +127,10 @@ impl Hit {
     }
 
     fn panicked_with(&self, polled: Option<Duration>, message: &str) {
-        self.ended(Kind::Panic, Flags::PANIC, polled, || render(|text| text.write_str(message)));
+        self.ended(Kind::Panic, Flags::PANIC, polled, &|| render(|text| text.write_str(message)));
     }
 
-    fn ended(&self, kind: Kind, flag: Flags, polled: Option<Duration>, text: impl Fn() -> Text) {
+    fn ended(&self, kind: Kind, flag: Flags, polled: Option<Duration>, text: &dyn Fn() -> Text) {
         let Some(began) = self.began else { return };
         let took = began.elapsed();
         let mut event = None;
@@ -124,7 +139,7 @@ impl Hit {
                 continue;
             }
             if let Some(counter) = entry.counter.as_ref().filter(|_| entry.flags.contains(Flags::TIME)) {
-                counter.add(0, took.as_nanos() as u64);
+                counter.place().add_time(took.as_nanos() as u64);
             }
             if entry.flags.contains(flag) {
                 entry.session.offer(|| {
@@ -153,13 +168,12 @@ impl Hit {
 }
 
 impl Entry {
-    /// Counts, if it counts every call. Whether there is more to do.
-    fn begin(&self) -> bool {
-        if self.takes_all {
-            self.count();
-            return self.flags != Flags::COUNT;
+    /// Whether a call of this process may be one that it is about, for more than to count it.
+    fn may_take(&self) -> bool {
+        match self.processes {
+            None => !self.takes_all || self.flags != Flags::COUNT,
+            Some(_) => self.is_for(process::current()),
         }
-        self.processes.is_none() || self.is_for(process::current())
     }
 
     /// Whether this is a call that it is about. Counts it, if that was not done at the beginning.
@@ -169,16 +183,10 @@ impl Entry {
         }
         let is_for = self.processes.is_none() || self.is_for(call.process());
         let takes = is_for && self.pattern.match_spec().evaluate(call).is_some();
-        if takes {
-            self.count();
+        if let Some(counter) = self.counter.as_ref().filter(|_| takes) {
+            counter.place().count();
         }
         takes
-    }
-
-    fn count(&self) {
-        if let Some(counter) = &self.counter {
-            counter.count();
-        }
     }
 }
 
@@ -289,7 +297,7 @@ impl Hit {
         if thread::panicking() && !was_panicking {
             self.panicked_with(None, "(the message is its caller's)");
         } else {
-            self.returned(None, || Value::HIDDEN);
+            self.returned(None, &|| Value::HIDDEN);
         }
     }
 }

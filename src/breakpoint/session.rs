@@ -155,8 +155,11 @@ impl Session {
         let mut counters = counters.into_iter();
         let edit: Edit = Box::new(move |_, before| {
             let new = Entry { counter: counters.next(), ..new.clone() };
-            let may_set = !new.session.state.is_over() && before.len() < BpData::ENTRIES;
-            may_set.then(|| before.iter().cloned().chain([new]).collect())
+            // What is over may still wait for its removal.
+            let mut after: Vec<_> = before.iter().filter(|entry| !entry.session.state.is_over()).cloned().collect();
+            let may_set = !new.session.state.is_over() && after.len() < BpData::ENTRIES;
+            after.push(new);
+            may_set.then_some(after)
         });
         let set = Setting::new(sites, edit).await;
         match functions - set {

@@ -14,12 +14,12 @@ const AROUND: usize = 40;
 /// use dyntrace::trace::Pattern;
 ///
 /// let error = "shop::**::price(_, qty) if qty >".parse::<Pattern>().unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "expected a value, found the end of the pattern, at column 33\n  \
-///        shop::**::price(_, qty) if qty >\n  \
-///                                        ^",
-/// );
+/// let lines = [
+///     "expected a value, found the end of the pattern, at column 33",
+///     "  shop::**::price(_, qty) if qty >",
+///     "                                  ^",
+/// ];
+/// assert_eq!(error.to_string(), lines.join("\n"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {

@@ -19,7 +19,8 @@ use crate::process::{self, Pid};
 use crate::tag::Tag;
 
 thread_local! {
-    /// Whether this thread is rendering for a tracer, or is a tracer's: then functions run untraced.
+    /// Whether this thread tells a tracer of a call, or is a tracer's: then functions run untraced. So what `Debug` calls is not
+    /// told, and a signal handler takes no lock that it interrupts.
     static BUSY: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -90,6 +91,7 @@ impl Hit {
 
     /// Tells of the call, and finds out who wants its end.
     pub fn call(&mut self, arguments: &[Value<'_>]) {
+        let _busy = Busy::begin();
         let seen = Seen::new(arguments);
         let mut text = None;
         for (number, entry) in self.data.entries.iter().enumerate() {
@@ -133,6 +135,7 @@ impl Hit {
     fn ended(&self, kind: Kind, flag: Flags, polled: Option<Duration>, text: &dyn Fn() -> Text) {
         let Some(began) = self.began else { return };
         let took = began.elapsed();
+        let _busy = Busy::begin();
         let mut event = None;
         for (number, entry) in self.data.entries.iter().enumerate() {
             if self.wanted & 1 << number == 0 {
@@ -236,6 +239,23 @@ impl Call for Seen<'_> {
     }
 }
 
+/// Has the current thread run functions untraced as long as it lives.
+struct Busy {
+    before: bool,
+}
+
+impl Busy {
+    fn begin() -> Busy {
+        Busy { before: BUSY.replace(true) }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        BUSY.set(self.before);
+    }
+}
+
 /// Has the current thread run functions untraced from now on: for a tracer's.
 pub(super) fn untraced_thread() {
     BUSY.set(true);
@@ -244,7 +264,6 @@ pub(super) fn untraced_thread() {
 /// Renders what others wrote the code for: bounded, and whatever that does.
 fn render(write: impl FnOnce(&mut Text) -> std::fmt::Result) -> Text {
     let mut text = Text::new();
-    let before = BUSY.replace(true);
     // An error is a text that is cut; a panic ends the text where it is, half a text is one.
     let outcome = catch_unwind(AssertUnwindSafe(|| write(&mut text)));
     if let Err(payload) = outcome {
@@ -252,7 +271,6 @@ fn render(write: impl FnOnce(&mut Text) -> std::fmt::Result) -> Text {
         // It may panic when it is dropped.
         std::mem::forget(payload);
     }
-    BUSY.set(before);
     text
 }
 

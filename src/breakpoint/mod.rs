@@ -43,8 +43,8 @@
 //!
 //! - A panic that leaves a traced function is caught and goes on. A forced unwinding (`pthread_exit` in a function that is
 //!   being traced) cannot be caught, and ends the process.
-//! - A traced function in a signal handler: events take nothing from the heap but what a user tag or `Debug` takes. The first
-//!   count of a thread does.
+//! - A traced function in a signal handler that interrupts the telling of another call runs untraced, though it is counted. A
+//!   thread's first count takes a lock and the heap, so that it must not be in a handler.
 //! - A child of a fork has its parent's breakpoints, but no thread for its parent's tracers: to the child all those sessions are
 //!   over.
 

@@ -32,6 +32,7 @@ extern crate self as dyntrace;
 
 pub mod aio_pool;
 mod breakpoint;
+mod clock;
 pub mod efile;
 pub mod fs;
 mod glob;

@@ -23,10 +23,10 @@ pub(super) struct Counter {
 }
 
 /// Where each thread's table has the counts of one counter, as long as that lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place(u32);
 
-/// Calls, and nanoseconds.
+/// Calls, and cycles of the [clock](crate::clock).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) calls: u64,

@@ -30,6 +30,11 @@ impl Flags {
         self.0 & others.0 != 0
     }
 
+    /// Whether there are no others than those.
+    fn are_among(self, those: Flags) -> bool {
+        self.0 & !those.0 == 0
+    }
+
     /// These, or none.
     fn when(self, wanted: bool) -> Flags {
         if wanted { self } else { Flags::NONE }
@@ -74,8 +79,30 @@ pub(super) struct BpData {
     pub(super) entries: Vec<Entry>,
     /// The places of those of their counters that count every call.
     pub(super) counts: Vec<Place>,
-    /// Whether there is an entry that does more than that.
-    pub(super) has_more: bool,
+    /// Where nobody wants to know more of a call than when it was and how long it took.
+    pub(super) plain: Option<Times>,
+}
+
+/// Places where the time of a call is added.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Times {
+    places: [Place; Times::MOST],
+    count: u8,
+}
+
+impl Times {
+    /// So few that a call can have them with it.
+    const MOST: usize = 4;
+
+    fn new(times: &[Place]) -> Option<Times> {
+        let mut places = [Place::default(); Times::MOST];
+        places.get_mut(..times.len())?.copy_from_slice(times);
+        Some(Times { places, count: times.len() as u8 })
+    }
+
+    pub(super) fn places(&self) -> &[Place] {
+        &self.places[..usize::from(self.count)]
+    }
 }
 
 impl BpData {
@@ -86,8 +113,12 @@ impl BpData {
     pub(super) fn new(entries: Vec<Entry>) -> Option<Arc<BpData>> {
         let counting = entries.iter().filter(|entry| entry.takes_all).filter_map(|entry| entry.counter.as_ref());
         let counts = counting.map(|counter| counter.place()).collect();
-        let has_more = entries.iter().any(|entry| !entry.takes_all || entry.flags != Flags::COUNT);
-        (!entries.is_empty()).then(|| Arc::new(BpData { entries, counts, has_more }))
+        let are_plain =
+            entries.iter().all(|entry| entry.takes_all && entry.flags.are_among(Flags::COUNT | Flags::TIME));
+        let timing = entries.iter().filter(|entry| entry.flags.contains(Flags::TIME));
+        let times: Vec<_> = timing.filter_map(|entry| Some(entry.counter.as_ref()?.place())).collect();
+        let plain = Times::new(&times).filter(|_| are_plain);
+        (!entries.is_empty()).then(|| Arc::new(BpData { entries, counts, plain }))
     }
 }
 

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::data::{BpData, Entry, Flags};
+use super::data::{BpData, Entry, Flags, Times};
 use super::event::{Event, Kind};
 use super::generic_bp::with_active;
 use super::pattern::Call;
 use super::site::Site;
 use super::text::Text;
 use super::value::Value;
+use crate::clock;
 use crate::process::{self, Pid};
 use crate::tag::Tag;
 
@@ -33,7 +34,7 @@ pub struct Hit {
     /// The entries that want its end, a bit for each.
     wanted: u64,
     /// Set where `wanted` is.
-    began: Option<Instant>,
+    began: Option<(Instant, u64)>,
     caller: Option<&'static Location<'static>>,
 }
 
@@ -45,9 +46,39 @@ pub struct Hit {
 #[inline(never)]
 #[doc(hidden)]
 pub fn hit<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Value<'_>, site: &'static Site) -> R {
-    match begin(site) {
+    let begun = begin(site, |data| match data.plain {
+        Some(times) => (!times.places().is_empty() && !is_busy()).then_some(Begun::Timed(times)),
+        None => look(data).map(Begun::Traced),
+    });
+    match begun {
         None => body(None),
-        Some(data) => looked_at(body, value, Hit::new(site, data, None)),
+        Some(Begun::Timed(times)) => timed(body, times),
+        Some(Begun::Traced(data)) => looked_at(body, value, Hit::new(site, data, None)),
+    }
+}
+
+/// What is to be done about a call beyond counting it.
+enum Begun {
+    Timed(Times),
+    Traced(Arc<BpData>),
+}
+
+#[inline(never)]
+fn timed<R>(body: impl FnOnce(Option<&mut Hit>) -> R, times: Times) -> R {
+    let _timer = Timer { began: clock::now(), times };
+    body(None)
+}
+
+/// Measures until it is dropped.
+struct Timer {
+    began: u64,
+    times: Times,
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        let took = clock::now().saturating_sub(self.began);
+        self.times.places().iter().for_each(|place| place.add_time(took));
     }
 }
 
@@ -67,16 +98,26 @@ fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> 
     }
 }
 
-/// Counts the call, and finds out whether it has to be looked at: by what the breakpoint does now.
+/// Counts the call, and finds out by `look` what else is to be done about it: by what the breakpoint does now.
 ///
 /// Only what is quick: no code of others runs while the thread is pinned.
-fn begin(site: &'static Site) -> Option<Arc<BpData>> {
-    let data = with_active(site, |data| {
+#[inline(always)]
+fn begin<R>(site: &'static Site, look: impl FnOnce(&Arc<BpData>) -> Option<R>) -> Option<R> {
+    with_active(site, |data| {
         data.counts.iter().for_each(|place| place.count());
-        (data.has_more && data.entries.iter().any(Entry::may_take)).then(|| Arc::clone(data))
-    })??;
-    let is_traced = !BUSY.try_with(Cell::get).unwrap_or(true);
-    is_traced.then_some(data)
+        look(data)
+    })?
+}
+
+/// What the breakpoint does, if the call has to be looked at. Out of line, so that who only counts saves no registers.
+#[cold]
+#[inline(never)]
+fn look(data: &Arc<BpData>) -> Option<Arc<BpData>> {
+    (!is_busy() && data.entries.iter().any(Entry::may_take)).then(|| Arc::clone(data))
+}
+
+fn is_busy() -> bool {
+    BUSY.try_with(Cell::get).unwrap_or(true)
 }
 
 impl Hit {
@@ -86,7 +127,7 @@ impl Hit {
 
     /// `None` if the call has not to be looked at.
     pub(super) fn begin(site: &'static Site, caller: Option<&'static Location<'static>>) -> Option<Hit> {
-        Some(Hit::new(site, begin(site)?, caller))
+        Some(Hit::new(site, begin(site, look)?, caller))
     }
 
     /// Tells of the call, and finds out who wants its end.
@@ -110,7 +151,7 @@ impl Hit {
             }
         }
         if self.wanted != 0 {
-            self.began = Some(Instant::now());
+            self.began = Some((Instant::now(), clock::now()));
         }
     }
 
@@ -133,8 +174,8 @@ impl Hit {
     }
 
     fn ended(&self, kind: Kind, flag: Flags, polled: Option<Duration>, text: &dyn Fn() -> Text) {
-        let Some(began) = self.began else { return };
-        let took = began.elapsed();
+        let Some((began, cycle)) = self.began else { return };
+        let (took, cycles) = (began.elapsed(), clock::now().saturating_sub(cycle));
         let _busy = Busy::begin();
         let mut event = None;
         for (number, entry) in self.data.entries.iter().enumerate() {
@@ -142,7 +183,7 @@ impl Hit {
                 continue;
             }
             if let Some(counter) = entry.counter.as_ref().filter(|_| entry.flags.contains(Flags::TIME)) {
-                counter.place().add_time(took.as_nanos() as u64);
+                counter.place().add_time(cycles);
             }
             if entry.flags.contains(flag) {
                 entry.session.offer(|| {

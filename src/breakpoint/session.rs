@@ -16,6 +16,7 @@ use super::setting::{Edit, Setting, slice};
 use super::shared::{Limits, Shared, notice_forks};
 use super::site::{Function, Site};
 use super::{Error, tracer};
+use crate::clock;
 use crate::process::Pid;
 use crate::thread_progress;
 
@@ -117,6 +118,7 @@ impl Session {
     /// There is no thread to be had, or no memory.
     pub fn start(limits: Limits, tracer: impl FnMut(&Event) + Send + 'static) -> io::Result<Session> {
         thread_progress::prepare()?;
+        clock::prepare();
         notice_forks()?;
         Ok(Session { shared: tracer::start(limits, tracer)?, settings: Mutex::default() })
     }
@@ -211,7 +213,7 @@ impl Session {
         let counters = settings.patterns.iter().flat_map(|set| &set.counters);
         let counted = counters.map(|(function, counter)| {
             let counts = counter.read();
-            Count { function, calls: counts.calls, time: Duration::from_nanos(counts.time) }
+            Count { function, calls: counts.calls, time: clock::duration(counts.time) }
         });
         counted.collect()
     }

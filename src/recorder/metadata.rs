@@ -6,9 +6,9 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use super::clock::Calibration;
 use super::descriptor::{Argument, Descriptor, Kind};
 use super::options::Mode;
+use crate::clock::Calibration;
 
 /// Stream class of the rings; the id of an event there is its place in [`Description::events`].
 pub(crate) const RING_STREAM: u32 = 0;

@@ -1,7 +1,6 @@
 //! The recorder: probes into per-thread files at memory speed, without a tracer and without root.
 
 mod channel;
-mod clock;
 pub mod control;
 mod descriptor;
 mod environment;

@@ -6,12 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use rustix::io::Errno;
 
-use super::clock;
 use super::options::Mode;
 use super::packet::{SUB_BUFFER, offset};
 use super::payload::Payload;
 use super::ring::{Space, Word};
 use super::stream_file::StreamFile;
+use crate::clock;
 use crate::sync::atomic::AtomicU64;
 use crate::sync::atomic::Ordering::Relaxed;
 

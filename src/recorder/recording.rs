@@ -10,7 +10,6 @@ use std::{io, mem, ptr};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::channel::Channel;
-use super::clock::{self, Calibration};
 use super::descriptor;
 use super::error::{Error, Step};
 use super::filter::Filter;
@@ -26,6 +25,7 @@ use super::slot::{FEW, Filters, PREPARED, SLOTS, ThreadRing};
 use super::snapshot;
 use super::stream_file;
 use super::trigger::Cause;
+use crate::clock::{self, Calibration};
 use crate::thread_progress;
 
 /// How many rings wait for threads that are to come.

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::clock;
 use super::descriptor::Descriptor;
 use super::payload::Payload;
 use super::slot::SLOTS;
 use super::trigger::Cause;
+use crate::clock;
 use crate::thread_progress;
 
 /// When an operation began, in ticks of 1024 cycles; 0 if no session asks how long it takes.

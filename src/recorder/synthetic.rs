@@ -5,13 +5,13 @@ use std::process::Command;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use super::clock::{self, Calibration};
 use super::descriptor::{Argument, Descriptor, Kind};
 use super::filter::Field;
 use super::metadata::{self, Description};
 use super::options::Mode;
 use super::packet::{HEADER, Header, offset};
 use super::stream_file::StreamFile;
+use crate::clock::{self, Calibration};
 
 pub(crate) const UUID: [u8; 16] = *b"0123456789abcdef";
 

@@ -7,7 +7,7 @@ use dyntrace_trace::{Trace, Value};
 use proptest::prelude::*;
 
 use super::*;
-use crate::recorder::clock;
+use crate::clock;
 use crate::recorder::filter::Field;
 use crate::recorder::packet::{PAGE, SUB_BUFFER};
 use crate::recorder::stream_file::{self, StreamFile};

@@ -52,12 +52,16 @@ pub(crate) struct Calibration {
 }
 
 impl Calibration {
-    /// Chooses the clock, if that was not done yet, and measures it. Takes some milliseconds where the clock is a counter.
+    /// Chooses the clock, if that was not done yet. It is known when it was [refined](Calibration::refine).
+    pub(crate) fn begin() -> Self {
+        choose();
+        Self { frequency: SECOND as u64, offset_seconds: 0, offset_cycles: 0, start: Instant::now(), measured: 0 }
+    }
+
+    /// The same, and measures it. Takes some milliseconds where the clock is a counter.
     pub(crate) fn start() -> Self {
-        let counter = choose() == COUNTER;
-        let mut calibration =
-            Self { frequency: SECOND as u64, offset_seconds: 0, offset_cycles: 0, start: Instant::now(), measured: 0 };
-        if counter {
+        let mut calibration = Self::begin();
+        if choose() == COUNTER {
             std::thread::sleep(FIRST_MEASURE);
             calibration.refine();
         } else {
@@ -82,6 +86,12 @@ impl Calibration {
         }
         (self.frequency, self.measured) = (frequency, time);
         self.set_origin();
+    }
+
+    /// How long so many cycles are, by what is known now.
+    pub(crate) fn duration(&mut self, cycles: u64) -> Duration {
+        self.refine();
+        Duration::from_nanos_u128(u128::from(cycles) * SECOND as u128 / u128::from(self.frequency))
     }
 
     /// So many cycles pass in that time.
@@ -157,7 +167,7 @@ mod tests {
             |frequency: u64| frequency.abs_diff(calibration.frequency) as f64 * 1e6 / calibration.frequency as f64;
         println!(
             "{}: {} Hz; off by {:.2} ppm at the start, {:.2} after a second",
-            crate::recorder::clock::name(),
+            crate::clock::name(),
             calibration.frequency,
             parts(first),
             parts(after_a_second)

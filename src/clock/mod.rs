@@ -1,4 +1,5 @@
-//! The clock of events: the CPU's counter where it can be trusted, else `CLOCK_MONOTONIC`.
+//! The clock of events and of calls: the CPU's counter where it can be trusted, else `CLOCK_MONOTONIC`.
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "the recorder is Linux's, so far"))]
 
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), path = "x86.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
@@ -10,8 +11,17 @@ mod calibration;
 pub(crate) use calibration::Calibration;
 
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+
+static CALIBRATION: Mutex<Option<Calibration>> = Mutex::new(None);
+
+/// Nothing panics under this lock. `std`'s always: loom's models do not measure.
+fn lock(calibration: &'static Mutex<Option<Calibration>>) -> MutexGuard<'static, Option<Calibration>> {
+    calibration.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 const UNKNOWN: u8 = 0;
 const COUNTER: u8 = 1;
@@ -23,8 +33,18 @@ static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
 /// Cycles of the clock. Never less than what the same thread read before. Safe in signal handlers.
 #[inline]
 pub(crate) fn now() -> u64 {
-    // Relaxed: whoever records was told of the session after the choice was made.
+    // Relaxed: whoever records or traces was told of the session after the choice was made.
     if SOURCE.load(Ordering::Relaxed) == COUNTER { counter::read() } else { nanoseconds(ClockId::Monotonic) as u64 }
+}
+
+/// Chooses the clock, and has its cycles measured from now on; before anything is timed by it.
+pub(crate) fn prepare() {
+    lock(&CALIBRATION).get_or_insert_with(Calibration::begin);
+}
+
+/// How long so many cycles are. [`prepare`] was called some time ago: the longer, the better.
+pub(crate) fn duration(cycles: u64) -> Duration {
+    lock(&CALIBRATION).get_or_insert_with(Calibration::begin).duration(cycles)
 }
 
 /// What the clock is called in traces.

@@ -57,6 +57,8 @@ pub mod writing_a_driver {}
 #[doc(hidden)]
 pub mod __traced {
     pub use crate::breakpoint::pattern::{Actions, Call, Flags, MatchSpec};
+    #[cfg(target_os = "linux")]
+    pub use crate::breakpoint::remote::enrol;
     pub use crate::breakpoint::value::{
         Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Inspect, Layer, Plain,
         Shape, Shell, Shown, Value, Variant,

@@ -7,6 +7,7 @@ mod thread;
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
@@ -44,6 +45,22 @@ impl Pid {
 impl fmt::Display for Pid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "<0.{}.0>", self.0)
+    }
+}
+
+/// Why a text is no [`Pid`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no process: expected one like <0.57.0>")]
+pub struct ParsePidError(String);
+
+/// As it is shown.
+impl FromStr for Pid {
+    type Err = ParsePidError;
+
+    fn from_str(text: &str) -> Result<Pid, ParsePidError> {
+        let number = text.strip_prefix("<0.").and_then(|rest| rest.strip_suffix(".0>"));
+        let number = number.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+        number.and_then(|number| number.parse().ok()).map(Pid).ok_or_else(|| ParsePidError(text.to_owned()))
     }
 }
 

@@ -2,4 +2,6 @@
 //! [`Session`]s.
 
 pub use crate::breakpoint::pattern::{Pattern, PatternError};
+#[cfg(target_os = "linux")]
+pub use crate::breakpoint::remote;
 pub use crate::breakpoint::{Count, Error, Event, Function, Info, Kind, Limits, PatternInfo, Session, Text};

@@ -62,6 +62,8 @@ mod index;
 mod models;
 pub mod pattern;
 mod progress;
+#[cfg(target_os = "linux")]
+pub mod remote;
 mod section;
 mod session;
 mod setting;

@@ -21,6 +21,13 @@ macro_rules! __traced_site {
             );
             FUNCTION
         });
+        // What serves other processes is linked because of this, so not where no function is traced.
+        #[cfg(target_os = "linux")]
+        const _: () = {
+            #[used]
+            #[unsafe(link_section = ".init_array")]
+            static ENROL: extern "C" fn() = $crate::__traced::enrol;
+        };
     };
 }
 

@@ -1,5 +1,7 @@
 //! The `dyntrace` command: its arguments.
 
+#[cfg(target_os = "linux")]
+mod calls;
 mod command;
 mod convert;
 mod demo;
@@ -148,6 +150,14 @@ enum Command {
     /// Prints the lines that the shipped scripts print, in the order of time; events of other probes with the names of their fields. What
     /// was lost, where and why, is said at the end on standard error.
     View(view::Arguments),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = calls::HELP)]
+    /// Trace calls of functions of a running process
+    ///
+    /// Functions with the attribute #[dyntrace::traced] are named by patterns; nobody in the process is stopped when they are set or
+    /// removed. Each call is a line, in the time of day in UTC, with its thread, its process and its user tag; what was counted is a
+    /// table, which on a terminal is drawn anew each second.
+    Trace(calls::Arguments),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions {
@@ -245,6 +255,8 @@ fn perform(command: Command) -> Outcome {
         Command::Report(arguments) => report::report(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),
         Command::View(arguments) => view::view(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Trace(arguments) => calls::trace(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut text);

@@ -436,15 +436,22 @@ fn a_filter_that_changes() {
 fn processes_that_cannot_be_controlled() {
     let place = Place::new();
     let pid = std::process::id().to_string();
-    for arguments in
-        [&["record", "-p", &pid][..], &["snapshot", "-p", &pid], &["filter", "-p", &pid], &["status", "-p", &pid]]
-    {
+    for arguments in [
+        &["record", "-p", &pid][..],
+        &["snapshot", "-p", &pid],
+        &["filter", "-p", &pid],
+        &["status", "-p", &pid],
+        &["trace", "-p", &pid, "**"],
+    ] {
         place.run(arguments).says(65, "has no control socket: start it with DYNTRACE=control");
     }
     place.run(&["status", "-p", "4194305"]).says(65, "there is no process 4194305");
     assert!(place.run(&["status"]).out.starts_with("no process of this user lets its recorder be controlled"));
     let mut firing = place.controlled();
     place.run(&["snapshot", "-p", &firing.pid()]).says(65, "keeps no last events");
+    place
+        .run(&["trace", "-p", &firing.pid(), "**"])
+        .says(65, "no function of it can be traced: give those that matter");
     place.run(&["snapshot", "-p", &firing.pid(), "--session", "7"]).says(1, "there is no session 7");
     firing.fire();
     send(&firing.child, Signal::SIGSTOP);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
+use std::net::Shutdown;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -79,6 +80,28 @@ impl Connection {
         self.exchange(&request.to_string())
     }
 
+    /// Waits for what the process says next by itself: of a trace.
+    ///
+    /// # Errors
+    ///
+    /// [`ControlError::System`] with [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if it says nothing any more; others if it is not
+    /// understood.
+    pub fn hear(&mut self) -> Result<Vec<Record>, ControlError> {
+        let pid = self.pid;
+        let Reply(said) = self.receive()?.parse().map_err(|source| ControlError::Protocol { pid, source })?;
+        said.map_err(|why| ControlError::Refused { pid, why })
+    }
+
+    /// Lets another thread than that which hears say that enough was heard.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no descriptor.
+    pub fn ender(&self) -> Result<Ender, ControlError> {
+        let doing = format!("watch the connection to process {}", self.pid);
+        self.stream.try_clone().map(Ender).map_err(ControlError::system(doing))
+    }
+
     /// Whether the process is still there. Does not wait.
     pub fn is_open(&self) -> bool {
         let mut byte = [0];
@@ -91,14 +114,12 @@ impl Connection {
         let protocol = |source| ControlError::Protocol { pid, source };
         // Where this fails the process has closed the connection, perhaps with words that are there to be read.
         let written = self.stream.write_all(&protocol::frame(message).map_err(protocol)?);
-        let reply = match self.receive() {
+        match self.hear() {
             Err(ControlError::System { .. }) if written.is_err() => {
-                return written.map(|()| Vec::new()).map_err(ControlError::system(format!("talk to process {pid}")));
+                written.map(|()| Vec::new()).map_err(ControlError::system(format!("talk to process {pid}")))
             }
-            other => other?,
-        };
-        let Reply(answer) = reply.parse().map_err(protocol)?;
-        answer.map_err(|why| ControlError::Refused { pid, why })
+            other => other,
+        }
     }
 
     fn receive(&mut self) -> Result<String, ControlError> {
@@ -126,6 +147,18 @@ impl Connection {
     fn wait_at_most(&self, limit: Option<Duration>) -> Result<(), ControlError> {
         let set = self.stream.set_read_timeout(limit).and_then(|()| self.stream.set_write_timeout(limit));
         set.map_err(ControlError::system(format!("talk to process {}", self.pid)))
+    }
+}
+
+/// Ends a trace over a connection.
+#[derive(Debug)]
+pub struct Ender(UnixStream);
+
+impl Ender {
+    /// Says that enough was heard. What the process says to that can still be heard.
+    pub fn end(&self) {
+        // It fails if the process has gone, which is an end as well.
+        let _ = self.0.shutdown(Shutdown::Write);
     }
 }
 

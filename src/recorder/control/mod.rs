@@ -5,6 +5,7 @@
 
 mod client;
 mod directory;
+mod door;
 mod error;
 mod peer;
 pub mod protocol;
@@ -23,13 +24,14 @@ use server::{Limits, Server};
 
 use crate::thread_progress::os::without_signals;
 
-pub use client::Connection;
+pub use client::{Connection, Ender};
+pub(crate) use door::serve_traces;
 pub use error::ControlError;
 
 /// Lets other processes of this user, and root, control the recorder of this process from now on.
 ///
 /// They do it over a socket in `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` where there is no runtime folder, by
-/// `dyntrace record -p PID`, `dyntrace snapshot -p PID` and `dyntrace status`. A further call does nothing. A forked child has to call
+/// `dyntrace record -p PID`, `dyntrace snapshot -p PID`, `dyntrace status` and `dyntrace trace -p PID`. A further call does nothing. A forked child has to call
 /// it for itself. `DYNTRACE=control` in the environment does the same without a call.
 ///
 /// # Errors

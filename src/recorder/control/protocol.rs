@@ -10,6 +10,7 @@
 //! | `stop ID` | one: what was recorded |
 //! | `snapshot ID DIRECTORY` | one: what was written |
 //! | `status` | one of the process, then one of each session |
+//! | `trace RECORD` | one of each pattern; [`crate::trace::remote`] says what comes then |
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,9 @@ pub enum ProtocolError {
     #[error("{0:?} instead of {GREETING:?}")]
     Greeting(String),
     /// No such request.
-    #[error("{0:?} is no request: expected start OPTIONS, change ID CHANGE, stop ID, snapshot ID DIRECTORY, or status")]
+    #[error(
+        "{0:?} is no request: expected start OPTIONS, change ID CHANGE, stop ID, snapshot ID DIRECTORY, status, or trace RECORD"
+    )]
     Request(String),
     /// Options that have no meaning.
     #[error(transparent)]
@@ -102,6 +105,8 @@ pub enum Request {
     Snapshot(u32, PathBuf),
     /// Say what goes on.
     Status,
+    /// Tell of calls of functions. The recorder hands the connection over to whoever traces functions.
+    Trace(Record),
 }
 
 impl FromStr for Request {
@@ -124,6 +129,7 @@ impl FromStr for Request {
             "stop" if argument.is_empty() => Request::Stop(session()?),
             "snapshot" if !argument.is_empty() => Request::Snapshot(session()?, absolute(argument.as_ref())?),
             "status" if rest.is_empty() => Request::Status,
+            "trace" => Request::Trace(rest.parse().map_err(|_| unknown())?),
             _ => return Err(unknown()),
         })
     }
@@ -141,11 +147,14 @@ impl fmt::Display for Request {
             Request::Stop(session) => write!(f, "stop {session}"),
             Request::Snapshot(session, directory) => write!(f, "snapshot {session} {}", directory.to_string_lossy()),
             Request::Status => f.write_str("status"),
+            Request::Trace(wish) => write!(f, "trace {wish}"),
         }
     }
 }
 
 /// Named values: a number of events, the folder of a session.
+///
+/// As text: its parts `NAME=VALUE` with tabs between them. Newlines, tabs and backslashes in values are written `\n`, `\t`, `\\`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record(Vec<(String, String)>);
 
@@ -173,10 +182,29 @@ impl Record {
     }
 }
 
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, value)) in self.iter().enumerate() {
+            let value = value.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t");
+            write!(f, "{}{name}={value}", if i == 0 { "" } else { "\t" })?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Record {
+    type Err = ProtocolError;
+
+    fn from_str(text: &str) -> Result<Record, ProtocolError> {
+        let part = |part: &str| part.split_once('=').map(|(name, value)| (name.to_owned(), unescape(value)));
+        let parts = text.split('\t').map(part).collect::<Option<_>>();
+        parts.map(Record).ok_or_else(|| ProtocolError::Reply(text.to_owned()))
+    }
+}
+
 /// The answer to a message: records, or why it is refused.
 ///
-/// As text: `ok` or `error WHY`; after `ok`, each record on a line of its own, its parts `NAME=VALUE` with tabs between them. Newlines,
-/// tabs and backslashes in values are written `\n`, `\t`, `\\`.
+/// As text: `ok` or `error WHY`; after `ok`, each record on a line of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply(pub Result<Vec<Record>, String>);
 
@@ -187,13 +215,7 @@ impl fmt::Display for Reply {
             Err(why) => return write!(f, "error {why}"),
         };
         f.write_str("ok")?;
-        for record in records {
-            for (i, (name, value)) in record.iter().enumerate() {
-                let value = value.replace('\\', "\\\\").replace('\n', "\\n").replace('\t', "\\t");
-                write!(f, "{}{name}={value}", if i == 0 { '\n' } else { '\t' })?;
-            }
-        }
-        Ok(())
+        records.iter().filter(|record| !record.0.is_empty()).try_for_each(|record| write!(f, "\n{record}"))
     }
 }
 
@@ -209,9 +231,11 @@ impl FromStr for Reply {
         if lines.next() != Some("ok") {
             return Err(unknown());
         }
-        let part = |part: &str| part.split_once('=').map(|(name, value)| (name.to_owned(), unescape(value)));
-        let record = |line: &str| line.split('\t').map(part).collect::<Option<_>>().map(Record);
-        lines.map(record).collect::<Option<_>>().map(|records| Reply(Ok(records))).ok_or_else(unknown)
+        lines
+            .map(str::parse)
+            .collect::<Result<_, _>>()
+            .map(|records| Reply(Ok(records)))
+            .map_err(|_: ProtocolError| unknown())
     }
 }
 
@@ -264,6 +288,8 @@ mod tests {
             "snapshot 1",
             "snapshot x /t",
             "change x failed",
+            "trace",
+            "trace x",
         ] {
             assert!(matches!(text.parse::<Request>(), Err(ProtocolError::Request(_))), "{text}");
         }
@@ -308,9 +334,10 @@ mod tests {
         }
 
         #[test]
-        fn requests_read_back(session: u32, directory in "/[^\n]*", text: String) {
+        fn requests_read_back(session: u32, directory in "/[^\n]*", text: String, wish in record()) {
             let options = Options { filter: Filter { tag: Some(text.into()), ..Filter::default() }, ..Options::new(&directory) };
-            for request in [Request::Start(options), Request::Stop(session), Request::Snapshot(session, directory.into())] {
+            let trace = Request::Trace(wish);
+            for request in [Request::Start(options), Request::Stop(session), Request::Snapshot(session, directory.into()), trace] {
                 prop_assert_eq!(request.to_string().parse(), Ok(request));
             }
         }

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::geteuid;
 
+use super::door::{self, Serve};
 use super::peer::peer;
 use super::protocol::{self, GREETING, ProtocolError, Record, Reply, Request};
 use super::sessions::Sessions;
@@ -60,6 +61,8 @@ struct Connection {
 /// What becomes of a connection.
 enum Next {
     Stays,
+    /// Another room serves what it asks for.
+    Leaves(Serve, Record),
     /// The client has gone.
     Ends,
     /// It is closed, for this reason.
@@ -100,10 +103,14 @@ impl<S: Sessions> Server<S> {
             };
             match next {
                 Next::Stays => self.connections.push(connection),
-                Next::Ends => self.end(connection),
+                Next::Leaves(serve, wish) => {
+                    self.end(connection.sessions);
+                    serve(connection.stream, wish);
+                }
+                Next::Ends => self.end(connection.sessions),
                 Next::Refused(why) => {
                     self.refuse(&connection.stream, why);
-                    self.end(connection);
+                    self.end(connection.sessions);
                 }
             }
         }
@@ -169,8 +176,8 @@ impl<S: Sessions> Server<S> {
         answer(stream, &Reply(Err(why)));
     }
 
-    fn end(&self, connection: Connection) {
-        for session in connection.sessions {
+    fn end(&self, sessions: Vec<u32>) {
+        for session in sessions {
             // It may have been stopped by another client.
             let _ = self.sessions.stop(session);
         }
@@ -193,7 +200,11 @@ impl<S: Sessions> Server<S> {
                 Err(error) => return Next::Refused(error.to_string()),
             };
             let reply = if connection.has_greeted {
-                Reply(self.perform(&message, connection))
+                let request = message.parse().map_err(|error: ProtocolError| error.to_string());
+                match (request, door::traces()) {
+                    (Ok(Request::Trace(wish)), Some(serve)) => return Next::Leaves(serve, wish),
+                    (request, _) => Reply(request.and_then(|request| self.perform(request, connection))),
+                }
             } else if message == GREETING {
                 connection.has_greeted = true;
                 Reply(Ok(Vec::new()))
@@ -214,8 +225,8 @@ impl<S: Sessions> Server<S> {
         Next::Stays
     }
 
-    fn perform(&self, message: &str, connection: &mut Connection) -> Result<Vec<Record>, String> {
-        match message.parse().map_err(|error: ProtocolError| error.to_string())? {
+    fn perform(&self, request: Request, connection: &mut Connection) -> Result<Vec<Record>, String> {
+        match request {
             Request::Start(options) => {
                 let session = self.sessions.start(options)?;
                 connection.sessions.push(session);
@@ -233,6 +244,10 @@ impl<S: Sessions> Server<S> {
             Request::Status => {
                 let process = Record::default().with("pid", std::process::id()).with("refused", self.refused);
                 Ok([vec![process], self.sessions.status()].concat())
+            }
+            Request::Trace(_) => {
+                Err("no function of it can be traced: give those that matter the attribute #[dyntrace::traced]"
+                    .to_owned())
             }
         }
     }

@@ -43,7 +43,8 @@ pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-fn is_for_others(signal: i32) -> bool {
+/// Whether the signal is one that says nothing to this command.
+pub fn is_for_others(signal: i32) -> bool {
     matches!(Signal::try_from(signal), Ok(Signal::SIGUSR1 | Signal::SIGUSR2))
 }
 

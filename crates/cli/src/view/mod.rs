@@ -8,7 +8,7 @@ mod live;
 pub mod names;
 mod slow;
 mod text;
-mod time;
+pub mod time;
 
 use std::io::{self, Write};
 

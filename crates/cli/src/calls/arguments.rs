@@ -1,0 +1,154 @@
+//! What the user asks `dyntrace trace` for.
+
+use std::time::Duration;
+
+use anyhow::anyhow;
+use dyntrace::process::Pid;
+use dyntrace::trace::remote::Wish;
+use dyntrace::trace::{Limits, Pattern};
+
+use crate::exit::{self, Failure};
+use crate::view::time;
+
+/// The examples and the exit statuses.
+pub const HELP: &str = "\
+Examples:
+  dyntrace trace -p 4711 'shop::**::price(_, qty) if qty > 100' --return --panic
+  dyntrace trace -p 4711 'shop::cart::*' --max-events 20 --json
+  dyntrace trace -p 4711 'shop::**' --time --for 30s
+  dyntrace trace -p 4711 '**::pay if tag == \"req-81\" do caller, return, exception'
+
+A path names functions: * is any text and ? one character of a segment, ** any number of
+segments. Arguments are literals, _ or names, which the guard behind if may compare; tag is the
+user tag, pid the process. Actions behind do are for one pattern: message, silent, caller,
+return, exception, count, time. dyntrace::trace::Pattern has the whole of it.
+
+The program must let itself be controlled: by dyntrace::recorder::control(), or by
+DYNTRACE=control in its environment. Its functions are as before when this ends, however that
+comes. The program waits for nobody who reads: what cannot be written in time is dropped, and
+counted. So that it is not slowed down by all that is told, --limit has a default.
+
+Exit status:
+   0  the trace has ended: by its limits, an interrupt, or since the process has ended
+   1  the process does not answer
+   2  wrong use, or something that is no pattern
+   3  events were dropped; those above --limit do not count
+  65  there is no such process, it does not let itself be controlled, or no function is named so";
+
+/// The arguments of `dyntrace trace`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The process
+    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub pid: u32,
+    /// Which calls, and of which functions: 'shop::**::price(_, qty) if qty > 100'
+    #[arg(required = true, value_name = "PATTERN")]
+    patterns: Vec<String>,
+    /// Tell when functions return, with the value
+    #[arg(long = "return")]
+    return_: bool,
+    /// Tell when panics leave functions, with the message
+    #[arg(long)]
+    panic: bool,
+    /// Say who called, for functions that are #[track_caller]: #[traced(caller)] makes them so
+    #[arg(long)]
+    caller: bool,
+    /// Count the calls of each function, instead of telling them
+    #[arg(long)]
+    count: bool,
+    /// The same with the time that they take, the most expensive first
+    #[arg(long)]
+    time: bool,
+    /// The most events in a second; more are left out, and counted
+    #[arg(long, value_name = "N/s", default_value = "10000/s", value_parser = per_second)]
+    limit: u32,
+    /// End after this time: 30s
+    #[arg(long = "for", value_name = "TIME", value_parser = time::duration)]
+    length: Option<i64>,
+    /// End after so many events
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_events: Option<u64>,
+    /// Only calls of this process, as dyntrace shows it; may be given more than once
+    #[arg(long, value_name = "0.N.0")]
+    process: Vec<Pid>,
+    /// Print JSON, one object for each event or function
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Arguments {
+    /// What is asked of the process.
+    pub fn wish(&self) -> Result<Wish, Failure> {
+        let patterns = self.patterns.iter().map(|pattern| with_actions(pattern, &self.actions()));
+        let mut limits = Limits::default();
+        limits.per_second = Some(self.limit);
+        limits.events = self.max_events;
+        limits.time = self.length.and_then(|length| u64::try_from(length).ok()).map(Duration::from_nanos);
+        Ok(Wish { patterns: patterns.collect::<Result<_, _>>()?, processes: self.process.clone(), limits })
+    }
+
+    /// The actions for all patterns, as patterns have them.
+    fn actions(&self) -> String {
+        let actions = [
+            (self.return_, "return"),
+            (self.panic, "exception"),
+            (self.caller, "caller"),
+            (self.count || self.time, "silent"),
+            (self.count, "count"),
+            (self.time, "time"),
+        ];
+        let wanted: Vec<&str> = actions.into_iter().filter_map(|(is_wanted, name)| is_wanted.then_some(name)).collect();
+        wanted.join(", ")
+    }
+}
+
+/// The pattern with more actions. It may have some.
+fn with_actions(pattern: &str, actions: &str) -> Result<String, Failure> {
+    let wrong = |error| Failure::new(exit::USAGE, anyhow!("reading the pattern: {error}"));
+    pattern.parse::<Pattern>().map_err(wrong)?;
+    if actions.is_empty() {
+        return Ok(pattern.to_owned());
+    }
+    let first = format!("{pattern} do {actions}");
+    if first.parse::<Pattern>().is_ok() {
+        return Ok(first);
+    }
+    let more = format!("{pattern}, {actions}");
+    more.parse::<Pattern>().map_err(wrong)?;
+    Ok(more)
+}
+
+fn per_second(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix("/s").unwrap_or(text).parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "expected a number of events in a second, like 1000/s".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_are_added_to_patterns_with_and_without_some() {
+        for (pattern, expected) in [
+            ("a::b", "a::b do return, caller"),
+            ("a(x) if x == \" do \"", "a(x) if x == \" do \" do return, caller"),
+            ("a do silent,count", "a do silent,count, return, caller"),
+        ] {
+            assert_eq!(with_actions(pattern, "return, caller").unwrap(), expected);
+            assert_eq!(with_actions(pattern, "").unwrap(), pattern);
+        }
+        for (pattern, why) in [("a(", "expected"), ("a do message", "found both")] {
+            let failure = with_actions(pattern, "silent, count").unwrap_err();
+            assert_eq!(failure.status, exit::USAGE);
+            assert!(failure.error.to_string().contains(why), "{}", failure.error);
+        }
+    }
+
+    #[test]
+    fn limits_are_for_a_second() {
+        assert_eq!((per_second("1000/s"), per_second("7")), (Ok(1000), Ok(7)));
+        for wrong in ["", "0", "/s", "1/m", "-1"] {
+            assert!(per_second(wrong).is_err(), "{wrong}");
+        }
+    }
+}

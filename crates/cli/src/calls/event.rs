@@ -1,0 +1,94 @@
+//! An event, as a line and as JSON.
+
+use dyntrace::recorder::control::protocol::Record;
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::escape;
+
+/// What JSON has of an event: the name there, the name in the protocol, and whether it is a number.
+const FIELDS: [(&str, &str, bool); 12] = [
+    ("event", "told", false),
+    ("time_ns", "time", true),
+    ("process", "process", false),
+    ("thread", "thread", true),
+    ("tag", "tag", false),
+    ("function", "function", false),
+    ("file", "file", false),
+    ("line", "line", true),
+    ("text", "text", false),
+    ("caller", "caller", false),
+    ("took_ns", "took", true),
+    ("polled_ns", "polled", true),
+];
+
+/// The line of an event: `12:00:01.204311 [thread-2 <0.57.0> req-81] call   shop::price(Order { id: 7 }, 250)`.
+pub fn line(event: &Record) -> String {
+    let get = |name: &str| event.get(name).map(escape::name).unwrap_or_default();
+    let time = time_of_day(event.number("time").unwrap_or_default());
+    let tag = event.get("tag").map(|tag| format!(" {}", escape::name(tag))).unwrap_or_default();
+    let cut = if event.get("cut").is_some() { "..." } else { "" };
+    let (function, text) = (get("function"), get("text"));
+    let what = match get("told").as_str() {
+        "call" => format!("call   {function}({text}{cut})"),
+        "return" => format!("return {function} -> {text}{cut}"),
+        "panic" => format!("panic  {function}: {text}{cut}"),
+        other => format!("{other} {function}"),
+    };
+    let caller = event.get("caller").map(|caller| format!("  from {}", escape::name(caller))).unwrap_or_default();
+    let took = event.number("took").map(|took| format!("  {} us", took / 1000)).unwrap_or_default();
+    let polled = event.number("polled").map(|polled| format!(", polled {} us", polled / 1000)).unwrap_or_default();
+    format!("{time} [thread-{} {}{tag}] {what}{caller}{took}{polled}", get("thread"), get("process"))
+}
+
+/// The object of an event.
+pub fn object(event: &Record) -> Value {
+    let mut object = Map::new();
+    for (name, told, is_number) in FIELDS {
+        let value = if is_number { event.number(told).map(Value::from) } else { event.get(told).map(Value::from) };
+        object.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    if event.get("cut").is_some() {
+        object.insert("cut".to_owned(), true.into());
+    }
+    object.into()
+}
+
+/// In UTC, with microseconds.
+fn time_of_day(nanoseconds: u64) -> String {
+    let time = Timestamp::from_nanosecond(nanoseconds.into()).unwrap_or_default();
+    time.strftime("%H:%M:%S.%6f").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(text: &str) -> Record {
+        let common = "time=1795255201204311999\tprocess=<0.57.0>\tthread=2\tfunction=shop::price\tline=7\t";
+        format!("{common}{text}").parse().unwrap()
+    }
+
+    #[test]
+    fn lines() {
+        for (text, expected) in [
+            (
+                "told=call\ttag=req-81\ttext=7, \"a\x1b\"\tcaller=src/cart.rs:88",
+                "<0.57.0> req-81] call   shop::price(7, \"a\\x1b\")  from src/cart.rs:88",
+            ),
+            ("told=return\ttext=Ok(1250)\ttook=29999", "<0.57.0>] return shop::price -> Ok(1250)  29 us"),
+            ("told=panic\ttext=no\tcut=1\ttook=1", "<0.57.0>] panic  shop::price: no...  0 us"),
+            ("told=cancelled\ttook=5000\tpolled=2000", "<0.57.0>] cancelled shop::price  5 us, polled 2 us"),
+        ] {
+            assert_eq!(line(&event(text)), format!("10:00:01.204311 [thread-2 {expected}"));
+        }
+    }
+
+    #[test]
+    fn objects_have_what_is_known() {
+        let object = object(&event("told=return\ttext=\ttook=5\tcut=1"));
+        assert_eq!((&object["event"], &object["took_ns"], &object["cut"]), (&"return".into(), &5.into(), &true.into()));
+        assert_eq!((&object["line"], &object["text"]), (&7.into(), &"".into()));
+        assert!(object.get("tag").is_none());
+    }
+}

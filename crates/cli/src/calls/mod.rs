@@ -1,0 +1,102 @@
+//! `dyntrace trace`: calls of functions of a running process.
+
+mod arguments;
+mod event;
+mod output;
+mod table;
+
+use std::io;
+use std::process::{self, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, Error};
+use dyntrace::recorder::control::protocol::{Record, Request};
+use dyntrace::recorder::control::{ControlError, Ender};
+
+use crate::exit::{self, Failure, Outcome};
+use crate::record::process::{connect, is_for_others, refusal};
+use crate::signals::{self, Notice};
+
+use output::Output;
+
+pub use arguments::{Arguments, HELP};
+
+/// Has the process trace what is asked for, and shows it until it ends.
+pub fn trace(arguments: &Arguments) -> Outcome {
+    let wish = arguments.wish()?;
+    let mut connection = connect(arguments.pid)?;
+    end_by_signal(connection.ender().map_err(refusal)?)?;
+    let set = connection.request(&Request::Trace(wish.record())).map_err(|error| match error {
+        ControlError::Refused { .. } => Failure::new(exit::NO_PROBES, error),
+        other => refusal(other),
+    })?;
+    let functions: u64 = set.iter().filter_map(|pattern| pattern.number("functions")).sum();
+    anstream::eprintln!("{} traced; an interrupt ends it", count(functions, "function"));
+    let mut output = Output::new(arguments.json);
+    let mut events: u64 = 0;
+    let end = loop {
+        let records = match connection.hear() {
+            Ok(records) => records,
+            Err(ControlError::System { source, .. }) if is_end(&source) => break None,
+            Err(error) => return Err(refusal(error)),
+        };
+        let Some(first) = records.first() else { continue };
+        match first.get("told").unwrap_or_default() {
+            "counts" => output.counts(&records).map_err(Error::new)?,
+            "lost" => anstream::eprintln!("dyntrace: so far {}", losses(first)),
+            "end" => break Some(first.clone()),
+            _ => {
+                events += 1;
+                output.event(first).map_err(Error::new)?;
+            }
+        }
+    };
+    output.end().map_err(Error::new)?;
+    Ok(summarize(arguments.pid, end.as_ref(), set.len(), events))
+}
+
+/// The first signal ends the trace, the second one does not wait for its last words.
+fn end_by_signal(ender: Ender) -> anyhow::Result<()> {
+    let is_ending = AtomicBool::new(false);
+    let tell = move |notice| {
+        if let Notice::Signal(signal) = notice
+            && !is_for_others(signal.number)
+        {
+            // Relaxed: one thread has it.
+            if is_ending.swap(true, Ordering::Relaxed) {
+                process::exit(128 + signal.number);
+            }
+            ender.end();
+        }
+        true
+    };
+    signals::receive(tell).context("cannot receive signals")
+}
+
+fn is_end(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
+}
+
+/// Says what came of it.
+fn summarize(pid: u32, end: Option<&Record>, patterns: usize, events: u64) -> ExitCode {
+    let Some(end) = end else {
+        anstream::eprintln!("process {pid} has ended; {}", count(events, "event"));
+        return ExitCode::SUCCESS;
+    };
+    let removed = count(patterns as u64, "pattern");
+    let told = count(end.number("events").unwrap_or(events), "event");
+    anstream::eprintln!("{removed} removed, {told}, {}", losses(end));
+    if end.number("dropped").unwrap_or_default() > 0 { exit::LOSSY.into() } else { ExitCode::SUCCESS }
+}
+
+fn losses(record: &Record) -> String {
+    let dropped = format!("{} dropped", record.number("dropped").unwrap_or_default());
+    match record.number("limited").unwrap_or_default() {
+        0 => dropped,
+        limited => format!("{dropped}, {limited} left out by --limit"),
+    }
+}
+
+fn count(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}

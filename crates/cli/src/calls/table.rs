@@ -1,0 +1,107 @@
+//! Counts of functions: a table, and JSON.
+
+use dyntrace::recorder::control::protocol::Record;
+use serde_json::{Value, json};
+
+use crate::escape;
+
+/// What was counted, as the process told it last.
+#[derive(Default)]
+pub struct Table {
+    rows: Vec<Row>,
+    /// Those of a telling that is not whole yet.
+    coming: Vec<Row>,
+}
+
+struct Row {
+    function: String,
+    calls: u64,
+    nanoseconds: u64,
+}
+
+impl Table {
+    /// Takes a message with counts; whether that makes a whole table.
+    pub fn take(&mut self, records: &[Record]) -> bool {
+        let (first, rest) = records.split_first().map_or((None, records), |(first, rest)| (Some(first), rest));
+        self.coming.extend(rest.iter().map(|record| Row {
+            function: record.get("function").map(escape::name).unwrap_or_default(),
+            calls: record.number("calls").unwrap_or_default(),
+            nanoseconds: record.number("time").unwrap_or_default(),
+        }));
+        let is_whole = first.and_then(|first| first.number("more")) != Some(1);
+        if is_whole {
+            self.rows = std::mem::take(&mut self.coming);
+            self.rows.sort_by(|a, b| (b.nanoseconds, b.calls, &a.function).cmp(&(a.nanoseconds, a.calls, &b.function)));
+        }
+        is_whole
+    }
+
+    /// Whether the time that calls take was asked for.
+    fn has_times(&self) -> bool {
+        self.rows.iter().any(|row| row.nanoseconds > 0)
+    }
+
+    /// Its lines, with at most so many functions: the most expensive.
+    pub fn lines(&self, most: usize) -> Vec<String> {
+        let has_times = self.has_times();
+        let head =
+            if has_times { "       calls    time (us)    each (us)  function" } else { "       calls  function" };
+        let row = |row: &Row| {
+            let Row { function, calls, nanoseconds } = row;
+            if has_times {
+                let time = *nanoseconds as f64 / 1e3;
+                format!("{calls:>12} {time:>12.0} {:>12.3}  {function}", time / *calls as f64)
+            } else {
+                format!("{calls:>12}  {function}")
+            }
+        };
+        [head.to_owned()].into_iter().chain(self.rows.iter().take(most).map(row)).collect()
+    }
+
+    /// Its rows as objects.
+    pub fn objects(&self) -> impl Iterator<Item = Value> {
+        let has_times = self.has_times();
+        self.rows.iter().map(move |Row { function, calls, nanoseconds }| {
+            if has_times {
+                json!({ "function": function, "calls": calls, "time_ns": nanoseconds })
+            } else {
+                json!({ "function": function, "calls": calls })
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(text: &str) -> Vec<Record> {
+        text.lines().map(|line| line.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_most_expensive_comes_first() {
+        let mut table = Table::default();
+        assert!(!table.take(&records("told=counts\tmore=1\nfunction=a/1\tcalls=3\ttime=1500")));
+        assert_eq!(table.lines(9).len(), 1, "half a table is none");
+        assert!(
+            table.take(&records(
+                "told=counts\tmore=0\nfunction=b/1\tcalls=2\ttime=9000\nfunction=c/1\tcalls=4\ttime=1500"
+            ))
+        );
+        let lines = table.lines(2);
+        assert_eq!(lines[1], "           2            9        4.500  b/1");
+        assert!(lines[2].ends_with("c/1") && lines.len() == 3);
+        assert_eq!(table.objects().next().unwrap(), json!({"function": "b/1", "calls": 2, "time_ns": 9000}));
+        assert!(table.take(&records("told=counts\tmore=0")));
+        assert_eq!(table.objects().count(), 0, "each telling takes the place of that before");
+    }
+
+    #[test]
+    fn calls_without_times() {
+        let mut table = Table::default();
+        table.take(&records("told=counts\tmore=0\nfunction=a\x1b/1\tcalls=1\ttime=0\nfunction=b/1\tcalls=2\ttime=0"));
+        assert_eq!(table.lines(9)[1..], ["           2  b/1", "           1  a\\x1b/1"]);
+        assert_eq!(table.objects().next().unwrap(), json!({"function": "b/1", "calls": 2}));
+    }
+}

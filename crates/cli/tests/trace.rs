@@ -1,0 +1,275 @@
+//! `dyntrace trace` on this test's own program: started again with `ROLE` set it is a shop whose functions are traced.
+#![cfg(target_os = "linux")]
+
+#[path = "common/interrupts.rs"]
+mod interrupts;
+
+use std::env;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::panic::catch_unwind;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+#[derive(Debug)]
+#[expect(dead_code, reason = "it is printed")]
+struct Order {
+    id: u32,
+}
+
+#[dyntrace::traced]
+fn price(order: &Order, quantity: u32) -> Result<u32, String> {
+    assert!(quantity > 0, "{order:?} of nothing");
+    Ok(quantity * 5)
+}
+
+#[dyntrace::traced(caller)]
+fn pack(order: &Order) -> usize {
+    std::mem::size_of_val(order)
+}
+
+/// The part of the program that this test is when `ROLE` says so: for each number that it reads it prices so many orders, one more and
+/// one that it cannot price.
+#[test]
+fn role() {
+    if env::var_os("ROLE").is_none() {
+        return;
+    }
+    dyntrace::put_tag("req-81").unwrap();
+    println!("\nopen");
+    for line in std::io::stdin().lines() {
+        for id in 0..line.unwrap().parse().unwrap() {
+            price(&Order { id }, 50).unwrap();
+        }
+        price(&Order { id: 7 }, 250).unwrap();
+        pack(&Order { id: 7 });
+        catch_unwind(|| price(&Order { id: 8 }, 0)).unwrap_err();
+        println!("sold");
+    }
+}
+
+/// The shop, which lets itself be controlled, and a runtime folder of its own.
+struct Shop {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+    place: TempDir,
+}
+
+impl Shop {
+    fn open() -> Shop {
+        let place = tempfile::tempdir().unwrap();
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["--exact", "role", "--nocapture"]).env("ROLE", "shop").env("DYNTRACE", "control");
+        command.env("XDG_RUNTIME_DIR", place.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        let mut shop = Shop { child, lines, place };
+        shop.wait_for("open");
+        shop
+    }
+
+    fn wait_for(&mut self, expected: &str) {
+        let mut line = String::new();
+        while line.trim_end() != expected {
+            line.clear();
+            assert!(self.lines.read_line(&mut line).unwrap() > 0, "it has ended");
+        }
+    }
+
+    fn sell(&mut self, orders: u32) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{orders}").unwrap();
+        self.wait_for("sold");
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
+        interrupts::heed(&mut command).args(["trace", "-p", &self.child.id().to_string()]).args(arguments);
+        command.env("XDG_RUNTIME_DIR", self.place.path());
+        command
+    }
+
+    /// Starts a trace, which is in force when this returns.
+    fn trace(&self, arguments: &[&str]) -> Trace {
+        let mut child = self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        errors.read_line(&mut line).unwrap();
+        assert!(line.ends_with("traced; an interrupt ends it\n"), "{line}");
+        Trace { child, errors }
+    }
+
+    /// A trace that fails.
+    #[track_caller]
+    fn refuses(&self, arguments: &[&str], status: i32, what: &str) {
+        let output = self.command(arguments).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(status) && errors.contains(what), "{}: {errors}", output.status);
+    }
+
+    /// How many of its threads serve traces, or tell tracers.
+    fn tracing_threads(&self) -> usize {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
+        names.filter(|name| name.starts_with("dyntrace-trace")).count()
+    }
+}
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Trace {
+    child: Child,
+    errors: BufReader<ChildStderr>,
+}
+
+impl Trace {
+    fn send(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
+    }
+
+    /// Its exit status, what it printed, and its last words.
+    fn wait(mut self) -> (i32, String, String) {
+        let mut out = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        let last = self.errors.lines().last().unwrap_or_else(|| Ok("nothing".to_owned())).unwrap();
+        (self.child.wait().unwrap().code().unwrap(), out, last)
+    }
+
+    fn interrupt(self) -> (i32, String, String) {
+        self.send(Signal::SIGINT);
+        self.wait()
+    }
+}
+
+#[test]
+fn calls_and_returns_until_an_interrupt() {
+    let mut shop = Shop::open();
+    let trace = shop.trace(&["**::price(_, qty) if qty > 100", "--return"]);
+    shop.sell(3);
+    let (status, out, last) = trace.interrupt();
+    assert_eq!((status, last.as_str()), (0, "1 pattern removed, 2 events, 0 dropped"));
+    let lines: Vec<(&str, &str)> = out.lines().map(|line| line.split_once("] ").unwrap()).collect();
+    assert_eq!(lines[0].1, "call   trace::price(Order { id: 7 }, 250)");
+    let took = lines[1].1.strip_prefix("return trace::price -> Ok(1250)  ").unwrap().strip_suffix(" us").unwrap();
+    assert!(took.parse::<u64>().is_ok(), "{took}");
+    for (who, _) in lines {
+        let (time, thread) = who.split_once(" [thread-").unwrap();
+        assert_eq!((time.len(), &time[2..3], &time[8..9]), ("12:00:01.204311".len(), ":", "."));
+        assert!(thread.contains(" <0.") && thread.ends_with(".0> req-81"), "{thread}");
+    }
+    shop.sell(1);
+    let (_, out, last) = shop.trace(&["**::price"]).interrupt();
+    assert_eq!((out.as_str(), last.as_str()), ("", "1 pattern removed, 0 events, 0 dropped"));
+}
+
+#[test]
+fn panics_callers_and_several_patterns() {
+    let mut shop = Shop::open();
+    let trace = shop.trace(&["**::price do silent", "trace::pack", "--panic", "--caller", "--json"]);
+    shop.sell(0);
+    let (status, out, last) = trace.interrupt();
+    assert_eq!((status, last.as_str()), (0, "2 patterns removed, 2 events, 0 dropped"));
+    let events: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&events[0]["event"], &events[0]["function"]), (&"call".into(), &"trace::pack".into()));
+    assert!(events[0]["caller"].as_str().unwrap().contains("tests/trace.rs:"), "{out}");
+    assert_eq!((&events[1]["event"], &events[1]["text"]), (&"panic".into(), &"Order { id: 8 } of nothing".into()));
+    assert_eq!(events[1]["tag"], "req-81");
+    assert!(events[1]["took_ns"].is_u64() && events[1]["time_ns"].is_u64(), "{out}");
+}
+
+#[test]
+fn counts_and_times() {
+    let mut shop = Shop::open();
+    let trace = shop.trace(&["trace::*", "--count", "--json"]);
+    shop.sell(40);
+    shop.sell(2);
+    let (status, out, last) = trace.interrupt();
+    assert_eq!((status, last.as_str()), (0, "1 pattern removed, 0 events, 0 dropped"));
+    assert_eq!(out, "{\"calls\":46,\"function\":\"trace::price/2\"}\n{\"calls\":2,\"function\":\"trace::pack/1\"}\n");
+
+    let trace = shop.trace(&["**::price", "--time"]);
+    shop.sell(9);
+    let (_, out, _) = trace.interrupt();
+    let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["calls", "time", "(us)", "each", "(us)", "function"]);
+    assert_eq!((rows.len(), rows[1].len(), rows[1][0], rows[1][3]), (2, 4, "11", "trace::price/2"));
+}
+
+#[test]
+fn traces_that_end_by_themselves() {
+    let mut shop = Shop::open();
+    let trace = shop.trace(&["**::price", "--max-events", "2"]);
+    shop.sell(7);
+    let (status, out, last) = trace.wait();
+    assert_eq!((status, out.lines().count(), last.as_str()), (0, 2, "1 pattern removed, 2 events, 0 dropped"));
+
+    let (status, _, last) = shop.trace(&["**::price", "--for", "10ms"]).wait();
+    assert_eq!((status, last.as_str()), (0, "1 pattern removed, 0 events, 0 dropped"));
+
+    let trace = shop.trace(&["**::price(_, 250)"]);
+    shop.sell(0);
+    let pid = shop.child.id();
+    shop.child.kill().unwrap();
+    let (status, _, last) = trace.wait();
+    assert_eq!(status, 0);
+    assert!(last.starts_with(&format!("process {pid} has ended; ")), "{last}");
+}
+
+#[test]
+fn a_killed_dyntrace_leaves_no_session() {
+    let shop = Shop::open();
+    let mut trace = shop.trace(&["**::price", "**::pack"]);
+    while shop.tracing_threads() != 2 {}
+    trace.child.kill().unwrap();
+    trace.child.wait().unwrap();
+    // The tracer's thread ends when no breakpoint has the session any more.
+    while shop.tracing_threads() > 0 {}
+}
+
+#[test]
+fn a_dyntrace_that_does_not_read_holds_up_nobody() {
+    let mut shop = Shop::open();
+    let trace = shop.trace(&["**::price", "--limit", "1000000/s"]);
+    trace.send(Signal::SIGSTOP);
+    shop.sell(20_000);
+    trace.send(Signal::SIGCONT);
+    let (status, out, last) = trace.interrupt();
+    assert_eq!(status, 3, "{last}");
+    let events = out.lines().count();
+    let dropped = last.strip_prefix(&format!("1 pattern removed, {events} events, ")).unwrap();
+    assert_eq!(dropped, format!("{} dropped", 20_002 - events));
+}
+
+#[test]
+fn limits_and_processes() {
+    let mut shop = Shop::open();
+    let trace = shop.trace(&["**::price", "--limit", "1/s"]);
+    shop.sell(1000);
+    let (status, _, last) = trace.interrupt();
+    assert!(status == 0 && last.ends_with(" left out by --limit"), "{last}");
+    let trace = shop.trace(&["**::price", "--process", "<0.4711.0>"]);
+    shop.sell(10);
+    assert_eq!(trace.interrupt().2, "1 pattern removed, 0 events, 0 dropped");
+}
+
+#[test]
+fn what_is_refused() {
+    let shop = Shop::open();
+    let mark = "  trace::price(\n               ^\n";
+    shop.refuses(&["trace::price("], 2, mark);
+    shop.refuses(&["trace::price", "**::pack if"], 2, "reading the pattern: expected");
+    shop.refuses(&["trace::prise"], 65, "`trace::prise` names none of the 2 traced functions");
+    shop.refuses(&["trace::prise"], 65, "near it: trace::price/2");
+    shop.refuses(&["**::price", "--process", "57"], 2, "expected one like <0.57.0>");
+    shop.refuses(&["**::price", "--limit", "0"], 2, "like 1000/s");
+    shop.refuses(&[], 2, "<PATTERN>");
+    while shop.tracing_threads() > 0 {}
+}

@@ -1,0 +1,29 @@
+//! Traces for other processes, over the recorder's [control socket](crate::recorder::control): what `dyntrace trace -p PID` does.
+//!
+//! The request `trace RECORD` has a [`Wish`] as its record. It is answered by one record for each pattern: `pattern`, `functions`.
+//! From then on the process tells, each message one or more records of which the first says in `told` what it is:
+//!
+//! | `told` | what the record has |
+//! |---|---|
+//! | `call`, `return`, `panic`, `cancelled` | `time` (nanoseconds since 1970), `process`, `thread`, `tag`, `function`, `file`, `line`, `text`, `cut`, `caller`, `took` and `polled` (nanoseconds); what does not apply is left out |
+//! | `counts` | `more`: whether a further message belongs to these counts. The other records: `function`, `calls`, `time` (nanoseconds) |
+//! | `lost` | `dropped`, `limited`: events so far that nobody was told, since the client reads slowly or there were too many in a second |
+//! | `end` | `patterns`, `functions`, `events`, `dropped`, `limited`: nothing follows |
+//!
+//! The trace ends when its limits say so, and when the client closes its side of the connection or goes. A client that reads slowly
+//! loses events; it holds up nobody.
+
+mod outlet;
+mod serve;
+mod told;
+mod wish;
+
+use crate::recorder::control::serve_traces;
+
+pub use wish::Wish;
+
+/// Has this process serve traces when somebody asks for one. Run by the C library before `main`, once for each traced function.
+#[doc(hidden)]
+pub extern "C" fn enrol() {
+    serve_traces(serve::serve);
+}

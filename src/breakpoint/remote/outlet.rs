@@ -1,0 +1,114 @@
+//! The process's side of a connection: whole messages, one after the other, to a client that may be slow.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+use crate::breakpoint::Event;
+use crate::recorder::control::protocol::{Record, Reply, frame};
+
+use super::told;
+
+/// How often who waits for the client looks whether that is still wanted.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The connection.
+pub(super) struct Outlet {
+    stream: UnixStream,
+    /// Whether messages can follow: not after one that is not whole.
+    is_open: Mutex<bool>,
+    /// The client is not waited for after this.
+    until: Mutex<Option<Instant>>,
+    unheard: AtomicU64,
+}
+
+/// The right to send: nothing that others send comes in between.
+pub(super) struct Turn<'a> {
+    outlet: &'a Outlet,
+    is_open: MutexGuard<'a, bool>,
+}
+
+impl Outlet {
+    pub(super) fn new(stream: UnixStream) -> io::Result<Outlet> {
+        stream.set_nonblocking(true)?;
+        Ok(Outlet { stream, is_open: Mutex::new(true), until: Mutex::new(None), unheard: AtomicU64::new(0) })
+    }
+
+    /// Waits for the right to send.
+    pub(super) fn turn(&self) -> Turn<'_> {
+        Turn { outlet: self, is_open: self.is_open.lock().unwrap_or_else(PoisonError::into_inner) }
+    }
+
+    /// The right to send, if nobody has it: whoever has it may be waiting for the client.
+    pub(super) fn turn_now(&self) -> Option<Turn<'_>> {
+        Some(Turn { outlet: self, is_open: self.is_open.try_lock().ok()? })
+    }
+
+    /// Tells of an event, and counts it if that cannot be done.
+    pub(super) fn tell(&self, event: &Event) {
+        if !self.turn().send(Ok(vec![told::event(event)])) {
+            self.unheard.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many events could not be told.
+    pub(super) fn unheard(&self) -> u64 {
+        self.unheard.load(Ordering::Relaxed)
+    }
+
+    /// Waits for the client no longer than `time` from now on.
+    pub(super) fn wait_at_most(&self, time: Duration) {
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + time);
+    }
+
+    /// Waits `time` for the client to close its side; whether it has not. Whatever else it does is an end, too: it has nothing to say.
+    pub(super) fn stays(&self, time: Duration) -> bool {
+        match self.wait(PollFlags::IN, time) {
+            false => true,
+            true => matches!(recv(&self.stream, &mut [0; 1], RecvFlags::DONTWAIT), Err(Errno::AGAIN | Errno::INTR)),
+        }
+    }
+
+    fn is_waited_for(&self) -> bool {
+        self.until.lock().unwrap_or_else(PoisonError::into_inner).is_none_or(|until| Instant::now() < until)
+    }
+
+    /// Whether something is ready in time.
+    fn wait(&self, what: PollFlags, time: Duration) -> bool {
+        let time = Timespec::try_from(time).expect("a time of seconds");
+        poll(&mut [PollFd::new(&self.stream, what)], Some(&time)).is_ok_and(|ready| ready > 0)
+    }
+}
+
+impl Turn<'_> {
+    /// Sends a message; whether it went out whole.
+    pub(super) fn send(&mut self, message: Result<Vec<Record>, String>) -> bool {
+        let Ok(message) = frame(&Reply(message).to_string()) else { return false };
+        if *self.is_open {
+            *self.is_open = self.outlet.send(&message);
+        }
+        *self.is_open
+    }
+}
+
+impl Outlet {
+    fn send(&self, mut rest: &[u8]) -> bool {
+        while !rest.is_empty() {
+            match send(&self.stream, rest, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+                Ok(sent) => rest = &rest[sent..],
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) if self.is_waited_for() => {
+                    self.wait(PollFlags::OUT, LOOK);
+                }
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,111 @@
+//! What a client is told.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::time::{Duration, UNIX_EPOCH};
+
+use crate::breakpoint::{Count, Event, Info, Kind};
+use crate::recorder::control::protocol::Record;
+
+/// How many bytes of counts go into one message.
+const CHUNK: usize = 32 << 10;
+
+/// An event.
+pub(super) fn event(event: &Event) -> Record {
+    let told = match event.kind {
+        Kind::Call => "call",
+        Kind::Return => "return",
+        Kind::Panic => "panic",
+        Kind::Cancelled => "cancelled",
+    };
+    let since = event.time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let record = Record::default()
+        .with("told", told)
+        .with("time", since.as_nanos())
+        .with("process", event.process)
+        .with("thread", event.thread)
+        .with("function", event.function.path())
+        .with("file", event.function.file)
+        .with("line", event.function.line);
+    let record = with(record, "tag", event.tag.as_deref());
+    let text = (event.kind != Kind::Cancelled).then_some(&*event.text);
+    let record = with(record, "text", text);
+    let record = with(record, "cut", event.text.is_cut().then_some(1));
+    let caller = event.caller.map(|caller| format!("{}:{}", caller.file(), caller.line()));
+    let record = with(record, "caller", caller);
+    let record = with(record, "took", event.took.map(|took| took.as_nanos()));
+    with(record, "polled", event.polled.map(|polled| polled.as_nanos()))
+}
+
+fn with(record: Record, name: &str, value: Option<impl Display>) -> Record {
+    match value {
+        Some(value) => record.with(name, value),
+        None => record,
+    }
+}
+
+/// Counts of all functions that were called, as messages.
+pub(super) fn counts(counts: &[Count]) -> Vec<Vec<Record>> {
+    let mut functions: BTreeMap<&str, (u64, Duration)> = BTreeMap::new();
+    for count in counts.iter().filter(|count| count.calls > 0) {
+        let sum = functions.entry(count.function.name).or_default();
+        *sum = (sum.0 + count.calls, sum.1 + count.time);
+    }
+    let mut messages = vec![Vec::new()];
+    let mut bytes = 0;
+    for (name, (calls, time)) in functions {
+        if bytes > CHUNK {
+            messages.push(Vec::new());
+            bytes = 0;
+        }
+        let row = Record::default().with("function", name).with("calls", calls).with("time", time.as_nanos());
+        bytes += row.to_string().len();
+        messages.last_mut().expect("there is one from the beginning").push(row);
+    }
+    let last = messages.len() - 1;
+    for (number, message) in messages.iter_mut().enumerate() {
+        message.insert(0, Record::default().with("told", "counts").with("more", u8::from(number < last)));
+    }
+    messages
+}
+
+/// What was lost so far.
+pub(super) fn lost(dropped: u64, limited: u64) -> Record {
+    Record::default().with("told", "lost").with("dropped", dropped).with("limited", limited)
+}
+
+/// The end. `unheard`: how many of the events could not be said to the client.
+pub(super) fn end(info: &Info, unheard: u64) -> Record {
+    Record::default()
+        .with("told", "end")
+        .with("patterns", info.patterns.len())
+        .with("functions", info.patterns.iter().map(|pattern| pattern.functions).sum::<usize>())
+        .with("events", info.delivered.saturating_sub(unheard))
+        .with("dropped", info.dropped + unheard)
+        .with("limited", info.limited)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::breakpoint::Function;
+
+    #[test]
+    fn many_counts_take_many_messages() {
+        let function = |number: u32| -> &'static Function {
+            let name = Box::leak(format!("shop::{}::f{number:05}/1", "x".repeat(100)).into_boxed_str());
+            Box::leak(Box::new(Function::new(name, "src/shop.rs", number, &["x"])))
+        };
+        let count = |number| Count { function: function(number), calls: number.into(), time: Duration::from_nanos(7) };
+        let all: Vec<Count> = (0..1000).map(count).collect();
+        let messages = counts(&[all.clone(), all].concat());
+        assert!(messages.len() > 3);
+        let more: Vec<_> = messages.iter().map(|message| message[0].number("more").unwrap()).collect();
+        assert_eq!(more.iter().filter(|more| **more == 0).count(), 1);
+        assert_eq!(more.last(), Some(&0));
+        let rows: Vec<&Record> = messages.iter().flat_map(|message| &message[1..]).collect();
+        assert_eq!(rows.len(), 999, "functions that were not called have no row");
+        assert_eq!((rows[998].number("calls"), rows[998].number("time")), (Some(1998), Some(14)));
+        assert_eq!(counts(&[]).len(), 1);
+    }
+}

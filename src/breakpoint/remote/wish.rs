@@ -1,0 +1,85 @@
+//! What a client asks for.
+
+use std::time::Duration;
+
+use crate::breakpoint::Limits;
+use crate::process::Pid;
+use crate::recorder::control::protocol::Record;
+
+/// What a client asks for.
+///
+/// As a record: `pattern` and `process`, each as often as there are such, `limit` (events in a second), `events` and `time`
+/// (milliseconds).
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// The patterns.
+    pub patterns: Vec<String>,
+    /// The processes whose calls are looked at: all, if there is none.
+    pub processes: Vec<Pid>,
+    /// When it ends, and how much there may be. How many events wait is the process's own affair.
+    pub limits: Limits,
+}
+
+impl Wish {
+    /// It as a record.
+    pub fn record(&self) -> Record {
+        let patterns = self.patterns.iter().fold(Record::default(), |record, pattern| record.with("pattern", pattern));
+        let record = self.processes.iter().fold(patterns, |record, process| record.with("process", process));
+        let Limits { per_second, events, time, .. } = self.limits;
+        let limits = [
+            ("limit", per_second.map(u64::from)),
+            ("events", events),
+            ("time", time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))),
+        ];
+        let given = limits.into_iter().filter_map(|(name, limit)| Some((name, limit?)));
+        given.fold(record, |record, (name, limit)| record.with(name, limit))
+    }
+
+    /// Reads a record. An error is a text for whoever asked.
+    pub(super) fn read(record: &Record) -> Result<Wish, String> {
+        let mut wish = Wish::default();
+        for (name, value) in record.iter() {
+            let number = || value.parse().map_err(|_| format!("{name} is {value:?}, which is no number"));
+            match name {
+                "pattern" => wish.patterns.push(value.to_owned()),
+                "process" => wish.processes.push(value.parse().map_err(|error| format!("{error}"))?),
+                "limit" => wish.limits.per_second = Some(u32::try_from(number()?).unwrap_or(u32::MAX)),
+                "events" => wish.limits.events = Some(number()?),
+                "time" => wish.limits.time = Some(Duration::from_millis(number()?)),
+                _ => return Err(format!("it knows no {name:?} for a trace: use the dyntrace command of its version")),
+            }
+        }
+        Ok(wish)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_reads_back() {
+        let limits = Limits {
+            per_second: Some(7),
+            events: Some(u64::MAX),
+            time: Some(Duration::from_millis(30)),
+            ..Limits::default()
+        };
+        let processes = vec!["<0.57.0>".parse().unwrap()];
+        let wish = Wish { patterns: vec!["a::b".into(), "c if x == \"\t\"".into()], processes, limits };
+        let read = Wish::read(&wish.record().to_string().parse().unwrap()).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{wish:?}"));
+    }
+
+    #[test]
+    fn what_is_no_wish() {
+        for (text, why) in [
+            ("limit=x", "limit is \"x\", which is no number"),
+            ("process=57", "\"57\" is no process"),
+            ("colour=red", "it knows no \"colour\""),
+        ] {
+            let error = Wish::read(&text.parse().unwrap()).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}

@@ -178,6 +178,40 @@ provider dyntrace {
     probe user_trace__i4s4(char *proc, char *user_tag,
                            int64_t i1, int64_t i2, int64_t i3, int64_t i4,
                            char *s1, char *s2, char *s3, char *s4);
+
+    /* Traced functions */
+
+    /**
+     * A function with the attribute `traced` was called, and a session of
+     * dyntrace::trace whose events go to the probes has a pattern that takes the
+     * call. An asynchronous function counts as called when it is first polled.
+     *
+     * A call that several patterns take fires once for each.
+     *
+     * @param proc pid of the process that runs it, as "<0.N.0>"
+     * @param function the function, as crate::module::Type::function/arity
+     * @param arguments its arguments, as text; one that is cut ends with "..."
+     * @param user_tag the user tag of that process
+     * @param caller where it was called, as file:line, where that is known and the pattern asks for it
+     */
+    probe function__entry(char *proc, char *function, char *arguments,
+                          char *user_tag, char *caller);
+
+    /**
+     * A call that function-entry tells of has ended, and the pattern asks for
+     * such ends.
+     *
+     * @param proc pid of the process that ran it, as "<0.N.0>"
+     * @param function the function, as crate::module::Type::function/arity
+     * @param value what it returned, as text, or the message of the panic; one that is cut ends with "..."
+     * @param user_tag the user tag of that process
+     * @param kind how it ended: return, panic, or cancelled: asynchronous, and dropped before it completed
+     * @param took nanoseconds since the call
+     * @param polled for how many of them it ran: fewer than took where an asynchronous function waited
+     */
+    probe function__return(char *proc, char *function, char *value,
+                           char *user_tag, char *kind,
+                           uint64_t took, uint64_t polled);
 };
 
 #pragma D attributes Evolving/Evolving/Common provider dyntrace provider

@@ -6,14 +6,15 @@ use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use super::data::{BpData, Entry, Flags, Times};
-use super::event::{Event, Kind};
+use super::event::Kind;
 use super::generic_bp::with_active;
 use super::pattern::Call;
 use super::site::Site;
 use super::text::Text;
+use super::told::Told;
 use super::value::Value;
 use crate::clock;
 use crate::process::{self, Pid};
@@ -140,10 +141,10 @@ impl Hit {
                 continue;
             }
             if entry.flags.contains(Flags::CALL) {
-                entry.session.offer(|| {
-                    let text = text.get_or_insert_with(|| seen.render()).clone();
+                entry.session.offer(Kind::Call, || {
+                    let text = text.get_or_insert_with(|| seen.render());
                     let caller = self.caller.filter(|_| entry.flags.contains(Flags::CALLER));
-                    Event { caller, ..self.event(Kind::Call, text) }
+                    Told { caller, ..self.told(Kind::Call, text) }
                 });
             }
             if entry.flags.intersects(Flags::RETURN | Flags::PANIC | Flags::TIME) {
@@ -177,7 +178,7 @@ impl Hit {
         let Some((began, cycle)) = self.began else { return };
         let (took, cycles) = (began.elapsed(), clock::now().saturating_sub(cycle));
         let _busy = Busy::begin();
-        let mut event = None;
+        let mut rendered = None;
         for (number, entry) in self.data.entries.iter().enumerate() {
             if self.wanted & 1 << number == 0 {
                 continue;
@@ -186,34 +187,26 @@ impl Hit {
                 counter.place().add_time(cycles);
             }
             if entry.flags.contains(flag) {
-                entry.session.offer(|| {
-                    let event =
-                        event.get_or_insert_with(|| Event { took: Some(took), polled, ..self.event(kind, text()) });
-                    event.clone()
+                entry.session.offer(kind, || {
+                    let text = rendered.get_or_insert_with(text);
+                    Told { took: Some(took), polled, ..self.told(kind, text) }
                 });
             }
         }
     }
 
-    fn event(&self, kind: Kind, text: Text) -> Event {
-        Event {
-            kind,
-            function: self.site.function(),
-            process: process::current(),
-            thread: process::thread_number(),
-            tag: crate::get_tag(),
-            time: SystemTime::now(),
-            text,
-            took: None,
-            polled: None,
-            caller: None,
-        }
+    fn told<'t>(&self, kind: Kind, text: &'t Text) -> Told<'t> {
+        Told { kind, function: self.site.function(), text, took: None, polled: None, caller: None }
     }
 }
 
 impl Entry {
-    /// Whether a call of this process may be one that it is about, for more than to count it.
+    /// Whether a call of this process may be one that it is about, for more than to count it; and there is somebody to tell,
+    /// or it counts what its pattern takes.
     fn may_take(&self) -> bool {
+        if self.counter.is_none() && !self.session.is_heard() {
+            return false;
+        }
         match self.processes {
             None => !self.takes_all || self.flags != Flags::COUNT,
             Some(_) => self.is_for(process::current()),

@@ -70,6 +70,7 @@ mod setting;
 mod shared;
 mod site;
 mod text;
+mod told;
 mod tracer;
 pub mod value;
 

@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 use super::data::Entry;
 use super::generic_bp::with_active;
 use super::setting::{Edit, sequence};
-use super::shared::{Limits, Shared};
+use super::shared::{Destination, Limits, Shared};
 use super::site::{Function, Site};
 use crate::sync::thread;
 
@@ -37,7 +37,7 @@ fn hit(site: &'static Site) -> usize {
 
 fn entry() -> Entry {
     let (events, _) = sync_channel(1);
-    let shared = Arc::new(Shared::new(Limits::default(), events));
+    let shared = Arc::new(Shared::new(Limits::default(), Destination::Tracer, events));
     Entry::new(shared, Arc::new("**".parse().unwrap()), None)
 }
 

@@ -13,7 +13,7 @@ use super::event::Event;
 use super::index::Index;
 use super::pattern::{self, Pattern};
 use super::setting::{Edit, Setting, slice};
-use super::shared::{Limits, Shared, notice_forks};
+use super::shared::{Destination, Limits, Shared, notice_forks};
 use super::site::{Function, Site};
 use super::{Error, tracer};
 use crate::clock;
@@ -77,7 +77,7 @@ pub struct Info {
     pub patterns: Vec<PatternInfo>,
     /// The processes whose calls it looks at: all, if there is no list.
     pub processes: Option<Vec<Pid>>,
-    /// Events that its tracer was told.
+    /// Events that its tracer was told, or that fired probes.
     pub delivered: u64,
     /// Events that were lost since too many waited for the tracer.
     pub dropped: u64,
@@ -117,10 +117,52 @@ impl Session {
     ///
     /// There is no thread to be had, or no memory.
     pub fn start(limits: Limits, tracer: impl FnMut(&Event) + Send + 'static) -> io::Result<Session> {
+        Session::with(limits, Destination::Tracer, tracer)
+    }
+
+    /// Starts a session without patterns, whose events fire the probes
+    /// [`function-entry`](crate::probes::function::entry()) and [`function-return`](crate::probes::function::return()), for
+    /// the [recorder](crate::recorder), bpftrace and the like. They fire on the thread that runs the function, as all probes
+    /// do: nothing is queued, so nothing waits and nothing is dropped here. While nobody looks at the probes, nothing
+    /// is rendered, and nothing counts for the limits.
+    ///
+    /// # Errors
+    ///
+    /// There is no thread to be had, which ends the session when its limits are reached; or no memory.
+    ///
+    /// ```
+    /// use dyntrace::recorder;
+    /// use dyntrace::trace::{Limits, Session};
+    ///
+    /// #[dyntrace::traced]
+    /// fn postage(parcel: &str, grams: u32) -> u32 {
+    ///     3 * grams
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    /// let recording = recorder::Session::start(recorder::Options::new(folder))?;
+    /// let session = Session::to_probes(Limits::default())?;
+    /// session.pattern("**::postage(_, grams) if grams > 100 do return").await?;
+    /// assert_eq!(postage("ball", 250), 750);
+    /// assert_eq!(postage("card", 7), 21);
+    /// assert_eq!(session.close().await.delivered, 2);
+    /// // `dyntrace view` shows the call and the return.
+    /// recording.stop();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn to_probes(limits: Limits) -> io::Result<Session> {
+        Session::with(limits, Destination::Probes, |_| ())
+    }
+
+    fn with(limits: Limits, to: Destination, tracer: impl FnMut(&Event) + Send + 'static) -> io::Result<Session> {
         thread_progress::prepare()?;
         clock::prepare();
         notice_forks()?;
-        Ok(Session { shared: tracer::start(limits, tracer)?, settings: Mutex::default() })
+        Ok(Session { shared: tracer::start(limits, to, tracer)?, settings: Mutex::default() })
     }
 
     /// Traces the functions that `pattern` names, and answers how many there are. It is in force everywhere when this

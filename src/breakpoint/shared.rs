@@ -8,15 +8,17 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::event::Event;
+use super::event::{Event, Kind};
 use super::site::Site;
+use super::told::{self, Told};
 use crate::thread_progress;
 
 /// Bounds of a session, so that tracing cannot sink the program.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// How many events wait for the tracer at most; more are dropped, and counted. Each takes about 600 bytes.
+    /// How many events wait for the tracer at most; more are dropped, and counted. Each takes about 600 bytes. None waits
+    /// for those who look at the probes.
     pub waiting: usize,
     /// How many events there are in a second at most; more are dropped, and counted.
     pub per_second: Option<u32>,
@@ -36,8 +38,18 @@ impl Default for Limits {
 pub(super) struct Shared {
     pub(super) state: Arc<State>,
     sites: Mutex<Vec<&'static Site>>,
-    /// The tracer's thread ends when the last of these is gone.
-    events: SyncSender<Event>,
+    to: Destination,
+    /// `None` says that the session is over. The session's thread ends when the last of these is gone.
+    events: SyncSender<Option<Event>>,
+}
+
+/// Where a session's events go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Destination {
+    /// By the session's thread to its tracer.
+    Tracer,
+    /// On the calling thread to whoever looks at the probes.
+    Probes,
 }
 
 /// What the tracer's thread has of the session, too.
@@ -76,7 +88,7 @@ pub(super) fn notice_forks() -> io::Result<()> {
 }
 
 impl Shared {
-    pub(super) fn new(limits: Limits, events: SyncSender<Event>) -> Shared {
+    pub(super) fn new(limits: Limits, to: Destination, events: SyncSender<Option<Event>>) -> Shared {
         let state = State {
             limits,
             begun: Instant::now(),
@@ -91,7 +103,7 @@ impl Shared {
             limited: AtomicU64::new(0),
             all_delivered: Notify::new(),
         };
-        Shared { state: Arc::new(state), sites: Mutex::new(Vec::new()), events }
+        Shared { state: Arc::new(state), sites: Mutex::new(Vec::new()), to, events }
     }
 
     /// Where it may have breakpoints; some sites more than once. Nothing panics under this lock.
@@ -106,16 +118,40 @@ impl Shared {
         sites
     }
 
-    /// Gives the tracer what `event` makes, if the limits allow it. Never waits.
-    pub(super) fn offer(&self, event: impl FnOnce() -> Event) {
-        if self.state.admits() {
-            let counted = match self.events.try_send(event()) {
-                Ok(()) => &self.state.sent,
-                Err(_) => &self.state.dropped,
-            };
-            // Release: who reads it after a join or the like finds the event sent.
-            counted.fetch_add(1, Ordering::Release);
+    /// Whether there is somebody to tell anything.
+    pub(super) fn is_heard(&self) -> bool {
+        self.hears(Kind::Call) || self.hears(Kind::Return)
+    }
+
+    fn hears(&self, kind: Kind) -> bool {
+        self.to == Destination::Tracer || told::is_heard(kind)
+    }
+
+    /// Tells what `told` makes, if there is somebody to tell and the limits allow it. Never waits.
+    pub(super) fn offer<'t>(&self, kind: Kind, told: impl FnOnce() -> Told<'t>) {
+        if !self.hears(kind) || !self.state.admits() {
+            return;
         }
+        match self.to {
+            Destination::Tracer => self.send(told().event()),
+            Destination::Probes => {
+                told().fire();
+                self.state.delivered.fetch_add(1, Ordering::Relaxed);
+                if self.state.is_over() {
+                    // It was the last one. If there is no room, this is said already.
+                    let _ = self.events.try_send(None);
+                }
+            }
+        }
+    }
+
+    fn send(&self, event: Event) {
+        let counted = match self.events.try_send(Some(event)) {
+            Ok(()) => &self.state.sent,
+            Err(_) => &self.state.dropped,
+        };
+        // Release: who reads it after a join or the like finds the event sent.
+        counted.fetch_add(1, Ordering::Release);
     }
 }
 

@@ -8,20 +8,33 @@ use std::ops::Deref;
 pub struct Text {
     length: u16,
     is_cut: bool,
-    bytes: [u8; Text::LIMIT],
+    /// Behind what it holds: what is shown where there was more.
+    bytes: [u8; Text::LIMIT + CUT.len()],
 }
+
+/// What is shown in the place of what did not fit.
+const CUT: &str = "...";
 
 impl Text {
     /// How many bytes it holds at most.
     pub const LIMIT: usize = 400;
 
     pub(super) const fn new() -> Text {
-        Text { length: 0, is_cut: false, bytes: [0; Text::LIMIT] }
+        Text { length: 0, is_cut: false, bytes: [0; Text::LIMIT + CUT.len()] }
     }
 
     /// Whether there would have been more.
     pub fn is_cut(&self) -> bool {
         self.is_cut
+    }
+
+    /// With dots at the end if there would have been more.
+    pub(super) fn shown(&self) -> &str {
+        self.first(usize::from(self.length) + if self.is_cut { CUT.len() } else { 0 })
+    }
+
+    fn first(&self, length: usize) -> &str {
+        std::str::from_utf8(&self.bytes[..length]).unwrap_or_default()
     }
 }
 
@@ -36,7 +49,12 @@ impl fmt::Write for Text {
         self.bytes[start..start + fits].copy_from_slice(&text.as_bytes()[..fits]);
         self.length += fits as u16;
         self.is_cut = fits < text.len();
-        if self.is_cut { Err(fmt::Error) } else { Ok(()) }
+        if !self.is_cut {
+            return Ok(());
+        }
+        let end = usize::from(self.length);
+        self.bytes[end..end + CUT.len()].copy_from_slice(CUT.as_bytes());
+        Err(fmt::Error)
     }
 }
 
@@ -44,14 +62,13 @@ impl Deref for Text {
     type Target = str;
 
     fn deref(&self) -> &str {
-        std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or_default()
+        self.first(usize::from(self.length))
     }
 }
 
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self)?;
-        if self.is_cut { f.write_str("...") } else { Ok(()) }
+        f.write_str(self.shown())
     }
 }
 

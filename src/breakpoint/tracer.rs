@@ -1,4 +1,4 @@
-//! The thread that gives a session's events to its tracer.
+//! A session's thread: gives events to its tracer, and removes its breakpoints when its limits are reached.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,16 +11,23 @@ use std::time::Duration;
 use super::event::Event;
 use super::hit::untraced_thread;
 use super::session::remove;
-use super::shared::{Limits, Shared, State};
+use super::shared::{Destination, Limits, Shared, State};
 use crate::thread_progress::{self, os::without_signals};
 
 /// When nothing bounds how long it waits.
 const LONG: Duration = Duration::from_secs(3600);
 
 /// Starts a session's thread. It ends when no breakpoint and nobody else has the session any more.
-pub(super) fn start(limits: Limits, tracer: impl FnMut(&Event) + Send + 'static) -> io::Result<Arc<Shared>> {
-    let (events, received) = sync_channel(limits.waiting.max(1));
-    let shared = Arc::new(Shared::new(limits, events));
+pub(super) fn start(
+    limits: Limits,
+    to: Destination,
+    tracer: impl FnMut(&Event) + Send + 'static,
+) -> io::Result<Arc<Shared>> {
+    let (events, received) = sync_channel(match to {
+        Destination::Tracer => limits.waiting.max(1),
+        Destination::Probes => 1,
+    });
+    let shared = Arc::new(Shared::new(limits, to, events));
     let (state, session) = (Arc::clone(&shared.state), Arc::downgrade(&shared));
     let thread = thread::Builder::new().name("dyntrace-tracer".into());
     // So that no handler of the program runs on it.
@@ -28,13 +35,13 @@ pub(super) fn start(limits: Limits, tracer: impl FnMut(&Event) + Send + 'static)
     Ok(shared)
 }
 
-fn run(received: &Receiver<Event>, state: &State, session: &Weak<Shared>, mut tracer: impl FnMut(&Event)) {
+fn run(received: &Receiver<Option<Event>>, state: &State, session: &Weak<Shared>, mut tracer: impl FnMut(&Event)) {
     untraced_thread();
     let mut is_removed = false;
     loop {
         let patience = state.limits.time.map_or(LONG, |time| time.saturating_sub(state.begun.elapsed()));
         match received.recv_timeout(if is_removed { LONG } else { patience }) {
-            Ok(event) => {
+            Ok(Some(event)) => {
                 // A tracer that panics is told nothing more.
                 if !state.drops_events() && catch_unwind(AssertUnwindSafe(|| tracer(&event))).is_err() {
                     state.end();
@@ -43,6 +50,7 @@ fn run(received: &Receiver<Event>, state: &State, session: &Weak<Shared>, mut tr
                 state.delivered.fetch_add(1, Ordering::Release);
                 state.all_delivered.notify_one();
             }
+            Ok(None) => {}
             Err(RecvTimeoutError::Timeout) if !patience.is_zero() => {}
             Err(RecvTimeoutError::Timeout) => state.end(),
             Err(RecvTimeoutError::Disconnected) => return,

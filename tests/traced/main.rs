@@ -3,4 +3,6 @@
 
 mod calls;
 mod kinds;
+#[cfg(target_os = "linux")]
+mod probes;
 mod support;

@@ -1,7 +1,7 @@
-//! Fires the probes of messages and of the application's own events, each with a value in every field that can have one,
-//! so that tests can hold what scripts print against it.
+//! Fires the probes of messages, of traced functions and of the application's own events, each with a value in every field
+//! that can have one, so that tests can hold what scripts print against it.
 
-use dyntrace::probes::message;
+use dyntrace::probes::{function, message};
 use dyntrace::sdt::Text;
 
 const SENDER: &str = "<0.1.0>";
@@ -12,6 +12,9 @@ fn main() -> Result<(), dyntrace::TagError> {
     message::send_remote(|| (SENDER, "node@host", RECEIVER, 5, -1, -2, -3));
     message::queued(|| (RECEIVER, 5, 1, 1, 2, 3));
     message::receive(|| (RECEIVER, 5, 0, 0, 0, 0));
+
+    function::entry(|| (SENDER, "shop::price/2", "7, 250", "req-1", "src/cart.rs:88"));
+    function::r#return(|| (SENDER, "shop::price/2", "Ok(1250)", "req-1", "return", u64::MAX, 29_000));
 
     dyntrace::user_trace::s1("hello, world");
     dyntrace::user_trace::s1(Text::NULL);

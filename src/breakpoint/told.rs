@@ -1,0 +1,86 @@
+//! What happened at a traced function, as the thread has it that ran it: an event for a tracer, or a firing of a probe.
+
+use std::ffi::CStr;
+use std::fmt::Write;
+use std::panic::Location;
+use std::time::{Duration, SystemTime};
+
+use super::event::{Event, Kind};
+use super::site::Function;
+use super::text::Text;
+use crate::probes::function;
+use crate::process;
+
+/// What the thread need not ask for. The rest depends on who is told.
+pub(super) struct Told<'t> {
+    pub(super) kind: Kind,
+    pub(super) function: &'static Function,
+    pub(super) text: &'t Text,
+    pub(super) took: Option<Duration>,
+    pub(super) polled: Option<Duration>,
+    pub(super) caller: Option<&'static Location<'static>>,
+}
+
+impl Told<'_> {
+    /// For a tracer.
+    pub(super) fn event(&self) -> Event {
+        let Told { kind, function, text, took, polled, caller } = *self;
+        Event {
+            kind,
+            function,
+            process: process::current(),
+            thread: process::thread_number(),
+            tag: crate::get_tag(),
+            time: SystemTime::now(),
+            text: text.clone(),
+            took,
+            polled,
+            caller,
+        }
+    }
+
+    /// Fires the probe, on this thread.
+    pub(super) fn fire(&self) {
+        match self.kind {
+            Kind::Call => self.fire_entry(),
+            Kind::Return => self.fire_return(c"return", Some(self.text)),
+            Kind::Panic => self.fire_return(c"panic", Some(self.text)),
+            Kind::Cancelled => self.fire_return(c"cancelled", None),
+        }
+    }
+
+    fn fire_entry(&self) {
+        let tag = crate::get_tag_data();
+        let caller = self.caller.map(|caller| {
+            let mut text = Text::new();
+            // An error is a path that is cut.
+            let _ = write!(text, "{}:{}", caller.file(), caller.line());
+            text
+        });
+        function::entry(|| {
+            let caller = caller.as_ref().map(Text::shown);
+            (process::current(), self.function.name, self.text.shown(), tag.as_ref(), caller)
+        });
+    }
+
+    fn fire_return(&self, kind: &'static CStr, value: Option<&Text>) {
+        let tag = crate::get_tag_data();
+        let took = self.took.map_or(0, nanoseconds);
+        let polled = self.polled.map_or(took, nanoseconds);
+        function::r#return(|| {
+            (process::current(), self.function.name, value.map(Text::shown), tag.as_ref(), kind, took, polled)
+        });
+    }
+}
+
+/// Whether somebody looks at the probe that says such a thing.
+pub(super) fn is_heard(kind: Kind) -> bool {
+    match kind {
+        Kind::Call => function::entry::is_enabled(),
+        Kind::Return | Kind::Panic | Kind::Cancelled => function::r#return::is_enabled(),
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

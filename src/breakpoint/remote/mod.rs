@@ -1,4 +1,4 @@
-//! Traces for other processes, over the recorder's [control socket](crate::recorder::control): what `dyntrace trace -p PID` does.
+//! Traces for other processes, over the recorder's [control socket](mod@crate::recorder::control): what `dyntrace trace -p PID` does.
 //!
 //! The request `trace RECORD` has a [`Wish`] as its record. It is answered by one record for each pattern: `pattern`, `functions`.
 //! From then on the process tells, each message one or more records of which the first says in `told` what it is:

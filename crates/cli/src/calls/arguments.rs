@@ -50,7 +50,7 @@ pub struct Arguments {
     /// Tell when panics leave functions, with the message
     #[arg(long)]
     panic: bool,
-    /// Say who called, for functions that are #[track_caller]: #[traced(caller)] makes them so
+    /// Say who called, for functions that have the option caller of the attribute, or track_caller
     #[arg(long)]
     caller: bool,
     /// Count the calls of each function, instead of telling them

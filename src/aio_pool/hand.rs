@@ -20,9 +20,13 @@ impl<J> Hand<J> {
         lock(&self.0).pop_front()
     }
 
-    /// Takes what is to come after what it holds.
-    pub fn fill(&self, jobs: impl Iterator<Item = J>) {
-        lock(&self.0).extend(jobs);
+    /// Takes the first so many, to come after what it holds.
+    pub fn fill(&self, jobs: &mut VecDeque<J>, count: usize) {
+        let mut hand = lock(&self.0);
+        match count == jobs.len() {
+            true => hand.append(jobs),
+            false => hand.extend(jobs.drain(..count)),
+        }
     }
 
     /// Takes all, the last first: as they are put back before others.
@@ -47,7 +51,7 @@ mod models {
     fn loom_hand_each_job_goes_one_way() {
         loom::model(|| {
             let hand = Arc::new(Hand::new());
-            hand.fill([1, 2, 3].into_iter());
+            hand.fill(&mut VecDeque::from([1, 2, 3]), 3);
             let other = Arc::clone(&hand);
             let given_back = thread::spawn(move || other.give_back().collect::<Vec<_>>());
             let mut taken: Vec<_> = std::iter::from_fn(|| hand.pop()).collect();

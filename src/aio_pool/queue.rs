@@ -167,7 +167,8 @@ impl<J> Queues<J> {
         let hand = self.hand(worker);
         let jobs = &mut self.of_worker[queue].jobs;
         let count = most.min(jobs.len());
-        hand.fill(jobs.drain(..count).inspect(note));
+        jobs.iter().take(count).for_each(note);
+        hand.fill(jobs, count);
         self.queued -= count;
         count
     }

@@ -165,17 +165,21 @@ impl Shared {
         if let Some(queue) = queues.soon(pace, now).or_else(|| queues.idle()) {
             return Ok(Seat { lane, queue });
         }
-        self.start_worker(state, lane).or_else(|error| {
-            let mut shortest = |lane| state.lane(lane).queues.shortest().map(|queue| Seat { lane, queue });
-            shortest(lane).or_else(|| Lane::ALL.into_iter().find_map(&mut shortest)).ok_or(error)
-        })
+        let error = match self.start_worker(state, lane) {
+            Ok(Some(seat)) => return Ok(seat),
+            Ok(None) => None,
+            Err(error) => Some(error),
+        };
+        let mut shortest = |lane| state.lane(lane).queues.shortest().map(|queue| Seat { lane, queue });
+        let seat = shortest(lane).or_else(|| Lane::ALL.into_iter().find_map(&mut shortest));
+        seat.ok_or_else(|| error.unwrap_or_else(|| io::Error::other("no I/O thread may be started")))
     }
 
     /// Starts one more worker if the lane may have one, with the lock held: it happens few times in the life of a pool, and so
-    /// the worker's queue is there if and only if the worker is.
-    pub fn start_worker(self: &Arc<Self>, state: &mut State, lane: Lane) -> io::Result<Seat> {
+    /// the worker's queue is there if and only if the worker is. `None`: the lane may not.
+    pub fn start_worker(self: &Arc<Self>, state: &mut State, lane: Lane) -> io::Result<Option<Seat>> {
         if !self.may_start(state, lane) {
-            return Err(io::Error::other("all I/O threads are started"));
+            return Ok(None);
         }
         if !state.watch.is_there() {
             let shared = Arc::clone(self);
@@ -198,7 +202,7 @@ impl Shared {
             Some(gone) => *gone = worker,
             None => workers.push(worker),
         }
-        Ok(Seat { lane, queue })
+        Ok(Some(Seat { lane, queue }))
     }
 
     /// A pool without threads gets none. A lane has its own workers, of which those count that do not sleep in a job; where most works

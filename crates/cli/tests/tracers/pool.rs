@@ -13,8 +13,17 @@ pub struct Tables<'t> {
     by_second: BTreeMap<&'t str, u64>,
     /// The lines of `all`: how many jobs of each kind, and the rest of the line.
     pub all: BTreeMap<&'t str, (u64, Vec<u64>)>,
-    /// The workers by lane, name and number: how many jobs, and how long they kept it.
-    pub workers: Vec<([&'t str; 3], u64, u64)>,
+    /// In the order of the lines.
+    pub workers: Vec<Worker<'t>>,
+}
+
+/// A thread that took jobs.
+pub struct Worker<'t> {
+    lane: &'t str,
+    pub name: &'t str,
+    pub thread: u64,
+    pub jobs: u64,
+    busy_us: u64,
 }
 
 /// Reads what the script printed.
@@ -27,8 +36,8 @@ pub fn read(trace: &str) -> Tables<'_> {
             assert_eq!(words.join(" "), "second jobs count mean max =1 <8 <64 more");
             break;
         };
-        let number = |text: &str| text.parse().expect("a number");
-        workers.push(([lane, name, thread], number(jobs), number(busy_us)));
+        let [thread, jobs, busy_us] = [thread, jobs, busy_us].map(|number| number.parse().expect("a number"));
+        workers.push(Worker { lane, name, thread, jobs, busy_us });
     }
     for words in lines {
         let [second, jobs, numbers @ ..] = words.as_slice() else { panic!("{words:?}") };
@@ -50,11 +59,11 @@ pub fn read(trace: &str) -> Tables<'_> {
 /// As [`check`], of a recorded run: threads that the program started as it ended may have no name, and so no lane.
 pub fn check_recorded(trace: &str, done: &Done) {
     let Tables { all, workers, .. } = read(trace);
-    if workers.iter().all(|([_, name, _], ..)| *name != "?") {
+    if workers.iter().all(|worker| worker.name != "?") {
         return check(trace, done);
     }
     let total: u64 = done.values().map(|(ok, failed)| ok + failed).sum();
-    let taken: u64 = workers.iter().map(|(_, jobs, _)| jobs).sum();
+    let taken: u64 = workers.iter().map(|worker| worker.jobs).sum();
     assert_eq!((all["added"].0, taken), (total, total), "jobs: traced, and as file_storm counted:\n{trace}");
 }
 
@@ -70,10 +79,10 @@ pub fn check(trace: &str, done: &Done) {
     let all: BTreeMap<&str, u64> = all.into_iter().map(|(jobs, (count, _))| (jobs, count)).collect();
     assert_eq!(all, expected.into(), "jobs in all: traced, and as file_storm counted:\n{trace}");
 
-    assert!(workers.is_sorted_by_key(|(_, jobs, _)| *jobs), "the busiest at the end:\n{trace}");
+    assert!(workers.is_sorted_by_key(|worker| worker.jobs), "the busiest at the end:\n{trace}");
     let mut busy = 0;
     let mut taken = BTreeMap::from([("added", all["added"])]);
-    for ([lane, name, _thread], jobs, busy_us) in workers {
+    for Worker { lane, name, jobs, busy_us, .. } in workers {
         *taken.entry(lane).or_default() += jobs;
         let prefix = if lane == "slow" { "dyntrace-slow-" } else { "dyntrace-io-" };
         assert!(name.starts_with(prefix), "{name} of {lane}:\n{trace}");

@@ -269,7 +269,9 @@ impl Shared {
             if works > 0 {
                 state.lane(seat.lane).queues.set(seat.queue, Doing::Busy(Turn { since: now, works }));
                 drop(state);
-                wakes.into_iter().for_each(Wake::ring);
+                if let Some(wakes) = wakes {
+                    wakes.into_iter().for_each(Wake::ring);
+                }
                 return Some(now);
             }
             state.lane(seat.lane).queues.set(seat.queue, Doing::Idle);
@@ -313,22 +315,32 @@ impl Shared {
             let (works, wakes) = self.take(&mut state, seat, 1, Time::now());
             let hand = (works > 0).then(|| state.lane(lane).queues.hand(0));
             drop(state);
-            wakes.into_iter().for_each(Wake::ring);
+            if let Some(wakes) = wakes {
+                wakes.into_iter().for_each(Wake::ring);
+            }
             hand.is_some_and(|hand| worker::work(self, seat, &hand))
         })
     }
 
     /// Takes so many jobs at most into a worker's hand; answers how many. The first of the line get the room (step b).
-    fn take(self: &Arc<Self>, state: &mut State, seat: Seat, most: usize, now: Time) -> (usize, Vec<Wake>) {
+    fn take(self: &Arc<Self>, state: &mut State, seat: Seat, most: usize, now: Time) -> (usize, Option<Vec<Wake>>) {
         let LaneState { queues, wait, .. } = state.lane(seat.lane);
         let taken = queues.take(seat.queue, most, |entry| wait.record(now.since(entry.submitted)));
+        let wakes = (state.line.length() > 0).then(|| self.let_in_line(state, seat, now));
+        (taken, wakes)
+    }
+
+    /// Puts as many of the line into queues as there is room for.
+    #[cold]
+    #[inline(never)]
+    fn let_in_line(self: &Arc<Self>, state: &mut State, seat: Seat, now: Time) -> Vec<Wake> {
         let mut wakes = Vec::new();
         while state.queued() < self.settings.bound
             && let Some(next) = state.line.next()
         {
             wakes.push(self.let_in(state, next, seat, now));
         }
-        (taken, wakes)
+        wakes
     }
 
     /// Puts the first of the line into a queue: in that of the one who made room, at worst.

@@ -6,6 +6,7 @@ use std::thread;
 
 use clap::{Parser, ValueEnum};
 use dyntrace::trace::{Limits, Session};
+use dyntrace_peers::cpu_ns;
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Case {
@@ -101,12 +102,4 @@ fn function(a: u64, b: u64) -> u64 {
 #[inline(never)]
 fn traced(a: u64, b: u64) -> u64 {
     black_box(a) ^ b
-}
-
-/// CPU time of this thread, in nanoseconds.
-fn cpu_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a timespec to write to.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -14,6 +14,7 @@ use std::thread;
 
 use clap::{Parser, ValueEnum};
 use dyntrace::recorder::Mode;
+use dyntrace_peers::cpu_ns;
 
 use payload::{Entry, Fire, Payload};
 
@@ -117,12 +118,4 @@ fn stay_on(core: usize) {
         libc::CPU_SET(core, &mut cores);
         libc::sched_setaffinity(0, size_of_val(&cores), &cores);
     }
-}
-
-/// CPU time of this thread, in nanoseconds.
-fn cpu_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a timespec to write to.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

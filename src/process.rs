@@ -3,6 +3,7 @@
 //! A *process* is a task started with [`spawn`] or, outside such a task, the thread. So a task that another `spawn`
 //! started is not a process: what it does counts for the thread that polls it.
 
+mod name;
 mod thread;
 
 use std::cell::{Cell, RefCell};
@@ -16,6 +17,7 @@ use crate::scope::{self, Scope, Scoped};
 use crate::sdt::Text;
 use crate::tag;
 
+pub use name::{ThreadName, thread_name};
 pub use thread::{OperationId, next_operation, thread_number};
 
 /// The name of a process, unique in the program: no number is used twice.

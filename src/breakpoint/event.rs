@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use super::site::Function;
 use super::text::Text;
-use crate::process::Pid;
+use crate::process::{Pid, ThreadName};
 use crate::tag::Tag;
 
 /// Something that happened at a traced function.
@@ -21,6 +21,8 @@ pub struct Event {
     pub process: Pid,
     /// The number of the thread that ran it; see [`thread_number`](crate::process::thread_number).
     pub thread: i32,
+    /// The name of that thread.
+    pub thread_name: ThreadName,
     /// The user tag of the process.
     pub tag: Option<Tag>,
     /// When.

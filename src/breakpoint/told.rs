@@ -30,6 +30,7 @@ impl Told<'_> {
             function,
             process: process::current(),
             thread: process::thread_number(),
+            thread_name: process::thread_name(),
             tag: crate::get_tag(),
             time: SystemTime::now(),
             text: text.clone(),

@@ -27,6 +27,7 @@ pub(super) fn event(event: &Event) -> Record {
         .with("function", event.function.path())
         .with("file", event.function.file)
         .with("line", event.function.line);
+    let record = with(record, "thread_name", Some(event.thread_name).filter(|name| !name.is_empty()));
     let record = with(record, "tag", event.tag.as_deref());
     let text = (event.kind != Kind::Cancelled).then_some(&*event.text);
     let record = with(record, "text", text);

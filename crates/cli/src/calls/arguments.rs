@@ -28,6 +28,8 @@ DYNTRACE=control in its environment. Its functions are as before when this ends,
 comes. The program waits for nobody who reads: what cannot be written in time is dropped, and
 counted. So that it is not slowed down by all that is told, --limit has a default.
 
+Times of day are those of here; --json has nanoseconds since 1970.
+
 Exit status:
    0  the trace has ended: by its limits, an interrupt, or since the process has ended
    1  the process does not answer

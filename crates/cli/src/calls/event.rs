@@ -2,16 +2,18 @@
 
 use dyntrace::recorder::control::protocol::Record;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use crate::escape;
 
 /// What JSON has of an event: the name there, the name in the protocol, and whether it is a number.
-const FIELDS: [(&str, &str, bool); 12] = [
+const FIELDS: [(&str, &str, bool); 13] = [
     ("event", "told", false),
     ("time_ns", "time", true),
     ("process", "process", false),
     ("thread", "thread", true),
+    ("thread_name", "thread_name", false),
     ("tag", "tag", false),
     ("function", "function", false),
     ("file", "file", false),
@@ -22,10 +24,11 @@ const FIELDS: [(&str, &str, bool); 12] = [
     ("polled_ns", "polled", true),
 ];
 
-/// The line of an event: `12:00:01.204311 [thread-2 <0.57.0> req-81] call   shop::price(Order { id: 7 }, 250)`.
-pub fn line(event: &Record) -> String {
+/// The line of an event: `12:00:01.204311 [worker-2 <0.57.0> req-81] call   shop::price(Order { id: 7 }, 250)`.
+pub fn line(event: &Record, zone: &TimeZone) -> String {
     let get = |name: &str| event.get(name).map(escape::name).unwrap_or_default();
-    let time = time_of_day(event.number("time").unwrap_or_default());
+    let time = time_of_day(event.number("time").unwrap_or_default(), zone);
+    let thread = event.get("thread_name").map_or_else(|| format!("thread-{}", get("thread")), escape::name);
     let tag = event.get("tag").map(|tag| format!(" {}", escape::name(tag))).unwrap_or_default();
     let cut = if event.get("cut").is_some() { "..." } else { "" };
     let (function, text) = (get("function"), get("text"));
@@ -38,7 +41,7 @@ pub fn line(event: &Record) -> String {
     let caller = event.get("caller").map(|caller| format!("  from {}", escape::name(caller))).unwrap_or_default();
     let took = event.number("took").map(|took| format!("  {} us", took / 1000)).unwrap_or_default();
     let polled = event.number("polled").map(|polled| format!(", polled {} us", polled / 1000)).unwrap_or_default();
-    format!("{time} [thread-{} {}{tag}] {what}{caller}{took}{polled}", get("thread"), get("process"))
+    format!("{time} [{thread} {}{tag}] {what}{caller}{took}{polled}", get("process"))
 }
 
 /// The object of an event.
@@ -54,10 +57,10 @@ pub fn object(event: &Record) -> Value {
     object.into()
 }
 
-/// In UTC, with microseconds.
-fn time_of_day(nanoseconds: u64) -> String {
+/// With microseconds.
+fn time_of_day(nanoseconds: u64, zone: &TimeZone) -> String {
     let time = Timestamp::from_nanosecond(nanoseconds.into()).unwrap_or_default();
-    time.strftime("%H:%M:%S.%6f").to_string()
+    zone.to_datetime(time).strftime("%H:%M:%S.%6f").to_string()
 }
 
 #[cfg(test)]
@@ -80,15 +83,23 @@ mod tests {
             ("told=panic\ttext=no\tcut=1\ttook=1", "<0.57.0>] panic  shop::price: no...  0 us"),
             ("told=cancelled\ttook=5000\tpolled=2000", "<0.57.0>] cancelled shop::price  5 us, polled 2 us"),
         ] {
-            assert_eq!(line(&event(text)), format!("10:00:01.204311 [thread-2 {expected}"));
+            assert_eq!(line(&event(text), &TimeZone::UTC), format!("10:00:01.204311 [thread-2 {expected}"));
         }
     }
 
     #[test]
+    fn threads_by_their_names_at_the_time_of_here() {
+        let zone = TimeZone::fixed(jiff::tz::offset(-12));
+        let line = line(&event("told=call\ttext=\tthread_name=worker\\n2"), &zone);
+        assert_eq!(line, "22:00:01.204311 [worker\\x0a2 <0.57.0>] call   shop::price()");
+    }
+
+    #[test]
     fn objects_have_what_is_known() {
-        let object = object(&event("told=return\ttext=\ttook=5\tcut=1"));
+        let object = object(&event("told=return\ttext=\ttook=5\tcut=1\tthread_name=worker-2"));
         assert_eq!((&object["event"], &object["took_ns"], &object["cut"]), (&"return".into(), &5.into(), &true.into()));
         assert_eq!((&object["line"], &object["text"]), (&7.into(), &"".into()));
+        assert_eq!((&object["thread"], &object["thread_name"]), (&2.into(), &"worker-2".into()));
         assert!(object.get("tag").is_none());
     }
 }

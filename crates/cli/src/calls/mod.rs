@@ -5,6 +5,7 @@ mod event;
 mod output;
 mod table;
 
+use std::env;
 use std::io;
 use std::process::{self, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, Error};
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{ControlError, Ender};
+use terminal_size::{Height, terminal_size_of};
 
 use crate::exit::{self, Failure, Outcome};
 use crate::record::process::{connect, is_for_others, refusal};
@@ -32,7 +34,7 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     })?;
     let functions: u64 = set.iter().filter_map(|pattern| pattern.number("functions")).sum();
     anstream::eprintln!("{} traced; an interrupt ends it", count(functions, "function"));
-    let mut output = Output::new(arguments.json);
+    let mut output = Output::new(io::stdout().lock(), height_of_terminal, arguments.json);
     let mut events: u64 = 0;
     let end = loop {
         let records = match connection.hear() {
@@ -43,7 +45,10 @@ pub fn trace(arguments: &Arguments) -> Outcome {
         let Some(first) = records.first() else { continue };
         match first.get("told").unwrap_or_default() {
             "counts" => output.counts(&records).map_err(Error::new)?,
-            "lost" => anstream::eprintln!("dyntrace: so far {}", losses(first)),
+            "lost" => {
+                output.clear().map_err(Error::new)?;
+                anstream::eprintln!("dyntrace: so far {}", losses(first));
+            }
             "end" => break Some(first.clone()),
             _ => {
                 events += 1;
@@ -53,6 +58,13 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     };
     output.end().map_err(Error::new)?;
     Ok(summarize(arguments.pid, end.as_ref(), set.len(), events))
+}
+
+/// `None` where standard output goes elsewhere, or to a terminal that shows lines one after the other.
+fn height_of_terminal() -> Option<usize> {
+    let draws = env::var_os("TERM").is_some_and(|terminal| terminal != "dumb");
+    let (_, Height(lines)) = terminal_size_of(io::stdout()).filter(|_| draws)?;
+    Some(lines.into())
 }
 
 /// The first signal ends the trace, the second one does not wait for its last words.

@@ -1,65 +1,136 @@
 //! What the user sees of a trace.
 
-use std::io::{self, IsTerminal as _, StdoutLock, Write as _};
+use std::io::{self, Write};
 
 use dyntrace::recorder::control::protocol::Record;
+use jiff::tz::TimeZone;
 
 use super::event;
 use super::table::Table;
 
-/// How many functions are shown meanwhile; at the end, all are.
-const MOST: usize = 20;
+/// How many lines the table has meanwhile; at the end, all functions are shown.
+const MOST: usize = 21;
+/// A terminal of fewer lines shows nothing meanwhile.
+const FEWEST: usize = 3;
 
-/// Standard output, and what was counted.
-pub struct Output {
-    to: StdoutLock<'static>,
-    is_terminal: bool,
+/// Where the trace is shown, and what was counted.
+pub struct Output<W> {
+    to: W,
+    /// How many lines the terminal has; `None` where lines that were written stay.
+    height: fn() -> Option<usize>,
     json: bool,
+    zone: TimeZone,
     counts: Option<Table>,
     /// Lines of the table that end where the cursor stands.
     drawn: usize,
 }
 
-impl Output {
+impl<W: Write> Output<W> {
     /// Nothing was shown yet.
-    pub fn new(json: bool) -> Output {
-        let to = io::stdout().lock();
-        Output { is_terminal: to.is_terminal(), to, json, counts: None, drawn: 0 }
+    pub fn new(to: W, height: fn() -> Option<usize>, json: bool) -> Output<W> {
+        Output { to, height, json, zone: TimeZone::system(), counts: None, drawn: 0 }
     }
 
     /// Shows an event.
     pub fn event(&mut self, record: &Record) -> io::Result<()> {
-        let line = if self.json { event::object(record).to_string() } else { event::line(record) };
-        self.drawn = 0;
+        let line = if self.json { event::object(record).to_string() } else { event::line(record, &self.zone) };
+        self.clear()?;
         writeln!(self.to, "{line}")
     }
 
     /// Keeps what was counted, and shows it to who watches.
     pub fn counts(&mut self, records: &[Record]) -> io::Result<()> {
         let table = self.counts.get_or_insert_default();
-        if !table.take(records) || !self.is_terminal || self.json {
+        if !table.take(records) || self.json {
             return Ok(());
         }
-        let lines = table.lines(MOST);
-        self.draw(&lines)
+        // The cursor has a line of its own.
+        let Some(room) = (self.height)().map(|height| height.saturating_sub(1)).filter(|room| *room >= FEWEST) else {
+            return Ok(());
+        };
+        let lines = table.lines(room.min(MOST));
+        self.clear()?;
+        // Whatever is too long is cut by the terminal, so that each line takes one.
+        writeln!(self.to, "\x1b[?7l{}\x1b[?7h", lines.join("\n"))?;
+        self.drawn = lines.len();
+        self.to.flush()
+    }
+
+    /// Takes away what is drawn, before others write to the terminal.
+    pub fn clear(&mut self) -> io::Result<()> {
+        if self.drawn > 0 {
+            write!(self.to, "\x1b[{}A\x1b[J", self.drawn)?;
+            self.drawn = 0;
+            self.to.flush()?;
+        }
+        Ok(())
     }
 
     /// Shows what was counted in the end.
     pub fn end(&mut self) -> io::Result<()> {
+        self.clear()?;
         let Some(table) = self.counts.take() else { return Ok(()) };
         if self.json {
-            return table.objects().try_for_each(|row| writeln!(self.to, "{row}"));
+            table.objects().try_for_each(|row| writeln!(self.to, "{row}"))
+        } else {
+            table.lines(usize::MAX).iter().try_for_each(|line| writeln!(self.to, "{line}"))
         }
-        self.draw(&table.lines(usize::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(functions: usize) -> Vec<Record> {
+        let first = Record::default().with("told", "counts").with("more", 0);
+        let row = |number| Record::default().with("function", format!("f{number}/0")).with("calls", 9 - number);
+        [first].into_iter().chain((0..functions).map(row)).collect()
     }
 
-    /// Puts these lines in the place of those that were drawn before.
-    fn draw(&mut self, lines: &[String]) -> io::Result<()> {
-        if self.drawn > 0 {
-            write!(self.to, "\x1b[{}A\x1b[J", self.drawn)?;
+    /// What is written when functions are counted twice, there is something else to say between, and all ends.
+    fn shown(height: fn() -> Option<usize>, functions: usize) -> String {
+        let mut output = Output::new(Vec::new(), height, false);
+        for _ in 0..2 {
+            output.counts(&records(functions)).unwrap();
         }
-        self.drawn = if self.is_terminal { lines.len() } else { 0 };
-        lines.iter().try_for_each(|line| writeln!(self.to, "{line}"))?;
-        self.to.flush()
+        output.clear().unwrap();
+        output.to.extend_from_slice(b"said\n");
+        output.counts(&records(functions)).unwrap();
+        output.end().unwrap();
+        String::from_utf8(output.to).unwrap()
+    }
+
+    #[test]
+    fn a_table_takes_the_place_of_the_one_before() {
+        let drawn = "\x1b[?7lcalls  function\n    9  f0/0\n    8  f1/0\x1b[?7h\n";
+        let whole = "calls  function\n    9  f0/0\n    8  f1/0\n";
+        let clear = "\x1b[3A\x1b[J";
+        assert_eq!(shown(|| Some(24), 2), format!("{drawn}{clear}{drawn}{clear}said\n{drawn}{clear}{whole}"));
+    }
+
+    #[test]
+    fn what_has_no_room_is_shown_at_the_end() {
+        let shown = shown(|| Some(4), 5);
+        assert!(shown.starts_with("\x1b[?7lcalls  function\n    9  f0/0\n       4 more\x1b[?7h\n\x1b[3A"), "{shown:?}");
+        assert!(
+            shown.ends_with("\x1b[Jcalls  function\n    9  f0/0\n    8  f1/0\n    7  f2/0\n    6  f3/0\n    5  f4/0\n")
+        );
+    }
+
+    #[test]
+    fn where_lines_stay_there_is_one_table() {
+        for height in [|| None, || Some(3)] {
+            assert_eq!(shown(height, 1), "said\ncalls  function\n    9  f0/0\n");
+        }
+    }
+
+    #[test]
+    fn events_are_no_part_of_the_table() {
+        let mut output = Output::new(Vec::new(), || Some(24), true);
+        output.event(&Record::default().with("told", "call")).unwrap();
+        output.counts(&records(1)).unwrap();
+        output.end().unwrap();
+        assert_eq!(output.to, b"{\"event\":\"call\"}\n{\"calls\":9,\"function\":\"f0/0\"}\n");
     }
 }

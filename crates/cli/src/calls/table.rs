@@ -19,6 +19,31 @@ struct Row {
     nanoseconds: u64,
 }
 
+impl Row {
+    /// As the table shows them: each time in microseconds.
+    fn numbers(&self, has_times: bool) -> Vec<String> {
+        let mut numbers = vec![self.calls.to_string()];
+        if has_times {
+            let time = self.nanoseconds as f64 / 1e3;
+            numbers.extend([format!("{time:.0}"), format!("{:.3}", time / self.calls as f64)]);
+        }
+        numbers
+    }
+}
+
+/// Numbers in columns, and a text behind them.
+fn aligned(lines: &[(Vec<String>, String)]) -> Vec<String> {
+    let columns = lines.iter().map(|(numbers, _)| numbers.len()).max().unwrap_or(0);
+    let width = |column: usize| lines.iter().filter_map(|(numbers, _)| numbers.get(column)).map(String::len).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let line = |(numbers, text): &(Vec<String>, String)| {
+        let numbers = numbers.iter().map(String::as_str).chain(std::iter::repeat(""));
+        let cells = numbers.zip(&widths).map(|(number, width)| format!("{number:>width$}  "));
+        cells.collect::<String>() + text
+    };
+    lines.iter().map(line).collect()
+}
+
 impl Table {
     /// Takes a message with counts; whether that makes a whole table.
     pub fn take(&mut self, records: &[Record]) -> bool {
@@ -41,21 +66,16 @@ impl Table {
         self.rows.iter().any(|row| row.nanoseconds > 0)
     }
 
-    /// Its lines, with at most so many functions: the most expensive.
+    /// Its lines, at most so many: the most expensive functions, and how many more there are.
     pub fn lines(&self, most: usize) -> Vec<String> {
         let has_times = self.has_times();
-        let head =
-            if has_times { "       calls    time (us)    each (us)  function" } else { "       calls  function" };
-        let row = |row: &Row| {
-            let Row { function, calls, nanoseconds } = row;
-            if has_times {
-                let time = *nanoseconds as f64 / 1e3;
-                format!("{calls:>12} {time:>12.0} {:>12.3}  {function}", time / *calls as f64)
-            } else {
-                format!("{calls:>12}  {function}")
-            }
-        };
-        [head.to_owned()].into_iter().chain(self.rows.iter().take(most).map(row)).collect()
+        let shown = if self.rows.len() < most { self.rows.len() } else { most.saturating_sub(2) };
+        let head = if has_times { &["calls", "time (us)", "each (us)"][..] } else { &["calls"] };
+        let head = (head.iter().map(ToString::to_string).collect(), "function".to_owned());
+        let rows = self.rows[..shown].iter().map(|row| (row.numbers(has_times), row.function.clone()));
+        let left = self.rows.len() - shown;
+        let end = (left > 0).then(|| (Vec::new(), format!("{left} more")));
+        aligned(&[head].into_iter().chain(rows).chain(end).collect::<Vec<_>>())
     }
 
     /// Its rows as objects.
@@ -89,9 +109,15 @@ mod tests {
                 "told=counts\tmore=0\nfunction=b/1\tcalls=2\ttime=9000\nfunction=c/1\tcalls=4\ttime=1500"
             ))
         );
-        let lines = table.lines(2);
-        assert_eq!(lines[1], "           2            9        4.500  b/1");
-        assert!(lines[2].ends_with("c/1") && lines.len() == 3);
+        assert_eq!(
+            table.lines(3),
+            [
+                "calls  time (us)  each (us)  function",
+                "    2          9      4.500  b/1",
+                "                             2 more"
+            ]
+        );
+        assert!(table.lines(4).len() == 4 && table.lines(4)[2].ends_with("  c/1"));
         assert_eq!(table.objects().next().unwrap(), json!({"function": "b/1", "calls": 2, "time_ns": 9000}));
         assert!(table.take(&records("told=counts\tmore=0")));
         assert_eq!(table.objects().count(), 0, "each telling takes the place of that before");
@@ -101,7 +127,7 @@ mod tests {
     fn calls_without_times() {
         let mut table = Table::default();
         table.take(&records("told=counts\tmore=0\nfunction=a\x1b/1\tcalls=1\ttime=0\nfunction=b/1\tcalls=2\ttime=0"));
-        assert_eq!(table.lines(9)[1..], ["           2  b/1", "           1  a\\x1b/1"]);
+        assert_eq!(table.lines(9)[1..], ["    2  b/1", "    1  a\\x1b/1"]);
         assert_eq!(table.objects().next().unwrap(), json!({"function": "b/1", "calls": 2}));
     }
 }

@@ -1,19 +1,18 @@
 //! `dyntrace trace` on this test's own program: started again with `ROLE` set it is a shop whose functions are traced.
 #![cfg(target_os = "linux")]
 
-#[path = "common/interrupts.rs"]
+mod clients;
+#[path = "../common/interrupts.rs"]
 mod interrupts;
+mod shop;
 
 use std::env;
-use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::panic::catch_unwind;
-use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use serde_json::Value;
-use tempfile::TempDir;
+
+use shop::Shop;
 
 #[derive(Debug)]
 #[expect(dead_code, reason = "it is printed")]
@@ -52,103 +51,6 @@ fn role() {
     }
 }
 
-/// The shop, which lets itself be controlled, and a runtime folder of its own.
-struct Shop {
-    child: Child,
-    lines: BufReader<ChildStdout>,
-    place: TempDir,
-}
-
-impl Shop {
-    fn open() -> Shop {
-        let place = tempfile::tempdir().unwrap();
-        let mut command = Command::new(env::current_exe().unwrap());
-        command.args(["--exact", "role", "--nocapture"]).env("ROLE", "shop").env("DYNTRACE", "control");
-        command.env("XDG_RUNTIME_DIR", place.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap());
-        let mut shop = Shop { child, lines, place };
-        shop.wait_for("open");
-        shop
-    }
-
-    fn wait_for(&mut self, expected: &str) {
-        let mut line = String::new();
-        while line.trim_end() != expected {
-            line.clear();
-            assert!(self.lines.read_line(&mut line).unwrap() > 0, "it has ended");
-        }
-    }
-
-    fn sell(&mut self, orders: u32) {
-        writeln!(self.child.stdin.as_mut().unwrap(), "{orders}").unwrap();
-        self.wait_for("sold");
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dyntrace"));
-        interrupts::heed(&mut command).args(["trace", "-p", &self.child.id().to_string()]).args(arguments);
-        command.env("XDG_RUNTIME_DIR", self.place.path());
-        command
-    }
-
-    /// Starts a trace, which is in force when this returns.
-    fn trace(&self, arguments: &[&str]) -> Trace {
-        let mut child = self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut errors = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        errors.read_line(&mut line).unwrap();
-        assert!(line.ends_with("traced; an interrupt ends it\n"), "{line}");
-        Trace { child, errors }
-    }
-
-    /// A trace that fails.
-    #[track_caller]
-    fn refuses(&self, arguments: &[&str], status: i32, what: &str) {
-        let output = self.command(arguments).output().unwrap();
-        let errors = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.code() == Some(status) && errors.contains(what), "{}: {errors}", output.status);
-    }
-
-    /// How many of its threads serve traces, or tell tracers.
-    fn tracing_threads(&self) -> usize {
-        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
-        let names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
-        names.filter(|name| name.starts_with("dyntrace-trace")).count()
-    }
-}
-
-impl Drop for Shop {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-struct Trace {
-    child: Child,
-    errors: BufReader<ChildStderr>,
-}
-
-impl Trace {
-    fn send(&self, signal: Signal) {
-        kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
-    }
-
-    /// Its exit status, what it printed, and its last words.
-    fn wait(mut self) -> (i32, String, String) {
-        let mut out = String::new();
-        self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-        let last = self.errors.lines().last().unwrap_or_else(|| Ok("nothing".to_owned())).unwrap();
-        (self.child.wait().unwrap().code().unwrap(), out, last)
-    }
-
-    fn interrupt(self) -> (i32, String, String) {
-        self.send(Signal::SIGINT);
-        self.wait()
-    }
-}
-
 #[test]
 fn calls_and_returns_until_an_interrupt() {
     let mut shop = Shop::open();
@@ -161,9 +63,9 @@ fn calls_and_returns_until_an_interrupt() {
     let took = lines[1].1.strip_prefix("return trace::price -> Ok(1250)  ").unwrap().strip_suffix(" us").unwrap();
     assert!(took.parse::<u64>().is_ok(), "{took}");
     for (who, _) in lines {
-        let (time, thread) = who.split_once(" [thread-").unwrap();
+        let (time, thread) = who.split_once(" [role ").unwrap();
         assert_eq!((time.len(), &time[2..3], &time[8..9]), ("12:00:01.204311".len(), ":", "."));
-        assert!(thread.contains(" <0.") && thread.ends_with(".0> req-81"), "{thread}");
+        assert!(thread.starts_with("<0.") && thread.ends_with(".0> req-81"), "{thread}");
     }
     shop.sell(1);
     let (_, out, last) = shop.trace(&["**::price"]).interrupt();
@@ -179,9 +81,9 @@ fn panics_callers_and_several_patterns() {
     assert_eq!((status, last.as_str()), (0, "2 patterns removed, 2 events, 0 dropped"));
     let events: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&events[0]["event"], &events[0]["function"]), (&"call".into(), &"trace::pack".into()));
-    assert!(events[0]["caller"].as_str().unwrap().contains("tests/trace.rs:"), "{out}");
+    assert!(events[0]["caller"].as_str().unwrap().contains("tests/trace/main.rs:"), "{out}");
     assert_eq!((&events[1]["event"], &events[1]["text"]), (&"panic".into(), &"Order { id: 8 } of nothing".into()));
-    assert_eq!(events[1]["tag"], "req-81");
+    assert_eq!((&events[1]["tag"], &events[1]["thread_name"]), (&"req-81".into(), &"role".into()));
     assert!(events[1]["took_ns"].is_u64() && events[1]["time_ns"].is_u64(), "{out}");
 }
 

@@ -205,7 +205,8 @@ provider dyntrace {
      * @param function the function, as crate::module::Type::function/arity
      * @param value what it returned, as text, or the message of the panic; one that is cut ends with "..."
      * @param user_tag the user tag of that process
-     * @param kind how it ended: return, panic, or cancelled: asynchronous, and dropped before it completed
+     * @param kind how it ended: return, error (a returned Err, where the pattern asks for it), panic, or cancelled: asynchronous, and
+     * dropped before it completed
      * @param took nanoseconds since the call
      * @param polled for how many of them it ran: fewer than took where an asynchronous function waited
      */

@@ -82,7 +82,8 @@ pub mod __traced {
 /// | `caller` | adds `#[track_caller]`, so that events can tell where the function was called |
 /// | `off` | in a block: this function is not traced |
 ///
-/// Of a function with `#[track_caller]` the end is seen, but neither the value nor a panic's message.
+/// Of a function with `#[track_caller]` the end is seen, but neither the value (an `Err`, therefore, is a return like others) nor a
+/// panic's message.
 ///
 /// ```
 /// # struct Cart(Vec<u32>);

@@ -10,7 +10,7 @@ use crate::process::Pid;
 
 /// What is done at a hit, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Flags(u8);
+pub(super) struct Flags(u16);
 
 impl Flags {
     pub(super) const NONE: Flags = Flags(0);
@@ -21,6 +21,11 @@ impl Flags {
     pub(super) const CALLER: Flags = Flags(1 << 3);
     pub(super) const COUNT: Flags = Flags(1 << 4);
     pub(super) const TIME: Flags = Flags(1 << 5);
+    /// An `Err` that is returned is told as such.
+    pub(super) const ERROR: Flags = Flags(1 << 6);
+
+    /// Those that want an event at the end.
+    pub(super) const ENDS: Flags = Flags(Flags::RETURN.0 | Flags::PANIC.0 | Flags::ERROR.0);
 
     pub(super) const fn contains(self, others: Flags) -> bool {
         self.0 & others.0 == others.0
@@ -55,6 +60,7 @@ impl From<Actions> for Flags {
             | Flags::CALLER.when(actions.caller)
             | Flags::RETURN.when(actions.return_)
             | Flags::PANIC.when(actions.exception)
+            | Flags::ERROR.when(actions.error)
             | Flags::COUNT.when(actions.count)
             | Flags::TIME.when(actions.time)
     }

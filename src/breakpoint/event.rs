@@ -46,6 +46,8 @@ pub enum Kind {
     Call,
     /// It returned.
     Return,
+    /// It returned an `Err`, and the pattern asks for that.
+    Error,
     /// A panic left it.
     Panic,
     /// It was asynchronous, and dropped before it completed.
@@ -59,6 +61,7 @@ impl fmt::Display for Event {
         match self.kind {
             Kind::Call => write!(f, "call   {path}({})", self.text),
             Kind::Return => write!(f, "return {path} -> {}", self.text),
+            Kind::Error => write!(f, "error  {path} -> {}", self.text),
             Kind::Panic => write!(f, "panic  {path}: {}", self.text),
             Kind::Cancelled => write!(f, "cancelled {path}"),
         }?;

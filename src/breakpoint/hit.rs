@@ -34,8 +34,10 @@ pub struct Hit {
     data: Arc<BpData>,
     /// The entries that want its end, a bit for each.
     wanted: u64,
-    /// Set where `wanted` is.
-    began: Option<(Instant, u64)>,
+    /// Where an event is wanted of its end.
+    began: Option<Instant>,
+    /// Where its time is added up.
+    cycle: Option<u64>,
     caller: Option<&'static Location<'static>>,
 }
 
@@ -123,7 +125,7 @@ fn is_busy() -> bool {
 
 impl Hit {
     fn new(site: &'static Site, data: Arc<BpData>, caller: Option<&'static Location<'static>>) -> Hit {
-        Hit { site, data, wanted: 0, began: None, caller }
+        Hit { site, data, wanted: 0, began: None, cycle: None, caller }
     }
 
     /// `None` if the call has not to be looked at.
@@ -136,6 +138,7 @@ impl Hit {
         let _busy = Busy::begin();
         let seen = Seen::new(arguments);
         let mut text = None;
+        let mut wanted = Flags::NONE;
         for (number, entry) in self.data.entries.iter().enumerate() {
             if !entry.takes(&seen) {
                 continue;
@@ -147,21 +150,26 @@ impl Hit {
                     Told { caller, ..self.told(Kind::Call, text) }
                 });
             }
-            if entry.flags.intersects(Flags::RETURN | Flags::PANIC | Flags::TIME) {
+            if entry.flags.intersects(Flags::ENDS | Flags::TIME) {
                 self.wanted |= 1 << number;
+                wanted = wanted | entry.flags;
             }
         }
-        if self.wanted != 0 {
-            self.began = Some((Instant::now(), clock::now()));
-        }
+        self.began = wanted.intersects(Flags::ENDS).then(Instant::now);
+        self.cycle = wanted.contains(Flags::TIME).then(clock::now);
     }
 
     pub(super) fn returned<'a>(&self, polled: Option<Duration>, value: &dyn Fn() -> Value<'a>) {
-        self.ended(Kind::Return, Flags::RETURN, polled, &|| render(|text| write!(text, "{}", value())));
+        let kind = |flags: Flags| match flags.contains(Flags::ERROR) && value().is_err() {
+            true => Some(Kind::Error),
+            false => flags.contains(Flags::RETURN).then_some(Kind::Return),
+        };
+        self.ended(&kind, polled, &|| render(|text| write!(text, "{}", value())));
     }
 
     pub(super) fn cancelled(&self, polled: Duration) {
-        self.ended(Kind::Cancelled, Flags::RETURN, Some(polled), &Text::new);
+        let kind = |flags: Flags| flags.contains(Flags::RETURN).then_some(Kind::Cancelled);
+        self.ended(&kind, Some(polled), &Text::new);
     }
 
     pub(super) fn panicked(&self, polled: Option<Duration>, payload: &(dyn Any + Send)) {
@@ -171,25 +179,30 @@ impl Hit {
     }
 
     fn panicked_with(&self, polled: Option<Duration>, message: &str) {
-        self.ended(Kind::Panic, Flags::PANIC, polled, &|| render(|text| text.write_str(message)));
+        let kind = |flags: Flags| flags.contains(Flags::PANIC).then_some(Kind::Panic);
+        self.ended(&kind, polled, &|| render(|text| text.write_str(message)));
     }
 
-    fn ended(&self, kind: Kind, flag: Flags, polled: Option<Duration>, text: &dyn Fn() -> Text) {
-        let Some((began, cycle)) = self.began else { return };
-        let (took, cycles) = (began.elapsed(), clock::now().saturating_sub(cycle));
+    /// Tells all who want to know: `kind` is what they call this end, by their flags.
+    fn ended(&self, kind: &dyn Fn(Flags) -> Option<Kind>, polled: Option<Duration>, text: &dyn Fn() -> Text) {
+        if self.wanted == 0 {
+            return;
+        }
+        let cycles = self.cycle.map(|cycle| clock::now().saturating_sub(cycle));
+        let took = self.began.map(|began| began.elapsed());
         let _busy = Busy::begin();
         let mut rendered = None;
         for (number, entry) in self.data.entries.iter().enumerate() {
             if self.wanted & 1 << number == 0 {
                 continue;
             }
-            if let Some(counter) = entry.counter.as_ref().filter(|_| entry.flags.contains(Flags::TIME)) {
+            if let (Some(cycles), Some(counter), true) = (cycles, &entry.counter, entry.flags.contains(Flags::TIME)) {
                 counter.place().add_time(cycles);
             }
-            if entry.flags.contains(flag) {
+            if let Some(kind) = kind(entry.flags) {
                 entry.session.offer(kind, || {
                     let text = rendered.get_or_insert_with(text);
-                    Told { took: Some(took), polled, ..self.told(kind, text) }
+                    Told { took, polled, ..self.told(kind, text) }
                 });
             }
         }

@@ -45,6 +45,7 @@ impl Told<'_> {
         match self.kind {
             Kind::Call => self.fire_entry(),
             Kind::Return => self.fire_return(c"return", Some(self.text)),
+            Kind::Error => self.fire_return(c"error", Some(self.text)),
             Kind::Panic => self.fire_return(c"panic", Some(self.text)),
             Kind::Cancelled => self.fire_return(c"cancelled", None),
         }
@@ -78,7 +79,7 @@ impl Told<'_> {
 pub(super) fn is_heard(kind: Kind) -> bool {
     match kind {
         Kind::Call => function::entry::is_enabled(),
-        Kind::Return | Kind::Panic | Kind::Cancelled => function::r#return::is_enabled(),
+        Kind::Return | Kind::Error | Kind::Panic | Kind::Cancelled => function::r#return::is_enabled(),
     }
 }
 

@@ -64,6 +64,12 @@ impl<'a> Value<'a> {
         Value::of(Plain::Opaque(std::any::type_name::<T>()))
     }
 
+    /// Whether it is an `Err`.
+    #[inline]
+    pub fn is_err(&self) -> bool {
+        self.shell.outermost().is_some_and(|(variant, _)| variant == Variant::Err)
+    }
+
     /// This value inside of `variant`.
     #[inline]
     pub fn within(self, variant: Variant) -> Value<'a> {

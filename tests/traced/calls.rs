@@ -51,6 +51,38 @@ async fn panics_are_told_and_go_on() {
     assert_eq!(watch.lines().await, ["return calls::fails -> 7", "panic  calls::fails: no number: x"]);
 }
 
+#[traced]
+fn parses(text: &str) -> Result<u32, String> {
+    assert!(!text.is_empty(), "no text");
+    text.parse().map_err(|_| text.to_owned())
+}
+
+#[traced]
+async fn parses_later(text: &str) -> Result<u32, String> {
+    tokio::task::yield_now().await;
+    text.parse().map_err(|_| text.to_owned())
+}
+
+/// Each end is told once, under the name that the pattern has for it.
+#[tokio::test]
+async fn errors_are_told_where_they_are_asked_for() {
+    let errors = Watch::on("**::calls::parses do silent, error, exception").await;
+    let returns = Watch::on("**::calls::parses(_) do silent, return").await;
+    let both = Watch::on("**::calls::parses do silent, return, error, time").await;
+    assert_eq!((parses("7"), parses("x")), (Ok(7), Err("x".to_owned())));
+    catch_unwind(|| parses("")).unwrap_err();
+    assert_eq!(both.session.counts()[0].calls, 3);
+    assert_eq!(errors.lines().await, [r#"error  calls::parses -> Err("x")"#, "panic  calls::parses: no text"]);
+    assert_eq!(returns.lines().await, ["return calls::parses -> Ok(7)", r#"return calls::parses -> Err("x")"#]);
+    let (events, _) = both.end().await;
+    assert_eq!(events.iter().map(|event| event.kind).collect::<Vec<_>>(), [Kind::Return, Kind::Error]);
+    assert!(events.iter().all(|event| event.took.is_some()));
+
+    let watch = Watch::on("**::calls::parses_later do silent, error").await;
+    assert_eq!((parses_later("7").await, parses_later("x").await), (Ok(7), Err("x".to_owned())));
+    assert_eq!(watch.lines().await, [r#"error  calls::parses_later -> Err("x")"#]);
+}
+
 /// Panics, and calls what is traced.
 struct Bomb;
 

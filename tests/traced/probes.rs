@@ -102,7 +102,7 @@ fn price(order: &str, quantity: u32) -> Result<u32, String> {
 async fn what_is_told_is_recorded_by_the_thread_that_ran_it() {
     const CALLS: u32 = 1000;
     let recording = Recording::start().await;
-    let session = to_probes("**::probes::price(_, qty) if qty > 100 || qty == 13 do return, exception").await;
+    let session = to_probes("**::probes::price(_, qty) if qty > 100 || qty == 13 do return, exception, error").await;
     let threads = [1, 2].map(|number| {
         thread::spawn(move || {
             dyntrace::put_tag(format!("shop {number}")).unwrap();
@@ -139,7 +139,7 @@ async fn what_is_told_is_recorded_by_the_thread_that_ran_it() {
             r#"price/2 called with "doll", 13"#,
             "price/2 ended by panic: assertion `left != right` failed: no doll today\n  left: 13\n right: 13",
             r#"price/2 called with "car", 4294967295"#,
-            r#"price/2 ended by return: Err("car: too many")"#,
+            r#"price/2 ended by error: Err("car: too many")"#,
         ]
     );
 }

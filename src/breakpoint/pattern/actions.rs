@@ -6,7 +6,7 @@ use super::error::PatternError;
 /// What is done when a pattern is met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Actions {
-    /// No event for the call. One that is asked for its return or panic still comes.
+    /// No event for the call. One that is asked for its end still comes.
     pub silent: bool,
     /// The call's event says who called.
     pub caller: bool,
@@ -14,6 +14,8 @@ pub struct Actions {
     pub return_: bool,
     /// An event when the function panics.
     pub exception: bool,
+    /// An event when the function returns an `Err`, in place of that of its return.
+    pub error: bool,
     /// The call is counted.
     pub count: bool,
     /// The calls are counted, and the time that they take added up.
@@ -33,7 +35,8 @@ pub struct Flags {
     pub silent: bool,
 }
 
-const ACTIONS: &str = "an action: message, silent, caller, return, exception, count, time, set(flag) or clear(flag)";
+const ACTIONS: &str =
+    "an action: message, silent, caller, return, exception, error, count, time, set(flag) or clear(flag)";
 
 impl Actions {
     /// The list of actions that comes next.
@@ -49,6 +52,7 @@ impl Actions {
                 Some("caller") => actions.caller = true,
                 Some("return") => actions.return_ = true,
                 Some("exception") => actions.exception = true,
+                Some("error") => actions.error = true,
                 Some("count") => actions.count = true,
                 Some("time") => actions.time = true,
                 Some("set") => actions.set.parse(&mut ahead)?,

@@ -50,7 +50,8 @@ use path::Path;
 /// unary      = ( "!" | "-" ) unary | literal | name | "pid" | "tag" | "thread" | "<0." number ".0>"
 ///            | ( "starts_with" | "ends_with" | "contains" ) "(" guard "," guard ")" | "(" guard ")"
 ///
-/// action     = "message" | "silent" | "caller" | "return" | "exception" | "count" | "time"
+/// action     = "message" | "silent" | "caller" | "return" | "exception" | "error" | "count"
+///            | "time"
 ///            | ( "set" | "clear" ) "(" ( "call" | "silent" ) ")"
 /// ```
 ///
@@ -79,10 +80,11 @@ use path::Path;
 /// | action | what is done |
 /// |---|---|
 /// | `message` | an event for the call; this is what is done if nothing is said |
-/// | `silent` | no event for the call; those of `return` and `exception` still come |
+/// | `silent` | no event for the call; those of its end still come |
 /// | `caller` | the event says who called |
 /// | `return` | an event when the function returns, with the value |
 /// | `exception` | an event when it panics |
+/// | `error` | an event when it returns an `Err`, with the value, in place of that of `return` |
 /// | `count` | the call is counted |
 /// | `time` | the call is counted, and the time that it takes added up |
 /// | `set(call)`, `clear(call)` | from now on the calls of this process are traced, or not |

@@ -5,7 +5,7 @@
 //!
 //! | `told` | what the record has |
 //! |---|---|
-//! | `call`, `return`, `panic`, `cancelled` | `time` (nanoseconds since 1970), `process`, `thread`, `thread_name`, `tag`, `function`, `file`, `line`, `text`, `cut`, `caller`, `took` and `polled` (nanoseconds); what does not apply is left out |
+//! | `call`, `return`, `error`, `panic`, `cancelled` | `time` (nanoseconds since 1970), `process`, `thread`, `thread_name`, `tag`, `function`, `file`, `line`, `text`, `cut`, `caller`, `took` and `polled` (nanoseconds); what does not apply is left out |
 //! | `counts` | `more`: whether a further message belongs to these counts. The other records: `function`, `calls`, `time` (nanoseconds) |
 //! | `lost` | `dropped`, `limited`: events so far that nobody was told, since the client reads slowly or there were too many in a second |
 //! | `end` | `patterns`, `functions`, `events`, `dropped`, `limited`: nothing follows |
@@ -13,9 +13,9 @@
 //! The trace ends when its limits say so, and when the client closes its side of the connection or goes. A client that reads slowly
 //! loses events; it holds up nobody.
 
+mod messages;
 mod outlet;
 mod serve;
-mod told;
 mod wish;
 
 use crate::recorder::control::serve_traces;

@@ -13,7 +13,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use crate::breakpoint::Event;
 use crate::recorder::control::protocol::{Record, Reply, frame};
 
-use super::told;
+use super::messages;
 
 /// How often who waits for the client looks whether that is still wanted.
 const LOOK: Duration = Duration::from_millis(100);
@@ -52,7 +52,7 @@ impl Outlet {
 
     /// Tells of an event, and counts it if that cannot be done.
     pub(super) fn tell(&self, event: &Event) {
-        if !self.turn().send(Ok(vec![told::event(event)])) {
+        if !self.turn().send(Ok(vec![messages::event(event)])) {
             self.unheard.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -12,8 +12,8 @@ use crate::breakpoint::Session;
 use crate::recorder::control::protocol::Record;
 use crate::thread_progress::os::without_signals;
 
+use super::messages;
 use super::outlet::Outlet;
-use super::told;
 use super::wish::Wish;
 
 /// Traces for clients at once. More are refused.
@@ -135,7 +135,7 @@ impl Trace {
                 }
                 if lost != (info.dropped, info.limited) {
                     lost = (info.dropped, info.limited);
-                    turn.send(Ok(vec![told::lost(info.dropped, info.limited)]));
+                    turn.send(Ok(vec![messages::lost(info.dropped, info.limited)]));
                 }
             }
         }
@@ -144,7 +144,7 @@ impl Trace {
     /// As messages: none, if nothing is counted.
     fn counts(&self) -> Vec<Vec<Record>> {
         let counts = self.session.counts();
-        if counts.is_empty() { Vec::new() } else { told::counts(&counts) }
+        if counts.is_empty() { Vec::new() } else { messages::counts(&counts) }
     }
 
     fn end(self, outlet: &Outlet) {
@@ -155,6 +155,6 @@ impl Trace {
         for counts in counts {
             turn.send(Ok(counts));
         }
-        turn.send(Ok(vec![told::end(&info, outlet.unheard())]));
+        turn.send(Ok(vec![messages::end(&info, outlet.unheard())]));
     }
 }

@@ -21,7 +21,7 @@ Examples:
 A path names functions: * is any text and ? one character of a segment, ** any number of
 segments. Arguments are literals, _ or names, which the guard behind if may compare; tag is the
 user tag, pid the process. Actions behind do are for one pattern: message, silent, caller,
-return, exception, count, time. dyntrace::trace::Pattern has the whole of it.
+return, exception, error, count, time. dyntrace::trace::Pattern has the whole of it.
 
 The program must let itself be controlled: by dyntrace::recorder::control(), or by
 DYNTRACE=control in its environment. Its functions are as before when this ends, however that
@@ -52,6 +52,9 @@ pub struct Arguments {
     /// Tell when panics leave functions, with the message
     #[arg(long)]
     panic: bool,
+    /// Tell when functions return an Err, as such and not as a return
+    #[arg(long)]
+    error: bool,
     /// Say who called, for functions that have the option caller of the attribute, or track_caller
     #[arg(long)]
     caller: bool,
@@ -94,6 +97,7 @@ impl Arguments {
         let actions = [
             (self.return_, "return"),
             (self.panic, "exception"),
+            (self.error, "error"),
             (self.caller, "caller"),
             (self.count || self.time, "silent"),
             (self.count, "count"),

@@ -35,6 +35,7 @@ pub fn line(event: &Record, zone: &TimeZone) -> String {
     let what = match get("told").as_str() {
         "call" => format!("call   {function}({text}{cut})"),
         "return" => format!("return {function} -> {text}{cut}"),
+        "error" => format!("error  {function} -> {text}{cut}"),
         "panic" => format!("panic  {function}: {text}{cut}"),
         other => format!("{other} {function}"),
     };
@@ -80,6 +81,7 @@ mod tests {
                 "<0.57.0> req-81] call   shop::price(7, \"a\\x1b\")  from src/cart.rs:88",
             ),
             ("told=return\ttext=Ok(1250)\ttook=29999", "<0.57.0>] return shop::price -> Ok(1250)  29 us"),
+            ("told=error\ttext=Err(0)\ttook=1999", "<0.57.0>] error  shop::price -> Err(0)  1 us"),
             ("told=panic\ttext=no\tcut=1\ttook=1", "<0.57.0>] panic  shop::price: no...  0 us"),
             ("told=cancelled\ttook=5000\tpolled=2000", "<0.57.0>] cancelled shop::price  5 us, polled 2 us"),
         ] {

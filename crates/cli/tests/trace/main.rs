@@ -26,13 +26,18 @@ fn price(order: &Order, quantity: u32) -> Result<u32, String> {
     Ok(quantity * 5)
 }
 
+#[dyntrace::traced]
+fn order(id: u32) -> Result<Order, String> {
+    Err(format!("{id} is sold"))
+}
+
 #[dyntrace::traced(caller)]
 fn pack(order: &Order) -> usize {
     std::mem::size_of_val(order)
 }
 
-/// The part of the program that this test is when `ROLE` says so: for each number that it reads it prices so many orders, one more and
-/// one that it cannot price.
+/// The part of the program that this test is when `ROLE` says so: for each number that it reads it prices so many orders, one more, one
+/// that it cannot price, and orders one that is sold.
 #[test]
 fn role() {
     if env::var_os("ROLE").is_none() {
@@ -47,6 +52,7 @@ fn role() {
         price(&Order { id: 7 }, 250).unwrap();
         pack(&Order { id: 7 });
         catch_unwind(|| price(&Order { id: 8 }, 0)).unwrap_err();
+        order(9).unwrap_err();
         println!("sold");
     }
 }
@@ -75,15 +81,24 @@ fn calls_and_returns_until_an_interrupt() {
 #[test]
 fn panics_callers_and_several_patterns() {
     let mut shop = Shop::open();
-    let trace = shop.trace(&["**::price do silent", "trace::pack", "--panic", "--caller", "--json"]);
+    let trace = shop.trace(&[
+        "**::price do silent",
+        "trace::pack",
+        "**::order(9) do silent",
+        "--panic",
+        "--error",
+        "--caller",
+        "--json",
+    ]);
     shop.sell(0);
     let (status, out, last) = trace.interrupt();
-    assert_eq!((status, last.as_str()), (0, "2 patterns removed, 2 events, 0 dropped"));
+    assert_eq!((status, last.as_str()), (0, "3 patterns removed, 3 events, 0 dropped"));
     let events: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&events[0]["event"], &events[0]["function"]), (&"call".into(), &"trace::pack".into()));
     assert!(events[0]["caller"].as_str().unwrap().contains("tests/trace/main.rs:"), "{out}");
     assert_eq!((&events[1]["event"], &events[1]["text"]), (&"panic".into(), &"Order { id: 8 } of nothing".into()));
     assert_eq!((&events[1]["tag"], &events[1]["thread_name"]), (&"req-81".into(), &"role".into()));
+    assert_eq!((&events[2]["event"], &events[2]["text"]), (&"error".into(), &"Err(\"9 is sold\")".into()));
     assert!(events[1]["took_ns"].is_u64() && events[1]["time_ns"].is_u64(), "{out}");
 }
 
@@ -95,7 +110,10 @@ fn counts_and_times() {
     shop.sell(2);
     let (status, out, last) = trace.interrupt();
     assert_eq!((status, last.as_str()), (0, "1 pattern removed, 0 events, 0 dropped"));
-    assert_eq!(out, "{\"calls\":46,\"function\":\"trace::price/2\"}\n{\"calls\":2,\"function\":\"trace::pack/1\"}\n");
+    assert_eq!(
+        out,
+        "{\"calls\":46,\"function\":\"trace::price/2\"}\n{\"calls\":2,\"function\":\"trace::order/1\"}\n{\"calls\":2,\"function\":\"trace::pack/1\"}\n"
+    );
 
     let trace = shop.trace(&["**::price", "--time"]);
     shop.sell(9);
@@ -168,7 +186,7 @@ fn what_is_refused() {
     let mark = "  trace::price(\n               ^\n";
     shop.refuses(&["trace::price("], 2, mark);
     shop.refuses(&["trace::price", "**::pack if"], 2, "reading the pattern: expected");
-    shop.refuses(&["trace::prise"], 65, "`trace::prise` names none of the 2 traced functions");
+    shop.refuses(&["trace::prise"], 65, "`trace::prise` names none of the 3 traced functions");
     shop.refuses(&["trace::prise"], 65, "near it: trace::price/2");
     shop.refuses(&["**::price", "--process", "57"], 2, "expected one like <0.57.0>");
     shop.refuses(&["**::price", "--limit", "0"], 2, "like 1000/s");

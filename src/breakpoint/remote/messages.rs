@@ -1,4 +1,4 @@
-//! What a client is told.
+//! What a client is told, as records.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -15,6 +15,7 @@ pub(super) fn event(event: &Event) -> Record {
     let told = match event.kind {
         Kind::Call => "call",
         Kind::Return => "return",
+        Kind::Error => "error",
         Kind::Panic => "panic",
         Kind::Cancelled => "cancelled",
     };

@@ -79,10 +79,12 @@ pub mod __traced {
 /// |---|---|
 /// | `in = Type` | the type whose method it is |
 /// | `skip(a, b)`, `secret(a)` | arguments that are not looked at, and never shown |
-/// | `caller` | adds `#[track_caller]`, so that events can tell where the function was called |
+/// | `caller` | adds `#[track_caller]`, so that events can tell where the function was called; an asynchronous one, where its future was made |
 /// | `off` | in a block: this function is not traced |
 ///
-/// Of a function with `#[track_caller]` the end is seen, but neither the value (an `Err`, therefore, is a return like others) nor a
+/// An asynchronous function with `caller` becomes one that returns an `impl Future`: to its callers that is the same.
+///
+/// Of any other function with `#[track_caller]` the end is seen, but neither the value (an `Err`, therefore, is a return like others) nor a
 /// panic's message.
 ///
 /// ```

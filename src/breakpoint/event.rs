@@ -33,8 +33,8 @@ pub struct Event {
     pub took: Option<Duration>,
     /// How much of that an asynchronous function was being polled. `None` for others, and for calls.
     pub polled: Option<Duration>,
-    /// Where the function was called, if it is `#[track_caller]` and the pattern asks for it.
-    /// For calls only.
+    /// Where the function was called, if it is `#[track_caller]` and the pattern asks for it; where its future was made, if
+    /// it is asynchronous and has the option `caller` of the [attribute](crate::traced). For calls only.
     pub caller: Option<&'static Location<'static>>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
@@ -17,8 +17,9 @@ pub async fn hit_future<F: Future>(
     body: impl FnOnce(Option<&mut Hit>) -> F,
     value: impl Fn(&F::Output) -> Value<'_>,
     site: &'static Site,
+    caller: Option<&'static Location<'static>>,
 ) -> F::Output {
-    match Hit::begin(site, None) {
+    match Hit::begin(site, caller) {
         None => body(None).await,
         Some(mut hit) => {
             let future = body(Some(&mut hit));

@@ -175,6 +175,49 @@ async fn futures_are_called_when_polled_and_end_when_they_complete() {
     assert!(events[2].text.starts_with("5, "));
 }
 
+#[traced(caller)]
+async fn made_here<'a>(text: &'a str, _: &u8, (more, _): (u32, String)) -> Result<&'a str, std::num::ParseIntError> {
+    tokio::task::yield_now().await;
+    let number: u32 = text.parse()?;
+    Ok(if number == more { "same" } else { text })
+}
+
+trait Sails {
+    async fn sail(&self, knots: u32) -> &str;
+}
+
+struct Boat(String);
+
+#[traced]
+impl Sails for Boat {
+    #[traced(caller)]
+    async fn sail(&self, _knots: u32) -> &str {
+        tokio::task::yield_now().await;
+        &self.0
+    }
+}
+
+/// Not where they are polled.
+#[tokio::test]
+async fn futures_know_where_they_were_made() {
+    let watch = Watch::on("**::calls::made_here do caller, return").await;
+    let line = line!() + 1;
+    let future = made_here("3", &0, (3, String::new()));
+    assert_eq!(tokio::spawn(future).await.unwrap().unwrap(), "same");
+    let (events, _) = watch.end().await;
+    assert_eq!(
+        events[0].to_string(),
+        format!("call   traced::calls::made_here(\"3\", 0, (3, \"\"))  from {}:{line}", file!())
+    );
+    assert_eq!((&*events[1].text, events[1].polled.is_some()), (r#"Ok("same")"#, true));
+
+    let watch = Watch::on("**::Boat::sail do caller, return").await;
+    assert_eq!(Boat("Argo".to_owned()).sail(5).await, "Argo");
+    let line = line!() - 1;
+    let lines = watch.lines().await;
+    assert!(lines[0].ends_with(&format!("calls.rs:{line}")) && lines[1].ends_with("-> \"Argo\""), "{lines:?}");
+}
+
 #[traced]
 async fn fails_later(number: u32) -> u32 {
     tokio::task::yield_now().await;

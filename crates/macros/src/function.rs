@@ -18,7 +18,8 @@
 //! them in the registers that they came in. They are bound anew inside, in their order, and dropped as ever.
 //!
 //! Of an asynchronous function the closure returns the future; of one with `#[track_caller]`, whose callees would take
-//! the closure for their caller, there is no closure but a guard.
+//! the closure for their caller, there is no closure but a guard. One that is both becomes a function that asks for its
+//! caller and returns the future: Rust has no asynchronous functions that do.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -35,9 +36,10 @@ pub fn instrument(
     within: Option<&str>,
     options: &Options,
 ) -> Result<()> {
-    refuse(signature, options)?;
-    let tracks_caller = options.caller || attributes.iter().any(|attribute| attribute.path().is_ident("track_caller"));
-    if options.caller && !attributes.iter().any(|attribute| attribute.path().is_ident("track_caller")) {
+    refuse(signature)?;
+    let is_marked = attributes.iter().any(|attribute| attribute.path().is_ident("track_caller"));
+    let tracks_caller = options.caller || is_marked;
+    if tracks_caller && !is_marked {
         attributes.push(parse_quote!(#[track_caller]));
     }
     let arguments = arguments(signature, options)?;
@@ -58,7 +60,25 @@ pub fn instrument(
         // What is never returned has no value.
         None => quote!(|_| ::dyntrace::__traced::Value::HIDDEN),
     };
-    let inside = if tracks_caller {
+    let inside = if signature.asyncness.is_some() {
+        // Never run, but it says what type the future answers with, before its body is looked at.
+        let promise = result.as_ref().map(|of| quote!(if false { return ::dyntrace::__traced::promised::<#of>(); }));
+        let caller = match tracks_caller {
+            true => quote!(::core::option::Option::Some(__dyntrace_caller)),
+            false => quote!(::core::option::Option::None),
+        };
+        let future = quote! {
+            let __dyntrace_body = ::dyntrace::__traced::body(move |#parameter| {
+                #call
+                async move { #promise #written }
+            });
+            if __DYNTRACE_SITE.is_set() {
+                return ::dyntrace::__traced::hit_future(__dyntrace_body, #of_result, &__DYNTRACE_SITE, #caller).await;
+            }
+            __dyntrace_body(::core::option::Option::None).await
+        };
+        if tracks_caller { made_here(signature, &arguments, &future)? } else { future }
+    } else if tracks_caller {
         quote! {
             let mut __dyntrace_guard = ::dyntrace::__traced::Guard::new();
             ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, {
@@ -66,19 +86,6 @@ pub fn instrument(
                 #call
             });
             #written
-        }
-    } else if signature.asyncness.is_some() {
-        // Never run, but it says what type the future answers with, before its body is looked at.
-        let promise = result.as_ref().map(|of| quote!(if false { return ::dyntrace::__traced::promised::<#of>(); }));
-        quote! {
-            let __dyntrace_body = ::dyntrace::__traced::body(move |#parameter| {
-                #call
-                async move { #promise #written }
-            });
-            if __DYNTRACE_SITE.is_set() {
-                return ::dyntrace::__traced::hit_future(__dyntrace_body, #of_result, &__DYNTRACE_SITE).await;
-            }
-            __dyntrace_body(::core::option::Option::None).await
         }
     } else {
         let arrow = result.as_ref().map(|of| quote!(-> #of));
@@ -98,24 +105,43 @@ pub fn instrument(
     Ok(())
 }
 
-fn refuse(signature: &Signature, options: &Options) -> Result<()> {
+fn refuse(signature: &Signature) -> Result<()> {
     if let Some(token) = &signature.constness {
         return Err(Error::new(token.span, "a const fn cannot be traced: it also runs while the program is compiled"));
     }
     if let Some(variadic) = &signature.variadic {
         return Err(Error::new(variadic.span(), "a function with C's variable arguments cannot be traced"));
     }
-    match &signature.asyncness {
-        Some(token) if options.caller => Err(Error::new(
-            token.span,
-            "`caller` is for functions that are not async: those are called by who polls them",
-        )),
-        _ => Ok(()),
-    }
+    Ok(())
+}
+
+/// Makes an asynchronous function one that returns `future`, which knows where it was made.
+fn made_here(signature: &mut Signature, arguments: &[Argument], future: &TokenStream) -> Result<TokenStream> {
+    signature.asyncness = None;
+    let answer = match &signature.output {
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, of) if matches!(**of, Type::Never(_)) => {
+            let why =
+                "the caller of an asynchronous function cannot be tracked where it never returns: leave out `caller`";
+            return Err(Error::new(of.span(), why));
+        }
+        ReturnType::Type(_, of) => quote!(#of),
+    };
+    signature.output = parse_quote!(-> impl ::core::future::Future<Output = #answer>);
+    let idents = arguments.iter().map(|argument| &argument.ident);
+    // The future has all arguments, as that of an asynchronous function has.
+    Ok(quote! {
+        let __dyntrace_caller = ::core::panic::Location::caller();
+        async move {
+            let _ = (#(&#idents,)*);
+            #future
+        }
+    })
 }
 
 struct Argument {
     name: String,
+    ident: Ident,
     /// Makes a value of it.
     value: TokenStream,
     /// Binds it as the function's author has written it.
@@ -151,7 +177,7 @@ fn arguments(signature: &mut Signature, options: &Options) -> Result<Vec<Argumen
         } else {
             quote!(::dyntrace::__traced_value!(#ident))
         };
-        arguments.push(Argument { name, value, binding });
+        arguments.push(Argument { name, ident, value, binding });
     }
     match unknown.first() {
         Some(name) => Err(Error::new(name.span(), "the function has no argument of this name")),

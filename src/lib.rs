@@ -34,6 +34,7 @@ pub mod aio_pool;
 mod breakpoint;
 mod clock;
 pub mod efile;
+mod forks;
 pub mod fs;
 mod glob;
 pub mod probes;

@@ -13,10 +13,11 @@ use super::event::Event;
 use super::index::Index;
 use super::pattern::{self, Pattern};
 use super::setting::{Edit, Setting, slice};
-use super::shared::{Destination, Limits, Shared, notice_forks};
+use super::shared::{Destination, Limits, Shared};
 use super::site::{Function, Site};
 use super::{Error, tracer};
 use crate::clock;
+use crate::forks;
 use crate::process::Pid;
 use crate::thread_progress;
 
@@ -161,7 +162,7 @@ impl Session {
     fn with(limits: Limits, to: Destination, tracer: impl FnMut(&Event) + Send + 'static) -> io::Result<Session> {
         thread_progress::prepare()?;
         clock::prepare();
-        notice_forks()?;
+        forks::count()?;
         Ok(Session { shared: tracer::start(limits, to, tracer)?, settings: Mutex::default() })
     }
 

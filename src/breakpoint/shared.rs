@@ -1,7 +1,6 @@
 //! What a session's breakpoints have of their session: whether it goes on, and where its events go.
 
-use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use tokio::sync::Notify;
 use super::event::{Event, Kind};
 use super::site::Site;
 use super::told::{self, Told};
-use crate::thread_progress;
+use crate::forks;
 
 /// Bounds of a session, so that tracing cannot sink the program.
 #[derive(Clone, Debug)]
@@ -57,7 +56,7 @@ pub(super) struct State {
     pub(super) limits: Limits,
     pub(super) begun: Instant,
     /// How often the process had been forked: a child has no thread for its parent's tracer.
-    forks: u32,
+    forks: u64,
     is_over: AtomicBool,
     drops_events: AtomicBool,
     /// The second since `begun` in the upper half, its events in the lower one.
@@ -73,26 +72,12 @@ pub(super) struct State {
     pub(super) all_delivered: Notify,
 }
 
-static FORKS: AtomicU32 = AtomicU32::new(0);
-
-/// Has forks noticed from now on.
-pub(super) fn notice_forks() -> io::Result<()> {
-    extern "C" fn forked() {
-        FORKS.fetch_add(1, Ordering::Relaxed);
-    }
-    static NOTICED: AtomicBool = AtomicBool::new(false);
-    if !NOTICED.swap(true, Ordering::Relaxed) {
-        thread_progress::os::after_fork_in_child(forked)?;
-    }
-    Ok(())
-}
-
 impl Shared {
     pub(super) fn new(limits: Limits, to: Destination, events: SyncSender<Option<Event>>) -> Shared {
         let state = State {
             limits,
             begun: Instant::now(),
-            forks: FORKS.load(Ordering::Relaxed),
+            forks: forks::so_far(),
             is_over: AtomicBool::new(false),
             drops_events: AtomicBool::new(false),
             second: AtomicU64::new(0),
@@ -163,7 +148,7 @@ impl State {
 
     /// Whether the session was started before the fork that made this process.
     pub(super) fn is_of_parent(&self) -> bool {
-        self.forks != FORKS.load(Ordering::Relaxed)
+        self.forks != forks::so_far()
     }
 
     pub(super) fn end(&self) {

@@ -8,10 +8,11 @@ use tokio::task::coop::consume_budget;
 use super::Request;
 use super::detached::Detached;
 use super::inline::{self, Attempt, Lesson, Miss};
-use super::of_process::{OfProcess, count_forks};
+use super::of_process::OfProcess;
 use super::operation::{Operation, fault_error};
 use super::sync::Lead;
 use crate::aio_pool::{Fault, Pool, Port};
+use crate::forks;
 
 static GLOBAL: OnceLock<Driver> = OnceLock::new();
 
@@ -28,7 +29,8 @@ pub struct Driver {
 impl Driver {
     /// A driver on a pool of your own, with a port of its own.
     pub fn new(pool: Pool) -> Driver {
-        count_forks();
+        // If there is no memory for it, the next driver does it.
+        let _ = forks::count();
         Driver { pool: OfProcess::new(pool), port: Port::new(), inline: inline::by_default() }
     }
 

@@ -8,50 +8,28 @@ use std::future::Future;
 use std::mem;
 use std::pin::Pin;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::task::{Context, Poll};
 
 use crate::aio_pool::Pool;
-use crate::thread_progress::os::after_fork_in_child;
-
-/// How many forks lie between the first process and this one.
-static GENERATION: AtomicU64 = AtomicU64::new(0);
-
-extern "C" fn forked() {
-    // Relaxed: the child has one thread, and whatever others it starts come later.
-    GENERATION.fetch_add(1, Ordering::Relaxed);
-}
-
-/// Has forks counted from now on: to be called before there is anything that they may copy.
-pub(super) fn count_forks() {
-    static COUNTED: AtomicBool = AtomicBool::new(false);
-    // No lock, which a fork could leave taken: two threads may both do it, and a fork then counts twice. If there is no
-    // memory for it, the next driver does it.
-    if !COUNTED.load(Ordering::Relaxed) && after_fork_in_child(forked).is_ok() {
-        COUNTED.store(true, Ordering::Relaxed);
-    }
-}
-
-fn generation() -> u64 {
-    GENERATION.load(Ordering::Relaxed)
-}
+use crate::forks;
 
 /// Something that only the process that made it can use.
 #[derive(Clone, Debug)]
 pub(crate) struct OfProcess<T> {
     /// Gone only when it is dropped.
     value: Option<T>,
-    generation: u64,
+    forks: u64,
 }
 
 impl<T> OfProcess<T> {
     pub(crate) fn new(value: T) -> OfProcess<T> {
-        OfProcess { value: Some(value), generation: generation() }
+        OfProcess { value: Some(value), forks: forks::so_far() }
     }
 
     /// `None` in a forked child.
     pub(super) fn get(&self) -> Option<&T> {
-        self.value.as_ref().filter(|_| self.generation == generation())
+        self.value.as_ref().filter(|_| self.forks == forks::so_far())
     }
 }
 
@@ -70,7 +48,7 @@ impl<F: Future + Unpin> Future for OfProcess<F> {
     type Output = Option<F::Output>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<F::Output>> {
-        if self.generation != generation() {
+        if self.forks != forks::so_far() {
             return Poll::Ready(None);
         }
         Pin::new(self.value.as_mut().expect("only drop takes it")).poll(cx).map(Some)
@@ -79,7 +57,7 @@ impl<F: Future + Unpin> Future for OfProcess<F> {
 
 impl<T> Drop for OfProcess<T> {
     fn drop(&mut self) {
-        if self.generation != generation() {
+        if self.forks != forks::so_far() {
             mem::forget(self.value.take());
         }
     }

@@ -1,9 +1,11 @@
 //! Counts of calls and of the time that they take: each thread adds in a table of its own, and who reads sums up.
 //!
 //! A table is written by one thread and never freed: who comes after a thread that has ended goes on counting in its table,
-//! so that nothing counted is lost. A counter's place may have been another's before; it counts from what it finds there.
+//! so that nothing counted is lost. A counter's place may have been another's before; it counts from what it finds there, and
+//! begins anew in the same way.
 
 use std::cell::Cell;
+use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,8 +20,8 @@ const MOST: u32 = (CHUNKS * PLACES) as u32;
 #[derive(Debug)]
 pub(super) struct Counter {
     place: Place,
-    /// What was counted in the place before.
-    before: Counts,
+    /// What was counted in the place before this began, or was last read and left behind.
+    before: Mutex<Counts>,
 }
 
 /// Where each thread's table has the counts of one counter, as long as that lives.
@@ -93,7 +95,7 @@ impl Counter {
                 Place(tables.places - 1)
             }
         };
-        Ok(Counter { place, before: tables.sum(place) })
+        Ok(Counter { place, before: Mutex::new(tables.sum(place)) })
     }
 
     pub(super) fn place(&self) -> Place {
@@ -102,8 +104,27 @@ impl Counter {
 
     /// What was counted so far. Exact for threads that have ended, or have told whoever asks.
     pub(super) fn read(&self) -> Counts {
+        let before = self.before();
+        tables().sum(self.place).since(*before)
+    }
+
+    /// The same, and counts from nothing again: each call is in this answer or in a later one. The threads that count
+    /// know nothing of it.
+    pub(super) fn take(&self) -> Counts {
+        let mut before = self.before();
         let now = tables().sum(self.place);
-        Counts { calls: now.calls.wrapping_sub(self.before.calls), time: now.time.wrapping_sub(self.before.time) }
+        now.since(mem::replace(&mut before, now))
+    }
+
+    /// Held while the place is read, so that of two who read the later one finds no less than was left behind.
+    fn before(&self) -> MutexGuard<'_, Counts> {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counts {
+    fn since(self, before: Counts) -> Counts {
+        Counts { calls: self.calls.wrapping_sub(before.calls), time: self.time.wrapping_sub(before.time) }
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::counters::Counter;
+use super::counters::{Counter, Counts};
 use super::data::{BpData, Entry, Flags};
 use super::event::Event;
 use super::index::Index;
@@ -252,10 +252,46 @@ impl Session {
     /// What its patterns have counted so far, by function: exactly, for calls that whoever asks knows to have begun or
     /// ended. Nobody is stopped for it.
     pub fn counts(&self) -> Vec<Count> {
+        self.counted(|_| true, Counter::read)
+    }
+
+    /// The same, and has all its patterns count from nothing again: each call is in this answer or in a later one, and in
+    /// one only. What other sessions count at the same functions stays. A call that began before and ends after this leaves
+    /// its time to a later answer.
+    ///
+    /// ```
+    /// use dyntrace::trace::{Limits, Session};
+    ///
+    /// #[dyntrace::traced]
+    /// fn bake(bread: &str) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let session = Session::start(Limits::default(), |_| ())?;
+    /// session.pattern("**::bake do silent, count").await?;
+    /// bake("rye");
+    /// bake("wheat");
+    /// assert_eq!(session.reset()[0].calls, 2);
+    /// bake("spelt");
+    /// assert_eq!(session.counts()[0].calls, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reset(&self) -> Vec<Count> {
+        self.counted(|_| true, Counter::take)
+    }
+
+    /// [`reset`](Session::reset) for one pattern, which is given as it was set. Without such a pattern, or if it does not
+    /// count, there is nothing to answer.
+    pub fn reset_pattern(&self, pattern: &str) -> Vec<Count> {
+        self.counted(|set| set.pattern.to_string() == pattern.trim(), Counter::take)
+    }
+
+    fn counted(&self, is_asked_for: impl Fn(&Set) -> bool, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
         let settings = self.settings();
-        let counters = settings.patterns.iter().flat_map(|set| &set.counters);
+        let counters = settings.patterns.iter().filter(|set| is_asked_for(set)).flat_map(|set| &set.counters);
         let counted = counters.map(|(function, counter)| {
-            let counts = counter.read();
+            let counts = read(counter);
             Count { function, calls: counts.calls, time: clock::duration(counts.time) }
         });
         counted.collect()

@@ -26,7 +26,7 @@ macro_rules! doubles {
 }
 
 doubles!(guarded counted counted_if alone both first second third limited_in_second at_most for_a_time dropped forgotten told process_of);
-doubles!(many_threads set_and_cleared asleep near_it);
+doubles!(many_threads set_and_cleared asleep near_it reset reset_in_part reset_meanwhile);
 
 #[tokio::test]
 async fn guards_choose_calls() {
@@ -278,6 +278,48 @@ async fn counts_are_exact() {
     session.pattern("**::calls::counted do silent, count").await.unwrap();
     counted(1);
     assert_eq!(session.counts()[0].calls, 1);
+}
+
+#[tokio::test]
+async fn counts_begin_anew_for_one_pattern_of_one_session() {
+    let start = || Session::start(Limits::default(), |_| ()).unwrap();
+    let calls = |counts: Vec<dyntrace::trace::Count>| counts.iter().map(|count| count.calls).collect::<Vec<_>>();
+    let (session, other) = (start(), start());
+    session.pattern("**::calls::reset do silent, time").await.unwrap();
+    session.pattern("**::calls::reset_in_part do silent, count").await.unwrap();
+    session.pattern(" **::calls::reset(n) if n > 1 do silent, count").await.unwrap();
+    other.pattern("**::calls::reset do silent, count").await.unwrap();
+    (0..5).for_each(|number| _ = reset(number) + reset_in_part(number));
+    assert_eq!(calls(session.reset_pattern("**::calls::reset(n) if n > 1 do silent, count")), [3]);
+    assert_eq!(calls(session.counts()), [5, 5, 0]);
+    let counts = session.reset();
+    assert!(!counts[0].time.is_zero());
+    assert_eq!(calls(counts), [5, 5, 0]);
+    assert!(session.counts()[0].time.is_zero());
+    reset(7);
+    assert_eq!(calls(session.counts()), [1, 0, 1]);
+    assert_eq!(calls(other.counts()), [6]);
+    assert_eq!(session.reset_pattern("**::calls::reset"), []);
+}
+
+/// Each call is in one interval, and in one only.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_lost_between_intervals() {
+    const CALLS: u32 = 200_000;
+    let session = Session::start(Limits::default(), |_| ()).unwrap();
+    session.pattern("**::calls::reset_meanwhile do silent, count").await.unwrap();
+    let mut threads =
+        [(); 2].map(|()| thread::spawn(|| (0..CALLS).for_each(|number| _ = reset_meanwhile(number)))).into_iter();
+    let mut calls = 0;
+    let mut count = || calls += session.reset()[0].calls;
+    threads.all(|thread| {
+        while !thread.is_finished() {
+            count();
+        }
+        thread.join().is_ok()
+    });
+    count();
+    assert_eq!(calls, 2 * u64::from(CALLS));
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::breakpoint::{Count, Event, Info, Kind};
 use crate::recorder::control::protocol::Record;
@@ -19,10 +19,9 @@ pub(super) fn event(event: &Event) -> Record {
         Kind::Panic => "panic",
         Kind::Cancelled => "cancelled",
     };
-    let since = event.time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let record = Record::default()
         .with("told", told)
-        .with("time", since.as_nanos())
+        .with("time", since_1970(event.time))
         .with("process", event.process)
         .with("thread", event.thread)
         .with("function", event.function.path())
@@ -39,6 +38,10 @@ pub(super) fn event(event: &Event) -> Record {
     with(record, "polled", event.polled.map(|polled| polled.as_nanos()))
 }
 
+fn since_1970(time: SystemTime) -> u128 {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
+}
+
 fn with(record: Record, name: &str, value: Option<impl Display>) -> Record {
     match value {
         Some(value) => record.with(name, value),
@@ -46,8 +49,8 @@ fn with(record: Record, name: &str, value: Option<impl Display>) -> Record {
     }
 }
 
-/// Counts of all functions that were called, as messages.
-pub(super) fn counts(counts: &[Count]) -> Vec<Vec<Record>> {
+/// Counts of all functions that were called, as messages. `at`: when they were read.
+pub(super) fn counts(counts: &[Count], at: SystemTime) -> Vec<Vec<Record>> {
     let mut functions: BTreeMap<&str, (u64, Duration)> = BTreeMap::new();
     for count in counts.iter().filter(|count| count.calls > 0) {
         let sum = functions.entry(count.function.name).or_default();
@@ -65,8 +68,10 @@ pub(super) fn counts(counts: &[Count]) -> Vec<Vec<Record>> {
         messages.last_mut().expect("there is one from the beginning").push(row);
     }
     let last = messages.len() - 1;
+    let at = since_1970(at);
     for (number, message) in messages.iter_mut().enumerate() {
-        message.insert(0, Record::default().with("told", "counts").with("more", u8::from(number < last)));
+        message
+            .insert(0, Record::default().with("told", "counts").with("more", u8::from(number < last)).with("at", at));
     }
     messages
 }
@@ -100,7 +105,7 @@ mod tests {
         };
         let count = |number| Count { function: function(number), calls: number.into(), time: Duration::from_nanos(7) };
         let all: Vec<Count> = (0..1000).map(count).collect();
-        let messages = counts(&[all.clone(), all].concat());
+        let messages = counts(&[all.clone(), all].concat(), UNIX_EPOCH);
         assert!(messages.len() > 3);
         let more: Vec<_> = messages.iter().map(|message| message[0].number("more").unwrap()).collect();
         assert_eq!(more.iter().filter(|more| **more == 0).count(), 1);
@@ -108,6 +113,6 @@ mod tests {
         let rows: Vec<&Record> = messages.iter().flat_map(|message| &message[1..]).collect();
         assert_eq!(rows.len(), 999, "functions that were not called have no row");
         assert_eq!((rows[998].number("calls"), rows[998].number("time")), (Some(1998), Some(14)));
-        assert_eq!(counts(&[]).len(), 1);
+        assert_eq!(counts(&[], UNIX_EPOCH).len(), 1);
     }
 }

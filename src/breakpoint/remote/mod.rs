@@ -6,7 +6,7 @@
 //! | `told` | what the record has |
 //! |---|---|
 //! | `call`, `return`, `error`, `panic`, `cancelled` | `time` (nanoseconds since 1970), `process`, `thread`, `thread_name`, `tag`, `function`, `file`, `line`, `text`, `cut`, `caller`, `took` and `polled` (nanoseconds); what does not apply is left out |
-//! | `counts` | `more`: whether a further message belongs to these counts. The other records: `function`, `calls`, `time` (nanoseconds) |
+//! | `counts` | `more`: whether a further message belongs to these counts; `at` (nanoseconds since 1970). The other records: `function`, `calls`, `time` (nanoseconds) |
 //! | `lost` | `dropped`, `limited`: events so far that nobody was told, since the client reads slowly or there were too many in a second |
 //! | `end` | `patterns`, `functions`, `events`, `dropped`, `limited`: nothing follows |
 //!

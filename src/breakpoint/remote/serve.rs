@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -20,8 +20,9 @@ use super::wish::Wish;
 const MOST: usize = 16;
 /// How often it is looked whether the session is over.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often counts and losses are told.
+/// How often counts and losses are told, if nothing is said of it, and how often at most.
 const PERIOD: Duration = Duration::from_secs(1);
+const SHORTEST: Duration = Duration::from_millis(1);
 /// How long a client may take to hear the last words.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -87,6 +88,8 @@ struct Trace {
     runtime: Runtime,
     /// It is over then, whatever its tracer waits for.
     end: Option<Instant>,
+    /// How often counts begin anew, if they do.
+    interval: Option<Duration>,
 }
 
 impl Trace {
@@ -113,23 +116,27 @@ impl Trace {
             .iter()
             .map(|set| Record::default().with("pattern", &set.pattern).with("functions", set.functions))
             .collect();
-        Ok((Trace { session, runtime, end }, answer))
+        Ok((Trace { session, runtime, end, interval: wish.interval }, answer))
     }
 
     /// Until it is over, or the client wants no more.
     fn go_on(&self, outlet: &Outlet) {
-        let mut next = Instant::now() + PERIOD;
+        let period = self.interval.unwrap_or(PERIOD).max(SHORTEST);
+        let after = |time: Instant| time.checked_add(period);
+        let mut next = after(Instant::now());
         let mut lost = (0, 0);
-        while outlet.stays(LOOK) {
+        let until = |next: Instant| next.saturating_duration_since(Instant::now()).clamp(SHORTEST, LOOK);
+        while outlet.stays(next.map_or(LOOK, until)) {
             let now = Instant::now();
             let info = self.session.info();
             if info.is_over || self.end.is_some_and(|end| end <= now) {
                 return;
             }
-            if now >= next
+            if next.is_some_and(|next| next <= now)
                 && let Some(mut turn) = outlet.turn_now()
             {
-                next = now + PERIOD;
+                // Where it is late by more than a period, it is not made up for.
+                next = next.and_then(after).filter(|next| *next > now).or_else(|| after(now));
                 for counts in self.counts() {
                     turn.send(Ok(counts));
                 }
@@ -143,8 +150,8 @@ impl Trace {
 
     /// As messages: none, if nothing is counted.
     fn counts(&self) -> Vec<Vec<Record>> {
-        let counts = self.session.counts();
-        if counts.is_empty() { Vec::new() } else { messages::counts(&counts) }
+        let counts = if self.interval.is_some() { self.session.reset() } else { self.session.counts() };
+        if counts.is_empty() { Vec::new() } else { messages::counts(&counts, SystemTime::now()) }
     }
 
     fn end(self, outlet: &Outlet) {

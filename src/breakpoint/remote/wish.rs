@@ -8,8 +8,8 @@ use crate::recorder::control::protocol::Record;
 
 /// What a client asks for.
 ///
-/// As a record: `pattern` and `process`, each as often as there are such, `limit` (events in a second), `events` and `time`
-/// (milliseconds).
+/// As a record: `pattern` and `process`, each as often as there are such, `limit` (events in a second), `events`, `time` and
+/// `interval` (milliseconds).
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
     /// The patterns.
@@ -18,6 +18,8 @@ pub struct Wish {
     pub processes: Vec<Pid>,
     /// When it ends, and how much there may be. How many events wait is the process's own affair.
     pub limits: Limits,
+    /// How often counts are told. Each telling then begins anew; without it, each says what was counted since the beginning.
+    pub interval: Option<Duration>,
 }
 
 impl Wish {
@@ -26,10 +28,12 @@ impl Wish {
         let patterns = self.patterns.iter().fold(Record::default(), |record, pattern| record.with("pattern", pattern));
         let record = self.processes.iter().fold(patterns, |record, process| record.with("process", process));
         let Limits { per_second, events, time, .. } = self.limits;
+        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let limits = [
             ("limit", per_second.map(u64::from)),
             ("events", events),
-            ("time", time.map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))),
+            ("time", time.map(milliseconds)),
+            ("interval", self.interval.map(milliseconds)),
         ];
         let given = limits.into_iter().filter_map(|(name, limit)| Some((name, limit?)));
         given.fold(record, |record, (name, limit)| record.with(name, limit))
@@ -46,6 +50,7 @@ impl Wish {
                 "limit" => wish.limits.per_second = Some(u32::try_from(number()?).unwrap_or(u32::MAX)),
                 "events" => wish.limits.events = Some(number()?),
                 "time" => wish.limits.time = Some(Duration::from_millis(number()?)),
+                "interval" => wish.interval = Some(Duration::from_millis(number()?)),
                 _ => return Err(format!("it knows no {name:?} for a trace: use the dyntrace command of its version")),
             }
         }
@@ -66,7 +71,12 @@ mod tests {
             ..Limits::default()
         };
         let processes = vec!["<0.57.0>".parse().unwrap()];
-        let wish = Wish { patterns: vec!["a::b".into(), "c if x == \"\t\"".into()], processes, limits };
+        let wish = Wish {
+            patterns: vec!["a::b".into(), "c if x == \"\t\"".into()],
+            processes,
+            limits,
+            interval: Some(Duration::from_secs(1)),
+        };
         let read = Wish::read(&wish.record().to_string().parse().unwrap()).unwrap();
         assert_eq!(format!("{read:?}"), format!("{wish:?}"));
     }

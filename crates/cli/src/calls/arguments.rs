@@ -16,6 +16,7 @@ Examples:
   dyntrace trace -p 4711 'shop::**::price(_, qty) if qty > 100' --return --panic
   dyntrace trace -p 4711 'shop::cart::*' --max-events 20 --json
   dyntrace trace -p 4711 'shop::**' --time --for 30s
+  dyntrace trace -p 4711 'shop::**' --count --interval 1s
   dyntrace trace -p 4711 '**::pay if tag == \"req-81\" do caller, return, exception'
 
 A path names functions: * is any text and ? one character of a segment, ** any number of
@@ -64,6 +65,9 @@ pub struct Arguments {
     /// The same with the time that they take, the most expensive first
     #[arg(long)]
     time: bool,
+    /// Print what was counted in each interval, and count anew: 1s
+    #[arg(long, value_name = "TIME", value_parser = interval)]
+    pub interval: Option<Duration>,
     /// The most events in a second; more are left out, and counted
     #[arg(long, value_name = "N/s", default_value = "10000/s", value_parser = per_second)]
     limit: u32,
@@ -89,7 +93,8 @@ impl Arguments {
         limits.per_second = Some(self.limit);
         limits.events = self.max_events;
         limits.time = self.length.and_then(|length| u64::try_from(length).ok()).map(Duration::from_nanos);
-        Ok(Wish { patterns: patterns.collect::<Result<_, _>>()?, processes: self.process.clone(), limits })
+        let patterns = patterns.collect::<Result<_, _>>()?;
+        Ok(Wish { patterns, processes: self.process.clone(), limits, interval: self.interval })
     }
 
     /// The actions for all patterns, as patterns have them.
@@ -129,6 +134,11 @@ fn per_second(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| "expected a number of events in a second, like 1000/s".to_owned())
 }
 
+fn interval(text: &str) -> Result<Duration, String> {
+    let time = Duration::from_nanos(time::duration(text)?.unsigned_abs());
+    if time.as_millis() > 0 { Ok(time) } else { Err("expected a millisecond or more".to_owned()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,6 +157,15 @@ mod tests {
             let failure = with_actions(pattern, "silent, count").unwrap_err();
             assert_eq!(failure.status, exit::USAGE);
             assert!(failure.error.to_string().contains(why), "{}", failure.error);
+        }
+    }
+
+    #[test]
+    fn intervals_are_not_too_short() {
+        assert_eq!(interval("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(interval("1ms"), Ok(Duration::from_millis(1)));
+        for wrong in ["", "1", "0s", "999us", "-1s"] {
+            assert!(interval(wrong).is_err(), "{wrong}");
         }
     }
 

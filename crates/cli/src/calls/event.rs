@@ -59,7 +59,7 @@ pub fn object(event: &Record) -> Value {
 }
 
 /// With microseconds.
-fn time_of_day(nanoseconds: u64, zone: &TimeZone) -> String {
+pub fn time_of_day(nanoseconds: u64, zone: &TimeZone) -> String {
     let time = Timestamp::from_nanosecond(nanoseconds.into()).unwrap_or_default();
     zone.to_datetime(time).strftime("%H:%M:%S.%6f").to_string()
 }

@@ -35,6 +35,7 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     let functions: u64 = set.iter().filter_map(|pattern| pattern.number("functions")).sum();
     anstream::eprintln!("{} traced; an interrupt ends it", count(functions, "function"));
     let mut output = Output::new(io::stdout().lock(), height_of_terminal, arguments.json);
+    output.each_interval(arguments.interval.is_some());
     let mut events: u64 = 0;
     let end = loop {
         let records = match connection.hear() {

@@ -20,6 +20,8 @@ pub struct Output<W> {
     height: fn() -> Option<usize>,
     json: bool,
     zone: TimeZone,
+    /// Whether each telling of counts is for an interval of its own.
+    intervals: bool,
     counts: Option<Table>,
     /// Lines of the table that end where the cursor stands.
     drawn: usize,
@@ -28,7 +30,12 @@ pub struct Output<W> {
 impl<W: Write> Output<W> {
     /// Nothing was shown yet.
     pub fn new(to: W, height: fn() -> Option<usize>, json: bool) -> Output<W> {
-        Output { to, height, json, zone: TimeZone::system(), counts: None, drawn: 0 }
+        Output { to, height, json, zone: TimeZone::system(), intervals: false, counts: None, drawn: 0 }
+    }
+
+    /// Whether each telling of counts is shown as it comes, for an interval of its own.
+    pub fn each_interval(&mut self, intervals: bool) {
+        self.intervals = intervals;
     }
 
     /// Shows an event.
@@ -41,7 +48,13 @@ impl<W: Write> Output<W> {
     /// Keeps what was counted, and shows it to who watches.
     pub fn counts(&mut self, records: &[Record]) -> io::Result<()> {
         let table = self.counts.get_or_insert_default();
-        if !table.take(records) || self.json {
+        if !table.take(records) {
+            return Ok(());
+        }
+        if self.intervals {
+            return self.interval();
+        }
+        if self.json {
             return Ok(());
         }
         // The cursor has a line of its own.
@@ -53,6 +66,18 @@ impl<W: Write> Output<W> {
         // Whatever is too long is cut by the terminal, so that each line takes one.
         writeln!(self.to, "\x1b[?7l{}\x1b[?7h", lines.join("\n"))?;
         self.drawn = lines.len();
+        self.to.flush()
+    }
+
+    /// Shows what was counted in an interval, which has ended.
+    fn interval(&mut self) -> io::Result<()> {
+        let Some(table) = self.counts.take() else { return Ok(()) };
+        if self.json {
+            table.objects_of_interval().try_for_each(|row| writeln!(self.to, "{row}"))?;
+        } else {
+            let time = event::time_of_day(table.at(), &self.zone);
+            writeln!(self.to, "until {time}\n{}\n", table.lines(usize::MAX).join("\n"))?;
+        }
         self.to.flush()
     }
 

@@ -8,6 +8,8 @@ use crate::escape;
 /// What was counted, as the process told it last.
 #[derive(Default)]
 pub struct Table {
+    /// When they were counted, in nanoseconds since 1970.
+    at: u64,
     rows: Vec<Row>,
     /// Those of a telling that is not whole yet.
     coming: Vec<Row>,
@@ -53,12 +55,18 @@ impl Table {
             calls: record.number("calls").unwrap_or_default(),
             nanoseconds: record.number("time").unwrap_or_default(),
         }));
+        self.at = first.and_then(|first| first.number("at")).unwrap_or_default();
         let is_whole = first.and_then(|first| first.number("more")) != Some(1);
         if is_whole {
             self.rows = std::mem::take(&mut self.coming);
             self.rows.sort_by(|a, b| (b.nanoseconds, b.calls, &a.function).cmp(&(a.nanoseconds, a.calls, &b.function)));
         }
         is_whole
+    }
+
+    /// When they were counted, in nanoseconds since 1970.
+    pub fn at(&self) -> u64 {
+        self.at
     }
 
     /// Whether the time that calls take was asked for.
@@ -87,6 +95,14 @@ impl Table {
             } else {
                 json!({ "function": function, "calls": calls })
             }
+        })
+    }
+
+    /// The same where they are those of an interval: each says when that ended.
+    pub fn objects_of_interval(&self) -> impl Iterator<Item = Value> {
+        self.objects().map(|mut row| {
+            row["until_ns"] = self.at.into();
+            row
         })
     }
 }

@@ -7,6 +7,7 @@ mod interrupts;
 mod shop;
 
 use std::env;
+use std::io::{BufRead as _, BufReader};
 use std::panic::catch_unwind;
 
 use nix::sys::signal::Signal;
@@ -124,6 +125,33 @@ fn counts_and_times() {
 }
 
 #[test]
+fn counts_of_intervals() {
+    let mut shop = Shop::open();
+    let mut trace = shop.trace(&["trace::price", "--count", "--interval", "20ms", "--json"]);
+    let mut rows = BufReader::new(trace.child.stdout.take().unwrap()).lines();
+    for orders in [7, 3] {
+        shop.sell(orders);
+        let mut calls = 0;
+        while calls < orders + 2 {
+            let row: Value = serde_json::from_str(&rows.next().unwrap().unwrap()).unwrap();
+            assert!(row["until_ns"].is_u64(), "{row}");
+            calls += u32::try_from(row["calls"].as_u64().unwrap()).unwrap();
+        }
+        assert_eq!(calls, orders + 2);
+    }
+    trace.send(Signal::SIGINT);
+    assert!(rows.next().is_none(), "nothing was called any more");
+    assert!(trace.child.wait().unwrap().success());
+
+    let trace = shop.trace(&["trace::price", "--count", "--interval", "1h"]);
+    shop.sell(1);
+    let (_, out, _) = trace.interrupt();
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].starts_with("until ") && lines[0].len() == "until 12:00:01.204311".len(), "{out}");
+    assert_eq!(lines[1..], ["calls  function", "    3  trace::price/2", ""]);
+}
+
+#[test]
 fn traces_that_end_by_themselves() {
     let mut shop = Shop::open();
     let trace = shop.trace(&["**::price", "--max-events", "2"]);
@@ -190,6 +218,7 @@ fn what_is_refused() {
     shop.refuses(&["trace::prise"], 65, "near it: trace::price/2");
     shop.refuses(&["**::price", "--process", "57"], 2, "expected one like <0.57.0>");
     shop.refuses(&["**::price", "--limit", "0"], 2, "like 1000/s");
+    shop.refuses(&["**::price", "--interval", "10us"], 2, "a millisecond or more");
     shop.refuses(&[], 2, "<PATTERN>");
     while shop.tracing_threads() > 0 {}
 }

@@ -72,15 +72,41 @@ impl From<Pid> for Text<'_> {
     }
 }
 
+/// How many words each process has for others to keep something in that goes where it goes, and ends with it.
+pub(crate) const WORDS: usize = 4;
+
+/// A process that is no thread.
+struct Process {
+    pid: Pid,
+    words: [u32; WORDS],
+}
+
 thread_local! {
-    static PROCESS: RefCell<Scope<Option<Pid>>> = const { RefCell::new(Scope::of_thread(None)) };
+    static PROCESS: RefCell<Scope<Option<Process>>> = const { RefCell::new(Scope::of_thread(None)) };
     /// The thread as a process; no pid is spent on a thread that never asks.
     static THREAD: Cell<Option<Pid>> = const { Cell::new(None) };
+    static WORDS_OF_THREAD: Cell<[u32; WORDS]> = const { Cell::new([0; WORDS]) };
+}
+
+/// A word of the current process: 0 until it is set.
+pub(crate) fn word(place: usize) -> u32 {
+    scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.words[place]))
+        .unwrap_or_else(|| WORDS_OF_THREAD.get()[place])
+}
+
+/// Sets a word of the current process. Not in a signal handler.
+pub(crate) fn set_word(place: usize, word: u32) {
+    let of_task = scope::change(&PROCESS, |process| process.as_mut().map(|process| process.words[place] = word));
+    if !matches!(of_task, Ok(Some(()))) {
+        let mut words = WORDS_OF_THREAD.get();
+        words[place] = word;
+        WORDS_OF_THREAD.set(words);
+    }
 }
 
 /// The pid of the current process.
 pub fn current() -> Pid {
-    scope::read(&PROCESS, Option::as_ref).unwrap_or_else(|| {
+    scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid)).unwrap_or_else(|| {
         THREAD.get().unwrap_or_else(|| {
             let pid = Pid::next();
             THREAD.set(Some(pid));
@@ -138,6 +164,7 @@ where
     tokio::task::spawn_local(process(future))
 }
 
-fn process<F>(future: F) -> Scoped<Option<Pid>, tag::Tagged<F>> {
-    Scoped::new(&PROCESS, Some(Pid::next()), tag::of_new_process(future))
+fn process<F>(future: F) -> Scoped<Option<Process>, tag::Tagged<F>> {
+    let process = Process { pid: Pid::next(), words: [0; WORDS] };
+    Scoped::new(&PROCESS, Some(process), tag::of_new_process(future))
 }

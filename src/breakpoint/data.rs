@@ -4,7 +4,8 @@ use std::ops::BitOr;
 use std::sync::Arc;
 
 use super::counters::{Counter, Place};
-use super::pattern::{Actions, Pattern};
+use super::pattern::{self, Actions, Pattern};
+use super::process_flags::Whose;
 use super::shared::Shared;
 use crate::process::Pid;
 
@@ -23,6 +24,8 @@ impl Flags {
     pub(super) const TIME: Flags = Flags(1 << 5);
     /// An `Err` that is returned is told as such.
     pub(super) const ERROR: Flags = Flags(1 << 6);
+    /// It sets or clears flags of the process that calls.
+    pub(super) const FLAG: Flags = Flags(1 << 7);
 
     /// Those that want an event at the end.
     pub(super) const ENDS: Flags = Flags(Flags::RETURN.0 | Flags::PANIC.0 | Flags::ERROR.0);
@@ -63,6 +66,7 @@ impl From<Actions> for Flags {
             | Flags::ERROR.when(actions.error)
             | Flags::COUNT.when(actions.count)
             | Flags::TIME.when(actions.time)
+            | Flags::FLAG.when([actions.set, actions.clear] != [pattern::Flags::default(); 2])
     }
 }
 
@@ -75,8 +79,9 @@ pub(super) struct Entry {
     pub(super) flags: Flags,
     /// Whether it is about every call, so that nothing has to be known of one.
     pub(super) takes_all: bool,
-    /// Whose calls: everybody's, if there is no list.
-    pub(super) processes: Option<Arc<[Pid]>>,
+    pub(super) whose: Whose,
+    /// Whether it looks at the calls of others, too: it finds processes for the session's other entries.
+    is_everybodys: bool,
     pub(super) counter: Option<Arc<Counter>>,
 }
 
@@ -129,20 +134,35 @@ impl BpData {
 }
 
 impl Entry {
-    pub(super) fn new(session: Arc<Shared>, pattern: Arc<Pattern>, processes: Option<Arc<[Pid]>>) -> Entry {
-        let flags = pattern.match_spec().actions().into();
-        let takes_all = pattern.match_spec().takes_all() && processes.is_none();
-        Entry { session, pattern, flags, takes_all, processes, counter: None }
+    pub(super) fn new(session: Arc<Shared>, pattern: Arc<Pattern>, counter: Option<Arc<Counter>>) -> Entry {
+        let actions = pattern.match_spec().actions();
+        let (flags, is_everybodys) = (actions.into(), actions.set.call);
+        let (whose, takes_all) = (Whose::default(), false);
+        let mut entry = Entry { session, pattern, flags, takes_all, is_everybodys, whose, counter };
+        entry.restrict();
+        entry
     }
 
-    /// For the calls of these processes only.
-    pub(super) fn restrict(&mut self, processes: &Arc<[Pid]>) {
-        self.processes = Some(Arc::clone(processes));
-        self.takes_all = false;
+    /// For the calls of whom the session is about from now on.
+    pub(super) fn restrict(&mut self) {
+        self.whose = self.session.whose().clone();
+        self.takes_all = self.pattern.match_spec().takes_all() && (self.is_everybodys || self.whose.is_everybodys());
     }
 
-    /// Whether it is for the calls of this process.
-    pub(super) fn is_for(&self, process: Pid) -> bool {
-        self.processes.as_ref().is_none_or(|processes| processes.contains(&process))
+    /// Whether it is for the calls of the current process.
+    pub(super) fn is_for(&self, current: impl FnOnce() -> Pid) -> bool {
+        self.is_everybodys || self.whose.is_for(current)
+    }
+
+    /// Whether the current process is to send no events.
+    pub(super) fn is_silent(&self) -> bool {
+        self.whose.flags.as_ref().is_some_and(|flags| flags.is_silent())
+    }
+
+    /// Sets and clears flags of the current process, for its next calls.
+    pub(super) fn flag(&self) {
+        if let Some(flags) = &self.whose.flags {
+            flags.change(self.pattern.match_spec().actions());
+        }
     }
 }

@@ -39,9 +39,14 @@ pub enum Error {
         /// How many there can be, of all sessions.
         most: usize,
     },
-    /// Actions of patterns that sessions do not know.
-    #[error("the actions `set` and `clear` are not served; name processes by Session::process")]
-    ProcessFlags,
+    /// As many sessions as can be have patterns that set or clear flags of processes.
+    #[error(
+        "setting a pattern with the action `set` or `clear`, which {most} other sessions have already; close one of them"
+    )]
+    TooManyFlagging {
+        /// How many sessions can have such patterns.
+        most: usize,
+    },
 }
 
 impl Error {

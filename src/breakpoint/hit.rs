@@ -137,13 +137,13 @@ impl Hit {
     pub fn call(&mut self, arguments: &[Value<'_>]) {
         let _busy = Busy::begin();
         let seen = Seen::new(arguments);
-        let mut text = None;
+        let (mut text, mut flagging) = (None, 0_u64);
         let mut wanted = Flags::NONE;
         for (number, entry) in self.data.entries.iter().enumerate() {
             if !entry.takes(&seen) {
                 continue;
             }
-            if entry.flags.contains(Flags::CALL) {
+            if entry.flags.contains(Flags::CALL) && !entry.is_silent() {
                 entry.session.offer(Kind::Call, || {
                     let text = text.get_or_insert_with(|| seen.render());
                     let caller = self.caller.filter(|_| entry.flags.contains(Flags::CALLER));
@@ -154,7 +154,13 @@ impl Hit {
                 self.wanted |= 1 << number;
                 wanted = wanted | entry.flags;
             }
+            if entry.flags.contains(Flags::FLAG) {
+                flagging |= 1 << number;
+            }
         }
+        // Last, so that it is for the next calls, whichever entry comes first.
+        let flagging = self.data.entries.iter().enumerate().filter(|(number, _)| flagging & 1 << number != 0);
+        flagging.for_each(|(_, entry)| entry.flag());
         self.began = wanted.intersects(Flags::ENDS).then(Instant::now);
         self.cycle = wanted.contains(Flags::TIME).then(clock::now);
     }
@@ -199,7 +205,7 @@ impl Hit {
             if let (Some(cycles), Some(counter), true) = (cycles, &entry.counter, entry.flags.contains(Flags::TIME)) {
                 counter.place().add_time(cycles);
             }
-            if let Some(kind) = kind(entry.flags) {
+            if let Some(kind) = kind(entry.flags).filter(|_| !entry.is_silent()) {
                 entry.session.offer(kind, || {
                     let text = rendered.get_or_insert_with(text);
                     Told { took, polled, ..self.told(kind, text) }
@@ -215,15 +221,12 @@ impl Hit {
 
 impl Entry {
     /// Whether a call of this process may be one that it is about, for more than to count it; and there is somebody to tell,
-    /// or it counts what its pattern takes.
+    /// or it counts what its pattern takes, or flags who calls.
     fn may_take(&self) -> bool {
-        if self.counter.is_none() && !self.session.is_heard() {
+        if self.counter.is_none() && !self.flags.contains(Flags::FLAG) && !self.session.is_heard() {
             return false;
         }
-        match self.processes {
-            None => !self.takes_all || self.flags != Flags::COUNT,
-            Some(_) => self.is_for(process::current()),
-        }
+        if self.takes_all { self.flags != Flags::COUNT } else { self.is_for(process::current) }
     }
 
     /// Whether this is a call that it is about. Counts it, if that was not done at the beginning.
@@ -231,8 +234,7 @@ impl Entry {
         if self.takes_all {
             return true;
         }
-        let is_for = self.processes.is_none() || self.is_for(call.process());
-        let takes = is_for && self.pattern.match_spec().evaluate(call).is_some();
+        let takes = self.is_for(|| call.process()) && self.pattern.match_spec().evaluate(call).is_some();
         if let Some(counter) = self.counter.as_ref().filter(|_| takes) {
             counter.place().count();
         }

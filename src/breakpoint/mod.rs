@@ -61,6 +61,7 @@ mod index;
 #[cfg(all(loom, test))]
 mod models;
 pub mod pattern;
+mod process_flags;
 mod progress;
 #[cfg(target_os = "linux")]
 pub mod remote;

@@ -1,9 +1,11 @@
 //! Sessions: who wants to know what, of whom.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::mem;
-use std::sync::atomic::Ordering;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +13,7 @@ use super::counters::{Counter, Counts};
 use super::data::{BpData, Entry, Flags};
 use super::event::Event;
 use super::index::Index;
-use super::pattern::{self, Pattern};
+use super::pattern::Pattern;
 use super::setting::{Edit, Setting, slice};
 use super::shared::{Destination, Limits, Shared};
 use super::site::{Function, Site};
@@ -60,7 +62,6 @@ pub struct Session {
 #[derive(Default)]
 struct Settings {
     patterns: Vec<Set>,
-    processes: Option<Arc<[Pid]>>,
 }
 
 /// A pattern that was set.
@@ -76,7 +77,7 @@ struct Set {
 pub struct Info {
     /// Its patterns, in the order in which they were set.
     pub patterns: Vec<PatternInfo>,
-    /// The processes whose calls it looks at: all, if there is no list.
+    /// The processes whose calls it looks at: all, if there is no list. Those that patterns have flagged are not among them.
     pub processes: Option<Vec<Pid>>,
     /// Events that its tracer was told, or that fired probes.
     pub delivered: u64,
@@ -178,57 +179,49 @@ impl Session {
     pub async fn pattern(&self, pattern: &str) -> Result<usize, Error> {
         let pattern: Arc<Pattern> = Arc::new(pattern.parse()?);
         let actions = pattern.match_spec().actions();
-        if actions.set != pattern::Flags::default() || actions.clear != pattern::Flags::default() {
-            return Err(Error::ProcessFlags);
-        }
-        let sites = Index::get().selected(&pattern).await;
+        let mut sites = Index::get().selected(&pattern).await;
         if sites.is_empty() {
             return Err(Error::no_function(&pattern));
         }
         let functions = sites.len();
         let counters = self.counters(&sites, actions.into()).await?;
-        let processes = {
-            let mut settings = self.settings();
+        let concerns_others = self.shared.whose().prepare(actions)?;
+        {
             let named = sites.iter().map(|site| site.function());
             let counters = named.zip(counters.iter().cloned()).collect();
-            settings.patterns.push(Set { pattern: Arc::clone(&pattern), functions, counters });
-            settings.processes.clone()
-        };
+            self.settings().patterns.push(Set { pattern: Arc::clone(&pattern), functions, counters });
+        }
+        if concerns_others {
+            let selected: HashSet<_> = sites.iter().map(|site| ptr::from_ref(*site)).collect();
+            let others = self.shared.distinct_sites();
+            sites.extend(others.into_iter().filter(|site| !selected.contains(&ptr::from_ref(*site))));
+        }
         // First, so that who removes the session finds all that may be set by then.
-        self.shared.sites().extend(&sites);
-        let new = Entry::new(Arc::clone(&self.shared), pattern, processes);
-        let mut counters = counters.into_iter();
-        let edit: Edit = Box::new(move |_, before| {
-            let new = Entry { counter: counters.next(), ..new.clone() };
-            // What is over may still wait for its removal.
-            let mut after: Vec<_> = before.iter().filter(|entry| !entry.session.state.is_over()).cloned().collect();
-            let may_set = !new.session.state.is_over() && after.len() < BpData::ENTRIES;
-            after.push(new);
-            may_set.then_some(after)
-        });
-        let set = Setting::new(sites, edit).await;
-        match functions - set {
+        self.shared.sites().extend(&sites[..functions]);
+        let left = Arc::new(AtomicUsize::new(0));
+        let edit = adding(&self.shared, pattern, counters, functions, Arc::clone(&left));
+        Setting::new(sites, edit).await;
+        // Relaxed: the setting has ended, or was told to be over by who ended it.
+        match left.load(Ordering::Relaxed) {
             0 => Ok(functions),
             _ if self.shared.state.is_over() => Err(Error::Over),
             left => Err(Error::TooManyPatterns { most: BpData::ENTRIES, left }),
         }
     }
 
-    /// From now on only calls of the processes named so are looked at. Answers when it is in force, as
+    /// From now on only calls of the processes named so are looked at, and of those that a pattern has flagged by its
+    /// action `set(call)`; patterns with that action look at the calls of all. Answers when it is in force, as
     /// [`pattern`](Session::pattern) does.
     pub async fn process(&self, process: Pid) {
-        let processes: Arc<[Pid]> = {
-            let mut settings = self.settings();
-            let named = settings.processes.iter().flat_map(|named| named.iter().copied());
-            let processes: Arc<[Pid]> = named.chain([process]).collect();
-            settings.processes.insert(processes).clone()
-        };
+        {
+            let mut whose = self.shared.whose();
+            let named = whose.named.iter().flat_map(|named| named.iter().copied());
+            whose.named = Some(named.chain([process]).collect());
+        }
         let session = Arc::clone(&self.shared);
         let edit: Edit = Box::new(move |_, before| {
             let mut after = before.to_vec();
-            for entry in after.iter_mut().filter(|entry| Arc::ptr_eq(&entry.session, &session)) {
-                entry.restrict(&processes);
-            }
+            restrict(&mut after, &session);
             Some(after)
         });
         Setting::new(self.shared.distinct_sites(), edit).await;
@@ -241,7 +234,7 @@ impl Session {
         let pattern = |set: &Set| PatternInfo { pattern: set.pattern.to_string(), functions: set.functions };
         Info {
             patterns: settings.patterns.iter().map(pattern).collect(),
-            processes: settings.processes.as_ref().map(|processes| processes.to_vec()),
+            processes: self.shared.whose().named.as_ref().map(|named| named.to_vec()),
             delivered: state.delivered.load(Ordering::Acquire),
             dropped: state.dropped.load(Ordering::Relaxed),
             limited: state.limited.load(Ordering::Relaxed),
@@ -343,6 +336,38 @@ impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Session").field(&self.info()).finish()
     }
+}
+
+/// Adds a pattern of the session at the first `functions` sites, and has its other entries be about whom it is about by now.
+/// Counts the sites that are `left` as they were.
+fn adding(
+    session: &Arc<Shared>,
+    pattern: Arc<Pattern>,
+    counters: Vec<Arc<Counter>>,
+    functions: usize,
+    left: Arc<AtomicUsize>,
+) -> Edit {
+    let session = Arc::clone(session);
+    let (mut selected, mut counters) = (0..functions, counters.into_iter());
+    Box::new(move |_, before| {
+        // What is over may still wait for its removal.
+        let mut after: Vec<_> = before.iter().filter(|entry| !entry.session.state.is_over()).cloned().collect();
+        restrict(&mut after, &session);
+        if selected.next().is_some() {
+            let new = Entry::new(Arc::clone(&session), Arc::clone(&pattern), counters.next());
+            if session.state.is_over() || after.len() == BpData::ENTRIES {
+                left.fetch_add(1, Ordering::Relaxed);
+            } else {
+                after.push(new);
+            }
+        }
+        Some(after)
+    })
+}
+
+/// Has the entries of a session be about those that the session is about by now.
+fn restrict(entries: &mut [Entry], session: &Arc<Shared>) {
+    entries.iter_mut().filter(|entry| Arc::ptr_eq(&entry.session, session)).for_each(Entry::restrict);
 }
 
 /// Removes the breakpoints of a session that is over, which therefore gets no new ones.

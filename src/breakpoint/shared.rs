@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use super::event::{Event, Kind};
+use super::process_flags::Whose;
 use super::site::Site;
 use super::told::{self, Told};
 use crate::forks;
@@ -37,6 +38,8 @@ impl Default for Limits {
 pub(super) struct Shared {
     pub(super) state: Arc<State>,
     sites: Mutex<Vec<&'static Site>>,
+    /// Read where entries are staged, so that of two changes the one that comes last finds it as it is by then.
+    whose: Mutex<Whose>,
     to: Destination,
     /// `None` says that the session is over. The session's thread ends when the last of these is gone.
     events: SyncSender<Option<Event>>,
@@ -88,12 +91,17 @@ impl Shared {
             limited: AtomicU64::new(0),
             all_delivered: Notify::new(),
         };
-        Shared { state: Arc::new(state), sites: Mutex::new(Vec::new()), to, events }
+        Shared { state: Arc::new(state), sites: Mutex::default(), whose: Mutex::default(), to, events }
     }
 
     /// Where it may have breakpoints; some sites more than once. Nothing panics under this lock.
     pub(super) fn sites(&self) -> MutexGuard<'_, Vec<&'static Site>> {
         self.sites.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Which processes it is about. Nothing panics under this lock.
+    pub(super) fn whose(&self) -> MutexGuard<'_, Whose> {
+        self.whose.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn distinct_sites(&self) -> Vec<&'static Site> {

@@ -5,6 +5,8 @@ use std::fmt;
 use std::future::Future;
 use std::panic::catch_unwind;
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
@@ -26,7 +28,7 @@ macro_rules! doubles {
 }
 
 doubles!(guarded counted counted_if alone both first second third limited_in_second at_most for_a_time dropped forgotten told process_of);
-doubles!(many_threads set_and_cleared asleep near_it reset reset_in_part reset_meanwhile);
+doubles!(many_threads set_and_cleared asleep near_it reset reset_in_part reset_meanwhile crowded);
 
 #[tokio::test]
 async fn guards_choose_calls() {
@@ -443,9 +445,30 @@ async fn what_is_wrong_with_a_pattern_is_said() {
     assert!(error.to_string().starts_with("reading the pattern: expected"), "{error}");
     let error = session.pattern("traced::calls::near_itt").await.unwrap_err();
     assert!(error.to_string().contains("near it: traced::calls::near_it/1"), "{error}");
-    let error = session.pattern("**::near_it do set(call)").await.unwrap_err();
-    assert!(matches!(error, Error::ProcessFlags));
     near_it(1);
+}
+
+/// A function has room for so many sessions, and who comes too late is told so.
+#[tokio::test]
+async fn as_many_sessions_as_can_be_on_one_function() {
+    const MOST: usize = 64;
+    let watch = || Watch::on("**::calls::crowded do return");
+    let mut all = Vec::new();
+    for _ in 0..MOST {
+        all.push(watch().await);
+    }
+    let late = Session::start(Limits::default(), |_| ()).unwrap();
+    let error = late.pattern("**::calls::crowded").await.unwrap_err();
+    assert!(matches!(error, Error::TooManyPatterns { most: MOST, left: 1 }), "{error}");
+    assert!(error.to_string().contains("close sessions that are needed no more"), "{error}");
+    crowded(3);
+    for one in all.drain(1..) {
+        assert_eq!(one.lines().await, ["call   calls::crowded(3)", "return calls::crowded -> 6"]);
+    }
+    assert_eq!(late.pattern("**::calls::crowded").await.unwrap(), 1);
+    crowded(4);
+    assert_eq!(all.pop().unwrap().lines().await.len(), 4);
+    assert_eq!(late.close().await.delivered, 1);
 }
 
 /// Dropped at each point where it waits, and after: set as a whole or not at all, and the next one is not in its way.
@@ -471,18 +494,27 @@ async fn settings_that_are_dropped() {
 
 #[tokio::test]
 async fn sessions_come_and_go() {
-    for _ in 0..300 {
-        let session = Session::start(Limits::default(), |_| ()).unwrap();
+    let told = Arc::new(AtomicU32::new(0));
+    for number in 0..1000 {
+        let told = Arc::clone(&told);
+        let session = Session::start(Limits::default(), move |_| _ = told.fetch_add(1, Ordering::Relaxed)).unwrap();
         session.pattern("**::calls::asleep do return").await.unwrap();
-        assert_eq!(asleep(1), 2);
+        assert_eq!(asleep(number), number * 2);
+        if number % 10 == 0 {
+            assert_eq!(session.close().await.delivered, 2);
+        }
+    }
+    assert!(told.load(Ordering::Relaxed) >= 200);
+    // All are gone: there is room for as many as there can be.
+    let mut sessions = Vec::new();
+    for _ in 0..64 {
+        sessions.push(Watch::on("**::calls::asleep").await);
     }
 }
 
 /// Each event is whole, and each return has its call, whenever the pattern comes and goes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn set_and_cleared_while_threads_call() {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
     thread_local! { static CALLS: Cell<u32> = const { Cell::new(0) }; }
     let stop = Arc::new(AtomicBool::new(false));
     let threads = [(); 3].map(|()| {

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod flagged;
 mod kinds;
 #[cfg(target_os = "linux")]
 mod probes;

@@ -87,8 +87,18 @@ use path::Path;
 /// | `error` | an event when it returns an `Err`, with the value, in place of that of `return` |
 /// | `count` | the call is counted |
 /// | `time` | the call is counted, and the time that it takes added up |
-/// | `set(call)`, `clear(call)` | from now on the calls of this process are traced, or not |
-/// | `set(silent)`, `clear(silent)` | from now on the calls of this process send no events, or do |
+/// | `set(call)`, `clear(call)` | the next calls of this process are looked at by the session, or not |
+/// | `set(silent)`, `clear(silent)` | the next calls of this process send no events, or do; they are counted all the same |
+///
+/// These flags are the session's own, and end with the process. Where a session has a pattern with `set(call)`, that one looks at
+/// the calls of all processes, and its others only at those of processes that are flagged so or
+/// [named](super::trace::Session::process). So these trace all that is done for one customer, from login to logout:
+///
+/// ```text
+/// shop::login(name) if name == "eve" do set(call)
+/// shop::**
+/// shop::logout do clear(call)
+/// ```
 ///
 /// ```
 /// use dyntrace::trace::Pattern;

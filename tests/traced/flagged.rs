@@ -1,0 +1,154 @@
+//! Patterns that say which processes the others of their session are about.
+
+use dyntrace::trace::{Error, Limits, Session};
+use dyntrace::traced;
+use tokio::sync::Mutex;
+
+use crate::support::Watch;
+
+/// Each test has functions of its own: settings are the process's, and tests run side by side.
+macro_rules! shop {
+    ($($name:ident)*) => { $(
+        mod $name {
+            use super::*;
+
+            #[traced]
+            pub fn login(_name: &str) {}
+
+            #[traced]
+            pub fn buy(number: u32) -> u32 {
+                number
+            }
+
+            #[traced]
+            pub fn logout() {}
+        }
+    )* };
+}
+
+shop!(from_login_to_logout all_but silenced counted at_first);
+
+/// Only a few sessions at a time have such patterns.
+static ALONE: Mutex<()> = Mutex::const_new(());
+
+async fn watch(patterns: &[&str]) -> Watch {
+    let watch = Watch::with(Limits::default());
+    for pattern in patterns {
+        watch.session.pattern(pattern).await.unwrap();
+    }
+    watch
+}
+
+/// A task that is a process and runs `what` to its end.
+async fn process(what: impl Future<Output = ()> + Send + 'static) {
+    dyntrace::spawn(what).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_a_process_does_from_one_call_to_another() {
+    let _alone = ALONE.lock().await;
+    use from_login_to_logout::*;
+    let other = watch(&["**::from_login_to_logout::buy"]).await;
+    let watch = watch(&[
+        "**::from_login_to_logout::*",
+        "**::from_login_to_logout::login(name) if name == \"eve\" do silent, set(call)",
+        "**::from_login_to_logout::logout do silent, clear(call)",
+    ])
+    .await;
+    let session = |name: &'static str, number| {
+        process(async move {
+            buy(number);
+            login(name);
+            tokio::task::yield_now().await;
+            buy(number + 1);
+            logout();
+            buy(number + 2);
+        })
+    };
+    tokio::join!(session("eve", 10), session("bob", 20));
+    // This thread is a process, too: flags are its own.
+    buy(1);
+    login("eve");
+    process(async { _ = buy(2) }).await;
+    buy(3);
+    assert_eq!(watch.session.info().processes, Some(vec![]));
+    let buys = ["buy(11)", "logout()", "buy(3)"].map(|call| format!("call   flagged::from_login_to_logout::{call}"));
+    assert_eq!(watch.lines().await, buys);
+    assert_eq!(other.lines().await.len(), 9, "other sessions know nothing of it");
+}
+
+#[tokio::test]
+async fn processes_leave() {
+    let _alone = ALONE.lock().await;
+    let watch = watch(&["**::all_but::buy", "**::all_but::logout do silent, clear(call)"]).await;
+    process(async {
+        all_but::login("eve");
+        all_but::buy(1);
+        all_but::logout();
+        all_but::buy(2);
+    })
+    .await;
+    all_but::buy(3);
+    let (events, info) = watch.end().await;
+    assert_eq!(events.iter().map(|event| &*event.text).collect::<Vec<_>>(), ["1", "3"]);
+    assert_eq!(info.processes, None);
+}
+
+#[tokio::test]
+async fn processes_that_are_silent_are_counted() {
+    let _alone = ALONE.lock().await;
+    let watch = watch(&["**::silenced::buy do return, count", "**::silenced::login do set(silent)"]).await;
+    watch.session.pattern("**::silenced::logout do clear(silent)").await.unwrap();
+    process(async {
+        silenced::login("eve");
+        silenced::buy(1);
+        silenced::logout();
+        silenced::buy(2);
+    })
+    .await;
+    assert_eq!(watch.session.counts()[0].calls, 2);
+    let calls = ["call   login(\"eve\")", "call   buy(2)", "return buy -> 2"];
+    assert_eq!(
+        watch.lines().await.iter().map(|line| line.replace("flagged::silenced::", "")).collect::<Vec<_>>(),
+        calls
+    );
+}
+
+#[tokio::test]
+async fn counts_of_flagged_processes() {
+    let _alone = ALONE.lock().await;
+    let watch = watch(&["**::counted::login do silent, set(call)", "**::counted::buy do silent, count"]).await;
+    process(async {
+        counted::buy(1);
+        counted::login("eve");
+        (0..7).for_each(|number| _ = counted::buy(number));
+        counted::logout();
+    })
+    .await;
+    assert_eq!(watch.session.counts()[0].calls, 7);
+}
+
+#[tokio::test]
+async fn few_sessions_at_a_time() {
+    let _alone = ALONE.lock().await;
+    let mut sessions = Vec::new();
+    let error = loop {
+        let session = Session::start(Limits::default(), |_| ()).unwrap();
+        match session.pattern("**::at_first::login do set(call)").await {
+            Ok(_) => sessions.push(session),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(sessions.len(), 4);
+    assert!(matches!(error, Error::TooManyFlagging { most: 4 }), "{error}");
+    sessions.pop().unwrap().close().await;
+    let session = Session::start(Limits::default(), |_| ()).unwrap();
+    assert_eq!(session.pattern("**::at_first::login do set(call)").await.unwrap(), 1);
+    sessions.push(session);
+    at_first::login("eve");
+    at_first::buy(1);
+    at_first::logout();
+    for session in sessions {
+        session.close().await;
+    }
+}

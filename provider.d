@@ -192,7 +192,8 @@ provider dyntrace {
      * @param function the function, as crate::module::Type::function/arity
      * @param arguments its arguments, as text; one that is cut ends with "..."
      * @param user_tag the user tag of that process
-     * @param caller where it was called, as file:line, where that is known and the pattern asks for it
+     * @param caller where it was called, where that is known and the pattern asks for it: as file:line, or as two addresses in object
+     * files, where it returns to and where in the function's code that is
      */
     probe function__entry(char *proc, char *function, char *arguments,
                           char *user_tag, char *caller);
@@ -203,10 +204,11 @@ provider dyntrace {
      *
      * @param proc pid of the process that ran it, as "<0.N.0>"
      * @param function the function, as crate::module::Type::function/arity
-     * @param value what it returned, as text, or the message of the panic; one that is cut ends with "..."
+     * @param value what it returned, as text, or the message of the panic, or where it returns to as in function-entry; one that
+     * is cut ends with "..."
      * @param user_tag the user tag of that process
-     * @param kind how it ended: return, error (a returned Err, where the pattern asks for it), panic, or cancelled: asynchronous, and
-     * dropped before it completed
+     * @param kind how it ended: return, error (a returned Err, where the pattern asks for it), return_to (fired after these, if
+     * asked for), panic, or cancelled: asynchronous, and dropped before it completed
      * @param took nanoseconds since the call
      * @param polled for how many of them it ran: fewer than took where an asynchronous function waited
      */

@@ -64,7 +64,7 @@ pub mod __traced {
         Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Inspect, Layer, Plain,
         Shape, Shell, Shown, Value, Variant,
     };
-    pub use crate::breakpoint::{Guard, Hit, Site, body, hit, hit_future, promised};
+    pub use crate::breakpoint::{Guard, Hit, Site, body, hit, hit_future, promised, told};
 }
 
 /// Makes a function one that can be traced while the program runs; see [`trace`]. While nobody does, it costs one compare
@@ -80,7 +80,7 @@ pub mod __traced {
 /// |---|---|
 /// | `in = Type` | the type whose method it is |
 /// | `skip(a, b)`, `secret(a)` | arguments that are not looked at, and never shown |
-/// | `caller` | adds `#[track_caller]`, so that events can tell where the function was called; an asynchronous one, where its future was made |
+/// | `caller` | adds `#[track_caller]`, so that events tell where the function was called exactly, and without a look at the stack; an asynchronous one, where its future was made |
 /// | `off` | in a block: this function is not traced |
 ///
 /// An asynchronous function with `caller` becomes one that returns an `impl Future`: to its callers that is the same.

@@ -26,9 +26,11 @@ impl Flags {
     pub(super) const ERROR: Flags = Flags(1 << 6);
     /// It sets or clears flags of the process that calls.
     pub(super) const FLAG: Flags = Flags(1 << 7);
+    /// Whom it returns to is told.
+    pub(super) const RETURN_TO: Flags = Flags(1 << 8);
 
     /// Those that want an event at the end.
-    pub(super) const ENDS: Flags = Flags(Flags::RETURN.0 | Flags::PANIC.0 | Flags::ERROR.0);
+    pub(super) const ENDS: Flags = Flags(Flags::RETURN.0 | Flags::PANIC.0 | Flags::ERROR.0 | Flags::RETURN_TO.0);
 
     pub(super) const fn contains(self, others: Flags) -> bool {
         self.0 & others.0 == others.0
@@ -64,6 +66,7 @@ impl From<Actions> for Flags {
             | Flags::RETURN.when(actions.return_)
             | Flags::PANIC.when(actions.exception)
             | Flags::ERROR.when(actions.error)
+            | Flags::RETURN_TO.when(actions.return_to)
             | Flags::COUNT.when(actions.count)
             | Flags::TIME.when(actions.time)
             | Flags::FLAG.when([actions.set, actions.clear] != [pattern::Flags::default(); 2])

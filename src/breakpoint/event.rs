@@ -1,9 +1,9 @@
 //! What a tracer is told.
 
 use std::fmt;
-use std::panic::Location;
 use std::time::{Duration, SystemTime};
 
+use super::caller::Caller;
 use super::site::Function;
 use super::text::Text;
 use crate::process::{Pid, ThreadName};
@@ -33,9 +33,9 @@ pub struct Event {
     pub took: Option<Duration>,
     /// How much of that an asynchronous function was being polled. `None` for others, and for calls.
     pub polled: Option<Duration>,
-    /// Where the function was called, if it is `#[track_caller]` and the pattern asks for it; where its future was made, if
-    /// it is asynchronous and has the option `caller` of the [attribute](crate::traced). For calls only.
-    pub caller: Option<&'static Location<'static>>,
+    /// Where the call came from, or where it returns to, if the pattern asks for it and that is known: of asynchronous functions it
+    /// is only where they have the option `caller` of the [attribute](crate::traced). `None` for events of other kinds.
+    pub caller: Option<Caller>,
 }
 
 /// What happened.
@@ -48,6 +48,8 @@ pub enum Kind {
     Return,
     /// It returned an `Err`, and the pattern asks for that.
     Error,
+    /// It returned, to its caller: told after the other events of its return.
+    ReturnTo,
     /// A panic left it.
     Panic,
     /// It was asynchronous, and dropped before it completed.
@@ -62,11 +64,13 @@ impl fmt::Display for Event {
             Kind::Call => write!(f, "call   {path}({})", self.text),
             Kind::Return => write!(f, "return {path} -> {}", self.text),
             Kind::Error => write!(f, "error  {path} -> {}", self.text),
+            Kind::ReturnTo => write!(f, "return_to {path}"),
             Kind::Panic => write!(f, "panic  {path}: {}", self.text),
             Kind::Cancelled => write!(f, "cancelled {path}"),
         }?;
         if let Some(caller) = self.caller {
-            write!(f, "  from {}:{}", caller.file(), caller.line())?;
+            let preposition = if self.kind == Kind::ReturnTo { "to" } else { "from" };
+            write!(f, "  {preposition} {caller}")?;
         }
         if let Some(took) = self.took {
             write!(f, "  {} us", took.as_micros())?;

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
+use super::caller::Origin;
 use super::hit::Hit;
 use super::site::Site;
 use super::value::Value;
@@ -19,7 +20,7 @@ pub async fn hit_future<F: Future>(
     site: &'static Site,
     caller: Option<&'static Location<'static>>,
 ) -> F::Output {
-    match Hit::begin(site, caller) {
+    match Hit::begin(site, caller.map_or(Origin::Unknown, Origin::Location)) {
         None => body(None).await,
         Some(mut hit) => {
             let future = body(Some(&mut hit));

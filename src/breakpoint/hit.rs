@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::caller::Origin;
 use super::data::{BpData, Entry, Flags, Times};
 use super::event::Kind;
 use super::generic_bp::with_active;
@@ -15,6 +16,7 @@ use super::pattern::Call;
 use super::site::Site;
 use super::text::Text;
 use super::told::Told;
+use super::unwind::Mark;
 use super::value::Value;
 use crate::clock;
 use crate::process::{self, Pid};
@@ -34,11 +36,13 @@ pub struct Hit {
     data: Arc<BpData>,
     /// The entries that want its end, a bit for each.
     wanted: u64,
+    /// What they want, together.
+    wants: Flags,
     /// Where an event is wanted of its end.
     began: Option<Instant>,
     /// Where its time is added up.
     cycle: Option<u64>,
-    caller: Option<&'static Location<'static>>,
+    origin: Origin,
 }
 
 /// Runs the body, and tells whoever wants to know.
@@ -53,10 +57,14 @@ pub fn hit<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Va
         Some(times) => (!times.places().is_empty() && !is_busy()).then_some(Begun::Timed(times)),
         None => look(data).map(Begun::Traced),
     });
+    // Its address says where on the stack the call is.
+    let place = 0;
     match begun {
         None => body(None),
         Some(Begun::Timed(times)) => timed(body, times),
-        Some(Begun::Traced(data)) => looked_at(body, value, Hit::new(site, data, None)),
+        Some(Begun::Traced(data)) => {
+            looked_at(body, value, Hit::new(site, data, Origin::Stack(Mark::in_callee(&place))))
+        }
     }
 }
 
@@ -124,13 +132,13 @@ fn is_busy() -> bool {
 }
 
 impl Hit {
-    fn new(site: &'static Site, data: Arc<BpData>, caller: Option<&'static Location<'static>>) -> Hit {
-        Hit { site, data, wanted: 0, began: None, cycle: None, caller }
+    fn new(site: &'static Site, data: Arc<BpData>, origin: Origin) -> Hit {
+        Hit { site, data, wanted: 0, wants: Flags::NONE, began: None, cycle: None, origin }
     }
 
     /// `None` if the call has not to be looked at.
-    pub(super) fn begin(site: &'static Site, caller: Option<&'static Location<'static>>) -> Option<Hit> {
-        Some(Hit::new(site, begin(site, look)?, caller))
+    pub(super) fn begin(site: &'static Site, origin: Origin) -> Option<Hit> {
+        Some(Hit::new(site, begin(site, look)?, origin))
     }
 
     /// Tells of the call, and finds out who wants its end.
@@ -138,7 +146,7 @@ impl Hit {
         let _busy = Busy::begin();
         let seen = Seen::new(arguments);
         let (mut text, mut flagging) = (None, 0_u64);
-        let mut wanted = Flags::NONE;
+        let caller = OnceCell::new();
         for (number, entry) in self.data.entries.iter().enumerate() {
             if !entry.takes(&seen) {
                 continue;
@@ -146,23 +154,23 @@ impl Hit {
             if entry.flags.contains(Flags::CALL) && !entry.is_silent() {
                 entry.session.offer(Kind::Call, || {
                     let text = text.get_or_insert_with(|| seen.render());
-                    let caller = self.caller.filter(|_| entry.flags.contains(Flags::CALLER));
-                    Told { caller, ..self.told(Kind::Call, text) }
+                    let is_wanted = entry.flags.contains(Flags::CALLER);
+                    let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller()));
+                    Told { caller: caller.flatten(), ..self.told(Kind::Call, text) }
                 });
             }
             if entry.flags.intersects(Flags::ENDS | Flags::TIME) {
                 self.wanted |= 1 << number;
-                wanted = wanted | entry.flags;
+                self.wants = self.wants | entry.flags;
             }
             if entry.flags.contains(Flags::FLAG) {
                 flagging |= 1 << number;
             }
         }
         // Last, so that it is for the next calls, whichever entry comes first.
-        let flagging = self.data.entries.iter().enumerate().filter(|(number, _)| flagging & 1 << number != 0);
-        flagging.for_each(|(_, entry)| entry.flag());
-        self.began = wanted.intersects(Flags::ENDS).then(Instant::now);
-        self.cycle = wanted.contains(Flags::TIME).then(clock::now);
+        self.entries(flagging).for_each(Entry::flag);
+        self.began = self.wants.intersects(Flags::ENDS).then(Instant::now);
+        self.cycle = self.wants.contains(Flags::TIME).then(clock::now);
     }
 
     pub(super) fn returned<'a>(&self, polled: Option<Duration>, value: &dyn Fn() -> Value<'a>) {
@@ -171,6 +179,10 @@ impl Hit {
             false => flags.contains(Flags::RETURN).then_some(Kind::Return),
         };
         self.ended(&kind, polled, &|| render(|text| write!(text, "{}", value())));
+        if self.wants.contains(Flags::RETURN_TO) {
+            let kind = |flags: Flags| flags.contains(Flags::RETURN_TO).then_some(Kind::ReturnTo);
+            self.tell(&kind, polled, &Text::new);
+        }
     }
 
     pub(super) fn cancelled(&self, polled: Duration) {
@@ -191,27 +203,34 @@ impl Hit {
 
     /// Tells all who want to know: `kind` is what they call this end, by their flags.
     fn ended(&self, kind: &dyn Fn(Flags) -> Option<Kind>, polled: Option<Duration>, text: &dyn Fn() -> Text) {
-        if self.wanted == 0 {
-            return;
+        if let Some(cycle) = self.cycle {
+            let cycles = clock::now().saturating_sub(cycle);
+            let timing = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::TIME));
+            timing.filter_map(|entry| entry.counter.as_ref()).for_each(|counter| counter.place().add_time(cycles));
         }
-        let cycles = self.cycle.map(|cycle| clock::now().saturating_sub(cycle));
-        let took = self.began.map(|began| began.elapsed());
+        self.tell(kind, polled, text);
+    }
+
+    fn tell(&self, kind: &dyn Fn(Flags) -> Option<Kind>, polled: Option<Duration>, text: &dyn Fn() -> Text) {
+        let Some(began) = self.began else { return };
+        let took = Some(began.elapsed());
         let _busy = Busy::begin();
         let mut rendered = None;
-        for (number, entry) in self.data.entries.iter().enumerate() {
-            if self.wanted & 1 << number == 0 {
-                continue;
-            }
-            if let (Some(cycles), Some(counter), true) = (cycles, &entry.counter, entry.flags.contains(Flags::TIME)) {
-                counter.place().add_time(cycles);
-            }
+        for entry in self.entries(self.wanted) {
             if let Some(kind) = kind(entry.flags).filter(|_| !entry.is_silent()) {
                 entry.session.offer(kind, || {
                     let text = rendered.get_or_insert_with(text);
-                    Told { took, polled, ..self.told(kind, text) }
+                    let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller()).flatten();
+                    Told { took, polled, caller, ..self.told(kind, text) }
                 });
             }
         }
+    }
+
+    /// Those of the entries whose bits are set.
+    fn entries(&self, bits: u64) -> impl Iterator<Item = &Entry> {
+        let entries = self.data.entries.iter().enumerate();
+        entries.filter(move |(number, _)| bits & 1 << number != 0).map(|(_, entry)| entry)
     }
 
     fn told<'t>(&self, kind: Kind, text: &'t Text) -> Told<'t> {
@@ -341,9 +360,10 @@ impl Guard {
     /// The call, if somebody wants to know of it.
     #[cold]
     #[inline(never)]
-    pub fn hit(&mut self, site: &'static Site, caller: &'static Location<'static>) -> Option<&mut Hit> {
+    pub fn hit(&mut self, site: &'static Site, caller: Option<&'static Location<'static>>) -> Option<&mut Hit> {
         self.was_panicking = thread::panicking();
-        self.hit = Hit::begin(site, Some(caller));
+        let origin = caller.map_or_else(|| Origin::Stack(Mark::in_own(self)), Origin::Location);
+        self.hit = Hit::begin(site, origin);
         self.hit.as_mut()
     }
 }

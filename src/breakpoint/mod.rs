@@ -43,11 +43,14 @@
 //!
 //! - A panic that leaves a traced function is caught and goes on. A forced unwinding (`pthread_exit` in a function that is
 //!   being traced) cannot be caught, and ends the process.
+//! - Who called is found on the stack, so that a function which the compiler has left by a jump, as the last thing that it did, is
+//!   not there.
 //! - A traced function in a signal handler that interrupts the telling of another call runs untraced, though it is counted. A
 //!   thread's first count takes a lock and the heap, so that it must not be in a handler.
 //! - A child of a fork has its parent's breakpoints, but no thread for its parent's tracers: to the child all those sessions are
 //!   over.
 
+mod caller;
 mod cell;
 mod check;
 mod counters;
@@ -60,6 +63,7 @@ mod hit;
 mod index;
 #[cfg(all(loom, test))]
 mod models;
+mod object;
 pub mod pattern;
 mod process_flags;
 mod progress;
@@ -73,8 +77,10 @@ mod site;
 mod text;
 mod told;
 mod tracer;
+mod unwind;
 pub mod value;
 
+pub use caller::{Address, Caller, told};
 pub use error::Error;
 pub use event::{Event, Kind};
 pub use future::hit_future;

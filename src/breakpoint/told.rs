@@ -2,9 +2,9 @@
 
 use std::ffi::CStr;
 use std::fmt::Write;
-use std::panic::Location;
 use std::time::{Duration, SystemTime};
 
+use super::caller::Caller;
 use super::event::{Event, Kind};
 use super::site::Function;
 use super::text::Text;
@@ -18,7 +18,7 @@ pub(super) struct Told<'t> {
     pub(super) text: &'t Text,
     pub(super) took: Option<Duration>,
     pub(super) polled: Option<Duration>,
-    pub(super) caller: Option<&'static Location<'static>>,
+    pub(super) caller: Option<Caller>,
 }
 
 impl Told<'_> {
@@ -46,19 +46,24 @@ impl Told<'_> {
             Kind::Call => self.fire_entry(),
             Kind::Return => self.fire_return(c"return", Some(self.text)),
             Kind::Error => self.fire_return(c"error", Some(self.text)),
+            Kind::ReturnTo => self.fire_return(c"return_to", self.caller().as_ref()),
             Kind::Panic => self.fire_return(c"panic", Some(self.text)),
             Kind::Cancelled => self.fire_return(c"cancelled", None),
         }
     }
 
-    fn fire_entry(&self) {
-        let tag = crate::get_tag_data();
-        let caller = self.caller.map(|caller| {
+    fn caller(&self) -> Option<Text> {
+        self.caller.map(|caller| {
             let mut text = Text::new();
             // An error is a path that is cut.
-            let _ = write!(text, "{}:{}", caller.file(), caller.line());
+            let _ = write!(text, "{caller}");
             text
-        });
+        })
+    }
+
+    fn fire_entry(&self) {
+        let tag = crate::get_tag_data();
+        let caller = self.caller();
         function::entry(|| {
             let caller = caller.as_ref().map(Text::shown);
             (process::current(), self.function.name, self.text.shown(), tag.as_ref(), caller)
@@ -79,7 +84,7 @@ impl Told<'_> {
 pub(super) fn is_heard(kind: Kind) -> bool {
     match kind {
         Kind::Call => function::entry::is_enabled(),
-        Kind::Return | Kind::Error | Kind::Panic | Kind::Cancelled => function::r#return::is_enabled(),
+        Kind::Return | Kind::Error | Kind::ReturnTo | Kind::Panic | Kind::Cancelled => function::r#return::is_enabled(),
     }
 }
 

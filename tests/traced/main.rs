@@ -1,6 +1,7 @@
 //! Functions that are traced while the program runs, as a program of its users would do it.
 #![forbid(unsafe_code)]
 
+mod callers;
 mod calls;
 mod flagged;
 mod kinds;

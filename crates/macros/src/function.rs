@@ -60,11 +60,13 @@ pub fn instrument(
         // What is never returned has no value.
         None => quote!(|_| ::dyntrace::__traced::Value::HIDDEN),
     };
+    // In a constant it is nobody's caller.
+    let written_at = quote!(const { ::core::panic::Location::caller() });
     let inside = if signature.asyncness.is_some() {
         // Never run, but it says what type the future answers with, before its body is looked at.
         let promise = result.as_ref().map(|of| quote!(if false { return ::dyntrace::__traced::promised::<#of>(); }));
         let caller = match tracks_caller {
-            true => quote!(::core::option::Option::Some(__dyntrace_caller)),
+            true => quote!(::dyntrace::__traced::told(__dyntrace_caller, #written_at)),
             false => quote!(::core::option::Option::None),
         };
         let future = quote! {
@@ -82,18 +84,28 @@ pub fn instrument(
         quote! {
             let mut __dyntrace_guard = ::dyntrace::__traced::Guard::new();
             ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, {
-                let __dyntrace_hit = __dyntrace_guard.hit(&__DYNTRACE_SITE, ::core::panic::Location::caller());
+                let __dyntrace_caller =
+                    ::dyntrace::__traced::told(::core::panic::Location::caller(), #written_at);
+                let __dyntrace_hit = __dyntrace_guard.hit(&__DYNTRACE_SITE, __dyntrace_caller);
                 #call
             });
             #written
         }
     } else {
         let arrow = result.as_ref().map(|of| quote!(-> #of));
+        let hit = quote!(::dyntrace::__traced::hit(__dyntrace_body, #of_result, &__DYNTRACE_SITE));
+        let set = match &result {
+            // Something is left to do, so that the call is no jump and the caller can be found on the stack.
+            Some(_) => quote! {
+                let __dyntrace_result = #hit;
+                ::core::hint::black_box(());
+                return __dyntrace_result;
+            },
+            None => quote!(return #hit;),
+        };
         quote! {
             let __dyntrace_body = ::dyntrace::__traced::body(move |#parameter| #arrow { #call #written });
-            ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, {
-                return ::dyntrace::__traced::hit(__dyntrace_body, #of_result, &__DYNTRACE_SITE);
-            });
+            ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, { #set });
             __dyntrace_body(::core::option::Option::None)
         }
     };

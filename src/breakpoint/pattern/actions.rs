@@ -12,6 +12,8 @@ pub struct Actions {
     pub caller: bool,
     /// An event when the function returns, with the value.
     pub return_: bool,
+    /// An event that says whom the function returns to.
+    pub return_to: bool,
     /// An event when the function panics.
     pub exception: bool,
     /// An event when the function returns an `Err`, in place of that of its return.
@@ -36,7 +38,7 @@ pub struct Flags {
 }
 
 const ACTIONS: &str =
-    "an action: message, silent, caller, return, exception, error, count, time, set(flag) or clear(flag)";
+    "an action: message, silent, caller, return, return_to, exception, error, count, time, set(flag) or clear(flag)";
 
 impl Actions {
     /// The list of actions that comes next.
@@ -51,6 +53,7 @@ impl Actions {
                 Some("silent") => actions.silent = true,
                 Some("caller") => actions.caller = true,
                 Some("return") => actions.return_ = true,
+                Some("return_to") => actions.return_to = true,
                 Some("exception") => actions.exception = true,
                 Some("error") => actions.error = true,
                 Some("count") => actions.count = true,

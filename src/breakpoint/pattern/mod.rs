@@ -50,8 +50,8 @@ use path::Path;
 /// unary      = ( "!" | "-" ) unary | literal | name | "pid" | "tag" | "thread" | "<0." number ".0>"
 ///            | ( "starts_with" | "ends_with" | "contains" ) "(" guard "," guard ")" | "(" guard ")"
 ///
-/// action     = "message" | "silent" | "caller" | "return" | "exception" | "error" | "count"
-///            | "time"
+/// action     = "message" | "silent" | "caller" | "return" | "return_to" | "exception" | "error"
+///            | "count" | "time"
 ///            | ( "set" | "clear" ) "(" ( "call" | "silent" ) ")"
 /// ```
 ///
@@ -81,8 +81,9 @@ use path::Path;
 /// |---|---|
 /// | `message` | an event for the call; this is what is done if nothing is said |
 /// | `silent` | no event for the call; those of its end still come |
-/// | `caller` | the event says who called |
+/// | `caller` | the event of the call says where it came from; see [`Caller`](crate::trace::Caller) |
 /// | `return` | an event when the function returns, with the value |
+/// | `return_to` | an event when the function returns, that says where to; of an asynchronous one, where its future was made |
 /// | `exception` | an event when it panics |
 /// | `error` | an event when it returns an `Err`, with the value, in place of that of `return` |
 /// | `count` | the call is counted |

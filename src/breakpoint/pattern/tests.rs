@@ -74,8 +74,8 @@ fn actions() {
     assert_eq!(of("f"), Actions::default());
     assert_eq!(of("f do message"), Actions::default());
     assert_eq!(
-        of("f do caller, return,exception, error"),
-        Actions { caller: true, return_: true, exception: true, error: true, ..Actions::default() }
+        of("f do caller, return,exception, error, return_to"),
+        Actions { caller: true, return_: true, exception: true, error: true, return_to: true, ..Actions::default() }
     );
     assert_eq!(
         of("f(_) if pid == 3 do silent, count, set(call), clear( silent )"),

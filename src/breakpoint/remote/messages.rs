@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::breakpoint::{Count, Event, Info, Kind};
+use crate::breakpoint::object::Place;
+use crate::breakpoint::{Address, Caller, Count, Event, Info, Kind};
 use crate::recorder::control::protocol::Record;
 
 /// How many bytes of counts go into one message.
@@ -16,6 +17,7 @@ pub(super) fn event(event: &Event) -> Record {
         Kind::Call => "call",
         Kind::Return => "return",
         Kind::Error => "error",
+        Kind::ReturnTo => "return_to",
         Kind::Panic => "panic",
         Kind::Cancelled => "cancelled",
     };
@@ -29,11 +31,15 @@ pub(super) fn event(event: &Event) -> Record {
         .with("line", event.function.line);
     let record = with(record, "thread_name", Some(event.thread_name).filter(|name| !name.is_empty()));
     let record = with(record, "tag", event.tag.as_deref());
-    let text = (event.kind != Kind::Cancelled).then_some(&*event.text);
+    let text = (!matches!(event.kind, Kind::ReturnTo | Kind::Cancelled)).then_some(&*event.text);
     let record = with(record, "text", text);
     let record = with(record, "cut", event.text.is_cut().then_some(1));
-    let caller = event.caller.map(|caller| format!("{}:{}", caller.file(), caller.line()));
-    let record = with(record, "caller", caller);
+    let record = match event.caller {
+        Some(Caller::Address(Address { inside, returns_to })) => {
+            record.with("inside", Place::of(inside)).with("returns_to", Place::of(returns_to))
+        }
+        caller => with(record, "caller", caller),
+    };
     let record = with(record, "took", event.took.map(|took| took.as_nanos()));
     with(record, "polled", event.polled.map(|polled| polled.as_nanos()))
 }

@@ -5,7 +5,7 @@
 //!
 //! | `told` | what the record has |
 //! |---|---|
-//! | `call`, `return`, `error`, `panic`, `cancelled` | `time` (nanoseconds since 1970), `process`, `thread`, `thread_name`, `tag`, `function`, `file`, `line`, `text`, `cut`, `caller`, `took` and `polled` (nanoseconds); what does not apply is left out |
+//! | `call`, `return`, `error`, `return_to`, `panic`, `cancelled` | `time` (nanoseconds since 1970), `process`, `thread`, `thread_name`, `tag`, `function`, `file`, `line`, `text`, `cut`, `caller` or else `inside` and `returns_to` (see [`Address`](crate::trace::Address)), `took` and `polled` (nanoseconds); what does not apply is left out |
 //! | `counts` | `more`: whether a further message belongs to these counts; `at` (nanoseconds since 1970). The other records: `function`, `calls`, `time` (nanoseconds) |
 //! | `lost` | `dropped`, `limited`: events so far that nobody was told, since the client reads slowly or there were too many in a second |
 //! | `end` | `patterns`, `functions`, `events`, `dropped`, `limited`: nothing follows |

@@ -1,10 +1,14 @@
 //! How many forks lie between the first process and this one: what needs a thread that the child of a fork does not have
 //! belongs to the process that made it.
 
+mod locks;
+
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::thread_progress::os::after_fork_in_child;
+
+pub(crate) use locks::hold_across_forks;
 
 static FORKS: AtomicU64 = AtomicU64::new(0);
 

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Error;
+use crate::forks::hold_across_forks;
 
 const PLACES: usize = 256;
 const CHUNKS: usize = 512;
@@ -86,6 +87,7 @@ fn tables() -> MutexGuard<'static, Tables> {
 
 impl Counter {
     pub(super) fn new() -> Result<Counter, Error> {
+        hold_across_forks!(Tables, tables());
         let mut tables = tables();
         let place = match tables.free_places.pop() {
             Some(place) => place,

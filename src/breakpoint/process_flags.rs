@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Error;
 use super::pattern::{Actions, Flags};
+use crate::forks::hold_across_forks;
 use crate::process::{self, Pid, WORDS};
 
 /// One session's.
@@ -38,6 +39,7 @@ fn taken() -> MutexGuard<'static, [bool; WORDS]> {
 
 impl ProcessFlags {
     pub(super) fn new() -> Result<ProcessFlags, Error> {
+        hold_across_forks!([bool; WORDS], taken());
         static LAST: AtomicU32 = AtomicU32::new(0);
         let mut taken = taken();
         let place = taken.iter().position(|taken| !taken).ok_or(Error::TooManyFlagging { most: WORDS })?;

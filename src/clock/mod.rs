@@ -16,6 +16,8 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::forks::hold_across_forks;
+
 static CALIBRATION: Mutex<Option<Calibration>> = Mutex::new(None);
 
 /// Nothing panics under this lock. `std`'s always: loom's models do not measure.
@@ -39,6 +41,7 @@ pub(crate) fn now() -> u64 {
 
 /// Chooses the clock, and has its cycles measured from now on; before anything is timed by it.
 pub(crate) fn prepare() {
+    hold_across_forks!(Option<Calibration>, lock(&CALIBRATION));
     lock(&CALIBRATION).get_or_insert_with(Calibration::begin);
 }
 

@@ -7,6 +7,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::forks::hold_across_forks;
+
 static NUMBERS: Mutex<Numbers> = Mutex::new(Numbers { free: BTreeMap::new(), given: 0 });
 
 thread_local! {
@@ -58,6 +60,7 @@ struct Thread {
 
 impl Thread {
     fn begin() -> Thread {
+        hold_across_forks!(Numbers, lock());
         let mut numbers = lock();
         let (number, operations) = numbers.free.pop_first().unwrap_or_else(|| {
             numbers.given += 1;

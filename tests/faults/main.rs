@@ -1,4 +1,4 @@
-//! What the recorder bears: ring 4. With every other test at short length, at full length by `ci/faults`.
+//! What the recorder and traced functions bear: ring 4. With every other test at short length, at full length by `ci/faults`.
 #![cfg(target_os = "linux")]
 
 mod disk;
@@ -7,3 +7,4 @@ mod load;
 mod sessions;
 mod signals;
 mod support;
+mod traced;

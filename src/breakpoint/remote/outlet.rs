@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::breakpoint::Event;
-use crate::recorder::control::protocol::{Record, Reply, frame};
+use crate::recorder::control::protocol::{ProtocolError, Record, Reply, frame};
 
 use super::messages;
 
@@ -89,7 +89,8 @@ impl Outlet {
 impl Turn<'_> {
     /// Sends a message; whether it went out whole.
     pub(super) fn send(&mut self, message: Result<Vec<Record>, String>) -> bool {
-        let Ok(message) = frame(&Reply(message).to_string()) else { return false };
+        let too_long = |error: ProtocolError| frame(&Reply(Err(format!("the answer would be {error}"))).to_string());
+        let Ok(message) = frame(&Reply(message).to_string()).or_else(too_long) else { return false };
         if *self.is_open {
             *self.is_open = self.outlet.send(&message);
         }

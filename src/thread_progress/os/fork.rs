@@ -12,6 +12,22 @@ pub(crate) fn after_fork_in_child(handler: extern "C" fn()) -> io::Result<()> {
     }
 }
 
+/// Has each thread that forks from now on run `before`, and `after` when it has forked: in the parent and in the child.
+#[cfg(not(miri))]
+pub(crate) fn around_fork(before: extern "C" fn(), after: extern "C" fn()) -> io::Result<()> {
+    // SAFETY: the handlers are there as long as the program is.
+    match unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) } {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
+/// Miri does not fork.
+#[cfg(miri)]
+pub(crate) fn around_fork(_before: extern "C" fn(), _after: extern "C" fn()) -> io::Result<()> {
+    Ok(())
+}
+
 /// Miri does not fork.
 #[cfg(miri)]
 pub(crate) fn after_fork_in_child(_handler: extern "C" fn()) -> io::Result<()> {

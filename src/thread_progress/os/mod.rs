@@ -11,7 +11,7 @@ mod elsewhere;
 pub(crate) use elsewhere::{barrier, has_ended, register_barrier, thread_id, thread_name};
 
 mod fork;
-pub(crate) use fork::after_fork_in_child;
+pub(crate) use fork::{after_fork_in_child, around_fork};
 
 mod signals;
 pub(crate) use signals::without_signals;

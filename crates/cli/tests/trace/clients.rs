@@ -107,3 +107,18 @@ fn there_is_an_end_to_how_many() {
     drop(connections);
     wait_for_ends(&shop);
 }
+
+#[test]
+fn answers_that_are_too_long() {
+    let shop = Shop::open();
+    let text = "a".repeat(485);
+    // As many as two functions can have. An answer says more of each than the request.
+    let patterns = (0..64).flat_map(|_| [format!("trace::price(\"{text}\", _)"), format!("trace::pack(\"{text}\")")]);
+    let unknown = "a".repeat(65_500);
+    for patterns in [patterns.collect(), vec![unknown]] {
+        let request = Request::Trace(Wish { patterns, ..Wish::default() }.record());
+        let error = Connection::open(shop.child.id()).unwrap().request(&request).unwrap_err().to_string();
+        assert!(error.contains("the answer would be a message of 6"), "{error}");
+    }
+    wait_for_ends(&shop);
+}

@@ -1,0 +1,110 @@
+//! A program that is forked while functions are traced and settings come and go.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use dyntrace::traced;
+
+use super::{Watch, calls, counting, tracers};
+use crate::support::{inside_of, run, times};
+
+#[traced]
+fn forked(number: u32) -> u32 {
+    number.wrapping_mul(2)
+}
+
+#[traced]
+fn elsewhere(number: u32) -> u32 {
+    number
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+/// Runs `test` in a forked child, which has a minute for it; panics if it fails there.
+fn in_child(test: impl FnOnce()) {
+    // SAFETY: the child goes on on a copy of this thread, and takes no lock that another thread may have held but those of
+    // the allocator, which glibc brings through a fork; it leaves by `_exit`.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "{}", std::io::Error::last_os_error());
+    if child == 0 {
+        // SAFETY: plain system calls.
+        unsafe { libc::alarm(60) };
+        let failed = catch_unwind(AssertUnwindSafe(test)).is_err();
+        // SAFETY: as above.
+        unsafe { libc::_exit(failed.into()) };
+    }
+    let mut status = 0;
+    // SAFETY: the status is written to a variable that is there.
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0, "the child ended so (14: it hung)");
+}
+
+/// The parent's session is over here, and there can be others.
+fn traces_anew(parents: &Watch) {
+    assert_eq!(forked(7), 14);
+    assert!(parents.session.info().is_over);
+    assert!(block_on(parents.session.pattern("**::fork::forked")).is_err());
+    block_on(async {
+        let watch = Watch::on("**::fork::forked do return, count").await;
+        assert_eq!(thread::spawn(|| forked(8)).join().unwrap(), 16);
+        assert_eq!(forked(9), 18);
+        assert_eq!(calls(&watch.session), 2);
+        let (events, info) = watch.end().await;
+        let told: Vec<_> = events.iter().map(|event| event.text.to_string()).collect();
+        assert_eq!((told.join(" "), info.dropped), ("8 16 9 18".to_owned(), 0));
+    });
+}
+
+#[test]
+fn children_trace_anew() {
+    if inside_of().is_none() {
+        let place = tempfile::tempdir().unwrap();
+        // No other test shall fork or be forked here.
+        return run("traced::fork::children_trace_anew", place.path(), &[]);
+    }
+    let stop = &AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(move || (0..).take_while(|_| !stop.load(Ordering::Relaxed)).map(elsewhere).for_each(drop));
+        // Somebody is in the middle of a setting, of counting or of telling at each fork. No thread starts or ends meanwhile: where
+        // one did at the fork, the child cannot start any by the standard library.
+        let others = block_on(counting("**::fork::elsewhere do return, count, time"));
+        scope.spawn(move || {
+            while !stop.load(Ordering::Relaxed) {
+                others.counts();
+                // After some, there are no more to be had; the steps are the same.
+                let _ = block_on(others.pattern("**::fork::elsewhere do return"));
+            }
+        });
+        let _stop = AtEnd(stop);
+        let watch = block_on(Watch::on("**::fork::forked do return, count"));
+        let forks = times(20, 300);
+        for _ in 0..forks {
+            forked(1);
+            in_child(|| {
+                traces_anew(&watch);
+                // As above.
+                while tracers() > 0 {
+                    thread::yield_now();
+                }
+                in_child(|| traces_anew(&watch));
+                traces_anew(&watch);
+            });
+        }
+        assert_eq!(calls(&watch.session), forks as u64);
+        let (events, info) = block_on(watch.end());
+        assert_eq!(events.len() + info.dropped as usize, 2 * forks);
+    });
+}
+
+/// Ends the threads, also when the test fails.
+struct AtEnd<'a>(&'a AtomicBool);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,56 @@
+//! What traced functions bear, whoever calls them wherever, while settings come and go.
+
+mod deep;
+mod ends;
+mod fork;
+mod handlers;
+mod sessions;
+mod storm;
+
+use std::fs;
+use std::sync::mpsc::{Receiver, channel};
+
+use dyntrace::trace::{Event, Info, Limits, Session};
+
+/// A session with one pattern, and what its tracer was told.
+struct Watch {
+    session: Session,
+    events: Receiver<Event>,
+}
+
+impl Watch {
+    async fn on(pattern: &str) -> Watch {
+        let (send, events) = channel();
+        let tracer = move |event: &Event| {
+            let _ = send.send(event.clone());
+        };
+        let session = Session::start(Limits::default(), tracer).unwrap();
+        session.pattern(pattern).await.unwrap();
+        Watch { session, events }
+    }
+
+    /// What was told when all is told.
+    async fn end(self) -> (Vec<Event>, Info) {
+        let info = self.session.close().await;
+        (self.events.try_iter().collect(), info)
+    }
+}
+
+/// A session with one pattern, which tells nobody.
+async fn counting(pattern: &str) -> Session {
+    let session = Session::start(Limits::default(), |_| ()).unwrap();
+    session.pattern(pattern).await.unwrap();
+    session
+}
+
+/// How many calls were counted.
+fn calls(session: &Session) -> u64 {
+    session.counts().iter().map(|count| count.calls).sum()
+}
+
+/// How many threads of this program tell tracers.
+fn tracers() -> usize {
+    let tasks = fs::read_dir("/proc/self/task").unwrap();
+    let names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    names.filter(|name| name.starts_with("dyntrace-tracer")).count()
+}

@@ -6,6 +6,7 @@
 mod answers;
 mod beside;
 mod bpftrace;
+mod calls;
 mod drivers;
 mod dtrace;
 mod events;

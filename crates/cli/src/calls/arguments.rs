@@ -22,7 +22,7 @@ Examples:
 A path names functions: * is any text and ? one character of a segment, ** any number of
 segments. Arguments are literals, _ or names, which the guard behind if may compare; tag is the
 user tag, pid the process. Actions behind do are for one pattern: message, silent, caller,
-return, exception, error, count, time. dyntrace::trace::Pattern has the whole of it.
+return, return_to, exception, error, count, time. dyntrace::trace::Pattern has the whole of it.
 
 The program must let itself be controlled: by dyntrace::recorder::control(), or by
 DYNTRACE=control in its environment. Its functions are as before when this ends, however that
@@ -56,7 +56,11 @@ pub struct Arguments {
     /// Tell when functions return an Err, as such and not as a return
     #[arg(long)]
     error: bool,
-    /// Say who called, for functions that have the option caller of the attribute, or track_caller
+    /// Tell whom functions return to
+    #[arg(long)]
+    return_to: bool,
+    /// Say who called: as the stack, symbols and debug information tell it, or exactly, for functions that have the option caller of
+    /// the attribute
     #[arg(long)]
     caller: bool,
     /// Count the calls of each function, instead of telling them
@@ -101,6 +105,7 @@ impl Arguments {
     fn actions(&self) -> String {
         let actions = [
             (self.return_, "return"),
+            (self.return_to, "return_to"),
             (self.panic, "exception"),
             (self.error, "error"),
             (self.caller, "caller"),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::escape;
 
 /// What JSON has of an event: the name there, the name in the protocol, and whether it is a number.
-const FIELDS: [(&str, &str, bool); 13] = [
+const FIELDS: [(&str, &str, bool); 12] = [
     ("event", "told", false),
     ("time_ns", "time", true),
     ("process", "process", false),
@@ -19,39 +19,41 @@ const FIELDS: [(&str, &str, bool); 13] = [
     ("file", "file", false),
     ("line", "line", true),
     ("text", "text", false),
-    ("caller", "caller", false),
     ("took_ns", "took", true),
     ("polled_ns", "polled", true),
 ];
 
 /// The line of an event: `12:00:01.204311 [worker-2 <0.57.0> req-81] call   shop::price(Order { id: 7 }, 250)`.
-pub fn line(event: &Record, zone: &TimeZone) -> String {
+pub fn line(event: &Record, caller: Option<&str>, zone: &TimeZone) -> String {
     let get = |name: &str| event.get(name).map(escape::name).unwrap_or_default();
     let time = time_of_day(event.number("time").unwrap_or_default(), zone);
     let thread = event.get("thread_name").map_or_else(|| format!("thread-{}", get("thread")), escape::name);
     let tag = event.get("tag").map(|tag| format!(" {}", escape::name(tag))).unwrap_or_default();
     let cut = if event.get("cut").is_some() { "..." } else { "" };
     let (function, text) = (get("function"), get("text"));
-    let what = match get("told").as_str() {
+    let told = get("told");
+    let what = match told.as_str() {
         "call" => format!("call   {function}({text}{cut})"),
         "return" => format!("return {function} -> {text}{cut}"),
         "error" => format!("error  {function} -> {text}{cut}"),
         "panic" => format!("panic  {function}: {text}{cut}"),
         other => format!("{other} {function}"),
     };
-    let caller = event.get("caller").map(|caller| format!("  from {}", escape::name(caller))).unwrap_or_default();
+    let preposition = if told == "return_to" { "to" } else { "from" };
+    let caller = caller.map(|caller| format!("  {preposition} {}", escape::name(caller))).unwrap_or_default();
     let took = event.number("took").map(|took| format!("  {} us", took / 1000)).unwrap_or_default();
     let polled = event.number("polled").map(|polled| format!(", polled {} us", polled / 1000)).unwrap_or_default();
     format!("{time} [{thread} {}{tag}] {what}{caller}{took}{polled}", get("process"))
 }
 
 /// The object of an event.
-pub fn object(event: &Record) -> Value {
+pub fn object(event: &Record, caller: Option<String>) -> Value {
     let mut object = Map::new();
     for (name, told, is_number) in FIELDS {
         let value = if is_number { event.number(told).map(Value::from) } else { event.get(told).map(Value::from) };
         object.extend(value.map(|value| (name.to_owned(), value)));
     }
+    object.extend(caller.map(|caller| ("caller".to_owned(), caller.into())));
     if event.get("cut").is_some() {
         object.insert("cut".to_owned(), true.into());
     }
@@ -80,25 +82,32 @@ mod tests {
                 "told=call\ttag=req-81\ttext=7, \"a\x1b\"\tcaller=src/cart.rs:88",
                 "<0.57.0> req-81] call   shop::price(7, \"a\\x1b\")  from src/cart.rs:88",
             ),
+            ("told=return_to\tcaller=a at b:7\ttook=1", "<0.57.0>] return_to shop::price  to a at b:7  0 us"),
             ("told=return\ttext=Ok(1250)\ttook=29999", "<0.57.0>] return shop::price -> Ok(1250)  29 us"),
             ("told=error\ttext=Err(0)\ttook=1999", "<0.57.0>] error  shop::price -> Err(0)  1 us"),
             ("told=panic\ttext=no\tcut=1\ttook=1", "<0.57.0>] panic  shop::price: no...  0 us"),
             ("told=cancelled\ttook=5000\tpolled=2000", "<0.57.0>] cancelled shop::price  5 us, polled 2 us"),
         ] {
-            assert_eq!(line(&event(text), &TimeZone::UTC), format!("10:00:01.204311 [thread-2 {expected}"));
+            let event = event(text);
+            assert_eq!(
+                line(&event, event.get("caller"), &TimeZone::UTC),
+                format!("10:00:01.204311 [thread-2 {expected}")
+            );
         }
     }
 
     #[test]
     fn threads_by_their_names_at_the_time_of_here() {
         let zone = TimeZone::fixed(jiff::tz::offset(-12));
-        let line = line(&event("told=call\ttext=\tthread_name=worker\\n2"), &zone);
+        let line = line(&event("told=call\ttext=\tthread_name=worker\\n2"), None, &zone);
         assert_eq!(line, "22:00:01.204311 [worker\\x0a2 <0.57.0>] call   shop::price()");
     }
 
     #[test]
     fn objects_have_what_is_known() {
-        let object = object(&event("told=return\ttext=\ttook=5\tcut=1\tthread_name=worker-2"));
+        let event = event("told=return\ttext=\ttook=5\tcut=1\tthread_name=worker-2");
+        let object = object(&event, Some("src/cart.rs:88".to_owned()));
+        assert_eq!(object["caller"], "src/cart.rs:88");
         assert_eq!((&object["event"], &object["took_ns"], &object["cut"]), (&"return".into(), &5.into(), &true.into()));
         assert_eq!((&object["line"], &object["text"]), (&7.into(), &"".into()));
         assert_eq!((&object["thread"], &object["thread_name"]), (&2.into(), &"worker-2".into()));

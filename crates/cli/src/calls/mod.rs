@@ -1,6 +1,7 @@
 //! `dyntrace trace`: calls of functions of a running process.
 
 mod arguments;
+mod caller;
 mod event;
 mod output;
 mod table;
@@ -34,7 +35,7 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     })?;
     let functions: u64 = set.iter().filter_map(|pattern| pattern.number("functions")).sum();
     anstream::eprintln!("{} traced; an interrupt ends it", count(functions, "function"));
-    let mut output = Output::new(io::stdout().lock(), height_of_terminal, arguments.json);
+    let mut output = Output::new(io::stdout().lock(), height_of_terminal, arguments.json, arguments.pid);
     output.each_interval(arguments.interval.is_some());
     let mut events: u64 = 0;
     let end = loop {

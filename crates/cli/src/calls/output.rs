@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use dyntrace::recorder::control::protocol::Record;
 use jiff::tz::TimeZone;
 
+use super::caller::Callers;
 use super::event;
 use super::table::Table;
 
@@ -20,6 +21,7 @@ pub struct Output<W> {
     height: fn() -> Option<usize>,
     json: bool,
     zone: TimeZone,
+    callers: Callers,
     /// Whether each telling of counts is for an interval of its own.
     intervals: bool,
     counts: Option<Table>,
@@ -29,8 +31,9 @@ pub struct Output<W> {
 
 impl<W: Write> Output<W> {
     /// Nothing was shown yet.
-    pub fn new(to: W, height: fn() -> Option<usize>, json: bool) -> Output<W> {
-        Output { to, height, json, zone: TimeZone::system(), intervals: false, counts: None, drawn: 0 }
+    pub fn new(to: W, height: fn() -> Option<usize>, json: bool, pid: u32) -> Output<W> {
+        let (zone, callers) = (TimeZone::system(), Callers::of(pid));
+        Output { to, height, json, zone, callers, intervals: false, counts: None, drawn: 0 }
     }
 
     /// Whether each telling of counts is shown as it comes, for an interval of its own.
@@ -40,7 +43,11 @@ impl<W: Write> Output<W> {
 
     /// Shows an event.
     pub fn event(&mut self, record: &Record) -> io::Result<()> {
-        let line = if self.json { event::object(record).to_string() } else { event::line(record, &self.zone) };
+        let caller = self.callers.of_event(record);
+        let line = match self.json {
+            true => event::object(record, caller).to_string(),
+            false => event::line(record, caller.as_deref(), &self.zone),
+        };
         self.clear()?;
         writeln!(self.to, "{line}")
     }
@@ -115,7 +122,7 @@ mod tests {
 
     /// What is written when functions are counted twice, there is something else to say between, and all ends.
     fn shown(height: fn() -> Option<usize>, functions: usize) -> String {
-        let mut output = Output::new(Vec::new(), height, false);
+        let mut output = Output::new(Vec::new(), height, false, 0);
         for _ in 0..2 {
             output.counts(&records(functions)).unwrap();
         }
@@ -152,7 +159,7 @@ mod tests {
 
     #[test]
     fn events_are_no_part_of_the_table() {
-        let mut output = Output::new(Vec::new(), || Some(24), true);
+        let mut output = Output::new(Vec::new(), || Some(24), true, 0);
         output.event(&Record::default().with("told", "call")).unwrap();
         output.counts(&records(1)).unwrap();
         output.end().unwrap();

@@ -103,6 +103,19 @@ fn panics_callers_and_several_patterns() {
     assert!(events[1]["took_ns"].is_u64() && events[1]["time_ns"].is_u64(), "{out}");
 }
 
+/// Without debug information there are no lines, and where functions are inlined it is said that more cannot be told.
+#[test]
+fn callers_are_found_in_the_program() {
+    let mut shop = Shop::open();
+    let trace = shop.trace(&["**::price(_, 250)", "--caller", "--return-to"]);
+    shop.sell(0);
+    let (status, out, last) = trace.interrupt();
+    assert_eq!((status, last.as_str()), (0, "1 pattern removed, 2 events, 0 dropped"));
+    let (call, return_to) = out.split_once('\n').unwrap();
+    assert!(call.contains("trace::price(Order { id: 7 }, 250)  from trace::role"), "{out}");
+    assert!(return_to.contains("return_to trace::price  to trace::role"), "{out}");
+}
+
 #[test]
 fn counts_and_times() {
     let mut shop = Shop::open();

@@ -1,0 +1,235 @@
+//! Who called, from addresses: by the debug information and the symbols of the files that the traced process runs.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use addr2line::{Loader, demangle_auto};
+use dyntrace::recorder::control::protocol::Record;
+
+/// What is known of the callers in one process.
+pub struct Callers {
+    pid: u32,
+    /// Those that cannot be read, too.
+    files: HashMap<String, Option<Loader>>,
+    /// By what was told of a call.
+    texts: HashMap<(String, String), String>,
+}
+
+impl Callers {
+    /// Nothing was looked up yet.
+    pub fn of(pid: u32) -> Callers {
+        Callers { pid, files: HashMap::new(), texts: HashMap::new() }
+    }
+
+    /// Where the call of this event came from or returns to, if it says that.
+    pub fn of_event(&mut self, event: &Record) -> Option<String> {
+        if let Some(caller) = event.get("caller") {
+            return Some(caller.to_owned());
+        }
+        let told = (event.get("inside")?.to_owned(), event.get("returns_to")?.to_owned());
+        if let Some(text) = self.texts.get(&told) {
+            return Some(text.clone());
+        }
+        let text = caller(event.get("function")?, &self.code(&told.0), &self.code(&told.1));
+        self.texts.insert(told, text.clone());
+        Some(text)
+    }
+
+    /// What is at `place`, which is `FILE+0xADDRESS`, and behind a call.
+    fn code(&mut self, place: &str) -> Code {
+        let found = place.rsplit_once("+0x").and_then(|(file, address)| {
+            let address = u64::from_str_radix(address, 16).ok()?.checked_sub(1)?;
+            let pid = self.pid;
+            let loader = self.files.entry(file.to_owned()).or_insert_with(|| Loader::new(readable(pid, file)).ok());
+            Some(look_up(loader.as_ref()?, address))
+        });
+        let (functions, are_all) = found.unwrap_or_default();
+        Code { place: place.to_owned(), functions, are_all }
+    }
+}
+
+/// The same file where this process sees it.
+fn readable(pid: u32, file: &str) -> PathBuf {
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    let program = process.join("exe");
+    if fs::read_link(&program).is_ok_and(|path| path == Path::new(file)) {
+        return program;
+    }
+    let there = process.join("root").join(file.trim_start_matches('/'));
+    // When the process has ended there is only the path.
+    if there.exists() { there } else { file.into() }
+}
+
+/// The functions at an address, the innermost first; and whether those are there that are inlined.
+fn look_up(loader: &Loader, address: u64) -> (Vec<Function>, bool) {
+    let mut functions = Vec::new();
+    if let Ok(mut frames) = loader.find_frames(address) {
+        while let Ok(Some(frame)) = frames.next() {
+            let Some(name) = frame.function.as_ref().and_then(|name| Some(name.demangle().ok()?.into_owned())) else {
+                continue;
+            };
+            let location = frame.location.as_ref();
+            let at = location.and_then(|location| Some(format!("{}:{}", location.file?, location.line?)));
+            functions.push(Function { name: without_closures(&name).to_owned(), at });
+        }
+    }
+    let are_all = !functions.is_empty();
+    // Symbols have whole paths; debug information that is for lines only has none.
+    if let Some(symbol) = loader.find_symbol(address) {
+        let name = without_closures(&demangle_auto(symbol.into(), None)).to_owned();
+        match functions.last_mut() {
+            Some(last) => last.name = name,
+            None => functions.push(Function { name, at: None }),
+        }
+    }
+    (functions, are_all)
+}
+
+/// A place in machine code.
+struct Code {
+    place: String,
+    /// The functions there: the first is inlined into the second, and so on, and the last into none.
+    functions: Vec<Function>,
+    /// Else only the last one is known.
+    are_all: bool,
+}
+
+struct Function {
+    name: String,
+    /// File and line.
+    at: Option<String>,
+}
+
+impl Function {
+    /// Whether it stands between a traced function and its body while that is traced.
+    fn is_in_between(&self) -> bool {
+        self.at.as_ref().is_some_and(|at| at.starts_with("/rustc/") || at.contains("src/breakpoint/hit.rs:"))
+    }
+}
+
+impl Code {
+    /// As the caller: the function there with this number.
+    fn shown(&self, number: usize) -> String {
+        let Some(function) = self.functions.get(number) else { return self.place.clone() };
+        let name = &function.name;
+        if !self.are_all {
+            return format!("{name} (or what is inlined into it: there is no debug information)");
+        }
+        let at = function.at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
+        let into = self.functions[number + 1..].iter().rfind(|function| !function.is_in_between());
+        let into = into.map(|into| format!(" (inlined into {})", into.name)).unwrap_or_default();
+        format!("{name}{at}{into}")
+    }
+}
+
+/// The caller of the function `traced`, whose code is `inside` and returns to `behind`.
+fn caller(traced: &str, inside: &Code, behind: &Code) -> String {
+    let traced = last(traced);
+    let at = inside.functions.iter().position(|function| last(&function.name) == traced);
+    match (&*inside.functions, at) {
+        ([], _) => format!("{} through {}", behind.place, inside.place),
+        ([only], None) if !inside.are_all => {
+            format!("{} ({traced} is inlined into it: there is no debug information)", only.name)
+        }
+        // Whatever its name is there, it comes first.
+        (functions, at) => match at.unwrap_or(0) + 1 {
+            last if last == functions.len() => behind.shown(0),
+            caller => inside.shown(caller),
+        },
+    }
+}
+
+/// A closure is part of the function that it is written in.
+fn without_closures(mut name: &str) -> &str {
+    let is_closure = |last: &str| last.trim_start_matches('{').starts_with("closure") && last.ends_with('}');
+    while let Some((function, _)) = name.rsplit_once("::{").filter(|(_, last)| is_closure(last)) {
+        name = function;
+    }
+    name
+}
+
+/// The function of a path, without its parameters.
+fn last(path: &str) -> &str {
+    let path = path.split("::<").next().unwrap_or(path);
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(functions: &[(&str, &str)], are_all: bool) -> Code {
+        let function = |(name, at): &(&str, &str)| Function {
+            name: (*name).to_owned(),
+            at: Some((*at).to_owned()).filter(|at| !at.is_empty()),
+        };
+        Code { place: "/bin/shop+0x7".to_owned(), functions: functions.iter().map(function).collect(), are_all }
+    }
+
+    #[test]
+    fn the_caller_is_where_the_compiler_has_put_it() {
+        let (alone, order) = (("shop::price", "cart.rs:7"), ("shop::order", "cart.rs:88"));
+        let behind = || code(&[order, ("shop::main", "main.rs:3")], true);
+        for (inside, behind, expected) in [
+            (code(&[alone], true), code(&[order], true), "shop::order at cart.rs:88"),
+            (code(&[alone], true), behind(), "shop::order at cart.rs:88 (inlined into shop::main)"),
+            (code(&[alone, order], true), code(&[], false), "shop::order at cart.rs:88"),
+            (
+                code(&[alone, order, ("do_call", "/rustc/1/std/panicking.rs:5")], true),
+                code(&[], false),
+                "shop::order at cart.rs:88",
+            ),
+            (
+                code(&[("drop_in_place", "/rustc/1/core/ptr.rs:5"), alone, order], true),
+                behind(),
+                "shop::order at cart.rs:88",
+            ),
+            (code(&[("written otherwise", ""), order], true), behind(), "shop::order at cart.rs:88"),
+            (code(&[alone], true), code(&[], false), "/bin/shop+0x7"),
+            (code(&[], false), behind(), "/bin/shop+0x7 through /bin/shop+0x7"),
+        ] {
+            assert_eq!(caller("shop::price", &inside, &behind), expected);
+        }
+    }
+
+    #[test]
+    fn what_symbols_cannot_tell_is_said() {
+        let behind = code(&[("shop::order", "")], false);
+        for name in ["shop::price", "<shop::Cart as shop::Priced>::price", "shop::price::<shop::Cart>"] {
+            let text = caller("shop::Cart::price", &code(&[(name, "")], false), &behind);
+            assert_eq!(text, "shop::order (or what is inlined into it: there is no debug information)");
+        }
+        let text = caller("shop::price", &code(&[("shop::main", "")], false), &behind);
+        assert_eq!(text, "shop::main (price is inlined into it: there is no debug information)");
+    }
+
+    #[test]
+    fn closures_belong_to_their_functions() {
+        for name in ["a::b", "a::b::{{closure}}", "a::b::{{closure}}::{{closure}}", "a::b::{closure#0}::{closure#1}"] {
+            assert_eq!(without_closures(name), "a::b");
+        }
+        for name in ["<a::{impl#0} as b>::c", "<a::b::{closure#0} as c>::d"] {
+            assert_eq!(without_closures(name), name);
+        }
+    }
+
+    #[inline(never)]
+    fn found(number: u32) -> u32 {
+        std::hint::black_box(number) + 1
+    }
+
+    #[test]
+    fn functions_of_this_program() {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+        let begin = maps.lines().find(|line| line.ends_with(&program)).unwrap().split('-').next().unwrap();
+        let address = found as fn(u32) -> u32 as usize - usize::from_str_radix(begin, 16).unwrap();
+        let mut callers = Callers::of(std::process::id());
+        // As if the first instruction was a call.
+        let code = callers.code(&format!("{program}+{:#x}", address + 1));
+        assert!(code.functions.last().unwrap().name.ends_with("::caller::tests::found"), "{}", code.shown(0));
+        assert!(callers.code("/nowhere+0x8").functions.is_empty() && callers.code("x").functions.is_empty());
+        assert_eq!(found(1), 2);
+    }
+}

@@ -6,16 +6,14 @@
 
 use std::cell::Cell;
 use std::mem;
-use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Error;
 use crate::forks::hold_across_forks;
 
-const PLACES: usize = 256;
-const CHUNKS: usize = 512;
-const MOST: u32 = (CHUNKS * PLACES) as u32;
+/// A power of two: a remainder by it spares a check.
+const MOST: usize = 1 << 17;
 
 /// The counts of one function for one pattern.
 #[derive(Debug)]
@@ -27,7 +25,7 @@ pub(super) struct Counter {
 
 /// Where each thread's table has the counts of one counter, as long as that lives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place(u32);
+pub(super) struct Place(usize);
 
 /// Calls, and cycles of the [clock](crate::clock).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,19 +34,13 @@ pub(super) struct Counts {
     pub(super) time: u64,
 }
 
-#[derive(Default)]
-struct Cells {
+pub(super) struct Cells {
     calls: AtomicU64,
     time: AtomicU64,
 }
 
-type Chunk = [Cells; PLACES];
-
-/// One thread's.
-struct Table {
-    /// Null, or a chunk that is never freed.
-    chunks: [AtomicPtr<Chunk>; CHUNKS],
-}
+/// One thread's: two megabytes of addresses, and of memory what was counted in.
+pub(super) type Table = [Cells; MOST];
 
 struct Tables {
     all: Vec<&'static Table>,
@@ -56,14 +48,14 @@ struct Tables {
     free: Vec<&'static Table>,
     /// Places that are no counter's any more.
     free_places: Vec<Place>,
-    places: u32,
+    places: usize,
 }
 
 static TABLES: Mutex<Tables> =
     Mutex::new(Tables { all: Vec::new(), free: Vec::new(), free_places: Vec::new(), places: 0 });
 
 /// For threads whose own is given back already: in destructors of thread-local values.
-static OF_ALL: Table = Table::new();
+static OF_ALL: Table = [const { Cells { calls: AtomicU64::new(0), time: AtomicU64::new(0) } }; MOST];
 
 thread_local! {
     static OWN: Cell<Option<&'static Table>> = const { Cell::new(None) };
@@ -91,7 +83,7 @@ impl Counter {
         let mut tables = tables();
         let place = match tables.free_places.pop() {
             Some(place) => place,
-            None if tables.places == MOST => return Err(Error::TooManyCounters { most: MOST as usize }),
+            None if tables.places == MOST => return Err(Error::TooManyCounters { most: MOST }),
             None => {
                 tables.places += 1;
                 Place(tables.places - 1)
@@ -131,40 +123,49 @@ impl Counts {
 }
 
 impl Place {
-    /// Chunk, and place in it. The remainder spares a check.
-    #[inline]
-    fn in_chunk(self) -> (usize, usize) {
-        let place = self.0 as usize;
-        (place / PLACES % CHUNKS, place % PLACES)
+    #[inline(always)]
+    fn of(self, table: &Table) -> &Cells {
+        &table[self.0 % MOST]
     }
 
     /// One call more.
     #[inline]
     pub(super) fn count(self) {
-        match OWN.get().and_then(|table| table.cells(self)) {
-            Some(cells) => add(&cells.calls, 1),
+        self.count_in(own());
+    }
+
+    /// One call more, where the current thread's [own] table was looked up already.
+    #[inline(always)]
+    pub(super) fn count_in(self, own: Option<&Table>) {
+        match own {
+            Some(table) => add(&self.of(table).calls, 1),
             None => self.add_first(1, 0),
         }
     }
 
     /// The time of one of the calls that were counted.
+    #[inline]
     pub(super) fn add_time(self, time: u64) {
-        match OWN.get().and_then(|table| table.cells(self)) {
-            Some(cells) => add(&cells.time, time),
+        match OWN.get() {
+            Some(table) => add(&self.of(table).time, time),
             None => self.add_first(0, time),
         }
     }
 
-    /// In a table that this thread has not got yet, or has no more; or without such cells.
+    /// In a table that this thread has not got yet, or has no more.
     #[cold]
+    #[inline(never)]
     fn add_first(self, calls: u64, time: u64) {
-        let cells = match own_table() {
-            Some(table) => table.make_cells(self),
-            None => OF_ALL.make_cells(self),
-        };
+        let cells = self.of(own_table().unwrap_or(&OF_ALL));
         cells.calls.fetch_add(calls, Ordering::Relaxed);
         cells.time.fetch_add(time, Ordering::Relaxed);
     }
+}
+
+/// The current thread's, if it has counted before.
+#[inline(always)]
+pub(super) fn own() -> Option<&'static Table> {
+    OWN.get()
 }
 
 /// A signal handler that adds in between is lost; on x86 there is no between, as the compiler makes one instruction of it.
@@ -187,7 +188,9 @@ fn own_table() -> Option<&'static Table> {
     GIVE_BACK.try_with(|_| ()).ok()?;
     let mut tables = tables();
     let table = tables.free.pop().unwrap_or_else(|| {
-        let table: &'static Table = Box::leak(Box::new(Table::new()));
+        // SAFETY: zero is a value of every number.
+        let table = unsafe { Box::<Table>::new_zeroed().assume_init() };
+        let table: &'static Table = Box::leak(table);
         tables.all.push(table);
         table
     });
@@ -198,38 +201,10 @@ fn own_table() -> Option<&'static Table> {
 
 impl Tables {
     fn sum(&self, place: Place) -> Counts {
-        let all = self.all.iter().copied().chain([&OF_ALL]).filter_map(|table| table.cells(place));
+        let all = self.all.iter().copied().chain([&OF_ALL]).map(|table| place.of(table));
         all.fold(Counts::default(), |sum, cells| Counts {
             calls: sum.calls.wrapping_add(cells.calls.load(Ordering::Relaxed)),
             time: sum.time.wrapping_add(cells.time.load(Ordering::Relaxed)),
         })
-    }
-}
-
-impl Table {
-    const fn new() -> Table {
-        Table { chunks: [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS] }
-    }
-
-    #[inline]
-    fn cells(&self, place: Place) -> Option<&Cells> {
-        let (chunk, cell) = place.in_chunk();
-        // Acquire: with `make_cells`.
-        let chunk = self.chunks[chunk].load(Ordering::Acquire);
-        // SAFETY: null, or a chunk that `make_cells` leaked; changed behind shared references only.
-        unsafe { chunk.as_ref() }.map(|chunk| &chunk[cell])
-    }
-
-    fn make_cells(&self, place: Place) -> &Cells {
-        let chunk = &self.chunks[place.in_chunk().0];
-        if chunk.load(Ordering::Acquire).is_null() {
-            let new = Box::into_raw(Box::new(std::array::from_fn::<Cells, PLACES, _>(|_| Cells::default())));
-            // Release: who finds the chunk finds it made.
-            if chunk.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire).is_err() {
-                // SAFETY: leaked above, and nobody has seen it.
-                drop(unsafe { Box::from_raw(new) });
-            }
-        }
-        self.cells(place).expect("made above")
     }
 }

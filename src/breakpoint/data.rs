@@ -90,33 +90,18 @@ pub(super) struct Entry {
 
 /// One generation of one breakpoint.
 pub(super) struct BpData {
+    /// If all that is to be done is this, there is no need to look at the entries.
+    pub(super) quick: Option<Quick>,
     pub(super) entries: Vec<Entry>,
     /// The places of those of their counters that count every call.
     pub(super) counts: Vec<Place>,
-    /// Where nobody wants to know more of a call than when it was and how long it took.
-    pub(super) plain: Option<Times>,
 }
 
-/// Places where the time of a call is added.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Times {
-    places: [Place; Times::MOST],
-    count: u8,
-}
-
-impl Times {
-    /// So few that a call can have them with it.
-    const MOST: usize = 4;
-
-    fn new(times: &[Place]) -> Option<Times> {
-        let mut places = [Place::default(); Times::MOST];
-        places.get_mut(..times.len())?.copy_from_slice(times);
-        Some(Times { places, count: times.len() as u8 })
-    }
-
-    pub(super) fn places(&self) -> &[Place] {
-        &self.places[..usize::from(self.count)]
-    }
+/// What one pattern wants that is about every call, and of a call no more than that it was, or how long it took.
+#[derive(Clone, Copy)]
+pub(super) struct Quick {
+    pub(super) place: Place,
+    pub(super) is_timed: bool,
 }
 
 impl BpData {
@@ -127,12 +112,11 @@ impl BpData {
     pub(super) fn new(entries: Vec<Entry>) -> Option<Arc<BpData>> {
         let counting = entries.iter().filter(|entry| entry.takes_all).filter_map(|entry| entry.counter.as_ref());
         let counts = counting.map(|counter| counter.place()).collect();
-        let are_plain =
-            entries.iter().all(|entry| entry.takes_all && entry.flags.are_among(Flags::COUNT | Flags::TIME));
-        let timing = entries.iter().filter(|entry| entry.flags.contains(Flags::TIME));
-        let times: Vec<_> = timing.filter_map(|entry| Some(entry.counter.as_ref()?.place())).collect();
-        let plain = Times::new(&times).filter(|_| are_plain);
-        (!entries.is_empty()).then(|| Arc::new(BpData { entries, counts, plain }))
+        let quick = match &entries[..] {
+            [entry] => entry.quick(),
+            _ => None,
+        };
+        (!entries.is_empty()).then(|| Arc::new(BpData { quick, entries, counts }))
     }
 }
 
@@ -144,6 +128,12 @@ impl Entry {
         let mut entry = Entry { session, pattern, flags, takes_all, is_everybodys, whose, counter };
         entry.restrict();
         entry
+    }
+
+    fn quick(&self) -> Option<Quick> {
+        let place = self.counter.as_ref().filter(|_| self.takes_all)?.place();
+        let is_timed = self.flags.contains(Flags::TIME);
+        self.flags.are_among(Flags::COUNT | Flags::TIME).then_some(Quick { place, is_timed })
     }
 
     /// For the calls of whom the session is about from now on.

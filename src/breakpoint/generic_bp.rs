@@ -41,7 +41,7 @@ pub(super) fn with_active<R>(site: &Site, read: impl FnOnce(&Arc<BpData>) -> R) 
     // SAFETY: published as a whole; taken out of the word before it is freed, with a wait between for who is pinned (10).
     let bp = unsafe { bp.as_ref() }?;
     // Relaxed: the waits of steps 4 and 8 keep the order.
-    bp.generations[ACTIVE.load(Ordering::Relaxed)].with(|generation| {
+    bp.generations[ACTIVE.load(Ordering::Relaxed) & 1].with(|generation| {
         // SAFETY: while this thread is pinned, nobody writes the generation that it has found active (8).
         unsafe { &*generation }.as_ref().map(read)
     })

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::caller::Origin;
-use super::data::{BpData, Entry, Flags, Times};
+use super::counters::{self, Place};
+use super::data::{BpData, Entry, Flags, Quick};
 use super::event::Kind;
 use super::generic_bp::with_active;
 use super::pattern::Call;
@@ -53,16 +54,12 @@ pub struct Hit {
 #[inline(never)]
 #[doc(hidden)]
 pub fn hit<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Value<'_>, site: &'static Site) -> R {
-    let begun = begin(site, |data| match data.plain {
-        Some(times) => (!times.places().is_empty() && !is_busy()).then_some(Begun::Timed(times)),
-        None => look(data).map(Begun::Traced),
-    });
-    // Its address says where on the stack the call is.
-    let place = 0;
-    match begun {
+    match begin(site) {
         None => body(None),
-        Some(Begun::Timed(times)) => timed(body, times),
+        Some(Begun::Timed(place)) => timed(body, place),
         Some(Begun::Traced(data)) => {
+            // Its address says where on the stack the call is.
+            let place = 0;
             looked_at(body, value, Hit::new(site, data, Origin::Stack(Mark::in_callee(&place))))
         }
     }
@@ -70,26 +67,25 @@ pub fn hit<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Va
 
 /// What is to be done about a call beyond counting it.
 enum Begun {
-    Timed(Times),
+    Timed(Place),
     Traced(Arc<BpData>),
 }
 
 #[inline(never)]
-fn timed<R>(body: impl FnOnce(Option<&mut Hit>) -> R, times: Times) -> R {
-    let _timer = Timer { began: clock::now(), times };
+fn timed<R>(body: impl FnOnce(Option<&mut Hit>) -> R, place: Place) -> R {
+    let _timer = Timer { began: clock::now(), place };
     body(None)
 }
 
 /// Measures until it is dropped.
 struct Timer {
     began: u64,
-    times: Times,
+    place: Place,
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        let took = clock::now().saturating_sub(self.began);
-        self.times.places().iter().for_each(|place| place.add_time(took));
+        self.place.add_time(clock::now().saturating_sub(self.began));
     }
 }
 
@@ -109,21 +105,26 @@ fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> 
     }
 }
 
-/// Counts the call, and finds out by `look` what else is to be done about it: by what the breakpoint does now.
+/// Counts the call, and finds out what else is to be done about it: by what the breakpoint does now.
 ///
-/// Only what is quick: no code of others runs while the thread is pinned.
-#[inline(always)]
-fn begin<R>(site: &'static Site, look: impl FnOnce(&Arc<BpData>) -> Option<R>) -> Option<R> {
-    with_active(site, |data| {
-        data.counts.iter().for_each(|place| place.count());
-        look(data)
+/// Only what is quick: no code of others runs while the thread is pinned. What it answers fits in two registers.
+#[inline(never)]
+fn begin(site: &'static Site) -> Option<Begun> {
+    // Looked up behind the pin it would cost more: for the compiler that is a call, around which registers are saved.
+    let table = counters::own();
+    with_active(site, |data| match data.quick {
+        Some(Quick { place, is_timed }) => {
+            place.count_in(table);
+            is_timed.then_some(Begun::Timed(place))
+        }
+        None => look(data).map(Begun::Traced),
     })?
 }
 
-/// What the breakpoint does, if the call has to be looked at. Out of line, so that who only counts saves no registers.
-#[cold]
+/// Counts the call, and answers with what the breakpoint does if the call has to be looked at.
 #[inline(never)]
 fn look(data: &Arc<BpData>) -> Option<Arc<BpData>> {
+    data.counts.iter().for_each(|place| place.count());
     (!is_busy() && data.entries.iter().any(Entry::may_take)).then(|| Arc::clone(data))
 }
 
@@ -138,7 +139,7 @@ impl Hit {
 
     /// `None` if the call has not to be looked at.
     pub(super) fn begin(site: &'static Site, origin: Origin) -> Option<Hit> {
-        Some(Hit::new(site, begin(site, look)?, origin))
+        Some(Hit::new(site, with_active(site, look)??, origin))
     }
 
     /// Tells of the call, and finds out who wants its end.

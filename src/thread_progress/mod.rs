@@ -23,11 +23,13 @@
 //!
 //! 1. Load the word, store it with nest + 1.
 //! 2. Keep what follows behind that store: a barrier, or only the compiler's where step 4 can supply the processor's.
-//! 3. At the end: load the word, store it with nest - 1, and completions + 1 if that makes nest zero. The store
-//!    *releases* what was done inside.
+//! 3. At the end: store what was loaded, with completions + 1 if nest was zero. The store *releases* what was done inside.
+//!    The word is not loaded again: a load waits for the store before it, and that wait would be most of what a pin costs.
+//!    Pins end in the opposite order of their beginnings, and a handler's within the code it interrupts; so nest is at the
+//!    end what it was at the beginning.
 //!
-//! A signal handler that pins and unpins between a load and a store leaves nest as it found it, so the store that it
-//! delayed is right about nest. It may set completions back to what was loaded. That is harmless: while a pin lives,
+//! A signal handler that pins and unpins between the load and the store of step 1 leaves nest as it found it, so the store that
+//! it delayed is right about nest. It may set completions back to what was loaded. That is harmless: while a pin lives,
 //! every load of its thread sees nest above zero, so no store changes completions. Whoever saw the word pinned and sees
 //! nest zero or other completions later, knows that the pin that it saw is over; who sees the old number again waits
 //! once more, for a pin of the interrupted code, and each of those that ends adds one.
@@ -126,7 +128,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, compiler_fence};
 
 use self::block::Blocks;
-use self::record::Record;
+use self::record::{Record, Word};
 use self::registry::Registry;
 use crate::sync::atomic::{AtomicPtr, Ordering, fence};
 use crate::sync::{global, per_thread};
@@ -146,32 +148,35 @@ static EXPEDITED: AtomicBool = AtomicBool::new(false);
 #[must_use = "the thread is unpinned when this is dropped"]
 pub(crate) struct Pin {
     record: &'static Record,
+    /// What step 3 stores.
+    after: Word,
     /// Only the record's thread may write it.
     not_send: PhantomData<*const ()>,
 }
 
 /// Pins the current thread. `None` when there was no memory for its record: then nothing may be read that a wait guards.
 ///
-/// Safe in a signal handler: takes no lock and nothing from the heap, leaves `errno` alone. Pins nest.
+/// Safe in a signal handler: takes no lock and nothing from the heap, leaves `errno` alone. Pins nest: of two, the one that
+/// began first is dropped last.
 #[inline]
 pub(crate) fn pin() -> Option<Pin> {
     let record = match OWN.with(Cell::get) {
         Some(record) => record,
         None => claim()?,
     };
-    record.enter(); // 1
+    let after = record.enter(); // 1
     if EXPEDITED.load(Ordering::Relaxed) {
         compiler_fence(Ordering::SeqCst); // 2: its partner is the barrier of step 4
     } else {
         fence(Ordering::SeqCst); // 2: its partner is the fence of step 4
     }
-    Some(Pin { record, not_send: PhantomData })
+    Some(Pin { record, after, not_send: PhantomData })
 }
 
 impl Drop for Pin {
     #[inline]
     fn drop(&mut self) {
-        self.record.leave(); // 3
+        self.record.leave(self.after); // 3
     }
 }
 

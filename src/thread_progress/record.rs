@@ -57,11 +57,10 @@ impl Word {
         Word(self.0 + 1)
     }
 
+    /// What a pin that begins now leaves behind when it ends.
     #[inline]
-    pub(super) fn left(self) -> Word {
-        debug_assert!(self.is_pinned(), "no pin to leave");
-        let word = Word(self.0 - 1);
-        if word.is_pinned() { word } else { Word(word.0.wrapping_add(COMPLETION)) }
+    pub(super) fn after_pin(self) -> Word {
+        if self.is_pinned() { self } else { Word(self.0.wrapping_add(COMPLETION)) }
     }
 }
 
@@ -83,14 +82,18 @@ impl Record {
         self.word.store(word.0, Ordering::Release);
     }
 
+    /// Begins a pin, and says what to end it with.
     #[inline]
-    pub(super) fn enter(&self) {
-        self.set_word(self.own_word().entered());
+    pub(super) fn enter(&self) -> Word {
+        let before = self.own_word();
+        self.set_word(before.entered());
+        before.after_pin()
     }
 
     #[inline]
-    pub(super) fn leave(&self) {
-        self.set_word(self.own_word().left());
+    pub(super) fn leave(&self, after: Word) {
+        debug_assert_eq!(self.own_word().0 & NEST, (after.0 & NEST) + 1, "a pin within this one has not ended");
+        self.set_word(after);
     }
 
     pub(super) fn owner(&self) -> Owner {

@@ -15,7 +15,8 @@ pub enum Caller {
     /// The place in the source, of a function that is `#[track_caller]` or has the option `caller` of the
     /// [attribute](macro@crate::traced). Of an asynchronous one, the place where its future was made.
     Location(&'static Location<'static>),
-    /// What the stack says, of other functions, and of such ones called through a `dyn` or `fn` pointer.
+    /// What the stack says, of other functions, and of such ones called through a `dyn` or `fn` pointer. To find it takes some
+    /// microseconds.
     Address(Address),
 }
 

@@ -57,9 +57,9 @@ pub mod writing_a_driver {}
 /// What the code that the attribute macros make stands on. Not for use by hand, and free to change.
 #[doc(hidden)]
 pub mod __traced {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    pub use crate::breakpoint::enrol;
     pub use crate::breakpoint::pattern::{Actions, Call, Flags, MatchSpec};
-    #[cfg(target_os = "linux")]
-    pub use crate::breakpoint::remote::enrol;
     pub use crate::breakpoint::value::{
         Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Inspect, Layer, Plain,
         Shape, Shell, Shown, Value, Variant,

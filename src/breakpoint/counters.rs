@@ -77,9 +77,15 @@ fn tables() -> MutexGuard<'static, Tables> {
     TABLES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Has forked children find the lock free. Who takes it under another lock that is held across forks, does this before that
+/// one is: then who forks takes them in the same order.
+pub(super) fn prepare() {
+    hold_across_forks!(Tables, tables());
+}
+
 impl Counter {
     pub(super) fn new() -> Result<Counter, Error> {
-        hold_across_forks!(Tables, tables());
+        prepare();
         let mut tables = tables();
         let place = match tables.free_places.pop() {
             Some(place) => place,

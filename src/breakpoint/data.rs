@@ -7,6 +7,7 @@ use super::counters::{Counter, Place};
 use super::pattern::{self, Actions, Pattern};
 use super::process_flags::Whose;
 use super::shared::Shared;
+use super::site::Function;
 use crate::process::Pid;
 
 /// What is done at a hit, one bit each.
@@ -92,6 +93,7 @@ pub(super) struct Entry {
 pub(super) struct BpData {
     /// If all that is to be done is this, there is no need to look at the entries.
     pub(super) quick: Option<Quick>,
+    pub(super) function: &'static Function,
     pub(super) entries: Vec<Entry>,
     /// The places of those of their counters that count every call.
     pub(super) counts: Vec<Place>,
@@ -109,14 +111,14 @@ impl BpData {
     pub(super) const ENTRIES: usize = u64::BITS as usize;
 
     /// `None` when nothing is to be done.
-    pub(super) fn new(entries: Vec<Entry>) -> Option<Arc<BpData>> {
+    pub(super) fn new(function: &'static Function, entries: Vec<Entry>) -> Option<Arc<BpData>> {
         let counting = entries.iter().filter(|entry| entry.takes_all).filter_map(|entry| entry.counter.as_ref());
         let counts = counting.map(|counter| counter.place()).collect();
         let quick = match &entries[..] {
             [entry] => entry.quick(),
             _ => None,
         };
-        (!entries.is_empty()).then(|| Arc::new(BpData { quick, entries, counts }))
+        (!entries.is_empty()).then(|| Arc::new(BpData { quick, function, entries, counts }))
     }
 }
 

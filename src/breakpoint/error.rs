@@ -1,6 +1,6 @@
 //! Why a trace setting was not made.
 
-use super::index::Index;
+use super::libraries;
 use super::pattern::{Pattern, PatternError};
 
 /// Why a trace setting was not made.
@@ -51,7 +51,7 @@ pub enum Error {
 
 impl Error {
     pub(super) fn no_function(pattern: &Pattern) -> Error {
-        let index = Index::get();
+        let index = libraries::index();
         Error::NoFunction {
             pattern: pattern.to_string(),
             traced: index.names().count(),

@@ -70,6 +70,12 @@ impl Bp {
         }))))
     }
 
+    /// One that does this at once, for a site that nobody else knows: what is in force is staged, too.
+    pub(super) fn born(data: Arc<BpData>) -> Bp {
+        let generation = || UnsafeCell::new(Some(Arc::clone(&data)));
+        Bp(NonNull::from(Box::leak(Box::new(GenericBp { generations: [generation(), generation()] }))))
+    }
+
     /// The site's. The caller has the permission, and uses nothing of it afterwards.
     pub(super) fn of(site: &Site) -> Option<Bp> {
         // Acquire: another thread may have had the permission then.
@@ -103,6 +109,11 @@ impl Bp {
     /// Step 9: the site's word leads nowhere.
     pub(super) fn retract(site: &Site) {
         site.word().store(ptr::null_mut(), Ordering::Relaxed);
+    }
+
+    /// The site's, which it has no more from now on.
+    pub(super) fn take(site: &Site) -> Option<Bp> {
+        NonNull::new(site.word().swap(ptr::null_mut(), Ordering::AcqRel)).map(Bp)
     }
 
     /// Step 12.

@@ -33,7 +33,6 @@ thread_local! {
 /// sees its end, and nobody else does.
 #[doc(hidden)]
 pub struct Hit {
-    site: &'static Site,
     data: Arc<BpData>,
     /// The entries that want its end, a bit for each.
     wanted: u64,
@@ -60,7 +59,7 @@ pub fn hit<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Va
         Some(Begun::Traced(data)) => {
             // Its address says where on the stack the call is.
             let place = 0;
-            looked_at(body, value, Hit::new(site, data, Origin::Stack(Mark::in_callee(&place))))
+            looked_at(body, value, Hit::new(data, Origin::Stack(Mark::in_callee(&place))))
         }
     }
 }
@@ -133,13 +132,13 @@ fn is_busy() -> bool {
 }
 
 impl Hit {
-    fn new(site: &'static Site, data: Arc<BpData>, origin: Origin) -> Hit {
-        Hit { site, data, wanted: 0, wants: Flags::NONE, began: None, cycle: None, origin }
+    fn new(data: Arc<BpData>, origin: Origin) -> Hit {
+        Hit { data, wanted: 0, wants: Flags::NONE, began: None, cycle: None, origin }
     }
 
     /// `None` if the call has not to be looked at.
     pub(super) fn begin(site: &'static Site, origin: Origin) -> Option<Hit> {
-        Some(Hit::new(site, with_active(site, look)??, origin))
+        Some(Hit::new(with_active(site, look)??, origin))
     }
 
     /// Tells of the call, and finds out who wants its end.
@@ -235,7 +234,7 @@ impl Hit {
     }
 
     fn told<'t>(&self, kind: Kind, text: &'t Text) -> Told<'t> {
-        Told { kind, function: self.site.function(), text, took: None, polled: None, caller: None }
+        Told { kind, function: self.data.function, text, took: None, polled: None, caller: None }
     }
 }
 

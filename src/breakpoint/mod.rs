@@ -47,6 +47,10 @@
 //!   not there.
 //! - A traced function in a signal handler that interrupts the telling of another call runs untraced, though it is counted. A
 //!   thread's first count takes a lock and the heap, so that it must not be in a handler.
+//! - Sites of a library that is loaded later are known if the library and the program share one copy of this crate, and on Linux.
+//!   A library with a copy of its own has sessions of its own.
+//! - Whoever unloads a library sees to it that nobody runs its functions, nor keeps an event whose caller's
+//!   [`Location`](std::panic::Location) lies in it.
 //! - A child of a fork has its parent's breakpoints, but no thread for its parent's tracers: to the child all those sessions are
 //!   over.
 
@@ -61,6 +65,7 @@ mod future;
 mod generic_bp;
 mod hit;
 mod index;
+mod libraries;
 #[cfg(all(loom, test))]
 mod models;
 mod object;
@@ -71,9 +76,11 @@ mod progress;
 pub mod remote;
 mod section;
 mod session;
+mod set;
 mod setting;
 mod shared;
 mod site;
+mod site_ref;
 mod text;
 mod told;
 mod tracer;
@@ -85,6 +92,8 @@ pub use error::Error;
 pub use event::{Event, Kind};
 pub use future::hit_future;
 pub use hit::{Guard, Hit, hit};
+#[cfg(all(target_os = "linux", not(miri)))]
+pub use section::enrol;
 pub use session::{Count, Info, PatternInfo, Session};
 pub use shared::Limits;
 pub use site::{Function, Site, body, promised};

@@ -13,9 +13,12 @@ use std::task::{Context, Poll, Waker};
 
 use super::data::Entry;
 use super::generic_bp::with_active;
+use super::libraries::evict;
 use super::setting::{Edit, sequence};
 use super::shared::{Destination, Limits, Shared};
 use super::site::{Function, Site};
+use super::site_ref::{Library, SiteRef};
+use crate::sync::atomic::Ordering;
 use crate::sync::thread;
 
 const FUNCTION: &Function = &Function::new("model::function/0", "", 0, &[]);
@@ -43,11 +46,15 @@ fn entry() -> Entry {
 
 /// Sees to it that the sites have `entries` entries.
 fn set(sites: &[&'static Site], entries: usize, is_abandoned: &Arc<AtomicBool>) -> usize {
-    let edit: Edit = Box::new(move |_, before| {
+    set_at(sites.iter().map(|site| SiteRef::of_program(site)).collect(), entries, is_abandoned)
+}
+
+fn set_at(sites: Vec<SiteRef>, entries: usize, is_abandoned: &Arc<AtomicBool>) -> usize {
+    let edit: Edit = Box::new(move |before| {
         let more = (before.len()..entries).map(|_| entry());
         Some(before.iter().take(entries).cloned().chain(more).collect())
     });
-    let mut sequence = pin!(sequence(sites.to_vec(), edit, Arc::clone(is_abandoned)));
+    let mut sequence = pin!(sequence(sites, edit, Arc::clone(is_abandoned)));
     match sequence.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(changed) => changed,
         Poll::Pending => unreachable!("here waits block, and nobody else wants the permission"),
@@ -117,6 +124,25 @@ fn loom_breakpoint_of_others_stays() {
         set(&[site], 1, &never());
         readers.into_iter().for_each(|reader| reader.join().unwrap());
         set(&[site, other], 0, &never());
+    });
+}
+
+/// A library leaves while a setting goes on. What its memory is used for then, nobody touches, and what was there is freed once.
+#[test]
+fn loom_breakpoint_library_leaves() {
+    model(3, || {
+        let site = new_site();
+        let library = Arc::new(Library::new());
+        let reference = SiteRef::of_library(site, FUNCTION, &library);
+        let setter = thread::spawn(move || set_at(vec![reference], 1, &never()));
+        let orphans = evict(&library, std::slice::from_ref(site));
+        // Whoever follows it ends the test.
+        let other = std::ptr::without_provenance_mut(8);
+        site.word().store(other, Ordering::Relaxed);
+        setter.join().unwrap();
+        assert_eq!(site.word().load(Ordering::Relaxed), other);
+        // SAFETY: taken out of the word; the setting that may have found it has ended.
+        orphans.into_iter().for_each(|orphan| unsafe { orphan.free() });
     });
 }
 

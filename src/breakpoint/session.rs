@@ -4,19 +4,20 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::mem;
-use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::counters::{Counter, Counts};
-use super::data::{BpData, Entry, Flags};
+use super::data::{BpData, Entry};
 use super::event::Event;
-use super::index::Index;
+use super::libraries;
 use super::pattern::Pattern;
+use super::set::Set;
 use super::setting::{Edit, Setting, slice};
 use super::shared::{Destination, Limits, Shared};
-use super::site::{Function, Site};
+use super::site::Function;
+use super::site_ref::SiteRef;
 use super::{Error, tracer};
 use crate::clock;
 use crate::forks;
@@ -56,19 +57,8 @@ use crate::thread_progress;
 /// ```
 pub struct Session {
     shared: Arc<Shared>,
-    settings: Mutex<Settings>,
-}
-
-#[derive(Default)]
-struct Settings {
-    patterns: Vec<Set>,
-}
-
-/// A pattern that was set.
-struct Set {
-    pattern: Arc<Pattern>,
-    functions: usize,
-    counters: Vec<(&'static Function, Arc<Counter>)>,
+    /// Its patterns.
+    sets: Mutex<Vec<Arc<Set>>>,
 }
 
 /// What a session has done so far.
@@ -97,6 +87,8 @@ pub struct PatternInfo {
     pub pattern: String,
     /// How many functions it names.
     pub functions: usize,
+    /// Whether it is for functions that are loaded later, too: then `functions` are all that it ever named.
+    pub is_default: bool,
 }
 
 /// What was counted of one function.
@@ -164,7 +156,7 @@ impl Session {
         thread_progress::prepare()?;
         clock::prepare();
         forks::count()?;
-        Ok(Session { shared: tracer::start(limits, to, tracer)?, settings: Mutex::default() })
+        Ok(Session { shared: tracer::start(limits, to, tracer)?, sets: Mutex::default() })
     }
 
     /// Traces the functions that `pattern` names, and answers how many there are. It is in force everywhere when this
@@ -177,33 +169,75 @@ impl Session {
     ///
     /// The pattern cannot be read, names no function, or the session is over; and where something is exhausted.
     pub async fn pattern(&self, pattern: &str) -> Result<usize, Error> {
-        let pattern: Arc<Pattern> = Arc::new(pattern.parse()?);
-        let actions = pattern.match_spec().actions();
-        let mut sites = Index::get().selected(&pattern).await;
+        let set = Arc::new(Set::new(pattern.parse()?));
+        let sites = libraries::index().selected(&set.pattern).await;
         if sites.is_empty() {
-            return Err(Error::no_function(&pattern));
+            return Err(Error::no_function(&set.pattern));
         }
         let functions = sites.len();
-        let counters = self.counters(&sites, actions.into()).await?;
-        let concerns_others = self.shared.whose().prepare(actions)?;
+        self.set(&set, sites).await?;
+        Ok(functions)
+    }
+
+    /// The same, and for functions of libraries that are loaded later: in these it is in force before the first of them can
+    /// be called. It may name no function for now.
+    ///
+    /// A library's functions are found if it and the program share one dyntrace, as a library of its own (crate type
+    /// `dylib`). When it is unloaded they are gone; what was counted in them stays.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`pattern`](Session::pattern), but that functions have to be named. A library's function that has as many
+    /// patterns as it can have, or for which there is no counter, is left out.
+    pub async fn default_pattern(&self, pattern: &str) -> Result<usize, Error> {
+        let set = Arc::new(Set::new(pattern.parse()?));
+        let mut known: Vec<SiteRef> = Vec::new();
+        loop {
+            let index = libraries::index();
+            let mut sites = index.selected(&set.pattern).await;
+            known.retain(|site| !site.is_gone());
+            let addresses: HashSet<_> = known.iter().map(SiteRef::address).collect();
+            sites.retain(|site| !addresses.contains(&site.address()));
+            known.extend_from_slice(&sites);
+            self.set(&set, sites).await?;
+            if self.shared.state.is_over() {
+                return Err(Error::Over);
+            }
+            // Again, if others have come meanwhile.
+            if libraries::add_default(&self.shared, &set, &index) {
+                return Ok(known.len());
+            }
+        }
+    }
+
+    /// Has the pattern in force at these sites.
+    async fn set(&self, set: &Arc<Set>, mut sites: Vec<SiteRef>) -> Result<(), Error> {
+        let functions = sites.len();
+        let mut counters = Vec::new();
+        for (number, site) in sites.iter().enumerate() {
+            counters.push(set.name(site.function())?);
+            slice(number).await;
+        }
+        let concerns_others = self.shared.whose().prepare(set.pattern.match_spec().actions())?;
         {
-            let named = sites.iter().map(|site| site.function());
-            let counters = named.zip(counters.iter().cloned()).collect();
-            self.settings().patterns.push(Set { pattern: Arc::clone(&pattern), functions, counters });
+            let mut sets = self.sets();
+            if !sets.iter().any(|known| Arc::ptr_eq(known, set)) {
+                sets.push(Arc::clone(set));
+            }
         }
         if concerns_others {
-            let selected: HashSet<_> = sites.iter().map(|site| ptr::from_ref(*site)).collect();
+            let selected: HashSet<_> = sites.iter().map(SiteRef::address).collect();
             let others = self.shared.distinct_sites();
-            sites.extend(others.into_iter().filter(|site| !selected.contains(&ptr::from_ref(*site))));
+            sites.extend(others.into_iter().filter(|site| !selected.contains(&site.address())));
         }
         // First, so that who removes the session finds all that may be set by then.
-        self.shared.sites().extend(&sites[..functions]);
+        self.shared.sites().extend_from_slice(&sites[..functions]);
         let left = Arc::new(AtomicUsize::new(0));
-        let edit = adding(&self.shared, pattern, counters, functions, Arc::clone(&left));
+        let edit = adding(&self.shared, Arc::clone(&set.pattern), counters, Arc::clone(&left));
         Setting::new(sites, edit).await;
         // Relaxed: the setting has ended, or was told to be over by who ended it.
         match left.load(Ordering::Relaxed) {
-            0 => Ok(functions),
+            0 => Ok(()),
             _ if self.shared.state.is_over() => Err(Error::Over),
             left => Err(Error::TooManyPatterns { most: BpData::ENTRIES, left }),
         }
@@ -219,7 +253,7 @@ impl Session {
             whose.named = Some(named.chain([process]).collect());
         }
         let session = Arc::clone(&self.shared);
-        let edit: Edit = Box::new(move |_, before| {
+        let edit: Edit = Box::new(move |before| {
             let mut after = before.to_vec();
             restrict(&mut after, &session);
             Some(after)
@@ -229,11 +263,14 @@ impl Session {
 
     /// What it has done so far.
     pub fn info(&self) -> Info {
-        let settings = self.settings();
         let state = &self.shared.state;
-        let pattern = |set: &Set| PatternInfo { pattern: set.pattern.to_string(), functions: set.functions };
+        let pattern = |set: &Arc<Set>| PatternInfo {
+            pattern: set.pattern.to_string(),
+            functions: set.functions(),
+            is_default: set.is_default(),
+        };
         Info {
-            patterns: settings.patterns.iter().map(pattern).collect(),
+            patterns: self.sets().iter().map(pattern).collect(),
             processes: self.shared.whose().named.as_ref().map(|named| named.to_vec()),
             delivered: state.delivered.load(Ordering::Acquire),
             dropped: state.dropped.load(Ordering::Relaxed),
@@ -281,10 +318,10 @@ impl Session {
     }
 
     fn counted(&self, is_asked_for: impl Fn(&Set) -> bool, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
-        let settings = self.settings();
-        let counters = settings.patterns.iter().filter(|set| is_asked_for(set)).flat_map(|set| &set.counters);
+        let sets = self.sets();
+        let counters = sets.iter().filter(|set| is_asked_for(set)).flat_map(|set| set.counters());
         let counted = counters.map(|(function, counter)| {
-            let counts = read(counter);
+            let counts = read(&counter);
             Count { function, calls: counts.calls, time: clock::duration(counts.time) }
         });
         counted.collect()
@@ -303,20 +340,9 @@ impl Session {
         self.info()
     }
 
-    async fn counters(&self, sites: &[&'static Site], flags: Flags) -> Result<Vec<Arc<Counter>>, Error> {
-        let mut counters = Vec::new();
-        if flags.intersects(Flags::COUNT | Flags::TIME) {
-            for number in 0..sites.len() {
-                counters.push(Arc::new(Counter::new()?));
-                slice(number).await;
-            }
-        }
-        Ok(counters)
-    }
-
     /// Nothing panics under this lock.
-    fn settings(&self) -> MutexGuard<'_, Settings> {
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    fn sets(&self) -> MutexGuard<'_, Vec<Arc<Set>>> {
+        self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -338,23 +364,22 @@ impl fmt::Debug for Session {
     }
 }
 
-/// Adds a pattern of the session at the first `functions` sites, and has its other entries be about whom it is about by now.
+/// Adds a pattern of the session at the first sites, as many as there are `counters`, and has its other entries be about whom it is about by now.
 /// Counts the sites that are `left` as they were.
 fn adding(
     session: &Arc<Shared>,
     pattern: Arc<Pattern>,
-    counters: Vec<Arc<Counter>>,
-    functions: usize,
+    counters: Vec<Option<Arc<Counter>>>,
     left: Arc<AtomicUsize>,
 ) -> Edit {
     let session = Arc::clone(session);
-    let (mut selected, mut counters) = (0..functions, counters.into_iter());
-    Box::new(move |_, before| {
+    let mut counters = counters.into_iter();
+    Box::new(move |before| {
         // What is over may still wait for its removal.
         let mut after: Vec<_> = before.iter().filter(|entry| !entry.session.state.is_over()).cloned().collect();
         restrict(&mut after, &session);
-        if selected.next().is_some() {
-            let new = Entry::new(Arc::clone(&session), Arc::clone(&pattern), counters.next());
+        if let Some(counter) = counters.next() {
+            let new = Entry::new(Arc::clone(&session), Arc::clone(&pattern), counter);
             if session.state.is_over() || after.len() == BpData::ENTRIES {
                 left.fetch_add(1, Ordering::Relaxed);
             } else {
@@ -374,7 +399,7 @@ fn restrict(entries: &mut [Entry], session: &Arc<Shared>) {
 pub(super) async fn remove(session: &Arc<Shared>) {
     let sites = session.distinct_sites();
     let removed = Arc::clone(session);
-    let edit: Edit = Box::new(move |_, before| {
+    let edit: Edit = Box::new(move |before| {
         let is_other = |entry: &&Entry| !Arc::ptr_eq(&entry.session, &removed);
         let after: Vec<_> = before.iter().filter(is_other).cloned().collect();
         (after.len() < before.len()).then_some(after)

@@ -9,11 +9,11 @@ use std::task::{Context, Poll, ready};
 use super::data::{BpData, Entry};
 use super::generic_bp::{Bp, commit};
 use super::progress::progress;
-use super::site::Site;
+use super::site_ref::SiteRef;
 use crate::thread_progress::{self, permission};
 
 /// Says what is to be done at a site instead of what is done there now; `None` for no change.
-pub(super) type Edit = Box<dyn FnMut(&'static Site, &[Entry]) -> Option<Vec<Entry>> + Send>;
+pub(super) type Edit = Box<dyn FnMut(&[Entry]) -> Option<Vec<Entry>> + Send>;
 
 /// So many sites are changed before others get a turn.
 const SLICE: usize = 256;
@@ -30,7 +30,7 @@ pub(super) struct Setting {
 
 impl Setting {
     /// Answers with the number of sites that have changed.
-    pub(super) fn new(sites: Vec<&'static Site>, edit: Edit) -> Setting {
+    pub(super) fn new(sites: Vec<SiteRef>, edit: Edit) -> Setting {
         let is_abandoned = Arc::new(AtomicBool::new(false));
         let sequence = sequence(sites, edit, Arc::clone(&is_abandoned));
         Setting { sequence: Some(Box::pin(sequence)), is_abandoned, was_polled: false }
@@ -65,15 +65,17 @@ impl Drop for Setting {
 
 /// A breakpoint that the setting changes.
 struct Changed {
-    site: &'static Site,
+    site: SiteRef,
     bp: Bp,
     /// Whether the site had none.
     is_new: bool,
+    /// Whether it is in the site's word, or was when the site's library left: then it is the library's to free.
+    is_published: bool,
     /// Whether there is something left to do at the site.
     remains: bool,
 }
 
-pub(super) async fn sequence(sites: Vec<&'static Site>, mut edit: Edit, is_abandoned: Arc<AtomicBool>) -> usize {
+pub(super) async fn sequence(sites: Vec<SiteRef>, mut edit: Edit, is_abandoned: Arc<AtomicBool>) -> usize {
     let is_abandoned = || is_abandoned.load(Ordering::Relaxed);
     let permission = permission::acquire().await; // 1
     let mut changed = Vec::new();
@@ -86,8 +88,8 @@ pub(super) async fn sequence(sites: Vec<&'static Site>, mut edit: Edit, is_aband
         abort(changed).await;
         return 0;
     }
-    for (number, Changed { site, bp, .. }) in changed.iter().enumerate().filter(|(_, changed)| changed.is_new) {
-        bp.publish(site); // 5
+    for (number, changed) in changed.iter_mut().enumerate().filter(|(_, changed)| changed.is_new) {
+        changed.publish(); // 5
         slice(number).await;
     }
     progress().await; // 6
@@ -97,20 +99,20 @@ pub(super) async fn sequence(sites: Vec<&'static Site>, mut edit: Edit, is_aband
     }
     commit(); // 7
     progress().await; // 8
-    for (number, Changed { site, .. }) in changed.iter().enumerate().filter(|(_, changed)| !changed.remains) {
-        Bp::retract(site); // 9
+    for (number, changed) in changed.iter_mut().enumerate().filter(|(_, changed)| !changed.remains) {
+        changed.retract(); // 9
         slice(number).await;
     }
     if changed.iter().any(|changed| !changed.remains) {
         progress().await; // 10
     }
     let count = changed.len();
-    for (number, Changed { bp, remains, .. }) in changed.into_iter().enumerate() {
-        if remains {
-            bp.stage(bp.active()); // 11
+    for (number, changed) in changed.into_iter().enumerate() {
+        if changed.is_published {
+            changed.bp.stage(changed.bp.active()); // 11
         } else {
-            // SAFETY: retracted above, and waited for.
-            unsafe { bp.free() } // 12
+            // SAFETY: retracted above and waited for, or never in a word.
+            unsafe { changed.bp.free() } // 12
         }
         slice(number).await;
     }
@@ -118,31 +120,44 @@ pub(super) async fn sequence(sites: Vec<&'static Site>, mut edit: Edit, is_aband
     count
 }
 
-fn stage(site: &'static Site, edit: &mut Edit) -> Option<Changed> {
-    let found = Bp::of(site);
+fn stage(site: SiteRef, edit: &mut Edit) -> Option<Changed> {
+    // None where the site is gone; what is found there stays as long as this has the permission.
+    let found = site.with(Bp::of)?;
     let before = found.as_ref().and_then(Bp::active);
-    let after = BpData::new(edit(site, before.as_ref().map_or(&[], |data| &data.entries))?);
+    let after = BpData::new(site.function(), edit(before.as_ref().map_or(&[], |data| &data.entries))?);
     let (is_new, remains) = (found.is_none(), after.is_some());
     if is_new && !remains {
         return None;
     }
     let bp = found.unwrap_or_else(Bp::new); // 2
     bp.stage(after); // 3
-    Some(Changed { site, bp, is_new, remains })
+    Some(Changed { site, bp, is_new, is_published: !is_new, remains })
 }
 
 /// The way back from before the commit: the staging generation becomes what the active one is.
-async fn abort(changed: Vec<Changed>) {
-    for Changed { site, .. } in changed.iter().filter(|changed| changed.is_new) {
-        Bp::retract(site);
-    }
+async fn abort(mut changed: Vec<Changed>) {
+    changed.iter_mut().filter(|changed| changed.is_new).for_each(Changed::retract);
     progress().await;
-    for Changed { bp, is_new, .. } in changed {
-        if is_new {
+    for Changed { bp, is_published, .. } in changed {
+        if is_published {
+            bp.stage(bp.active());
+        } else {
             // SAFETY: retracted above, if it was published at all, and waited for.
             unsafe { bp.free() }
-        } else {
-            bp.stage(bp.active());
+        }
+    }
+}
+
+impl Changed {
+    /// Not if the site is gone.
+    fn publish(&mut self) {
+        self.is_published = self.site.with(|site| self.bp.publish(site)).is_some();
+    }
+
+    /// What is still in the word of a site that is gone stays published.
+    fn retract(&mut self) {
+        if self.is_published {
+            self.is_published = self.site.with(Bp::retract).is_none();
         }
     }
 }

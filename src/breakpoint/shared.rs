@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use super::event::{Event, Kind};
+use super::libraries;
 use super::process_flags::Whose;
-use super::site::Site;
+use super::site_ref::SiteRef;
 use super::told::{self, Told};
 use crate::forks;
 
@@ -37,7 +38,7 @@ impl Default for Limits {
 
 pub(super) struct Shared {
     pub(super) state: Arc<State>,
-    sites: Mutex<Vec<&'static Site>>,
+    sites: Mutex<Vec<SiteRef>>,
     /// Read where entries are staged, so that of two changes the one that comes last finds it as it is by then.
     whose: Mutex<Whose>,
     to: Destination,
@@ -95,7 +96,7 @@ impl Shared {
     }
 
     /// Where it may have breakpoints; some sites more than once. Nothing panics under this lock.
-    pub(super) fn sites(&self) -> MutexGuard<'_, Vec<&'static Site>> {
+    pub(super) fn sites(&self) -> MutexGuard<'_, Vec<SiteRef>> {
         self.sites.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -104,10 +105,13 @@ impl Shared {
         self.whose.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn distinct_sites(&self) -> Vec<&'static Site> {
+    /// Each of them once, as far as they are there.
+    pub(super) fn distinct_sites(&self) -> Vec<SiteRef> {
+        let _settled = libraries::settled();
         let mut sites = self.sites().clone();
-        sites.sort_by_key(|site| std::ptr::from_ref(*site).addr());
-        sites.dedup_by_key(|site| std::ptr::from_ref(*site).addr());
+        sites.retain(|site| !site.is_gone());
+        sites.sort_by_key(SiteRef::address);
+        sites.dedup_by_key(|site| site.address());
         sites
     }
 

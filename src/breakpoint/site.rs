@@ -16,7 +16,7 @@ pub struct Site {
 }
 
 /// A function with the attribute [`traced`](crate::traced).
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Function {
     /// `crate::module::Type::function/arity`. A receiver counts as an argument.

@@ -22,8 +22,7 @@ use crate::recorder::control::serve_traces;
 
 pub use wish::Wish;
 
-/// Has this process serve traces when somebody asks for one. Run by the C library before `main`, once for each traced function.
-#[doc(hidden)]
-pub extern "C" fn enrol() {
+/// Has this process serve traces when somebody asks for one.
+pub(super) fn enrol() {
     serve_traces(serve::serve);
 }

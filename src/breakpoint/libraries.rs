@@ -1,0 +1,210 @@
+//! Which sites there are: those of the program, and those of libraries that come and go.
+//!
+//! A library that arrives has [default patterns](super::Session::default_pattern) set at its sites before anybody can call its
+//! functions: its words are nobody else's yet, so that no step of a setting is needed. Only then others get to know its sites.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use super::counters;
+use super::data::{BpData, Entry};
+use super::generic_bp::Bp;
+use super::index::Index;
+use super::progress::progress;
+use super::section;
+use super::set::Set;
+use super::shared::Shared;
+use super::site::{Function, Site};
+use super::site_ref::{Library, SiteRef};
+use crate::forks::hold_across_forks;
+use crate::thread_progress::{self, permission};
+
+struct Libraries {
+    /// Made when it is first asked for.
+    index: Option<Arc<Index>>,
+    /// But the program's.
+    later: Vec<Later>,
+    defaults: Vec<Default>,
+}
+
+/// A library that is there.
+struct Later {
+    library: Arc<Library>,
+    sites: &'static [Site],
+}
+
+/// A pattern that is set at all sites that come.
+struct Default {
+    session: Weak<Shared>,
+    set: Arc<Set>,
+}
+
+static LIBRARIES: Mutex<Libraries> = Mutex::new(Libraries { index: None, later: Vec::new(), defaults: Vec::new() });
+
+type Kept = Option<HashSet<&'static Function>>;
+
+/// Taken under the other one.
+static KEPT: Mutex<Kept> = Mutex::new(None);
+
+/// Nothing panics under this lock.
+fn libraries() -> MutexGuard<'static, Libraries> {
+    counters::prepare();
+    hold_across_forks!(Kept, lock(&KEPT));
+    hold_across_forks!(Libraries, lock(&LIBRARIES));
+    lock(&LIBRARIES)
+}
+
+/// Nothing panics under these locks. `std`'s always: models have sites of their own.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Held while no library arrives: what a session has said before is heeded by those that come later, and its list has the sites
+/// of those that came before.
+pub(super) fn settled() -> impl Sized {
+    libraries()
+}
+
+/// All sites that are there now.
+pub(super) fn index() -> Arc<Index> {
+    libraries().index()
+}
+
+/// Has this pattern be set at all sites that come later. False, and nothing is done, if there are others by now than those of
+/// the index.
+pub(super) fn add_default(session: &Arc<Shared>, set: &Arc<Set>, index: &Arc<Index>) -> bool {
+    let mut libraries = libraries();
+    let is_of_now = Arc::ptr_eq(&libraries.index(), index);
+    if is_of_now {
+        set.make_default();
+        libraries.defaults.push(Default { session: Arc::downgrade(session), set: Arc::clone(set) });
+    }
+    is_of_now
+}
+
+impl Libraries {
+    fn index(&mut self) -> Arc<Index> {
+        let index = self.index.get_or_insert_with(|| {
+            let program = section::sites().iter().map(SiteRef::of_program);
+            let later = self.later.iter().flat_map(Later::sites);
+            Arc::new(Index::new(program.chain(later).collect()))
+        });
+        Arc::clone(index)
+    }
+}
+
+impl Later {
+    fn sites(&self) -> impl Iterator<Item = SiteRef> {
+        self.sites.iter().map(|site| SiteRef::of_library(site, kept(site.function()), &self.library))
+    }
+}
+
+/// What stays of a function when its library is gone: events and counts have it. The same one for each that is the same.
+fn kept(function: &Function) -> &'static Function {
+    let mut kept = lock(&KEPT);
+    let kept = kept.get_or_insert_default();
+    if let Some(known) = kept.get(function) {
+        return known;
+    }
+    let text = |text: &str| -> &'static str { Box::leak(Box::from(text)) };
+    let arguments: Vec<_> = function.arguments.iter().map(|argument| text(argument)).collect();
+    let new = Function::new(text(function.name), text(function.file), function.line, Vec::leak(arguments));
+    let new: &'static Function = Box::leak(Box::new(new));
+    kept.insert(new);
+    new
+}
+
+/// The sites of a library arrive: they are known from now on, and default patterns are in force at them.
+///
+/// # Safety
+///
+/// Nobody calls their functions yet. They stay until [`leave`] has returned.
+#[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library comes"))]
+pub(super) unsafe fn arrive(sites: &'static [Site]) {
+    let mut libraries = libraries();
+    libraries.defaults.retain(|default| default.session.strong_count() > 0);
+    let later = Later { library: Arc::new(Library::new()), sites };
+    let new: Vec<SiteRef> = later.sites().collect();
+    let sessions: Vec<(Arc<Shared>, Arc<Set>)> = libraries
+        .defaults
+        .iter()
+        .filter_map(|default| Some((default.session.upgrade()?, default.set.clone())))
+        .collect();
+    set_defaults(&new, &sessions);
+    libraries.index = libraries.index.take().map(|index| Arc::new(index.with(&new)));
+    libraries.later.push(later);
+    // First: what a session drops that has ended meanwhile takes locks of its own.
+    drop(libraries);
+    drop(sessions);
+}
+
+/// Has default patterns be in force at sites that only the caller knows, who has the lock: see [`settled`].
+fn set_defaults(sites: &[SiteRef], defaults: &[(Arc<Shared>, Arc<Set>)]) {
+    let mut entries: Vec<Vec<Entry>> = sites.iter().map(|_| Vec::new()).collect();
+    for (session, set) in defaults {
+        if session.state.is_over() {
+            continue;
+        }
+        let mut known = session.sites();
+        known.retain(|site| !site.is_gone());
+        for (site, entries) in sites.iter().zip(&mut entries) {
+            let function = site.function();
+            if entries.len() < BpData::ENTRIES
+                && set.pattern.selects(function.path(), function.arguments.len())
+                && let Ok(counter) = set.name(function)
+            {
+                entries.push(Entry::new(Arc::clone(session), Arc::clone(&set.pattern), counter));
+                known.push(site.clone());
+            }
+        }
+    }
+    for (site, entries) in sites.iter().zip(entries) {
+        if let Some(data) = BpData::new(site.function(), entries) {
+            site.with(|site| Bp::born(data).publish(site));
+        }
+    }
+}
+
+/// The sites of a library leave: when this returns, nobody knows them any more.
+///
+/// It waits with the thread, for threads that are in the middle of a hit or that change a word: not longer than any setting
+/// waits at once.
+///
+/// # Safety
+///
+/// Nobody is in their functions, nor calls one.
+#[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library goes"))]
+pub(super) unsafe fn leave(sites: &'static [Site]) {
+    let mut libraries = libraries();
+    let Some(place) = libraries.later.iter().position(|later| later.sites.as_ptr_range() == sites.as_ptr_range())
+    else {
+        return;
+    };
+    let Later { library, .. } = libraries.later.swap_remove(place);
+    library.mark();
+    libraries.index = libraries.index.take().map(|index| Arc::new(index.without_gone()));
+    drop(libraries);
+    let orphans = evict(&library, sites);
+    if !orphans.is_empty() {
+        // Without a thread for it they stay.
+        let _ = thread_progress::complete(async move {
+            // A setting that is under way may write them, though not into words any more.
+            let permission = permission::acquire().await;
+            progress().await;
+            for orphan in orphans {
+                // SAFETY: taken out of its word above. Hits that saw it there have been waited for; a setting that found it
+                // has ended, and none frees what it did not take out of a word itself.
+                unsafe { orphan.free() }
+            }
+            drop(permission);
+        });
+    }
+}
+
+/// The three steps: nobody looks at the sites any more when this returns.
+pub(super) fn evict(library: &Library, sites: &[Site]) -> Vec<Bp> {
+    library.mark();
+    while thread_progress::wait_blocking(Duration::from_secs(1)).is_err() {}
+    sites.iter().filter_map(Bp::take).collect()
+}

@@ -1,0 +1,52 @@
+//! Traced functions of libraries that come and go. They and the program share one dyntrace, as a library of its own, which cargo
+//! does not make of members of a workspace; so they are compiled here, against the library that this test was built with.
+#![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where cargo has put what tests are linked with.
+fn dependencies() -> PathBuf {
+    env::current_exe().unwrap().parent().unwrap().to_owned()
+}
+
+/// The library, as it was built last.
+fn dyntrace() -> PathBuf {
+    let entries = fs::read_dir(dependencies()).unwrap().map(|entry| entry.unwrap());
+    let is_library = |name: &str| name.starts_with("libdyntrace-") && name.ends_with(".rlib");
+    let libraries = entries.filter(|entry| is_library(&entry.file_name().to_string_lossy()));
+    libraries.max_by_key(|entry| entry.metadata().unwrap().modified().unwrap()).unwrap().path()
+}
+
+/// Compiles one of the files beside this one; `as_dyntrace` is what it knows by that name.
+fn compile(directory: &Path, name: &str, kind: &str, as_dyntrace: &Path) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/later").join(name).with_extension("rs");
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--edition", "2024", "-C", "prefer-dynamic", "--crate-type", kind]).arg(source);
+    rustc.arg("--extern").arg(format!("dyntrace={}", as_dyntrace.display()));
+    for place in [dependencies(), directory.to_owned()] {
+        rustc.arg("-L").arg(format!("dependency={}", place.display()));
+    }
+    assert!(rustc.arg("--out-dir").arg(directory).status().unwrap().success(), "{name}");
+}
+
+#[test]
+fn functions_of_libraries_come_and_go() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    compile(directory, "shared", "dylib", &dyntrace());
+    let shared = directory.join("libshared.so");
+    compile(directory, "library", "cdylib", &shared);
+    compile(directory, "nothing_called", "cdylib", &shared);
+    compile(directory, "program", "bin", &shared);
+    fs::copy(directory.join("liblibrary.so"), directory.join("libother.so")).unwrap();
+
+    let print = Command::new("rustc").args(["--print", "target-libdir"]).stderr(Stdio::inherit()).output().unwrap();
+    let standard = PathBuf::from(String::from_utf8(print.stdout).unwrap().trim_end());
+    let mut program = Command::new(directory.join("program"));
+    program.env("LD_LIBRARY_PATH", env::join_paths([directory, &standard]).unwrap());
+    let status = program.arg(directory).status().unwrap();
+    assert!(status.success(), "{status}");
+}

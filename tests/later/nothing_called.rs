@@ -1,0 +1,4 @@
+//! A library whose traced function nobody calls: the linker may leave it out.
+
+#[dyntrace::traced]
+fn nobody_calls_this() {}

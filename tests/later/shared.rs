@@ -1,0 +1,3 @@
+//! The one dyntrace of the program and its libraries.
+
+pub use dyntrace::*;

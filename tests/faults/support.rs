@@ -16,7 +16,7 @@ pub fn times(short: usize, long: usize) -> usize {
     if std::env::var_os("DYNTRACE_TEST_LONG").is_some() { long } else { short }
 }
 
-/// A session sees the whole process: one test at a time.
+/// A session sees the whole process, and some tests want all of the machine: one test at a time.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)

@@ -8,7 +8,7 @@ use std::thread;
 use dyntrace::traced;
 
 use super::{Watch, calls, counting, tracers};
-use crate::support::{inside_of, run, times};
+use crate::support::{alone, inside_of, run, times};
 
 #[traced]
 fn forked(number: u32) -> u32 {
@@ -62,6 +62,7 @@ fn traces_anew(parents: &Watch) {
 #[test]
 fn children_trace_anew() {
     if inside_of().is_none() {
+        let _alone = alone();
         let place = tempfile::tempdir().unwrap();
         // No other test shall fork or be forked here.
         return run("traced::fork::children_trace_anew", place.path(), &[]);

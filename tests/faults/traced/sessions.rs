@@ -6,7 +6,7 @@ use dyntrace::trace::{Limits, Session};
 use dyntrace::traced;
 
 use super::{Watch, calls, counting, tracers};
-use crate::support::{inside_of, run, times};
+use crate::support::{alone, inside_of, run, times};
 
 #[traced]
 fn of_many(number: u32) -> u32 {
@@ -17,6 +17,7 @@ fn of_many(number: u32) -> u32 {
 #[test]
 fn a_thousand_sessions_opened_and_dropped() {
     if inside_of().is_none() {
+        let _alone = alone();
         let place = tempfile::tempdir().unwrap();
         return run("traced::sessions::a_thousand_sessions_opened_and_dropped", place.path(), &[]);
     }

@@ -14,7 +14,7 @@ use dyntrace::trace::{Event, Info, Kind, Limits, Session};
 use dyntrace::traced;
 
 use super::{Watch, calls, counting};
-use crate::support::times;
+use crate::support::{alone, times};
 
 const THREADS: usize = 4;
 const PATTERN: &str = "**::storm::bought";
@@ -51,6 +51,7 @@ fn so_far() -> Range<u64> {
 
 #[test]
 fn settings_come_and_go_at_full_speed() {
+    let _alone = alone();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let all = runtime.block_on(counting(&format!("{PATTERN} do silent, count")));
     let threads: Vec<_> = (0..THREADS).map(|thread| thread::spawn(move || call(thread))).collect();

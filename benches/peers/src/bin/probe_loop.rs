@@ -29,10 +29,6 @@ enum Peer {
     Probe,
     /// The `usdt` crate.
     Usdt,
-    /// No probe, but a call of a function...
-    Function,
-    /// ...which can be traced.
-    Traced,
 }
 
 #[derive(Parser)]
@@ -56,8 +52,6 @@ fn main() {
         Peer::DyntraceEntry => with_dyntrace_entry,
         Peer::Probe => with_probe,
         Peer::Usdt => with_usdt,
-        Peer::Function => with_function,
-        Peer::Traced => with_traced,
     };
     let before = cpu_ns();
     run(black_box(options.passes));
@@ -103,29 +97,4 @@ fn with_usdt(passes: u64) {
         black_box(pass);
         usdt_probes::peers_usdt::hit!(|| pass);
     }
-}
-
-#[inline(never)]
-fn with_function(passes: u64) {
-    for pass in 0..passes {
-        black_box(function(pass, passes));
-    }
-}
-
-#[inline(never)]
-fn with_traced(passes: u64) {
-    for pass in 0..passes {
-        black_box(traced(pass, passes));
-    }
-}
-
-#[inline(never)]
-fn function(a: u64, b: u64) -> u64 {
-    black_box(a) ^ b
-}
-
-#[dyntrace::traced]
-#[inline(never)]
-fn traced(a: u64, b: u64) -> u64 {
-    black_box(a) ^ b
 }

@@ -14,7 +14,8 @@ use std::thread;
 
 use clap::{Parser, ValueEnum};
 use dyntrace::recorder::Mode;
-use dyntrace_peers::cpu_ns;
+use dyntrace_peers::{cpu_ns, tracing_to_file};
+use tracing_subscriber::fmt::format::FmtSpan;
 
 use payload::{Entry, Fire, Payload};
 
@@ -71,7 +72,7 @@ fn main() {
         Recorder::Idle => probes(Mode::Overwrite, "dyntrace:*"),
         Recorder::Floor => measure::<floor::Ring>(&options),
         Recorder::Tracing => {
-            let _writer = tracing_lines::start(&options.directory);
+            let _writer = tracing_to_file(&options.directory, FmtSpan::NONE);
             measure::<tracing_lines::Lines>(&options);
         }
         Recorder::Fastrace => {

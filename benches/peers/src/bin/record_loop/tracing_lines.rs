@@ -1,20 +1,8 @@
 //! `tracing`: an event is a line of text, formatted by the thread, written by another.
 
-use std::path::Path;
-
-use tracing_appender::non_blocking;
-use tracing_appender::non_blocking::WorkerGuard;
-
 use crate::payload::{Entry, Fire};
 
 pub struct Lines;
-
-/// Sends all lines to a file in `directory`, until the guard goes.
-pub fn start(directory: &Path) -> WorkerGuard {
-    let (writer, guard) = non_blocking(tracing_appender::rolling::never(directory, "tracing.log"));
-    tracing_subscriber::fmt().with_ansi(false).with_writer(writer).init();
-    guard
-}
 
 impl Fire for Lines {
     #[inline(always)]

@@ -1,0 +1,44 @@
+//! One function among many.
+
+use std::hint::black_box;
+
+use serde_json::{Value, json};
+
+use crate::machine::{Other, barrier, beside, median, runtime, settle, time};
+use crate::{callable, session};
+
+/// `named` is the time to set a function that the pattern names in full; `found` that of a pattern that any name may match.
+pub fn measure(other: Other, rounds: usize) -> Value {
+    let runtime = runtime();
+    // The first one of a program also sorts the names.
+    let (first, first_session) = time(|| {
+        let session = session();
+        runtime.block_on(session.pattern("settings::callable")).expect("there is such a function");
+        session
+    });
+    runtime.block_on(first_session.close());
+    let [mut barriers, mut named, mut found, mut removed] = [const { Vec::new() }; 4];
+    beside(other, |await_a_turn| {
+        for _ in 0..rounds {
+            await_a_turn();
+            barriers.push(time(barrier).0);
+            for (pattern, samples) in [("settings::callable", &mut named), ("**::callable", &mut found)] {
+                let session = session();
+                settle();
+                await_a_turn();
+                let (took, functions) = time(|| runtime.block_on(session.pattern(pattern)));
+                assert_eq!(functions.expect("there is such a function"), 1, "{pattern}");
+                samples.push(took);
+                black_box(callable(1, 2));
+                settle();
+                await_a_turn();
+                let (took, info) = time(|| runtime.block_on(session.close()));
+                assert_eq!(info.delivered, 1, "the call is told once");
+                removed.push(took);
+                settle();
+            }
+        }
+    });
+    let [barriers, named, found, removed] = [barriers, named, found, removed].map(median);
+    json!({"first": first, "membarrier": barriers, "named": named, "found": found, "removed": removed})
+}

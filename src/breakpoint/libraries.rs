@@ -42,6 +42,9 @@ struct Default {
 
 static LIBRARIES: Mutex<Libraries> = Mutex::new(Libraries { index: None, later: Vec::new(), defaults: Vec::new() });
 
+/// After this it is asked anew who is inside. Longer than models run, which know no time.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 type Kept = Option<HashSet<&'static Function>>;
 
 /// Taken under the other one.
@@ -205,6 +208,6 @@ pub(super) unsafe fn leave(sites: &'static [Site]) {
 /// The three steps: nobody looks at the sites any more when this returns.
 pub(super) fn evict(library: &Library, sites: &[Site]) -> Vec<Bp> {
     library.mark();
-    while thread_progress::wait_blocking(Duration::from_secs(1)).is_err() {}
+    while thread_progress::wait_blocking(PATIENCE).is_err() {}
     sites.iter().filter_map(Bp::take).collect()
 }

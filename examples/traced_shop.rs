@@ -2,6 +2,10 @@
 //! cost, and which of them cannot be priced. Nothing stops meanwhile.
 //!
 //!     cargo run --example traced_shop
+//!
+//! With a number it stays open for so many seconds more, for others to trace it: `dyntrace trace -p PID '**::price'`.
+//!
+//!     DYNTRACE=control cargo run --example traced_shop 60
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,6 +56,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     drop(session);
 
+    if let Some(seconds) = std::env::args().nth(1) {
+        println!("open for {seconds} s, as process {}", std::process::id());
+        tokio::time::sleep(Duration::from_secs(seconds.parse()?)).await;
+    }
     is_closed.store(true, Ordering::Relaxed);
     println!("{} orders sold", shop.join().map_err(|_| "the shop panicked")?);
     Ok(())

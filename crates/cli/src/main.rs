@@ -155,7 +155,7 @@ enum Command {
     /// Trace calls of functions of a running process
     ///
     /// Functions with the attribute #[dyntrace::traced] are named by patterns; nobody in the process is stopped when they are set or
-    /// removed. Each call is a line, in the time of day in UTC, with its thread, its process and its user tag; what was counted is a
+    /// removed. Each call is a line, with the local time of day, its thread, its process and its user tag; what was counted is a
     /// table, which on a terminal is drawn anew each second.
     Trace(calls::Arguments),
     /// Print completions for a shell

@@ -12,12 +12,14 @@ fn dependencies() -> PathBuf {
     env::current_exe().unwrap().parent().unwrap().to_owned()
 }
 
-/// The library, as it was built last.
+/// The library as it was built last before this program, which is linked with it. Later ones are of other builds.
 fn dyntrace() -> PathBuf {
+    let modified = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
+    let linked = modified(&env::current_exe().unwrap());
     let entries = fs::read_dir(dependencies()).unwrap().map(|entry| entry.unwrap());
     let is_library = |name: &str| name.starts_with("libdyntrace-") && name.ends_with(".rlib");
-    let libraries = entries.filter(|entry| is_library(&entry.file_name().to_string_lossy()));
-    libraries.max_by_key(|entry| entry.metadata().unwrap().modified().unwrap()).unwrap().path()
+    let libraries = entries.filter(|entry| is_library(&entry.file_name().to_string_lossy())).map(|entry| entry.path());
+    libraries.filter(|path| modified(path) <= linked).max_by_key(|path| modified(path)).unwrap()
 }
 
 /// Compiles one of the files beside this one; `as_dyntrace` is what it knows by that name.

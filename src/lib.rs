@@ -64,7 +64,7 @@ pub mod __traced {
         Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Inspect, Layer, Plain,
         Shape, Shell, Shown, Value, Variant,
     };
-    pub use crate::breakpoint::{Guard, Hit, Site, body, hit, hit_future, promised, told};
+    pub use crate::breakpoint::{Guard, Hit, Mark, Site, body, hit, hit_future, promised, told};
 }
 
 /// Makes a function one that can be traced while the program runs; see [`trace`]. While nobody does, it costs one compare

@@ -52,15 +52,16 @@ pub struct Hit {
 #[cold]
 #[inline(never)]
 #[doc(hidden)]
-pub fn hit<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Value<'_>, site: &'static Site) -> R {
+pub fn hit<R>(
+    body: impl FnOnce(Option<&mut Hit>) -> R,
+    value: impl Fn(&R) -> Value<'_>,
+    site: &'static Site,
+    mark: Mark,
+) -> R {
     match begin(site) {
         None => body(None),
         Some(Begun::Timed(place)) => timed(body, place),
-        Some(Begun::Traced(data)) => {
-            // Its address says where on the stack the call is.
-            let place = 0;
-            looked_at(body, value, Hit::new(data, Origin::Stack(Mark::in_callee(&place))))
-        }
+        Some(Begun::Traced(data)) => looked_at(body, value, Hit::new(data, Origin::Stack(mark))),
     }
 }
 
@@ -360,9 +361,14 @@ impl Guard {
     /// The call, if somebody wants to know of it.
     #[cold]
     #[inline(never)]
-    pub fn hit(&mut self, site: &'static Site, caller: Option<&'static Location<'static>>) -> Option<&mut Hit> {
+    pub fn hit(
+        &mut self,
+        site: &'static Site,
+        caller: Option<&'static Location<'static>>,
+        mark: Mark,
+    ) -> Option<&mut Hit> {
         self.was_panicking = thread::panicking();
-        let origin = caller.map_or_else(|| Origin::Stack(Mark::in_own(self)), Origin::Location);
+        let origin = caller.map_or_else(|| Origin::Stack(mark), Origin::Location);
         self.hit = Hit::begin(site, origin);
         self.hit.as_mut()
     }

@@ -98,3 +98,4 @@ pub use session::{Count, Info, PatternInfo, Session};
 pub use shared::Limits;
 pub use site::{Function, Site, body, promised};
 pub use text::Text;
+pub use unwind::Mark;

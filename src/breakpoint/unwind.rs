@@ -8,24 +8,87 @@ use super::caller::Address;
 /// How many frames are looked at. There are fewer than ten of our own in between.
 const MOST: usize = 64;
 
-/// Where in the stack a traced function's frame is.
+/// Where a traced function is: taken in it with `__traced_mark!`, while it finds its site set.
+#[doc(hidden)]
 #[derive(Clone, Copy)]
-pub(super) struct Mark {
-    /// An address in that frame, or in that of a function that it calls and that has not returned.
-    address: usize,
-    is_own: bool,
+pub struct Mark {
+    /// Its stack pointer, wherever the compiler has put the function. What it calls from there has its frame below, and if that
+    /// call is a jump, in place of its own.
+    pub stack: usize,
+    /// An address in its code. Zero: not known, but if the call was no jump, its frame is on the stack.
+    pub inside: usize,
 }
 
 impl Mark {
-    /// By a place in the frame of the function that the traced one has called. It must be there when the caller is looked for.
-    pub(super) fn in_callee(place: &u8) -> Mark {
-        Mark { address: std::ptr::from_ref(place).addr(), is_own: false }
-    }
+    /// For systems where nobody has said how to take one: no caller is found.
+    pub const UNKNOWN: Mark = Mark { stack: usize::MAX, inside: 0 };
+}
 
-    /// By a place in the traced function's own frame.
-    pub(super) fn in_own<T>(place: &T) -> Mark {
-        Mark { address: std::ptr::from_ref(place).addr(), is_own: true }
-    }
+/// Where the running function is.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __traced_mark {
+    () => {{
+        let (stack, before): (usize, usize);
+        // SAFETY: reads two registers.
+        unsafe {
+            ::core::arch::asm!(
+                "mov {}, rsp",
+                "lea {}, [rip]",
+                out(reg) stack,
+                out(reg) before,
+                options(nomem, nostack, preserves_flags)
+            )
+        };
+        // As if a call was there.
+        $crate::__traced::Mark { stack, inside: before + 1 }
+    }};
+}
+
+/// Where the running function is.
+#[cfg(all(target_arch = "aarch64", not(miri)))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __traced_mark {
+    () => {{
+        let (stack, before): (usize, usize);
+        // SAFETY: reads two registers.
+        unsafe {
+            ::core::arch::asm!(
+                "mov {}, sp",
+                "adr {}, .",
+                out(reg) stack,
+                out(reg) before,
+                options(nomem, nostack, preserves_flags)
+            )
+        };
+        // As if a call was there.
+        $crate::__traced::Mark { stack, inside: before + 1 }
+    }};
+}
+
+/// Where the running function is.
+#[cfg(all(target_arch = "x86", not(miri)))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __traced_mark {
+    () => {{
+        let stack: usize;
+        // SAFETY: reads a register.
+        unsafe { ::core::arch::asm!("mov {}, esp", out(reg) stack, options(nomem, nostack, preserves_flags)) };
+        $crate::__traced::Mark { stack, inside: 0 }
+    }};
+}
+
+/// Where the running function is.
+#[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64"))))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __traced_mark {
+    () => {
+        $crate::__traced::Mark::UNKNOWN
+    };
 }
 
 struct Walk {
@@ -33,28 +96,30 @@ struct Walk {
     left: usize,
     /// Where the frame continues that was seen last.
     last: usize,
-    inside: Option<usize>,
     found: Option<Address>,
 }
 
 impl Walk {
+    fn from(mark: Mark) -> Walk {
+        Walk { mark, left: MOST, last: 0, found: None }
+    }
+
     /// Looks at the next frame, which has its part of the stack from `stack` on; whether it wants more.
     fn look(&mut self, instruction: usize, stack: usize) -> bool {
         self.left -= 1;
-        if stack <= self.mark.address {
+        if stack <= self.mark.stack {
             self.last = instruction;
-        } else if let Some(inside) = self.inside.or(self.mark.is_own.then_some(self.last)) {
-            self.found = Some(Address { inside, returns_to: instruction });
         } else {
-            self.inside = Some(instruction);
+            let inside = if self.mark.inside == 0 { self.last } else { self.mark.inside };
+            self.found = Some(Address { inside, returns_to: instruction });
         }
         self.found.is_none() && self.left > 0
     }
 }
 
-/// Where the function returns to that has the marked frame. `None` where the stack cannot be unwound so far.
+/// Where the marked function returns to. `None` where the stack cannot be unwound so far.
 pub(super) fn caller(mark: Mark) -> Option<Address> {
-    let mut walk = Walk { mark, left: MOST, last: 0, inside: None, found: None };
+    let mut walk = Walk::from(mark);
     unwind(&mut |instruction, stack| walk.look(instruction, stack));
     walk.found
 }
@@ -99,26 +164,29 @@ mod tests {
     use super::*;
 
     fn walk(mark: Mark, frames: &[(usize, usize)]) -> (Option<Address>, usize) {
-        let mut walk = Walk { mark, left: MOST, last: 0, inside: None, found: None };
+        let mut walk = Walk::from(mark);
         let seen = frames.iter().take_while(|(instruction, stack)| walk.look(*instruction, *stack)).count();
         (walk.found, seen)
     }
 
     const FRAMES: [(usize, usize); 5] = [(1, 100), (2, 200), (3, 300), (4, 400), (5, 500)];
-    const FOUND: Option<Address> = Some(Address { inside: 3, returns_to: 4 });
 
     #[test]
-    fn marks_of_either_kind_lead_to_the_same_frame() {
-        for (address, is_own) in [(200, false), (299, false), (300, true), (399, true)] {
-            assert_eq!(walk(Mark { address, is_own }, &FRAMES), (FOUND, 3), "{address}");
+    fn whoever_has_the_next_frame_is_returned_to() {
+        for stack in [300, 399] {
+            for (inside, shown) in [(7, 7), (0, 3)] {
+                let found = Some(Address { inside: shown, returns_to: 4 });
+                assert_eq!(walk(Mark { stack, inside }, &FRAMES), (found, 3), "{stack}");
+            }
         }
     }
 
     #[test]
     fn not_found() {
-        let mark = Mark { address: 499, is_own: false };
-        assert_eq!(walk(mark, &FRAMES), (None, 5), "the stack ends before");
+        for mark in [Mark { stack: 500, inside: 7 }, Mark::UNKNOWN] {
+            assert_eq!(walk(mark, &FRAMES), (None, 5), "the stack ends before");
+        }
         let far: Vec<_> = (0..1000).map(|number| (number, number)).collect();
-        assert_eq!(walk(Mark { address: 500, is_own: true }, &far), (None, MOST - 1));
+        assert_eq!(walk(Mark { stack: 500, inside: 7 }, &far), (None, MOST - 1));
     }
 }

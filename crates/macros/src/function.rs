@@ -9,7 +9,7 @@
 //!         let qty = qty;
 //!         ...the body as it was written...
 //!     };
-//!     if SITE is set { return hit(body, |result| result's value, &SITE) }    // out of line
+//!     if SITE is set { return hit(body, |result| result's value, &SITE, mark of where this is) }    // out of line
 //!     body(None)
 //! }
 //! ```
@@ -86,26 +86,20 @@ pub fn instrument(
             ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, {
                 let __dyntrace_caller =
                     ::dyntrace::__traced::told(::core::panic::Location::caller(), #written_at);
-                let __dyntrace_hit = __dyntrace_guard.hit(&__DYNTRACE_SITE, __dyntrace_caller);
+                let __dyntrace_mark = ::dyntrace::__traced_mark!();
+                let __dyntrace_hit = __dyntrace_guard.hit(&__DYNTRACE_SITE, __dyntrace_caller, __dyntrace_mark);
                 #call
             });
             #written
         }
     } else {
         let arrow = result.as_ref().map(|of| quote!(-> #of));
-        let hit = quote!(::dyntrace::__traced::hit(__dyntrace_body, #of_result, &__DYNTRACE_SITE));
-        let set = match &result {
-            // Something is left to do, so that the call is no jump and the caller can be found on the stack.
-            Some(_) => quote! {
-                let __dyntrace_result = #hit;
-                ::core::hint::black_box(());
-                return __dyntrace_result;
-            },
-            None => quote!(return #hit;),
-        };
         quote! {
             let __dyntrace_body = ::dyntrace::__traced::body(move |#parameter| #arrow { #call #written });
-            ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, { #set });
+            ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, {
+                let __dyntrace_mark = ::dyntrace::__traced_mark!();
+                return ::dyntrace::__traced::hit(__dyntrace_body, #of_result, &__DYNTRACE_SITE, __dyntrace_mark);
+            });
             __dyntrace_body(::core::option::Option::None)
         }
     };

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::task::{Context, Poll, Waker};
 use std::{env, fs, mem, thread};
@@ -25,17 +25,20 @@ impl Library {
     fn load(name: &str) -> Library {
         let path = PathBuf::from(env::args_os().nth(1).unwrap()).join(name);
         let path = CString::new(path.into_os_string().into_encoded_bytes()).unwrap();
+        // SAFETY: the path ends in zero; the library was compiled for this, and what it runs when it is loaded is dyntrace's.
         let library = unsafe { dlopen(path.as_ptr(), RTLD_NOW) };
         assert!(!library.is_null());
         Library(library)
     }
 
     fn work(&self, number: u32) -> u32 {
+        // SAFETY: the library is loaded, and has a function of this name and type.
         let work: extern "C" fn(u32) -> u32 = unsafe { mem::transmute(dlsym(self.0, c"work".as_ptr())) };
         work(number)
     }
 
     fn read(&self) {
+        // SAFETY: as above.
         let read: extern "C" fn() = unsafe { mem::transmute(dlsym(self.0, c"read".as_ptr())) };
         read();
     }
@@ -43,6 +46,7 @@ impl Library {
 
 impl Drop for Library {
     fn drop(&mut self) {
+        // SAFETY: loaded above, and nobody is in its functions: they are called through what is dropped here.
         assert_eq!(unsafe { dlclose(self.0) }, 0);
     }
 }
@@ -126,24 +130,25 @@ fn patterns_while_it_is_there() {
 
 /// Nobody follows what a library has left, whatever is going on when it leaves.
 fn under_settings() {
-    let is_over = AtomicBool::new(false);
+    let is_over = &AtomicBool::new(false);
+    let times = [const { AtomicU32::new(0) }; 2];
     thread::scope(|scope| {
-        let setters = [(); 2].map(|()| {
-            scope.spawn(|| {
-                let mut times = 0_u32;
+        let setters = times.each_ref().map(|times| {
+            scope.spawn(move || {
                 while !is_over.load(Ordering::Relaxed) {
                     let (session, _events) = start();
                     block_on(session.default_pattern("** do return, count")).unwrap();
                     block_on(session.process(dyntrace::process::current()));
-                    if times % 2 == 0 {
+                    if times.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
                         block_on(session.close());
                     }
-                    times += 1;
                 }
-                times
             })
         });
-        for number in 0..100 {
+        // Until both have been at it, however late their threads began. One that has panicked never will be.
+        let have_set = || times.iter().all(|times| times.load(Ordering::Relaxed) > 0);
+        let is_enough = || have_set() || setters.iter().any(|setter| setter.is_finished());
+        for number in (0..).take_while(|number| *number < 100 || !is_enough()) {
             let library = Library::load("liblibrary.so");
             let other = Library::load("libother.so");
             assert_eq!((library.work(number), other.work(number)), (number + 3, number + 3));
@@ -151,8 +156,9 @@ fn under_settings() {
             assert_eq!(other.work(number), number + 3);
         }
         is_over.store(true, Ordering::Relaxed);
-        assert!(setters.into_iter().all(|setter| setter.join().unwrap() > 0));
+        setters.into_iter().for_each(|setter| setter.join().unwrap());
     });
+    assert!(times.iter().all(|times| times.load(Ordering::Relaxed) > 0));
     assert!(!is_mapped("liblibrary.so") && !is_mapped("libother.so"));
 }
 

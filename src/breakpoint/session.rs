@@ -364,8 +364,8 @@ impl fmt::Debug for Session {
     }
 }
 
-/// Adds a pattern of the session at the first sites, as many as there are `counters`, and has its other entries be about whom it is about by now.
-/// Counts the sites that are `left` as they were.
+/// Adds a pattern of the session at the first sites, as many as there are `counters`, and has its other entries be about
+/// whom it is about by now. Counts the sites that are `left` as they were.
 fn adding(
     session: &Arc<Shared>,
     pattern: Arc<Pattern>,

@@ -24,18 +24,17 @@ impl Mark {
     pub const UNKNOWN: Mark = Mark { stack: usize::MAX, inside: 0 };
 }
 
-/// Where the running function is.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
+/// Where the running function is, by the instructions that read the stack pointer and an address in the code.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __traced_mark {
-    () => {{
+macro_rules! __traced_mark_by {
+    ($read_stack:literal, $read_address:literal) => {{
         let (stack, before): (usize, usize);
         // SAFETY: reads two registers.
         unsafe {
             ::core::arch::asm!(
-                "mov {}, rsp",
-                "lea {}, [rip]",
+                $read_stack,
+                $read_address,
                 out(reg) stack,
                 out(reg) before,
                 options(nomem, nostack, preserves_flags)
@@ -47,25 +46,23 @@ macro_rules! __traced_mark {
 }
 
 /// Where the running function is.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __traced_mark {
+    () => {
+        $crate::__traced_mark_by!("mov {}, rsp", "lea {}, [rip]")
+    };
+}
+
+/// Where the running function is.
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __traced_mark {
-    () => {{
-        let (stack, before): (usize, usize);
-        // SAFETY: reads two registers.
-        unsafe {
-            ::core::arch::asm!(
-                "mov {}, sp",
-                "adr {}, .",
-                out(reg) stack,
-                out(reg) before,
-                options(nomem, nostack, preserves_flags)
-            )
-        };
-        // As if a call was there.
-        $crate::__traced::Mark { stack, inside: before + 1 }
-    }};
+    () => {
+        $crate::__traced_mark_by!("mov {}, sp", "adr {}, .")
+    };
 }
 
 /// Where the running function is.

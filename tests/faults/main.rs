@@ -2,6 +2,8 @@
 #![cfg(target_os = "linux")]
 
 mod disk;
+#[path = "../common/forked.rs"]
+mod forked;
 mod kill;
 mod load;
 mod sessions;

@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::io::{Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::pin::Pin;
 use std::process::Command;
@@ -13,26 +12,8 @@ use dyntrace::fs::{self, File};
 use rustix::io::Errno;
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 
+use crate::forked::in_child;
 use crate::{errno, inside, run};
-
-/// Runs `test` in a forked child, which has a minute for it; panics if it fails there.
-fn in_child(test: impl FnOnce()) {
-    // SAFETY: the child goes on on a copy of this thread, and takes no lock that another thread may have held but those of
-    // the allocator, which glibc brings through a fork; it leaves by `_exit`.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0, "{}", std::io::Error::last_os_error());
-    if child == 0 {
-        // SAFETY: plain system calls.
-        unsafe { libc::alarm(60) };
-        let failed = catch_unwind(AssertUnwindSafe(test)).is_err();
-        // SAFETY: as above.
-        unsafe { libc::_exit(failed.into()) };
-    }
-    let mut status = 0;
-    // SAFETY: the status is written to a variable that is there.
-    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-    assert_eq!(status, 0, "the child ended so (14: it hung)");
-}
 
 fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))

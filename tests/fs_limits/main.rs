@@ -6,6 +6,8 @@ use std::process::Command;
 
 mod allowed;
 mod fork;
+#[path = "../common/forked.rs"]
+mod forked;
 
 #[cfg(target_os = "linux")]
 mod full_disk;

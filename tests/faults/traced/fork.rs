@@ -1,13 +1,13 @@
 //! A program that is forked while functions are traced and settings come and go.
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use dyntrace::traced;
 
 use super::{Watch, calls, counting, tracers};
+use crate::forked::in_child;
 use crate::support::{alone, inside_of, run, times};
 
 #[traced]
@@ -22,25 +22,6 @@ fn elsewhere(number: u32) -> u32 {
 
 fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
-}
-
-/// Runs `test` in a forked child, which has a minute for it; panics if it fails there.
-fn in_child(test: impl FnOnce()) {
-    // SAFETY: the child goes on on a copy of this thread, and takes no lock that another thread may have held but those of
-    // the allocator, which glibc brings through a fork; it leaves by `_exit`.
-    let child = unsafe { libc::fork() };
-    assert!(child >= 0, "{}", std::io::Error::last_os_error());
-    if child == 0 {
-        // SAFETY: plain system calls.
-        unsafe { libc::alarm(60) };
-        let failed = catch_unwind(AssertUnwindSafe(test)).is_err();
-        // SAFETY: as above.
-        unsafe { libc::_exit(failed.into()) };
-    }
-    let mut status = 0;
-    // SAFETY: the status is written to a variable that is there.
-    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-    assert_eq!(status, 0, "the child ended so (14: it hung)");
 }
 
 /// The parent's session is over here, and there can be others.

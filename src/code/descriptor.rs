@@ -1,0 +1,113 @@
+//! What a module says of itself, and what it is given: all that host and module know of each other.
+//!
+//! A module has a copy of this crate of its own, with statics of its own: it is a *guest*. [`module!`](crate::module) puts one
+//! [`Descriptor`] into it, under the name [`SYMBOL`]. The host reads [`Prefix`] first, which is C's; what lies behind that
+//! means the same on both sides only if the fingerprints are equal.
+
+use std::ffi::{CStr, c_char};
+
+use super::doors::Doors;
+use super::signature::SignatureHash;
+use crate::breakpoint::Site;
+use crate::recorder;
+
+/// Name of a module's descriptor in its file.
+pub const SYMBOL: &CStr = c"__dyntrace_module";
+
+/// Number of this form of descriptors, and of the table of doors.
+pub const FORM: u32 = 1;
+
+/// What this copy of the crate was made of and by: version and features of the crate, a hash of its text, the compiler, the target.
+pub const FINGERPRINT: &CStr = match CStr::from_bytes_with_nul(concat!(env!("DYNTRACE_FINGERPRINT"), "\0").as_bytes()) {
+    Ok(fingerprint) => fingerprint,
+    Err(_) => panic!("the fingerprint has a NUL in it"),
+};
+
+/// The part of a descriptor that any host can read.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Prefix {
+    /// [`FORM`] of the module's copy of the crate.
+    pub form: u32,
+    /// Size of the whole descriptor, in bytes.
+    pub size: u32,
+    /// Its [`FINGERPRINT`].
+    pub fingerprint: *const c_char,
+}
+
+/// What a module says of itself; made by [`module!`](crate::module).
+#[repr(C)]
+#[derive(Debug)]
+pub struct Descriptor {
+    /// Read before anything else.
+    pub prefix: Prefix,
+    /// The module's name, by which it is known to callers.
+    pub name: &'static str,
+    /// The version's, for people.
+    pub version: &'static str,
+    /// Whether the module promises that nothing of it escapes, so that it may be unloaded.
+    pub unloadable: bool,
+    /// Functions with the attribute `export`.
+    pub exports: fn() -> Vec<&'static ExportDescriptor>,
+    /// Exports of other modules that this one calls.
+    pub imports: fn() -> Vec<&'static ImportDescriptor>,
+    /// Its sites of breakpoints.
+    pub sites: fn() -> &'static [Site],
+    /// Its probes.
+    pub probes: fn() -> &'static [recorder::Entry],
+    /// Makes this copy of the crate a guest: called once, before anything else of the module.
+    pub become_guest: unsafe fn(&'static Doors),
+    /// Called once, when the version is prepared.
+    pub on_load: Option<fn() -> Result<(), String>>,
+    /// The old version's: what is to be handed to the new one.
+    pub state: Option<fn() -> State>,
+    /// The new version's: takes what the old one has handed over. Called while the old one still serves calls.
+    pub on_upgrade: Option<fn(State) -> Result<(), String>>,
+}
+
+// SAFETY: it is a static that nobody writes, and its pointer is to a static text.
+unsafe impl Sync for Descriptor {}
+
+/// A function with the attribute `export`.
+#[derive(Debug)]
+pub struct ExportDescriptor {
+    /// The function's name.
+    pub name: &'static str,
+    /// Hash of the types that callers and the function must agree upon.
+    pub signature: SignatureHash,
+    /// The same, for people.
+    pub signature_text: fn() -> &'static str,
+    /// The wrapper that catches panics: `fn(arguments...) -> Result<R, Panicked>`.
+    pub code: *const (),
+}
+
+// SAFETY: it is a static that nobody writes, and its pointer is to a function.
+unsafe impl Sync for ExportDescriptor {}
+
+/// An export of another module that a module calls.
+#[derive(Debug)]
+pub struct ImportDescriptor {
+    /// The other module's name.
+    pub module: &'static str,
+    /// The export's name.
+    pub name: &'static str,
+    /// Hash of the types that both must agree upon.
+    pub signature: SignatureHash,
+    /// The same, for people.
+    pub signature_text: fn() -> &'static str,
+}
+
+/// What one version of a module hands to the next: bytes, in a form that both know by its number.
+///
+/// ```
+/// # use dyntrace::code::State;
+/// let state = State { form: 2, bytes: 17_u64.to_le_bytes().to_vec() };
+/// assert_eq!(state.form, 2);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// Which form the bytes have: chosen by the module.
+    pub form: u32,
+    /// The state, in that form.
+    pub bytes: Vec<u8>,
+}

@@ -215,6 +215,46 @@ provider dyntrace {
     probe function__return(char *proc, char *function, char *value,
                            char *user_tag, char *kind,
                            uint64_t took, uint64_t polled);
+
+    /* Modules of code */
+
+    /**
+     * A module was loaded that had no version before: from now on it can be
+     * called.
+     *
+     * @param module the module's name
+     * @param version its version, as the module says it
+     * @param file the file that was loaded
+     * @param start where the version lies in memory
+     * @param size how many bytes that takes
+     */
+    probe code__load(char *module, char *version, char *file,
+                     uint64_t start, uint64_t size);
+
+    /**
+     * A version of a module took the place of another one: calls that begin
+     * now go to it.
+     *
+     * @param module the module's name
+     * @param version the new version, as the module says it
+     * @param file the file that was loaded
+     * @param start where the new version lies in memory
+     * @param size how many bytes that takes
+     * @param old_version the version that served calls until now
+     */
+    probe code__upgrade(char *module, char *version, char *file,
+                        uint64_t start, uint64_t size, char *old_version);
+
+    /**
+     * An old version of a module was purged: nobody is inside of it any more.
+     *
+     * @param module the module's name
+     * @param version the version, as the module said it
+     * @param start where it lay in memory
+     * @param size how many bytes that took
+     */
+    probe code__purge(char *module, char *version,
+                      uint64_t start, uint64_t size);
 };
 
 #pragma D attributes Evolving/Evolving/Common provider dyntrace provider

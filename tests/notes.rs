@@ -7,7 +7,7 @@
 
 mod stapsdt;
 
-use dyntrace::probes::{aio_pool, efile_drv, function, message, user_trace};
+use dyntrace::probes::{aio_pool, code, efile_drv, function, message, user_trace};
 use dyntrace_build::model::Kind;
 
 /// Contains every probe of provider.d, and fires none: nobody traces this test.
@@ -29,6 +29,9 @@ fn contain_all() -> bool {
     user_trace::i4s4(not_called::<(&str, &str, _, _, _, _, &str, &str, &str, &str)>);
     function::entry(not_called::<(&str, &str, &str, &str, &str)>);
     function::r#return(not_called::<(&str, &str, &str, &str, &str, _, _)>);
+    code::load(not_called::<(&str, &str, &str, _, _)>);
+    code::upgrade(not_called::<(&str, &str, &str, _, _, &str)>);
+    code::purge(not_called::<(&str, &str, _, _)>);
     efile_drv::entry::is_enabled()
 }
 
@@ -37,7 +40,7 @@ fn every_probe_has_one_note_with_its_arguments() {
     assert!(!contain_all());
     let (file, notes) = stapsdt::own();
     let provider = dyntrace_build::parse(include_str!("../provider.d"), "provider.d").expect("our own definition");
-    assert_eq!(provider.probes.len(), 14);
+    assert_eq!(provider.probes.len(), 17);
     for probe in &provider.probes {
         let notes: Vec<_> =
             notes.iter().filter(|note| note.provider == "dyntrace" && note.name == probe.name).collect();

@@ -1,9 +1,15 @@
-//! Compiles `provider.d` into the probe functions of `src/probes.rs`, and picks the leaf of `src/sdt` for the target.
+//! Compiles `provider.d` into the probe functions of `src/probes.rs`, picks the leaf of `src/sdt` for the target, and says what this
+//! copy of the crate is made of.
 
-use std::env;
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs, io};
 
 fn main() {
     dyntrace_build::compile("provider.d");
+    println!("cargo::rustc-env=DYNTRACE_FINGERPRINT={}", fingerprint());
     println!(
         "cargo::rustc-check-cfg=cfg(sdt_leaf, values(\"linux_x86_64\", \"linux_x86\", \"linux_aarch64\", \"macos\", \"dof\", \"plain\", \"none\"))"
     );
@@ -42,4 +48,47 @@ fn leaf() -> &'static str {
         ("freebsd" | "illumos" | "solaris" | "netbsd", "x86_64") => "dof",
         _ => "plain",
     }
+}
+
+/// What two copies of this crate must have in common to know each other's types: a program has one, each of its modules another.
+fn fingerprint() -> String {
+    let of_target = |name: &str| env::var(name).unwrap_or_default();
+    let features: BTreeSet<String> = env::vars()
+        .filter_map(|(name, _)| Some(name.strip_prefix("CARGO_FEATURE_")?.to_lowercase()))
+        // What it embeds for the command line is nobody's type.
+        .filter(|feature| feature != "scripts" && feature != "default")
+        .collect();
+    let rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV").output();
+    let rustc = rustc.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let line =
+        |name: &str| rustc.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("unknown").trim().to_owned();
+    let mut text = DefaultHasher::new();
+    for path in ["src", "provider.d", "Cargo.toml"] {
+        println!("cargo::rerun-if-changed={path}");
+        hash_files(Path::new(path), &mut text).unwrap_or_else(|error| panic!("reading {path}: {error}"));
+    }
+    format!(
+        "dyntrace {} {:016x} ({}); rustc {} {}; {}, panic={} {}",
+        env!("CARGO_PKG_VERSION"),
+        text.finish(),
+        Vec::from_iter(features).join(" "),
+        line("release:"),
+        line("commit-hash:"),
+        of_target("TARGET"),
+        of_target("CARGO_CFG_PANIC"),
+        of_target("CARGO_CFG_SANITIZE"),
+    )
+    .trim_end()
+    .to_owned()
+}
+
+/// Names and contents of all files there, in the order of their names.
+fn hash_files(path: &Path, into: &mut DefaultHasher) -> io::Result<()> {
+    if path.is_dir() {
+        let entries: io::Result<BTreeSet<_>> = fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect();
+        return entries?.iter().try_for_each(|entry| hash_files(entry, into));
+    }
+    path.hash(into);
+    fs::read(path)?.hash(into);
+    Ok(())
 }

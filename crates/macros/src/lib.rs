@@ -1,7 +1,9 @@
 //! The attribute macros of the crate `dyntrace`, which documents and re-exports them.
 
+mod export;
 mod function;
 mod item;
+mod layout;
 mod options;
 
 use proc_macro::TokenStream;
@@ -15,4 +17,20 @@ pub fn traced(options: TokenStream, item: TokenStream) -> TokenStream {
         // With the item as it was, so that its uses are no errors, too.
         Err(error) => TokenStream::from_iter([error.into_compile_error().into(), item]),
     }
+}
+
+/// Makes a function one that callers outside of its module find by name. See `dyntrace::export`.
+#[proc_macro_attribute]
+pub fn export(options: TokenStream, item: TokenStream) -> TokenStream {
+    let options = syn::parse::<syn::parse::Nothing>(options);
+    match options.and_then(|_| export::expand(item.clone().into())) {
+        Ok(expanded) => expanded.into(),
+        Err(error) => TokenStream::from_iter([error.into_compile_error().into(), item]),
+    }
+}
+
+/// Says what a type looks like in memory. See `dyntrace::code::Layout`.
+#[proc_macro_derive(Layout)]
+pub fn layout(item: TokenStream) -> TokenStream {
+    layout::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

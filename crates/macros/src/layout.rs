@@ -1,0 +1,69 @@
+//! `derive(Layout)`: one number made of all that a type's text and the compiler say of its form.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Data, DeriveInput, Error, Expr, Fields, GenericParam, Result, parse_quote, parse2};
+
+pub fn expand(item: TokenStream) -> Result<TokenStream> {
+    let mut item: DeriveInput = parse2(item)?;
+    let name = item.ident.to_string();
+    let parts = match &item.data {
+        Data::Struct(of) => fields(&of.fields, true),
+        Data::Enum(of) => {
+            let variants = of.variants.iter().map(|variant| {
+                let discriminant = variant.discriminant.as_ref().map(|(_, value)| discriminant(value));
+                let (name, parts) = (variant.ident.to_string(), fields(&variant.fields, false));
+                quote!(.text("variant").text(#name) #discriminant #parts)
+            });
+            quote!(#(#variants)*)
+        }
+        Data::Union(of) => {
+            return Err(Error::new(
+                of.union_token.span,
+                "which field of a union is meant is known to nobody but its code",
+            ));
+        }
+    };
+    let repr = item.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")).map(|attribute| {
+        let text = attribute.meta.to_token_stream().to_string();
+        quote!(.text(#text))
+    });
+    let constants = item.generics.const_params().map(|parameter| {
+        let ident = &parameter.ident;
+        quote!(.number(#ident as u128))
+    });
+    let head = quote!(::dyntrace::code::LayoutHash::of::<Self>(#name) #(#repr)* #(#constants)*);
+    for parameter in &mut item.generics.params {
+        if let GenericParam::Type(of) = parameter {
+            of.bounds.push(parse_quote!(::dyntrace::code::Layout));
+        }
+    }
+    let ident: &Ident = &item.ident;
+    let (generics, arguments, condition) = item.generics.split_for_impl();
+    Ok(quote! {
+        // SAFETY: made of all its fields, each of which has a layout of its own.
+        unsafe impl #generics ::dyntrace::code::Layout for #ident #arguments #condition {
+            const HASH: ::dyntrace::code::LayoutHash = #head #parts;
+        }
+    })
+}
+
+/// The fields in their order: names and types; where they are, if the compiler tells, which it does not of variants.
+fn fields(of: &Fields, with_places: bool) -> TokenStream {
+    let parts = of.iter().enumerate().map(|(at, field)| {
+        let name = field.ident.clone().unwrap_or_else(|| format_ident!("_{at}"));
+        let text = name.to_string();
+        let member = match &field.ident {
+            Some(ident) => quote!(#ident),
+            None => syn::Index::from(at).into_token_stream(),
+        };
+        let place = with_places.then(|| quote!(.number(::core::mem::offset_of!(Self, #member) as u128)));
+        let of = &field.ty;
+        quote!(.text(#text) #place .with(<#of as ::dyntrace::code::Layout>::HASH))
+    });
+    quote!(#(#parts)*)
+}
+
+fn discriminant(value: &Expr) -> TokenStream {
+    quote!(.number((#value) as i128 as u128))
+}

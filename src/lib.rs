@@ -33,6 +33,8 @@ extern crate self as dyntrace;
 pub mod aio_pool;
 mod breakpoint;
 mod clock;
+#[cfg(all(target_os = "linux", not(miri)))]
+pub mod code;
 pub mod efile;
 mod forks;
 pub mod fs;

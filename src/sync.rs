@@ -12,6 +12,8 @@
 //! - `Arc` is `std`'s even there: loom's cannot become an `Arc<dyn Trait>` while others hold it. So loom does not report a
 //!   leaked `Arc`. What ours hold is guarded by locks; no order between threads rests on their counts.
 
+pub(crate) mod cell;
+
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic;
 #[cfg(not(loom))]

@@ -5,10 +5,10 @@
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-use super::cell::UnsafeCell;
 use super::data::BpData;
 use super::site::Site;
 use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::cell::UnsafeCell;
 use crate::sync::global;
 use crate::thread_progress::pin;
 

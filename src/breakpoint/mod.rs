@@ -55,7 +55,6 @@
 //!   over.
 
 mod caller;
-mod cell;
 mod check;
 mod counters;
 mod data;
@@ -71,7 +70,7 @@ mod models;
 mod object;
 pub mod pattern;
 mod process_flags;
-mod progress;
+pub(crate) mod progress;
 #[cfg(target_os = "linux")]
 pub mod remote;
 mod section;

@@ -1,9 +1,9 @@
 //! Thread progress as a setting waits for it: asleep; in models with the thread, which has nothing else to do.
 
 #[cfg(not(loom))]
-pub(super) use crate::thread_progress::wait as progress;
+pub(crate) use crate::thread_progress::wait as progress;
 
 #[cfg(loom)]
-pub(super) async fn progress() {
+pub(crate) async fn progress() {
     crate::thread_progress::wait_blocking(std::time::Duration::from_secs(60)).expect("models pin for a short time");
 }

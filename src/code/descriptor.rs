@@ -1,6 +1,6 @@
 //! What a module says of itself, and what it is given: all that host and module know of each other.
 //!
-//! A module has a copy of this crate of its own, with statics of its own: it is a *guest*. [`module!`](crate::module) puts one
+//! A module has a copy of this crate of its own, with statics of its own: it is a *guest*. `module!` puts one
 //! [`Descriptor`] into it, under the name [`SYMBOL`]. The host reads [`Prefix`] first, which is C's; what lies behind that
 //! means the same on both sides only if the fingerprints are equal.
 
@@ -35,7 +35,7 @@ pub struct Prefix {
     pub fingerprint: *const c_char,
 }
 
-/// What a module says of itself; made by [`module!`](crate::module).
+/// What a module says of itself; made by `module!`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Descriptor {

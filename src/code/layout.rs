@@ -38,7 +38,7 @@ pub unsafe trait Layout {
 }
 
 /// What is known of a type's form. Compared, and shown in errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LayoutHash(u64);
 
 impl LayoutHash {

@@ -111,6 +111,7 @@ mod per_process;
 pub(crate) mod permission;
 mod record;
 mod registry;
+mod stays;
 #[cfg(all(not(loom), test))]
 mod tests;
 mod wait;
@@ -120,6 +121,7 @@ pub(crate) use maintenance::complete;
 #[cfg(target_os = "linux")]
 pub(crate) use os::has_ended;
 pub(crate) use pending::late;
+pub(crate) use stays::{PLACES, Place, Stay};
 pub(crate) use wait::{Wait, wait, wait_blocking};
 
 use std::cell::Cell;
@@ -223,6 +225,7 @@ extern "C" fn forked() {
             record.hand_over(os::thread_id());
         } else {
             record.free();
+            record.forget_counts();
         }
     }
     maintenance::forget();

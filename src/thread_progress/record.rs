@@ -1,6 +1,9 @@
 //! One thread's record: whose it is, and whether that thread is pinned.
 
-use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::ptr;
+
+use super::stays::{Counts, new_counts};
+use crate::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// The lower half of a word counts the pins that live, the upper half how often the outermost one ended. The upper half
 /// may wrap: who sees the same number again only waits longer.
@@ -15,6 +18,8 @@ pub(super) struct Record {
     /// from another owner than the one that has ended.
     owner: AtomicU64,
     word: AtomicUsize,
+    /// Null, or what `make_counts` stored. It goes with the record, whoever has that.
+    counts: AtomicPtr<Counts>,
 }
 
 /// What a record said about its owner.
@@ -125,5 +130,27 @@ impl Record {
     pub(super) fn clear(&self) {
         let word = self.own_word();
         self.set_word(if word.is_pinned() { Word((word.0 & !NEST).wrapping_add(COMPLETION)) } else { word });
+    }
+    /// How often the thread is in each place; `None` if it was in none yet.
+    #[inline(always)]
+    pub(super) fn counts(&self) -> Option<&'static Counts> {
+        // Acquire: with `make_counts`, for other threads.
+        // SAFETY: null, or a table that is never freed, shared by its atomics alone.
+        unsafe { self.counts.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Only for the record's own thread. `None` without memory.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn make_counts(&self) -> Option<&'static Counts> {
+        let new = ptr::from_ref(new_counts()?).cast_mut();
+        // A signal handler that made one meanwhile has left it empty: it is not missed, and so small that it may stay.
+        self.counts.store(new, Ordering::Release);
+        self.counts()
+    }
+
+    /// Only in a forked child, which does not have the thread.
+    pub(super) fn forget_counts(&self) {
+        self.counts.store(ptr::null_mut(), Ordering::Relaxed);
     }
 }

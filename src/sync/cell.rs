@@ -1,23 +1,23 @@
 //! A cell whose readers and writers something else keeps apart: loom's in models, which checks that.
 
 #[cfg(loom)]
-pub(super) use loom::cell::UnsafeCell;
+pub(crate) use loom::cell::UnsafeCell;
 
 #[cfg(not(loom))]
-pub(super) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
 #[cfg(not(loom))]
 impl<T> UnsafeCell<T> {
-    pub(super) const fn new(value: T) -> UnsafeCell<T> {
+    pub(crate) const fn new(value: T) -> UnsafeCell<T> {
         UnsafeCell(std::cell::UnsafeCell::new(value))
     }
 
     #[inline(always)]
-    pub(super) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
+    pub(crate) fn with<R>(&self, read: impl FnOnce(*const T) -> R) -> R {
         read(self.0.get())
     }
 
-    pub(super) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
+    pub(crate) fn with_mut<R>(&self, write: impl FnOnce(*mut T) -> R) -> R {
         write(self.0.get())
     }
 }

@@ -1,0 +1,148 @@
+//! Handles: what the program calls exports through.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::transmute;
+
+use super::entry::{Entered, Entry};
+use super::error::{CallError, Error};
+use super::panicked::Panicked;
+use super::pending::Pending;
+use super::signature::{Export, Signature, SignatureHash};
+use super::tables::{Tables, tables};
+
+/// An export that is a function, to be [called](Handle::call) with its `ARITY` arguments: `F` is `fn(A, B, ...) -> R`.
+///
+/// It follows every upgrade. It can be copied and sent, and a call takes little more than one through a pointer.
+pub struct Handle<F, const ARITY: usize>(Calls<F>);
+
+/// An export that is an `async fn`, to be called with its `ARITY` arguments: `F` is `fn(A, B, ...) -> Pending<R>`.
+pub struct AsyncHandle<F, const ARITY: usize>(Calls<F>);
+
+struct Calls<F> {
+    entry: &'static Entry,
+    signature: PhantomData<F>,
+}
+
+/// The export of that name, as the current version of its module has it.
+///
+/// # Errors
+///
+/// No version of the module is current; it does not export that; or with another signature.
+pub fn export<F: Signature>(module: &str, name: &str) -> Result<Export<F>, Error> {
+    find(tables(), module, name, F::HASH, F::text()).map(Export::<F>::from)
+}
+
+fn find(
+    tables: &Tables,
+    module: &str,
+    name: &str,
+    signature: SignatureHash,
+    wanted: &str,
+) -> Result<&'static Entry, Error> {
+    let Some(current) = tables.look(|set| set.modules.get(module)?.current.clone()) else {
+        return Err(Error::NoModule { doing: "looking for an export of", module: module.into(), which: "current" });
+    };
+    let mut of_name = current.exports.iter().filter(|export| export.entry.export().name == name).peekable();
+    let Some(has) = of_name.peek().map(|export| export.signature.clone()) else {
+        let exports = current.exports.iter().map(|export| export.entry.export().name.as_str());
+        let near = exports.filter(|export| strsim::damerau_levenshtein(export, name) <= 2).map(str::to_owned);
+        let version = current.image.version.to_string();
+        return Err(Error::NoExport { module: module.into(), version, export: name.into(), near: near.collect() });
+    };
+    let entry = of_name.map(|export| export.entry).find(|entry| entry.export().signature == signature);
+    let (module, export, wanted) = (module.to_owned(), name.to_owned(), wanted.to_owned());
+    entry.ok_or(Error::Signature { module, export, wanted, has })
+}
+
+macro_rules! arity {
+    ($number:literal: $($argument:ident $type:ident)*) => {
+        impl<F> Handle<F, $number> {
+            /// Calls the export, in the version that is current now.
+            ///
+            /// # Errors
+            ///
+            /// No version has it any more, or the function has panicked.
+            #[inline]
+            pub fn call<R $(, $type)*>(&self $(, $argument: $type)*) -> Result<R, CallError>
+            where
+                F: Fn($($type),*) -> R,
+            {
+                let entered = self.0.enter()?;
+                // SAFETY: the entry's code has the entry's signature, which is `F`'s.
+                let code = unsafe { transmute::<*const (), fn($($type),*) -> Result<R, Panicked>>(entered.code) };
+                Ok(code($($argument),*)?)
+            }
+        }
+
+        impl<F> AsyncHandle<F, $number> {
+            /// Calls the export, in the version that is current now: to be awaited.
+            ///
+            /// # Errors
+            ///
+            /// No version has it any more. What else may go wrong, the future answers.
+            #[inline]
+            pub fn call<R $(, $type)*>(&self $(, $argument: $type)*) -> Result<Pending<R>, CallError>
+            where
+                F: Fn($($type),*) -> Pending<R>,
+            {
+                let entered = self.0.enter()?;
+                // SAFETY: the entry's code has the entry's signature, which is `F`'s.
+                let code = unsafe { transmute::<*const (), fn($($type),*) -> Result<Pending<R>, Panicked>>(entered.code) };
+                Ok(code($($argument),*)?.holding(entered.hold()))
+            }
+        }
+    };
+}
+
+arity!(0:);
+arity!(1: a A);
+arity!(2: a A b B);
+arity!(3: a A b B c C);
+arity!(4: a A b B c C d D);
+arity!(5: a A b B c C d D e E);
+arity!(6: a A b B c C d D e E f G);
+
+impl<F> Calls<F> {
+    #[inline]
+    fn enter(&self) -> Result<Entered, CallError> {
+        match self.entry.enter() {
+            Some(entered) => Ok(entered),
+            None => self.entry.missing(),
+        }
+    }
+}
+
+macro_rules! plain_traits {
+    ($($handle:ident)*) => { $(
+        impl<F, const ARITY: usize> Clone for $handle<F, ARITY> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<F, const ARITY: usize> Copy for $handle<F, ARITY> {}
+
+        impl<F, const ARITY: usize> fmt::Debug for $handle<F, ARITY> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{:?}", self.0.entry)
+            }
+        }
+
+        impl<F, const ARITY: usize> From<&'static Entry> for $handle<F, ARITY> {
+            fn from(entry: &'static Entry) -> Self {
+                $handle(Calls { entry, signature: PhantomData })
+            }
+        }
+    )* };
+}
+
+plain_traits!(Handle AsyncHandle);
+
+impl<F> Clone for Calls<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Calls<F> {}

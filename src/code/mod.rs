@@ -1,0 +1,112 @@
+//! Code that is loaded, upgraded and purged while callers keep calling.
+//!
+//! A *module* is a library with a name, `module!("pricing", version = "2.1.0")`, and functions with the attribute `export`.
+//! The program calls those by name, through a handle that follows every upgrade.
+//!
+//! # States
+//!
+//! ```text
+//!             prepare              finish                finish, delete          purge              unload
+//! (a file) -------------> prepared -------> current -----------------------> old -------> unreachable -------> (gone)
+//! ```
+//!
+//! A module has one *current* version at most, which new calls enter, and one *old* version, where calls that entered it before
+//! go on. A version that is *unreachable* is kept mapped, since what it has given away may still be used: values with code in them,
+//! threads, destructors of thread-local values. Only [`unload`] takes it out of memory, if its module promises that there is nothing
+//! of the kind.
+//!
+//! # Code access structures
+//!
+//! What a call or a look-up reads is there three times, once for each *code index*:
+//!
+//! - the *export entries*: for each export that was ever loaded or asked for, the address of its code ([`entry`]);
+//! - the *module table*: for each name, the current and the old version ([`tables`]);
+//! - the *ranges*: for each version, where it lies in memory ([`tables`]).
+//!
+//! `ACTIVE` says which index is in force ([`index`]). A change is written under the next index, which nobody reads, the *staging
+//! area*, and then put in force by one store. The indices are used in turn, 0, 1, 2, 0: so nobody needs to wait *after* a commit
+//! before the next change is staged, as the wait before the next commit comes in time for that.
+//!
+//! # A call
+//!
+//! 1. Pin the thread ([`thread_progress`](crate::thread_progress)).
+//! 2. Load `ACTIVE`, once, without a barrier.
+//! 3. Load the entry's target under that index: the address, and the version's place.
+//! 4. Count oneself into the version, in a table of the thread's own (a *stay*).
+//! 5. Unpin, and call.
+//! 6. Count oneself out.
+//!
+//! The pin ends before the call begins, so that a callee that stays for hours holds up nothing but the purge of its own version.
+//!
+//! # Prepare
+//!
+//! Any number at the same time, without the permission and without effect on who runs; see [`prepare`].
+//!
+//! # Finish
+//!
+//! One at a time, several modules or none ([`finish`]):
+//!
+//! 1. Acquire the permission to change what runs. Whoever else wants it, trace settings too, waits in line, asleep.
+//! 2. Check: no module twice; no old version left; imports that are there, in the form they were compiled for. Hand over the state of
+//!    the versions that are replaced (`on_upgrade`).
+//! 3. Bring the staging area up to date: copy what was changed in the last two commits. Then stage what is new. What is to be
+//!    changed is noted before it is, so that whoever stages next, after an abort or in a forked child, copies it again.
+//! 4. Stage the trace settings of the new versions' functions.
+//! 5. Wait for thread progress. *What it is for:* whoever reads the index that step 6 writes sees what steps 3 and 4 have written,
+//!    without a barrier of its own. And: nobody is left that found in `ACTIVE` what was in it before the last commit, so that the
+//!    index after this one may be staged next.
+//! 6. Commit: one store to `ACTIVE`.
+//! 7. Fire the probes, and note it in the history.
+//! 8. Release the permission.
+//!
+//! One that is dropped before step 6 goes back, and leaves nothing; dropped later it is completed. The maintenance thread does either.
+//!
+//! # Purge
+//!
+//! 1. Wait for thread progress. *What it is for:* whoever found the version in an entry, before it was replaced, has been counted.
+//! 2. Wait until nobody is counted any more, and no future or borrowed handle of it lives. Without the permission: others finish
+//!    meanwhile.
+//! 3. Acquire the permission, stage the module table without it, wait, commit, release: the version is unreachable.
+//! 4. To unload: wait once more, for who looks at ranges; then unmap.
+//!
+//! # What is seen when
+//!
+//! Threads may see a commit at different times, as they load `ACTIVE` without a barrier. But the ability to see new code spreads with
+//! communication: who hears of anything that was done after new code was seen, sees it too. For whoever is told acquires what the teller
+//! released, whatever the way: a channel, a join, a lock, a name that was registered, a socket, a file operation that completed. All
+//! of those order the teller's load of `ACTIVE` before the listener's; and of two loads of one atomic that are so ordered, the later
+//! one never sees an older value.
+
+#![allow(dead_code, reason = "the parts of the room come one by one")]
+
+mod descriptor;
+mod doors;
+mod entry;
+mod error;
+mod finish;
+mod handle;
+mod index;
+mod layout;
+mod locks;
+mod panicked;
+mod pending;
+mod prepared;
+mod signature;
+mod tables;
+mod version;
+
+pub use descriptor::State;
+#[doc(hidden)]
+pub use descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, FORM, ImportDescriptor, Prefix};
+#[doc(hidden)]
+pub use doors::Doors;
+pub use dyntrace_macros::Layout;
+pub use error::{CallError, Error};
+pub use finish::{Finish, finish};
+pub use handle::{AsyncHandle, Handle, export};
+pub use layout::{Layout, LayoutHash};
+#[doc(hidden)]
+pub use panicked::Panicked;
+pub use pending::Pending;
+pub use prepared::Prepared;
+pub use signature::{Export, Signature, SignatureHash};

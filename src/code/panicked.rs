@@ -1,0 +1,70 @@
+//! What becomes of a panic inside a module: a message. The panic itself goes no further, since another copy of `std` could not take it.
+
+use std::any::Any;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A panic's message on its way from a module to its caller. One word, that is never zero: so a result with it is as small as can be.
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct Panicked(NonZeroUsize);
+
+impl Panicked {
+    fn new(message: String) -> Panicked {
+        let message = Box::into_raw(Box::new(message));
+        Panicked(NonZeroUsize::new(message.expose_provenance()).expect("a box is not at zero"))
+    }
+
+    /// What the panic said.
+    pub fn into_message(self) -> String {
+        // SAFETY: made by `new`, and taken once: it is neither `Clone` nor `Drop`. Guests have the host's allocator.
+        *unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut(self.0.get())) }
+    }
+}
+
+/// Runs a module's code. No panic leaves it.
+pub fn caught<R>(run: impl FnOnce() -> R) -> Result<R, Panicked> {
+    // What the panic has left half done is the module's, and is seen by it again.
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| Panicked::new(message(panic)))
+}
+
+/// Drops what was thrown, too, and whatever that says.
+fn message(panic: Box<dyn Any + Send>) -> String {
+    let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => (*text).to_owned(),
+        (_, Some(text)) => text.clone(),
+        (None, None) => "(a panic without a text)".to_owned(),
+    };
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        // It has shown what it does when it is dropped.
+        std::mem::forget(again);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::panic_any;
+
+    use super::*;
+
+    #[test]
+    fn panics_become_messages() {
+        assert_eq!(caught(|| 7).unwrap(), 7);
+        let of = |run: fn()| caught(run).unwrap_err().into_message();
+        assert_eq!(of(|| panic!("no bread")), "no bread");
+        assert_eq!(of(|| panic!("no {}", "milk")), "no milk");
+        assert_eq!(of(|| panic_any(7)), "(a panic without a text)");
+    }
+
+    #[test]
+    fn a_payload_that_panics_when_it_is_dropped() {
+        struct Bomb;
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                panic!("dropped");
+            }
+        }
+        assert_eq!(caught(|| panic_any(Bomb)).unwrap_err().into_message(), "(a panic without a text)");
+    }
+}

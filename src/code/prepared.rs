@@ -1,0 +1,72 @@
+//! Versions that are prepared and not in force yet.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::descriptor::Descriptor;
+use super::error::Error;
+use super::tables::{Tables, tables};
+use super::version::{Mapping, Version};
+
+/// A version of a module that is loaded and checked, and that nobody can call yet: [`finish`](super::finish) puts it in force.
+///
+/// One that is dropped instead leaves no trace, if its module may be unloaded; else it stays in memory, and is counted there.
+#[must_use = "nobody can call it until it is finished"]
+pub struct Prepared {
+    /// `None` when it is in force, or dropped.
+    version: Option<Arc<Version>>,
+}
+
+impl Prepared {
+    /// Of a module whose descriptor is checked, and which is a guest already.
+    ///
+    /// # Errors
+    ///
+    /// There are as many versions as there can be. Then the mapping is the caller's no more: it is unmapped, if that can be done.
+    pub(super) fn new(descriptor: &'static Descriptor, mapping: Box<dyn Mapping>) -> Result<Prepared, Error> {
+        Prepared::of(tables(), descriptor, mapping)
+    }
+
+    pub(super) fn of(
+        tables: &'static Tables,
+        descriptor: &'static Descriptor,
+        mapping: Box<dyn Mapping>,
+    ) -> Result<Prepared, Error> {
+        let version = Version::new(descriptor, mapping, &tables.active)?;
+        Ok(Prepared { version: Some(Arc::new(version)) })
+    }
+
+    /// The module's name.
+    pub fn module(&self) -> &str {
+        &self.version().image.module
+    }
+
+    pub(super) fn version(&self) -> &Arc<Version> {
+        self.version.as_ref().expect("there until it is in force")
+    }
+
+    /// It is in force.
+    pub(super) fn committed(mut self) {
+        self.version = None;
+    }
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        let Some(version) = self.version.take() else { return };
+        let Descriptor { unloadable, on_load, .. } = version.descriptor;
+        if *unloadable || on_load.is_none() {
+            // SAFETY: nobody has entered it; what ran of it promises that nothing escapes, or was not the module's own.
+            unsafe { version.image.unmap() };
+        }
+    }
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.version {
+            Some(version) => write!(f, "Prepared({})", version.image),
+            None => f.write_str("Prepared(in force)"),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Versions of modules, and where they lie in memory.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::descriptor::Descriptor;
+use super::entry::{Entry, ExportName, Target};
+use super::error::Error;
+use super::index::Active;
+use super::locks;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{Mutex, MutexGuard, global, lock};
+use crate::thread_progress::{PLACES, Place};
+
+/// A library in memory, as the dynamic linker has it.
+pub(crate) trait Mapping: Send + Sync {
+    /// The addresses that its segments lie between.
+    fn range(&self) -> Range<usize>;
+
+    /// What is to be subtracted from an address to get the one that the file gives it.
+    fn bias(&self) -> usize;
+
+    /// The file that is mapped: the version's own copy.
+    fn path(&self) -> &Path;
+
+    /// Takes it out of memory, if nothing stands against that: then it is gone, and so are the module's descriptor and all that its
+    /// statics hold. Called once at most.
+    ///
+    /// # Safety
+    ///
+    /// Nobody runs its code or uses anything of it, now or later.
+    unsafe fn unmap(&self) -> Unmapped;
+}
+
+/// What came of unmapping a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unmapped {
+    /// It is not in memory any more.
+    Gone,
+    /// Something keeps it, such as destructors of thread-local values.
+    Kept,
+}
+
+/// A version as it lies in memory, which it may do for longer than it is a version that anybody can call.
+pub(crate) struct Image {
+    pub(super) id: u64,
+    pub(super) module: Arc<str>,
+    /// For people.
+    pub(super) version: Arc<str>,
+    pub(super) mapping: Box<dyn Mapping>,
+}
+
+/// A version that is prepared, current or old.
+pub(crate) struct Version {
+    pub(super) image: Arc<Image>,
+    /// The module's: valid as long as this lives.
+    pub(super) descriptor: &'static Descriptor,
+    pub(super) exports: Vec<Exported>,
+    room: Room,
+}
+
+/// An export of a version.
+pub(super) struct Exported {
+    pub(super) entry: &'static Entry,
+    pub(super) target: Target,
+    /// The signature, for people.
+    pub(super) signature: String,
+}
+
+/// A place that is this version's alone, and the count of what holds it for longer than a call.
+struct Room {
+    place: Place,
+    holds: &'static AtomicUsize,
+}
+
+/// Keeps a version from being purged, for as long as a future or a borrowed handle lives.
+pub(super) struct Hold(&'static AtomicUsize);
+
+/// Rooms that nobody has, and how many there are in all.
+pub(super) struct Rooms {
+    free: Vec<(Place, &'static AtomicUsize)>,
+    all: u32,
+}
+
+global! {
+    static ROOMS: Mutex<Rooms> = Mutex::new(Rooms { free: Vec::new(), all: 0 });
+}
+
+/// See [`locks`].
+pub(super) fn rooms() -> MutexGuard<'static, Rooms> {
+    lock(&ROOMS)
+}
+
+impl Version {
+    /// # Errors
+    ///
+    /// There are as many versions as there can be.
+    pub(super) fn new(
+        descriptor: &'static Descriptor,
+        mapping: Box<dyn Mapping>,
+        active: &'static Active,
+    ) -> Result<Version, Error> {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let room = Room::take()?;
+        let (module, version) = (descriptor.name, descriptor.version);
+        let exports = (descriptor.exports)().into_iter().map(|export| {
+            let name = ExportName { module: module.into(), name: export.name.into(), signature: export.signature };
+            let target = Target { code: export.code, place: room.place, holds: room.holds };
+            Exported { entry: Entry::of(name, active), target, signature: (export.signature_text)().to_owned() }
+        });
+        let exports = exports.collect();
+        let id = LAST.fetch_add(1, Relaxed) + 1;
+        let image = Arc::new(Image { id, module: module.into(), version: version.into(), mapping });
+        Ok(Version { image, descriptor, exports, room })
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.room.place
+    }
+
+    /// How many futures and borrowed handles keep it.
+    pub(super) fn holds(&self) -> usize {
+        // Acquires what was done until they were dropped.
+        self.room.holds.load(Ordering::Acquire)
+    }
+}
+
+impl Image {
+    /// Once at most.
+    ///
+    /// # Safety
+    ///
+    /// As [`Mapping::unmap`]'s.
+    pub(super) unsafe fn unmap(&self) -> Unmapped {
+        // SAFETY: as the caller promises.
+        unsafe { self.mapping.unmap() }
+    }
+}
+
+impl Room {
+    fn take() -> Result<Room, Error> {
+        locks::prepare();
+        let mut rooms = rooms();
+        let (place, holds) = match rooms.free.pop() {
+            Some(room) => room,
+            None if rooms.all as usize == PLACES => return Err(Error::TooManyVersions { most: PLACES }),
+            None => {
+                rooms.all += 1;
+                (Place(rooms.all - 1), &*Box::leak(Box::new(AtomicUsize::new(0))))
+            }
+        };
+        Ok(Room { place, holds })
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        rooms().free.push((self.place, self.holds));
+    }
+}
+
+impl Hold {
+    /// By who is inside.
+    pub(super) fn new(holds: &'static AtomicUsize) -> Hold {
+        // Relaxed: the end of the stay releases it.
+        holds.fetch_add(1, Ordering::Relaxed);
+        Hold(holds)
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl fmt::Display for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.module, self.version)
+    }
+}

@@ -6,6 +6,7 @@ use std::fmt;
 use super::error::CallError;
 use super::index::{Active, CodeIndex, INDICES};
 use super::locks;
+use super::missing::{self, Then};
 use super::signature::SignatureHash;
 use super::version::Hold;
 use crate::sync::atomic::AtomicUsize;
@@ -21,6 +22,8 @@ pub struct Entry {
     targets: [UnsafeCell<Option<Target>>; INDICES],
     active: &'static Active,
     export: ExportName,
+    /// The host's, so that handles in modules ask it, too.
+    on_missing: fn(&ExportName) -> Then,
 }
 
 impl fmt::Debug for Entry {
@@ -84,7 +87,8 @@ impl Entry {
             return entry;
         }
         let targets = std::array::from_fn(|_| UnsafeCell::new(None));
-        let entry: &'static Entry = Box::leak(Box::new(Entry { targets, active, export: export.clone() }));
+        let entry: &'static Entry =
+            Box::leak(Box::new(Entry { targets, active, export: export.clone(), on_missing: missing::ask }));
         entries.insert(export, entry);
         entry
     }
@@ -106,7 +110,11 @@ impl Entry {
     #[cold]
     #[inline(never)]
     pub(super) fn missing(&'static self) -> Result<Entered, CallError> {
-        Err(CallError::Missing { module: &self.export.module, export: &self.export.name })
+        let there = match (self.on_missing)(&self.export) {
+            Then::Retry => self.enter(),
+            Then::Fail => None,
+        };
+        there.ok_or(CallError::Missing { module: &self.export.module, export: &self.export.name })
     }
 
     /// Under an index that was in force while the thread was pinned.

@@ -1,5 +1,6 @@
 //! Why code was not changed, and why a call was not made.
 
+use super::inside::Inside;
 use super::panicked::Panicked;
 use super::version::{Image, Version};
 
@@ -113,6 +114,11 @@ pub enum CallError {
 }
 
 impl Error {
+    pub(super) fn in_use(old: &Version, inside: &Inside) -> Error {
+        let Image { module, version, .. } = &*old.image;
+        Error::InUse { module: module.to_string(), old: version.to_string(), inside: inside.to_string() }
+    }
+
     pub(super) fn old_in_use(doing: &'static str, old: &Version) -> Error {
         let Image { module, version, .. } = &*old.image;
         Error::OldInUse { doing, module: module.to_string(), old: version.to_string() }

@@ -43,7 +43,7 @@ fn find(
     let Some(current) = tables.look(|set| set.modules.get(module)?.current.clone()) else {
         return Err(Error::NoModule { doing: "looking for an export of", module: module.into(), which: "current" });
     };
-    let mut of_name = current.exports.iter().filter(|export| export.entry.export().name == name).peekable();
+    let mut of_name = current.exports_of(name).peekable();
     let Some(has) = of_name.peek().map(|export| export.signature.clone()) else {
         let exports = current.exports.iter().map(|export| export.entry.export().name.as_str());
         let near = exports.filter(|export| strsim::damerau_levenshtein(export, name) <= 2).map(str::to_owned);

@@ -79,19 +79,27 @@
 
 #![allow(dead_code, reason = "the parts of the room come one by one")]
 
+mod changing;
 mod descriptor;
 mod doors;
 mod entry;
 mod error;
 mod finish;
 mod handle;
+mod history;
 mod index;
+mod inside;
+mod kept;
 mod layout;
+mod list;
 mod locks;
+mod missing;
 mod panicked;
 mod pending;
 mod prepared;
+mod purge;
 mod signature;
+mod staging;
 mod tables;
 mod version;
 
@@ -102,11 +110,17 @@ pub use descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, FORM, ImportDesc
 pub use doors::Doors;
 pub use dyntrace_macros::Layout;
 pub use error::{CallError, Error};
-pub use finish::{Finish, finish};
+pub use finish::finish;
 pub use handle::{AsyncHandle, Handle, export};
+pub use history::{Event, What, history};
+pub use inside::{Inside, check};
+pub use kept::kept;
 pub use layout::{Layout, LayoutHash};
+pub use list::{ModuleInfo, VersionInfo, list};
+pub use missing::{Then, set_error_handler};
 #[doc(hidden)]
 pub use panicked::Panicked;
 pub use pending::Pending;
 pub use prepared::Prepared;
+pub use purge::{Purged, delete, purge, soft_purge, unload};
 pub use signature::{Export, Signature, SignatureHash};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::descriptor::Descriptor;
 use super::error::Error;
+use super::kept;
 use super::tables::{Tables, tables};
-use super::version::{Mapping, Version};
+use super::version::{Mapping, Unmapped, Version};
 
 /// A version of a module that is loaded and checked, and that nobody can call yet: [`finish`](super::finish) puts it in force.
 ///
@@ -57,8 +58,11 @@ impl Drop for Prepared {
         let Descriptor { unloadable, on_load, .. } = version.descriptor;
         if *unloadable || on_load.is_none() {
             // SAFETY: nobody has entered it; what ran of it promises that nothing escapes, or was not the module's own.
-            unsafe { version.image.unmap() };
+            if unsafe { version.image.unmap() } == Unmapped::Gone {
+                return;
+            }
         }
+        kept::count();
     }
 }
 

@@ -161,6 +161,10 @@ impl Tables {
 }
 
 impl Set {
+    pub(super) fn current(&self, module: &str) -> Option<&Arc<Version>> {
+        self.modules.get(module)?.current.as_ref()
+    }
+
     fn apply(&mut self, change: Change) {
         match change {
             Change::Export(..) => {}

@@ -11,6 +11,7 @@ use super::entry::{Entry, ExportName, Target};
 use super::error::Error;
 use super::index::Active;
 use super::locks;
+use super::tables::Change;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard, global, lock};
 use crate::thread_progress::{PLACES, Place};
@@ -25,6 +26,9 @@ pub(crate) trait Mapping: Send + Sync {
 
     /// The file that is mapped: the version's own copy.
     fn path(&self) -> &Path;
+
+    /// The file that it is a copy of, as the program named it.
+    fn source(&self) -> &Path;
 
     /// Takes it out of memory, if nothing stands against that: then it is gone, and so are the module's descriptor and all that its
     /// statics hold. Called once at most.
@@ -56,9 +60,10 @@ pub(crate) struct Image {
 /// A version that is prepared, current or old.
 pub(crate) struct Version {
     pub(super) image: Arc<Image>,
-    /// The module's: valid as long as this lives.
+    /// The module's: there until it is unmapped, which who has the permission does.
     pub(super) descriptor: &'static Descriptor,
     pub(super) exports: Vec<Exported>,
+    pub(super) is_unloadable: bool,
     room: Room,
 }
 
@@ -114,7 +119,17 @@ impl Version {
         let exports = exports.collect();
         let id = LAST.fetch_add(1, Relaxed) + 1;
         let image = Arc::new(Image { id, module: module.into(), version: version.into(), mapping });
-        Ok(Version { image, descriptor, exports, room })
+        Ok(Version { image, descriptor, exports, is_unloadable: descriptor.unloadable, room })
+    }
+
+    /// Those of this name, with whatever signature.
+    pub(super) fn exports_of(&self, name: &str) -> impl Iterator<Item = &Exported> {
+        self.exports.iter().filter(move |export| export.entry.export().name == name)
+    }
+
+    /// What takes its exports out of force, where nothing else is put in their place.
+    pub(super) fn leave(&self) -> impl Iterator<Item = Change> {
+        self.exports.iter().map(|export| Change::Export(export.entry, None))
     }
 
     pub(super) fn place(&self) -> Place {

@@ -57,6 +57,11 @@
 //! While it lasts, [`late()`] tells who is inside: threads by id and name, and for how long they have been waited for. Pins
 //! have no clock; they are as old as that, or older.
 //!
+//! # A stay
+//!
+//! Who wants to be inside of something for longer than a pin may last, the code of a module, is counted into it while it is pinned
+//! ([`Pin::stay`]), and unpins: see [`stays`].
+//!
 //! # Which threads
 //!
 //! Nobody registers. In Erlang's emulator the schedulers are *managed* threads: they pass points where they hold
@@ -105,6 +110,7 @@ mod grace_period;
 mod maintenance;
 #[cfg(all(loom, test))]
 mod models;
+mod nap;
 pub(crate) mod os;
 mod pending;
 mod per_process;
@@ -118,6 +124,7 @@ mod wait;
 
 pub(crate) use grace_period::{Late, Pinned};
 pub(crate) use maintenance::complete;
+pub(crate) use nap::nap;
 #[cfg(target_os = "linux")]
 pub(crate) use os::has_ended;
 pub(crate) use pending::late;

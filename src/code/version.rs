@@ -12,6 +12,7 @@ use super::error::Error;
 use super::index::Active;
 use super::locks;
 use super::tables::Change;
+use crate::recorder::modules;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard, global, lock};
 use crate::thread_progress::{PLACES, Place};
@@ -55,6 +56,8 @@ pub(crate) struct Image {
     /// For people.
     pub(super) version: Arc<str>,
     pub(super) mapping: Box<dyn Mapping>,
+    /// Its number among those that recorded traces are told of.
+    recorded: u64,
 }
 
 /// A version that is prepared, current or old.
@@ -118,7 +121,8 @@ impl Version {
         });
         let exports = exports.collect();
         let id = LAST.fetch_add(1, Relaxed) + 1;
-        let image = Arc::new(Image { id, module: module.into(), version: version.into(), mapping });
+        let recorded = modules::arrive(recorded(descriptor, &*mapping));
+        let image = Arc::new(Image { id, module: module.into(), version: version.into(), mapping, recorded });
         Ok(Version { image, descriptor, exports, is_unloadable: descriptor.unloadable, room })
     }
 
@@ -151,7 +155,24 @@ impl Image {
     /// As [`Mapping::unmap`]'s.
     pub(super) unsafe fn unmap(&self) -> Unmapped {
         // SAFETY: as the caller promises.
-        unsafe { self.mapping.unmap() }
+        let unmapped = unsafe { self.mapping.unmap() };
+        if unmapped == Unmapped::Gone {
+            modules::leave(self.recorded);
+        }
+        unmapped
+    }
+}
+
+/// What recorded traces are told of a version, so that they can be read when it is gone.
+fn recorded(descriptor: &Descriptor, mapping: &dyn Mapping) -> modules::Module {
+    let range = mapping.range();
+    modules::Module {
+        name: descriptor.name.to_owned(),
+        version: descriptor.version.to_owned(),
+        file: mapping.source().to_owned(),
+        mapped: mapping.path().to_owned(),
+        start: range.start as u64,
+        size: range.len() as u64,
     }
 }
 

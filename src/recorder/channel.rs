@@ -1,9 +1,11 @@
 //! The low-rate channel of a session: what is needed to read the rest. Never overwritten.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
 use super::metadata::{PROCESS_STREAM, process_event};
+use super::modules::Module;
 use super::options::Mode;
 use super::place::Place;
 use super::ring::Ring;
@@ -42,9 +44,14 @@ impl Channel {
 
     /// A snapshot was taken.
     pub fn snapshot(&self, cause: &str, folder: &Path) {
-        let folder = folder.as_os_str().as_encoded_bytes();
-        let folder = &folder[..folder.len().min(Buffer::LIMIT)];
-        self.ring.record(process_event::SNAPSHOT, &(cause.as_bytes(), folder));
+        self.ring.record(process_event::SNAPSHOT, &(cause.as_bytes(), cut(folder)));
+    }
+
+    /// A module of code was loaded.
+    pub fn module(&self, module: &Module) {
+        let Module { name, version, file, mapped, start, size } = module;
+        let payload = (cut(name), cut(version), cut(file), cut(mapped), *start, *size);
+        self.ring.record(process_event::MODULE, &payload);
     }
 
     /// So many more causes for snapshots got none.
@@ -56,4 +63,11 @@ impl Channel {
     pub fn end(&self, discarded: u64) {
         self.ring.record(process_event::END, &(discarded,));
     }
+}
+
+/// As much of a text as an event can have.
+fn cut(text: &(impl AsRef<OsStr> + ?Sized)) -> &[u8] {
+    let bytes = text.as_ref().as_encoded_bytes();
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    &bytes[..end.min(Buffer::LIMIT)]
 }

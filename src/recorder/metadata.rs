@@ -29,16 +29,29 @@ pub(crate) mod process_event {
     pub(crate) const SNAPSHOT: u16 = 4;
     /// There were causes for snapshots, but none was taken.
     pub(crate) const SUPPRESSED: u16 = 5;
+    /// A module of code was loaded.
+    pub(crate) const MODULE: u16 = 6;
 }
 
 /// The events of the low-rate channel, in the order of their ids.
-const PROCESS_EVENTS: [(&str, &[Argument]); 6] = [
+const PROCESS_EVENTS: [(&str, &[Argument]); 7] = [
     ("thread", &[Argument { name: "tid", kind: Kind::U64 }, Argument { name: "name", kind: Kind::Text }]),
     ("lost", &[Argument { name: "count", kind: Kind::U64 }, Argument { name: "reason", kind: Kind::Text }]),
     ("clock", &[Argument { name: "realtime_ns", kind: Kind::U64 }]),
     ("end", &[Argument { name: "count_of_discarded", kind: Kind::U64 }]),
     ("snapshot", &[Argument { name: "cause", kind: Kind::Text }, Argument { name: "folder", kind: Kind::Text }]),
     ("suppressed", &[Argument { name: "count", kind: Kind::U64 }]),
+    (
+        "module",
+        &[
+            Argument { name: "module", kind: Kind::Text },
+            Argument { name: "version", kind: Kind::Text },
+            Argument { name: "file", kind: Kind::Text },
+            Argument { name: "mapped", kind: Kind::Text },
+            Argument { name: "start", kind: Kind::U64 },
+            Argument { name: "size", kind: Kind::U64 },
+        ],
+    ),
 ];
 
 /// What a trace says of itself.

@@ -10,6 +10,7 @@ mod flight;
 mod folder;
 mod maintenance;
 mod metadata;
+pub(crate) mod modules;
 mod options;
 mod packet;
 mod panic;

@@ -17,6 +17,7 @@ use super::flight::Flight;
 use super::folder;
 use super::glob::Glob;
 use super::metadata::{self, Description, RING_STREAM};
+use super::modules;
 use super::options::{Mode, Options};
 use super::place::Place;
 use super::ring::Ring;
@@ -52,6 +53,8 @@ pub(super) struct Recording {
     /// What was told of the events that no ring has counted.
     ringless: u64,
     told_of_full: bool,
+    /// The last module that the channel has told of.
+    told_module: u64,
     next_refinement: (Instant, Duration),
     flight: Flight,
 }
@@ -94,6 +97,7 @@ impl Recording {
             rings: Vec::new(),
             ringless: 0,
             told_of_full: false,
+            told_module: 0,
             next_refinement,
             flight,
         };
@@ -175,6 +179,7 @@ impl Recording {
         // What cannot be done now is tried again next time; until then events may be lost, and are counted.
         let _ = self.offer_rings(if SLOTS[self.slot].waiting() < FEW { PREPARED } else { WAITING });
         self.tell_of_ringless();
+        self.tell_of_modules();
         self.tend_triggers();
         if self.next_refinement.0 <= Instant::now() {
             self.refine_clock();
@@ -187,6 +192,13 @@ impl Recording {
         if ringless > self.ringless {
             self.channel.lost(ringless - self.ringless, "no ring was ready for a thread");
             self.ringless = ringless;
+        }
+    }
+
+    fn tell_of_modules(&mut self) {
+        for (number, module) in modules::after(self.told_module) {
+            self.channel.module(&module);
+            self.told_module = number;
         }
     }
 
@@ -357,6 +369,7 @@ impl Recording {
         slot.generation.store(0, Relaxed);
         self.tend_rings();
         self.tell_of_ringless();
+        self.tell_of_modules();
         self.tend_triggers();
         self.tell_of_suppressed(true);
         self.flight.end();

@@ -25,7 +25,8 @@ use server::{Limits, Server};
 use crate::thread_progress::os::without_signals;
 
 pub use client::{Connection, Ender};
-pub(crate) use door::serve_traces;
+#[allow(unused_imports)]
+pub(crate) use door::{serve_code, serve_traces};
 pub use error::ControlError;
 
 /// Lets other processes of this user, and root, control the recorder of this process from now on.

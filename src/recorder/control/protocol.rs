@@ -11,6 +11,7 @@
 //! | `snapshot ID DIRECTORY` | one: what was written |
 //! | `status` | one of the process, then one of each session |
 //! | `trace RECORD` | one of each pattern; [`crate::trace::remote`] says what comes then |
+//! | `code RECORD` | what `crate::code::remote` says |
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ pub enum ProtocolError {
     Greeting(String),
     /// No such request.
     #[error(
-        "{0:?} is no request: expected start OPTIONS, change ID CHANGE, stop ID, snapshot ID DIRECTORY, status, or trace RECORD"
+        "{0:?} is no request: expected start OPTIONS, change ID CHANGE, stop ID, snapshot ID DIRECTORY, status, trace RECORD, or code RECORD"
     )]
     Request(String),
     /// Options that have no meaning.
@@ -107,6 +108,8 @@ pub enum Request {
     Status,
     /// Tell of calls of functions. The recorder hands the connection over to whoever traces functions.
     Trace(Record),
+    /// Load, upgrade or purge modules, or say which there are. The recorder hands the connection over to whoever loads code.
+    Code(Record),
 }
 
 impl FromStr for Request {
@@ -130,6 +133,7 @@ impl FromStr for Request {
             "snapshot" if !argument.is_empty() => Request::Snapshot(session()?, absolute(argument.as_ref())?),
             "status" if rest.is_empty() => Request::Status,
             "trace" => Request::Trace(rest.parse().map_err(|_| unknown())?),
+            "code" => Request::Code(rest.parse().map_err(|_| unknown())?),
             _ => return Err(unknown()),
         })
     }
@@ -148,6 +152,7 @@ impl fmt::Display for Request {
             Request::Snapshot(session, directory) => write!(f, "snapshot {session} {}", directory.to_string_lossy()),
             Request::Status => f.write_str("status"),
             Request::Trace(wish) => write!(f, "trace {wish}"),
+            Request::Code(order) => write!(f, "code {order}"),
         }
     }
 }
@@ -290,6 +295,7 @@ mod tests {
             "change x failed",
             "trace",
             "trace x",
+            "code x",
         ] {
             assert!(matches!(text.parse::<Request>(), Err(ProtocolError::Request(_))), "{text}");
         }
@@ -336,8 +342,9 @@ mod tests {
         #[test]
         fn requests_read_back(session: u32, directory in "/[^\n]*", text: String, wish in record()) {
             let options = Options { filter: Filter { tag: Some(text.into()), ..Filter::default() }, ..Options::new(&directory) };
-            let trace = Request::Trace(wish);
-            for request in [Request::Start(options), Request::Stop(session), Request::Snapshot(session, directory.into()), trace] {
+            let [trace, code] = [Request::Trace(wish.clone()), Request::Code(wish)];
+            let snapshot = Request::Snapshot(session, directory.into());
+            for request in [Request::Start(options), Request::Stop(session), snapshot, trace, code] {
                 prop_assert_eq!(request.to_string().parse(), Ok(request));
             }
         }

@@ -201,9 +201,9 @@ impl<S: Sessions> Server<S> {
             };
             let reply = if connection.has_greeted {
                 let request = message.parse().map_err(|error: ProtocolError| error.to_string());
-                match (request, door::traces()) {
-                    (Ok(Request::Trace(wish)), Some(serve)) => return Next::Leaves(serve, wish),
-                    (request, _) => Reply(request.and_then(|request| self.perform(request, connection))),
+                match request.as_ref().ok().and_then(door::leaves) {
+                    Some((serve, wish)) => return Next::Leaves(serve, wish),
+                    None => Reply(request.and_then(|request| self.perform(request, connection))),
                 }
             } else if message == GREETING {
                 connection.has_greeted = true;
@@ -247,6 +247,10 @@ impl<S: Sessions> Server<S> {
             }
             Request::Trace(_) => {
                 Err("no function of it can be traced: give those that matter the attribute #[dyntrace::traced]"
+                    .to_owned())
+            }
+            Request::Code(_) => {
+                Err("it loads no code: have it call dyntrace::code::allow(Policy::new().directory(...).remote(true))"
                     .to_owned())
             }
         }

@@ -1,0 +1,114 @@
+//! Modules of code that are loaded while the program runs. Each session's low-rate channel tells of them: what is recorded may name
+//! addresses in a module that is gone when the trace is read.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::forks::hold_across_forks;
+
+/// How many of those that are gone are remembered, for sessions that were not told yet. They are told many times a second.
+const GONE: usize = 256;
+
+/// A version of a module, as traces name it.
+#[derive(Debug)]
+pub(crate) struct Module {
+    /// Its name.
+    pub name: String,
+    /// Its version, for people.
+    pub version: String,
+    /// The file that it was made of.
+    pub file: PathBuf,
+    /// The file that is mapped, by which tools name its addresses: a copy that nobody else has.
+    pub mapped: PathBuf,
+    /// Where it lies in memory.
+    pub start: u64,
+    /// How many bytes that takes.
+    pub size: u64,
+}
+
+struct Modules {
+    /// In the order in which they came.
+    all: VecDeque<Known>,
+    last: u64,
+}
+
+struct Known {
+    /// Counted from 1.
+    number: u64,
+    module: Arc<Module>,
+    is_gone: bool,
+}
+
+static MODULES: Mutex<Modules> = Mutex::new(Modules { all: VecDeque::new(), last: 0 });
+
+fn modules() -> MutexGuard<'static, Modules> {
+    MODULES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A module was loaded. Gives the number by which it [leaves](leave).
+pub(crate) fn arrive(module: Module) -> u64 {
+    hold_across_forks!(Modules, modules());
+    modules().arrive(module)
+}
+
+/// A module is not in memory any more.
+pub(crate) fn leave(number: u64) {
+    modules().leave(number);
+}
+
+/// Those that came after the one with that number, with their own.
+pub(super) fn after(number: u64) -> Vec<(u64, Arc<Module>)> {
+    modules().after(number)
+}
+
+impl Modules {
+    fn arrive(&mut self, module: Module) -> u64 {
+        self.last += 1;
+        self.all.push_back(Known { number: self.last, module: Arc::new(module), is_gone: false });
+        self.last
+    }
+
+    fn leave(&mut self, number: u64) {
+        if let Ok(at) = self.all.binary_search_by_key(&number, |known| known.number) {
+            self.all[at].is_gone = true;
+        }
+        if self.all.iter().filter(|known| known.is_gone).count() > GONE {
+            let oldest = self.all.iter().position(|known| known.is_gone);
+            oldest.and_then(|at| self.all.remove(at));
+        }
+    }
+
+    fn after(&self, number: u64) -> Vec<(u64, Arc<Module>)> {
+        let from = self.all.partition_point(|known| known.number <= number);
+        self.all.range(from..).map(|known| (known.number, Arc::clone(&known.module))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(name: String) -> Module {
+        let (file, mapped) = ("a.so".into(), "b.so".into());
+        Module { name, version: "1".into(), file, mapped, start: 0x1000, size: 0x100 }
+    }
+
+    #[test]
+    fn those_that_are_gone_are_remembered_for_a_while() {
+        let mut modules = Modules { all: VecDeque::new(), last: 0 };
+        let stays = modules.arrive(module("stays".into()));
+        for number in 0..2 * GONE {
+            let number = modules.arrive(module(number.to_string()));
+            modules.leave(number);
+        }
+        let known = modules.after(0);
+        assert_eq!(known.len(), 1 + GONE);
+        assert_eq!((known[0].0, known[0].1.name.as_str()), (stays, "stays"));
+        assert_eq!(known.last().unwrap().1.name, (2 * GONE - 1).to_string());
+        assert_eq!(modules.after(modules.last - 1).len(), 1);
+        assert!(modules.after(modules.last).is_empty());
+        modules.leave(17_000);
+        assert_eq!(modules.after(0).len(), 1 + GONE);
+    }
+}

@@ -39,6 +39,7 @@ pub mod efile;
 mod forks;
 pub mod fs;
 mod glob;
+mod host;
 pub mod probes;
 pub mod process;
 #[cfg(target_os = "linux")]
@@ -59,14 +60,14 @@ pub mod writing_a_driver {}
 /// What the code that the attribute macros make stands on. Not for use by hand, and free to change.
 #[doc(hidden)]
 pub mod __traced {
-    #[cfg(all(target_os = "linux", not(miri)))]
-    pub use crate::breakpoint::enrol;
     pub use crate::breakpoint::pattern::{Actions, Call, Flags, MatchSpec};
     pub use crate::breakpoint::value::{
         Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Inspect, Layer, Plain,
         Shape, Shell, Shown, Value, Variant,
     };
     pub use crate::breakpoint::{Guard, Hit, Mark, Site, body, hit, hit_future, promised, told};
+    #[cfg(all(target_os = "linux", not(miri)))]
+    pub use crate::breakpoint::{enrol, sites};
 }
 
 /// Makes a function one that can be traced while the program runs; see [`trace`]. While nobody does, it costs one compare

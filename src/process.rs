@@ -3,20 +3,23 @@
 //! A *process* is a task started with [`spawn`] or, outside such a task, the thread. So a task that another `spawn`
 //! started is not a process: what it does counts for the thread that polls it.
 
+mod door;
 mod name;
 mod thread;
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::ptr;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
 
-use crate::scope::{self, Scope, Scoped};
+use crate::scope::{self, Scope, Scoped, Slot};
 use crate::sdt::Text;
 use crate::tag;
 
+pub(crate) use door::{DOOR, Door, HOST};
 pub use name::{ThreadName, thread_name};
 pub use thread::{OperationId, next_operation, thread_number};
 
@@ -34,6 +37,9 @@ pub struct Pid(u64);
 impl Pid {
     fn next() -> Pid {
         static LAST: AtomicU64 = AtomicU64::new(0);
+        if let Some(host) = HOST.get() {
+            return (host.next)();
+        }
         // Relaxed: only that numbers differ matters.
         Pid(LAST.fetch_add(1, Ordering::Relaxed) + 1)
     }
@@ -76,17 +82,23 @@ impl From<Pid> for Text<'_> {
 pub(crate) const WORDS: usize = 4;
 
 /// A process that is no thread.
-struct Process {
+pub(crate) struct Process {
     pid: Pid,
     words: [u32; WORDS],
 }
 
 thread_local! {
-    static PROCESS: RefCell<Scope<Option<Process>>> = const { RefCell::new(Scope::of_thread(None)) };
+    static OWN: RefCell<Scope<Option<Process>>> = const { RefCell::new(Scope::of_thread(None)) };
     /// The thread as a process; no pid is spent on a thread that never asks.
     static THREAD: Cell<Option<Pid>> = const { Cell::new(None) };
     static WORDS_OF_THREAD: Cell<[u32; WORDS]> = const { Cell::new([0; WORDS]) };
 }
+
+pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new(&OWN);
+
+/// For guests.
+pub(crate) static SLOT_DOOR: scope::Door<Option<Process>> =
+    scope::Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
 
 /// A word of the current process: 0 until it is set.
 pub(crate) fn word(place: usize) -> u32 {
@@ -106,12 +118,18 @@ pub(crate) fn set_word(place: usize, word: u32) {
 
 /// The pid of the current process.
 pub fn current() -> Pid {
-    scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid)).unwrap_or_else(|| {
-        THREAD.get().unwrap_or_else(|| {
-            let pid = Pid::next();
-            THREAD.set(Some(pid));
-            pid
-        })
+    scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid)).unwrap_or_else(of_thread)
+}
+
+/// The current thread's pid.
+fn of_thread() -> Pid {
+    if let Some(host) = HOST.get() {
+        return (host.of_thread)();
+    }
+    THREAD.get().unwrap_or_else(|| {
+        let pid = Pid::next();
+        THREAD.set(Some(pid));
+        pid
     })
 }
 

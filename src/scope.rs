@@ -15,13 +15,63 @@ use std::thread::LocalKey;
 
 use tokio::task;
 
+use crate::host::OfHost;
+
 /// A value and the tokio task it belongs to; `None` where there is no such task.
 pub(crate) struct Scope<T> {
     task: Option<task::Id>,
     value: T,
 }
 
-pub(crate) type Slot<T> = LocalKey<RefCell<Scope<T>>>;
+/// Where a thread has the value that is in force: the program's copy of this crate, if there are several.
+pub(crate) struct Slot<T: 'static> {
+    own: &'static LocalKey<RefCell<Scope<T>>>,
+    host: OfHost<Door<T>>,
+}
+
+/// What the host's slot does for guests.
+pub(crate) struct Door<T: 'static> {
+    /// Where the current thread has its value; null where that is gone.
+    place: fn() -> *const RefCell<Scope<T>>,
+    /// The running task of the program's tokio: a guest's own runs none.
+    task: fn() -> Option<task::Id>,
+}
+
+// A guest may have been compiled with another version of tokio.
+const _: () = assert!(size_of::<Option<task::Id>>() == size_of::<u64>());
+
+impl<T> Door<T> {
+    /// `place` is that of the host's own slot.
+    pub(crate) const fn new(place: fn() -> *const RefCell<Scope<T>>) -> Door<T> {
+        Door { place, task: task::try_id }
+    }
+}
+
+impl<T> Slot<T> {
+    pub(crate) const fn new(own: &'static LocalKey<RefCell<Scope<T>>>) -> Slot<T> {
+        Slot { own, host: OfHost::new() }
+    }
+
+    /// This copy is a guest from now on.
+    pub(crate) fn enter(&self, door: &'static Door<T>) {
+        self.host.install(door);
+    }
+
+    /// `None` where the thread's value is gone.
+    fn with<R>(&self, look: impl FnOnce(&RefCell<Scope<T>>) -> R) -> Option<R> {
+        match self.host.get() {
+            None => self.own.try_with(look).ok(),
+            // SAFETY: null, or the current thread's value, which is there as long as this runs: thread-local values are dropped
+            // one after the other, and this would be in the drop of another.
+            Some(host) => unsafe { (host.place)().as_ref() }.map(look),
+        }
+    }
+
+    /// The running tokio task.
+    fn task(&self) -> Option<task::Id> {
+        self.host.get().map_or_else(task::try_id, |host| (host.task)())
+    }
+}
 
 /// Why a value cannot be changed here.
 pub(crate) enum Refusal {
@@ -37,26 +87,25 @@ impl<T> Scope<T> {
         Scope { task: None, value }
     }
 
-    fn is_of_the_running_task(&self) -> bool {
-        self.task == task::try_id()
+    fn is_of_the_running_task(&self, slot: &Slot<T>) -> bool {
+        self.task == slot.task()
     }
 }
 
 /// The part of the current value that `part` finds. Asks for the task only where there is something to hide.
 pub(crate) fn read<T, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) -> Option<&R>) -> Option<R> {
-    slot.try_with(|scope| {
+    slot.with(|scope| {
         let scope = scope.try_borrow().ok()?;
         let found = part(&scope.value)?;
-        scope.is_of_the_running_task().then(|| found.clone())
-    })
-    .ok()?
+        scope.is_of_the_running_task(slot).then(|| found.clone())
+    })?
 }
 
 /// Changes the current value. `change` must not drop anything: a drop may run code that reads the slot.
 pub(crate) fn change<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Result<R, Refusal> {
-    slot.try_with(|scope| {
+    slot.with(|scope| {
         let mut scope = scope.try_borrow_mut().map_err(|_| Refusal::Unreachable)?;
-        if scope.is_of_the_running_task() { Ok(change(&mut scope.value)) } else { Err(Refusal::Foreign) }
+        if scope.is_of_the_running_task(slot) { Ok(change(&mut scope.value)) } else { Err(Refusal::Foreign) }
     })
     .unwrap_or(Err(Refusal::Unreachable))
 }
@@ -100,7 +149,7 @@ impl<T, F: Future> Future for Scoped<T, F> {
 /// Puts `scope` in force until the answer is dropped. Does nothing on a thread whose slot is gone.
 fn enter<'a, T>(slot: &'static Slot<T>, scope: &'a mut Scope<T>) -> Option<Entered<'a, T>> {
     // Each time anew: a future may be polled by one task and dropped by another.
-    scope.task = task::try_id();
+    scope.task = slot.task();
     exchange(slot, scope).then_some(Entered { slot, scope })
 }
 
@@ -116,7 +165,7 @@ impl<T> Drop for Entered<'_, T> {
 }
 
 fn exchange<T>(slot: &'static Slot<T>, scope: &mut Scope<T>) -> bool {
-    slot.try_with(|current| match current.try_borrow_mut() {
+    slot.with(|current| match current.try_borrow_mut() {
         Ok(mut current) => {
             mem::swap(&mut *current, scope);
             true

@@ -35,15 +35,21 @@ mod data;
 use std::cell::RefCell;
 use std::mem;
 use std::pin::Pin;
+use std::ptr;
 use std::task::{Context, Poll};
 
-use crate::scope::{self, Refusal, Scope, Scoped};
+use crate::scope::{self, Door, Refusal, Scope, Scoped, Slot};
 
 pub use data::{Tag, TagData};
 
 thread_local! {
-    static TAGS: RefCell<Scope<TagData>> = const { RefCell::new(Scope::of_thread(TagData::NONE)) };
+    static OWN: RefCell<Scope<TagData>> = const { RefCell::new(Scope::of_thread(TagData::NONE)) };
 }
+
+pub(crate) static TAGS: Slot<TagData> = Slot::new(&OWN);
+
+/// For guests.
+pub(crate) static DOOR: Door<TagData> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
 
 /// A future whose tags are `TagData` of its own.
 pub(crate) type Tagged<F> = Scoped<TagData, F>;

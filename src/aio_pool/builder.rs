@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::pool::Pool;
 use super::shared::{Settings, Shared, Spawn};
+use crate::host;
 use crate::sync::thread;
 
 /// Settings of a [`Pool`] to be.
@@ -24,7 +25,12 @@ impl Builder {
             slow_threads: None,
             bound: 1024,
             keep: Duration::from_secs(10),
-            spawn: Box::new(|name, run| thread::Builder::new().name(name).spawn(run)),
+            spawn: Box::new(|name, run| match host::is_guest() {
+                false => thread::Builder::new().name(name).spawn(run),
+                true => {
+                    Err(host::refused("an I/O thread", "use std::fs there, or have the program do it by dyntrace::fs"))
+                }
+            }),
         }
     }
 

@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 use super::caller::Origin;
 use super::counters::{self, Place};
 use super::data::{BpData, Entry, Flags, Quick};
+use super::door;
 use super::event::Kind;
 use super::generic_bp::with_active;
+use super::held::Held;
 use super::pattern::Call;
 use super::site::Site;
 use super::text::Text;
@@ -33,7 +35,7 @@ thread_local! {
 /// sees its end, and nobody else does.
 #[doc(hidden)]
 pub struct Hit {
-    data: Arc<BpData>,
+    data: Held,
     /// The entries that want its end, a bit for each.
     wanted: u64,
     /// What they want, together.
@@ -66,7 +68,7 @@ pub fn hit<R>(
 }
 
 /// What is to be done about a call beyond counting it.
-enum Begun {
+pub(super) enum Begun {
     Timed(Place),
     Traced(Arc<BpData>),
 }
@@ -109,9 +111,15 @@ fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> 
 ///
 /// Only what is quick: no code of others runs while the thread is pinned. What it answers fits in two registers.
 #[inline(never)]
-fn begin(site: &'static Site) -> Option<Begun> {
+pub(super) fn begin(site: &'static Site) -> Option<Begun> {
     // Looked up behind the pin it would cost more: for the compiler that is a call, around which registers are saved.
     let table = counters::own();
+    // A guest has no counts.
+    if table.is_none()
+        && let Some(host) = door::HOST.get()
+    {
+        return (host.begin)(site);
+    }
     with_active(site, |data| match data.quick {
         Some(Quick { place, is_timed }) => {
             place.count_in(table);
@@ -128,22 +136,34 @@ fn look(data: &Arc<BpData>) -> Option<Arc<BpData>> {
     (!is_busy() && data.entries.iter().any(Entry::may_take)).then(|| Arc::clone(data))
 }
 
+/// What the breakpoint does, if the call has to be looked at.
+pub(super) fn wanted(site: &'static Site) -> Option<Arc<BpData>> {
+    with_active(site, look)?
+}
+
 fn is_busy() -> bool {
     BUSY.try_with(Cell::get).unwrap_or(true)
 }
 
 impl Hit {
     fn new(data: Arc<BpData>, origin: Origin) -> Hit {
-        Hit { data, wanted: 0, wants: Flags::NONE, began: None, cycle: None, origin }
+        Hit { data: Held::new(data), wanted: 0, wants: Flags::NONE, began: None, cycle: None, origin }
     }
 
     /// `None` if the call has not to be looked at.
     pub(super) fn begin(site: &'static Site, origin: Origin) -> Option<Hit> {
-        Some(Hit::new(with_active(site, look)??, origin))
+        let data = match door::HOST.get() {
+            None => wanted(site),
+            Some(host) => (host.wanted)(site),
+        };
+        Some(Hit::new(data?, origin))
     }
 
     /// Tells of the call, and finds out who wants its end.
     pub fn call(&mut self, arguments: &[Value<'_>]) {
+        if let Some(host) = door::HOST.get() {
+            return (host.call)(self, arguments);
+        }
         let _busy = Busy::begin();
         let seen = Seen::new(arguments);
         let (mut text, mut flagging) = (None, 0_u64);
@@ -175,6 +195,9 @@ impl Hit {
     }
 
     pub(super) fn returned<'a>(&self, polled: Option<Duration>, value: &dyn Fn() -> Value<'a>) {
+        if let Some(host) = door::HOST.get() {
+            return (host.returned)(self, polled, value);
+        }
         let kind = |flags: Flags| match flags.contains(Flags::ERROR) && value().is_err() {
             true => Some(Kind::Error),
             false => flags.contains(Flags::RETURN).then_some(Kind::Return),
@@ -187,6 +210,9 @@ impl Hit {
     }
 
     pub(super) fn cancelled(&self, polled: Duration) {
+        if let Some(host) = door::HOST.get() {
+            return (host.cancelled)(self, polled);
+        }
         let kind = |flags: Flags| flags.contains(Flags::RETURN).then_some(Kind::Cancelled);
         self.ended(&kind, Some(polled), &Text::new);
     }
@@ -197,7 +223,10 @@ impl Hit {
         self.panicked_with(polled, message.unwrap_or("a value that is no text"));
     }
 
-    fn panicked_with(&self, polled: Option<Duration>, message: &str) {
+    pub(super) fn panicked_with(&self, polled: Option<Duration>, message: &str) {
+        if let Some(host) = door::HOST.get() {
+            return (host.panicked)(self, polled, message);
+        }
         let kind = |flags: Flags| flags.contains(Flags::PANIC).then_some(Kind::Panic);
         self.ended(&kind, polled, &|| render(|text| text.write_str(message)));
     }
@@ -330,16 +359,11 @@ pub(super) fn untraced_thread() {
     BUSY.set(true);
 }
 
-/// Renders what others wrote the code for: bounded, and whatever that does.
+/// Renders within bounds.
 fn render(write: impl FnOnce(&mut Text) -> std::fmt::Result) -> Text {
     let mut text = Text::new();
-    // An error is a text that is cut; a panic ends the text where it is, half a text is one.
-    let outcome = catch_unwind(AssertUnwindSafe(|| write(&mut text)));
-    if let Err(payload) = outcome {
-        let _ = text.write_str("<panicked>");
-        // It may panic when it is dropped.
-        std::mem::forget(payload);
-    }
+    // An error is a text that is cut, or one whose value has panicked while it was printed: half a text is one.
+    let _ = write(&mut text);
     text
 }
 

@@ -3,7 +3,6 @@
 //! A library that arrives has [default patterns](super::Session::default_pattern) set at its sites before anybody can call its
 //! functions: its words are nobody else's yet, so that no step of a setting is needed. Only then others get to know its sites.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -11,11 +10,12 @@ use super::counters;
 use super::data::{BpData, Entry};
 use super::generic_bp::Bp;
 use super::index::Index;
+use super::kept::{self, kept};
 use super::progress::progress;
 use super::section;
 use super::set::Set;
 use super::shared::Shared;
-use super::site::{Function, Site};
+use super::site::Site;
 use super::site_ref::{Library, SiteRef};
 use crate::forks::hold_across_forks;
 use crate::thread_progress::{self, permission};
@@ -32,6 +32,8 @@ struct Libraries {
 struct Later {
     library: Arc<Library>,
     sites: &'static [Site],
+    /// What its exports are named after, if it is a module.
+    module: Option<&'static str>,
 }
 
 /// A pattern that is set at all sites that come.
@@ -40,27 +42,28 @@ struct Default {
     set: Arc<Set>,
 }
 
+/// A pattern that is to be in force at sites as soon as they are known.
+pub(super) struct Wish {
+    pub(super) session: Arc<Shared>,
+    pub(super) set: Arc<Set>,
+}
+
 static LIBRARIES: Mutex<Libraries> = Mutex::new(Libraries { index: None, later: Vec::new(), defaults: Vec::new() });
 
 /// After this it is asked anew who is inside. Longer than models run, which know no time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-type Kept = Option<HashSet<&'static Function>>;
-
-/// Taken under the other one.
-static KEPT: Mutex<Kept> = Mutex::new(None);
-
 /// Nothing panics under this lock.
 fn libraries() -> MutexGuard<'static, Libraries> {
     counters::prepare();
-    hold_across_forks!(Kept, lock(&KEPT));
-    hold_across_forks!(Libraries, lock(&LIBRARIES));
-    lock(&LIBRARIES)
+    kept::prepare();
+    hold_across_forks!(Libraries, lock());
+    lock()
 }
 
-/// Nothing panics under these locks. `std`'s always: models have sites of their own.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// `std`'s lock always: models have sites of their own.
+fn lock() -> MutexGuard<'static, Libraries> {
+    LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Held while no library arrives: what a session has said before is heeded by those that come later, and its list has the sites
@@ -99,53 +102,40 @@ impl Libraries {
 
 impl Later {
     fn sites(&self) -> impl Iterator<Item = SiteRef> {
-        self.sites.iter().map(|site| SiteRef::of_library(site, kept(site.function()), &self.library))
+        self.sites.iter().map(|site| SiteRef::of_library(site, kept(site.function(), self.module), &self.library))
     }
 }
 
-/// What stays of a function when its library is gone: events and counts have it. The same one for each that is the same.
-fn kept(function: &Function) -> &'static Function {
-    let mut kept = lock(&KEPT);
-    let kept = kept.get_or_insert_default();
-    if let Some(known) = kept.get(function) {
-        return known;
-    }
-    let text = |text: &str| -> &'static str { Box::leak(Box::from(text)) };
-    let arguments: Vec<_> = function.arguments.iter().map(|argument| text(argument)).collect();
-    let new = Function::new(text(function.name), text(function.file), function.line, Vec::leak(arguments));
-    let new: &'static Function = Box::leak(Box::new(new));
-    kept.insert(new);
-    new
-}
-
-/// The sites of a library arrive: they are known from now on, and default patterns are in force at them.
+/// The sites of a library arrive: they are known from now on, and default patterns and these `wishes` are in force at them.
 ///
 /// # Safety
 ///
 /// Nobody calls their functions yet. They stay until [`leave`] has returned.
 #[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library comes"))]
-pub(super) unsafe fn arrive(sites: &'static [Site]) {
+pub(super) unsafe fn arrive(sites: &'static [Site], module: Option<&'static str>, mut wishes: Vec<Wish>) {
     let mut libraries = libraries();
     libraries.defaults.retain(|default| default.session.strong_count() > 0);
-    let later = Later { library: Arc::new(Library::new()), sites };
+    let later = Later { library: Arc::new(Library::new()), sites, module };
     let new: Vec<SiteRef> = later.sites().collect();
-    let sessions: Vec<(Arc<Shared>, Arc<Set>)> = libraries
-        .defaults
-        .iter()
-        .filter_map(|default| Some((default.session.upgrade()?, default.set.clone())))
-        .collect();
-    set_defaults(&new, &sessions);
+    for default in &libraries.defaults {
+        if !wishes.iter().any(|wish| Arc::ptr_eq(&wish.set, &default.set))
+            && let Some(session) = default.session.upgrade()
+        {
+            wishes.push(Wish { session, set: Arc::clone(&default.set) });
+        }
+    }
+    fulfil(&new, &wishes);
     libraries.index = libraries.index.take().map(|index| Arc::new(index.with(&new)));
     libraries.later.push(later);
     // First: what a session drops that has ended meanwhile takes locks of its own.
     drop(libraries);
-    drop(sessions);
+    drop(wishes);
 }
 
-/// Has default patterns be in force at sites that only the caller knows, who has the lock: see [`settled`].
-fn set_defaults(sites: &[SiteRef], defaults: &[(Arc<Shared>, Arc<Set>)]) {
+/// Has patterns be in force at sites that only the caller knows, who has the lock: see [`settled`].
+fn fulfil(sites: &[SiteRef], wishes: &[Wish]) {
     let mut entries: Vec<Vec<Entry>> = sites.iter().map(|_| Vec::new()).collect();
-    for (session, set) in defaults {
+    for Wish { session, set } in wishes {
         if session.state.is_over() {
             continue;
         }
@@ -179,30 +169,39 @@ fn set_defaults(sites: &[SiteRef], defaults: &[(Arc<Shared>, Arc<Set>)]) {
 /// Nobody is in their functions, nor calls one.
 #[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library goes"))]
 pub(super) unsafe fn leave(sites: &'static [Site]) {
+    if let Some(library) = forget(sites) {
+        free(evict(&library, sites));
+    }
+}
+
+/// The first of the steps: nobody finds the sites any more who does not know them. `None` if they are not known.
+pub(super) fn forget(sites: &'static [Site]) -> Option<Arc<Library>> {
     let mut libraries = libraries();
-    let Some(place) = libraries.later.iter().position(|later| later.sites.as_ptr_range() == sites.as_ptr_range())
-    else {
-        return;
-    };
+    let is_it = |later: &Later| later.sites.as_ptr_range() == sites.as_ptr_range();
+    let place = libraries.later.iter().position(is_it)?;
     let Later { library, .. } = libraries.later.swap_remove(place);
     library.mark();
     libraries.index = libraries.index.take().map(|index| Arc::new(index.without_gone()));
-    drop(libraries);
-    let orphans = evict(&library, sites);
-    if !orphans.is_empty() {
-        // Without a thread for it they stay.
-        let _ = thread_progress::complete(async move {
-            // A setting that is under way may write them, though not into words any more.
-            let permission = permission::acquire().await;
-            progress().await;
-            for orphan in orphans {
-                // SAFETY: taken out of its word above. Hits that saw it there have been waited for; a setting that found it
-                // has ended, and none frees what it did not take out of a word itself.
-                unsafe { orphan.free() }
-            }
-            drop(permission);
-        });
+    Some(library)
+}
+
+/// Has breakpoints freed that were taken out of their words when nobody was left that knew the sites.
+pub(super) fn free(orphans: Vec<Bp>) {
+    if orphans.is_empty() {
+        return;
     }
+    // Without a thread for it they stay.
+    let _ = thread_progress::complete(async move {
+        // A setting that is under way may write them, though not into words any more.
+        let permission = permission::acquire().await;
+        progress().await;
+        for orphan in orphans {
+            // SAFETY: taken out of its word above. Hits that saw it there have been waited for; a setting that found it has
+            // ended, and none frees what it did not take out of a word itself.
+            unsafe { orphan.free() }
+        }
+        drop(permission);
+    });
 }
 
 /// The three steps: nobody looks at the sites any more when this returns.

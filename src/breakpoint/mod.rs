@@ -58,15 +58,20 @@ mod caller;
 mod check;
 mod counters;
 mod data;
+mod door;
 mod error;
 mod event;
 mod future;
 mod generic_bp;
+mod held;
 mod hit;
 mod index;
+mod kept;
 mod libraries;
 #[cfg(all(loom, test))]
 mod models;
+#[cfg(target_os = "linux")]
+pub(crate) mod modules;
 mod object;
 pub mod pattern;
 mod process_flags;
@@ -87,12 +92,13 @@ mod unwind;
 pub mod value;
 
 pub use caller::{Address, Caller, told};
+pub(crate) use door::{DOOR, Door, HOST};
 pub use error::Error;
 pub use event::{Event, Kind};
 pub use future::hit_future;
 pub use hit::{Guard, Hit, hit};
 #[cfg(all(target_os = "linux", not(miri)))]
-pub use section::enrol;
+pub use section::{enrol, sites};
 pub use session::{Count, Info, PatternInfo, Session};
 pub use shared::Limits;
 pub use site::{Function, Site, body, promised};

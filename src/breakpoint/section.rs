@@ -52,6 +52,7 @@ pub fn enrol([start, stop, object]: [*const u8; 3]) {
     use std::sync::atomic::{AtomicPtr, Ordering};
 
     use super::{libraries, remote};
+    use crate::host;
 
     // The object that was here last. Relaxed: an object's functions have this run one after the other, on one thread.
     static LAST: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
@@ -68,7 +69,7 @@ pub fn enrol([start, stop, object]: [*const u8; 3]) {
         LAST.store(ptr::null_mut(), Ordering::Relaxed);
     }
 
-    if LAST.swap(start.cast_mut(), Ordering::Relaxed) == start.cast_mut() {
+    if LAST.swap(start.cast_mut(), Ordering::Relaxed) == start.cast_mut() || host::is_module() {
         return;
     }
     remote::enrol();
@@ -81,7 +82,7 @@ pub fn enrol([start, stop, object]: [*const u8; 3]) {
         std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))
     };
     // SAFETY: the object is being loaded: nobody has the address of anything in it yet.
-    unsafe { libraries::arrive(sites) };
+    unsafe { libraries::arrive(sites, None, Vec::new()) };
     let sites = Box::into_raw(Box::new(sites)).cast();
     // SAFETY: runs `leave` once, with what it expects. Without memory for it, the object's sites stay, and so must the object.
     unsafe { __cxa_atexit(leave, sites, object.cast_mut().cast()) };
@@ -89,7 +90,7 @@ pub fn enrol([start, stop, object]: [*const u8; 3]) {
 
 /// All sites of this program, or of the shared object that has this copy of dyntrace.
 #[cfg(not(any(loom, miri)))]
-pub(super) fn sites() -> &'static [Site] {
+pub fn sites() -> &'static [Site] {
     use std::hint::black_box;
 
     use super::site::Function;
@@ -120,6 +121,6 @@ pub(super) fn sites() -> &'static [Site] {
 
 /// Models have sites of their own, and miri no sections.
 #[cfg(any(loom, miri))]
-pub(super) fn sites() -> &'static [Site] {
+pub fn sites() -> &'static [Site] {
     &[]
 }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::counters::{Counter, Counts};
@@ -21,6 +21,7 @@ use super::site_ref::SiteRef;
 use super::{Error, tracer};
 use crate::clock;
 use crate::forks;
+use crate::host;
 use crate::process::Pid;
 use crate::thread_progress;
 
@@ -57,8 +58,6 @@ use crate::thread_progress;
 /// ```
 pub struct Session {
     shared: Arc<Shared>,
-    /// Its patterns.
-    sets: Mutex<Vec<Arc<Set>>>,
 }
 
 /// What a session has done so far.
@@ -153,10 +152,16 @@ impl Session {
     }
 
     fn with(limits: Limits, to: Destination, tracer: impl FnMut(&Event) + Send + 'static) -> io::Result<Session> {
+        if host::is_guest() {
+            return Err(host::refused(
+                "a session of traces",
+                "start it in the program, whose patterns name the module's functions, too",
+            ));
+        }
         thread_progress::prepare()?;
         clock::prepare();
         forks::count()?;
-        Ok(Session { shared: tracer::start(limits, to, tracer)?, sets: Mutex::default() })
+        Ok(Session { shared: tracer::start(limits, to, tracer)? })
     }
 
     /// Traces the functions that `pattern` names, and answers how many there are. It is in force everywhere when this
@@ -220,7 +225,7 @@ impl Session {
         }
         let concerns_others = self.shared.whose().prepare(set.pattern.match_spec().actions())?;
         {
-            let mut sets = self.sets();
+            let mut sets = self.shared.sets();
             if !sets.iter().any(|known| Arc::ptr_eq(known, set)) {
                 sets.push(Arc::clone(set));
             }
@@ -270,7 +275,7 @@ impl Session {
             is_default: set.is_default(),
         };
         Info {
-            patterns: self.sets().iter().map(pattern).collect(),
+            patterns: self.shared.sets().iter().map(pattern).collect(),
             processes: self.shared.whose().named.as_ref().map(|named| named.to_vec()),
             delivered: state.delivered.load(Ordering::Acquire),
             dropped: state.dropped.load(Ordering::Relaxed),
@@ -318,7 +323,7 @@ impl Session {
     }
 
     fn counted(&self, is_asked_for: impl Fn(&Set) -> bool, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
-        let sets = self.sets();
+        let sets = self.shared.sets();
         let counters = sets.iter().filter(|set| is_asked_for(set)).flat_map(|set| set.counters());
         let counted = counters.map(|(function, counter)| {
             let counts = read(&counter);
@@ -338,11 +343,6 @@ impl Session {
             state.all_delivered.notified().await;
         }
         self.info()
-    }
-
-    /// Nothing panics under this lock.
-    fn sets(&self) -> MutexGuard<'_, Vec<Arc<Set>>> {
-        self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

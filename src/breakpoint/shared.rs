@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use super::event::{Event, Kind};
 use super::libraries;
 use super::process_flags::Whose;
+use super::set::Set;
 use super::site_ref::SiteRef;
 use super::told::{self, Told};
 use crate::forks;
@@ -39,6 +40,7 @@ impl Default for Limits {
 pub(super) struct Shared {
     pub(super) state: Arc<State>,
     sites: Mutex<Vec<SiteRef>>,
+    sets: Mutex<Vec<Arc<Set>>>,
     /// Read where entries are staged, so that of two changes the one that comes last finds it as it is by then.
     whose: Mutex<Whose>,
     to: Destination,
@@ -92,12 +94,24 @@ impl Shared {
             limited: AtomicU64::new(0),
             all_delivered: Notify::new(),
         };
-        Shared { state: Arc::new(state), sites: Mutex::default(), whose: Mutex::default(), to, events }
+        Shared {
+            state: Arc::new(state),
+            sites: Mutex::default(),
+            sets: Mutex::default(),
+            whose: Mutex::default(),
+            to,
+            events,
+        }
     }
 
     /// Where it may have breakpoints; some sites more than once. Nothing panics under this lock.
     pub(super) fn sites(&self) -> MutexGuard<'_, Vec<SiteRef>> {
         self.sites.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its patterns. Nothing panics under this lock.
+    pub(super) fn sets(&self) -> MutexGuard<'_, Vec<Arc<Set>>> {
+        self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Which processes it is about. Nothing panics under this lock.

@@ -29,6 +29,9 @@ pub struct Function {
     pub arguments: &'static [&'static str],
 }
 
+/// What the names of exports begin with, and the patterns that mean them.
+pub const EXPORT: &str = "export ";
+
 impl Function {
     /// For the attribute.
     #[doc(hidden)]
@@ -44,6 +47,16 @@ impl Function {
     /// The name without the arity.
     pub fn path(&self) -> &'static str {
         self.name.rsplit_once('/').map_or(self.name, |(path, _)| path)
+    }
+
+    /// The name of the export that it is, without its module.
+    pub(super) fn exported(&self) -> Option<&'static str> {
+        self.name.strip_prefix(EXPORT)
+    }
+
+    /// The name of a module's export.
+    pub(super) fn export(module: &str, name: &str) -> String {
+        format!("{EXPORT}{module}::{name}")
     }
 }
 

@@ -3,12 +3,14 @@
 //! Nothing here allocates, and making a [`Value`] calls no code of the user's.
 
 mod inspect;
+mod printed;
 mod shell;
 mod shown;
 
 use std::fmt;
 
 pub use inspect::Inspect;
+pub use printed::Printed;
 pub use shell::{Shell, Variant};
 pub use shown::{
     Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Layer, Shape, Shown,
@@ -41,7 +43,7 @@ pub enum Plain<'a> {
     /// The `None` of an `Option`.
     None,
     /// A value that can only be printed. Its `Debug` is the user's: it may panic, and call traced functions.
-    Debug(&'a dyn fmt::Debug),
+    Debug(Printed<'a>),
     /// A value of which only its type is known.
     Opaque(&'static str),
     /// A value that is not to be seen: the argument is `secret` or skipped.

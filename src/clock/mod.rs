@@ -67,6 +67,18 @@ fn choose() -> u8 {
     }
 }
 
+/// What this room does for guests: their cycles are the host's.
+pub(crate) struct Door {
+    source: fn() -> u8,
+}
+
+pub(crate) static DOOR: Door = Door { source: choose };
+
+/// This copy is a guest from now on.
+pub(crate) fn enter(door: &'static Door) {
+    SOURCE.store((door.source)(), Ordering::Relaxed);
+}
+
 fn nanoseconds(clock: ClockId) -> i128 {
     let time = clock_gettime(clock);
     i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)

@@ -1,9 +1,72 @@
-//! The doors of the host that a guest goes through.
+//! All doors of a host in one table, and how a copy of this crate becomes its guest.
+//!
+//! Both sides are compiled from the same text by the same compiler, which fingerprints see to; so the tables of the rooms mean the
+//! same to both.
 
-/// A table of the host's functions, for a module's copy of this crate.
-#[derive(Debug)]
+use std::ptr;
+
+use super::allocator;
+use super::descriptor::FORM;
+use crate::breakpoint;
+use crate::clock;
+use crate::host;
+use crate::process;
+use crate::recorder;
+use crate::scope;
+use crate::tag::{self, TagData};
+use crate::thread_progress;
+
+/// What the host does for its guests, room by room.
 #[repr(C)]
 pub struct Doors {
-    /// [`FORM`](super::FORM) of the host's copy.
-    pub form: u32,
+    form: u32,
+    allocator: &'static allocator::Door,
+    thread_progress: &'static thread_progress::Door,
+    clock: &'static clock::Door,
+    tag: &'static scope::Door<TagData>,
+    processes: &'static scope::Door<Option<process::Process>>,
+    process: &'static process::Door,
+    recorder: &'static recorder::Door,
+    breakpoint: &'static breakpoint::Door,
+}
+
+/// The doors of this copy, for the modules that it loads.
+pub static DOORS: Doors = Doors {
+    form: FORM,
+    allocator: &allocator::DOOR,
+    thread_progress: &thread_progress::DOOR,
+    clock: &clock::DOOR,
+    tag: &tag::DOOR,
+    processes: &process::SLOT_DOOR,
+    process: &process::DOOR,
+    recorder: &recorder::DOOR,
+    breakpoint: &breakpoint::DOOR,
+};
+
+/// Makes this copy a guest of the one whose doors these are. Does nothing in that one itself: a library that shares the program's
+/// copy is no guest.
+///
+/// # Safety
+///
+/// The host is a copy with the same [fingerprint](super::descriptor::FINGERPRINT), and stays longer than this one. Nothing of
+/// this copy has run yet, and nothing runs meanwhile.
+pub unsafe fn become_guest(host: &'static Doors) {
+    if ptr::eq(host, &DOORS) {
+        return;
+    }
+    host::enter();
+    allocator::HOST.install(host.allocator);
+    thread_progress::enter(host.thread_progress);
+    clock::enter(host.clock);
+    tag::TAGS.enter(host.tag);
+    process::PROCESS.enter(host.processes);
+    process::HOST.install(host.process);
+    recorder::enter(host.recorder);
+    breakpoint::HOST.install(host.breakpoint);
+}
+
+impl std::fmt::Debug for Doors {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Doors").field("form", &self.form).finish_non_exhaustive()
+    }
 }

@@ -79,6 +79,7 @@
 
 #![allow(dead_code, reason = "the parts of the room come one by one")]
 
+mod allocator;
 mod changing;
 mod descriptor;
 mod doors;
@@ -103,11 +104,13 @@ mod staging;
 mod tables;
 mod version;
 
+#[doc(hidden)]
+pub use allocator::FromHost;
 pub use descriptor::State;
 #[doc(hidden)]
 pub use descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, FORM, ImportDescriptor, Prefix};
 #[doc(hidden)]
-pub use doors::Doors;
+pub use doors::{DOORS, Doors, become_guest};
 pub use dyntrace_macros::Layout;
 pub use error::{CallError, Error};
 pub use finish::finish;

@@ -181,7 +181,10 @@ pub(super) fn fault_error(fault: &Fault) -> io::Error {
     match fault {
         Fault::Cancelled | Fault::ShutDown => Errno::CANCELED.into(),
         Fault::Panicked => Errno::IO.into(),
-        Fault::NoThread(error) => io::Error::from_raw_os_error(errno(error)),
+        Fault::NoThread(error) => match error.raw_os_error() {
+            Some(errno) => io::Error::from_raw_os_error(errno),
+            None => io::Error::new(error.kind(), error.to_string()),
+        },
     }
 }
 

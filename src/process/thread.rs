@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::door::HOST;
 use crate::forks::hold_across_forks;
 
 static NUMBERS: Mutex<Numbers> = Mutex::new(Numbers { free: BTreeMap::new(), given: 0 });
@@ -26,7 +27,10 @@ pub struct OperationId {
 
 /// The number of the current thread: small, from 1. Another thread may get it when this one has ended.
 pub fn thread_number() -> i32 {
-    with_thread(|thread| thread.number)
+    match HOST.get() {
+        None => with_thread(|thread| thread.number),
+        Some(host) => (host.thread_number)(),
+    }
 }
 
 /// Names a new operation of the current thread.
@@ -38,7 +42,10 @@ pub fn thread_number() -> i32 {
 /// assert_eq!(second.tag, first.tag + 1);
 /// ```
 pub fn next_operation() -> OperationId {
-    with_thread(|thread| OperationId { thread: thread.number, tag: thread.count() })
+    match HOST.get() {
+        None => with_thread(|thread| OperationId { thread: thread.number, tag: thread.count() }),
+        Some(host) => (host.next_operation)(),
+    }
 }
 
 /// A destructor of a thread-local value may ask when the thread's number is gone: it gets one for this call only.

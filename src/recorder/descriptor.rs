@@ -85,6 +85,18 @@ impl Descriptor {
         self.id.load(Ordering::Relaxed)
     }
 
+    /// The caller holds the lock of the sessions.
+    pub(super) fn set_id(&self, id: u16) {
+        self.id.store(id, Ordering::Relaxed);
+    }
+
+    /// Whether events of both look the same, and are called the same.
+    pub(super) fn is_like(&self, other: &Descriptor) -> bool {
+        let is_like = |(one, other): (&Argument, &Argument)| (one.name, one.kind) == (other.name, other.kind);
+        (self.provider, self.name, self.arguments.len()) == (other.provider, other.name, other.arguments.len())
+            && self.arguments.iter().zip(other.arguments).all(is_like)
+    }
+
     /// Sets or clears one session's bit; the caller holds the lock of the sessions.
     pub(super) fn set_session(&self, number: usize, on: bool) {
         let bit = 1 << number;
@@ -123,22 +135,28 @@ impl Entry {
     pub const fn new(descriptor: &'static Descriptor) -> Entry {
         Entry(Some(descriptor))
     }
+
+    pub(super) fn descriptor(&self) -> Option<&'static Descriptor> {
+        self.0
+    }
 }
 
-/// Every probe of this program or shared object, in the order of the ids of their events.
+/// Every probe of this copy's program or shared object, in the order of the ids of their events.
 pub(super) fn probes() -> &'static [&'static Descriptor] {
     static PROBES: OnceLock<Vec<&'static Descriptor>> = OnceLock::new();
     PROBES.get_or_init(|| {
-        let mut probes: Vec<_> = entries().iter().filter_map(|entry| entry.0).collect();
+        let mut probes: Vec<_> = entries().iter().filter_map(Entry::descriptor).collect();
         probes.sort_by_key(|probe| (probe.provider, probe.name));
         for (id, probe) in (0..).zip(&probes) {
-            probe.id.store(id, Ordering::Relaxed);
+            probe.set_id(id);
         }
         probes
     })
 }
 
-fn entries() -> &'static [Entry] {
+/// What each of them has put into the section.
+#[doc(hidden)]
+pub fn entries() -> &'static [Entry] {
     /// So that the section exists where no probe does.
     #[used]
     #[unsafe(link_section = "dyntrace_probes")]

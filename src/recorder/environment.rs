@@ -16,6 +16,7 @@ use std::mem;
 use super::control::control;
 use super::options::{Options, OptionsError};
 use super::session::Session;
+use crate::host;
 
 /// The name of the variable.
 const VARIABLE: &str = "DYNTRACE";
@@ -27,7 +28,7 @@ static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
     let Some(value) = env::var_os(VARIABLE) else { return };
-    if has_raised_privileges() {
+    if has_raised_privileges() || host::is_module() {
         return;
     }
     let wish = match Wish::read(&value) {

@@ -3,6 +3,7 @@
 mod channel;
 pub mod control;
 mod descriptor;
+mod door;
 mod environment;
 mod error;
 mod filter;
@@ -16,6 +17,7 @@ mod packet;
 mod panic;
 mod payload;
 mod place;
+pub(crate) mod probes;
 mod recording;
 mod ring;
 mod session;
@@ -31,7 +33,10 @@ mod trigger;
 use crate::glob;
 
 pub use control::control;
+#[doc(hidden)]
+pub use descriptor::entries;
 pub use descriptor::{Argument, Descriptor, Entry, Kind};
+pub(crate) use door::{DOOR, Door, enter};
 pub use error::Error;
 pub use filter::{Field, Filter};
 pub use glob::Glob;

@@ -10,7 +10,6 @@ use std::{io, mem, ptr};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::channel::Channel;
-use super::descriptor;
 use super::error::{Error, Step};
 use super::filter::Filter;
 use super::flight::Flight;
@@ -20,6 +19,7 @@ use super::metadata::{self, Description, RING_STREAM};
 use super::modules;
 use super::options::{Mode, Options};
 use super::place::Place;
+use super::probes;
 use super::ring::Ring;
 use super::session::{Snapshot, Status, Summary};
 use super::slot::{FEW, Filters, PREPARED, SLOTS, ThreadRing};
@@ -126,7 +126,7 @@ impl Recording {
             mode: self.options.mode,
             clock: self.clock,
             clock_name: clock::name(),
-            events: descriptor::probes(),
+            events: probes::classes(),
         };
         metadata::write(folder, &description).map_err(|error| Error::new(Step::Metadata, folder, error))
     }
@@ -137,14 +137,14 @@ impl Recording {
     }
 
     fn set_probes(&self) {
-        for probe in descriptor::probes() {
+        for probe in probes::present() {
             probe.set_session(self.slot, self.options.takes(probe));
         }
     }
 
     /// Puts the filter in force; gives back the one before, which threads may still read.
     fn set_filter(&self) -> Option<Box<Filters>> {
-        let filters: Filters = descriptor::probes().iter().map(|probe| self.options.filter.compile(probe)).collect();
+        let filters: Filters = probes::classes().iter().map(|probe| self.options.filter.compile(probe)).collect();
         let filters =
             if filters.iter().any(Option::is_some) { Box::into_raw(Box::new(filters)) } else { ptr::null_mut() };
         // Release: who sees the pointer sees the filters.
@@ -163,6 +163,21 @@ impl Recording {
     pub fn change(&mut self, probes: Vec<Glob>, filter: Filter) {
         self.options.probes = probes;
         self.options.filter = filter;
+        self.heed_options();
+    }
+
+    /// The probes of a module have come; whether there are new classes of events.
+    pub fn take_in(&mut self, are_new: bool) {
+        if are_new && let Err(error) = self.write_metadata(&self.folder, self.uuid) {
+            // Nobody could read their events.
+            self.channel.lost(0, &format!("the probes of a module are not recorded: {error}"));
+            return;
+        }
+        self.heed_options();
+    }
+
+    /// Sets the filters and the probes' bits anew.
+    fn heed_options(&mut self) {
         let before = self.set_filter();
         self.set_probes();
         if thread_progress::wait_blocking(PATIENCE).is_err() {
@@ -359,7 +374,7 @@ impl Recording {
     /// Ends the session: 1. no probe gives it events; 2. wait for the threads that are inside; 3. now the rings are ours.
     pub fn stop(mut self) -> Summary {
         // 1.
-        for probe in descriptor::probes() {
+        for probe in probes::present() {
             probe.set_session(self.slot, false);
         }
         // 2.

@@ -6,15 +6,16 @@ use std::sync::atomic::{AtomicPtr, AtomicU32};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::{io, ptr};
 
-use super::descriptor;
 use super::error::{Error, Step};
 use super::filter::Filter;
 use super::glob::Glob;
 use super::maintenance;
 use super::options::Options;
+use super::probes;
 use super::recording::Recording;
 use super::slot::{SESSIONS, SLOTS};
 use super::trigger;
+use crate::host;
 use crate::thread_progress;
 
 /// A recording session. Dropped, it stops.
@@ -94,6 +95,10 @@ impl Session {
     /// do anything.
     pub fn start(options: Options) -> Result<Session, Error> {
         let directory = options.directory.clone();
+        if host::is_guest() {
+            let refused = host::refused("a recording", "start it in the program: it has the module's events, too");
+            return Err(Error::new(Step::Sessions, &directory, refused));
+        }
         if let Some(why) = options.idle_triggers() {
             return Err(Error::new(Step::Sessions, &directory, io::Error::new(io::ErrorKind::InvalidInput, why)));
         }
@@ -211,7 +216,7 @@ impl Sessions {
 /// A forked child stops recording: the files are its parent's.
 fn stop_in_children() -> io::Result<()> {
     extern "C" fn in_child() {
-        for probe in descriptor::probes() {
+        for probe in probes::present() {
             probe.clear_sessions();
         }
         trigger::clear();

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 use rustix::thread::gettid;
 
 use super::descriptor::Descriptor;
+use super::door;
 use super::filter::Predicate;
 use super::maintenance;
 use super::payload::Payload;
@@ -132,7 +133,7 @@ impl Slot {
     }
 
     #[inline(never)]
-    fn record(&self, number: usize, id: u16, payload: &impl Payload) {
+    pub(super) fn record(&self, number: usize, id: u16, payload: &impl Payload) {
         // Acquire: with the Release of the session's start.
         let generation = self.generation.load(Acquire);
         if !self.wants(id, payload) {
@@ -144,6 +145,16 @@ impl Slot {
         // all who were pinned: this thread is, and has seen the bit.
         match unsafe { ring.as_ref() } {
             Some(ring) => ring.record(id, payload),
+            None => self.record_without(number, id, payload),
+        }
+    }
+
+    /// Where there is no ring.
+    #[cold]
+    fn record_without(&self, number: usize, id: u16, payload: &impl Payload) {
+        match door::HOST.get() {
+            // A guest's threads find no ring here, whatever the session: its slots are never filled.
+            Some(host) => (host.record)(number, id, payload),
             None => {
                 self.ringless.fetch_add(1, Relaxed);
             }

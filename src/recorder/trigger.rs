@@ -7,6 +7,7 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use super::door;
 use super::maintenance;
 use super::slot::{SESSIONS, SLOTS};
 
@@ -95,6 +96,9 @@ pub(super) fn clear() {
 /// }
 /// ```
 pub fn trigger() {
+    if let Some(host) = door::HOST.get() {
+        return (host.trigger)();
+    }
     Cause::Asked.told().for_each(|session| {
         Cause::Asked.note(session);
     });

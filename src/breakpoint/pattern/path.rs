@@ -2,11 +2,14 @@
 
 use super::cursor::Cursor;
 use super::error::PatternError;
+use crate::breakpoint::site::EXPORT;
 use crate::glob::Glob;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
+    /// As it was written, with one space behind `export`.
     text: Box<str>,
+    is_export: bool,
     segments: Box<[Segment]>,
 }
 
@@ -21,6 +24,12 @@ impl Path {
     /// The path that comes next.
     pub fn parse(cursor: &mut Cursor<'_>) -> Result<Path, PatternError> {
         let mut segments = Vec::new();
+        let mut rest = cursor.clone();
+        // Else it is a function's name.
+        let is_export = rest.eat_word(EXPORT.trim_end()) && rest.eat_close(" ");
+        if is_export {
+            *cursor = rest;
+        }
         let beginning = cursor.at();
         loop {
             let start = cursor.end();
@@ -39,13 +48,20 @@ impl Path {
                 _ => segments.push(Segment::One(text.into())),
             }
             if !cursor.eat_close("::") {
-                return Ok(Path { text: cursor.since(beginning).into(), segments: segments.into() });
+                let export = if is_export { EXPORT } else { "" };
+                let text = format!("{export}{}", cursor.since(beginning)).into();
+                return Ok(Path { text, is_export, segments: segments.into() });
             }
         }
     }
 
     /// Whether a function of this name is meant. Takes at most the product of both lengths.
     pub fn matches(&self, name: &str) -> bool {
+        let name = match (self.is_export, name.strip_prefix(EXPORT)) {
+            (true, Some(name)) => name,
+            (false, None) => name,
+            _ => return false,
+        };
         let (mut at, mut rest) = (0, Some(name));
         // Behind the last `**`, and what of the name may still be put under it. Only the last one matters: whatever an earlier one could
         // take, this one can.
@@ -128,6 +144,12 @@ mod tests {
             ("price", "shop::price", false),
             ("a::**::**::b", "a::b", true),
             ("läden::preis*", "läden::preisliste", true),
+            ("export pricing::*", "export pricing::price", true),
+            ("export  **", "export pricing::price", true),
+            ("export **", "pricing::price", false),
+            ("**", "export pricing::price", false),
+            ("export::price", "export::price", true),
+            ("export", "export", true),
         ] {
             assert_eq!(path(pattern).matches(name), expected, "{pattern} on {name}");
         }

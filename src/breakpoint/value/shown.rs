@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Inspect, Plain, Value, Variant};
+use super::{Inspect, Plain, Printed, Value, Variant};
 
 /// The value of a place, as an expression of type [`Value`].
 #[doc(hidden)]
@@ -143,7 +143,7 @@ pub trait ByDebug<'a> {
 impl<'a, T: Debug> ByDebug<'a> for &Shown<'a, T> {
     #[inline]
     fn value(&self, _: impl FnOnce(&'a ()) -> Value<'a>, _: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a> {
-        Value::of(Plain::Debug(self.0))
+        Value::of(Plain::Debug(Printed::new(self.0)))
     }
 }
 
@@ -186,7 +186,7 @@ pub trait InsideByDebug<'a> {
 impl<'a, T: Debug> InsideByDebug<'a> for &Inside<'a, T> {
     #[inline]
     fn inside(&self) -> Value<'a> {
-        Value::of(Plain::Debug(self.0))
+        Value::of(Plain::Debug(Printed::new(self.0)))
     }
 }
 

@@ -22,6 +22,7 @@ use directory::Directory;
 use registry::Registry;
 use server::{Limits, Server};
 
+use crate::host;
 use crate::thread_progress::os::without_signals;
 
 pub use client::{Connection, Ender};
@@ -48,6 +49,10 @@ pub fn control() -> Result<(), ControlError> {
     /// The process that is served: after a fork it is not this one any more.
     static SERVED: AtomicU32 = AtomicU32::new(0);
     let own = process::id();
+    if host::is_guest() {
+        let refused = host::refused("the control socket", "open it in the program");
+        return Err(ControlError::system("serve the control socket")(refused));
+    }
     if SERVED.swap(own, Relaxed) == own {
         return Ok(());
     }

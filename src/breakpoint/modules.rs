@@ -1,0 +1,55 @@
+//! The sites of modules: versions of one arrive, replace each other and leave.
+//!
+//! A version's sites arrive before anybody can call its functions, so that their words can be written at once: default patterns are in
+//! force at its first call, and so are all patterns that are set in the version that it replaces, as far as they name its functions.
+
+#![allow(dead_code, reason = "the room for code comes to use it")]
+
+use std::sync::Arc;
+
+use super::generic_bp::Bp;
+use super::libraries::{self, Wish};
+use super::progress::progress;
+use super::site::Site;
+
+/// The sites of a version arrive; `replaced` are those of the version that comes before it.
+///
+/// # Safety
+///
+/// The caller has the permission to change what runs. Nobody calls the functions of the version yet; its sites stay until
+/// [`leave`] has ended.
+pub(crate) unsafe fn arrive(sites: &'static [Site], module: &'static str, replaced: Option<&'static [Site]>) {
+    let inherited = replaced.map(inherited).unwrap_or_default();
+    // SAFETY: as the caller promises.
+    unsafe { libraries::arrive(sites, Some(module), inherited) }
+}
+
+/// The patterns that are set at any of the sites, each with its session.
+fn inherited(sites: &'static [Site]) -> Vec<Wish> {
+    let mut wishes: Vec<Wish> = Vec::new();
+    for data in sites.iter().filter_map(|site| Bp::of(site)?.active()) {
+        for entry in &data.entries {
+            let is_known = |wish: &Wish| Arc::ptr_eq(&wish.set.pattern, &entry.pattern);
+            if wishes.iter().any(is_known) {
+                continue;
+            }
+            let sets = entry.session.sets();
+            let set = sets.iter().find(|set| Arc::ptr_eq(&set.pattern, &entry.pattern)).cloned();
+            drop(sets);
+            wishes.extend(set.map(|set| Wish { session: Arc::clone(&entry.session), set }));
+        }
+    }
+    wishes
+}
+
+/// The sites of a version leave: when this has ended, nobody knows them any more. If it is dropped before, they must stay.
+///
+/// # Safety
+///
+/// Nobody is in the functions of the version, nor calls one.
+pub(crate) async unsafe fn leave(sites: &'static [Site]) {
+    let Some(library) = libraries::forget(sites) else { return };
+    progress().await;
+    drop(library);
+    libraries::free(sites.iter().filter_map(Bp::take).collect());
+}

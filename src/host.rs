@@ -1,0 +1,146 @@
+//! Guests: copies of this crate in modules, beside the one of the program that loads them.
+//!
+//! A module is a library with a copy of all this code, and with statics of its own. What a program has once, such as its processes,
+//! its threads' records and its sessions, are the statics of the program's copy, the *host*. So each room with such state has a
+//! *door*: a table of what it does for guests. The host's is installed in the guest before any other code of the module runs, and
+//! from then on the guest's room asks the host's.
+//!
+//! A room asks for the host where it costs the host's own calls nothing that counts: in what is cold, or found only by who has no
+//! state of its own.
+
+use std::hint::black_box;
+use std::io;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+/// Whether copies can be guests: where modules can be loaded.
+const MAY_BE: bool = cfg!(all(target_os = "linux", not(any(loom, miri))));
+
+/// A room's door of the host, if this copy is a guest.
+pub(crate) struct OfHost<D: 'static>(AtomicPtr<D>);
+
+impl<D> OfHost<D> {
+    /// This copy is no guest, so far.
+    pub(crate) const fn new() -> OfHost<D> {
+        OfHost(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    /// The host's door; `None` in the host.
+    #[inline(always)]
+    pub(crate) fn get(&self) -> Option<&'static D> {
+        if !MAY_BE {
+            return None;
+        }
+        // SAFETY: null, or what `install` was given, which stays.
+        // Relaxed: what it points to is constant, and installed before anybody can call the module's code.
+        unsafe { self.0.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// This copy is a guest from now on.
+    pub(crate) fn install(&self, door: &'static D) {
+        self.0.store(ptr::from_ref(door).cast_mut(), Ordering::Relaxed);
+    }
+}
+
+static IS_GUEST: AtomicBool = AtomicBool::new(false);
+
+/// This copy is a guest from now on.
+pub(crate) fn enter() {
+    IS_GUEST.store(true, Ordering::Relaxed);
+}
+
+/// Whether this copy is a guest.
+pub(crate) fn is_guest() -> bool {
+    MAY_BE && IS_GUEST.load(Ordering::Relaxed)
+}
+
+/// Puts a mark into the object that it is compiled into: that is a module. Found where nothing of it has run yet.
+#[cfg(all(target_os = "linux", not(miri)))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __module_mark {
+    () => {
+        #[used]
+        #[unsafe(link_section = "dyntrace_module")]
+        static __DYNTRACE_MODULE_MARK: u8 = 1;
+    };
+}
+
+/// Whether this copy is in a module, and therefore is a guest, or will be one before anything of it is called. What runs when
+/// an object is loaded asks, and leaves everything to the host.
+#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+pub(crate) fn is_module() -> bool {
+    /// So that the section exists where no mark is.
+    #[used]
+    #[unsafe(link_section = "dyntrace_module")]
+    static NO_MARK: u8 = 0;
+
+    unsafe extern "C" {
+        #[link_name = "__start_dyntrace_module"]
+        static START: u8;
+        #[link_name = "__stop_dyntrace_module"]
+        static STOP: u8;
+    }
+    black_box(&NO_MARK);
+    // SAFETY: the linker puts these symbols at the ends of the section, which holds marks of one byte each and nothing else.
+    let marks = unsafe {
+        let (start, stop) = (&raw const START, &raw const STOP);
+        std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))
+    };
+    marks.contains(&1) && !is_of_program(marks.as_ptr())
+}
+
+#[cfg(all(target_os = "linux", any(loom, miri)))]
+pub(crate) fn is_module() -> bool {
+    false
+}
+
+/// Whether the address is in the program's own file: tests of a module are programs with the module's mark in them.
+#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+fn is_of_program(address: *const u8) -> bool {
+    unsafe extern "C" fn first(object: *mut libc::dl_phdr_info, _: usize, address: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: the C library describes the object that comes first, which is the program, with as many headers there.
+        let (object, headers) = unsafe {
+            let object = &*object;
+            (object, std::slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()))
+        };
+        let offset = address.addr().wrapping_sub(object.dlpi_addr as usize);
+        let is_there = headers.iter().any(|header| {
+            header.p_type == libc::PT_LOAD && offset.wrapping_sub(header.p_vaddr as usize) < header.p_memsz as usize
+        });
+        // Not zero, so that no other object is asked.
+        if is_there { 1 } else { 2 }
+    }
+    // SAFETY: `first` takes the pointer for a number, and does not unwind.
+    unsafe { libc::dl_iterate_phdr(Some(first), address.cast_mut().cast()) == 1 }
+}
+
+/// The error of what a module cannot have, with what to do instead.
+pub(crate) fn refused(what: &str, instead: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("{what} cannot be had in a module, whose dyntrace is a guest of the program's: {instead}"),
+    )
+}
+
+#[cfg(all(test, target_os = "linux", not(any(loom, miri))))]
+mod tests {
+    use super::*;
+
+    static DOOR: u32 = 7;
+
+    #[test]
+    fn a_copy_is_a_guest_once_it_has_a_door() {
+        let room = OfHost::new();
+        assert_eq!(room.get(), None);
+        room.install(&DOOR);
+        assert_eq!(room.get(), Some(&7));
+    }
+
+    #[test]
+    fn a_program_is_no_module() {
+        assert!(!is_module());
+        assert!(is_of_program(ptr::from_ref(&DOOR).cast()));
+        assert!(!is_of_program((libc::getpid as unsafe extern "C" fn() -> i32 as *const u8).cast()));
+    }
+}

@@ -16,7 +16,8 @@
 //! `dyntrace run efile_drv -p PID` shows the write and on whose behalf it ran; `dyntrace run user-probe -p PID` what the program says.
 //!
 //! - [`fs`]: `tokio::fs`'s shape, on the file driver in [`efile`], on the pool of I/O threads in [`aio_pool`].
-//! - [`tag`]: user tags that follow a task; [`process`]: pids, and tasks that have one.
+//! - [`tag`]: user tags that follow a task; [`process`]: pids, and tasks that have one; [`seq_trace`]: tokens that follow
+//!   a request from process to process.
 //! - [`user_trace`]: the application's own events, [`p!`].
 //! - [`trace`]: functions with the attribute [`traced`], traced by pattern while the program runs.
 //! - [`probes`]: what the build makes of `provider.d`; [`sdt`]: what it is made of, for provider definitions of your own
@@ -45,6 +46,7 @@ mod scope;
 #[cfg(feature = "scripts")]
 pub mod scripts;
 pub mod sdt;
+pub mod seq_trace;
 mod sync;
 pub mod tag;
 mod thread_progress;

@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
 
-use crate::scope::{self, Scope, Scoped};
+use crate::scope::{self, Refusal, Scope, Scoped};
 use crate::sdt::Text;
+use crate::seq_trace::{self, Sequence};
 use crate::tag;
 
 pub use name::{ThreadName, thread_name};
@@ -79,6 +80,7 @@ pub(crate) const WORDS: usize = 4;
 struct Process {
     pid: Pid,
     words: [u32; WORDS],
+    sequence: Sequence,
 }
 
 thread_local! {
@@ -86,6 +88,19 @@ thread_local! {
     /// The thread as a process; no pid is spent on a thread that never asks.
     static THREAD: Cell<Option<Pid>> = const { Cell::new(None) };
     static WORDS_OF_THREAD: Cell<[u32; WORDS]> = const { Cell::new([0; WORDS]) };
+    static SEQUENCE_OF_THREAD: RefCell<Sequence> = const { RefCell::new(Sequence::NEW) };
+}
+
+/// Changes the current process's part in sequential traces. `change` must run no code of others.
+pub(crate) fn sequence<R>(change: impl FnOnce(&mut Sequence) -> R) -> Result<R, Refusal> {
+    scope::change(&PROCESS, |process| match process {
+        Some(process) => Ok(change(&mut process.sequence)),
+        None => SEQUENCE_OF_THREAD
+            .try_with(|sequence| sequence.try_borrow_mut().map(|mut sequence| change(&mut sequence)).ok())
+            .ok()
+            .flatten()
+            .ok_or(Refusal::Unreachable),
+    })?
 }
 
 /// A word of the current process: 0 until it is set.
@@ -118,7 +133,7 @@ pub fn current() -> Pid {
 /// Starts a tokio task that is a process: [`tokio::spawn`] with a pid and user tags of its own.
 ///
 /// The process has no tag at first, unless the process that starts it [spreads](crate::spread_tag) its own: that one is
-/// then received.
+/// then received. It inherits the sequential trace token, as [`seq_trace`] says.
 ///
 /// Cancellation is that of [`tokio::spawn`]: dropping the handle leaves the task running, [`JoinHandle::abort`] drops the
 /// future, which still sees its own pid and tags while it is dropped. The task's output, if nobody takes it, is dropped
@@ -165,6 +180,6 @@ where
 }
 
 fn process<F>(future: F) -> Scoped<Option<Process>, tag::Tagged<F>> {
-    let process = Process { pid: Pid::next(), words: [0; WORDS] };
+    let process = Process { pid: Pid::next(), words: [0; WORDS], sequence: seq_trace::of_new_process() };
     Scoped::new(&PROCESS, Some(process), tag::of_new_process(future))
 }

@@ -18,6 +18,7 @@
 //! - [`fs`]: `tokio::fs`'s shape, on the file driver in [`efile`], on the pool of I/O threads in [`aio_pool`].
 //! - [`tag`]: user tags that follow a task; [`process`]: pids, and tasks that have one; [`seq_trace`]: tokens that follow
 //!   a request from process to process.
+//! - [`mailbox`]: messages between processes.
 //! - [`user_trace`]: the application's own events, [`p!`].
 //! - [`trace`]: functions with the attribute [`traced`], traced by pattern while the program runs.
 //! - [`probes`]: what the build makes of `provider.d`; [`sdt`]: what it is made of, for provider definitions of your own
@@ -38,6 +39,7 @@ pub mod efile;
 mod forks;
 pub mod fs;
 mod glob;
+pub mod mailbox;
 pub mod probes;
 pub mod process;
 #[cfg(target_os = "linux")]

@@ -33,7 +33,8 @@ pub use thread::{OperationId, next_operation, thread_number};
 pub struct Pid(u64);
 
 impl Pid {
-    fn next() -> Pid {
+    /// One for a process to come.
+    pub(crate) fn next() -> Pid {
         static LAST: AtomicU64 = AtomicU64::new(0);
         // Relaxed: only that numbers differ matters.
         Pid(LAST.fetch_add(1, Ordering::Relaxed) + 1)
@@ -42,6 +43,11 @@ impl Pid {
     /// The number in the middle.
     pub(crate) fn number(self) -> u64 {
         self.0
+    }
+
+    /// The one with this number.
+    pub(crate) fn numbered(number: u64) -> Pid {
+        Pid(number)
     }
 }
 
@@ -162,7 +168,17 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    tokio::spawn(process(future))
+    spawn_as(Pid::next(), future)
+}
+
+/// [`spawn`] of a process whose pid is known before.
+#[track_caller]
+pub(crate) fn spawn_as<F>(pid: Pid, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    tokio::spawn(process(pid, future))
 }
 
 /// [`spawn`] for a future that must stay on its thread: [`tokio::task::spawn_local`] with a pid and user tags of its own.
@@ -176,10 +192,10 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    tokio::task::spawn_local(process(future))
+    tokio::task::spawn_local(process(Pid::next(), future))
 }
 
-fn process<F>(future: F) -> Scoped<Option<Process>, tag::Tagged<F>> {
-    let process = Process { pid: Pid::next(), words: [0; WORDS], sequence: seq_trace::of_new_process() };
+fn process<F>(pid: Pid, future: F) -> Scoped<Option<Process>, tag::Tagged<F>> {
+    let process = Process { pid, words: [0; WORDS], sequence: seq_trace::of_new_process() };
     Scoped::new(&PROCESS, Some(process), tag::of_new_process(future))
 }

@@ -35,6 +35,7 @@ mod data;
 use std::cell::RefCell;
 use std::mem;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use crate::scope::{self, Refusal, Scope, Scoped};
@@ -44,6 +45,9 @@ pub use data::{Tag, TagData};
 thread_local! {
     static TAGS: RefCell<Scope<TagData>> = const { RefCell::new(Scope::of_thread(TagData::NONE)) };
 }
+
+/// Whether a tag was ever made to travel in this program; until then nobody need ask whether one does.
+static ANY_SPREADS: AtomicBool = AtomicBool::new(false);
 
 /// A future whose tags are `TagData` of its own.
 pub(crate) type Tagged<F> = Scoped<TagData, F>;
@@ -132,6 +136,10 @@ pub fn get_tag_data() -> Option<Tag> {
 /// # }
 /// ```
 pub fn spread_tag(spread: bool) -> TagData {
+    if spread {
+        // Relaxed: a process sees the tags it has made to travel or received itself, and this with them.
+        ANY_SPREADS.store(true, Ordering::Relaxed);
+    }
     scope::change(&TAGS, |tags| {
         let before = tags.clone();
         tags.spreads = spread;
@@ -197,9 +205,22 @@ impl<F: Future> Future for WithTag<F> {
     }
 }
 
+/// Whether a message can have a tag with it.
+#[inline]
+pub(crate) fn any_spreads() -> bool {
+    ANY_SPREADS.load(Ordering::Relaxed)
+}
+
 /// What the current process sends along: its tag while that travels.
-fn sent() -> Option<Tag> {
+pub(crate) fn sent() -> Option<Tag> {
     scope::read(&TAGS, |tags| tags.in_force().filter(|_| tags.spreads))
+}
+
+/// The current process has received what came with a message. Where it cannot have a tag, that is dropped.
+pub(crate) fn on_receive(tag: Option<Tag>) {
+    if any_spreads() {
+        let _ = scope::change(&TAGS, move |tags| tags.receive(tag));
+    }
 }
 
 /// The future of a process that the current one starts.

@@ -42,6 +42,34 @@ impl<D> OfHost<D> {
     }
 }
 
+/// A value that a program has once, for all copies of this crate.
+pub(crate) struct Shared<T: 'static> {
+    own: T,
+    host: OfHost<T>,
+}
+
+impl<T> Shared<T> {
+    pub(crate) const fn new(own: T) -> Shared<T> {
+        Shared { own, host: OfHost::new() }
+    }
+
+    /// This copy's, for its guests.
+    pub(crate) const fn own(&'static self) -> &'static T {
+        &self.own
+    }
+
+    /// The host's.
+    #[inline(always)]
+    pub(crate) fn get(&'static self) -> &'static T {
+        self.host.get().unwrap_or(&self.own)
+    }
+
+    /// This copy is a guest from now on.
+    pub(crate) fn enter(&self, host: &'static T) {
+        self.host.install(host);
+    }
+}
+
 static IS_GUEST: AtomicBool = AtomicBool::new(false);
 
 /// This copy is a guest from now on.

@@ -16,7 +16,9 @@
 //! `dyntrace run efile_drv -p PID` shows the write and on whose behalf it ran; `dyntrace run user-probe -p PID` what the program says.
 //!
 //! - [`fs`]: `tokio::fs`'s shape, on the file driver in [`efile`], on the pool of I/O threads in [`aio_pool`].
-//! - [`tag`]: user tags that follow a task; [`process`]: pids, and tasks that have one.
+//! - [`tag`]: user tags that follow a task; [`process`]: pids, and tasks that have one; [`seq_trace`]: tokens that follow
+//!   a request from process to process.
+//! - [`mailbox`]: messages between processes.
 //! - [`user_trace`]: the application's own events, [`p!`].
 //! - [`trace`]: functions with the attribute [`traced`], traced by pattern while the program runs.
 //! - [`probes`]: what the build makes of `provider.d`; [`sdt`]: what it is made of, for provider definitions of your own
@@ -40,6 +42,7 @@ mod forks;
 pub mod fs;
 mod glob;
 mod host;
+pub mod mailbox;
 pub mod probes;
 pub mod process;
 #[cfg(target_os = "linux")]
@@ -48,6 +51,7 @@ mod scope;
 #[cfg(feature = "scripts")]
 pub mod scripts;
 pub mod sdt;
+pub mod seq_trace;
 mod sync;
 pub mod tag;
 mod thread_progress;

@@ -15,8 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
 
-use crate::scope::{self, Scope, Scoped, Slot};
+use crate::scope::{self, Refusal, Scope, Scoped, Slot};
 use crate::sdt::Text;
+use crate::seq_trace::{self, Sequence};
 use crate::tag;
 
 pub(crate) use door::{DOOR, Door, HOST};
@@ -35,7 +36,8 @@ pub use thread::{OperationId, next_operation, thread_number};
 pub struct Pid(u64);
 
 impl Pid {
-    fn next() -> Pid {
+    /// One for a process to come.
+    pub(crate) fn next() -> Pid {
         static LAST: AtomicU64 = AtomicU64::new(0);
         if let Some(host) = HOST.get() {
             return (host.next)();
@@ -47,6 +49,11 @@ impl Pid {
     /// The number in the middle.
     pub(crate) fn number(self) -> u64 {
         self.0
+    }
+
+    /// The one with this number.
+    pub(crate) fn numbered(number: u64) -> Pid {
+        Pid(number)
     }
 }
 
@@ -85,6 +92,7 @@ pub(crate) const WORDS: usize = 4;
 pub(crate) struct Process {
     pid: Pid,
     words: [u32; WORDS],
+    sequence: Sequence,
 }
 
 thread_local! {
@@ -92,6 +100,25 @@ thread_local! {
     /// The thread as a process; no pid is spent on a thread that never asks.
     static THREAD: Cell<Option<Pid>> = const { Cell::new(None) };
     static WORDS_OF_THREAD: Cell<[u32; WORDS]> = const { Cell::new([0; WORDS]) };
+    static SEQUENCE_OF_THREAD: RefCell<Sequence> = const { RefCell::new(Sequence::NEW) };
+}
+
+/// Changes the current process's part in sequential traces. `change` must run no code of others.
+pub(crate) fn sequence<R>(change: impl FnOnce(&mut Sequence) -> R) -> Result<R, Refusal> {
+    scope::change(&PROCESS, |process| match process {
+        Some(process) => Ok(change(&mut process.sequence)),
+        None => {
+            let place = HOST.get().map_or_else(sequence_of_thread, |host| (host.sequence_of_thread)());
+            // SAFETY: null, or the current thread's value, which is there as long as this runs: see `Slot::with`.
+            let mut sequence = unsafe { place.as_ref() }.and_then(|sequence| sequence.try_borrow_mut().ok());
+            sequence.as_deref_mut().map(change).ok_or(Refusal::Unreachable)
+        }
+    })?
+}
+
+/// Where the current thread has its own; null where that is gone.
+fn sequence_of_thread() -> *const RefCell<Sequence> {
+    SEQUENCE_OF_THREAD.try_with(ptr::from_ref).unwrap_or(ptr::null())
 }
 
 pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new(&OWN);
@@ -136,7 +163,7 @@ fn of_thread() -> Pid {
 /// Starts a tokio task that is a process: [`tokio::spawn`] with a pid and user tags of its own.
 ///
 /// The process has no tag at first, unless the process that starts it [spreads](crate::spread_tag) its own: that one is
-/// then received.
+/// then received. It inherits the sequential trace token, as [`seq_trace`] says.
 ///
 /// Cancellation is that of [`tokio::spawn`]: dropping the handle leaves the task running, [`JoinHandle::abort`] drops the
 /// future, which still sees its own pid and tags while it is dropped. The task's output, if nobody takes it, is dropped
@@ -165,7 +192,17 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    tokio::spawn(process(future))
+    spawn_as(Pid::next(), future)
+}
+
+/// [`spawn`] of a process whose pid is known before.
+#[track_caller]
+pub(crate) fn spawn_as<F>(pid: Pid, future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    tokio::spawn(process(pid, future))
 }
 
 /// [`spawn`] for a future that must stay on its thread: [`tokio::task::spawn_local`] with a pid and user tags of its own.
@@ -179,10 +216,10 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    tokio::task::spawn_local(process(future))
+    tokio::task::spawn_local(process(Pid::next(), future))
 }
 
-fn process<F>(future: F) -> Scoped<Option<Process>, tag::Tagged<F>> {
-    let process = Process { pid: Pid::next(), words: [0; WORDS] };
+fn process<F>(pid: Pid, future: F) -> Scoped<Option<Process>, tag::Tagged<F>> {
+    let process = Process { pid, words: [0; WORDS], sequence: seq_trace::of_new_process() };
     Scoped::new(&PROCESS, Some(process), tag::of_new_process(future))
 }

@@ -36,8 +36,10 @@ use std::cell::RefCell;
 use std::mem;
 use std::pin::Pin;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
+use crate::host::Shared;
 use crate::scope::{self, Door, Refusal, Scope, Scoped, Slot};
 
 pub use data::{Tag, TagData};
@@ -50,6 +52,9 @@ pub(crate) static TAGS: Slot<TagData> = Slot::new(&OWN);
 
 /// For guests.
 pub(crate) static DOOR: Door<TagData> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
+
+/// Whether a tag was ever made to travel in this program; until then nobody need ask whether one does.
+pub(crate) static ANY_SPREADS: Shared<AtomicBool> = Shared::new(AtomicBool::new(false));
 
 /// A future whose tags are `TagData` of its own.
 pub(crate) type Tagged<F> = Scoped<TagData, F>;
@@ -138,6 +143,10 @@ pub fn get_tag_data() -> Option<Tag> {
 /// # }
 /// ```
 pub fn spread_tag(spread: bool) -> TagData {
+    if spread {
+        // Relaxed: a process sees the tags it has made to travel or received itself, and this with them.
+        ANY_SPREADS.get().store(true, Ordering::Relaxed);
+    }
     scope::change(&TAGS, |tags| {
         let before = tags.clone();
         tags.spreads = spread;
@@ -203,9 +212,22 @@ impl<F: Future> Future for WithTag<F> {
     }
 }
 
+/// Whether a message can have a tag with it.
+#[inline]
+pub(crate) fn any_spreads() -> bool {
+    ANY_SPREADS.get().load(Ordering::Relaxed)
+}
+
 /// What the current process sends along: its tag while that travels.
-fn sent() -> Option<Tag> {
+pub(crate) fn sent() -> Option<Tag> {
     scope::read(&TAGS, |tags| tags.in_force().filter(|_| tags.spreads))
+}
+
+/// The current process has received what came with a message. Where it cannot have a tag, that is dropped.
+pub(crate) fn on_receive(tag: Option<Tag>) {
+    if any_spreads() {
+        let _ = scope::change(&TAGS, move |tags| tags.receive(tag));
+    }
 }
 
 /// The future of a process that the current one starts.

@@ -1,6 +1,7 @@
 //! Patterns of a session, as they were set.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,8 +18,9 @@ pub(super) struct Set {
     is_default: AtomicBool,
 }
 
-/// The functions that it names, and the counter of each if it counts.
-type Named = BTreeMap<&'static Function, Option<Arc<Counter>>>;
+/// The functions that it names, by their addresses, and the counter of each if it counts. By address, since whole names take long to
+/// compare where there are thousands, and a function has one address as long as it is known here.
+type Named = HashMap<usize, (&'static Function, Option<Arc<Counter>>)>;
 
 impl Set {
     pub(super) fn new(pattern: Pattern) -> Set {
@@ -28,12 +30,13 @@ impl Set {
     /// It names this function, too. Answers its counter, if it counts: that of a function that was gone goes on.
     pub(super) fn name(&self, function: &'static Function) -> Result<Option<Arc<Counter>>, Error> {
         let mut named = self.named();
-        if let Some(counter) = named.get(function) {
+        let address = ptr::from_ref(function).addr();
+        if let Some((_, counter)) = named.get(&address) {
             return Ok(counter.clone());
         }
         let counts = Flags::from(self.pattern.match_spec().actions()).intersects(Flags::COUNT | Flags::TIME);
         let counter = counts.then(|| Counter::new().map(Arc::new)).transpose()?;
-        named.insert(function, counter.clone());
+        named.insert(address, (function, counter.clone()));
         Ok(counter)
     }
 
@@ -42,10 +45,13 @@ impl Set {
         self.named().len()
     }
 
-    /// Those of its functions, if it counts.
+    /// Those of its functions, by name, if it counts.
     pub(super) fn counters(&self) -> Vec<(&'static Function, Arc<Counter>)> {
         let named = self.named();
-        named.iter().filter_map(|(function, counter)| Some((*function, counter.clone()?))).collect()
+        let mut counters: Vec<_> =
+            named.values().filter_map(|(function, counter)| Some((*function, counter.clone()?))).collect();
+        counters.sort_by_key(|(function, _)| *function);
+        counters
     }
 
     /// Nothing panics under this lock.

@@ -4,6 +4,7 @@
 //! same to both.
 
 use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use super::allocator;
 use super::descriptor::FORM;
@@ -13,6 +14,7 @@ use crate::host;
 use crate::process;
 use crate::recorder;
 use crate::scope;
+use crate::seq_trace;
 use crate::tag::{self, TagData};
 use crate::thread_progress;
 
@@ -24,8 +26,10 @@ pub struct Doors {
     thread_progress: &'static thread_progress::Door,
     clock: &'static clock::Door,
     tag: &'static scope::Door<TagData>,
+    any_tag_spreads: &'static AtomicBool,
     processes: &'static scope::Door<Option<process::Process>>,
     process: &'static process::Door,
+    era_of_tokens: &'static AtomicU32,
     recorder: &'static recorder::Door,
     breakpoint: &'static breakpoint::Door,
 }
@@ -37,8 +41,10 @@ pub static DOORS: Doors = Doors {
     thread_progress: &thread_progress::DOOR,
     clock: &clock::DOOR,
     tag: &tag::DOOR,
+    any_tag_spreads: tag::ANY_SPREADS.own(),
     processes: &process::SLOT_DOOR,
     process: &process::DOOR,
+    era_of_tokens: seq_trace::ERA.own(),
     recorder: &recorder::DOOR,
     breakpoint: &breakpoint::DOOR,
 };
@@ -59,8 +65,10 @@ pub unsafe fn become_guest(host: &'static Doors) {
     thread_progress::enter(host.thread_progress);
     clock::enter(host.clock);
     tag::TAGS.enter(host.tag);
+    tag::ANY_SPREADS.enter(host.any_tag_spreads);
     process::PROCESS.enter(host.processes);
     process::HOST.install(host.process);
+    seq_trace::ERA.enter(host.era_of_tokens);
     recorder::enter(host.recorder);
     breakpoint::HOST.install(host.breakpoint);
 }

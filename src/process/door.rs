@@ -1,16 +1,20 @@
 //! What this room does for guests.
 
-use super::{OperationId, Pid, next_operation, of_thread, thread_number};
+use std::cell::RefCell;
+
+use super::{OperationId, Pid, next_operation, of_thread, sequence_of_thread, thread_number};
 use crate::host::OfHost;
+use crate::seq_trace::Sequence;
 
 /// The host's functions.
 pub(crate) struct Door {
     pub(super) next: fn() -> Pid,
     pub(super) of_thread: fn() -> Pid,
+    pub(super) sequence_of_thread: fn() -> *const RefCell<Sequence>,
     pub(super) thread_number: fn() -> i32,
     pub(super) next_operation: fn() -> OperationId,
 }
 
 pub(crate) static HOST: OfHost<Door> = OfHost::new();
 
-pub(crate) static DOOR: Door = Door { next: Pid::next, of_thread, thread_number, next_operation };
+pub(crate) static DOOR: Door = Door { next: Pid::next, of_thread, sequence_of_thread, thread_number, next_operation };

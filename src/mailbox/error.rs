@@ -1,0 +1,34 @@
+//! Errors: tokio's own of sending and receiving, and those of names.
+
+pub use tokio::sync::mpsc::error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
+
+/// Why a process could not get a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// Another process has it.
+    #[error("cannot register a process as {0:?}: another one has this name; unregister it first, or take another name")]
+    Taken(String),
+    /// The mailbox is closed.
+    #[error("cannot register a process as {0:?}: its mailbox is closed, so the process has ended or is about to")]
+    Closed(String),
+}
+
+/// Why a name leads to no process.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WhereisError {
+    /// Nobody has it.
+    #[error("no process is registered as {0:?}: it never was, or it has ended")]
+    NotRegistered(String),
+    /// The process takes other messages.
+    #[error("the process registered as {name:?} takes messages of type {takes}, not of type {asked}")]
+    OtherMessages {
+        /// The name.
+        name: String,
+        /// The type of the messages it takes.
+        takes: &'static str,
+        /// The type that was asked for.
+        asked: &'static str,
+    },
+}

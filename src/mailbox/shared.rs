@@ -1,0 +1,88 @@
+//! What both ends of a mailbox know, and the firing of its probes.
+
+// Not those of `crate::sync`: they order nothing, and only tracers see what is in them.
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use super::envelope::Envelope;
+use crate::probes::message;
+use crate::process::{self, Pid};
+use crate::seq_trace::Token;
+
+pub(super) struct Shared<T> {
+    /// The number of the process that receives.
+    owner: AtomicU64,
+    /// How many messages a selective receive has passed over.
+    passed_over: AtomicUsize,
+    words: fn(&T) -> usize,
+}
+
+impl<T> Shared<T> {
+    pub(super) fn new(owner: Pid, words: fn(&T) -> usize) -> Shared<T> {
+        Shared { owner: AtomicU64::new(owner.number()), passed_over: AtomicUsize::new(0), words }
+    }
+
+    pub(super) fn owner(&self) -> Pid {
+        Pid::numbered(self.owner.load(Ordering::Relaxed))
+    }
+
+    /// The current process is the one that receives.
+    pub(super) fn adopt(&self) -> Pid {
+        let pid = process::current();
+        if self.owner() != pid {
+            self.owner.store(pid.number(), Ordering::Relaxed);
+        }
+        pid
+    }
+
+    pub(super) fn passed_over(&self) -> usize {
+        self.passed_over.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_passed_over(&self, count: usize) {
+        self.passed_over.store(count, Ordering::Relaxed);
+    }
+
+    fn words(&self, envelope: &Envelope<T>) -> u32 {
+        narrow((self.words)(&envelope.message))
+    }
+
+    /// Fires `message-send` and `message-queued`. The queue is as long as `queue_len` says with the message in it.
+    #[inline]
+    pub(super) fn tell_sent(&self, envelope: &Envelope<T>, queue_len: impl FnOnce() -> usize) {
+        if message::send::is_enabled() || message::queued::is_enabled() {
+            self.fire_sent(envelope, queue_len());
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fire_sent(&self, envelope: &Envelope<T>, queue_len: usize) {
+        let (sender, receiver, words) = (process::current(), self.owner(), self.words(envelope));
+        let (label, previous, current) = Token::shown(envelope.carried.token().as_ref());
+        message::send(|| (sender, receiver, words, label, previous, current));
+        if sender != receiver {
+            message::queued(|| (receiver, words, narrow(queue_len), label, previous, current));
+        }
+    }
+
+    /// Fires `message-receive`.
+    #[inline]
+    pub(super) fn tell_received(&self, envelope: &Envelope<T>, queue_len: impl FnOnce() -> usize) {
+        if message::receive::is_enabled() {
+            self.fire_received(envelope, queue_len());
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn fire_received(&self, envelope: &Envelope<T>, queue_len: usize) {
+        let (receiver, words) = (self.adopt(), self.words(envelope));
+        let (label, previous, current) = Token::shown(envelope.carried.token().as_ref());
+        message::receive(|| (receiver, words, narrow(queue_len), label, previous, current));
+    }
+}
+
+/// Probes have 32 bits for it.
+fn narrow(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

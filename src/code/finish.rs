@@ -7,6 +7,7 @@ use super::changing::{Abandoned, Changing};
 use super::descriptor::ImportDescriptor;
 use super::error::Error;
 use super::history;
+use super::known;
 use super::prepared::Prepared;
 use super::staging::put_in_force;
 use super::tables::{Change, Module, Set, Tables, tables};
@@ -41,6 +42,7 @@ pub(super) async fn sequence(
         Ok(versions.iter().map(|version| set.current(&version.image.module).cloned()).collect::<Vec<_>>())
     })?;
     let changes = tables.with_permission(&permission, |set| changes(set, &versions));
+    tables.with_permission(&permission, |set| versions.iter().for_each(|version| known::stage(set, version))); // 4
     if put_in_force(tables, &permission, changes, &abandoned).await {
         for (version, replaced) in versions.iter().zip(&replaced) {
             history::finished(&version.image, replaced.as_ref().map(|old| &*old.image)); // 7

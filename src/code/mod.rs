@@ -91,6 +91,7 @@ mod history;
 mod index;
 mod inside;
 mod kept;
+mod known;
 mod layout;
 mod list;
 mod locks;

@@ -81,6 +81,7 @@
 
 mod allocator;
 mod changing;
+mod copies;
 mod descriptor;
 mod doors;
 mod entry;
@@ -88,18 +89,28 @@ mod error;
 mod finish;
 mod handle;
 mod history;
+mod hooks;
+mod import;
 mod index;
 mod inside;
+mod inspect;
 mod kept;
 mod known;
 mod layout;
+mod library;
 mod list;
+mod load_error;
 mod locks;
+mod mapped;
 mod missing;
+mod module;
 mod panicked;
 mod pending;
+mod policy;
+mod prepare;
 mod prepared;
 mod purge;
+mod sha256;
 mod signature;
 mod staging;
 mod tables;
@@ -109,7 +120,7 @@ mod version;
 pub use allocator::FromHost;
 pub use descriptor::State;
 #[doc(hidden)]
-pub use descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, FORM, ImportDescriptor, Prefix};
+pub use descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, FORM, ImportDescriptor};
 #[doc(hidden)]
 pub use doors::{DOORS, Doors, become_guest};
 pub use dyntrace_macros::Layout;
@@ -117,14 +128,21 @@ pub use error::{CallError, Error};
 pub use finish::finish;
 pub use handle::{AsyncHandle, Handle, export};
 pub use history::{Event, What, history};
+pub use hooks::given_up;
+pub use import::Import;
 pub use inside::{Inside, check};
 pub use kept::kept;
 pub use layout::{Layout, LayoutHash};
 pub use list::{ModuleInfo, VersionInfo, list};
+pub use load_error::LoadError;
 pub use missing::{Then, set_error_handler};
 #[doc(hidden)]
-pub use panicked::Panicked;
+pub use module::{ExportEntry, Fingerprint, ImportEntry, OWN_FINGERPRINT, hook};
+#[doc(hidden)]
+pub use panicked::{Panicked, caught};
 pub use pending::Pending;
+pub use policy::{Policy, allow};
+pub use prepare::prepare;
 pub use prepared::Prepared;
 pub use purge::{Purged, delete, purge, soft_purge, unload};
 pub use signature::{Export, Signature, SignatureHash};

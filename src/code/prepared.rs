@@ -57,8 +57,10 @@ impl Prepared {
 impl Drop for Prepared {
     fn drop(&mut self) {
         let Some(version) = self.version.take() else { return };
-        let Descriptor { unloadable, on_load, .. } = version.descriptor;
-        if *unloadable || on_load.is_none() {
+        let Descriptor { unloadable, on_load, on_upgrade, .. } = version.descriptor;
+        // Held by a hook that has not returned.
+        let is_in_use = version.holds() != 0;
+        if !is_in_use && (*unloadable || (on_load.is_none() && on_upgrade.is_none())) {
             // SAFETY: nobody has entered it; what ran of it promises that nothing escapes, or was not the module's own.
             let unmapped = unsafe {
                 known::drop_prepared(&version);

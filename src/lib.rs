@@ -74,6 +74,37 @@ pub mod __traced {
     pub use crate::breakpoint::{enrol, sites};
 }
 
+/// What modules stand on. Not for use by hand, and free to change.
+#[cfg(target_os = "linux")]
+#[doc(hidden)]
+pub mod __code {
+    pub use crate::code::{
+        Descriptor, ExportDescriptor, ExportEntry, Fingerprint, FromHost, ImportDescriptor, ImportEntry,
+        OWN_FINGERPRINT, Panicked, caught, hook,
+    };
+}
+
+/// Makes a function of a module one that callers outside of it find by name; see [`code`].
+///
+/// Its arguments and its result are of types with a [`Layout`](code::Layout), by value or, up to four arguments, by reference; what it
+/// returns borrows nothing. An `async fn` has up to six arguments by value. Panics go no further than to the caller's
+/// [`CallError`](code::CallError).
+///
+/// ```
+/// # use dyntrace::code::Layout;
+/// #[derive(Layout)]
+/// struct Order {
+///     quantity: u32,
+/// }
+///
+/// #[dyntrace::export]
+/// fn price(order: &Order) -> u64 {
+///     u64::from(order.quantity) * 130
+/// }
+/// # assert_eq!(price(&Order { quantity: 2 }), 260);
+/// ```
+#[cfg(target_os = "linux")]
+pub use dyntrace_macros::export;
 /// Makes a function one that can be traced while the program runs; see [`trace`]. While nobody does, it costs one compare
 /// and one jump that is not taken.
 ///

@@ -45,6 +45,12 @@ pub(super) fn kept(function: &Function, module: Option<&str>) -> &'static Functi
     new
 }
 
+/// The same text, which stays.
+pub(super) fn kept_name(name: &str) -> &'static str {
+    prepare();
+    lock().get_or_insert_default().name(name.into())
+}
+
 impl Kept {
     fn name(&mut self, name: Cow<'_, str>) -> &'static str {
         self.names.get(&*name).copied().unwrap_or_else(|| {

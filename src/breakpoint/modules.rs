@@ -3,11 +3,10 @@
 //! A version's sites arrive before anybody can call its functions, so that their words can be written at once: default patterns are in
 //! force at its first call, and so are all patterns that are set in the version that it replaces, as far as they name its functions.
 
-#![allow(dead_code, reason = "the room for code comes to use it")]
-
 use std::sync::Arc;
 
 use super::generic_bp::Bp;
+use super::kept::kept_name;
 use super::libraries::{self, Wish};
 use super::progress::progress;
 use super::site::Site;
@@ -18,10 +17,23 @@ use super::site::Site;
 ///
 /// The caller has the permission to change what runs. Nobody calls the functions of the version yet; its sites stay until
 /// [`leave`] has ended.
-pub(crate) unsafe fn arrive(sites: &'static [Site], module: &'static str, replaced: Option<&'static [Site]>) {
+pub(crate) unsafe fn arrive(sites: &'static [Site], module: &str, replaced: Option<&'static [Site]>) {
+    if sites.is_empty() {
+        return;
+    }
     let inherited = replaced.map(inherited).unwrap_or_default();
     // SAFETY: as the caller promises.
-    unsafe { libraries::arrive(sites, Some(module), inherited) }
+    unsafe { libraries::arrive(sites, Some(kept_name(module)), inherited) }
+}
+
+/// [`leave`], with the thread.
+///
+/// # Safety
+///
+/// As [`leave`]'s.
+pub(crate) unsafe fn leave_blocking(sites: &'static [Site]) {
+    // SAFETY: as the caller promises.
+    unsafe { libraries::leave(sites) }
 }
 
 /// The patterns that are set at any of the sites, each with its session.

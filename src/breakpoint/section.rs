@@ -9,12 +9,12 @@ use super::site::Site;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __traced_site {
-    ($site:ident, $name:literal, $line:literal, [$($argument:literal),*]) => {
+    ($site:ident, $name:expr, $line:literal, [$($argument:literal),*]) => {
         #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,dyntrace_traced"))]
         #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "dyntrace_traced"))]
         static $site: $crate::__traced::Site = $crate::__traced::Site::new({
             const FUNCTION: &$crate::trace::Function = &$crate::trace::Function::new(
-                ::core::concat!(::core::module_path!(), $name),
+                $name,
                 ::core::file!(),
                 $line,
                 &[$($argument),*],

@@ -1,12 +1,14 @@
 //! What a module says of itself, and what it is given: all that host and module know of each other.
 //!
 //! A module has a copy of this crate of its own, with statics of its own: it is a *guest*. `module!` puts one
-//! [`Descriptor`] into it, under the name [`SYMBOL`]. The host reads [`Prefix`] first, which is C's; what lies behind that
-//! means the same on both sides only if the fingerprints are equal.
+//! [`Descriptor`] into it, under the name [`SYMBOL`]. What lies there means the same on both sides only if the fingerprints are
+//! equal. The module's lies in its file as a text of its own, so that the host reads that first.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::CStr;
+use std::sync::atomic::AtomicPtr;
 
 use super::doors::Doors;
+use super::entry::Entry;
 use super::signature::SignatureHash;
 use crate::breakpoint::Site;
 use crate::recorder;
@@ -23,24 +25,9 @@ pub const FINGERPRINT: &CStr = match CStr::from_bytes_with_nul(concat!(env!("DYN
     Err(_) => panic!("the fingerprint has a NUL in it"),
 };
 
-/// The part of a descriptor that any host can read.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Prefix {
-    /// [`FORM`] of the module's copy of the crate.
-    pub form: u32,
-    /// Size of the whole descriptor, in bytes.
-    pub size: u32,
-    /// Its [`FINGERPRINT`].
-    pub fingerprint: *const c_char,
-}
-
 /// What a module says of itself; made by `module!`.
-#[repr(C)]
 #[derive(Debug)]
 pub struct Descriptor {
-    /// Read before anything else.
-    pub prefix: Prefix,
     /// The module's name, by which it is known to callers.
     pub name: &'static str,
     /// The version's, for people.
@@ -57,16 +44,13 @@ pub struct Descriptor {
     pub probes: fn() -> &'static [recorder::Entry],
     /// Makes this copy of the crate a guest: called once, before anything else of the module.
     pub become_guest: unsafe fn(&'static Doors),
-    /// Called once, when the version is prepared.
+    /// Called once, when the version is prepared. None of these three panics.
     pub on_load: Option<fn() -> Result<(), String>>,
     /// The old version's: what is to be handed to the new one.
-    pub state: Option<fn() -> State>,
+    pub state: Option<fn() -> Result<State, String>>,
     /// The new version's: takes what the old one has handed over. Called while the old one still serves calls.
     pub on_upgrade: Option<fn(State) -> Result<(), String>>,
 }
-
-// SAFETY: it is a static that nobody writes, and its pointer is to a static text.
-unsafe impl Sync for Descriptor {}
 
 /// A function with the attribute `export`.
 #[derive(Debug)]
@@ -95,6 +79,8 @@ pub struct ImportDescriptor {
     pub signature: SignatureHash,
     /// The same, for people.
     pub signature_text: fn() -> &'static str,
+    /// The host's, put there when the module is prepared; null in a program.
+    pub(super) entry: AtomicPtr<Entry>,
 }
 
 /// What one version of a module hands to the next: bytes, in a form that both know by its number.

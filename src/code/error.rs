@@ -1,6 +1,7 @@
 //! Why code was not changed, and why a call was not made.
 
 use super::inside::Inside;
+use super::load_error::LoadError;
 use super::panicked::Panicked;
 use super::version::{Image, Version};
 
@@ -8,6 +9,9 @@ use super::version::{Image, Version};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A module was not loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
     /// Two versions of one module in one finish.
     #[error("finishing module {module}: two of its versions at once; leave out one of them")]
     Twice {

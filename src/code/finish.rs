@@ -7,6 +7,8 @@ use super::changing::{Abandoned, Changing};
 use super::descriptor::ImportDescriptor;
 use super::error::Error;
 use super::history;
+use super::hooks::hand_over;
+use super::known;
 use super::prepared::Prepared;
 use super::staging::put_in_force;
 use super::tables::{Change, Module, Set, Tables, tables};
@@ -18,8 +20,8 @@ use crate::thread_progress::permission;
 ///
 /// # Errors
 ///
-/// A module is named twice, or has an old version that is not purged; or something that one of them imports is not there. Then nothing
-/// is changed, and the versions are dropped.
+/// A module is named twice, or has an old version that is not purged; something that one of them imports is not there; a `state` or
+/// `on_upgrade` fails. Then nothing is changed, and the versions are dropped.
 ///
 /// # Cancellation
 ///
@@ -36,11 +38,17 @@ pub(super) async fn sequence(
 ) -> Result<(), Error> {
     let permission = permission::acquire().await; // 1
     let versions: Vec<&Arc<Version>> = prepared.iter().map(Prepared::version).collect();
-    let replaced = tables.with_permission(&permission, |set| {
+    let replaced: Vec<Option<Arc<Version>>> = tables.with_permission(&permission, |set| {
         check(set, &versions)?; // 2
-        Ok(versions.iter().map(|version| set.current(&version.image.module).cloned()).collect::<Vec<_>>())
+        Ok::<_, Error>(versions.iter().map(|version| set.current(&version.image.module).cloned()).collect())
     })?;
+    for (version, old) in versions.iter().zip(&replaced) {
+        if let Some(old) = old {
+            hand_over(Arc::clone(old), Arc::clone(version)).await?; // 2
+        }
+    }
     let changes = tables.with_permission(&permission, |set| changes(set, &versions));
+    tables.with_permission(&permission, |set| versions.iter().for_each(|version| known::stage(set, version))); // 4
     if put_in_force(tables, &permission, changes, &abandoned).await {
         for (version, replaced) in versions.iter().zip(&replaced) {
             history::finished(&version.image, replaced.as_ref().map(|old| &*old.image)); // 7

@@ -69,6 +69,29 @@
 //! 3. Acquire the permission, stage the module table without it, wait, commit, release: the version is unreachable.
 //! 4. To unload: wait once more, for who looks at ranges; then unmap.
 //!
+//! # Guests
+//!
+//! A module has a copy of this crate, of tokio and of the standard library of its own. Its copy of this crate is a *guest*: what the
+//! program has once is the program's there, too. In a module
+//!
+//! - tags and processes are those of whoever calls;
+//! - functions with the attribute [`traced`](macro@crate::traced) are traced by the program's [sessions](crate::trace), default patterns
+//!   from their first call on. What is set in a version is set in the next one, as far as it names something there: also in functions
+//!   that come with it;
+//! - exports are traced where callers come in by patterns such as `export pricing::price(_)`, and by no others;
+//! - probes, those of providers of the module's own too, are recorded by the program's [sessions](crate::recorder);
+//! - memory comes from the program's allocator.
+//!
+//! A module cannot have
+//!
+//! - an I/O thread: what goes to a pool, and so [`fs`](crate::fs), answers an error of the kind
+//!   [`Unsupported`](std::io::ErrorKind::Unsupported). It can use `std::fs`, or have the program do it;
+//! - sessions of the recorder or of traces, nor the control socket: the same error;
+//! - tokio's context: to its tokio no runtime is running, so that `tokio::spawn` and timers panic there, which callers see as
+//!   [`CallError::Panicked`]. It can await what the program hands to it;
+//! - panics of its own in the program's panic hook, so that they trigger no snapshots; nor may a panic of a function that the program
+//!   has handed to it go through its frames.
+//!
 //! # What is seen when
 //!
 //! Threads may see a commit at different times, as they load `ACTIVE` without a barrier. But the ability to see new code spreads with
@@ -81,6 +104,7 @@
 
 mod allocator;
 mod changing;
+mod copies;
 mod descriptor;
 mod doors;
 mod entry;
@@ -88,17 +112,28 @@ mod error;
 mod finish;
 mod handle;
 mod history;
+mod hooks;
+mod import;
 mod index;
 mod inside;
+mod inspect;
 mod kept;
+mod known;
 mod layout;
+mod library;
 mod list;
+mod load_error;
 mod locks;
+mod mapped;
 mod missing;
+mod module;
 mod panicked;
 mod pending;
+mod policy;
+mod prepare;
 mod prepared;
 mod purge;
+mod sha256;
 mod signature;
 mod staging;
 mod tables;
@@ -108,7 +143,7 @@ mod version;
 pub use allocator::FromHost;
 pub use descriptor::State;
 #[doc(hidden)]
-pub use descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, FORM, ImportDescriptor, Prefix};
+pub use descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, FORM, ImportDescriptor};
 #[doc(hidden)]
 pub use doors::{DOORS, Doors, become_guest};
 pub use dyntrace_macros::Layout;
@@ -116,14 +151,21 @@ pub use error::{CallError, Error};
 pub use finish::finish;
 pub use handle::{AsyncHandle, Handle, export};
 pub use history::{Event, What, history};
+pub use hooks::given_up;
+pub use import::Import;
 pub use inside::{Inside, check};
 pub use kept::kept;
 pub use layout::{Layout, LayoutHash};
 pub use list::{ModuleInfo, VersionInfo, list};
+pub use load_error::LoadError;
 pub use missing::{Then, set_error_handler};
 #[doc(hidden)]
-pub use panicked::Panicked;
+pub use module::{ExportEntry, Fingerprint, ImportEntry, OWN_FINGERPRINT, hook};
+#[doc(hidden)]
+pub use panicked::{Panicked, caught};
 pub use pending::Pending;
+pub use policy::{Policy, allow};
+pub use prepare::prepare;
 pub use prepared::Prepared;
 pub use purge::{Purged, delete, purge, soft_purge, unload};
 pub use signature::{Export, Signature, SignatureHash};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::descriptor::Descriptor;
 use super::error::Error;
 use super::kept;
+use super::known;
 use super::tables::{Tables, tables};
 use super::version::{Mapping, Unmapped, Version};
 
@@ -34,6 +35,7 @@ impl Prepared {
         mapping: Box<dyn Mapping>,
     ) -> Result<Prepared, Error> {
         let version = Version::new(descriptor, mapping, &tables.active)?;
+        known::prepared(&version);
         Ok(Prepared { version: Some(Arc::new(version)) })
     }
 
@@ -55,10 +57,16 @@ impl Prepared {
 impl Drop for Prepared {
     fn drop(&mut self) {
         let Some(version) = self.version.take() else { return };
-        let Descriptor { unloadable, on_load, .. } = version.descriptor;
-        if *unloadable || on_load.is_none() {
+        let Descriptor { unloadable, on_load, on_upgrade, .. } = version.descriptor;
+        // Held by a hook that has not returned.
+        let is_in_use = version.holds() != 0;
+        if !is_in_use && (*unloadable || (on_load.is_none() && on_upgrade.is_none())) {
             // SAFETY: nobody has entered it; what ran of it promises that nothing escapes, or was not the module's own.
-            if unsafe { version.image.unmap() } == Unmapped::Gone {
+            let unmapped = unsafe {
+                known::drop_prepared(&version);
+                version.image.unmap()
+            };
+            if unmapped == Unmapped::Gone {
                 return;
             }
         }

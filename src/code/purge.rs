@@ -8,6 +8,7 @@ use super::error::Error;
 use super::history;
 use super::inside::Inside;
 use super::kept;
+use super::known;
 use super::staging::put_in_force;
 use super::tables::{Change, Module, Tables, tables};
 use super::version::{Unmapped, Version};
@@ -177,7 +178,11 @@ async fn retire(
     progress().await; // 4
     // SAFETY: nobody is inside, nobody can come in, and those are waited for who might have found it in the tables. That nothing of
     // it is in use elsewhere is what its module, or the caller, has promised.
-    if unsafe { old.image.unmap() } == Unmapped::Kept {
+    let unmapped = unsafe {
+        known::leave(old).await;
+        old.image.unmap()
+    };
+    if unmapped == Unmapped::Kept {
         kept::count();
         return Ok(Purged::Kept);
     }

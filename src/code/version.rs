@@ -112,7 +112,10 @@ impl Version {
         active: &'static Active,
     ) -> Result<Version, Error> {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        let room = Room::take()?;
+        let room = Room::take().inspect_err(|_| {
+            // SAFETY: nothing of it is in use yet.
+            unsafe { mapping.unmap() };
+        })?;
         let (module, version) = (descriptor.name, descriptor.version);
         let exports = (descriptor.exports)().into_iter().map(|export| {
             let name = ExportName { module: module.into(), name: export.name.into(), signature: export.signature };
@@ -138,6 +141,11 @@ impl Version {
 
     pub(super) fn place(&self) -> Place {
         self.room.place
+    }
+
+    /// Keeps it for as long as one of its hooks runs.
+    pub(super) fn hold(&self) -> Hold {
+        Hold::new(self.room.holds)
     }
 
     /// How many futures and borrowed handles keep it.
@@ -194,7 +202,10 @@ impl Room {
 
 impl Drop for Room {
     fn drop(&mut self) {
-        rooms().free.push((self.place, self.holds));
+        // A hook that has not returned keeps its count, and what it was a part of, for ever.
+        let is_held = self.holds.load(Ordering::Acquire) != 0;
+        let holds = if is_held { Box::leak(Box::new(AtomicUsize::new(0))) } else { self.holds };
+        rooms().free.push((self.place, holds));
     }
 }
 

@@ -4,8 +4,6 @@
 //! several modules, or of a module and the program, that are called the same and have the same arguments are of one class. What is here
 //! is changed by who has the lock of the sessions, and read without a lock: in a forked child nobody may have one.
 
-#![allow(dead_code, reason = "the room for code comes to use it")]
-
 use std::iter;
 use std::ptr;
 use std::slice;
@@ -64,6 +62,9 @@ fn places() -> impl Iterator<Item = &'static Version> {
 ///
 /// They stay until [`leave`] has returned.
 pub(crate) unsafe fn arrive(entries: &'static [Entry]) {
+    if entries.is_empty() {
+        return;
+    }
     let mut sessions = sessions();
     let new = entries.iter().filter_map(Entry::descriptor);
     let mut all = classes().to_vec();
@@ -81,12 +82,10 @@ pub(crate) unsafe fn arrive(entries: &'static [Entry]) {
         // Release: who sees the list sees what is in it.
         CLASSES.store(Box::into_raw(Box::new(all)), Release);
     }
-    if !entries.is_empty() {
-        let free = places().find(|version| version.length.load(Relaxed) == 0).unwrap_or_else(new_place);
-        free.first.store(entries.as_ptr().cast_mut(), Relaxed);
-        // Release: with `versions`.
-        free.length.store(entries.len(), Release);
-    }
+    let free = places().find(|version| version.length.load(Relaxed) == 0).unwrap_or_else(new_place);
+    free.first.store(entries.as_ptr().cast_mut(), Relaxed);
+    // Release: with `versions`.
+    free.length.store(entries.len(), Release);
     for recording in sessions.recordings.iter_mut().flatten() {
         recording.take_in(are_new);
     }
@@ -112,6 +111,8 @@ pub(crate) unsafe fn leave(entries: &'static [Entry]) {
     for version in versions().filter(|version| ptr::eq(version.first.load(Relaxed), entries.as_ptr())) {
         version.length.store(0, Release);
     }
+    // It may stay in memory, where no session that ends would tell its probes.
+    entries.iter().filter_map(Entry::descriptor).for_each(Descriptor::clear_sessions);
 }
 
 /// What stays of a probe when its module is gone.

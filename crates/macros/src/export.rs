@@ -3,7 +3,8 @@
 //! ```text
 //! fn price(order: &Order) -> Cents { ...as it was written... }
 //! const _: () = {
-//!     fn wrapper(a0: &Order) -> Result<Cents, Panicked> { caught(move || price(a0)) }
+//!     fn exported(order: &Order) -> Cents { ...price(order), around which it can be traced as `export pricing::price`... }
+//!     fn wrapper(a0: &Order) -> Result<Cents, Panicked> { caught(move || exported(a0)) }
 //!     static EXPORT: ExportDescriptor = ExportDescriptor::new::<fn(&Order) -> Cents>("price", wrapper);
 //!     static ENTRY: &ExportDescriptor = &EXPORT;       // in the section where the module's exports are found
 //! };
@@ -14,7 +15,12 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, GenericParam, ItemFn, Lifetime, Result, ReturnType, Signature, Type, parse2};
+use syn::{
+    Error, FnArg, GenericParam, ItemFn, Lifetime, Pat, Result, ReturnType, Signature, Type, parse_quote, parse2,
+};
+
+use crate::function::instrument;
+use crate::options::Options;
 
 pub fn expand(item: TokenStream) -> Result<TokenStream> {
     let item: ItemFn = parse2(item)?;
@@ -35,17 +41,19 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
         Some(_) => (quote!(::dyntrace::code::Pending<#result>), quote!(::dyntrace::code::Pending::new)),
         None => (result, TokenStream::new()),
     };
-    let (function, name) = (&signature.ident, signature.ident.to_string());
+    let name = signature.ident.to_string();
     let name = name.trim_start_matches("r#");
+    let exported = exported(signature, name)?;
     let parameters = (!lifetimes.is_empty()).then(|| quote!(<#(#lifetimes),*>));
     let binder = (!lifetimes.is_empty()).then(|| quote!(for<#(#lifetimes),*>));
     Ok(quote! {
         #item
         const _: () = {
+            #exported
             fn wrapper #parameters (
                 #(#arguments: #types),*
             ) -> ::core::result::Result<#result, ::dyntrace::__code::Panicked> {
-                ::dyntrace::__code::caught(move || #call(#function(#(#arguments),*)))
+                ::dyntrace::__code::caught(move || #call(exported(#(#arguments),*)))
             }
             static EXPORT: ::dyntrace::__code::ExportDescriptor =
                 ::dyntrace::__code::ExportDescriptor::new::<#binder fn(#(#types),*) -> #result>(#name, wrapper as *const ());
@@ -54,6 +62,29 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
             static ENTRY: ::dyntrace::__code::ExportEntry = ::dyntrace::__code::ExportEntry::new(&EXPORT);
         };
     })
+}
+
+/// What calls from outside of the module go through: it calls the function, and is a site of breakpoints.
+fn exported(signature: &Signature, name: &str) -> Result<ItemFn> {
+    let function = &signature.ident;
+    let mut signature = signature.clone();
+    signature.ident = format_ident!("exported", span = function.span());
+    let mut arguments = Vec::new();
+    for (at, input) in signature.inputs.iter_mut().enumerate() {
+        if let FnArg::Typed(typed) = input {
+            let argument = match &*typed.pat {
+                Pat::Ident(bound) if bound.by_ref.is_none() && bound.subpat.is_none() => bound.ident.clone(),
+                _ => format_ident!("a{at}"),
+            };
+            *typed.pat = parse_quote!(#argument);
+            arguments.push(argument);
+        }
+    }
+    let wait = signature.asyncness.map(|_| quote!(.await));
+    let mut item: ItemFn = parse_quote!(#signature { #function(#(#arguments),*) #wait });
+    let options = Options { export: Some(name.to_owned()), ..Options::default() };
+    instrument(&mut item.attrs, &mut item.sig, &mut item.block, None, &options)?;
+    Ok(item)
 }
 
 fn refuse(signature: &Signature) -> Result<()> {

@@ -22,7 +22,7 @@
 //! caller and returns the future: Rust has no asynchronous functions that do.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens as _, format_ident, quote};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Block, Error, FnArg, Pat, Result, ReturnType, Signature, Type, parse_quote, parse2};
@@ -43,7 +43,7 @@ pub fn instrument(
         attributes.push(parse_quote!(#[track_caller]));
     }
     let arguments = arguments(signature, options)?;
-    let site = site(signature, &arguments, within);
+    let site = site(signature, &arguments, within, options.export.as_deref());
     let values = arguments.iter().map(|argument| &argument.value);
     let bindings = arguments.iter().map(|argument| &argument.binding);
     let statements = &body.stmts;
@@ -191,10 +191,17 @@ fn arguments(signature: &mut Signature, options: &Options) -> Result<Vec<Argumen
     }
 }
 
-fn site(signature: &Signature, arguments: &[Argument], within: Option<&str>) -> TokenStream {
+fn site(signature: &Signature, arguments: &[Argument], within: Option<&str>, export: Option<&str>) -> TokenStream {
     let within = within.map(|of| format!("::{of}")).unwrap_or_default();
-    let function = signature.ident.to_string();
-    let name = format!("{within}::{}/{}", function.trim_start_matches("r#"), arguments.len());
+    let (function, arity) = (signature.ident.to_string(), arguments.len());
+    let name = match export {
+        // The module's name is known when it is loaded.
+        Some(export) => format!("export {export}/{arity}").to_token_stream(),
+        None => {
+            let name = format!("{within}::{}/{arity}", function.trim_start_matches("r#"));
+            quote!(::core::concat!(::core::module_path!(), #name))
+        }
+    };
     // `line!()` would be the attribute's, so that the functions of a block had all the same.
     let line = u32::try_from(signature.ident.span().unwrap().line()).unwrap_or(0);
     let names = arguments.iter().map(|argument| &argument.name);

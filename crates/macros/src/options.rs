@@ -14,6 +14,8 @@ pub struct Options {
     pub hidden: Vec<Ident>,
     /// `caller`: the function is given its caller's place.
     pub caller: bool,
+    /// Not an option, but what the attribute `export` says: it is an export of this name.
+    pub export: Option<String>,
     /// `off`: the function is no site, though the block that it stands in has the attribute.
     pub off: bool,
 }

@@ -1,0 +1,210 @@
+//! What makes a library a module, and how its exports and imports are found: each has an entry in a section of the object file, whose
+//! ends the linker names.
+
+use std::fmt::Display;
+use std::hint::black_box;
+
+use super::descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, ImportDescriptor, State};
+use super::doors;
+use super::panicked::caught;
+use super::signature::Signature;
+use crate::breakpoint;
+use crate::recorder;
+
+/// Makes a library a module, which programs can load: to be written once in a crate whose crate-type is `cdylib`.
+///
+/// ```
+/// # mod pricing {
+/// use dyntrace::code::State;
+///
+/// #[dyntrace::export]
+/// fn price(quantity: u32) -> u64 {
+///     u64::from(quantity) * 130
+/// }
+///
+/// fn on_upgrade(old: State) -> Result<(), String> {
+///     match old.form {
+///         1 => Ok(()),
+///         form => Err(format!("states of form {form} are unknown here")),
+///     }
+/// }
+///
+/// dyntrace::module!("pricing", version = "2.1.0", on_upgrade = on_upgrade);
+/// # }
+/// # fn main() {}
+/// ```
+///
+/// The name is what callers know it by, the version is for people. Then follow, if they are wanted, in any order:
+///
+/// | option | meaning |
+/// |---|---|
+/// | `unloadable` | nothing of the module escapes: no thread, no function, trait object or static text that others keep, no destructor of a thread-local value. So `code::unload` may take it out of memory |
+/// | `on_load = f` | `fn() -> Result<(), E>`, where an `E` can be shown: called once, when the module is prepared. An error keeps it from being loaded |
+/// | `state = f` | `fn() -> code::State`: called by a finish that replaces this version, while it still serves calls |
+/// | `on_upgrade = f` | `fn(code::State) -> Result<(), E>`: called by a finish that has this version replace another one, with what the other one's `state` says; with an empty state of form 0 if it says nothing. An error keeps the new version from being put in force |
+///
+/// Each of them runs on a thread of its own, within [`Policy::patience`](crate::code::Policy::patience).
+#[macro_export]
+macro_rules! module {
+    ($name:literal, version = $version:expr $(, $($options:tt)*)?) => {
+        #[doc(hidden)]
+        #[unsafe(no_mangle)]
+        pub static __dyntrace_module: $crate::__code::Descriptor = $crate::__module_with!(
+            $crate::__code::Descriptor::new($name, $version), $($($options)*)?
+        );
+        #[doc(hidden)]
+        #[unsafe(no_mangle)]
+        pub static __dyntrace_fingerprint: $crate::__code::Fingerprint = $crate::__code::OWN_FINGERPRINT;
+        #[global_allocator]
+        static __DYNTRACE_ALLOCATOR: $crate::__code::FromHost = $crate::__code::FromHost;
+        $crate::__module_mark!();
+    };
+}
+
+/// A descriptor with the options that follow.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __module_with {
+    ($descriptor:expr $(,)?) => {
+        $descriptor
+    };
+    ($descriptor:expr, unloadable $(, $($rest:tt)*)?) => {
+        $crate::__module_with!($descriptor.unloadable(), $($($rest)*)?)
+    };
+    ($descriptor:expr, on_load = $hook:expr $(, $($rest:tt)*)?) => {
+        $crate::__module_with!($descriptor.on_load(|| $crate::__code::hook(|| $hook())), $($($rest)*)?)
+    };
+    ($descriptor:expr, state = $hook:expr $(, $($rest:tt)*)?) => {
+        $crate::__module_with!(
+            $descriptor.state(|| $crate::__code::hook(|| ::core::result::Result::<_, &str>::Ok($hook()))), $($($rest)*)?
+        )
+    };
+    ($descriptor:expr, on_upgrade = $hook:expr $(, $($rest:tt)*)?) => {
+        $crate::__module_with!(
+            $descriptor.on_upgrade(|state| $crate::__code::hook(move || $hook(state))), $($($rest)*)?
+        )
+    };
+    ($descriptor:expr, $($other:tt)*) => {
+        ::core::compile_error!("expected one of: unloadable, on_load = FUNCTION, state = FUNCTION, on_upgrade = FUNCTION")
+    };
+}
+
+/// Runs a module's hook. No panic leaves it.
+#[doc(hidden)]
+pub fn hook<R, E: Display>(run: impl FnOnce() -> Result<R, E>) -> Result<R, String> {
+    match caught(|| run().map_err(|error| error.to_string())) {
+        Ok(result) => result,
+        Err(panicked) => Err(format!("it panicked: {}", panicked.into_message())),
+    }
+}
+
+/// The [`FINGERPRINT`] as it lies in a module's file, where it is read before anything of the module runs.
+pub type Fingerprint = [u8; FINGERPRINT.to_bytes_with_nul().len()];
+
+/// This copy's.
+pub const OWN_FINGERPRINT: Fingerprint = {
+    let mut text = [0; FINGERPRINT.to_bytes_with_nul().len()];
+    text.copy_from_slice(FINGERPRINT.to_bytes_with_nul());
+    text
+};
+
+impl Descriptor {
+    /// For [`module!`](crate::module).
+    pub const fn new(name: &'static str, version: &'static str) -> Descriptor {
+        Descriptor {
+            name,
+            version,
+            unloadable: false,
+            exports,
+            imports,
+            sites: breakpoint::sites,
+            probes: recorder::entries,
+            become_guest: doors::become_guest,
+            on_load: None,
+            state: None,
+            on_upgrade: None,
+        }
+    }
+
+    /// With the promise that nothing escapes.
+    pub const fn unloadable(mut self) -> Descriptor {
+        self.unloadable = true;
+        self
+    }
+
+    /// With a hook.
+    pub const fn on_load(mut self, hook: fn() -> Result<(), String>) -> Descriptor {
+        self.on_load = Some(hook);
+        self
+    }
+
+    /// With a hook.
+    pub const fn state(mut self, hook: fn() -> Result<State, String>) -> Descriptor {
+        self.state = Some(hook);
+        self
+    }
+
+    /// With a hook.
+    pub const fn on_upgrade(mut self, hook: fn(State) -> Result<(), String>) -> Descriptor {
+        self.on_upgrade = Some(hook);
+        self
+    }
+}
+
+impl ExportDescriptor {
+    /// For the attribute `export`: `code` is a `fn(arguments of F...) -> Result<result of F, Panicked>`.
+    pub const fn new<F: Signature>(name: &'static str, code: *const ()) -> ExportDescriptor {
+        ExportDescriptor { name, signature: F::HASH, signature_text: F::text, code }
+    }
+}
+
+/// Entries of a section that holds pointers to these, as many as the linker has found in the object.
+macro_rules! section {
+    ($(#[$about:meta])* $entry:ident of $of:ident in $section:literal, from $start:literal to $stop:literal: $all:ident) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        #[repr(transparent)]
+        pub struct $entry(Option<&'static $of>);
+
+        impl $entry {
+            /// For generated code.
+            pub const fn new(of: &'static $of) -> $entry {
+                $entry(Some(of))
+            }
+        }
+
+        /// Those of the object that has this copy of the crate.
+        fn $all() -> Vec<&'static $of> {
+            /// So that the section exists where nothing is in it.
+            #[used]
+            #[unsafe(link_section = $section)]
+            static NONE: $entry = $entry(None);
+
+            unsafe extern "C" {
+                #[link_name = $start]
+                static START: *const ();
+                #[link_name = $stop]
+                static STOP: *const ();
+            }
+            black_box(&NONE);
+            // SAFETY: the linker puts these symbols at the ends of the section, which holds entries and nothing else.
+            let entries = unsafe {
+                let (start, stop) = ((&raw const START).cast::<$entry>(), (&raw const STOP).cast::<$entry>());
+                std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))
+            };
+            entries.iter().filter_map(|entry| entry.0).collect()
+        }
+    };
+}
+
+section! {
+    /// An export's entry in its section.
+    ExportEntry of ExportDescriptor in "dyntrace_exports",
+    from "__start_dyntrace_exports" to "__stop_dyntrace_exports": exports
+}
+
+section! {
+    /// An import's entry in its section.
+    ImportEntry of ImportDescriptor in "dyntrace_imports",
+    from "__start_dyntrace_imports" to "__stop_dyntrace_imports": imports
+}

@@ -1,0 +1,83 @@
+//! Loading a module up to where it could be called: without effect on anything that runs.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::copies::Copy;
+use super::descriptor::{Descriptor, ExportDescriptor};
+use super::doors::DOORS;
+use super::error::Error;
+use super::hooks::{aside, in_time, run_hook};
+use super::inspect::inspect;
+use super::library::Library;
+use super::load_error::LoadError;
+use super::policy::{Allowed, allowed};
+use super::prepared::Prepared;
+use super::version::Mapping as _;
+
+/// Loads the module in this file, as far as it goes without effect on what runs: it is mapped and checked, and its `on_load` has run.
+/// [`finish`](super::finish) puts it in force, alone or together with others. Any number of modules can be prepared at once.
+///
+/// The file is copied first: what becomes of it later is of no importance. It is loaded on threads of its own, whose number is
+/// not limited; no thread of the runtime is blocked.
+///
+/// # Errors
+///
+/// The program does not [`allow`](super::allow) it; it is not whole, not a module, or not made of the same parts as the
+/// program; the dynamic linker refuses it; it exports two functions of one name; its `on_load` fails, panics or does not return in time; as
+/// many versions are loaded as can be. Nothing is left of it then, but of one whose code has run: that stays in memory, unless
+/// it is `unloadable`.
+///
+/// Constructors of the library (`.init_array`) run before anything can be asked of it. One that does not return holds up every
+/// later load, too: the dynamic linker has a lock.
+///
+/// # Cancellation
+///
+/// Dropped, it is completed in the background, and what comes of it is dropped.
+pub async fn prepare(path: impl Into<PathBuf>) -> Result<Prepared, Error> {
+    let path = path.into();
+    let allowed = allowed()?;
+    aside("code-prepare", move || load(&path, &allowed)).await
+}
+
+fn load(path: &Path, allowed: &Allowed) -> Result<Prepared, Error> {
+    let mut file = allowed.open(path)?;
+    let mut sum = allowed.sum();
+    let copy = Copy::of(&mut file, path, &allowed.copies, sum.as_mut())?;
+    allowed.check_sum(path, sum)?;
+    let copied = File::open(copy.path()).map_err(LoadError::system(|| format!("open the copy of {path:?}")))?;
+    let addresses = inspect(&copied, path)?;
+    let source = path.to_owned();
+    // SAFETY: inspected above; nobody else writes the copy.
+    let open = move || unsafe { Library::open(copy, source, addresses) };
+    let library = in_time("constructors", format!("{path:?}"), allowed.patience, open)?;
+    let library = library.map_err(|why| LoadError::Linker { path: path.to_owned(), why })?;
+    let descriptor = library.descriptor();
+    if let Err(error) = join(descriptor, path) {
+        // SAFETY: nothing of the module but its list of exports has been used.
+        unsafe { library.unmap() };
+        return Err(error.into());
+    }
+    let prepared = Prepared::new(descriptor, Box::new(library))?;
+    if let Some(on_load) = descriptor.on_load {
+        run_hook("on_load", prepared.version(), allowed.patience, on_load)?;
+    }
+    Ok(prepared)
+}
+
+/// Makes the module's copy of this crate a guest, and has its imports lead to this program's entries.
+fn join(descriptor: &'static Descriptor, path: &Path) -> Result<(), LoadError> {
+    // SAFETY: its fingerprint is this copy's, and nothing of it has run yet but constructors, which leave everything to the host.
+    unsafe { (descriptor.become_guest)(&DOORS) };
+    (descriptor.imports)().into_iter().for_each(|import| import.resolve());
+    let mut exports = (descriptor.exports)();
+    exports.sort_by_key(|export| export.name);
+    match exports.iter().zip(exports.iter().skip(1)).find(|(one, other)| one.name == other.name) {
+        None => Ok(()),
+        Some((one, other)) => {
+            let signature = |of: &ExportDescriptor| (of.signature_text)().to_owned();
+            let (path, module, export) = (path.to_owned(), descriptor.name.to_owned(), one.name.to_owned());
+            Err(LoadError::ExportedTwice { path, module, export, first: signature(one), second: signature(other) })
+        }
+    }
+}

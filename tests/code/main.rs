@@ -1,0 +1,9 @@
+//! Modules as programs load them: real libraries, each with a copy of this crate of its own.
+#![cfg(all(target_os = "linux", not(miri)))]
+
+mod faults;
+mod files;
+mod kill;
+mod life;
+mod support;
+mod types;

@@ -1,0 +1,18 @@
+//! A module that promises too much: it says that it can be unloaded, and leaves something for threads to do when they end.
+#![cfg(target_os = "linux")]
+
+use std::cell::RefCell;
+
+thread_local! {
+    static NOTES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+#[dyntrace::export]
+fn note(text: String) -> usize {
+    NOTES.with_borrow_mut(|notes| {
+        notes.push(text);
+        notes.len()
+    })
+}
+
+dyntrace::module!("forgetful", version = "1.0.0", unloadable);

@@ -1,0 +1,40 @@
+//! A module that does what keeps it from being unloaded.
+#![cfg(target_os = "linux")]
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+static TICKS: AtomicU64 = AtomicU64::new(0);
+
+struct Last(Cell<u64>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        TICKS.fetch_add(self.0.get(), Ordering::Relaxed);
+    }
+}
+
+thread_local! {
+    static LAST: Last = const { Last(Cell::new(0)) };
+}
+
+/// Has something done when the calling thread ends.
+#[dyntrace::export]
+fn remember(number: u64) {
+    LAST.with(|last| last.0.set(number));
+}
+
+/// Starts a thread that goes on for ever.
+#[dyntrace::export]
+fn tick() -> &'static AtomicU64 {
+    thread::spawn(|| {
+        loop {
+            TICKS.fetch_add(1, Ordering::Relaxed);
+            thread::yield_now();
+        }
+    });
+    &TICKS
+}
+
+dyntrace::module!("restless", version = "1.0.0");

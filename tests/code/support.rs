@@ -1,0 +1,93 @@
+//! What tests of modules have in common.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use dyntrace::code::{self, Policy};
+use tempfile::TempDir;
+use tokio::sync::{Mutex, MutexGuard};
+
+/// The modules of a program are its own, whichever test loads them: so tests take turns.
+static TURN: Mutex<()> = Mutex::const_new(());
+
+/// A test's turn, with a place of its own.
+pub struct Turn {
+    pub place: TempDir,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Turn {
+    /// When this is there, no module is in force, and those in the place and those that cargo has built may be loaded.
+    pub async fn take() -> Turn {
+        let turn = TURN.lock().await;
+        let place = tempfile::tempdir().unwrap();
+        for module in code::list() {
+            clear(&module.name).await;
+        }
+        let turn = Turn { place, _turn: turn };
+        code::allow(turn.policy()).unwrap();
+        turn
+    }
+
+    /// The policy that is in force.
+    pub fn policy(&self) -> Policy {
+        let copies = self.path("copies");
+        fs::create_dir_all(&copies).unwrap();
+        let policy = Policy::new().directory(self.place.path()).directory(built()).copies_in(copies);
+        policy.patience(Duration::from_secs(60))
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.place.path().join(name)
+    }
+
+    /// A copy of a module, changed.
+    pub fn changed(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
+        let mut bytes = fs::read(module(name)).unwrap();
+        change(&mut bytes);
+        let path = self.path(&format!("lib{name}.so"));
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// The private copies that there are.
+    pub fn copies(&self) -> Vec<PathBuf> {
+        let below = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+        below(self.path("copies")).flat_map(below).flat_map(below).collect()
+    }
+}
+
+/// Takes a module out of force.
+pub async fn clear(module: &str) {
+    code::purge(module).await.unwrap();
+    if code::delete(module).await.is_ok() {
+        code::purge(module).await.unwrap();
+    }
+}
+
+/// Where cargo puts the modules of this package.
+pub fn built() -> PathBuf {
+    let tests = env::current_exe().unwrap();
+    tests.ancestors().nth(2).unwrap().join("examples")
+}
+
+pub fn module(name: &str) -> PathBuf {
+    let path = built().join(format!("lib{name}.so"));
+    assert!(
+        path.exists(),
+        "{} is not there: `cargo build --examples` builds it, and so does `cargo test` where no test is named",
+        path.display()
+    );
+    path
+}
+
+/// Loads modules and puts them in force.
+pub async fn load<const N: usize>(paths: [&Path; N]) -> Result<(), code::Error> {
+    let mut prepared = Vec::new();
+    for path in paths {
+        prepared.push(code::prepare(path).await?);
+    }
+    code::finish(prepared).await
+}

@@ -1,0 +1,151 @@
+//! A module's functions are traced by the program's sessions.
+
+use dyntrace::code::{self, CallError};
+
+use crate::support::{Turn, end, export, file, load, session};
+
+#[tokio::test]
+async fn calls_returns_and_panics() {
+    let _turn = Turn::take().await;
+    load("v1").await;
+    let watch = session();
+    assert_eq!(watch.0.pattern("shelf::* do return, exception, error").await.unwrap(), 5);
+    assert_eq!(export::<fn(u32) -> u32>("weighed").call(250).unwrap(), 250);
+    assert_eq!(export::<fn(u32) -> u32>("looked_up").call(17).unwrap(), 0);
+    let panicked = export::<fn(u32) -> u32>("shattered").call(3);
+    assert!(matches!(panicked, Err(CallError::Panicked(message)) if message.contains("shattered 3")));
+    // Its `Debug` panics.
+    export::<fn()>("touched").call().unwrap();
+    let waited = export::<fn(u32) -> code::Pending<u32>>("waited");
+    assert_eq!(waited.call(8).unwrap().await.unwrap(), 8);
+    let mut dropped = Box::pin(waited.call(9).unwrap());
+    let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(dropped.as_mut().poll(cx).is_ready())).await;
+    assert!(!polled);
+    drop(dropped);
+    assert_eq!(
+        end(watch).await,
+        [
+            r#"call   shelf::weigh("rye", 250)"#,
+            "return shelf::weigh -> 250",
+            "call   shelf::look_up(17)",
+            r#"error  shelf::look_up -> Err("no 17")"#,
+            "call   shelf::shatter(3)",
+            "panic  shelf::shatter: shattered 3",
+            "call   shelf::touch(half<panicked>)",
+            "return shelf::touch -> ()",
+            "call   shelf::wait(8)",
+            "return shelf::wait -> 8",
+            "call   shelf::wait(9)",
+            "cancelled shelf::wait",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn calls_are_counted_and_timed() {
+    let _turn = Turn::take().await;
+    load("v1").await;
+    let (watch, _events) = session();
+    watch.pattern("shelf::weigh do silent, count").await.unwrap();
+    watch.pattern("shelf::look_up do silent, time").await.unwrap();
+    let (weighed, looked_up) = (export::<fn(u32) -> u32>("weighed"), export::<fn(u32) -> u32>("looked_up"));
+    let work = move || {
+        for number in 0..100 {
+            weighed.call(number).unwrap();
+            looked_up.call(number).unwrap();
+        }
+    };
+    let threads = [(); 3].map(|()| std::thread::spawn(work));
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    let counts = watch.counts();
+    assert_eq!(counts.iter().map(|count| count.calls).collect::<Vec<_>>(), [300, 300]);
+    assert!(counts[0].time.is_zero() && !counts[1].time.is_zero());
+    watch.close().await;
+}
+
+#[tokio::test]
+async fn default_patterns_are_in_force_at_the_first_call() {
+    let _turn = Turn::take().await;
+    let watch = session();
+    assert_eq!(watch.0.default_pattern("shelf::weigh").await.unwrap(), 0);
+    load("v1").await;
+    assert_eq!(export::<fn(u32) -> u32>("weighed").call(1).unwrap(), 1);
+    assert_eq!(end(watch).await, [r#"call   shelf::weigh("rye", 1)"#]);
+}
+
+#[tokio::test]
+async fn what_is_traced_in_a_version_is_traced_in_the_next() {
+    let _turn = Turn::take().await;
+    load("v1").await;
+    let watch = session();
+    assert_eq!(watch.0.pattern("shelf::weigh(_, grams) if grams > 1 do return, count").await.unwrap(), 1);
+    // It names a function that comes with the next version.
+    assert_eq!(watch.0.pattern("shelf::l* do count").await.unwrap(), 1);
+    let weighed = export::<fn(u32) -> u32>("weighed");
+    assert_eq!([1, 2].map(|number| weighed.call(number).unwrap()), [1, 2]);
+    load("v2").await;
+    assert_eq!([1, 2].map(|number| weighed.call(number).unwrap()), [4, 5]);
+    // One function, in both versions.
+    let weigh = watch.0.counts().into_iter().filter(|count| count.function.name == "shelf::weigh/2");
+    assert_eq!(weigh.map(|count| count.calls).collect::<Vec<_>>(), [2]);
+    code::purge("shelf").await.unwrap();
+    assert_eq!(weighed.call(3).unwrap(), 6);
+    let told = end(watch).await;
+    assert_eq!(
+        told,
+        [
+            r#"call   shelf::weigh("rye", 2)"#,
+            "return shelf::weigh -> 2",
+            "call   shelf::label(1)",
+            "call   shelf::label(2)",
+            r#"call   shelf::weigh("rye", 2)"#,
+            "return shelf::weigh -> 5",
+            "call   shelf::label(3)",
+            r#"call   shelf::weigh("rye", 3)"#,
+            "return shelf::weigh -> 6",
+        ]
+    );
+    // Closed, it left nothing behind.
+    assert_eq!(weighed.call(3).unwrap(), 6);
+}
+
+#[tokio::test]
+async fn a_version_that_is_not_put_in_force_leaves_nothing() {
+    let _turn = Turn::take().await;
+    load("v1").await;
+    let (watch, _events) = session();
+    watch.default_pattern("shelf::** do count").await.unwrap();
+    let named = watch.info().patterns[0].functions;
+    let [one, other] = [code::prepare(file("v2")).await.unwrap(), code::prepare(file("v2")).await.unwrap()];
+    assert!(code::finish([one, other]).await.is_err());
+    assert_eq!(watch.info().patterns[0].functions, named);
+    assert_eq!(export::<fn(u32) -> u32>("weighed").call(7).unwrap(), 7);
+    watch.close().await;
+}
+
+#[tokio::test]
+async fn exports_are_traced_at_the_entry_and_by_patterns_of_their_own() {
+    let _turn = Turn::take().await;
+    load("v1").await;
+    let watch = session();
+    assert_eq!(watch.0.pattern("export shelf::weighed(_) do return").await.unwrap(), 1);
+    assert_eq!(watch.0.pattern("export shelf::waited do return").await.unwrap(), 1);
+    assert!(watch.0.pattern("shelf::weighed").await.is_err());
+    let weighed = export::<fn(u32) -> u32>("weighed");
+    weighed.call(5).unwrap();
+    let waited = export::<fn(u32) -> code::Pending<u32>>("waited");
+    waited.call(6).unwrap().await.unwrap();
+    load("v2").await;
+    weighed.call(5).unwrap();
+    assert_eq!(
+        end(watch).await,
+        [
+            "call   export shelf::weighed(5)",
+            "return export shelf::weighed -> 5",
+            "call   export shelf::waited(6)",
+            "return export shelf::waited -> 6",
+            "call   export shelf::weighed(5)",
+            "return export shelf::weighed -> 8",
+        ]
+    );
+}

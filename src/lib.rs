@@ -76,7 +76,7 @@ pub mod __traced {
 pub mod __code {
     pub use crate::code::{
         Descriptor, ExportDescriptor, ExportEntry, Fingerprint, FromHost, ImportDescriptor, ImportEntry,
-        OWN_FINGERPRINT, Panicked, caught, hook,
+        OWN_FINGERPRINT, Panicked, caught, has_layout, hook,
     };
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
+use super::kept::kept_name;
 use super::object::Place;
 use super::unwind::{self, Mark};
 
@@ -15,9 +16,27 @@ pub enum Caller {
     /// The place in the source, of a function that is `#[track_caller]` or has the option `caller` of the
     /// [attribute](macro@crate::traced). Of an asynchronous one, the place where its future was made.
     Location(&'static Location<'static>),
+    /// The same, of a function of a [module](crate::code), which may be unloaded before this is looked at.
+    Source(Source),
     /// What the stack says, of other functions, and of such ones called through a `dyn` or `fn` pointer. To find it takes some
     /// microseconds.
     Address(Address),
+}
+
+/// A line of a source file, shown as `src/cart.rs:88`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Source {
+    /// The file, as the compiler was told of it.
+    pub file: &'static str,
+    /// The line in it.
+    pub line: u32,
+}
+
+impl Source {
+    fn of(location: &Location<'_>) -> Source {
+        Source { file: kept_name(location.file()), line: location.line() }
+    }
 }
 
 /// Addresses of this process, each that of the instruction behind a call. What they are in the source, debug information says:
@@ -39,6 +58,7 @@ impl fmt::Display for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Caller::Location(location) => write!(f, "{}:{}", location.file(), location.line()),
+            Caller::Source(Source { file, line }) => write!(f, "{file}:{line}"),
             Caller::Address(address) => address.fmt(f),
         }
     }
@@ -64,6 +84,8 @@ pub fn told(
 pub(super) enum Origin {
     /// It is known.
     Location(&'static Location<'static>),
+    /// It is known to a module.
+    OfModule(&'static Location<'static>),
     /// The stack is asked.
     Stack(Mark),
     /// It is not known: the function is asynchronous, and whoever polls it need not be who called it.
@@ -71,10 +93,19 @@ pub(super) enum Origin {
 }
 
 impl Origin {
+    /// As the host takes it from a module: for as long as the call lasts.
+    pub(super) fn of_module(self) -> Origin {
+        match self {
+            Origin::Location(location) => Origin::OfModule(location),
+            other => other,
+        }
+    }
+
     /// Only while the call has not returned.
     pub(super) fn caller(self) -> Option<Caller> {
         match self {
             Origin::Location(location) => Some(Caller::Location(location)),
+            Origin::OfModule(location) => Some(Caller::Source(Source::of(location))),
             Origin::Stack(mark) => unwind::caller(mark).map(Caller::Address),
             Origin::Unknown => None,
         }

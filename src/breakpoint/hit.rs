@@ -152,11 +152,10 @@ impl Hit {
 
     /// `None` if the call has not to be looked at.
     pub(super) fn begin(site: &'static Site, origin: Origin) -> Option<Hit> {
-        let data = match door::HOST.get() {
-            None => wanted(site),
-            Some(host) => (host.wanted)(site),
-        };
-        Some(Hit::new(data?, origin))
+        match door::HOST.get() {
+            None => Some(Hit::new(wanted(site)?, origin)),
+            Some(host) => Some(Hit::new((host.wanted)(site)?, origin.of_module())),
+        }
     }
 
     /// Tells of the call, and finds out who wants its end.

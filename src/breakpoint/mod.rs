@@ -91,7 +91,7 @@ mod tracer;
 mod unwind;
 pub mod value;
 
-pub use caller::{Address, Caller, told};
+pub use caller::{Address, Caller, Source, told};
 pub(crate) use door::{DOOR, Door, HOST};
 pub use error::Error;
 pub use event::{Event, Kind};

@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::counters::{Counter, Counts};
 use super::data::{BpData, Entry};
 use super::event::Event;
+use super::index::Index;
 use super::libraries;
 use super::pattern::Pattern;
 use super::set::Set;
@@ -175,13 +176,19 @@ impl Session {
     /// The pattern cannot be read, names no function, or the session is over; and where something is exhausted.
     pub async fn pattern(&self, pattern: &str) -> Result<usize, Error> {
         let set = Arc::new(Set::new(pattern.parse()?));
-        let sites = libraries::index().selected(&set.pattern).await;
-        if sites.is_empty() {
-            return Err(Error::no_function(&set.pattern));
+        let mut known = Vec::new();
+        loop {
+            let index = libraries::index();
+            let sites = more(&index, &set, &mut known).await;
+            if known.is_empty() {
+                return Err(Error::no_function(&set.pattern));
+            }
+            self.set(&set, sites).await?;
+            // Again, if the version of a module was replaced meanwhile: it was not seen there that this is to be set.
+            if Arc::ptr_eq(&index, &libraries::index()) {
+                return Ok(known.len());
+            }
         }
-        let functions = sites.len();
-        self.set(&set, sites).await?;
-        Ok(functions)
     }
 
     /// The same, and for functions of libraries that are loaded later: in these it is in force before the first of them can
@@ -196,14 +203,10 @@ impl Session {
     /// patterns as it can have, or for which there is no counter, is left out.
     pub async fn default_pattern(&self, pattern: &str) -> Result<usize, Error> {
         let set = Arc::new(Set::new(pattern.parse()?));
-        let mut known: Vec<SiteRef> = Vec::new();
+        let mut known = Vec::new();
         loop {
             let index = libraries::index();
-            let mut sites = index.selected(&set.pattern).await;
-            known.retain(|site| !site.is_gone());
-            let addresses: HashSet<_> = known.iter().map(SiteRef::address).collect();
-            sites.retain(|site| !addresses.contains(&site.address()));
-            known.extend_from_slice(&sites);
+            let sites = more(&index, &set, &mut known).await;
             self.set(&set, sites).await?;
             if self.shared.state.is_over() {
                 return Err(Error::Over);
@@ -364,6 +367,16 @@ impl fmt::Debug for Session {
     }
 }
 
+/// The sites that the pattern selects beside those that are `known`; then they are, too.
+async fn more(index: &Index, set: &Set, known: &mut Vec<SiteRef>) -> Vec<SiteRef> {
+    let mut sites = index.selected(&set.pattern).await;
+    known.retain(|site| !site.is_gone());
+    let addresses: HashSet<_> = known.iter().map(SiteRef::address).collect();
+    sites.retain(|site| !addresses.contains(&site.address()));
+    known.extend_from_slice(&sites);
+    sites
+}
+
 /// Adds a pattern of the session at the first sites, as many as there are `counters`, and has its other entries be about
 /// whom it is about by now. Counts the sites that are `left` as they were.
 fn adding(
@@ -380,9 +393,11 @@ fn adding(
         restrict(&mut after, &session);
         if let Some(counter) = counters.next() {
             let new = Entry::new(Arc::clone(&session), Arc::clone(&pattern), counter);
-            if session.state.is_over() || after.len() == BpData::ENTRIES {
+            // A new version of a module has it from the one before, if that had it by then.
+            let is_there = after.iter().any(|entry| Arc::ptr_eq(&entry.pattern, &pattern));
+            if session.state.is_over() || (after.len() == BpData::ENTRIES && !is_there) {
                 left.fetch_add(1, Ordering::Relaxed);
-            } else {
+            } else if !is_there {
                 after.push(new);
             }
         }
@@ -406,4 +421,6 @@ pub(super) async fn remove(session: &Arc<Shared>) {
     });
     Setting::new(sites, edit).await;
     mem::take(&mut *session.sites());
+    // Its thread may have the session for a while yet, and others are waiting for these.
+    session.whose().flags = None;
 }

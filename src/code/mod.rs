@@ -160,7 +160,7 @@ pub use list::{ModuleInfo, VersionInfo, list};
 pub use load_error::LoadError;
 pub use missing::{Then, set_error_handler};
 #[doc(hidden)]
-pub use module::{ExportEntry, Fingerprint, ImportEntry, OWN_FINGERPRINT, hook};
+pub use module::{ExportEntry, Fingerprint, ImportEntry, OWN_FINGERPRINT, has_layout, hook};
 #[doc(hidden)]
 pub use panicked::{Panicked, caught};
 pub use pending::Pending;

@@ -6,6 +6,7 @@ use std::hint::black_box;
 
 use super::descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, ImportDescriptor, State};
 use super::doors;
+use super::layout::Layout;
 use super::panicked::caught;
 use super::signature::Signature;
 use crate::breakpoint;
@@ -13,7 +14,7 @@ use crate::recorder;
 
 /// Makes a library a module, which programs can load: to be written once in a crate whose crate-type is `cdylib`.
 ///
-/// ```
+/// ```standalone_crate
 /// # mod pricing {
 /// use dyntrace::code::State;
 ///
@@ -88,6 +89,11 @@ macro_rules! __module_with {
         ::core::compile_error!("expected one of: unloadable, on_load = FUNCTION, state = FUNCTION, on_upgrade = FUNCTION")
     };
 }
+
+/// For the attribute `export`: says of which type a layout is missing.
+#[doc(hidden)]
+#[inline(always)]
+pub fn has_layout<T: Layout + ?Sized>() {}
 
 /// Runs a module's hook. No panic leaves it.
 #[doc(hidden)]

@@ -14,6 +14,7 @@ use super::load_error::LoadError;
 use super::policy::{Allowed, allowed};
 use super::prepared::Prepared;
 use super::version::Mapping as _;
+use crate::host;
 
 /// Loads the module in this file, as far as it goes without effect on what runs: it is mapped and checked, and its `on_load` has run.
 /// [`finish`](super::finish) puts it in force, alone or together with others. Any number of modules can be prepared at once.
@@ -36,6 +37,10 @@ use super::version::Mapping as _;
 /// Dropped, it is completed in the background, and what comes of it is dropped.
 pub async fn prepare(path: impl Into<PathBuf>) -> Result<Prepared, Error> {
     let path = path.into();
+    if host::is_guest() {
+        let source = host::refused("loading modules", "let the program load them");
+        return Err(LoadError::System { doing: format!("load the module {path:?}"), source }.into());
+    }
     let allowed = allowed()?;
     aside("code-prepare", move || load(&path, &allowed)).await
 }

@@ -25,6 +25,14 @@ fn shatter(number: u32) -> u32 {
     panic!("shattered {number}")
 }
 
+#[dyntrace::traced(caller)]
+fn told(_number: u32) {}
+
+#[dyntrace::export]
+fn telling(number: u32) {
+    told(number);
+}
+
 struct Spiny;
 
 impl fmt::Debug for Spiny {

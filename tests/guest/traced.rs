@@ -1,6 +1,6 @@
 //! A module's functions are traced by the program's sessions.
 
-use dyntrace::code::{self, CallError};
+use dyntrace::code::{self, CallError, Purged};
 
 use crate::support::{Turn, end, export, file, load, session};
 
@@ -9,7 +9,7 @@ async fn calls_returns_and_panics() {
     let _turn = Turn::take().await;
     load("v1").await;
     let watch = session();
-    assert_eq!(watch.0.pattern("shelf::* do return, exception, error").await.unwrap(), 5);
+    assert_eq!(watch.0.pattern("shelf::* do return, exception, error").await.unwrap(), 6);
     assert_eq!(export::<fn(u32) -> u32>("weighed").call(250).unwrap(), 250);
     assert_eq!(export::<fn(u32) -> u32>("looked_up").call(17).unwrap(), 0);
     let panicked = export::<fn(u32) -> u32>("shattered").call(3);
@@ -39,6 +39,25 @@ async fn calls_returns_and_panics() {
             "cancelled shelf::wait",
         ]
     );
+}
+
+/// Events outlive the module.
+#[tokio::test]
+async fn callers() {
+    let _turn = Turn::take().await;
+    load("v1").await;
+    let watch = session();
+    watch.0.pattern("shelf::told do caller, return").await.unwrap();
+    watch.0.pattern("shelf::weigh do caller").await.unwrap();
+    let (telling, weighed) = (export::<fn(u32)>("telling"), export::<fn(u32) -> u32>("weighed"));
+    telling.call(1).unwrap();
+    weighed.call(2).unwrap();
+    code::delete("shelf").await.unwrap();
+    assert_eq!(code::purge("shelf").await.unwrap(), Purged::Unloaded);
+    let told = end(watch).await;
+    assert!(told[0].starts_with("call   shelf::told(1)  from ") && told[0].contains("shelf.rs:"), "{told:?}");
+    assert_eq!(told[1], "return shelf::told -> <hidden>");
+    assert!(told[2].starts_with(r#"call   shelf::weigh("rye", 2)  from 0x"#), "{told:?}");
 }
 
 #[tokio::test]
@@ -107,6 +126,38 @@ async fn what_is_traced_in_a_version_is_traced_in_the_next() {
     );
     // Closed, it left nothing behind.
     assert_eq!(weighed.call(3).unwrap(), 6);
+}
+
+/// Whichever comes first: a pattern is in force in the version that is, once.
+#[tokio::test]
+async fn patterns_are_set_while_versions_come() {
+    let _turn = Turn::take().await;
+    load("v1").await;
+    let weighed = export::<fn(u32) -> u32>("weighed");
+    for round in 0..6 {
+        let prepared = code::prepare(file(if round % 2 == 0 { "v2" } else { "v1" })).await.unwrap();
+        let watch = session();
+        let finish = async {
+            if round % 3 == 1 {
+                tokio::task::yield_now().await;
+            }
+            code::finish([prepared]).await.unwrap();
+        };
+        let patterns = async {
+            watch.0.pattern("shelf::weigh").await.unwrap();
+            watch.0.default_pattern("shelf::look_up").await.unwrap();
+        };
+        if round < 3 {
+            tokio::join!(patterns, finish)
+        } else {
+            tokio::join!(finish, patterns)
+        };
+        weighed.call(round).unwrap();
+        export::<fn(u32) -> u32>("looked_up").call(round).unwrap();
+        let told = [format!(r#"call   shelf::weigh("rye", {round})"#), format!("call   shelf::look_up({round})")];
+        assert_eq!(end(watch).await, told);
+        code::purge("shelf").await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -3,9 +3,9 @@
 //! ```text
 //! fn price(order: &Order) -> Cents { ...as it was written... }
 //! const _: () = {
-//!     fn exported(order: &Order) -> Cents { ...price(order), around which it can be traced as `export pricing::price`... }
-//!     fn wrapper(a0: &Order) -> Result<Cents, Panicked> { caught(move || exported(a0)) }
-//!     static EXPORT: ExportDescriptor = ExportDescriptor::new::<fn(&Order) -> Cents>("price", wrapper);
+//!     fn __dyntrace_exported(order: &Order) -> Cents { ...price(order), around which it can be traced as `export pricing::price`... }
+//!     fn __dyntrace_wrapper(a0: &Order) -> Result<Cents, Panicked> { caught(move || __dyntrace_exported(a0)) }
+//!     static EXPORT: ExportDescriptor = ExportDescriptor::new::<fn(&Order) -> Cents>("price", __dyntrace_wrapper);
 //!     static ENTRY: &ExportDescriptor = &EXPORT;       // in the section where the module's exports are found
 //! };
 //! ```
@@ -13,7 +13,7 @@
 //! The wrapper of an asynchronous function makes the future, which catches panics whenever it is polled.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
     Error, FnArg, GenericParam, ItemFn, Lifetime, Pat, Result, ReturnType, Signature, Type, parse_quote, parse2,
@@ -37,6 +37,16 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
         ReturnType::Default => quote!(()),
         ReturnType::Type(_, of) => quote!(#of),
     };
+    let all = signature.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(pointee(&typed.ty)),
+        FnArg::Receiver(_) => None,
+    });
+    let all = all.chain(match &signature.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, of) => Some(&**of),
+    });
+    // Each where it is written, so that errors point there.
+    let have_layouts = all.map(|of| quote_spanned!(of.span()=> ::dyntrace::__code::has_layout::<#of>();));
     let (result, call) = match signature.asyncness {
         Some(_) => (quote!(::dyntrace::code::Pending<#result>), quote!(::dyntrace::code::Pending::new)),
         None => (result, TokenStream::new()),
@@ -50,13 +60,14 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
         #item
         const _: () = {
             #exported
-            fn wrapper #parameters (
+            fn __dyntrace_wrapper #parameters (
                 #(#arguments: #types),*
             ) -> ::core::result::Result<#result, ::dyntrace::__code::Panicked> {
-                ::dyntrace::__code::caught(move || #call(exported(#(#arguments),*)))
+                #(#have_layouts)*
+                ::dyntrace::__code::caught(move || #call(__dyntrace_exported(#(#arguments),*)))
             }
             static EXPORT: ::dyntrace::__code::ExportDescriptor =
-                ::dyntrace::__code::ExportDescriptor::new::<#binder fn(#(#types),*) -> #result>(#name, wrapper as *const ());
+                ::dyntrace::__code::ExportDescriptor::new::<#binder fn(#(#types),*) -> #result>(#name, __dyntrace_wrapper as *const ());
             #[used]
             #[unsafe(link_section = "dyntrace_exports")]
             static ENTRY: ::dyntrace::__code::ExportEntry = ::dyntrace::__code::ExportEntry::new(&EXPORT);
@@ -68,12 +79,14 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
 fn exported(signature: &Signature, name: &str) -> Result<ItemFn> {
     let function = &signature.ident;
     let mut signature = signature.clone();
-    signature.ident = format_ident!("exported", span = function.span());
+    signature.ident = format_ident!("__dyntrace_exported", span = function.span());
     let mut arguments = Vec::new();
     for (at, input) in signature.inputs.iter_mut().enumerate() {
         if let FnArg::Typed(typed) = input {
             let argument = match &*typed.pat {
-                Pat::Ident(bound) if bound.by_ref.is_none() && bound.subpat.is_none() => bound.ident.clone(),
+                Pat::Ident(bound) if bound.by_ref.is_none() && bound.subpat.is_none() && bound.ident != *function => {
+                    bound.ident.clone()
+                }
                 _ => format_ident!("a{at}"),
             };
             *typed.pat = parse_quote!(#argument);
@@ -85,6 +98,14 @@ fn exported(signature: &Signature, name: &str) -> Result<ItemFn> {
     let options = Options { export: Some(name.to_owned()), ..Options::default() };
     instrument(&mut item.attrs, &mut item.sig, &mut item.block, None, &options)?;
     Ok(item)
+}
+
+/// What an argument by reference refers to: the reference itself is told apart by the signature.
+fn pointee(of: &Type) -> &Type {
+    match of {
+        Type::Reference(reference) => &reference.elem,
+        other => other,
+    }
 }
 
 fn refuse(signature: &Signature) -> Result<()> {

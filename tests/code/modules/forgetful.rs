@@ -8,9 +8,9 @@ thread_local! {
 }
 
 #[dyntrace::export]
-fn note(text: String) -> usize {
+fn note(note: String) -> usize {
     NOTES.with_borrow_mut(|notes| {
-        notes.push(text);
+        notes.push(note);
         notes.len()
     })
 }

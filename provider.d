@@ -75,6 +75,17 @@ provider dyntrace {
     probe message__receive(char *receiver, uint32_t size, uint32_t queue_len,
                            int token_label, int token_previous, int token_current);
 
+    /**
+     * A process has to wait before it can send to another node, because that
+     * node does not read as fast as this one writes.
+     *
+     * @param node name of this node
+     * @param port the connection, by the name of the node at its other end
+     * @param remote_node name of the node at its other end
+     * @param pid pid of the process that waits, as "<0.N.0>"
+     */
+    probe dist__port_busy(char *node, char *port, char *remote_node, char *pid);
+
     /* The pool of I/O threads */
 
     /**

@@ -23,6 +23,7 @@
 //! - [`trace`]: functions with the attribute [`traced`], traced by pattern while the program runs.
 //! - [`probes`]: what the build makes of `provider.d`; [`sdt`]: what it is made of, for provider definitions of your own
 //!   ([`include_provider!`]).
+//! - `dist`, with the feature of that name: messages to and from Erlang nodes.
 //! - [`writing_a_driver`]: your own blocking work on the pool, seen as file operations are.
 #![cfg_attr(not(unix), allow(unused))]
 #![cfg_attr(
@@ -45,6 +46,8 @@ mod breakpoint;
 mod clock;
 #[cfg(all(target_os = "linux", not(miri)))]
 pub mod code;
+#[cfg(feature = "dist")]
+pub mod dist;
 pub mod efile;
 mod forks;
 pub mod fs;

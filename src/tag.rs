@@ -225,6 +225,10 @@ pub(crate) fn sent() -> Option<Tag> {
 
 /// The current process has received what came with a message. Where it cannot have a tag, that is dropped.
 pub(crate) fn on_receive(tag: Option<Tag>) {
+    // It may come of another program, over the network, and goes on from here.
+    if tag.is_some() {
+        ANY_SPREADS.store(true, Ordering::Relaxed);
+    }
     if any_spreads() {
         let _ = scope::change(&TAGS, move |tags| tags.receive(tag));
     }

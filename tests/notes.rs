@@ -7,7 +7,7 @@
 
 mod stapsdt;
 
-use dyntrace::probes::{aio_pool, code, efile_drv, function, message, user_trace};
+use dyntrace::probes::{aio_pool, code, dist, efile_drv, function, message, user_trace};
 use dyntrace_build::model::Kind;
 
 /// Contains every probe of provider.d, and fires none: nobody traces this test.
@@ -19,6 +19,7 @@ fn contain_all() -> bool {
     message::send_remote(not_called::<(&str, &str, &str, _, _, _, _)>);
     message::queued(not_called::<(&str, _, _, _, _, _)>);
     message::receive(not_called::<(&str, _, _, _, _, _)>);
+    dist::port_busy(not_called::<(&str, &str, &str, &str)>);
     aio_pool::add(not_called::<(&str, _)>);
     aio_pool::get(not_called::<(&str, _)>);
     efile_drv::entry(not_called::<(_, _, &str, _, &str, &str, _, _, _, _, &str)>);
@@ -40,7 +41,7 @@ fn every_probe_has_one_note_with_its_arguments() {
     assert!(!contain_all());
     let (file, notes) = stapsdt::own();
     let provider = dyntrace_build::parse(include_str!("../provider.d"), "provider.d").expect("our own definition");
-    assert_eq!(provider.probes.len(), 17);
+    assert_eq!(provider.probes.len(), 18);
     for probe in &provider.probes {
         let notes: Vec<_> =
             notes.iter().filter(|note| note.provider == "dyntrace" && note.name == probe.name).collect();

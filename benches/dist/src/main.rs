@@ -1,0 +1,56 @@
+//! One end of a flood of small messages, `{n, N}` to a registered name; the other is benches/otp/dist_messages.erl.
+//!
+//! `dist-bench sink NAME` counts what others send; `dist-bench source NAME PEER COUNT` sends, and prints messages a second.
+
+use std::time::Instant;
+
+use dyntrace::dist::{Error, Node, Term, term};
+
+const COOKIE: &str = "bench";
+
+#[tokio::main(worker_threads = 2)]
+async fn main() -> Result<(), Error> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["sink", name] => sink(Node::start(name, COOKIE)?).await,
+        ["source", name, peer, count] => source(Node::start(name, COOKIE)?, peer, count.parse().expect("a number")).await,
+        _ => panic!("sink NAME, or source NAME PEER COUNT"),
+    }
+}
+
+async fn sink(node: Node) -> Result<(), Error> {
+    let mut inbox = node.register("sink")?;
+    // On a worker of the runtime, as a program's tasks are.
+    dyntrace::spawn(async move {
+        loop {
+            let request = inbox.recv_message().await;
+            let Term::Tuple(request) = request.term else { continue };
+            let [_, Term::Pid(source), Term::FixInteger(count)] = &request.elements[..] else { continue };
+            for _ in 0..count.value {
+                inbox.recv_message().await;
+            }
+            inbox.send(source, term!(done)).await?;
+        }
+    })
+    .await
+    .expect("the sink runs")
+}
+
+async fn source(node: Node, peer: &str, count: i32) -> Result<(), Error> {
+    let peer = peer.to_owned();
+    node.connect(&peer).await?;
+    dyntrace::spawn(async move {
+        let mut inbox = node.inbox();
+        let started = Instant::now();
+        inbox.send(("sink", &*peer), term!({count, (inbox.pid()), (count)})).await?;
+        for n in 0..count {
+            inbox.send(("sink", &*peer), term!({n, (n)})).await?;
+        }
+        inbox.recv_message().await;
+        println!("{:.0}", f64::from(count) / started.elapsed().as_secs_f64());
+        Ok(())
+    })
+    .await
+    .expect("the source runs")
+}

@@ -1,0 +1,161 @@
+//! One connection: a task that reads, and one that writes.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use erl_dist::message::Message;
+use erl_dist::node::NodeName;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedWriteHalf;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout};
+
+use super::error::Error;
+use super::frame::{self, Frames, TICK};
+use super::node::Inner;
+use super::outgoing::{Closed, Outgoing};
+
+/// A peer that ticks is answered unless something was written so short a time ago. So two nodes that both answer do not do it
+/// without end.
+const ANSWERED: Duration = Duration::from_millis(500);
+
+pub(super) struct Connection {
+    /// The peer's name.
+    pub node: String,
+    /// It is a node of dyntrace, to which user tags may go.
+    pub is_ours: bool,
+    outgoing: Outgoing,
+    /// Ticked, and not yet answered.
+    ticked: Notify,
+    /// Why it ended, once it has.
+    reason: OnceLock<String>,
+    ended: Notify,
+}
+
+impl Connection {
+    pub(super) fn new(inner: &Inner, peer: &NodeName, is_ours: bool) -> Arc<Connection> {
+        Arc::new(Connection {
+            node: peer.to_string(),
+            is_ours,
+            outgoing: Outgoing::new(inner.options.busy_limit),
+            ticked: Notify::new(),
+            reason: OnceLock::new(),
+            ended: Notify::new(),
+        })
+    }
+
+    /// Begins to read and write.
+    pub(super) fn start(self: &Arc<Self>, inner: &Arc<Inner>, socket: TcpStream) {
+        inner.runtime.spawn(run(inner.clone(), self.clone(), socket));
+    }
+
+    /// Sends a frame once there is room; tells `busy` if it must wait.
+    pub(super) async fn send(&self, frame: &[u8], busy: impl FnOnce()) -> Result<(), Closed> {
+        self.outgoing.send(frame, busy).await
+    }
+
+    /// Sends what follows from something that happened. If the connection is gone, nobody needs it any more.
+    pub(super) fn signal(&self, message: Message) {
+        if let Ok(frame) = frame::of(message) {
+            let _ = self.outgoing.signal(&frame);
+        }
+    }
+
+    /// Waits until all that was sent is written.
+    pub(super) async fn flush(&self) {
+        self.outgoing.flush().await;
+    }
+
+    /// Ends the connection; whether it was there until now.
+    pub(super) fn close(&self, reason: &str) -> bool {
+        let first = self.reason.set(reason.to_owned()).is_ok();
+        if first {
+            self.outgoing.close();
+            self.ended.notify_one();
+        }
+        first
+    }
+
+    /// Whether it has ended.
+    pub(super) fn is_closed(&self) -> bool {
+        self.reason.get().is_some()
+    }
+
+    /// What is said to who finds it ended.
+    pub(super) fn error(&self) -> Error {
+        Error::lost(&self.node, self.reason.get().map_or("it was closed", String::as_str))
+    }
+
+    async fn write(&self, mut socket: OwnedWriteHalf, tick_time: Duration) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        let mut last = Instant::now();
+        loop {
+            tokio::select! {
+                biased;
+                taken = timeout(tick_time / 4, self.outgoing.take(&mut bytes)) => match taken {
+                    Ok(()) => socket.write_all(&bytes).await?,
+                    Err(_) => socket.write_all(&TICK).await?,
+                },
+                () = self.ticked.notified() => {
+                    if last.elapsed() < ANSWERED {
+                        continue;
+                    }
+                    socket.write_all(&TICK).await?;
+                }
+            }
+            last = Instant::now();
+        }
+    }
+}
+
+/// Runs a connection to its end, and tells the node why it ended.
+async fn run(inner: Arc<Inner>, connection: Arc<Connection>, socket: TcpStream) {
+    let (reading, writing) = socket.into_split();
+    let tick_time = inner.options.tick_time;
+    let writer = {
+        let connection = connection.clone();
+        tokio::spawn(async move { connection.write(writing, tick_time).await })
+    };
+    let abort = writer.abort_handle();
+    let reason = tokio::select! {
+        reason = read(&inner, &connection, Frames::new(reading, inner.options.max_message)) => reason,
+        written = writer => match written {
+            Ok(Err(error)) => error.to_string(),
+            _ => "it is not written to any more".to_owned(),
+        },
+        () = connection.ended.notified() => return abort.abort(),
+    };
+    abort.abort();
+    inner.lost(&connection, &reason);
+}
+
+async fn read(
+    inner: &Arc<Inner>,
+    connection: &Arc<Connection>,
+    mut frames: Frames<tokio::net::tcp::OwnedReadHalf>,
+) -> String {
+    let mut tag = None;
+    loop {
+        let frame = match timeout(inner.options.tick_time, frames.next()).await {
+            Ok(Ok(Some(frame))) => frame,
+            Ok(Ok(None)) => return "it closed the connection".to_owned(),
+            Ok(Err(error)) => return error.to_string(),
+            Err(_) => return format!("nothing came from it for {:?}, not even a tick", inner.options.tick_time),
+        };
+        match frame.split_first() {
+            None => connection.ticked.notify_one(),
+            Some((&frame::MESSAGE, message)) => {
+                if let Err(reason) = inner.incoming(connection, message, tag.take()).await {
+                    return reason;
+                }
+            }
+            Some((&frame::USER_TAG, text)) if connection.is_ours && tag.is_none() => match str::from_utf8(text) {
+                Ok(text) => tag = Some(text.into()),
+                Err(_) => return "it sent a user tag that is no text".to_owned(),
+            },
+            Some((kind, _)) => return format!("it sent a frame of the kind {kind}, which was not announced"),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Frames: a length, and a message, a user tag, or nothing, which is a tick.
+
+use std::io;
+
+use erl_dist::message::Message;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// The first byte of a message in a connection without a cache of atoms: it is passed through as it is.
+pub(super) const MESSAGE: u8 = 112;
+/// The first byte of a user tag, which goes before the message that bears it. Only nodes of dyntrace get it.
+pub(super) const USER_TAG: u8 = 0xd7;
+
+/// A tick.
+pub(super) const TICK: [u8; 4] = [0; 4];
+
+/// How much is read at once.
+const STEP: usize = 256 << 10;
+
+/// Appends a frame to `bytes`.
+pub(super) fn write<E>(
+    bytes: &mut Vec<u8>,
+    kind: u8,
+    content: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    let start = bytes.len();
+    bytes.extend_from_slice(&TICK);
+    bytes.push(kind);
+    content(bytes)?;
+    // What is longer is refused before it is sent.
+    let length = u32::try_from(bytes.len() - start - TICK.len()).unwrap_or(u32::MAX);
+    bytes[start..start + TICK.len()].copy_from_slice(&length.to_be_bytes());
+    Ok(())
+}
+
+/// A message as a frame.
+pub(super) fn of(message: Message) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(128);
+    write(&mut bytes, MESSAGE, |bytes| message.write_into(bytes)).map_err(|reason| reason.to_string())?;
+    Ok(bytes)
+}
+
+/// The frames that come in.
+pub(super) struct Frames<R> {
+    source: R,
+    bytes: Vec<u8>,
+    /// What is before it was given out already.
+    at: usize,
+    limit: usize,
+}
+
+impl<R: AsyncRead + Unpin> Frames<R> {
+    pub(super) fn new(source: R, limit: usize) -> Frames<R> {
+        Frames { source, bytes: Vec::new(), at: 0, limit }
+    }
+
+    /// The next frame without its length; `None` at the end. Dropped while it waits, it has lost nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of the source; `InvalidData` for a frame that is longer than the limit; `UnexpectedEof` in the middle of one.
+    pub(super) async fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        let length = loop {
+            let there = &self.bytes[self.at..];
+            if let Some((length, frame)) = there.split_first_chunk::<4>() {
+                let length = u32::from_be_bytes(*length) as usize;
+                if length > self.limit {
+                    let reason = format!("it sent a message of {length} bytes; Options::max_message is {}", self.limit);
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+                }
+                if frame.len() >= length {
+                    break length;
+                }
+            }
+            if !self.fill().await? {
+                return match self.bytes.len() == self.at {
+                    true => Ok(None),
+                    false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it ended in the middle of a message")),
+                };
+            }
+        };
+        let start = self.at + 4;
+        self.at = start + length;
+        Ok(Some(&self.bytes[start..self.at]))
+    }
+
+    /// Reads more, behind what is there. Room grows with what has come, not with what a length promises.
+    async fn fill(&mut self) -> io::Result<bool> {
+        self.bytes.drain(..self.at);
+        self.at = 0;
+        if self.bytes.is_empty() {
+            self.bytes.shrink_to(STEP);
+        }
+        self.bytes.reserve(STEP);
+        Ok(self.source.read_buf(&mut self.bytes).await? > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn all(bytes: &[u8], limit: usize) -> (Vec<Vec<u8>>, Option<io::ErrorKind>) {
+        let mut frames = Frames::new(bytes, limit);
+        let mut seen = Vec::new();
+        loop {
+            match frames.next().await {
+                Ok(Some(frame)) => seen.push(frame.to_vec()),
+                Ok(None) => return (seen, None),
+                Err(error) => return (seen, Some(error.kind())),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn frames_are_told_apart_and_held_to_their_limit() {
+        let mut bytes = TICK.to_vec();
+        let content = |bytes: &mut Vec<u8>| io::Write::write_all(bytes, b"content");
+        write(&mut bytes, 7, content).unwrap();
+        bytes.extend_from_slice(&TICK);
+        assert_eq!(all(&bytes, 8).await, (vec![vec![], b"\x07content".to_vec(), vec![]], None));
+        assert_eq!(all(&bytes, 7).await, (vec![vec![]], Some(io::ErrorKind::InvalidData)));
+        assert_eq!(all(&bytes[..10], 8).await, (vec![vec![]], Some(io::ErrorKind::UnexpectedEof)));
+        assert_eq!(all(&u32::MAX.to_be_bytes(), 8).await, (vec![], Some(io::ErrorKind::InvalidData)));
+    }
+}

@@ -1,0 +1,123 @@
+//! Both sides of the handshake. Nothing is taken from a peer before it is through.
+
+use std::io;
+
+use erl_dist::handshake::{ClientSideHandshake, HandshakeError, HandshakeStatus, ServerSideHandshake};
+use erl_dist::node::{LocalNode, NodeName};
+use erl_dist::{DistributionFlags as Flags, HIGHEST_DISTRIBUTION_PROTOCOL_VERSION};
+use futures::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use super::error::Error;
+use super::name;
+use super::stream::Stream;
+
+/// What this node can do: what every node must since OTP 25, be monitored, tell who sent, and take tokens with any label. It is
+/// hidden, and announces neither a cache of atoms nor fragments nor compression, so that none of them comes.
+pub(super) fn flags() -> Flags {
+    Flags::mandatory()
+        | Flags::DIST_MONITOR
+        | Flags::DIST_MONITOR_NAME
+        | Flags::SEND_SENDER
+        | Flags::BIG_SEQTRACE_LABELS
+}
+
+/// A peer that has proved that it knows the cookie.
+pub(super) struct Peer {
+    pub name: NodeName,
+    pub flags: Flags,
+    pub socket: TcpStream,
+}
+
+/// What comes of a handshake that this node began.
+pub(super) enum Dialled {
+    Connected(Peer),
+    /// The peer is connecting to this node at this moment, and its connection is the one that stays.
+    ItConnects,
+}
+
+/// Connects to `name` over `socket`.
+pub(super) async fn dial(
+    socket: TcpStream,
+    local: &LocalNode,
+    cookie: &str,
+    name: &NodeName,
+) -> Result<Dialled, Error> {
+    let failed = |reason| Error::handshake(name, reason);
+    let mut stream = Stream::new(socket);
+    let mut handshake = ClientSideHandshake::new(stream.clone(), local.clone(), cookie);
+    match handshake.execute_send_name(HIGHEST_DISTRIBUTION_PROTOCOL_VERSION).await.map_err(failed)? {
+        HandshakeStatus::Nok => return Ok(Dialled::ItConnects),
+        // It has an earlier connection, which this node knows to be lost. erl_dist prepares the answer and does not send it.
+        HandshakeStatus::Alive => {
+            let answer = stream.write_all(b"\0\x05strue").await;
+            answer.map_err(|error| failed(HandshakeError::Io(error)))?;
+        }
+        _ => {}
+    }
+    let before = stream.read();
+    match handshake.execute_rest(true).await {
+        Ok((other, node)) => {
+            drop(other);
+            if node.name != *name {
+                let reason = format!("{} answers at its port: has it been renamed or replaced?", node.name);
+                return Err(Error::Handshake { node: name.to_string(), reason });
+            }
+            Ok(Dialled::Connected(proved(stream, node.name, node.flags)?))
+        }
+        // Nodes say nothing to one whose cookie is another.
+        Err(HandshakeError::Io(error)) if ended(&error) && has_challenge(stream.read() - before, name) => {
+            Err(Error::Cookie { node: name.to_string() })
+        }
+        Err(HandshakeError::CookieMismatch) => Err(Error::Cookie { node: name.to_string() }),
+        Err(reason) => Err(failed(reason)),
+    }
+}
+
+fn ended(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
+}
+
+/// Whether so many bytes are the whole challenge of this node.
+fn has_challenge(bytes: usize, name: &NodeName) -> bool {
+    // Its length, a tag, flags, the challenge, the creation, and the name's length before the name.
+    bytes == 2 + 1 + 8 + 4 + 4 + 2 + name.len()
+}
+
+/// Lets the node at the other end of `socket` connect, if it knows the cookie. `refuses` says whether its connection is not the
+/// one that stays.
+pub(super) async fn accept(
+    socket: TcpStream,
+    local: &LocalNode,
+    cookie: &str,
+    refuses: impl FnOnce(&NodeName) -> bool,
+) -> Result<Peer, Error> {
+    let address = socket.peer_addr().map_or_else(|_| "a peer".to_owned(), |address| address.to_string());
+    let stream = Stream::new(socket);
+    let mut handshake = ServerSideHandshake::new(stream.clone(), local.clone(), cookie);
+    let named = handshake.execute_recv_name().await.map_err(|reason| Error::handshake(&address, reason))?;
+    // One without a name wants to be given one, which is for nodes of Erlang's own kind.
+    let status = match named.as_ref().map(|name| name::of_peer(&name.to_string(), &local.name)) {
+        None | Some(Err(_)) => HandshakeStatus::NotAllowed,
+        Some(Ok(name)) if refuses(&name) => HandshakeStatus::Nok,
+        Some(Ok(_)) => HandshakeStatus::Ok,
+    };
+    let peer = named.map_or(address, |name| name.to_string());
+    let (other, node) = handshake.execute_rest(status).await.map_err(|reason| match reason {
+        HandshakeError::CookieMismatch => Error::Cookie { node: peer.clone() },
+        reason => Error::handshake(&peer, reason),
+    })?;
+    drop(other);
+    proved(stream, node.name, node.flags)
+}
+
+fn proved(stream: Stream, name: NodeName, flags: Flags) -> Result<Peer, Error> {
+    let refused = |reason: &str| Error::Handshake { node: name.to_string(), reason: reason.to_owned() };
+    // What is sent to it is in this form.
+    if !flags.contains(Flags::HANDSHAKE_23 | Flags::BIG_CREATION | Flags::UTF8_ATOMS) {
+        return Err(refused("it is older than OTP 23"));
+    }
+    let socket = stream.into_socket().ok_or_else(|| refused("its socket is in use"))?;
+    socket.set_nodelay(true).map_err(|source| Error::io("prepare the socket to", &name, source))?;
+    Ok(Peer { name, flags, socket })
+}

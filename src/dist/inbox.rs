@@ -1,0 +1,185 @@
+//! Where messages of other nodes arrive.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use erl_dist::message::Message as Wire;
+use erl_dist::term::{Pid, PidOrAtom, Reference, Term};
+use tokio::sync::{Semaphore, mpsc};
+
+use super::destination::Destination;
+use super::error::Error;
+use super::node::{Inner, Node};
+use super::processes::{Door, Queued};
+use super::received::{Message, Received};
+use super::term::{IntoTerm, term};
+use crate::process;
+use crate::{seq_trace, tag};
+
+/// A process of this node, as far as others see: it has a pid, and a name if it [registered](Node::register) one, and they can
+/// send to it, link to it and monitor it. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Inbox {
+    node: Node,
+    process: process::Pid,
+    queue: mpsc::UnboundedReceiver<Queued>,
+    length: Arc<AtomicUsize>,
+    room: Arc<Semaphore>,
+    /// What those that are linked to it or monitor it are told in the end.
+    reason: Term,
+}
+
+impl Inbox {
+    pub(super) fn open(node: Node, name: Option<&str>) -> Result<Inbox, Error> {
+        let limit = node.life.inner.options.mailbox_limit.min(Semaphore::MAX_PERMITS);
+        let (sender, queue) = mpsc::unbounded_channel();
+        let length = Arc::new(AtomicUsize::new(0));
+        let room = Arc::new(Semaphore::new(limit));
+        let process = process::Pid::next();
+        let door = Door { pid: process, queue: sender, length: length.clone(), room: room.clone(), limit };
+        node.life.inner.processes.open(door, name)?;
+        Ok(Inbox { node, process, queue, length, room, reason: term!(normal) })
+    }
+
+    fn inner(&self) -> &Arc<Inner> {
+        &self.node.life.inner
+    }
+
+    /// Its pid, to be sent to others.
+    pub fn pid(&self) -> Pid {
+        self.inner().local.pid(self.process)
+    }
+
+    /// Takes the next of what has come; waits for it.
+    ///
+    /// The current process takes on the token and the user tag of a message, as [`seq_trace`] and [`spread_tag`](crate::spread_tag) say.
+    ///
+    /// Dropped while it waits, it has taken nothing.
+    pub async fn recv(&mut self) -> Received {
+        match self.queue.recv().await {
+            Some(queued) => self.taken(queued),
+            // Not before the inbox itself is dropped.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Takes the next message; waits for it. What else comes before it is dropped.
+    pub async fn recv_message(&mut self) -> Message {
+        loop {
+            if let Received::Message(message) = self.recv().await {
+                return message;
+            }
+        }
+    }
+
+    /// Takes what has come already, if there is something.
+    pub fn try_recv(&mut self) -> Option<Received> {
+        self.queue.try_recv().ok().map(|queued| self.taken(queued))
+    }
+
+    fn taken(&self, queued: Queued) -> Received {
+        let length = self.length.fetch_sub(1, Ordering::Relaxed) - 1;
+        queued.received.fire_receive(self.process, length);
+        if let Received::Message(message) = &queued.received {
+            seq_trace::on_receive(message.token.clone());
+            tag::on_receive(message.tag.clone());
+        }
+        queued.received
+    }
+
+    /// Sends a message as [`Node::send`] does, with this inbox as the sender, so that it is where answers arrive.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Node::send`].
+    pub async fn send(&self, to: impl Into<Destination>, term: Term) -> Result<(), Error> {
+        self.inner().send(self.process, to.into(), term).await
+    }
+
+    /// Links it to a process of another node: when either ends, or the connection is lost, the other is told. This side gets
+    /// [`Received::Exit`], the other an exit signal.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Node::connect`].
+    pub async fn link(&self, other: &Pid) -> Result<(), Error> {
+        let connection = self.inner().connection(&other.node.name).await?;
+        self.inner().processes.bonds(self.process.number(), |bonds| bonds.links.insert(other.clone(), None));
+        connection.signal(Wire::link(self.pid(), other.clone()));
+        Ok(())
+    }
+
+    /// Ends a link. No [`Received::Exit`] comes of it from here on.
+    pub fn unlink(&self, other: &Pid) {
+        let Some(connection) = self.inner().peers.connected(&other.node.name) else { return };
+        // Relaxed: only that numbers differ matters. From 1 on, below 2^63, as the protocol wants them.
+        let id = self.inner().references.fetch_add(1, Ordering::Relaxed);
+        let linked = self.inner().processes.bonds(self.process.number(), |bonds| {
+            bonds.links.get_mut(other).filter(|ended| ended.is_none()).map(|ended| *ended = Some(id))
+        });
+        if linked.flatten().is_some() {
+            connection.signal(Wire::unlink_id(id.into_term(), self.pid(), other.clone()));
+        }
+    }
+
+    /// Monitors a process of another node: one [`Received::Down`] comes when it ends, when the connection is lost, or at once if
+    /// there is no such process.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Node::connect`].
+    pub async fn monitor(&self, process: impl Into<Destination>) -> Result<Reference, Error> {
+        let process = process.into();
+        let node = process.node().to_owned();
+        let connection = self.inner().connection(&node).await?;
+        let watched = match process {
+            Destination::Pid(pid) => PidOrAtom::Pid(pid),
+            Destination::Name { name, .. } => PidOrAtom::Atom(name.into()),
+        };
+        let monitor = self.inner().reference();
+        let entry = (node, watched.clone());
+        self.inner().processes.bonds(self.process.number(), |bonds| bonds.watched.insert(monitor.clone(), entry));
+        connection.signal(Wire::monitor_p(self.pid(), watched, monitor.clone()));
+        Ok(monitor)
+    }
+
+    /// Ends a monitor. No [`Received::Down`] comes of it from here on.
+    pub fn demonitor(&self, monitor: &Reference) {
+        let removed = self.inner().processes.bonds(self.process.number(), |bonds| bonds.watched.remove(monitor));
+        if let Some((node, watched)) = removed.flatten()
+            && let Some(connection) = self.inner().peers.connected(&node)
+        {
+            connection.signal(Wire::demonitor_p(self.pid(), watched, monitor.clone()));
+        }
+    }
+
+    /// Ends it for a reason other than `normal`.
+    pub fn exit(mut self, reason: Term) {
+        self.reason = reason;
+    }
+}
+
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        // Who waits for room for a message does so no more.
+        self.room.close();
+        let own = self.pid();
+        let inner = self.inner();
+        let bonds = inner.processes.close(self.process.number());
+        for (other, ended) in bonds.links {
+            if let (None, Some(connection)) = (ended, inner.peers.connected(&other.node.name)) {
+                connection.signal(Wire::exit(own.clone(), other, self.reason.clone()));
+            }
+        }
+        for (monitor, (watcher, watched)) in bonds.watchers {
+            if let Some(connection) = inner.peers.connected(&watcher.node.name) {
+                connection.signal(Wire::monitor_p_exit(watched, watcher, monitor, self.reason.clone()));
+            }
+        }
+        for (monitor, (node, watched)) in bonds.watched {
+            if let Some(connection) = inner.peers.connected(&node) {
+                connection.signal(Wire::demonitor_p(own.clone(), watched, monitor));
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! How others find a node: its socket, and its entry in epmd, which lasts as long as the connection to epmd does.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use erl_dist::node::{Creation, LocalNode, NodeName};
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
+use tokio::time::{sleep, timeout};
+
+use super::error::Error;
+use super::node::Inner;
+use super::pid::Local;
+use super::{epmd, handshake, name};
+
+/// How many peers may be in the handshake at once. Further ones wait until one is through or out of time.
+const HANDSHAKES: usize = 64;
+
+/// A node that is registered and does not yet answer.
+pub(super) struct Listener {
+    socket: TcpListener,
+    address: SocketAddr,
+    epmd: (IpAddr, u16),
+    registered: std::net::TcpStream,
+    creation: Creation,
+}
+
+/// What runs for a node that answers.
+pub(super) struct Tasks {
+    pub address: SocketAddr,
+    tasks: [AbortHandle; 2],
+}
+
+impl Tasks {
+    pub(super) fn end(&self) {
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+pub(super) fn open(name: &NodeName, address: IpAddr, epmd_port: u16) -> Result<Listener, Error> {
+    let failed = |source| Error::io("cannot listen at", address, source);
+    let socket = TcpListener::bind((address, 0)).map_err(failed)?;
+    socket.set_nonblocking(true).map_err(failed)?;
+    let address = socket.local_addr().map_err(failed)?;
+    let epmd = (name::own_epmd(address.ip()), epmd_port);
+    let (registered, creation) = epmd::register(name, address.port(), epmd)?;
+    Ok(Listener { socket, address, epmd, registered, creation })
+}
+
+impl Listener {
+    pub(super) fn local(&self, name: NodeName) -> Local {
+        let mut node = LocalNode::new(name, self.creation);
+        node.flags = handshake::flags();
+        Local { name: node.name.to_string(), node }
+    }
+
+    pub(super) fn run(self, inner: &Arc<Inner>) -> Tasks {
+        let port = self.address.port();
+        let accepting = inner.runtime.spawn(accept(inner.clone(), self.socket));
+        let staying = inner.runtime.spawn(stay(inner.local.node.name.clone(), port, self.epmd, self.registered));
+        Tasks { address: self.address, tasks: [accepting.abort_handle(), staying.abort_handle()] }
+    }
+}
+
+async fn accept(inner: Arc<Inner>, socket: TcpListener) -> io::Result<()> {
+    let socket = tokio::net::TcpListener::from_std(socket)?;
+    let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
+    // Closed by nobody.
+    while let Ok(permit) = handshakes.clone().acquire_owned().await {
+        match socket.accept().await {
+            Ok((peer, _)) => {
+                let inner = inner.clone();
+                tokio::spawn(async move {
+                    let limit = inner.options.setup_time;
+                    // Who does not come through is a stranger; its own side tells it.
+                    let _ = timeout(limit, inner.accept(peer)).await;
+                    drop(permit);
+                });
+            }
+            // Most likely out of descriptors: others close theirs.
+            Err(_) => sleep(Duration::from_millis(100)).await,
+        }
+    }
+    Ok(())
+}
+
+/// Registers the node anew whenever epmd was restarted.
+async fn stay(name: NodeName, port: u16, epmd: (IpAddr, u16), mut registered: std::net::TcpStream) {
+    loop {
+        if registered.set_nonblocking(true).is_ok()
+            && let Ok(mut socket) = TcpStream::from_std(registered)
+        {
+            // epmd sends nothing more: this ends when it does.
+            while matches!(socket.read(&mut [0; 16]).await, Ok(1..)) {}
+        }
+        let mut pause = Duration::from_millis(100);
+        registered = loop {
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(10));
+            let name = name.clone();
+            match tokio::task::spawn_blocking(move || epmd::register(&name, port, epmd)).await {
+                Ok(Ok((socket, _))) => break socket,
+                Ok(Err(_)) => {}
+                // The runtime ends.
+                Err(_) => return,
+            }
+        };
+    }
+}

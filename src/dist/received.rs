@@ -1,0 +1,74 @@
+//! What an inbox gets.
+
+use erl_dist::term::{Pid, PidOrAtom, Reference, Term};
+
+use super::term::words;
+use crate::probes::message;
+use crate::process;
+use crate::seq_trace::Token;
+use crate::tag::Tag;
+
+/// What an [`Inbox`](super::Inbox) gets from processes of other nodes.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Received {
+    /// A message.
+    Message(Message),
+    /// A process that the inbox was [linked](super::Inbox::link) to has ended, or one has sent an exit signal.
+    Exit {
+        /// The process.
+        from: Pid,
+        /// Why: as Erlang says it; `noconnection` if the connection to its node is lost.
+        reason: Term,
+    },
+    /// A process that the inbox [monitored](super::Inbox::monitor) has ended, or was not there.
+    Down {
+        /// The monitor, which has ended with it.
+        monitor: Reference,
+        /// What was monitored: a pid, or a name.
+        process: Term,
+        /// Why, as for [`Received::Exit`].
+        reason: Term,
+    },
+}
+
+/// A message of a process of another node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// Who sent it; `None` if its node is older than OTP 21 and does not tell.
+    pub sender: Option<Pid>,
+    /// What was sent.
+    pub term: Term,
+    /// The sequential trace token that it carries.
+    pub token: Option<Token>,
+    /// The sender's user tag, if that is on a node of dyntrace and [spreads](crate::spread_tag) it.
+    pub tag: Option<Tag>,
+}
+
+impl Received {
+    pub(super) fn exit(from: Pid, reason: Term) -> Received {
+        Received::Exit { from, reason }
+    }
+
+    pub(super) fn down(monitor: Reference, process: PidOrAtom, reason: Term) -> Received {
+        Received::Down { monitor, process: process.into(), reason }
+    }
+
+    /// Fires `message-queued`, if this is a message.
+    pub(super) fn fire_queued(&self, receiver: process::Pid, length: usize) {
+        let Received::Message(Message { term, token, .. }) = self else { return };
+        message::queued(|| {
+            let (label, previous, current) = Token::shown(token.as_ref());
+            (receiver, words(term), length.try_into().unwrap_or(u32::MAX), label, previous, current)
+        });
+    }
+
+    /// Fires `message-receive`, likewise.
+    pub(super) fn fire_receive(&self, receiver: process::Pid, length: usize) {
+        let Received::Message(Message { term, token, .. }) = self else { return };
+        message::receive(|| {
+            let (label, previous, current) = Token::shown(token.as_ref());
+            (receiver, words(term), length.try_into().unwrap_or(u32::MAX), label, previous, current)
+        });
+    }
+}

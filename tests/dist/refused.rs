@@ -1,0 +1,116 @@
+//! What is refused, on both sides, and what is said about it.
+
+use std::time::Duration;
+
+use dyntrace::dist::{Error, Node, Options, term};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::erl::{COOKIE, World, ask, connected};
+use crate::world;
+
+#[tokio::test]
+async fn without_epmd_the_error_names_the_way_out() {
+    // Bound and never listened at: nobody else gets it.
+    let taken = tokio::net::TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let options = Options { epmd_port: port, ..Options::default() };
+    let error = Node::start_with("worker@127.0.0.1", COOKIE, options).unwrap_err();
+    assert!(matches!(&error, Error::NoEpmd { port: at, .. } if *at == port), "{error}");
+    assert!(error.to_string().contains("epmd -daemon"), "{error}");
+}
+
+#[test]
+fn outside_of_a_runtime_there_is_no_node() {
+    assert!(matches!(Node::start("worker@127.0.0.1", COOKIE), Err(Error::NoRuntime)));
+}
+
+#[tokio::test]
+async fn another_cookie_is_refused_by_both_sides() {
+    let mut world = world!();
+    let node = world.node("worker@127.0.0.1");
+    let mut inbox = node.register("worker").unwrap();
+    world.erl_with_cookie("-name", "stranger@127.0.0.1", "another", &["dial", "worker@127.0.0.1", "worker"]);
+    let error = loop {
+        match node.connect("stranger@127.0.0.1").await.unwrap_err() {
+            Error::NoSuchNode { .. } | Error::Unreachable { .. } => tokio::time::sleep(Duration::from_millis(10)).await,
+            error => break error,
+        }
+    };
+    assert!(matches!(&error, Error::Cookie { .. }), "{error}");
+    assert!(error.to_string().contains("-setcookie"), "{error}");
+    // It has dialled, too, before its driver could be asked anything; nothing of it came through.
+    world.erl("-name", "erl@127.0.0.1", &[]);
+    connected(&node, "erl@127.0.0.1").await;
+    assert_eq!(ask(&mut inbox, "erl@127.0.0.1", vec![term!(echo), term!(1)]).await.term, term!({echo, 1}));
+    assert_eq!(node.nodes(), ["erl@127.0.0.1"]);
+}
+
+#[tokio::test]
+async fn names_that_cannot_be_reached() {
+    let world = world!();
+    let node = world.node("worker@127.0.0.1");
+    assert!(matches!(node.connect("erl@localhost").await, Err(Error::Name { .. })), "a short name");
+    assert!(matches!(node.connect("worker@127.0.0.1").await, Err(Error::Name { .. })), "itself");
+    assert!(matches!(node.connect("nobody").await, Err(Error::Name { .. })), "no host");
+    assert!(matches!(node.connect("nobody@127.0.0.1").await, Err(Error::NoSuchNode { .. })));
+    let again = Node::start_with("worker@127.0.0.1", COOKIE, world.options()).unwrap_err();
+    assert!(matches!(again, Error::NameTaken(_)), "{again}");
+}
+
+#[tokio::test]
+async fn after_a_failure_sends_fail_at_once_for_a_pause() {
+    let world = world!();
+    let options = Options { backoff: Duration::from_secs(3600), ..world.options() };
+    let node = Node::start_with("worker@127.0.0.1", COOKIE, options).unwrap();
+    assert!(matches!(node.connect("nobody@127.0.0.1").await, Err(Error::NoSuchNode { .. })));
+    let error = node.connect("nobody@127.0.0.1").await.unwrap_err();
+    assert!(matches!(&error, Error::Unreachable { reason, .. } if reason.contains("knows no node")), "{error}");
+}
+
+/// Sends bytes to a node's port, and waits until it closes.
+async fn stranger(node: &Node, bytes: &[u8]) {
+    let mut socket = TcpStream::connect(node.address()).await.unwrap();
+    let _ = socket.write_all(bytes).await;
+    let _ = socket.shutdown().await;
+    let mut answer = Vec::new();
+    let _ = tokio::time::timeout(Duration::from_secs(20), socket.read_to_end(&mut answer)).await.expect("it closes");
+}
+
+#[tokio::test]
+async fn strangers_do_no_harm() {
+    let mut world: World = world!();
+    let node = world.node("worker@127.0.0.1");
+    let name = |flags: u64, name: &[u8]| {
+        let mut bytes = vec![0, 15 + name.len() as u8, b'N'];
+        bytes.extend_from_slice(&flags.to_be_bytes());
+        bytes.extend_from_slice(&7u32.to_be_bytes());
+        bytes.extend_from_slice(&(name.len() as u16).to_be_bytes());
+        bytes.extend_from_slice(name);
+        bytes
+    };
+    let all = u64::MAX;
+    for bytes in [
+        b"".to_vec(),
+        b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+        vec![0, 0],
+        vec![0, 1, b'N'],
+        vec![0xff; 100_000],
+        name(all, b"peer@127.0.0.1"),
+        name(all & !(1 << 33), b"peer@127.0.0.1"),
+        name(0, b"peer@127.0.0.1"),
+        name(all & !(1 << 33), b"\xff\xfe@127.0.0.1"),
+        name(all & !(1 << 33), b"worker@127.0.0.1"),
+        name(all & !(1 << 33), b"peer@short"),
+        // A name, and straight on with a message for it.
+        [name(all & !(1 << 33), b"peer@127.0.0.1"), vec![0, 0, 0, 5, 112, 131, 104, 1, 97]].concat(),
+        // ... and a wrong answer to the challenge.
+        [name(all & !(1 << 33), b"peer@127.0.0.1"), vec![0, 21, b'r'], vec![7; 20]].concat(),
+    ] {
+        stranger(&node, &bytes).await;
+    }
+    assert!(node.nodes().is_empty());
+    world.erl("-name", "erl@127.0.0.1", &[]);
+    connected(&node, "erl@127.0.0.1").await;
+}

@@ -227,7 +227,7 @@ pub(crate) fn sent() -> Option<Tag> {
 pub(crate) fn on_receive(tag: Option<Tag>) {
     // It may come of another program, over the network, and goes on from here.
     if tag.is_some() {
-        ANY_SPREADS.store(true, Ordering::Relaxed);
+        ANY_SPREADS.get().store(true, Ordering::Relaxed);
     }
     if any_spreads() {
         let _ = scope::change(&TAGS, move |tags| tags.receive(tag));

@@ -11,6 +11,7 @@ use super::door;
 pub(super) struct Held(ManuallyDrop<Arc<BpData>>);
 
 impl Held {
+    #[inline]
     pub(super) fn new(data: Arc<BpData>) -> Held {
         Held(ManuallyDrop::new(data))
     }
@@ -19,12 +20,14 @@ impl Held {
 impl Deref for Held {
     type Target = BpData;
 
+    #[inline]
     fn deref(&self) -> &BpData {
         &self.0
     }
 }
 
 impl Drop for Held {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: it is dropped once, and not used afterwards.
         let data = unsafe { ManuallyDrop::take(&mut self.0) };

@@ -100,6 +100,7 @@ impl Whose {
     }
 
     /// Whether it is about the current process, which is only asked for where that has to be known.
+    #[inline]
     pub(super) fn is_for(&self, current: impl FnOnce() -> Pid) -> bool {
         let said = self.flags.as_ref().and_then(|flags| flags.call());
         said.unwrap_or_else(|| self.named.as_ref().is_none_or(|named| named.contains(&current())))

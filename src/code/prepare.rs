@@ -1,7 +1,19 @@
 //! Loading a module up to where it could be called: without effect on anything that runs.
+//!
+//! 1. Open the file, and see whether it may be loaded ([`policy`](super::policy)).
+//! 2. Copy what is open to a private place ([`copies`](super::copies)): what is checked from here on is what will be mapped.
+//! 3. Look at the copy ([`inspect`](super::inspect)): whole, for this machine, made of the same parts.
+//! 4. Have the dynamic linker map it ([`library`](super::library)).
+//! 5. Make the module's copy of this crate a guest, and lead its imports to the host's entries.
+//! 6. Make it a version, which has a place to be counted in ([`version`](super::version)).
+//! 7. Run its `on_load`.
+//!
+//! Steps 4 and 7 run the module's own code, so each has a thread of its own and a time limit ([`hooks`](super::hooks)).
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use super::copies::Copy;
 use super::descriptor::{Descriptor, ExportDescriptor};
@@ -46,28 +58,37 @@ pub async fn prepare(path: impl Into<PathBuf>) -> Result<Prepared, Error> {
 }
 
 fn load(path: &Path, allowed: &Allowed) -> Result<Prepared, Error> {
-    let mut file = allowed.open(path)?;
+    let mut file = allowed.open(path)?; // 1
     let mut sum = allowed.sum();
-    let copy = Copy::of(&mut file, path, &allowed.copies, sum.as_mut())?;
+    let copy = Copy::of(&mut file, path, &allowed.copies, sum.as_mut())?; // 2
     allowed.check_sum(path, sum)?;
     let copied = File::open(copy.path()).map_err(LoadError::system(|| format!("open the copy of {path:?}")))?;
-    let addresses = inspect(&copied, path)?;
+    let addresses = inspect(&copied, path)?; // 3
     let source = path.to_owned();
     // SAFETY: inspected above; nobody else writes the copy.
     let open = move || unsafe { Library::open(copy, source, addresses) };
     let library = in_time("constructors", format!("{path:?}"), allowed.patience, open)?;
-    let library = library.map_err(|why| LoadError::Linker { path: path.to_owned(), why })?;
+    let library = library.map_err(|why| not_mapped(path, why, &allowed.copies))?; // 4
     let descriptor = library.descriptor();
+    // 5
     if let Err(error) = join(descriptor, path) {
         // SAFETY: nothing of the module but its list of exports has been used.
         unsafe { library.unmap() };
         return Err(error.into());
     }
-    let prepared = Prepared::new(descriptor, Box::new(library))?;
+    let prepared = Prepared::new(descriptor, Box::new(library))?; // 6
     if let Some(on_load) = descriptor.on_load {
-        run_hook("on_load", prepared.version(), allowed.patience, on_load)?;
+        run_hook("on_load", prepared.version(), allowed.patience, on_load)?; // 7
     }
     Ok(prepared)
+}
+
+/// With the reason that the dynamic linker does not know.
+fn not_mapped(path: &Path, mut why: String, copies: &Path) -> LoadError {
+    if statvfs(copies).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::NOEXEC)) {
+        why += &format!("; {copies:?} is mounted with noexec: name another place for copies by `Policy::copies_in`");
+    }
+    LoadError::Linker { path: path.to_owned(), why }
 }
 
 /// Makes the module's copy of this crate a guest, and has its imports lead to this program's entries.

@@ -1,4 +1,4 @@
-//! Processes that are killed, and disks that are full: run again as processes of their own.
+//! Processes that are killed, disks that are full or from which nothing runs: run again as processes of their own.
 
 use std::env;
 use std::fs;
@@ -72,5 +72,33 @@ async fn a_disk_that_is_full() {
     let mut limited = Command::new("sh");
     limited.args(["-c", shell, "sh"]).arg(test.get_program()).args(test.get_args()).env(PLACE, place.path());
     let output = limited.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[tokio::test]
+async fn a_disk_that_nothing_may_run_from() {
+    if let Some(place) = env::var_os(PLACE) {
+        let turn = Turn::take().await;
+        code::allow(turn.policy().copies_in(&place)).unwrap();
+        let Err(Error::Load(error)) = code::prepare(module("pricing_1")).await else { panic!("it may not be mapped") };
+        assert!(matches!(&error, LoadError::Linker { why, .. } if why.contains("noexec")), "{error}");
+        assert_eq!(fs::read_dir(&folders(place.as_ref())[0]).unwrap().count(), 0);
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let mount = format!("mount -t tmpfs -o noexec,size=64m none '{}' && exec \"$@\"", place.path().display());
+    let on_disk = |program: &std::ffi::OsStr| {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--map-root-user", "sh", "-c", &mount, "sh"]).arg(program);
+        command.env(PLACE, place.path());
+        command
+    };
+    let trial = on_disk("true".as_ref()).output();
+    if !trial.as_ref().is_ok_and(|trial| trial.status.success()) {
+        eprintln!("SKIPPED: no file system can be mounted here: {trial:?}");
+        return;
+    }
+    let test = again("kill::a_disk_that_nothing_may_run_from", place.path());
+    let output = on_disk(test.get_program()).args(test.get_args()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
 }

@@ -133,6 +133,7 @@ mod policy;
 mod prepare;
 mod prepared;
 mod purge;
+pub mod remote;
 mod sha256;
 mod signature;
 mod staging;

@@ -58,6 +58,7 @@ impl<T> Slot<T> {
     }
 
     /// `None` where the thread's value is gone.
+    #[inline(always)]
     fn with<R>(&self, look: impl FnOnce(&RefCell<Scope<T>>) -> R) -> Option<R> {
         match self.host.get() {
             None => self.own.try_with(look).ok(),
@@ -68,6 +69,7 @@ impl<T> Slot<T> {
     }
 
     /// The running tokio task.
+    #[inline]
     fn task(&self) -> Option<task::Id> {
         self.host.get().map_or_else(task::try_id, |host| (host.task)())
     }

@@ -270,6 +270,7 @@ impl Hit {
 impl Entry {
     /// Whether a call of this process may be one that it is about, for more than to count it; and there is somebody to tell,
     /// or it counts what its pattern takes, or flags who calls.
+    #[inline(always)]
     fn may_take(&self) -> bool {
         if self.counter.is_none() && !self.flags.contains(Flags::FLAG) && !self.session.is_heard() {
             return false;

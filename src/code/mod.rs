@@ -19,17 +19,17 @@
 //!
 //! What a call or a look-up reads is there three times, once for each *code index*:
 //!
-//! - the *export entries*: for each export that was ever loaded or asked for, the address of its code ([`entry`]);
-//! - the *module table*: for each name, the current and the old version ([`tables`]);
-//! - the *ranges*: for each version, where it lies in memory ([`tables`]).
+//! - the *export entries*: for each export that was ever loaded or asked for, the address of its code (`entry`);
+//! - the *module table*: for each name, the current and the old version (`tables`);
+//! - the *ranges*: for each version, where it lies in memory (`tables`).
 //!
-//! `ACTIVE` says which index is in force ([`index`]). A change is written under the next index, which nobody reads, the *staging
+//! `ACTIVE` says which index is in force (`index`). A change is written under the next index, which nobody reads, the *staging
 //! area*, and then put in force by one store. The indices are used in turn, 0, 1, 2, 0: so nobody needs to wait *after* a commit
 //! before the next change is staged, as the wait before the next commit comes in time for that.
 //!
 //! # A call
 //!
-//! 1. Pin the thread ([`thread_progress`](crate::thread_progress)).
+//! 1. Pin the thread (`thread_progress`).
 //! 2. Load `ACTIVE`, once, without a barrier.
 //! 3. Load the entry's target under that index: the address, and the version's place.
 //! 4. Count oneself into the version, in a table of the thread's own (a *stay*).
@@ -133,6 +133,7 @@ mod policy;
 mod prepare;
 mod prepared;
 mod purge;
+pub mod remote;
 mod sha256;
 mod signature;
 mod staging;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::process::geteuid;
 
 use super::load_error::LoadError;
+use super::remote;
 use super::sha256::{Sha256, Sum};
 
 /// Which files may be loaded as modules, and what is asked of them. To be put in force by [`allow`].
@@ -55,6 +56,7 @@ static ALLOWED: Mutex<Option<Arc<Allowed>>> = Mutex::new(None);
 pub fn allow(policy: Policy) -> Result<(), LoadError> {
     let allowed = Allowed::new(policy)?;
     *ALLOWED.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(allowed));
+    remote::enrol();
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::maintenance;
 use crate::forks::hold_across_forks;
 
 /// How many of those that are gone are remembered, for sessions that were not told yet. They are told many times a second.
@@ -49,7 +50,10 @@ fn modules() -> MutexGuard<'static, Modules> {
 /// A module was loaded. Gives the number by which it [leaves](leave).
 pub(crate) fn arrive(module: Module) -> u64 {
     hold_across_forks!(Modules, modules());
-    modules().arrive(module)
+    let number = modules().arrive(module);
+    // So that sessions hear of it before they have events of it.
+    maintenance::wake();
+    number
 }
 
 /// A module is not in memory any more.

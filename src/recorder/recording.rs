@@ -111,6 +111,7 @@ impl Recording {
         recording.set_filter();
         recording.set_slower();
         recording.flight.begin(&recording.options);
+        recording.tell_of_modules();
         // Release: who sees the generation sees the rings.
         SLOTS[slot].generation.store(generation, Release);
         recording.set_probes();

@@ -1,9 +1,11 @@
 //! Modules as programs load them: real libraries, each with a copy of this crate of its own.
 #![cfg(all(target_os = "linux", not(miri)))]
 
+mod example;
 mod faults;
 mod files;
 mod kill;
 mod life;
+mod remote;
 mod support;
 mod types;

@@ -1,7 +1,10 @@
 //! The `dyntrace` command: its arguments.
 
+mod caller;
 #[cfg(target_os = "linux")]
 mod calls;
+#[cfg(target_os = "linux")]
+mod code;
 mod command;
 mod convert;
 mod demo;
@@ -158,6 +161,13 @@ enum Command {
     /// removed. Each call is a line, with the local time of day, its thread, its process and its user tag; what was counted is a
     /// table, which on a terminal is drawn anew each second.
     Trace(calls::Arguments),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = code::HELP)]
+    /// Load, upgrade and purge modules of a running process
+    ///
+    /// Modules are libraries made with dyntrace::module!. Callers go on meanwhile: those that are inside finish in the version that
+    /// they have entered, those that come later enter the new one.
+    Code(code::Arguments),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions {
@@ -257,6 +267,8 @@ fn perform(command: Command) -> Outcome {
         Command::View(arguments) => view::view(&arguments),
         #[cfg(target_os = "linux")]
         Command::Trace(arguments) => calls::trace(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Code(arguments) => code::code(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut text);

@@ -21,7 +21,6 @@ pub(crate) fn serve_traces(serve: Serve) {
 }
 
 /// The same of those that ask for modules of code.
-#[allow(dead_code)]
 pub(crate) fn serve_code(serve: Serve) {
     let _ = CODE.set(serve);
 }

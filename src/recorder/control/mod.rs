@@ -26,7 +26,6 @@ use crate::host;
 use crate::thread_progress::os::without_signals;
 
 pub use client::{Connection, Ender};
-#[allow(unused_imports)]
 pub(crate) use door::{serve_code, serve_traces};
 pub use error::ControlError;
 

@@ -11,7 +11,7 @@
 //! | `snapshot ID DIRECTORY` | one: what was written |
 //! | `status` | one of the process, then one of each session |
 //! | `trace RECORD` | one of each pattern; [`crate::trace::remote`] says what comes then |
-//! | `code RECORD` | what `crate::code::remote` says |
+//! | `code RECORD` | what [`crate::code::remote`] says |
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! `dyntrace trace`: calls of functions of a running process.
 
 mod arguments;
-mod caller;
 mod event;
 mod output;
 mod table;

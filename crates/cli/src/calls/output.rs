@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use dyntrace::recorder::control::protocol::Record;
 use jiff::tz::TimeZone;
 
-use super::caller::Callers;
 use super::event;
 use super::table::Table;
+use crate::caller::Callers;
 
 /// How many lines the table has meanwhile; at the end, all functions are shown.
 const MOST: usize = 21;
@@ -43,7 +43,7 @@ impl<W: Write> Output<W> {
 
     /// Shows an event.
     pub fn event(&mut self, record: &Record) -> io::Result<()> {
-        let caller = self.callers.of_event(record);
+        let caller = caller(&mut self.callers, record);
         let line = match self.json {
             true => event::object(record, caller).to_string(),
             false => event::line(record, caller.as_deref(), &self.zone),
@@ -108,6 +108,12 @@ impl<W: Write> Output<W> {
             table.lines(usize::MAX).iter().try_for_each(|line| writeln!(self.to, "{line}"))
         }
     }
+}
+
+/// Where the call of this event came from or returns to, if it says that.
+fn caller(callers: &mut Callers, event: &Record) -> Option<String> {
+    let exact = event.get("caller").map(str::to_owned);
+    exact.or_else(|| Some(callers.between(event.get("function")?, event.get("inside")?, event.get("returns_to")?)))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::csv::Csv;
 use super::format::{self, Format};
 use super::json::Json;
 use super::names;
+use super::places;
 use super::time::{self, Instant};
 
 /// The examples and the exit statuses.
@@ -83,13 +84,15 @@ impl Arguments {
     /// Tells of events whether they are to be shown. The first event of the trace was at `first`, or the first one that is asked about.
     pub fn filter(&self, first: Option<i64>) -> impl FnMut(&Event<'_>) -> bool {
         let shows_own = self.shows_own_events();
+        // What they tell is needed, whichever events are shown.
+        let takes_modules = !self.json && !self.csv;
         let mut selection = first.map(|first| self.selection(first));
         move |event| {
             let is_own = format::is_own(event.class);
             let is_selected = selection.get_or_insert_with(|| self.selection(event.time)).matches(event);
             match self.script {
                 Some(script) => script.needs(event) && (is_own || is_selected),
-                None => is_selected && (shows_own || !is_own),
+                None => is_selected && (shows_own || !is_own) || takes_modules && event.class.name == places::MODULE,
             }
         }
     }
@@ -137,7 +140,7 @@ impl Arguments {
         } else if let Some(script) = self.script {
             Format::of_script(script)
         } else {
-            Format::on_stdout(render::ALL)
+            Format::on_stdout(render::ALL).with_modules(self.shows_own_events())
         }
     }
 }

@@ -32,6 +32,14 @@ impl Format {
         Format::Text(Text::new(renderings, is_coloured))
     }
 
+    /// Events that tell of modules are shown as others are, where they would only be taken in.
+    pub fn with_modules(self, shows_modules: bool) -> Format {
+        match self {
+            Format::Text(text) => Format::Text(text.with_modules(shows_modules)),
+            other => other,
+        }
+    }
+
     /// As the script of `rendering` prints them, on standard output.
     pub fn of_script(rendering: &'static Rendering) -> Format {
         match rendering.way {

@@ -6,6 +6,7 @@ mod format;
 mod json;
 mod live;
 pub mod names;
+mod places;
 mod slow;
 mod text;
 pub mod time;

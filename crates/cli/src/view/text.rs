@@ -8,6 +8,7 @@ use dyntrace_trace::{Event, EventClass, Value};
 use crate::escape;
 use crate::render::{self, Commands, Piece, Rendering, append};
 
+use super::places::{self, Places, Spot};
 use super::time::Time;
 
 /// The lines of events.
@@ -16,6 +17,8 @@ pub struct Text {
     is_coloured: bool,
     commands: Commands,
     time: Time,
+    places: Box<Places>,
+    shows_modules: bool,
     /// By the addresses of the classes: they stay where they are as long as the trace.
     plans: HashMap<*const EventClass, Plan>,
 }
@@ -29,7 +32,7 @@ enum Plan {
         errno: Option<usize>,
     },
     /// With the names of their fields, each with what stands before and between.
-    Generic { name: String, fields: Vec<String> },
+    Generic { name: String, fields: Vec<String>, spot: Option<Spot>, is_module: bool },
 }
 
 const DIM: &[u8] = b"\x1b[2m";
@@ -40,12 +43,19 @@ impl Text {
     /// Lines as the scripts of these `renderings` print them.
     pub fn new(renderings: &'static [Rendering], is_coloured: bool) -> Text {
         let (commands, time) = (Commands::new(), Time::default());
-        Text { renderings, is_coloured, commands, time, plans: HashMap::new() }
+        let (places, shows_modules) = (Box::new(Places::new()), false);
+        Text { renderings, is_coloured, commands, time, places, shows_modules, plans: HashMap::new() }
     }
 
     /// Forgets the classes: those of the next events are of a trace that was opened anew.
     pub fn forget_classes(&mut self) {
         self.plans.clear();
+    }
+
+    /// Events that tell of modules have lines of their own, too.
+    pub fn with_modules(mut self, shows_modules: bool) -> Text {
+        self.shows_modules = shows_modules;
+        self
     }
 
     /// Appends the line of an event.
@@ -75,7 +85,14 @@ impl Text {
                     out.extend_from_slice(PLAIN);
                 }
             }
-            Plan::Generic { name, fields } => {
+            Plan::Generic { name, fields, spot, is_module } => {
+                if *is_module {
+                    self.places.learn(event);
+                    if !self.shows_modules {
+                        return;
+                    }
+                }
+                let place = spot.as_ref().and_then(|spot| self.places.shown(spot, &values, event.time));
                 let mark = |out: &mut Vec<u8>, with| {
                     if self.is_coloured {
                         out.extend_from_slice(with)
@@ -88,9 +105,12 @@ impl Text {
                 out.push(b']');
                 mark(out, PLAIN);
                 out.extend_from_slice(name.as_bytes());
-                for (field, value) in fields.iter().zip(&values) {
+                for (at, (field, value)) in fields.iter().zip(&values).enumerate() {
                     out.extend_from_slice(field.as_bytes());
-                    append_quoted(out, value);
+                    match &place {
+                        Some((there, text)) if *there == at => append::json_string(out, text.as_bytes()),
+                        _ => append_quoted(out, value),
+                    }
                 }
             }
         }
@@ -105,6 +125,8 @@ impl Plan {
             None => Plan::Generic {
                 name: format!(" {}", escape::name(&class.name)),
                 fields: class.fields.iter().map(|field| format!(" {}=", escape::name(&field.name))).collect(),
+                spot: Spot::of(class),
+                is_module: class.name == places::MODULE,
             },
         }
     }

@@ -1,15 +1,15 @@
-//! Who called, from addresses: by the debug information and the symbols of the files that the traced process runs.
+//! Who called, from addresses: by the debug information and the symbols of the files that ran.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use addr2line::{Loader, demangle_auto};
-use dyntrace::recorder::control::protocol::Record;
 
-/// What is known of the callers in one process.
+/// What is known of callers.
 pub struct Callers {
-    pid: u32,
+    /// The process that runs the files, if it does so now.
+    pid: Option<u32>,
     /// Those that cannot be read, too.
     files: HashMap<String, Option<Loader>>,
     /// By what was told of a call.
@@ -17,31 +17,33 @@ pub struct Callers {
 }
 
 impl Callers {
-    /// Nothing was looked up yet.
+    /// Of a process that runs.
     pub fn of(pid: u32) -> Callers {
-        Callers { pid, files: HashMap::new(), texts: HashMap::new() }
+        Callers { pid: Some(pid), ..Callers::of_files() }
     }
 
-    /// Where the call of this event came from or returns to, if it says that.
-    pub fn of_event(&mut self, event: &Record) -> Option<String> {
-        if let Some(caller) = event.get("caller") {
-            return Some(caller.to_owned());
-        }
-        let told = (event.get("inside")?.to_owned(), event.get("returns_to")?.to_owned());
+    /// Of processes that ran files which are here.
+    pub fn of_files() -> Callers {
+        Callers { pid: None, files: HashMap::new(), texts: HashMap::new() }
+    }
+
+    /// Who called `function`, whose code is at the place `inside` and returns to the place `returns_to`: each `FILE+0xADDRESS`.
+    pub fn between(&mut self, function: &str, inside: &str, returns_to: &str) -> String {
+        let told = (inside.to_owned(), returns_to.to_owned());
         if let Some(text) = self.texts.get(&told) {
-            return Some(text.clone());
+            return text.clone();
         }
-        let text = caller(event.get("function")?, &self.code(&told.0), &self.code(&told.1));
+        let text = caller(function, &self.code(inside), &self.code(returns_to));
         self.texts.insert(told, text.clone());
-        Some(text)
+        text
     }
 
     /// What is at `place`, which is `FILE+0xADDRESS`, and behind a call.
     fn code(&mut self, place: &str) -> Code {
         let found = place.rsplit_once("+0x").and_then(|(file, address)| {
             let address = u64::from_str_radix(address, 16).ok()?.checked_sub(1)?;
-            let pid = self.pid;
-            let loader = self.files.entry(file.to_owned()).or_insert_with(|| Loader::new(readable(pid, file)).ok());
+            let path = self.pid.map_or_else(|| file.into(), |pid| readable(pid, file));
+            let loader = self.files.entry(file.to_owned()).or_insert_with(|| Loader::new(path).ok());
             Some(look_up(loader.as_ref()?, address))
         });
         let (functions, are_all) = found.unwrap_or_default();
@@ -214,11 +216,13 @@ mod tests {
         }
     }
 
+    #[cfg(target_os = "linux")]
     #[inline(never)]
     fn found(number: u32) -> u32 {
         std::hint::black_box(number) + 1
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
     fn functions_of_this_program() {
         let maps = fs::read_to_string("/proc/self/maps").unwrap();

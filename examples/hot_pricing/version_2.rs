@@ -1,0 +1,14 @@
+//! Version 2 of the module `pricing`.
+#![cfg(target_os = "linux")]
+
+mod load;
+mod order;
+
+use order::{Order, Price};
+
+#[dyntrace::export]
+fn price(order: &Order) -> Price {
+    Price { cents: order.quantity * 125, load: load::load() }
+}
+
+dyntrace::module!("pricing", version = "2.0.0", unloadable, state = load::state, on_upgrade = load::on_upgrade);

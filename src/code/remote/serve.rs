@@ -1,0 +1,166 @@
+//! One order of one client: from the request to the answer.
+
+use std::future::Future;
+use std::os::unix::net::UnixStream;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+use super::order::Order;
+use super::perform::perform;
+use crate::recorder::control::protocol::{Record, Reply, frame};
+use crate::thread_progress::os::without_signals;
+
+/// Orders at once. More are refused.
+const MOST: usize = 16;
+/// How often it is looked whether the client is there.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a client may take to read a part of its answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many bytes of records go into one message.
+const CHUNK: usize = 32 << 10;
+
+static ORDERS: AtomicUsize = AtomicUsize::new(0);
+
+/// One of the orders that there may be.
+struct Place;
+
+impl Place {
+    fn take() -> Option<Place> {
+        let more = |orders| (orders < MOST).then_some(orders + 1);
+        ORDERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        ORDERS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Serves a client on a thread of its own.
+pub(super) fn serve(stream: UnixStream, order: Record) {
+    let Some(place) = Place::take() else {
+        return refuse(&stream, format!("{MOST} orders are carried out already: wait for one of them"));
+    };
+    let stream = Arc::new(stream);
+    let own = Arc::clone(&stream);
+    let started = without_signals(|| {
+        thread::Builder::new().name("dyntrace-code".into()).spawn(move || {
+            let _place = place;
+            carry_out(&own, &order);
+        })
+    });
+    if let Err(error) = started {
+        refuse(&stream, format!("cannot start a thread for the order: {error}"));
+    }
+}
+
+/// By the server's thread, which waits for nobody.
+fn refuse(stream: &UnixStream, why: String) {
+    say(stream, Err(why));
+}
+
+fn carry_out(stream: &UnixStream, order: &Record) {
+    let answer = match Order::read(order) {
+        Ok(order) => while_listening(stream, perform(order)),
+        Err(why) => Some(Err(why)),
+    };
+    let prepared = stream.set_nonblocking(false).and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
+    let (Some(answer), Ok(())) = (answer, prepared) else { return };
+    match answer {
+        Err(why) => drop(say(stream, Err(why))),
+        Ok(records) => drop(parts(records).into_iter().all(|part| say(stream, Ok(part)))),
+    }
+}
+
+/// What the future answers; `None` if the client goes before. It is polled by this thread.
+fn while_listening<T>(stream: &UnixStream, future: impl Future<Output = T>) -> Option<T> {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    loop {
+        if let Poll::Ready(answer) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return Some(answer);
+        }
+        thread::park_timeout(LOOK);
+        match recv(stream, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+            Ok((_, 1..)) | Err(Errno::AGAIN | Errno::INTR) => {}
+            Ok(_) | Err(_) => return None,
+        }
+    }
+}
+
+/// The records of each message.
+fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
+    let mut parts = vec![Vec::new()];
+    let mut bytes = 0;
+    for record in records {
+        let last = parts.last_mut().expect("there is one from the beginning");
+        if bytes > CHUNK {
+            last.push(Record::default().with("more", 1));
+            parts.push(Vec::new());
+            bytes = 0;
+        }
+        bytes += record.to_string().len();
+        parts.last_mut().expect("as above").push(record);
+    }
+    parts
+}
+
+/// Sends a message; whether it went out whole.
+fn say(stream: &UnixStream, message: Result<Vec<Record>, String>) -> bool {
+    let Ok(message) = frame(&Reply(message).to_string()) else { return false };
+    let mut rest = message.as_slice();
+    while !rest.is_empty() {
+        match send(stream, rest, SendFlags::NOSIGNAL) {
+            Ok(sent) => rest = &rest[sent..],
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[test]
+    fn long_answers_come_in_parts() {
+        let row = |number: usize| Record::default().with("module", number).with("file", "x".repeat(300));
+        let records: Vec<Record> = (0..1000).map(row).collect();
+        let mut parts = parts(records.clone());
+        assert!(parts.len() > 3);
+        let last = parts.len() - 1;
+        for (number, part) in parts.iter_mut().enumerate() {
+            assert!(frame(&Reply(Ok(part.clone())).to_string()).is_ok());
+            if number < last {
+                assert_eq!(part.pop().unwrap().number("more"), Some(1));
+            }
+        }
+        assert_eq!(parts.concat(), records);
+        assert_eq!(super::parts(Vec::new()), [[]]);
+    }
+
+    #[test]
+    fn an_order_ends_with_its_client() {
+        let (here, there) = UnixStream::pair().unwrap();
+        assert_eq!(while_listening(&here, async { 17 }), Some(17));
+        drop(there);
+        assert_eq!(while_listening(&here, pending::<u32>()), None);
+    }
+}

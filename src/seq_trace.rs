@@ -27,7 +27,7 @@
 //!
 //! | when a process | then |
 //! |---|---|
-//! | sends a message, or calls [`print`], with a token | `current` goes up by one; the token, and what the message carries, becomes {`previous`, `current`} |
+//! | sends a message, or calls [`print()`], with a token | `current` goes up by one; the token, and what the message carries, becomes {`previous`, `current`} |
 //! | receives a message with a token {p, c} | the process has that token; `previous` becomes c; `current` becomes c if it was lower |
 //! | receives a message without a token | the process has none any more |
 //! | starts a process | as if it sent it a message, but the new process begins with its parent's counters |

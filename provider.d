@@ -84,7 +84,7 @@ provider dyntrace {
      * @param remote_node name of the node at its other end
      * @param pid pid of the process that waits, as "<0.N.0>"
      */
-    probe dist__port_busy(char *node, char *port, char *remote_node, char *pid);
+    probe dist__port__busy(char *node, char *port, char *remote_node, char *pid);
 
     /* The pool of I/O threads */
 

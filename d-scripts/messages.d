@@ -7,15 +7,16 @@
  *     dtrace -s messages.d -c 'COMMAND...'
  *
  * FIELDS
- *     send              SENDER -> RECEIVER
- *     send-remote       SENDER -> RECEIVER at NODE
+ *     send              this process sends to that one (at that node, if it is of
+ *                       another one)
  *     queued            the message is in the mailbox of this process
  *     receive           this process took it out
+ *     label, token      label and {previous,current} counts of the sequential trace
+ *                       token; zeros if there is none, and -2147483648 for a label
+ *                       that is no 32-bit integer
  *     words             size of the message in machine words, without binary data
  *                       that it only refers to
- *     queue             length of the mailbox after the step
- *     token             {label,previous,current} of the sequential trace token;
- *                       zeros if there is none
+ *     queue len         length of the mailbox after the step
  *
  * CAVEATS
  *     A process that sends to itself has a send line but no queued line.
@@ -33,31 +34,27 @@
 
 dyntrace$target:::message-send
 {
-	printf("message send %s -> %s | %d words | token {%d,%d,%d}\n",
-	    arg0 == 0 ? "" : copyinstr(arg0),
-	    arg1 == 0 ? "" : copyinstr(arg1),
-	    arg2, arg3, arg4, arg5);
+	printf("send:    %s label %d token {%d,%d} -> %s: %d words\n",
+	    arg0 == 0 ? "" : copyinstr(arg0), arg3, arg4, arg5,
+	    arg1 == 0 ? "" : copyinstr(arg1), arg2);
 }
 
 dyntrace$target:::message-send-remote
 {
-	printf("message send-remote %s -> %s at %s | %d words | token {%d,%d,%d}\n",
-	    arg0 == 0 ? "" : copyinstr(arg0),
+	printf("send:    %s label %d token {%d,%d} -> %s at %s: %d words\n",
+	    arg0 == 0 ? "" : copyinstr(arg0), arg4, arg5, arg6,
 	    arg2 == 0 ? "" : copyinstr(arg2),
-	    arg1 == 0 ? "" : copyinstr(arg1),
-	    arg3, arg4, arg5, arg6);
+	    arg1 == 0 ? "" : copyinstr(arg1), arg3);
 }
 
 dyntrace$target:::message-queued
 {
-	printf("message queued %s | %d words | queue %d | token {%d,%d,%d}\n",
-	    arg0 == 0 ? "" : copyinstr(arg0),
-	    arg1, arg2, arg3, arg4, arg5);
+	printf("queued:  %s label %d token {%d,%d}: %d words, queue len %d\n",
+	    arg0 == 0 ? "" : copyinstr(arg0), arg3, arg4, arg5, arg1, arg2);
 }
 
 dyntrace$target:::message-receive
 {
-	printf("message receive %s | %d words | queue %d | token {%d,%d,%d}\n",
-	    arg0 == 0 ? "" : copyinstr(arg0),
-	    arg1, arg2, arg3, arg4, arg5);
+	printf("receive: %s label %d token {%d,%d}: %d words, queue len %d\n",
+	    arg0 == 0 ? "" : copyinstr(arg0), arg3, arg4, arg5, arg1, arg2);
 }

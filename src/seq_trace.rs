@@ -27,7 +27,7 @@
 //!
 //! | when a process | then |
 //! |---|---|
-//! | sends a message, or calls [`print`], with a token | `current` goes up by one; the token, and what the message carries, becomes {`previous`, `current`} |
+//! | sends a message, or calls [`print()`], with a token | `current` goes up by one; the token, and what the message carries, becomes {`previous`, `current`} |
 //! | receives a message with a token {p, c} | the process has that token; `previous` becomes c; `current` becomes c if it was lower |
 //! | receives a message without a token | the process has none any more |
 //! | starts a process | as if it sent it a message, but the new process begins with its parent's counters |
@@ -161,7 +161,17 @@ pub fn get_token() -> Option<Token> {
 /// # Ok::<(), seq_trace::TokenError>(())
 /// ```
 pub fn on_send() -> Option<Token> {
-    changed_where_tokens_are(Sequence::send)
+    on_send_as(Token::clone)
+}
+
+/// The same of that token which `part` wants.
+pub(crate) fn on_send_as<R>(part: impl FnOnce(&Token) -> R) -> Option<R> {
+    changed_where_tokens_are(|sequence| sequence.send().map(part))
+}
+
+/// [`on_receive`] for a token with a number.
+pub(crate) fn on_receive_number(label: i64, serial: Serial, flags: Flags) {
+    let _ = change(begun_era(), move |sequence| sequence.receive_number(label, serial, flags));
 }
 
 /// The current process has received a message that carried this token, or none. Where a process cannot have one, the token
@@ -190,8 +200,9 @@ pub fn on_receive(token: Option<Token>) {
 /// ```
 pub fn print<'a>(info: impl Into<Text<'a>>) {
     let prints = |token: &Token| token.flags.contains(Flags::PRINT);
-    let token =
-        changed_where_tokens_are(|sequence| sequence.token().is_some_and(prints).then(|| sequence.send()).flatten());
+    let token = changed_where_tokens_are(|sequence| {
+        sequence.token().is_some_and(prints).then(|| sequence.send().cloned()).flatten()
+    });
     if let Some(token) = token {
         let (label, previous, current) = Token::shown(Some(&token));
         crate::p!(label, previous, current, "seq_trace", info.into());

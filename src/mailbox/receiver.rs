@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TryRecvError;
@@ -129,11 +129,14 @@ impl<T> Receiver<T> {
 
     /// [`recv`](Receiver::recv), for futures written by hand.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
-        let envelope = match self.take_passed_over() {
-            Some(envelope) => Some(envelope),
-            None => ready!(self.poll_channel(context)),
-        };
-        Poll::Ready(envelope.map(|envelope| self.open(envelope)))
+        if let Some(envelope) = self.take_passed_over() {
+            return Poll::Ready(Some(self.open(envelope)));
+        }
+        match self.poll_channel(context) {
+            Poll::Ready(Some(envelope)) => Poll::Ready(Some(self.open(envelope))),
+            Poll::Ready(None) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
     }
 
     /// Lets nobody send any more. What was sent before can be received, as can what those send who have a
@@ -183,6 +186,7 @@ impl<T> Receiver<T> {
         self.sender.upgrade()
     }
 
+    #[inline]
     fn poll_channel(&mut self, context: &mut Context<'_>) -> Poll<Option<Envelope<T>>> {
         let polled = self.receiver.poll_recv(context);
         if polled.is_pending() {
@@ -191,7 +195,11 @@ impl<T> Receiver<T> {
         polled
     }
 
+    #[inline]
     fn take_passed_over(&mut self) -> Option<Envelope<T>> {
+        if self.passed_over.is_empty() {
+            return None;
+        }
         let envelope = self.passed_over.pop_front()?;
         self.shared.set_passed_over(self.passed_over.len());
         Some(envelope)

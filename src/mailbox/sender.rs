@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::{SendError, SendTimeoutError, TrySendError};
+use tokio::task::coop;
 
 use super::envelope::{Carried, Envelope};
 use super::shared::Shared;
@@ -32,6 +33,14 @@ impl<T> Sender<T> {
     ///
     /// With the message, if the mailbox is closed: its process has ended, or takes no more.
     pub async fn send(&self, message: T) -> Result<(), SendError<T>> {
+        // As tokio's: who sends without end lets others run, too.
+        coop::consume_budget().await;
+        // Most often there is a place. Then there is no need for a future that can wait for one.
+        let message = match self.try_send(message) {
+            Err(TrySendError::Full(message)) => message,
+            Err(TrySendError::Closed(message)) => return Err(SendError(message)),
+            Ok(()) => return Ok(()),
+        };
         match self.reserve().await {
             Ok(permit) => {
                 permit.send(message);
@@ -46,6 +55,7 @@ impl<T> Sender<T> {
     /// # Errors
     ///
     /// With the message, if the mailbox is full or closed.
+    #[inline]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         match self.try_reserve() {
             Ok(permit) => {
@@ -108,6 +118,7 @@ impl<T> Sender<T> {
     /// # Errors
     ///
     /// If the mailbox is full or closed.
+    #[inline]
     pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
         Ok(Permit { permit: self.sender.try_reserve()?, sender: self })
     }

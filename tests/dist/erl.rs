@@ -18,11 +18,17 @@ pub struct World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        for child in &mut self.children {
-            let _ = child.kill();
-            let _ = child.wait();
+        while !self.children.is_empty() {
+            self.kill_last();
         }
     }
+}
+
+/// A program that is killed when this one ends, however that happens: a shell waits for the end of its input.
+fn sheltered(program: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "\"$@\" & read -r _; kill -9 $!; wait", "sh", program]).stdin(Stdio::piped());
+    shell
 }
 
 /// A world, if Erlang is on the machine. If not, the test says so, and passes unless DYNTRACE_REQUIRE_ERLANG is set.
@@ -59,7 +65,7 @@ impl World {
 
     pub fn start_epmd(&mut self) {
         let port = self.port.to_string();
-        let epmd = Command::new("epmd").args(["-port", &port, "-address", "127.0.0.1"]).stderr(Stdio::null()).spawn();
+        let epmd = sheltered("epmd").args(["-port", &port, "-address", "127.0.0.1"]).stderr(Stdio::null()).spawn();
         self.children.push(epmd.unwrap());
         until("epmd answers", || std::net::TcpStream::connect(("127.0.0.1", self.port)).ok());
     }
@@ -67,8 +73,9 @@ impl World {
     /// Kills what was started last and is still there: a node, or epmd.
     pub fn kill_last(&mut self) {
         let mut child = self.children.pop().expect("something was started");
-        child.kill().unwrap();
-        child.wait().unwrap();
+        drop(child.stdin.take());
+        // What the shell says of its child's end is no matter.
+        let _ = child.wait();
     }
 
     pub fn options(&self) -> Options {
@@ -86,7 +93,7 @@ impl World {
     }
 
     pub fn erl_with_cookie(&mut self, kind: &str, name: &str, cookie: &str, arguments: &[&str]) {
-        let mut erl = Command::new("erl");
+        let mut erl = sheltered("erl");
         erl.env("ERL_EPMD_PORT", self.port.to_string())
             .env("HOME", self.directory.path())
             .current_dir(self.directory.path());
@@ -94,7 +101,7 @@ impl World {
             .arg(self.directory.path());
         erl.args(["-kernel", "inet_dist_use_interface", "{127,0,0,1}", "-run", "dyntrace_peer", "start"])
             .args(arguments);
-        self.children.push(erl.stdin(Stdio::null()).spawn().unwrap());
+        self.children.push(erl.spawn().unwrap());
     }
 }
 

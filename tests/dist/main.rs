@@ -8,5 +8,6 @@ mod erl;
 mod floods;
 mod messages;
 mod ours;
+mod probes;
 mod refused;
 mod tokens;

@@ -6,22 +6,21 @@ use super::Line;
 pub const LINES: &[Line] = &[
     Line {
         probe: "dyntrace:message-send",
-        template: "message send $sender -> $receiver | $size words \
-                   | token {$token_label,$token_previous,$token_current}",
+        template: "send:    $sender label $token_label token {$token_previous,$token_current} -> $receiver: $size words",
     },
     Line {
         probe: "dyntrace:message-send-remote",
-        template: "message send-remote $sender -> $receiver at $node_name | $size words \
-                   | token {$token_label,$token_previous,$token_current}",
+        template: "send:    $sender label $token_label token {$token_previous,$token_current} \
+                   -> $receiver at $node_name: $size words",
     },
     Line {
         probe: "dyntrace:message-queued",
-        template: "message queued $receiver | $size words | queue $queue_len \
-                   | token {$token_label,$token_previous,$token_current}",
+        template: "queued:  $receiver label $token_label token {$token_previous,$token_current}: $size words, \
+                   queue len $queue_len",
     },
     Line {
         probe: "dyntrace:message-receive",
-        template: "message receive $receiver | $size words | queue $queue_len \
-                   | token {$token_label,$token_previous,$token_current}",
+        template: "receive: $receiver label $token_label token {$token_previous,$token_current}: $size words, \
+                   queue len $queue_len",
     },
 ];

@@ -32,10 +32,10 @@ pub fn done(stdout: &str) -> Done {
 
 /// The lines of the script `messages` on `every_event`.
 pub const MESSAGES: &str = "\
-message send <0.1.0> -> <0.2.0> | 4000000000 words | token {1,2,3}
-message send-remote <0.1.0> -> <0.2.0> at node@host | 5 words | token {-1,-2,-3}
-message queued <0.2.0> | 5 words | queue 1 | token {1,2,3}
-message receive <0.2.0> | 5 words | queue 0 | token {0,0,0}
+send:    <0.1.0> label 1 token {2,3} -> <0.2.0>: 4000000000 words
+send:    <0.1.0> label -1 token {-2,-3} -> <0.2.0> at node@host: 5 words
+queued:  <0.2.0> label 1 token {2,3}: 5 words, queue len 1
+receive: <0.2.0> label 0 token {0,0}: 5 words, queue len 0
 ";
 
 /// The lines of the script `user-probe` on `every_event`.

@@ -1,0 +1,95 @@
+//! `messages [--messages N] [--rounds N]`: medians in nanoseconds of samples that are taken in turns, and the medians of their
+//! ratios, as JSON.
+
+mod figures;
+mod peers;
+
+use clap::Parser;
+use dyntrace::recorder::{Mode, Options, Session};
+use serde_json::{Map, Value, json};
+
+use figures::{Threads, ping_pong, throughput};
+use peers::{Plain, Processes, Tokio, WithToken};
+
+#[derive(Parser)]
+struct Arguments {
+    /// Messages of a sample
+    #[arg(long, default_value_t = 400_000)]
+    messages: u64,
+    /// How often each sample is taken
+    #[arg(long, default_value_t = 9)]
+    rounds: usize,
+    /// Only figures whose names begin so
+    #[arg(long, default_value = "")]
+    only: String,
+}
+
+fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}
+
+/// Takes them in turns: the medians of both, and that of what the first takes in units of the second.
+fn compare(rounds: usize, ours: impl Fn() -> f64, theirs: impl Fn() -> f64) -> Value {
+    ours();
+    theirs();
+    let pairs: Vec<(f64, f64)> = (0..rounds).map(|_| (ours(), theirs())).collect();
+    json!({
+        "ns": median(pairs.iter().map(|(ours, _)| *ours).collect()),
+        "peer_ns": median(pairs.iter().map(|(_, theirs)| *theirs).collect()),
+        "ratio": median(pairs.iter().map(|(ours, theirs)| ours / theirs).collect()),
+    })
+}
+
+/// The nanoseconds that recording all three probes adds to a message, when the files have been written to once.
+fn recorded(rounds: usize, messages: u64) -> f64 {
+    let folder = tempfile::tempdir().expect("a folder for the trace");
+    let sample = || throughput::<Processes>(Threads::One, 1, messages);
+    let recorded = || {
+        let mut options = Options::new(folder.path());
+        options.mode = Mode::Overwrite;
+        options.size = Some(1 << 20);
+        let session = Session::start(options).expect("a session");
+        sample();
+        let took = sample();
+        session.stop().expect("it stops");
+        took
+    };
+    median((0..rounds).map(|_| recorded() - sample()).collect())
+}
+
+fn main() {
+    let Arguments { messages, rounds, only } = Arguments::parse();
+    let mut figures = Map::new();
+    let mut figure = |name: String, measure: &dyn Fn() -> Value| {
+        if name.starts_with(&only) {
+            figures.insert(name, measure());
+        }
+    };
+    let round_trips = messages / 10;
+    let places = [(Threads::One, "one"), (Threads::Two, "two")];
+    for (threads, on) in places {
+        let tokio = || ping_pong::<Tokio>(threads, round_trips);
+        figure(format!("ping-pong, {on}"), &|| compare(rounds, || ping_pong::<Plain>(threads, round_trips), tokio));
+        figure(format!("ping-pong of processes, {on}"), &|| {
+            compare(rounds, || ping_pong::<Processes>(threads, round_trips), tokio)
+        });
+        for senders in [1, 8] {
+            let tokio = || throughput::<Tokio>(threads, senders, messages);
+            figure(format!("throughput, {senders} senders, {on}"), &|| {
+                compare(rounds, || throughput::<Plain>(threads, senders, messages), tokio)
+            });
+        }
+    }
+    figure("recorded".to_owned(), &|| json!(recorded(rounds, messages)));
+    // Last: from the first token on every message asks whether there is one.
+    for (threads, on) in places {
+        for senders in [1, 8] {
+            let tokio = || throughput::<Tokio>(threads, senders, messages);
+            figure(format!("with a token, {senders} senders, {on}"), &|| {
+                compare(rounds, || throughput::<WithToken>(threads, senders, messages), tokio)
+            });
+        }
+    }
+    println!("{}", Value::Object(figures));
+}

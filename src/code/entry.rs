@@ -2,28 +2,35 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ptr;
 
 use super::error::CallError;
 use super::index::{Active, CodeIndex, INDICES};
-use super::locks;
 use super::missing::{self, Then};
 use super::signature::SignatureHash;
+use super::tables::Tables;
 use super::version::Hold;
-use crate::sync::atomic::AtomicUsize;
-use crate::sync::cell::UnsafeCell;
-use crate::sync::{Mutex, MutexGuard, global, lock};
-use crate::thread_progress::{Pin, Place, Stay, pin};
+use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use crate::thread_progress::{Pin, Place, Stay, own_counts, pin};
 
 /// An export, whatever version has it. Never freed: handles keep it.
 ///
 /// It lies in the host's memory. Handles in modules point to it too, so it leads to all that a call needs.
 #[doc(hidden)]
 pub struct Entry {
-    targets: [UnsafeCell<Option<Target>>; INDICES],
+    slots: [Slot; INDICES],
     active: &'static Active,
     export: ExportName,
     /// The host's, so that handles in modules ask it, too.
     on_missing: fn(&ExportName) -> Then,
+}
+
+/// A target, as it is written by who has the permission. Who reads it sees to it that it is whole: by a pin, or by a second look.
+struct Slot {
+    /// Null: no version has the export.
+    code: AtomicPtr<()>,
+    place: AtomicU32,
+    holds: AtomicPtr<AtomicUsize>,
 }
 
 impl fmt::Debug for Entry {
@@ -59,36 +66,22 @@ unsafe impl Sync for Target {}
 /// A target that a call has found, whose version cannot go away meanwhile.
 pub(super) struct Entered {
     pub(super) code: *const (),
-    holds: &'static AtomicUsize,
     _stay: Stay,
 }
 
-// SAFETY: `targets` is read by who is pinned, under the index in force, and written under another one, which nobody reads, by who has
-// the permission; see the numbered steps of the room.
-unsafe impl Sync for Entry {}
-
-global! {
-    static ENTRIES: Mutex<Entries> = Mutex::new(Entries::new());
-}
-
+/// All of them, by name.
 pub(super) type Entries = BTreeMap<ExportName, &'static Entry>;
-
-/// See [`locks`].
-pub(super) fn entries() -> MutexGuard<'static, Entries> {
-    lock(&ENTRIES)
-}
 
 impl Entry {
     /// The one of this name, which has no target when it is new.
-    pub(super) fn of(export: ExportName, active: &'static Active) -> &'static Entry {
-        locks::prepare();
-        let mut entries = entries();
+    pub(super) fn of(tables: &'static Tables, export: ExportName) -> &'static Entry {
+        let mut entries = tables.entries();
         if let Some(entry) = entries.get(&export) {
             return entry;
         }
-        let targets = std::array::from_fn(|_| UnsafeCell::new(None));
-        let entry: &'static Entry =
-            Box::leak(Box::new(Entry { targets, active, export: export.clone(), on_missing: missing::ask }));
+        let slots = std::array::from_fn(|_| Slot::empty());
+        let (active, on_missing) = (&tables.active, missing::ask);
+        let entry: &'static Entry = Box::leak(Box::new(Entry { slots, active, export: export.clone(), on_missing }));
         entries.insert(export, entry);
         entry
     }
@@ -97,50 +90,105 @@ impl Entry {
         &self.export
     }
 
-    /// Steps 1 to 5 of a call, which holds what it answers until the code has returned. `None` if no version has the export.
-    #[inline]
+    /// Steps 1 to 4 of a call, which holds what it answers until the code has returned. `None` if no version has the export.
+    #[inline(always)]
     pub(super) fn enter(&self) -> Option<Entered> {
-        let pinned = pin().unwrap_or_else(no_memory); // 1
-        let Target { code, place, holds } = self.target(self.active.index(), &pinned)?; // 2, 3
-        let stay = pinned.stay(place).unwrap_or_else(no_memory); // 4
-        Some(Entered { code, holds, _stay: stay })
+        self.enter_and(|_| ()).map(|(entered, ())| entered)
+    }
+
+    /// The same, and keeps the version for longer than the call.
+    pub(super) fn enter_and_hold(&self) -> Option<(Entered, Hold)> {
+        let (entered, holds) = self.enter_and(|slot| slot.holds.load(Ordering::Relaxed))?;
+        // SAFETY: the version's, which is never freed; it was read with the rest of the target.
+        Some((entered, Hold::new(unsafe { &*holds })))
+    }
+
+    /// And reads what else is wanted of the slot.
+    #[inline(always)]
+    fn enter_and<T>(&self, read: impl Fn(&Slot) -> T) -> Option<(Entered, T)> {
+        if let Some(counts) = own_counts() {
+            let seen = self.active.look(); // 1
+            let slot = seen.index().of(&self.slots); // 2
+            let (code, more) = (slot.code.load(Ordering::Relaxed), read(slot));
+            let stay = counts.stay(Place(slot.place.load(Ordering::Relaxed))); // 3
+            // Null needs no second look: whoever finds that looks again, pinned.
+            if self.active.look() == seen && !code.is_null() {
+                return Some((Entered { code, _stay: stay }, more)); // 4
+            }
+        }
+        self.enter_pinned(read)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_pinned<T>(&self, read: impl Fn(&Slot) -> T) -> Option<(Entered, T)> {
+        let pinned = pin().unwrap_or_else(no_memory);
+        let slot = self.active.index().of(&self.slots);
+        let code = slot.code.load(Ordering::Relaxed);
+        if code.is_null() {
+            return None;
+        }
+        let stay = pinned.stay(Place(slot.place.load(Ordering::Relaxed))).unwrap_or_else(no_memory);
+        Some((Entered { code, _stay: stay }, read(slot)))
     }
 
     /// For a call that has found no version with the export.
     #[cold]
     #[inline(never)]
-    pub(super) fn missing(&'static self) -> Result<Entered, CallError> {
+    pub(super) fn missing<T>(&'static self, enter: impl FnOnce(&Entry) -> Option<T>) -> Result<T, CallError> {
         let there = match (self.on_missing)(&self.export) {
-            Then::Retry => self.enter(),
+            Then::Retry => enter(self),
             Then::Fail => None,
         };
-        there.ok_or(CallError::Missing { module: &self.export.module, export: &self.export.name })
+        there.ok_or_else(|| self.not_there())
+    }
+
+    pub(super) fn not_there(&'static self) -> CallError {
+        CallError::Missing { module: &self.export.module, export: &self.export.name }
     }
 
     /// Under an index that was in force while the thread was pinned.
-    #[inline]
     pub(super) fn target(&self, index: CodeIndex, _: &Pin) -> Option<Target> {
-        // SAFETY: while this thread is pinned, nobody writes under an index that it has found in force.
-        index.of(&self.targets).with(|target| unsafe { *target })
+        index.of(&self.slots).get()
     }
 
     /// Step 3 of a finish: under the staging index, with the permission.
     pub(super) fn stage(&self, staging: CodeIndex, new: Option<Target>) {
-        // SAFETY: nobody reads under it: who found it in force is waited for before it is staged again.
-        staging.of(&self.targets).with_mut(|target| unsafe { *target = new });
+        staging.of(&self.slots).set(new);
     }
 
     /// Step 3 of a finish: makes it under the staging index what it is under the one in force.
     pub(super) fn copy(&self, active: CodeIndex, staging: CodeIndex) {
-        // SAFETY: only who has the permission writes, which is who asks.
-        self.stage(staging, active.of(&self.targets).with(|target| unsafe { *target }));
+        self.stage(staging, active.of(&self.slots).get());
     }
 }
 
-impl Entered {
-    /// Keeps the version for longer than the call.
-    pub(super) fn hold(&self) -> Hold {
-        Hold::new(self.holds)
+impl Slot {
+    fn empty() -> Slot {
+        let (code, holds) = (AtomicPtr::new(ptr::null_mut()), AtomicPtr::new(ptr::null_mut()));
+        Slot { code, place: AtomicU32::new(0), holds }
+    }
+
+    // All relaxed: the waits before each commit, and after it, keep the order.
+
+    /// By who is pinned, or has the permission.
+    fn get(&self) -> Option<Target> {
+        let code = self.code.load(Ordering::Relaxed);
+        // SAFETY: null, or what `set` was given, which is never freed.
+        let holds = unsafe { self.holds.load(Ordering::Relaxed).as_ref() }?;
+        Some(Target { code, place: Place(self.place.load(Ordering::Relaxed)), holds })
+    }
+
+    fn set(&self, new: Option<Target>) {
+        let (code, place, holds) = match new {
+            Some(Target { code, place: Place(place), holds }) => {
+                (code.cast_mut(), place, ptr::from_ref(holds).cast_mut())
+            }
+            None => (ptr::null_mut(), 0, ptr::null_mut()),
+        };
+        self.code.store(code, Ordering::Relaxed);
+        self.place.store(place, Ordering::Relaxed);
+        self.holds.store(holds, Ordering::Relaxed);
     }
 }
 

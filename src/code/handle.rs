@@ -10,6 +10,8 @@ use super::panicked::Panicked;
 use super::pending::Pending;
 use super::signature::{Export, Signature, SignatureHash};
 use super::tables::{Tables, tables};
+use super::version::Hold;
+use super::view::View;
 
 /// An export that is a function, to be [called](Handle::call) with its `ARITY` arguments: `F` is `fn(A, B, ...) -> R`.
 ///
@@ -18,6 +20,20 @@ pub struct Handle<F, const ARITY: usize>(Calls<F>);
 
 /// An export that is an `async fn`, to be called with its `ARITY` arguments: `F` is `fn(A, B, ...) -> Pending<R>`.
 pub struct AsyncHandle<F, const ARITY: usize>(Calls<F>);
+
+/// An export as it was at one instant: it calls that version even when another one is current, and keeps it from being purged.
+///
+/// Exports that are borrowed through one [`View`] fit each other.
+pub struct Borrowed<F, const ARITY: usize> {
+    code: *const (),
+    signature: PhantomData<F>,
+    _hold: Hold,
+}
+
+// SAFETY: it points to code, which any thread may call.
+unsafe impl<F, const ARITY: usize> Send for Borrowed<F, ARITY> {}
+// SAFETY: as above.
+unsafe impl<F, const ARITY: usize> Sync for Borrowed<F, ARITY> {}
 
 struct Calls<F> {
     entry: &'static Entry,
@@ -33,7 +49,7 @@ pub fn export<F: Signature>(module: &str, name: &str) -> Result<Export<F>, Error
     find(tables(), module, name, F::HASH, F::text()).map(Export::<F>::from)
 }
 
-fn find(
+pub(super) fn find(
     tables: &Tables,
     module: &str,
     name: &str,
@@ -75,6 +91,23 @@ macro_rules! arity {
             }
         }
 
+        impl<F> Borrowed<F, $number> {
+            /// Calls the export, in the version that it was borrowed of.
+            ///
+            /// # Errors
+            ///
+            /// The function has panicked.
+            #[inline]
+            pub fn call<R $(, $type)*>(&self $(, $argument: $type)*) -> Result<R, CallError>
+            where
+                F: Fn($($type),*) -> R,
+            {
+                // SAFETY: the entry's code has the entry's signature, which is `F`'s; the hold keeps it.
+                let code = unsafe { transmute::<*const (), fn($($type),*) -> Result<R, Panicked>>(self.code) };
+                Ok(code($($argument),*)?)
+            }
+        }
+
         impl<F> AsyncHandle<F, $number> {
             /// Calls the export, in the version that is current now: to be awaited.
             ///
@@ -86,10 +119,10 @@ macro_rules! arity {
             where
                 F: Fn($($type),*) -> Pending<R>,
             {
-                let entered = self.0.enter()?;
+                let (entered, hold) = self.0.enter_and_hold()?;
                 // SAFETY: the entry's code has the entry's signature, which is `F`'s.
                 let code = unsafe { transmute::<*const (), fn($($type),*) -> Result<Pending<R>, Panicked>>(entered.code) };
-                Ok(code($($argument),*)?.holding(entered.hold()))
+                Ok(code($($argument),*)?.holding(hold))
             }
         }
     };
@@ -103,12 +136,38 @@ arity!(4: a A b B c C d D);
 arity!(5: a A b B c C d D e E);
 arity!(6: a A b B c C d D e E f G);
 
+impl<F, const ARITY: usize> Handle<F, ARITY> {
+    /// The export as the view sees it.
+    ///
+    /// # Errors
+    ///
+    /// No version has it.
+    pub fn borrow(&self, view: &View) -> Result<Borrowed<F, ARITY>, CallError> {
+        let (code, hold) = view.hold(self.0.entry).ok_or_else(|| self.0.entry.not_there())?;
+        Ok(Borrowed { code, signature: PhantomData, _hold: hold })
+    }
+}
+
+impl<F, const ARITY: usize> fmt::Debug for Borrowed<F, ARITY> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Borrowed")
+    }
+}
+
 impl<F> Calls<F> {
     #[inline]
     fn enter(&self) -> Result<Entered, CallError> {
         match self.entry.enter() {
             Some(entered) => Ok(entered),
-            None => self.entry.missing(),
+            None => self.entry.missing(Entry::enter),
+        }
+    }
+
+    #[inline]
+    fn enter_and_hold(&self) -> Result<(Entered, Hold), CallError> {
+        match self.entry.enter_and_hold() {
+            Some(entered) => Ok(entered),
+            None => self.entry.missing(Entry::enter_and_hold),
         }
     }
 }

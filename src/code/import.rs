@@ -85,7 +85,7 @@ impl ImportDescriptor {
 
     fn host_entry(&self) -> &'static Entry {
         let (module, name) = (self.module.to_owned(), self.name.to_owned());
-        Entry::of(ExportName { module, name, signature: self.signature }, &tables().active)
+        Entry::of(tables(), ExportName { module, name, signature: self.signature })
     }
 
     fn entry(&self) -> &'static Entry {

@@ -5,8 +5,15 @@ use crate::sync::atomic::{AtomicUsize, Ordering};
 /// How many sets there are.
 pub(super) const INDICES: usize = 3;
 
-/// The index that is in force.
+/// The index that is in force, and how many commits there were.
 pub(super) struct Active(AtomicUsize);
+
+/// What was in force at some time: no other commit has the same number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Seen(usize);
+
+/// The lowest bits are the index, those above the number of the commit.
+const COMMIT: usize = 1 << 8;
 
 /// One of the three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,17 +30,30 @@ impl Active {
         Active(AtomicUsize::new(0))
     }
 
+    #[inline(always)]
+    pub(super) fn look(&self) -> Seen {
+        // Acquire: with `commit`, for who is not pinned: on most processors it costs nothing, and on none a barrier.
+        Seen(self.0.load(Ordering::Acquire))
+    }
+
     /// To be called while pinned, or with the permission.
     #[inline(always)]
     pub(super) fn index(&self) -> CodeIndex {
-        // Relaxed: the wait before each commit keeps the order (step 5 of a finish).
-        CodeIndex(self.0.load(Ordering::Relaxed))
+        self.look().index()
     }
 
     /// Step 6 of a finish. With the permission.
     pub(super) fn commit(&self) {
-        // Relaxed: as above. Release is for who counts on the commit's order among what one thread does: probes and history.
-        self.0.store(self.index().next().0, Ordering::Release);
+        let Seen(now) = self.look();
+        let commits = (now & !(COMMIT - 1)).wrapping_add(COMMIT);
+        self.0.store(commits | self.index().next().0, Ordering::Release);
+    }
+}
+
+impl Seen {
+    #[inline(always)]
+    pub(super) fn index(self) -> CodeIndex {
+        CodeIndex(self.0 % COMMIT)
     }
 }
 
@@ -46,7 +66,7 @@ impl CodeIndex {
     /// The element of this index.
     #[inline(always)]
     pub(super) fn of<T>(self, each: &[T; INDICES]) -> &T {
-        // SAFETY: made by `next` from 0 only.
+        // SAFETY: made by `next` from 0 only, as `commit` stores it.
         unsafe { each.get_unchecked(self.0) }
     }
 

@@ -29,14 +29,18 @@
 //!
 //! # A call
 //!
-//! 1. Pin the thread (`thread_progress`).
-//! 2. Load `ACTIVE`, once, without a barrier.
-//! 3. Load the entry's target under that index: the address, and the version's place.
-//! 4. Count oneself into the version, in a table of the thread's own (a *stay*).
-//! 5. Unpin, and call.
+//! 1. Load `ACTIVE`, without a barrier.
+//! 2. Load the entry's target under that index: the address, and the version's place.
+//! 3. Count oneself into the version, in a table of the thread's own (a *stay*).
+//! 4. Look whether `ACTIVE` is what it was: the index, and the number of the commit. *What it is for:* either the count was there before
+//!    the barrier of the wait that a purge begins with, which sees it then; or the second look finds the commit that was before that
+//!    wait. And what was read in step 2 was not staged anew meanwhile, since that takes two more commits, with a wait between them.
+//! 5. Call.
 //! 6. Count oneself out.
 //!
-//! The pin ends before the call begins, so that a callee that stays for hours holds up nothing but the purge of its own version.
+//! Where the second look finds another commit, or waits have no barriers for other threads, or a thread calls for the first time, steps 1 to
+//! 3 are done while the thread is pinned, which is over before the call begins. So a callee that stays for hours holds up nothing but
+//! the purge of its own version.
 //!
 //! # Prepare
 //!
@@ -109,6 +113,8 @@ mod descriptor;
 mod doors;
 mod entry;
 mod error;
+#[cfg(all(not(loom), test))]
+mod fake;
 mod finish;
 mod handle;
 mod history;
@@ -134,11 +140,16 @@ mod prepare;
 mod prepared;
 mod purge;
 pub mod remote;
+mod resolve;
 mod sha256;
 mod signature;
 mod staging;
+mod symbols;
 mod tables;
+#[cfg(all(not(loom), test))]
+mod tests;
 mod version;
+mod view;
 
 #[doc(hidden)]
 pub use allocator::FromHost;
@@ -150,7 +161,7 @@ pub use doors::{DOORS, Doors, become_guest};
 pub use dyntrace_macros::Layout;
 pub use error::{CallError, Error};
 pub use finish::finish;
-pub use handle::{AsyncHandle, Handle, export};
+pub use handle::{AsyncHandle, Borrowed, Handle, export};
 pub use history::{Event, What, history};
 pub use hooks::given_up;
 pub use import::Import;
@@ -169,4 +180,6 @@ pub use policy::{Policy, allow};
 pub use prepare::prepare;
 pub use prepared::Prepared;
 pub use purge::{Purged, delete, purge, soft_purge, unload};
+pub use resolve::{Place, resolve};
 pub use signature::{Export, Signature, SignatureHash};
+pub use view::View;

@@ -34,7 +34,7 @@ impl Prepared {
         descriptor: &'static Descriptor,
         mapping: Box<dyn Mapping>,
     ) -> Result<Prepared, Error> {
-        let version = Version::new(descriptor, mapping, &tables.active)?;
+        let version = Version::new(descriptor, mapping, tables)?;
         known::prepared(&version);
         Ok(Prepared { version: Some(Arc::new(version)) })
     }

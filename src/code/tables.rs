@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Arc, LazyLock};
 
-use super::entry::{Entry, Target, no_memory};
+use super::entry::{Entries, Entry, Target, no_memory};
 use super::index::{Active, CodeIndex, INDICES};
+use super::locks;
 use super::version::{Image, Version};
 use crate::sync::cell::UnsafeCell;
 use crate::sync::{Mutex, MutexGuard, lock};
@@ -18,6 +19,7 @@ pub(super) const SLICE: usize = 256;
 /// What look-ups read; calls read [entries](super::entry) only.
 pub(super) struct Tables {
     pub(super) active: Active,
+    entries: Mutex<Entries>,
     sets: [UnsafeCell<Set>; INDICES],
     /// For each index what is, or may be, other than under the one in force.
     stale: Mutex<Stale>,
@@ -68,6 +70,7 @@ impl Tables {
     pub(super) fn new() -> Tables {
         Tables {
             active: Active::new(),
+            entries: Mutex::new(Entries::new()),
             sets: std::array::from_fn(|_| UnsafeCell::new(Set::default())),
             stale: Mutex::new(Default::default()),
         }
@@ -126,6 +129,11 @@ impl Tables {
             other.of_mut(&mut stale).extend(changed.iter().cloned());
         }
         self.active.commit();
+    }
+
+    pub(super) fn entries(&self) -> MutexGuard<'_, Entries> {
+        locks::prepare();
+        lock(&self.entries)
     }
 
     /// Held whenever a set is changed, and so that no fork happens meanwhile: a child finds each set whole.

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::descriptor::Descriptor;
 use super::entry::{Entry, ExportName, Target};
 use super::error::Error;
-use super::index::Active;
 use super::locks;
-use super::tables::Change;
+use super::symbols::Symbols;
+use super::tables::{Change, Tables};
 use crate::recorder::modules;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard, global, lock};
@@ -56,6 +56,7 @@ pub(crate) struct Image {
     /// For people.
     pub(super) version: Arc<str>,
     pub(super) mapping: Box<dyn Mapping>,
+    pub(super) symbols: Symbols,
     /// Its number among those that recorded traces are told of.
     recorded: u64,
 }
@@ -109,9 +110,8 @@ impl Version {
     pub(super) fn new(
         descriptor: &'static Descriptor,
         mapping: Box<dyn Mapping>,
-        active: &'static Active,
+        tables: &'static Tables,
     ) -> Result<Version, Error> {
-        static LAST: AtomicU64 = AtomicU64::new(0);
         let room = Room::take().inspect_err(|_| {
             // SAFETY: nothing of it is in use yet.
             unsafe { mapping.unmap() };
@@ -120,12 +120,10 @@ impl Version {
         let exports = (descriptor.exports)().into_iter().map(|export| {
             let name = ExportName { module: module.into(), name: export.name.into(), signature: export.signature };
             let target = Target { code: export.code, place: room.place, holds: room.holds };
-            Exported { entry: Entry::of(name, active), target, signature: (export.signature_text)().to_owned() }
+            Exported { entry: Entry::of(tables, name), target, signature: (export.signature_text)().to_owned() }
         });
         let exports = exports.collect();
-        let id = LAST.fetch_add(1, Relaxed) + 1;
-        let recorded = modules::arrive(recorded(descriptor, &*mapping));
-        let image = Arc::new(Image { id, module: module.into(), version: version.into(), mapping, recorded });
+        let image = Arc::new(Image::new(module, version, mapping));
         Ok(Version { image, descriptor, exports, is_unloadable: descriptor.unloadable, room })
     }
 
@@ -156,6 +154,14 @@ impl Version {
 }
 
 impl Image {
+    pub(super) fn new(module: &str, version: &str, mapping: Box<dyn Mapping>) -> Image {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let id = LAST.fetch_add(1, Relaxed) + 1;
+        let symbols = Symbols::of(mapping.path());
+        let recorded = modules::arrive(recorded(module, version, &*mapping));
+        Image { id, module: module.into(), version: version.into(), mapping, symbols, recorded }
+    }
+
     /// Once at most.
     ///
     /// # Safety
@@ -172,11 +178,11 @@ impl Image {
 }
 
 /// What recorded traces are told of a version, so that they can be read when it is gone.
-fn recorded(descriptor: &Descriptor, mapping: &dyn Mapping) -> modules::Module {
+fn recorded(module: &str, version: &str, mapping: &dyn Mapping) -> modules::Module {
     let range = mapping.range();
     modules::Module {
-        name: descriptor.name.to_owned(),
-        version: descriptor.version.to_owned(),
+        name: module.to_owned(),
+        version: version.to_owned(),
         file: mapping.source().to_owned(),
         mapped: mapping.path().to_owned(),
         start: range.start as u64,
@@ -210,9 +216,9 @@ impl Drop for Room {
 }
 
 impl Hold {
-    /// By who is inside.
+    /// By who is inside, or pinned.
     pub(super) fn new(holds: &'static AtomicUsize) -> Hold {
-        // Relaxed: the end of the stay releases it.
+        // Relaxed: the end of the stay, or of the pin, releases it.
         holds.fetch_add(1, Ordering::Relaxed);
         Hold(holds)
     }

@@ -130,7 +130,7 @@ pub(crate) use nap::nap;
 #[cfg(target_os = "linux")]
 pub(crate) use os::has_ended;
 pub(crate) use pending::late;
-pub(crate) use stays::{PLACES, Place, Stay};
+pub(crate) use stays::{PLACES, Place, Stay, own_counts};
 pub(crate) use wait::{Wait, wait, wait_blocking};
 
 use std::cell::Cell;
@@ -244,6 +244,7 @@ extern "C" fn forked() {
     maintenance::forget();
     pending::forget();
     permission::forget();
+    stays::forget();
     EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
 }
 

@@ -1,0 +1,89 @@
+//! Modules that are no libraries: descriptors in the test itself.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use super::tables::Tables;
+use super::version::{Mapping, Unmapped};
+
+/// Says where it would lie, and counts how often it is unmapped.
+pub(super) struct FakeMapping {
+    pub(super) start: usize,
+    pub(super) unmapped: Arc<AtomicUsize>,
+    pub(super) answer: Unmapped,
+}
+
+pub(super) const SIZE: usize = 1 << 16;
+
+impl FakeMapping {
+    pub(super) fn new() -> FakeMapping {
+        static NEXT: AtomicUsize = AtomicUsize::new(1 << 40);
+        FakeMapping { start: NEXT.fetch_add(SIZE, Relaxed), unmapped: Arc::default(), answer: Unmapped::Gone }
+    }
+}
+
+impl Mapping for FakeMapping {
+    fn range(&self) -> Range<usize> {
+        self.start..self.start + SIZE
+    }
+
+    fn bias(&self) -> usize {
+        self.start
+    }
+
+    fn path(&self) -> &Path {
+        Path::new("/nowhere")
+    }
+
+    fn source(&self) -> &Path {
+        Path::new("/nowhere")
+    }
+
+    unsafe fn unmap(&self) -> Unmapped {
+        self.unmapped.fetch_add(1, Relaxed);
+        self.answer
+    }
+}
+
+/// Tables of a test's own, never freed.
+pub(super) fn new_tables() -> &'static Tables {
+    Box::leak(Box::new(Tables::new()))
+}
+
+/// The descriptor of a module that would be compiled apart: `fake!("pricing" "1.0", fn(u32) -> u32 { price = |order| Ok(order) })`.
+macro_rules! fake {
+    ($name:literal $version:literal $(unloadable $unloadable:literal)?;
+     $($export:ident: $type:ty as fn($($argument:ty),*) -> $result:ty = $code:expr;)*
+     $(@import $module:literal $import:ident: $imported:ty;)*) => {{
+        use $crate::code::descriptor::{Descriptor, ExportDescriptor, ImportDescriptor};
+        #[allow(unused_imports, reason = "not each fake has exports")]
+        use $crate::code::Panicked;
+        #[allow(unused_imports, reason = "as above")]
+        use $crate::code::panicked::caught;
+        fn exports() -> Vec<&'static ExportDescriptor> {
+            vec![$({
+                const CODE: fn($($argument),*) -> Result<$result, Panicked> = $code;
+                static EXPORT: ExportDescriptor = ExportDescriptor::new::<$type>(stringify!($export), CODE as *const ());
+                &EXPORT
+            }),*]
+        }
+        fn imports() -> Vec<&'static ImportDescriptor> {
+            vec![$({
+                static IMPORT: ImportDescriptor = ImportDescriptor::new::<$imported>($module, stringify!($import));
+                &IMPORT
+            }),*]
+        }
+        static DESCRIPTOR: Descriptor = Descriptor {
+            unloadable: true $(&& $unloadable)?,
+            exports,
+            imports,
+            sites: || &[],
+            probes: || &[],
+            ..Descriptor::new($name, $version)
+        };
+        &DESCRIPTOR
+    }};
+}
+pub(super) use fake;

@@ -8,7 +8,6 @@
 //! A room asks for the host where it costs the host's own calls nothing that counts: in what is cold, or found only by who has no
 //! state of its own.
 
-use std::hint::black_box;
 use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -109,7 +108,7 @@ pub(crate) fn is_module() -> bool {
         #[link_name = "__stop_dyntrace_module"]
         static STOP: u8;
     }
-    black_box(&NO_MARK);
+    std::hint::black_box(&NO_MARK);
     // SAFETY: the linker puts these symbols at the ends of the section, which holds marks of one byte each and nothing else.
     let marks = unsafe {
         let (start, stop) = (&raw const START, &raw const STOP);

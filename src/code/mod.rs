@@ -104,8 +104,6 @@
 //! of those order the teller's load of `ACTIVE` before the listener's; and of two loads of one atomic that are so ordered, the later
 //! one never sees an older value.
 
-#![allow(dead_code, reason = "the parts of the room come one by one")]
-
 mod allocator;
 mod changing;
 mod copies;

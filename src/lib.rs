@@ -78,7 +78,7 @@ pub mod __traced {
 }
 
 /// What modules stand on. Not for use by hand, and free to change.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 #[doc(hidden)]
 pub mod __code {
     pub use crate::code::{

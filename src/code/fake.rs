@@ -19,7 +19,7 @@ pub(super) const SIZE: usize = 1 << 16;
 
 impl FakeMapping {
     pub(super) fn new() -> FakeMapping {
-        static NEXT: AtomicUsize = AtomicUsize::new(1 << 40);
+        static NEXT: AtomicUsize = AtomicUsize::new(1 << (usize::BITS - 2));
         FakeMapping { start: NEXT.fetch_add(SIZE, Relaxed), unmapped: Arc::default(), answer: Unmapped::Gone }
     }
 }

@@ -12,6 +12,9 @@ use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
+#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+use crate::linked::linked;
+
 /// Whether copies can be guests: where modules can be loaded.
 const MAY_BE: bool = cfg!(all(target_os = "linux", not(any(loom, miri))));
 
@@ -97,23 +100,7 @@ macro_rules! __module_mark {
 /// an object is loaded asks, and leaves everything to the host.
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 pub(crate) fn is_module() -> bool {
-    /// So that the section exists where no mark is.
-    #[used]
-    #[unsafe(link_section = "dyntrace_module")]
-    static NO_MARK: u8 = 0;
-
-    unsafe extern "C" {
-        #[link_name = "__start_dyntrace_module"]
-        static START: u8;
-        #[link_name = "__stop_dyntrace_module"]
-        static STOP: u8;
-    }
-    std::hint::black_box(&NO_MARK);
-    // SAFETY: the linker puts these symbols at the ends of the section, which holds marks of one byte each and nothing else.
-    let marks = unsafe {
-        let (start, stop) = (&raw const START, &raw const STOP);
-        std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))
-    };
+    let marks = linked!("dyntrace_module": u8 = 0);
     marks.contains(&1) && !is_of_program(marks.as_ptr())
 }
 

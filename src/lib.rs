@@ -45,6 +45,7 @@ mod forks;
 pub mod fs;
 mod glob;
 mod host;
+mod linked;
 pub mod mailbox;
 pub mod probes;
 pub mod process;

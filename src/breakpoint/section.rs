@@ -91,32 +91,12 @@ pub fn enrol([start, stop, object]: [*const u8; 3]) {
 /// All sites of this program, or of the shared object that has this copy of dyntrace.
 #[cfg(not(any(loom, miri)))]
 pub fn sites() -> &'static [Site] {
-    use std::hint::black_box;
-
     use super::site::Function;
+    use crate::linked::linked;
 
-    // So that the section exists where no function is traced. It has no name that a pattern could match.
+    // It has no name that a pattern could match.
     const NOTHING: &Function = &Function::new("", "", 0, &[]);
-    #[used]
-    #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,dyntrace_traced"))]
-    #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "dyntrace_traced"))]
-    static NONE: Site = Site::new(NOTHING);
-
-    unsafe extern "C" {
-        #[cfg_attr(target_vendor = "apple", link_name = "\x01section$start$__DATA$dyntrace_traced")]
-        #[cfg_attr(not(target_vendor = "apple"), link_name = "__start_dyntrace_traced")]
-        static START: *const ();
-        #[cfg_attr(target_vendor = "apple", link_name = "\x01section$end$__DATA$dyntrace_traced")]
-        #[cfg_attr(not(target_vendor = "apple"), link_name = "__stop_dyntrace_traced")]
-        static STOP: *const ();
-    }
-    black_box(&NONE);
-    // SAFETY: the linker puts these symbols at the ends of the section, which holds sites and nothing else: each as large
-    // as it is aligned, so that there is nothing between them.
-    unsafe {
-        let (start, stop) = ((&raw const START).cast::<Site>(), (&raw const STOP).cast::<Site>());
-        std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))
-    }
+    linked!("dyntrace_traced": Site = Site::new(NOTHING))
 }
 
 /// Models have sites of their own, and miri no sections.

@@ -101,7 +101,7 @@ fn changes(set: &Set, versions: &[&Arc<Version>]) -> Vec<Change> {
     for &version in versions {
         let Version { image, exports, .. } = &**version;
         let Module { current, old } = set.modules.get(&image.module).cloned().unwrap_or_default();
-        changes.extend(current.iter().flat_map(|current| current.leave()));
+        changes.extend(current.iter().flat_map(|current| current.leave(exports)));
         changes.extend(exports.iter().map(|export| Change::Export(export.entry, Some(export.target))));
         changes.push(Change::Range(image.mapping.range().start, Some(Arc::clone(image))));
         let after = Module { current: Some(Arc::clone(version)), old: current.or(old) };

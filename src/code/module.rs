@@ -2,7 +2,6 @@
 //! ends the linker names.
 
 use std::fmt::Display;
-use std::hint::black_box;
 
 use super::descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, ImportDescriptor, State};
 use super::doors;
@@ -10,6 +9,7 @@ use super::layout::Layout;
 use super::panicked::caught;
 use super::signature::Signature;
 use crate::breakpoint;
+use crate::linked::linked;
 use crate::recorder;
 
 /// Makes a library a module, which programs can load: to be written once in a crate whose crate-type is `cdylib`.
@@ -166,7 +166,7 @@ impl ExportDescriptor {
 
 /// Entries of a section that holds pointers to these, as many as the linker has found in the object.
 macro_rules! section {
-    ($(#[$about:meta])* $entry:ident of $of:ident in $section:literal, from $start:literal to $stop:literal: $all:ident) => {
+    ($(#[$about:meta])* $entry:ident of $of:ident in $section:literal: $all:ident) => {
         $(#[$about])*
         #[derive(Debug)]
         #[repr(transparent)]
@@ -181,36 +181,17 @@ macro_rules! section {
 
         /// Those of the object that has this copy of the crate.
         fn $all() -> Vec<&'static $of> {
-            /// So that the section exists where nothing is in it.
-            #[used]
-            #[unsafe(link_section = $section)]
-            static NONE: $entry = $entry(None);
-
-            unsafe extern "C" {
-                #[link_name = $start]
-                static START: *const ();
-                #[link_name = $stop]
-                static STOP: *const ();
-            }
-            black_box(&NONE);
-            // SAFETY: the linker puts these symbols at the ends of the section, which holds entries and nothing else.
-            let entries = unsafe {
-                let (start, stop) = ((&raw const START).cast::<$entry>(), (&raw const STOP).cast::<$entry>());
-                std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))
-            };
-            entries.iter().filter_map(|entry| entry.0).collect()
+            linked!($section: $entry = $entry(None)).iter().filter_map(|entry| entry.0).collect()
         }
     };
 }
 
 section! {
     /// An export's entry in its section.
-    ExportEntry of ExportDescriptor in "dyntrace_exports",
-    from "__start_dyntrace_exports" to "__stop_dyntrace_exports": exports
+    ExportEntry of ExportDescriptor in "dyntrace_exports": exports
 }
 
 section! {
     /// An import's entry in its section.
-    ImportEntry of ImportDescriptor in "dyntrace_imports",
-    from "__start_dyntrace_imports" to "__stop_dyntrace_imports": imports
+    ImportEntry of ImportDescriptor in "dyntrace_imports": imports
 }

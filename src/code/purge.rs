@@ -114,7 +114,7 @@ pub(super) async fn deletion(tables: &'static Tables, module: String, abandoned:
     if let Some(old) = old {
         return Err(Error::old_in_use("deleting", &old));
     }
-    let mut changes: Vec<Change> = current.leave().collect();
+    let mut changes: Vec<Change> = current.leave(&[]).collect();
     let after = Module { current: None, old: Some(Arc::clone(&current)) };
     changes.push(Change::Module(Arc::clone(&current.image.module), after));
     if put_in_force(tables, &permission, changes, &abandoned).await {

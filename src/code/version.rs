@@ -1,8 +1,10 @@
 //! Versions of modules, and where they lie in memory.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -132,9 +134,12 @@ impl Version {
         self.exports.iter().filter(move |export| export.entry.export().name == name)
     }
 
-    /// What takes its exports out of force, where nothing else is put in their place.
-    pub(super) fn leave(&self) -> impl Iterator<Item = Change> {
-        self.exports.iter().map(|export| Change::Export(export.entry, None))
+    /// What takes its exports out of force, but for those that `next` takes the place of.
+    pub(super) fn leave(&self, next: &[Exported]) -> impl Iterator<Item = Change> {
+        let next: HashSet<*const Entry> = next.iter().map(|export| ptr::from_ref(export.entry)).collect();
+        let gone =
+            self.exports.iter().map(|export| export.entry).filter(move |entry| !next.contains(&ptr::from_ref(*entry)));
+        gone.map(|entry| Change::Export(entry, None))
     }
 
     pub(super) fn place(&self) -> Place {

@@ -32,10 +32,15 @@ pub(super) fn write<E>(
     Ok(())
 }
 
+/// Appends a message as a frame.
+pub(super) fn message(bytes: &mut Vec<u8>, message: Message) -> Result<(), String> {
+    write(bytes, MESSAGE, |bytes| message.write_into(bytes)).map_err(|reason| reason.to_string())
+}
+
 /// A message as a frame.
 pub(super) fn of(message: Message) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(128);
-    write(&mut bytes, MESSAGE, |bytes| message.write_into(bytes)).map_err(|reason| reason.to_string())?;
+    self::message(&mut bytes, message)?;
     Ok(bytes)
 }
 

@@ -231,8 +231,7 @@ impl Inner {
                 Ok::<_, std::convert::Infallible>(())
             });
         }
-        let encoded = frame::write(&mut bytes, frame::MESSAGE, |bytes| message.write_into(bytes));
-        encoded.map_err(|reason| Error::Encode { node: node(), reason: reason.to_string() })?;
+        frame::message(&mut bytes, message).map_err(|reason| Error::Encode { node: node(), reason })?;
         let limit = self.options.max_message;
         if bytes.len() > limit {
             return Err(Error::TooLarge { node: node(), size: bytes.len(), limit });

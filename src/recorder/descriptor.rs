@@ -3,9 +3,10 @@
 //! Every probe of a program puts a pointer to its descriptor into one section of the object file, so that all of them are
 //! known without any having fired.
 
-use std::hint::black_box;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+
+use crate::linked::linked;
 
 /// A probe as the recorder sees it; made by generated code, one for each probe.
 #[derive(Debug)]
@@ -157,21 +158,5 @@ pub(super) fn probes() -> &'static [&'static Descriptor] {
 /// What each of them has put into the section.
 #[doc(hidden)]
 pub fn entries() -> &'static [Entry] {
-    /// So that the section exists where no probe does.
-    #[used]
-    #[unsafe(link_section = "dyntrace_probes")]
-    static NONE: Entry = Entry(None);
-
-    unsafe extern "C" {
-        #[link_name = "__start_dyntrace_probes"]
-        static START: *const ();
-        #[link_name = "__stop_dyntrace_probes"]
-        static STOP: *const ();
-    }
-    black_box(&NONE);
-    // SAFETY: the linker puts these symbols at the ends of the section, which holds entries and nothing else.
-    unsafe {
-        let (start, stop) = ((&raw const START).cast::<Entry>(), (&raw const STOP).cast::<Entry>());
-        std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))
-    }
+    linked!("dyntrace_probes": Entry = Entry(None))
 }

@@ -131,6 +131,7 @@ impl Record {
         let word = self.own_word();
         self.set_word(if word.is_pinned() { Word((word.0 & !NEST).wrapping_add(COMPLETION)) } else { word });
     }
+
     /// How often the thread is in each place; `None` if it was in none yet.
     #[inline(always)]
     pub(super) fn counts(&self) -> Option<&'static Counts> {

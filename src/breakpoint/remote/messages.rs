@@ -6,10 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::breakpoint::object::Place;
 use crate::breakpoint::{Address, Caller, Count, Event, Info, Kind};
+use crate::recorder::control::clients::messages;
 use crate::recorder::control::protocol::Record;
-
-/// How many bytes of counts go into one message.
-const CHUNK: usize = 32 << 10;
 
 /// An event.
 pub(super) fn event(event: &Event) -> Record {
@@ -62,17 +60,9 @@ pub(super) fn counts(counts: &[Count], at: SystemTime) -> Vec<Vec<Record>> {
         let sum = functions.entry(count.function.name).or_default();
         *sum = (sum.0 + count.calls, sum.1 + count.time);
     }
-    let mut messages = vec![Vec::new()];
-    let mut bytes = 0;
-    for (name, (calls, time)) in functions {
-        if bytes > CHUNK {
-            messages.push(Vec::new());
-            bytes = 0;
-        }
-        let row = Record::default().with("function", name).with("calls", calls).with("time", time.as_nanos());
-        bytes += row.to_string().len();
-        messages.last_mut().expect("there is one from the beginning").push(row);
-    }
+    let mut messages = messages(functions.into_iter().map(|(name, (calls, time))| {
+        Record::default().with("function", name).with("calls", calls).with("time", time.as_nanos())
+    }));
     let last = messages.len() - 1;
     let at = since_1970(at);
     for (number, message) in messages.iter_mut().enumerate() {

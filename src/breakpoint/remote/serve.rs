@@ -2,13 +2,13 @@
 
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::runtime::{Builder, Runtime};
 
 use crate::breakpoint::Session;
+use crate::recorder::control::clients::Places;
 use crate::recorder::control::protocol::Record;
 use crate::thread_progress::os::without_signals;
 
@@ -26,23 +26,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// How long a client may take to hear the last words.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-static TRACES: AtomicUsize = AtomicUsize::new(0);
-
-/// One of the traces that there may be.
-struct Place;
-
-impl Place {
-    fn take() -> Option<Place> {
-        let more = |traces| (traces < MOST).then_some(traces + 1);
-        TRACES.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Place)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        TRACES.fetch_sub(1, Ordering::Relaxed);
-    }
-}
+static TRACES: Places = Places::new(MOST);
 
 /// Serves a client on a thread of its own.
 pub(super) fn serve(stream: UnixStream, wish: Record) {
@@ -51,7 +35,7 @@ pub(super) fn serve(stream: UnixStream, wish: Record) {
         outlet.wait_at_most(Duration::ZERO);
         outlet.turn().send(Err(why));
     };
-    let Some(place) = Place::take() else {
+    let Some(place) = TRACES.take() else {
         return refuse(format!("{MOST} traces go on already: end one of them"));
     };
     let thread = thread::Builder::new().name("dyntrace-trace".into());

@@ -4,7 +4,6 @@ use std::future::Future;
 use std::os::unix::net::UnixStream;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
@@ -14,6 +13,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::order::Order;
 use super::perform::perform;
+use crate::recorder::control::clients::{Places, messages};
 use crate::recorder::control::protocol::{Record, Reply, frame};
 use crate::thread_progress::os::without_signals;
 
@@ -23,30 +23,12 @@ const MOST: usize = 16;
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a client may take to read a part of its answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many bytes of records go into one message.
-const CHUNK: usize = 32 << 10;
 
-static ORDERS: AtomicUsize = AtomicUsize::new(0);
-
-/// One of the orders that there may be.
-struct Place;
-
-impl Place {
-    fn take() -> Option<Place> {
-        let more = |orders| (orders < MOST).then_some(orders + 1);
-        ORDERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Place)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        ORDERS.fetch_sub(1, Ordering::Relaxed);
-    }
-}
+static ORDERS: Places = Places::new(MOST);
 
 /// Serves a client on a thread of its own.
 pub(super) fn serve(stream: UnixStream, order: Record) {
-    let Some(place) = Place::take() else {
+    let Some(place) = ORDERS.take() else {
         return refuse(&stream, format!("{MOST} orders are carried out already: wait for one of them"));
     };
     let stream = Arc::new(stream);
@@ -104,18 +86,9 @@ fn while_listening<T>(stream: &UnixStream, future: impl Future<Output = T>) -> O
 
 /// The records of each message.
 fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
-    let mut parts = vec![Vec::new()];
-    let mut bytes = 0;
-    for record in records {
-        let last = parts.last_mut().expect("there is one from the beginning");
-        if bytes > CHUNK {
-            last.push(Record::default().with("more", 1));
-            parts.push(Vec::new());
-            bytes = 0;
-        }
-        bytes += record.to_string().len();
-        parts.last_mut().expect("as above").push(record);
-    }
+    let mut parts = messages(records);
+    let last = parts.len() - 1;
+    parts[..last].iter_mut().for_each(|part| part.push(Record::default().with("more", 1)));
     parts
 }
 

@@ -4,6 +4,7 @@
 //! kin talk to it, by [`Connection`]; what they say is in [`protocol`].
 
 mod client;
+pub(crate) mod clients;
 mod directory;
 mod door;
 mod error;

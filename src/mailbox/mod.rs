@@ -21,7 +21,8 @@
 //! ```
 //!
 //! [`spawn`] starts a process with a mailbox; [`Options`] says how large that is; [`register`] gives it a name. [`channel`]
-//! has the shape of `tokio::sync::mpsc::channel`, for programs that have their channels already. Under all of them is tokio's
+//! has the shape of `tokio::sync::mpsc::channel`, and [`unbounded_channel`] that of its sibling, for programs that have their
+//! channels already: every name of `tokio::sync::mpsc` is here. Under all of them is tokio's
 //! channel, and its rules hold: who closes what, what a dropped end means, what cancelling loses (nothing).
 //!
 //! # What travels
@@ -47,17 +48,23 @@
 mod envelope;
 pub mod error;
 mod options;
+mod permit;
 mod receiver;
 mod registry;
 mod sender;
 mod shared;
 mod size;
+mod unbounded;
+mod weak;
 
-pub use options::{Options, channel, spawn, unbounded_channel};
+pub use options::{Options, channel, spawn};
+pub use permit::{OwnedPermit, Permit, PermitIterator};
 pub use receiver::Receiver;
 pub use registry::{register, unregister, whereis};
-pub use sender::{Permit, Sender, WeakSender};
+pub use sender::Sender;
 pub use size::Size;
+pub use unbounded::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};
+pub use weak::WeakSender;
 
 /// The mailbox of a process: where its messages come out.
 pub type Mailbox<T> = Receiver<T>;

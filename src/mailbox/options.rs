@@ -80,10 +80,8 @@ impl<T> Options<T> {
 
     fn channel_of(self, owner: Pid) -> (Sender<T>, Receiver<T>) {
         let (sender, receiver) = mpsc::channel(self.places);
-        let shared = Arc::new(Shared::new(owner, self.words));
-        let sender = Sender::new(sender, shared.clone());
-        let weak = sender.downgrade();
-        (sender, Receiver::new(receiver, shared, weak))
+        let shared = Arc::new(Shared::new(sender.downgrade(), owner, self.words));
+        (Sender::new(sender, shared.clone()), Receiver::new(receiver, shared))
     }
 }
 
@@ -110,11 +108,6 @@ impl<T> Default for Options<T> {
 /// ```
 pub fn channel<T>(places: usize) -> (Sender<T>, Receiver<T>) {
     Options::new().bounded(places).channel()
-}
-
-/// A mailbox without a bound: [`Sender::try_send`] always finds a place.
-pub fn unbounded_channel<T>() -> (Sender<T>, Receiver<T>) {
-    Options::new().channel()
 }
 
 /// Starts a process with a mailbox that has no bound: its address, and the handle to wait for its end.

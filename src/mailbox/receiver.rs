@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use tokio::sync::mpsc;
@@ -11,8 +11,8 @@ use tokio::sync::mpsc::error::TryRecvError;
 
 use super::envelope::Envelope;
 use super::registry;
-use super::sender::{Sender, WeakSender};
-use super::shared::Shared;
+use super::sender::Sender;
+use super::shared::{OWN, Shared};
 
 /// Receives the messages of one mailbox; the shape of `tokio::sync::mpsc::Receiver`, and a
 /// [selective receive](Receiver::recv_matching).
@@ -20,16 +20,15 @@ use super::shared::Shared;
 /// The mailbox closes when this is dropped, or told to: then senders get an error. What is in it can still be received.
 pub struct Receiver<T> {
     receiver: mpsc::Receiver<Envelope<T>>,
-    /// Older than all in the channel, in order.
-    passed_over: VecDeque<Envelope<T>>,
+    /// Older than all in the channel, in order. Never locked: a `Mutex` so that a receiver is `Sync` for all messages that are
+    /// `Send`, as tokio's is.
+    passed_over: Mutex<VecDeque<Envelope<T>>>,
     shared: Arc<Shared<T>>,
-    /// To give out senders, without keeping the mailbox open.
-    sender: WeakSender<T>,
 }
 
 impl<T> Receiver<T> {
-    pub(super) fn new(receiver: mpsc::Receiver<Envelope<T>>, shared: Arc<Shared<T>>, sender: WeakSender<T>) -> Self {
-        Receiver { receiver, passed_over: VecDeque::new(), shared, sender }
+    pub(super) fn new(receiver: mpsc::Receiver<Envelope<T>>, shared: Arc<Shared<T>>) -> Self {
+        Receiver { receiver, passed_over: Mutex::default(), shared }
     }
 
     /// Takes the next message out, and waits for one if there is none. `None` when the mailbox is closed, or has no senders
@@ -62,19 +61,20 @@ impl<T> Receiver<T> {
     /// # }
     /// ```
     pub async fn recv_matching(&mut self, mut matches: impl FnMut(&T) -> bool) -> Option<T> {
-        if let Some(at) = self.passed_over.iter().position(|envelope| matches(&envelope.message)) {
-            let envelope = self.passed_over.remove(at)?;
-            self.shared.set_passed_over(self.passed_over.len());
-            return Some(self.open(envelope));
+        let at = self.passed_over().iter().position(|envelope| matches(&envelope.message));
+        if let Some(at) = at {
+            return self.take(|passed_over| passed_over.remove(at));
         }
         loop {
             let envelope = poll_fn(|context| self.poll_channel(context)).await?;
             // There before it is looked at: `matches` may panic.
-            self.passed_over.push_back(envelope);
-            if self.passed_over.back().is_some_and(|envelope| matches(&envelope.message)) {
-                return self.passed_over.pop_back().map(|envelope| self.open(envelope));
+            let passed_over = self.passed_over();
+            passed_over.push_back(envelope);
+            let count = passed_over.len();
+            self.shared.set_passed_over(count);
+            if self.passed_over().back().is_some_and(|envelope| matches(&envelope.message)) {
+                return self.take(VecDeque::pop_back);
             }
-            self.shared.set_passed_over(self.passed_over.len());
         }
     }
 
@@ -83,19 +83,7 @@ impl<T> Receiver<T> {
     ///
     /// Cancellation: no message is lost.
     pub async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-        if limit == 0 {
-            return 0;
-        }
-        let Some(first) = self.recv().await else { return 0 };
-        buffer.push(first);
-        let mut count = 1;
-        while count < limit
-            && let Ok(message) = self.try_recv()
-        {
-            buffer.push(message);
-            count += 1;
-        }
-        count
+        poll_fn(|context| self.poll_recv_many(context, buffer, limit)).await
     }
 
     /// Takes the next message out if there is one.
@@ -104,10 +92,10 @@ impl<T> Receiver<T> {
     ///
     /// If there is none now, or none can come any more.
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        let envelope = match self.take_passed_over() {
-            Some(envelope) => envelope,
-            None => self.receiver.try_recv()?,
-        };
+        if let Some(message) = self.take_first() {
+            return Ok(message);
+        }
+        let envelope = self.receiver.try_recv()?;
         Ok(self.open(envelope))
     }
 
@@ -117,26 +105,54 @@ impl<T> Receiver<T> {
     ///
     /// In an asynchronous task, as tokio's does.
     pub fn blocking_recv(&mut self) -> Option<T> {
-        let envelope = match self.take_passed_over() {
-            Some(envelope) => envelope,
-            None => {
-                self.shared.adopt();
-                self.receiver.blocking_recv()?
-            }
-        };
+        if let Some(message) = self.take_first() {
+            return Some(message);
+        }
+        self.shared.adopt();
+        let envelope = self.receiver.blocking_recv()?;
         Some(self.open(envelope))
+    }
+
+    /// [`recv_many`](Receiver::recv_many) for a thread that is no task's.
+    ///
+    /// # Panics
+    ///
+    /// In an asynchronous task, as tokio's does.
+    pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
+        let first = if limit == 0 { None } else { self.blocking_recv() };
+        first.map_or(0, |first| self.gather(first, buffer, limit))
     }
 
     /// [`recv`](Receiver::recv), for futures written by hand.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
-        if let Some(envelope) = self.take_passed_over() {
-            return Poll::Ready(Some(self.open(envelope)));
+        if let Some(message) = self.take_first() {
+            return Poll::Ready(Some(message));
         }
         match self.poll_channel(context) {
             Poll::Ready(Some(envelope)) => Poll::Ready(Some(self.open(envelope))),
             Poll::Ready(None) => Poll::Ready(None),
             Poll::Pending => Poll::Pending,
         }
+    }
+
+    /// [`recv_many`](Receiver::recv_many), for futures written by hand.
+    pub fn poll_recv_many(&mut self, context: &mut Context<'_>, buffer: &mut Vec<T>, limit: usize) -> Poll<usize> {
+        if limit == 0 {
+            return Poll::Ready(0);
+        }
+        self.poll_recv(context).map(|first| first.map_or(0, |first| self.gather(first, buffer, limit)))
+    }
+
+    /// Appends `first` and what is there now, up to `limit`, and returns how many these are.
+    fn gather(&mut self, first: T, buffer: &mut Vec<T>, limit: usize) -> usize {
+        let before = buffer.len();
+        buffer.push(first);
+        while buffer.len() - before < limit
+            && let Ok(message) = self.try_recv()
+        {
+            buffer.push(message);
+        }
+        buffer.len() - before
     }
 
     /// Lets nobody send any more. What was sent before can be received, as can what those send who have a
@@ -152,12 +168,12 @@ impl<T> Receiver<T> {
 
     /// Whether there is no message.
     pub fn is_empty(&self) -> bool {
-        self.passed_over.is_empty() && self.receiver.is_empty()
+        self.shared.passed_over() == 0 && self.receiver.is_empty()
     }
 
     /// How many messages there are.
     pub fn len(&self) -> usize {
-        self.passed_over.len() + self.receiver.len()
+        self.shared.passed_over() + self.receiver.len()
     }
 
     /// How many places are free now.
@@ -175,15 +191,14 @@ impl<T> Receiver<T> {
         self.receiver.sender_strong_count()
     }
 
-    /// How many [weak](WeakSender) senders others have.
+    /// How many [weak](super::WeakSender) senders there are.
     pub fn sender_weak_count(&self) -> usize {
-        // But for the one in here.
-        self.receiver.sender_weak_count() - 1
+        self.receiver.sender_weak_count() - OWN
     }
 
     /// A sender to this mailbox, to give to others. `None` when there is none any more that keeps it open.
     pub fn pid(&self) -> Option<Sender<T>> {
-        self.sender.upgrade()
+        Some(Sender::new(self.shared.sender.upgrade()?, self.shared.clone()))
     }
 
     #[inline]
@@ -195,14 +210,23 @@ impl<T> Receiver<T> {
         polled
     }
 
+    fn passed_over(&mut self) -> &mut VecDeque<Envelope<T>> {
+        self.passed_over.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Receives the first of the messages that were passed over.
     #[inline]
-    fn take_passed_over(&mut self) -> Option<Envelope<T>> {
-        if self.passed_over.is_empty() {
-            return None;
-        }
-        let envelope = self.passed_over.pop_front()?;
-        self.shared.set_passed_over(self.passed_over.len());
-        Some(envelope)
+    fn take_first(&mut self) -> Option<T> {
+        if self.passed_over().is_empty() { None } else { self.take(VecDeque::pop_front) }
+    }
+
+    /// Receives one of them.
+    fn take(&mut self, one: impl FnOnce(&mut VecDeque<Envelope<T>>) -> Option<Envelope<T>>) -> Option<T> {
+        let passed_over = self.passed_over();
+        let envelope = one(passed_over)?;
+        let count = passed_over.len();
+        self.shared.set_passed_over(count);
+        Some(self.open(envelope))
     }
 
     /// Here a message is received.
@@ -214,6 +238,9 @@ impl<T> Receiver<T> {
         message
     }
 }
+
+/// It moves no message in place, as tokio's does not.
+impl<T> Unpin for Receiver<T> {}
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {

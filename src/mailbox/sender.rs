@@ -8,8 +8,10 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::{SendError, SendTimeoutError, TrySendError};
 use tokio::task::coop;
 
-use super::envelope::{Carried, Envelope};
-use super::shared::Shared;
+use super::envelope::Envelope;
+use super::permit::{OwnedPermit, Permit, PermitIterator};
+use super::shared::{OWN, Shared};
+use super::weak::WeakSender;
 use crate::process;
 
 /// Sends messages to one mailbox, by any number of clones; the shape of `tokio::sync::mpsc::Sender`.
@@ -123,6 +125,52 @@ impl<T> Sender<T> {
         Ok(Permit { permit: self.sender.try_reserve()?, sender: self })
     }
 
+    /// Waits for so many places in the mailbox and keeps them, each for one message.
+    ///
+    /// Cancellation: loses the turn among those that wait.
+    ///
+    /// # Errors
+    ///
+    /// If the mailbox is closed, or has fewer places than that at all.
+    pub async fn reserve_many(&self, places: usize) -> Result<PermitIterator<'_, T>, SendError<()>> {
+        Ok(PermitIterator { permits: self.sender.reserve_many(places).await?, sender: self })
+    }
+
+    /// The same, if there are as many places now.
+    ///
+    /// # Errors
+    ///
+    /// If the mailbox is closed, or has fewer places now.
+    pub fn try_reserve_many(&self, places: usize) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
+        Ok(PermitIterator { permits: self.sender.try_reserve_many(places)?, sender: self })
+    }
+
+    /// [`reserve`](Sender::reserve) for a permit that has this sender in it.
+    ///
+    /// Cancellation: loses the turn among those that wait, and drops the sender.
+    ///
+    /// # Errors
+    ///
+    /// If the mailbox is closed.
+    pub async fn reserve_owned(self) -> Result<OwnedPermit<T>, SendError<()>> {
+        let Sender { sender, shared } = self;
+        Ok(OwnedPermit::new(sender.reserve_owned().await?, shared))
+    }
+
+    /// The same, if there is a place now.
+    ///
+    /// # Errors
+    ///
+    /// With the sender, if the mailbox is full or closed.
+    pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
+        let Sender { sender, shared } = self;
+        match sender.try_reserve_owned() {
+            Ok(permit) => Ok(OwnedPermit::new(permit, shared)),
+            Err(TrySendError::Full(sender)) => Err(TrySendError::Full(Sender { sender, shared })),
+            Err(TrySendError::Closed(sender)) => Err(TrySendError::Closed(Sender { sender, shared })),
+        }
+    }
+
     /// Waits until the mailbox is closed.
     pub async fn closed(&self) {
         self.sender.closed().await;
@@ -150,7 +198,7 @@ impl<T> Sender<T> {
 
     /// One that does not keep the mailbox open.
     pub fn downgrade(&self) -> WeakSender<T> {
-        WeakSender { sender: self.sender.downgrade(), shared: self.shared.clone() }
+        WeakSender::new(self.sender.downgrade(), self.shared.clone())
     }
 
     /// How many senders keep the mailbox open.
@@ -160,7 +208,7 @@ impl<T> Sender<T> {
 
     /// How many senders there are that do not.
     pub fn weak_count(&self) -> usize {
-        self.sender.weak_count()
+        self.sender.weak_count() - OWN
     }
 
     /// The process that receives.
@@ -173,17 +221,15 @@ impl<T> Sender<T> {
         Arc::as_ptr(&self.shared).addr()
     }
 
-    /// How long the queue is, with what is about to be in it.
-    fn queue_len(&self) -> usize {
-        self.sender.max_capacity() - self.sender.capacity() + self.shared.passed_over()
+    /// Whether it sends to the mailbox that has this.
+    pub(super) fn is_of(&self, shared: &Arc<Shared<T>>) -> bool {
+        Arc::ptr_eq(&self.shared, shared)
     }
 
-    /// Makes a message ready to go, and tells tracers of it. So many places more than are taken now will be.
+    /// Makes a message ready to go. So many places more than are taken now will be.
     #[inline]
-    fn seal(&self, message: T, more: usize) -> Envelope<T> {
-        let envelope = Envelope { message, carried: Carried::on_send() };
-        self.shared.tell_sent(&envelope, || self.queue_len() + more);
-        envelope
+    pub(super) fn seal(&self, message: T, more: usize) -> Envelope<T> {
+        self.shared.seal(message, || self.shared.queue_len(&self.sender) + more)
     }
 }
 
@@ -202,50 +248,5 @@ impl<T> fmt::Debug for Sender<T> {
 impl<T> fmt::Display for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.id().fmt(f)
-    }
-}
-
-/// A [`Sender`] that does not keep the mailbox open.
-pub struct WeakSender<T> {
-    sender: mpsc::WeakSender<Envelope<T>>,
-    shared: Arc<Shared<T>>,
-}
-
-impl<T> WeakSender<T> {
-    /// A sender, if there is still one that keeps the mailbox open.
-    pub fn upgrade(&self) -> Option<Sender<T>> {
-        Some(Sender { sender: self.sender.upgrade()?, shared: self.shared.clone() })
-    }
-}
-
-impl<T> Clone for WeakSender<T> {
-    fn clone(&self) -> Self {
-        WeakSender { sender: self.sender.clone(), shared: self.shared.clone() }
-    }
-}
-
-impl<T> fmt::Debug for WeakSender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.shared.owner().fmt(f)
-    }
-}
-
-/// A place in a mailbox, for one message. Dropped, it is free for others.
-pub struct Permit<'a, T> {
-    permit: mpsc::Permit<'a, Envelope<T>>,
-    sender: &'a Sender<T>,
-}
-
-impl<T> Permit<'_, T> {
-    /// Sends the message. If the mailbox was closed since, it is still received.
-    pub fn send(self, message: T) {
-        // Its place is taken already.
-        self.permit.send(self.sender.seal(message, 0));
-    }
-}
-
-impl<T> fmt::Debug for Permit<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Permit").field(&self.sender.id()).finish()
     }
 }

@@ -1,24 +1,31 @@
 //! What both ends of a mailbox know, and the firing of its probes.
 
-// Not those of `crate::sync`: they order nothing, and only tracers see what is in them.
+// Not those of `crate::sync`: they order nothing.
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::envelope::Envelope;
+use tokio::sync::mpsc;
+
+use super::envelope::{Carried, Envelope};
 use crate::probes::message;
 use crate::process::{self, Pid};
 use crate::seq_trace::Token;
 
 pub(super) struct Shared<T> {
+    /// For those that have none, without keeping the mailbox open.
+    pub(super) sender: mpsc::WeakSender<Envelope<T>>,
     /// The number of the process that receives.
     owner: AtomicU64,
-    /// How many messages a selective receive has passed over.
+    /// How many messages a selective receive has passed over. Only the receiver changes it.
     passed_over: AtomicUsize,
     words: fn(&T) -> usize,
 }
 
+/// How many weak senders there are that are nobody's: the one in [`Shared`].
+pub(super) const OWN: usize = 1;
+
 impl<T> Shared<T> {
-    pub(super) fn new(owner: Pid, words: fn(&T) -> usize) -> Shared<T> {
-        Shared { owner: AtomicU64::new(owner.number()), passed_over: AtomicUsize::new(0), words }
+    pub(super) fn new(sender: mpsc::WeakSender<Envelope<T>>, owner: Pid, words: fn(&T) -> usize) -> Shared<T> {
+        Shared { sender, owner: AtomicU64::new(owner.number()), passed_over: AtomicUsize::new(0), words }
     }
 
     pub(super) fn owner(&self) -> Pid {
@@ -42,16 +49,24 @@ impl<T> Shared<T> {
         self.passed_over.store(count, Ordering::Relaxed);
     }
 
+    /// How long the queue is, with what is about to be in it.
+    pub(super) fn queue_len(&self, sender: &mpsc::Sender<Envelope<T>>) -> usize {
+        sender.max_capacity() - sender.capacity() + self.passed_over()
+    }
+
     fn words(&self, envelope: &Envelope<T>) -> u32 {
         narrow((self.words)(&envelope.message))
     }
 
-    /// Fires `message-send` and `message-queued`. The queue is as long as `queue_len` says with the message in it.
+    /// Makes a message ready to go, and tells tracers of it: `message-send` and `message-queued`. The queue is as long as
+    /// `queue_len` says with the message in it.
     #[inline]
-    pub(super) fn tell_sent(&self, envelope: &Envelope<T>, queue_len: impl FnOnce() -> usize) {
+    pub(super) fn seal(&self, message: T, queue_len: impl FnOnce() -> usize) -> Envelope<T> {
+        let envelope = Envelope { message, carried: Carried::on_send() };
         if message::send::is_enabled() || message::queued::is_enabled() {
-            self.fire_sent(envelope, queue_len());
+            self.fire_sent(&envelope, queue_len());
         }
+        envelope
     }
 
     #[cold]

@@ -1,4 +1,9 @@
-//! One text for both: tokio's channel, and ours.
+//! One text for both: tokio's channels, and ours. It uses every name that tokio's have.
+
+#[path = "../common/tokio_names.rs"]
+mod tokio_names;
+
+use tokio_names::{public_names, source_of_tokio, uses};
 
 macro_rules! a_channel_of {
     ($name:ident, $($mpsc:ident)::+) => {
@@ -9,7 +14,8 @@ macro_rules! a_channel_of {
             use std::time::Duration;
 
             use $($mpsc)::+::error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
-            use $($mpsc)::+::{Receiver, Sender, WeakSender, channel};
+            use $($mpsc)::+::{OwnedPermit, Permit, PermitIterator, Receiver, Sender, WeakSender, channel};
+            use $($mpsc)::+::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};
 
             use crate::runtime;
 
@@ -17,6 +23,14 @@ macro_rules! a_channel_of {
                 let (sender, receiver) = channel(3);
                 (1..=3).for_each(|number| sender.try_send(number).unwrap());
                 (sender, receiver)
+            }
+
+            #[test]
+            fn ends_go_anywhere() {
+                fn goes_anywhere<E: Send + Sync + Unpin + std::fmt::Debug>() {}
+                type Message = std::cell::Cell<std::marker::PhantomPinned>;
+                goes_anywhere::<(Sender<Message>, Receiver<Message>, WeakSender<Message>, OwnedPermit<Message>)>();
+                goes_anywhere::<(UnboundedSender<Message>, UnboundedReceiver<Message>, WeakUnboundedSender<Message>)>();
             }
 
             #[test]
@@ -80,8 +94,9 @@ macro_rules! a_channel_of {
                 runtime().block_on(async {
                     let (sender, mut receiver) = three();
                     let weak: WeakSender<u32> = sender.downgrade();
-                    assert_eq!((sender.strong_count(), receiver.sender_strong_count()), (1, 1));
-                    assert_eq!(receiver.sender_weak_count(), 1);
+                    assert_eq!((sender.strong_count(), receiver.sender_strong_count(), weak.strong_count()), (1, 1, 1));
+                    let also_weak = weak.clone();
+                    assert_eq!((sender.weak_count(), receiver.sender_weak_count(), also_weak.weak_count()), (2, 2, 2));
                     let again = weak.upgrade().unwrap();
                     assert!(again.same_channel(&sender) && again.clone().same_channel(&sender));
                     drop((sender, again));
@@ -137,6 +152,73 @@ macro_rules! a_channel_of {
             }
 
             #[test]
+            fn several_places_at_once() {
+                runtime().block_on(async {
+                    let (sender, mut receiver) = channel(3);
+                    assert!(sender.reserve_many(4).await.is_err());
+                    let mut permits: PermitIterator<'_, u32> = sender.reserve_many(3).await.unwrap();
+                    assert_eq!((permits.len(), sender.capacity()), (3, 0));
+                    assert!(matches!(sender.try_reserve_many(1), Err(TrySendError::Full(()))));
+                    let first: Permit<'_, u32> = permits.next().unwrap();
+                    first.send(1);
+                    permits.next().unwrap().send(2);
+                    drop(permits);
+                    assert_eq!(sender.capacity(), 1);
+                    sender.try_reserve_many(1).unwrap().for_each(|permit| permit.send(3));
+                    let mut rest = Vec::new();
+                    assert_eq!(poll_fn(|context| receiver.poll_recv_many(context, &mut rest, 0)).await, 0);
+                    assert_eq!(poll_fn(|context| receiver.poll_recv_many(context, &mut rest, 2)).await, 2);
+                    assert_eq!(receiver.recv_many(&mut rest, 2).await, 1);
+                    assert_eq!(rest, [1, 2, 3]);
+                    receiver.close();
+                    assert!(matches!(sender.try_reserve_many(1), Err(TrySendError::Closed(()))));
+                    assert!(sender.reserve_many(0).await.is_err());
+                });
+            }
+
+            #[test]
+            fn a_place_with_its_sender() {
+                runtime().block_on(async {
+                    let (sender, mut receiver) = channel(1);
+                    let (other, _others) = channel(1);
+                    let permit: OwnedPermit<u32> = sender.clone().reserve_owned().await.unwrap();
+                    let of_other = other.clone().try_reserve_owned().unwrap();
+                    assert!(permit.same_channel(&permit) && !permit.same_channel(&of_other));
+                    assert!(permit.same_channel_as_sender(&sender) && !permit.same_channel_as_sender(&other));
+                    assert_eq!((sender.strong_count(), sender.weak_count()), (2, 0));
+                    let Err(TrySendError::Full(again)) = sender.clone().try_reserve_owned() else { panic!("no place") };
+                    assert!(again.same_channel(&sender));
+                    let again = permit.release();
+                    assert_eq!((again.capacity(), sender.strong_count()), (1, 3));
+                    let permit = again.try_reserve_owned().unwrap();
+                    receiver.close();
+                    assert!(permit.send(1).is_closed());
+                    assert_eq!((receiver.recv().await, receiver.recv().await), (Some(1), None));
+                    let Err(TrySendError::Closed(closed)) = sender.try_reserve_owned() else { panic!("it is closed") };
+                    assert!(closed.reserve_owned().await.is_err());
+                });
+            }
+
+            #[test]
+            fn one_without_a_bound() {
+                let (sender, mut receiver): (UnboundedSender<u32>, UnboundedReceiver<u32>) = unbounded_channel();
+                let weak: WeakUnboundedSender<u32> = sender.downgrade();
+                assert_eq!((sender.strong_count(), sender.weak_count()), (1, 1));
+                assert_eq!((weak.strong_count(), weak.clone().weak_count()), (1, 2));
+                (0..10_000).for_each(|number| sender.send(number).unwrap());
+                assert!(weak.upgrade().unwrap().same_channel(&sender.clone()));
+                let mut rest = Vec::new();
+                assert_eq!(receiver.blocking_recv_many(&mut rest, 9_999), 9_999);
+                assert_eq!((receiver.blocking_recv(), receiver.try_recv()), (Some(9_999), Err(TryRecvError::Empty)));
+                receiver.close();
+                runtime().block_on(sender.closed());
+                assert_eq!((sender.send(1), sender.is_closed()), (Err(SendError(1)), true));
+                assert_eq!(receiver.blocking_recv_many(&mut rest, 1), 0);
+                drop(sender);
+                assert!(weak.upgrade().is_none());
+            }
+
+            #[test]
             #[should_panic(expected = "buffer")]
             fn room_for_nothing_is_refused() {
                 channel::<u32>(0);
@@ -147,3 +229,15 @@ macro_rules! a_channel_of {
 
 a_channel_of!(tokios, tokio::sync::mpsc);
 a_channel_of!(ours, dyntrace::mailbox);
+
+#[test]
+fn every_public_name_is_used() {
+    let used = include_str!("drop_in.rs");
+    let of_mpsc = source_of_tokio().join("src/sync/mpsc");
+    let names: Vec<String> =
+        ["bounded.rs", "unbounded.rs"].iter().flat_map(|file| public_names(&of_mpsc.join(file))).collect();
+    assert!(names.len() > 60, "only {} names found", names.len());
+    for name in names {
+        assert!(uses(used, &name), "{name} of tokio::sync::mpsc");
+    }
+}

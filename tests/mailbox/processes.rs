@@ -30,7 +30,7 @@ fn a_process_knows_itself() {
 fn without_a_bound_there_is_always_a_place() {
     let (sender, mut mailbox) = mailbox::unbounded_channel();
     for number in 0..100_000 {
-        sender.try_send(number).unwrap();
+        sender.send(number).unwrap();
     }
     assert_eq!(mailbox.len(), 100_000);
     assert!((0..100_000).all(|number| mailbox.try_recv() == Ok(number)));

@@ -1,0 +1,33 @@
+//! What tokio makes public, read in its source: so that nothing of it is forgotten where we have the same shape.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where cargo has the source of the tokio that this test is built with.
+pub fn source_of_tokio() -> PathBuf {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version=1", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let tokio = metadata["packages"].as_array().unwrap().iter().find(|package| package["name"] == "tokio").unwrap();
+    Path::new(tokio["manifest_path"].as_str().unwrap()).parent().unwrap().to_owned()
+}
+
+/// The names that a file of it makes public: `pub fn name(`, `pub async fn name<`, `pub struct Name`.
+pub fn public_names(file: &Path) -> Vec<String> {
+    let public_name = |line: &str| {
+        let rest = line.trim_start().strip_prefix("pub ")?;
+        let rest = rest.strip_prefix("async ").unwrap_or(rest);
+        let rest = rest.strip_prefix("fn ").or_else(|| rest.strip_prefix("struct "))?;
+        rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().map(str::to_owned)
+    };
+    std::fs::read_to_string(file).unwrap().lines().filter_map(public_name).collect()
+}
+
+/// Whether a text has the name as a word.
+pub fn uses(text: &str, name: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
+}

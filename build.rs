@@ -14,6 +14,10 @@ fn main() {
         "cargo::rustc-check-cfg=cfg(sdt_leaf, values(\"linux_x86_64\", \"linux_x86\", \"linux_aarch64\", \"macos\", \"dof\", \"plain\", \"none\"))"
     );
     println!("cargo::rustc-cfg=sdt_leaf=\"{}\"", leaf());
+    println!("cargo::rustc-check-cfg=cfg(dof)");
+    if has_dof() {
+        println!("cargo::rustc-cfg=dof");
+    }
     println!("cargo::rustc-check-cfg=cfg(recorded)");
     if is_recorded() {
         println!("cargo::rustc-cfg=recorded");
@@ -27,6 +31,15 @@ fn is_recorded() -> bool {
         && set("CARGO_FEATURE_PROBES")
         && !set("CARGO_CFG_MIRI")
         && !set("CARGO_CFG_LOOM")
+}
+
+/// Whether the program describes its probes to DTrace in DOF: instead of notes, or beside them.
+fn has_dof() -> bool {
+    match leaf() {
+        "dof" => true,
+        "linux_x86_64" => env::var_os("CARGO_FEATURE_DOF").is_some(),
+        _ => false,
+    }
 }
 
 /// The file of `src/sdt` that fires probes on the target. Cargo describes the target, not the host, so that cross builds

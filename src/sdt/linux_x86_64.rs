@@ -63,6 +63,7 @@ macro_rules! __sdt_operand {
 }
 
 /// Runs the block if the probe's word is not zero: one compare, one jump that is not taken.
+#[cfg(not(dof))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_if_enabled {
@@ -84,6 +85,7 @@ macro_rules! __sdt_if_enabled {
 }
 
 /// The same for the tracers' half of the word alone.
+#[cfg(not(dof))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_if_traced {

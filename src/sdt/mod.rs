@@ -11,9 +11,9 @@
 //!
 //! | leaf | platform | probes by |
 //! |---|---|---|
-//! | `linux_x86_64`, `linux_x86`, `linux_aarch64` | Linux | stapsdt notes |
+//! | `linux_x86_64`, `linux_x86`, `linux_aarch64` | Linux | stapsdt notes; with the feature `dof`, on x86_64, DOF as well |
 //! | `macos` | macOS | the linker |
-//! | `dof` | FreeBSD, illumos, Solaris, NetBSD on x86_64 | DOF, handed over by [`register`] |
+//! | `dof` | FreeBSD, illumos, Solaris, NetBSD on x86_64 | DOF, handed over at start, see [`register`] |
 //! | `plain` | others; also loom and miri | nothing; the word can be set by tests |
 //! | `none` | feature `probes` off | nothing; arguments are only type-checked |
 //!
@@ -26,17 +26,13 @@ mod text;
 #[cfg(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_x86", sdt_leaf = "linux_aarch64"))]
 mod stapsdt;
 
-#[cfg(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"))]
+#[cfg(all(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"), not(dof)))]
 mod in_registers;
 
 // Tested where tests run, too.
-#[cfg(any(
-    sdt_leaf = "macos",
-    sdt_leaf = "dof",
-    all(test, any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"))
-))]
+#[cfg(any(sdt_leaf = "macos", dof, all(test, any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"))))]
 mod c_call;
-#[cfg(any(sdt_leaf = "dof", all(test, sdt_leaf = "linux_x86_64")))]
+#[cfg(any(dof, all(test, sdt_leaf = "linux_x86_64")))]
 #[doc(hidden)]
 pub mod dof;
 

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::io;
 
-/// Makes the probes of this program known to DTrace; to be called early in `main`.
+/// Makes the probes of this program known to DTrace, and says how that went.
 ///
-/// Only FreeBSD, illumos, Solaris and NetBSD need it; elsewhere it does nothing. It speaks for the program or shared
-/// object that this copy of the crate is linked into. Once it succeeded, further calls change nothing; one that did not can
-/// be repeated.
+/// Only FreeBSD, illumos, Solaris and NetBSD need it, and Linux with the feature `dof`; elsewhere it does nothing. Each program
+/// and shared object does it by itself before `main`, or when it is loaded, and takes it back when it ends or is unloaded: this
+/// tells the result, and tries again where it failed. It speaks for the program or shared object that this copy of the crate is
+/// linked into. Once it succeeded, further calls change nothing.
 ///
 /// ```
 /// let status = dyntrace::sdt::register();
@@ -16,19 +17,19 @@ use std::io;
 /// }
 /// ```
 pub fn register() -> Registration {
-    #[cfg(sdt_leaf = "dof")]
+    #[cfg(dof)]
     return super::dof::register();
-    #[cfg(not(sdt_leaf = "dof"))]
+    #[cfg(not(dof))]
     Registration::NotNeeded
 }
 
-/// Takes back what [`register`] did, as a shared object must before it is unloaded.
+/// Takes back what [`register`] did, and what was done at start.
 ///
 /// Answers `NotNeeded` when DTrace no longer knows the probes.
 pub fn deregister() -> Registration {
-    #[cfg(sdt_leaf = "dof")]
+    #[cfg(dof)]
     return super::dof::deregister();
-    #[cfg(not(sdt_leaf = "dof"))]
+    #[cfg(not(dof))]
     Registration::NotNeeded
 }
 
@@ -58,9 +59,9 @@ impl fmt::Display for Registration {
         match self {
             Registration::Registered => f.write_str("the probes are registered with DTrace"),
             Registration::NotNeeded => f.write_str("probes need no registration here"),
-            Registration::NoDevice => {
-                f.write_str("there is no DTrace to register probes with; load its kernel module and start again")
-            }
+            Registration::NoDevice => f.write_str(
+                "there is no DTrace to register probes with; load its kernel module (on Linux, start dtprobed)",
+            ),
             Registration::Refused(errno) => {
                 let error = io::Error::from_raw_os_error(*errno);
                 write!(f, "DTrace did not take the probes: {error}; see who may open /dev/dtrace/helper")

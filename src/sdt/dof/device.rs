@@ -4,8 +4,12 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
+use std::path::Path;
 
 use crate::sdt::Registration;
+
+/// Where each system has it.
+pub(super) const PATH: &str = "/dev/dtrace/helper";
 
 /// What `DTRACEHIOC_ADDDOF` takes: `dof_helper_t` of each system's `sys/dtrace.h`. (The `dof` crate has the two last
 /// fields on FreeBSD only.)
@@ -21,12 +25,22 @@ struct Helper {
 }
 
 /// By what DTrace knows a registration.
+#[derive(Debug)]
 pub(super) struct Ticket(c_int);
 
 #[cfg(any(target_os = "illumos", target_os = "solaris"))]
 mod request {
     pub(super) const ADD: i32 = i32::from_be_bytes(*b"dth\x03");
     pub(super) const REMOVE: i32 = i32::from_be_bytes(*b"dth\x02");
+}
+
+/// Those of `dtrace/ioctl.h` that every DTrace 2 takes.
+#[cfg(target_os = "linux")]
+mod request {
+    /// `_IOW(0xd8, 3, dof_helper_t)`
+    pub(super) const ADD: u64 = 0x4000_0000 | (size_of::<super::Helper>() as u64) << 16 | 0xd8 << 8 | 3;
+    /// `_IOW(0xd8, 2, int)`
+    pub(super) const REMOVE: u64 = 0x4000_0000 | (size_of::<super::c_int>() as u64) << 16 | 0xd8 << 8 | 2;
 }
 
 #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
@@ -37,45 +51,47 @@ mod request {
     pub(super) const REMOVE: u64 = 0x8000_0000 | (size_of::<super::c_int>() as u64) << 16 | (b'z' as u64) << 8 | 2;
 }
 
-/// Hands the DOF of the module that `address` lies in to DTrace.
-pub(super) fn add(dof: &[u8], address: usize) -> Result<Ticket, Registration> {
-    let device = open()?;
-    let mut helper = Helper {
-        module: module_of(address),
-        address: dof.as_ptr() as u64,
-        dof: dof.as_ptr() as u64,
-        #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
-        process: std::process::id() as libc::pid_t,
-        #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
-        generation: 0,
-    };
-    // SAFETY: the request takes a `dof_helper_t`, which `Helper` is; the kernel copies the DOF, which says its own length.
-    let answer = unsafe { libc::ioctl(device.as_raw_fd(), request::ADD, &raw mut helper) };
-    if answer < 0 {
-        return Err(refused(io::Error::last_os_error()));
+/// The device, opened.
+#[derive(Debug)]
+pub(super) struct Device(File);
+
+impl Device {
+    pub(super) fn open(path: &Path) -> Result<Device, Registration> {
+        OpenOptions::new().read(true).write(true).open(path).map(Device).map_err(refused)
     }
-    #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
-    let answer = helper.generation;
-    Ok(Ticket(answer))
-}
 
-/// Takes a registration back.
-pub(super) fn remove(ticket: Ticket) -> Registration {
-    let device = match open() {
-        Ok(device) => device,
-        Err(status) => return status,
-    };
-    #[cfg(any(target_os = "illumos", target_os = "solaris"))]
-    let argument = ticket.0;
-    #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
-    let argument = &raw const ticket.0;
-    // SAFETY: the request takes the number itself on illumos and Solaris, a pointer to it elsewhere.
-    let answer = unsafe { libc::ioctl(device.as_raw_fd(), request::REMOVE, argument) };
-    if answer < 0 { refused(io::Error::last_os_error()) } else { Registration::NotNeeded }
-}
+    /// Hands over the DOF of the module that `address` lies in. It must stay where it is: DTrace tells registrations apart by
+    /// its address.
+    pub(super) fn add(&self, dof: &'static [u8], address: usize) -> Result<Ticket, Registration> {
+        let mut helper = Helper {
+            module: module_of(address),
+            address: dof.as_ptr() as u64,
+            dof: dof.as_ptr() as u64,
+            #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+            process: std::process::id() as libc::pid_t,
+            #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+            generation: 0,
+        };
+        // SAFETY: the request takes a `dof_helper_t`, which `Helper` is; the DOF, which says its own length, is copied.
+        let answer = unsafe { libc::ioctl(self.0.as_raw_fd(), request::ADD as _, &raw mut helper) };
+        if answer < 0 {
+            return Err(refused(io::Error::last_os_error()));
+        }
+        #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+        let answer = helper.generation;
+        Ok(Ticket(answer))
+    }
 
-fn open() -> Result<File, Registration> {
-    OpenOptions::new().read(true).write(true).open("/dev/dtrace/helper").map_err(refused)
+    /// Takes a registration back.
+    pub(super) fn remove(&self, ticket: Ticket) -> Registration {
+        #[cfg(not(any(target_os = "freebsd", target_os = "netbsd")))]
+        let argument = ticket.0;
+        #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+        let argument = &raw const ticket.0;
+        // SAFETY: the request takes a pointer to the number on FreeBSD and NetBSD, the number itself elsewhere.
+        let answer = unsafe { libc::ioctl(self.0.as_raw_fd(), request::REMOVE as _, argument) };
+        if answer < 0 { refused(io::Error::last_os_error()) } else { Registration::NotNeeded }
+    }
 }
 
 fn refused(error: io::Error) -> Registration {

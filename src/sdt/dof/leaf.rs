@@ -1,4 +1,4 @@
-//! The three macros of a leaf.
+//! The macros of a leaf where DOF is all there is.
 
 /// The sites say all.
 #[doc(hidden)]
@@ -23,7 +23,7 @@ macro_rules! __sdt_if_enabled {
 #[macro_export]
 macro_rules! __sdt_site {
     ($($what:tt)*) => {
-        $crate::__sdt_dof_site!($($what)*)
+        $crate::__sdt_dof_site!(["990: nop",] $($what)*)
     };
 }
 

@@ -1,86 +1,148 @@
-//! FreeBSD, illumos, Solaris and NetBSD: the program describes its own probes to DTrace, in DTrace's object format (DOF).
+//! FreeBSD, illumos, Solaris and NetBSD, and Linux with the feature `dof`: the program describes its own probes to DTrace, in
+//! DTrace's object format (DOF).
 //!
 //! Each site has a record beside it, in a section of the object file, that holds the site's address and what it is. The
-//! linker joins the records of a program or shared object into one table (`section`); [`register`] makes DOF of
-//! it (`object`) and hands that to the kernel through the helper device (`device`).
+//! linker joins the records of a program or shared object into one table (`section`); at start [`register`] makes DOF of
+//! it (`object`) and hands that over through the helper device (`device`): to the kernel, on Linux to `dtprobed`.
 //!
-//! A site is a nop with the arguments in place (`c_call`); an is-enabled site is `xor eax, eax`, on which the kernel's
-//! fasttrap provider, while the probe is enabled, puts 1 into the register instead. Both are recognised by their address
-//! alone. x86_64 only, as is the provider of these systems' kernels. NetBSD's kernel, as its source stands, takes DOF
-//! but has no fasttrap provider, so that nothing can be traced there yet.
+//! A site is a nop with the arguments in place (`c_call`). An is-enabled site differs by system:
 //!
-//! Never run: this leaf is built for each of these systems and its object files are inspected. Its records and its DOF
-//! are tested on Linux.
+//! * illumos, FreeBSD: `xor eax, eax`, on which the kernel's fasttrap provider, while the probe is enabled, puts 1 into the
+//!   register instead (`fasttrap_pid_probe` in each `fasttrap_isa.c`).
+//! * DTrace 2 on Linux: a nop with the address of a 32-bit variable in rdi, into which DTrace writes 1
+//!   (`trampoline_is_enabled` in `dt_prov_uprobe.c`). DOF of version 3 says that it is of this kind; older versions' is-enabled
+//!   sites are passed over (`emit_provider` in `dof_parser.c`). The other systems know versions 1 and 2 only
+//!   (`dtrace_dof_slurp`).
+//!
+//! All are recognised by their address alone. x86_64 only, as is the provider of these systems' kernels. NetBSD's kernel, as
+//! its source stands, takes DOF but has no fasttrap provider, so that nothing can be traced there yet.
+//!
+//! `ci/dof` runs it under DTrace 2 in a guest. On the other systems it has never run: it is built for each of them and its
+//! object files are inspected.
 
-#[cfg(sdt_leaf = "dof")]
+#[cfg(all(dof, sdt_leaf = "linux_x86_64"))]
+mod beside;
 mod device;
 #[cfg(sdt_leaf = "dof")]
 mod leaf;
 mod object;
-#[cfg(sdt_leaf = "dof")]
 mod register;
 pub mod section;
 #[cfg(test)]
 mod tests;
 
-#[cfg(sdt_leaf = "dof")]
 pub use register::{deregister, register};
 
 /// Fills `$enabled` from an is-enabled site.
+#[cfg(target_os = "linux")]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_dof_is_enabled {
-    ($provider:literal, $probe:literal, $enabled:ident) => {{
-        static SITE: $crate::sdt::dof::section::Probe = $crate::sdt::dof::section::Probe {
-            provider: $provider,
-            name: $probe,
-            function: module_path!(),
-            arguments: None,
-        };
+    ($provider:literal, $probe:literal, $enabled:ident) => {
+        $enabled = $crate::__sdt_dof_is_enabled_in_memory!($provider, $probe)
+    };
+}
+
+/// Fills `$enabled` from an is-enabled site.
+#[cfg(not(target_os = "linux"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_dof_is_enabled {
+    ($provider:literal, $probe:literal, $enabled:ident) => {
+        $enabled = $crate::__sdt_dof_is_enabled_in_register!($provider, $probe)
+    };
+}
+
+/// An is-enabled site as DTrace 2 takes it.
+#[cfg(target_os = "linux")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_dof_is_enabled_in_memory {
+    ($provider:literal, $probe:literal) => {{
+        let mut enabled = 0u32;
+        $crate::__sdt_dof_static!($provider, $probe, None);
+        // SAFETY: a nop, and a record of it in the section that `section` reads, of the shape that it expects. DTrace, if asked,
+        // writes 1 to the variable.
+        unsafe {
+            ::core::arch::asm!(
+                "990: nop",
+                $crate::__sdt_dof_record!("8"),
+                site = sym SITE,
+                in("rdi") &raw mut enabled,
+            )
+        }
+        enabled
+    }};
+}
+
+/// An is-enabled site as the kernels of illumos and FreeBSD take it.
+#[cfg(any(test, not(target_os = "linux")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_dof_is_enabled_in_register {
+    ($provider:literal, $probe:literal) => {{
+        let enabled: u32;
+        $crate::__sdt_dof_static!($provider, $probe, None);
         // SAFETY: one instruction that zeroes the register, and a record of it in the section that `section` reads, of the
         // shape that it expects. DTrace, if asked, sets the register to 1.
         unsafe {
             ::core::arch::asm!(
                 "990: xor eax, eax",
-                $crate::__sdt_dof_record!(),
+                $crate::__sdt_dof_record!("8"),
                 site = sym SITE,
-                out("eax") $enabled,
+                out("eax") enabled,
                 options(nomem)
             )
         }
+        enabled
     }};
 }
 
-/// A nop with the arguments in place.
+/// A site with the arguments in place, of the given assembly, which has the local label 990 at its nop.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_dof_site {
-    ($provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {{
-        static SITE: $crate::sdt::dof::section::Probe = $crate::sdt::dof::section::Probe {
-            provider: $provider,
-            name: $probe,
-            function: module_path!(),
-            arguments: Some(&[$($($c),*)?]),
-        };
+    ([$($lines:expr,)*] $provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {{
+        $crate::__sdt_dof_static!($provider, $probe, Some(&[$($($c),*)?]));
         // SAFETY: a nop, and a record of it in the section that `section` reads, of the shape that it expects. A tracer
         // restores all registers and only reads memory.
         unsafe {
             $crate::__sdt_c_call!(
-                ["990: nop", $crate::__sdt_dof_record!(),] [site = sym SITE,] $($(($kind $name $c))*)?
+                [$($lines,)* $crate::__sdt_dof_record!("1024"),] [site = sym SITE,] $($(($kind $name $c))*)?
             )
         }
     }};
 }
 
-/// Assembly of the record of the site at local label 990: a `section::Site`. `R` keeps it through garbage collection.
+/// `SITE`: what the site belongs to.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_dof_static {
+    ($provider:literal, $probe:literal, $arguments:expr) => {
+        static SITE: $crate::sdt::dof::section::Probe = $crate::sdt::dof::section::Probe {
+            provider: $provider,
+            name: $probe,
+            function: module_path!(),
+            arguments: $arguments,
+        };
+    };
+}
+
+/// Assembly of the record of the site at local label 990: a `section::Site`, and so many bytes of room for its part of the DOF.
+/// `R` keeps them through garbage collection.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_dof_record {
-    () => {
+    ($room:literal) => {
         concat!(
             ".pushsection dyntrace_sites, \"awR\", @progbits\n",
             ".balign 8\n",
             ".8byte 990b, {site}\n",
+            ".popsection\n",
+            ".pushsection dyntrace_dof, \"awR\", @progbits\n",
+            ".zero ",
+            $room,
+            "\n",
             ".popsection",
         )
     };

@@ -9,14 +9,19 @@ const PROVIDER: usize = 63 - 10;
 const NAME: usize = 63;
 const FUNCTION: usize = 127;
 
+/// By which each system knows what an is-enabled site is.
+const VERSION: u8 = if cfg!(target_os = "linux") { 3 } else { 2 };
+
 /// The DOF of the sites.
 ///
 /// A probe of DOF is one place in memory with the distances of its sites from it: here the probe's lowest site. All the
-/// sites of a name are one probe, however many functions they are in; the function named is that of the lowest one.
+/// sites of a name are one probe, however many functions they are in; the function named is that of the lowest one. What
+/// is asked for and never fires is left out.
 pub(super) fn build(sites: &[Site]) -> Vec<u8> {
     let mut sites: Vec<Site> = sites.to_vec();
     sites.sort_by_key(|site| site.address);
     let mut section = dof::Section::default();
+    section.ident.version = VERSION;
     for Site { address, probe } in sites {
         let provider = section
             .providers
@@ -41,6 +46,10 @@ pub(super) fn build(sites: &[Site]) -> Vec<u8> {
             }
         }
     }
+    for provider in section.providers.values_mut() {
+        provider.probes.retain(|_, probe| !probe.offsets.is_empty());
+    }
+    section.providers.retain(|_, provider| !provider.probes.is_empty());
     section.as_bytes()
 }
 

@@ -1,46 +1,106 @@
-//! Registration, once.
+//! Registration, once: at start, and again in the child of a fork where the system forgets it.
 
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{device, object, section};
+use super::device::{self, Device, Ticket};
+use super::{object, section};
 use crate::sdt::Registration;
 
-/// What DTrace was given. The DOF stays where it is: DTrace tells registrations apart by its address.
-struct Held {
-    dof: Vec<u8>,
-    ticket: device::Ticket,
-}
+/// Run by the C library before `main`, or when the shared object is loaded.
+#[cfg(dof)]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = {
+    extern "C" fn at_start() {
+        register();
+    }
+    at_start
+};
 
-static HELD: Mutex<Option<Held>> = Mutex::new(None);
+/// Run when the program ends, or the shared object is unloaded.
+#[cfg(dof)]
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_END: extern "C" fn() = {
+    extern "C" fn at_end() {
+        deregister();
+    }
+    at_end
+};
+
+/// What DTrace was given: DOF in the section's room, which is written under this lock only, and while there is no ticket.
+static HELD: Mutex<Option<Ticket>> = Mutex::new(None);
+
+fn held() -> MutexGuard<'static, Option<Ticket>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Makes the probes of this program known to DTrace. Further calls change nothing; one that failed can be repeated.
 ///
 /// Speaks for the program or shared object that this copy of the crate is linked into.
 pub fn register() -> Registration {
-    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    register_with(Path::new(device::PATH))
+}
+
+/// Takes the probes back.
+pub fn deregister() -> Registration {
+    match held().take() {
+        None => Registration::NotNeeded,
+        Some(ticket) => {
+            Device::open(Path::new(device::PATH)).map_or_else(|status| status, |device| device.remove(ticket))
+        }
+    }
+}
+
+pub(super) fn register_with(path: &Path) -> Registration {
+    let mut held = held();
     if held.is_some() {
         return Registration::Registered;
     }
-    let Some(first) = section::sites().first() else {
+    let sites = section::sites();
+    let Some(first) = sites.first() else {
         return Registration::NotNeeded;
     };
-    let dof = object::build(section::sites());
-    match device::add(&dof, first.address) {
+    let device = match Device::open(path) {
+        Ok(device) => device,
+        Err(status) => return status,
+    };
+    let dof = object::build(sites);
+    // SAFETY: there is no ticket, so that nobody has DOF of this room, and nobody else can get here.
+    let room = unsafe { section::room() };
+    let Some(room) = room.get_mut(..dof.len()) else {
+        return Registration::Refused(libc::E2BIG);
+    };
+    room.copy_from_slice(&dof);
+    match device.add(room, first.address) {
         Ok(ticket) => {
-            *held = Some(Held { dof, ticket });
+            *held = Some(ticket);
+            #[cfg(target_os = "linux")]
+            in_children();
             Registration::Registered
         }
         Err(status) => status,
     }
 }
 
-/// Takes the probes back, as a shared object must before it is unloaded.
-pub fn deregister() -> Registration {
-    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(Held { dof, ticket }) = held.take() else {
-        return Registration::NotNeeded;
-    };
-    let status = device::remove(ticket);
-    drop(dof);
-    status
+/// Has the children of forks register anew: `dtprobed` knows the probes by the process. (The kernels of the other systems
+/// copy what they know: `dtrace_helpers_duplicate`.)
+#[cfg(target_os = "linux")]
+fn in_children() {
+    use std::sync::Once;
+
+    extern "C" fn again() {
+        if held().take().is_some() {
+            register_with(Path::new(device::PATH));
+        }
+    }
+
+    static NOTED: Once = Once::new();
+    NOTED.call_once(|| {
+        // First, so that the child has it free when `again` runs.
+        crate::forks::hold_across_forks!(Option<Ticket>, held());
+        // Without memory for that, children have no probes for DTrace.
+        let _ = crate::thread_progress::os::after_fork_in_child(again);
+    });
 }

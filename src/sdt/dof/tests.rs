@@ -1,8 +1,12 @@
 //! The records and the DOF, on the machine of the tests.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
+use super::register::register_with;
+use super::section::{Probe, Site};
 use super::{object, section};
+use crate::sdt::Registration;
 
 /// A probe of this test. Its function is a site, and so is its is-enabled test.
 #[inline(never)]
@@ -11,19 +15,19 @@ fn fire(i1: i64) -> bool {
     crate::__sdt_dof_is_enabled!("dof_test", "two__words__name", enabled);
     let (text, small) = (c"x".as_ptr(), -1i32);
     crate::__sdt_dof_site!(
-        "dof_test", "two__words__name",
+        ["990: nop",] "dof_test", "two__words__name",
         (i32 small "int") (str text "char *") (i64 i1 "int64_t") (i64 i1 "int64_t") (i64 i1 "int64_t") (i64 i1 "int64_t")
         (i64 i1 "int64_t") (i64 i1 "int64_t") (i64 i1 "int64_t") (i64 i1 "int64_t") (str text "char *")
     );
     enabled != 0
 }
 
-/// A second is-enabled site of the same probe, in another function, and a second provider without arguments.
+/// A second is-enabled site of the same probe, as other systems have it, in another function, and a second provider without
+/// arguments.
 #[inline(never)]
 fn elsewhere() -> bool {
-    let enabled: u32;
-    crate::__sdt_dof_is_enabled!("dof_test", "two__words__name", enabled);
-    crate::__sdt_dof_site!("dof_other", "plain");
+    let enabled = crate::__sdt_dof_is_enabled_in_register!("dof_test", "two__words__name");
+    crate::__sdt_dof_site!(["990: nop",] "dof_other", "plain");
     enabled != 0
 }
 
@@ -50,14 +54,16 @@ fn every_site_has_a_record() {
     for site in of("two__words__name", true) {
         assert_eq!(instruction(site.address)[0], 0x90, "a nop");
     }
-    for site in of("two__words__name", false) {
-        assert_eq!(instruction(site.address), [0x31, 0xc0], "xor eax, eax");
-    }
+    let is_enabled: BTreeSet<[u8; 2]> =
+        of("two__words__name", false).iter().map(|site| instruction(site.address)).collect();
+    assert!(is_enabled.contains(&[0x31, 0xc0]), "xor eax, eax: {is_enabled:x?}");
+    assert!(is_enabled.iter().any(|bytes| bytes[0] == 0x90), "a nop: {is_enabled:x?}");
 }
 
 #[test]
 fn the_dof_says_what_the_sites_say() {
-    let section = dof::Section::from_bytes(&object::build(section::sites())).expect("DOF");
+    let bytes = object::build(section::sites());
+    let section = dof::Section::from_bytes(&bytes).expect("DOF");
     let probe = &section.providers["dof_test"].probes["two-words-name"];
     let int = |n: usize| vec!["int64_t".to_owned(); n];
     let expected = [vec!["int".to_owned(), "char *".to_owned()], int(8), vec!["char *".to_owned()]].concat();
@@ -74,6 +80,10 @@ fn the_dof_says_what_the_sites_say() {
     assert_eq!(at(&probe.offsets), recorded(true));
     assert_eq!(at(&probe.enabled_offsets), recorded(false));
 
+    // Each argument is the native one of the same number: the map has as many entries as the probe has arguments.
+    let map: Vec<u8> = (0..11).collect();
+    assert!(bytes.windows(map.len()).any(|window| window == map));
+
     assert_eq!(section.providers["dof_other"].probes["plain"].arguments, Vec::<String>::new());
 }
 
@@ -81,4 +91,39 @@ fn the_dof_says_what_the_sites_say() {
 fn no_sites_make_empty_dof() {
     let section = dof::Section::from_bytes(&object::build(&[])).expect("DOF");
     assert!(section.providers.is_empty());
+}
+
+#[test]
+fn the_dof_has_room_in_the_program() {
+    // SAFETY: only its length is looked at.
+    let room = unsafe { section::room() }.len();
+    assert!(object::build(section::sites()).len() <= room, "{room} bytes");
+    let types: &'static [&'static str] = vec!["unsigned long long int"; 12].leak();
+    let sites: Vec<Site> = (0..20).map(|number| longest(number, types)).collect();
+    let length = object::build(&sites).len();
+    assert!(length <= 512 + sites.len() * 1024, "{length} bytes");
+}
+
+/// A site of a provider of its own, with names that are too long.
+fn longest(number: usize, types: &'static [&'static str]) -> Site {
+    let long: &'static str = format!("{number}{}", "x".repeat(200)).leak();
+    let probe = Box::leak(Box::new(Probe { provider: long, name: long, function: long, arguments: Some(types) }));
+    Site { address: (1 << 40) + number, probe }
+}
+
+#[test]
+fn what_never_fires_is_left_out() {
+    let mut site = longest(0, &[]);
+    site.probe = Box::leak(Box::new(Probe { provider: "dof_test", name: "never", function: "f", arguments: None }));
+    assert!(dof::Section::from_bytes(&object::build(&[site])).expect("DOF").providers.is_empty());
+}
+
+#[test]
+fn a_device_that_is_not_there_or_refuses_changes_nothing() {
+    for _ in 0..2 {
+        assert_eq!(register_with(Path::new("/nonexistent/helper")), Registration::NoDevice);
+        // What is no device of DTrace; one that may not be written.
+        assert_eq!(register_with(Path::new("/dev/null")), Registration::Refused(libc::ENOTTY));
+        assert_eq!(register_with(Path::new("/")), Registration::Refused(libc::EISDIR));
+    }
 }

@@ -35,7 +35,7 @@ fn a_thousand_sessions_opened_and_dropped() {
             }
         }
         drop(open);
-        assert_eq!(calls(&all), sessions.into());
+        assert_eq!(calls(&all), u64::from(sessions));
         drop(all);
         // All at once, and nothing in them.
         let idle: Vec<_> = (0..1_000).map(|_| Session::start(Limits::default(), |_| ()).unwrap()).collect();

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Deref;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::{Arc, OnceLock};
 
@@ -14,10 +15,12 @@ use super::inline::{self, Attempt, Reads};
 use super::sync::Member;
 use super::{Command, Driver, OfProcess, Request};
 use crate::aio_pool::Port;
+use crate::tag::{self, Tag};
 
 /// An open file with its driver, its port and the flags it was opened with.
 ///
-/// Whoever drops the last reference submits a CLOSE that nobody awaits.
+/// Whoever drops the last reference submits a CLOSE that nobody awaits. That may be an I/O thread; it is done on behalf of
+/// whoever dropped the [`Owner`], or has opened the file if it never had one.
 #[derive(Debug)]
 pub(crate) struct Descriptor {
     driver: Driver,
@@ -28,25 +31,45 @@ pub(crate) struct Descriptor {
     pub(super) syncs: OfProcess<Group<Member>>,
     /// Gone only when `drop` has given it on.
     file: Option<File>,
-    /// Who waits for the last reference to go.
-    heir: OnceLock<Heir>,
+    opened_for: Option<Tag>,
+    /// What its owner has left.
+    will: OnceLock<Will>,
 }
 
-/// What somebody wants of a descriptor that nothing uses any more.
+/// What becomes of a descriptor once nothing uses it any more.
+#[derive(Debug)]
+struct Will {
+    /// Of the one who asks for it.
+    user_tag: Option<Tag>,
+    heir: Heir,
+}
+
 #[derive(Debug)]
 enum Heir {
-    /// To know how the CLOSE ended.
+    /// Nobody waits for the CLOSE.
+    Nobody,
+    /// Wants to know how the CLOSE ended.
     Closer(oneshot::Sender<io::Result<()>>),
-    /// The file, unclosed.
+    /// Wants the file, unclosed.
     Taker(oneshot::Sender<File>),
 }
+
+/// The reference to a descriptor that decides on its end.
+#[derive(Debug)]
+pub(crate) struct Owner(Arc<Descriptor>);
 
 impl Descriptor {
     /// Reads are attempted on the caller's thread if `inline` says so.
     pub(crate) fn new(driver: Driver, port: Port, flags: i32, inline: bool, file: File) -> Descriptor {
         let reads = Reads::of(&file, flags, inline);
         let syncs = OfProcess::new(Group::new());
-        Descriptor { driver, port, flags, reads, syncs, file: Some(file), heir: OnceLock::new() }
+        Descriptor { driver, port, flags, reads, syncs, file: Some(file), opened_for: None, will: OnceLock::new() }
+    }
+
+    /// Says on whose behalf the file was opened.
+    pub(crate) fn opened_for(mut self, user_tag: Option<Tag>) -> Descriptor {
+        self.opened_for = user_tag;
+        self
     }
 
     pub(crate) fn driver(&self) -> &Driver {
@@ -93,14 +116,20 @@ impl Descriptor {
     pub(crate) fn fd(&self) -> RawFd {
         self.file().as_raw_fd()
     }
+}
+
+impl Owner {
+    pub(crate) fn new(descriptor: Descriptor) -> Owner {
+        Owner(Arc::new(descriptor))
+    }
 
     /// Closes the file and says how that ended, as soon as no abandoned operation uses it any more.
     ///
     /// Dropping the future does not stop the CLOSE.
-    pub(crate) async fn close(descriptor: Arc<Descriptor>) -> io::Result<()> {
+    pub(crate) async fn close(self) -> io::Result<()> {
         let (sender, receiver) = oneshot::channel();
-        descriptor.heir.set(Heir::Closer(sender)).expect("a file is closed or handed over once");
-        drop(descriptor);
+        self.leave(Heir::Closer(sender));
+        drop(self);
         match OfProcess::new(receiver).await {
             Some(answer) => answer.expect("every operation is answered"),
             None => Err(Errno::CANCELED.into()),
@@ -108,10 +137,29 @@ impl Descriptor {
     }
 
     /// Gives the file instead of closing it, as soon as no abandoned operation uses it any more: at once, if none does.
-    pub(crate) fn hand_over(descriptor: Arc<Descriptor>) -> oneshot::Receiver<File> {
+    pub(crate) fn hand_over(self) -> oneshot::Receiver<File> {
         let (sender, receiver) = oneshot::channel();
-        descriptor.heir.set(Heir::Taker(sender)).expect("a file is closed or handed over once");
+        self.leave(Heir::Taker(sender));
         receiver
+    }
+
+    /// The first will counts.
+    fn leave(&self, heir: Heir) {
+        self.0.will.get_or_init(|| Will { user_tag: tag::get_tag_data(), heir });
+    }
+}
+
+impl Deref for Owner {
+    type Target = Arc<Descriptor>;
+
+    fn deref(&self) -> &Arc<Descriptor> {
+        &self.0
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.leave(Heir::Nobody);
     }
 }
 
@@ -119,13 +167,15 @@ impl Drop for Descriptor {
     fn drop(&mut self) {
         let request = self.request_with_flags(Command::Close);
         let file = self.file.take().expect("only this takes the file");
-        let (file, closer) = match self.heir.take() {
-            Some(Heir::Taker(taker)) => match taker.send(file) {
+        let unowned = || Will { user_tag: self.opened_for.take(), heir: Heir::Nobody };
+        let Will { user_tag, heir } = self.will.take().unwrap_or_else(unowned);
+        let (file, closer) = match heir {
+            Heir::Taker(taker) => match taker.send(file) {
                 Ok(()) => return,
                 Err(file) => (file, None),
             },
-            Some(Heir::Closer(closer)) => (file, Some(closer)),
-            None => (file, None),
+            Heir::Closer(closer) => (file, Some(closer)),
+            Heir::Nobody => (file, None),
         };
         let answer = |result, _| {
             if let Some(closer) = closer {
@@ -133,6 +183,6 @@ impl Drop for Descriptor {
                 let _ = closer.send(result);
             }
         };
-        self.driver.detach(self.port, request, (), move |_, ()| close(file), answer);
+        self.driver.detach(self.port, user_tag, request, (), move |_, ()| close(file), answer);
     }
 }

@@ -13,6 +13,7 @@ use super::operation::{Operation, fault_error};
 use super::sync::Lead;
 use crate::aio_pool::{Fault, Pool, Port};
 use crate::forks;
+use crate::tag::Tag;
 
 static GLOBAL: OnceLock<Driver> = OnceLock::new();
 
@@ -189,11 +190,13 @@ impl Driver {
     }
 
     /// As [`run_with`](Driver::run_with), but the operation is submitted at once and always goes its way: for what must not
-    /// be lost. Its answer goes to a function, on the thread that settles it. It does not wait for room in the pool's
-    /// queues. The buffer comes back unless the work panicked.
+    /// be lost. `user_tag` is of whoever asked for it, who may not be the one who calls this. Its answer goes to a function,
+    /// on the thread that settles it. It does not wait for room in the pool's queues. The buffer comes back unless the work
+    /// panicked.
     pub(crate) fn detach<T, B, F>(
         &self,
         port: Port,
+        user_tag: Option<Tag>,
         request: Request,
         buffer: B,
         work: F,
@@ -203,7 +206,7 @@ impl Driver {
         B: Send + 'static,
         T: Send + 'static,
     {
-        let operation = Operation::enter(port, request, buffer, work);
+        let operation = Operation::enter_for(user_tag, port, request, buffer, work);
         let answer = |outcome, operation: &mut Operation<F, B, T>| match outcome {
             Ok((result, buffer)) => answer(result, Some(buffer)),
             Err(error) => answer(Err(error), operation.reclaim()),

@@ -9,6 +9,9 @@
 //!   whose future went while they ran;
 //! - where the future is dropped, if that happens before the work begins (ECANCELED, and no int_ pair).
 //!
+//! It carries the user tag of whoever asked for it. A CLOSE is asked for by whoever closes or drops the file, also where an
+//! I/O thread sends it, as the last that used the file; that of a file opened for nobody, by whoever wanted it opened.
+//!
 //! # Without the pool
 //!
 //! A driver that is [`inline`](Driver::inline) first tries whether the system has the answer in its caches. There the int_
@@ -61,7 +64,7 @@ pub(crate) mod tests;
 mod timed;
 
 pub use command::{Argument, Command, Position};
-pub(crate) use descriptor::Descriptor;
+pub(crate) use descriptor::{Descriptor, Owner};
 pub use driver::Driver;
 pub(crate) use of_process::OfProcess;
 #[cfg(test)]

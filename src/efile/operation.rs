@@ -25,9 +25,8 @@ pub(super) struct Entered {
 impl Entered {
     /// Numbers the operation and fires `efile_drv-entry`. Whoever has the answer must [settle](Entered::settle) it, once.
     #[inline(always)]
-    pub(super) fn enter(port: Port, request: &Request) -> Entered {
+    pub(super) fn enter(user_tag: Option<Tag>, port: Port, request: &Request) -> Entered {
         let id = process::next_operation();
-        let user_tag = tag::get_tag_data();
         #[cfg(test)]
         observe::note(id, observe::Stage::Entry(port, request.command));
         let mut began = Began::UNKNOWN;
@@ -106,10 +105,17 @@ impl<F, B, T> Operation<F, B, T>
 where
     F: FnOnce(&Request, &mut B) -> io::Result<T>,
 {
-    /// Enters it. What is made here must be given to a pool, which settles it, or be answered [at once](Operation::at_once).
+    /// Enters it, on behalf of the current process. What is made here must be given to a pool, which settles it, or be
+    /// answered [at once](Operation::at_once).
     #[inline(always)]
     pub(super) fn enter(port: Port, request: Request, buffer: B, work: F) -> Self {
-        let entered = Entered::enter(port, &request);
+        Operation::enter_for(tag::get_tag_data(), port, request, buffer, work)
+    }
+
+    /// As [`enter`](Operation::enter), on behalf of somebody.
+    #[inline(always)]
+    pub(super) fn enter_for(user_tag: Option<Tag>, port: Port, request: Request, buffer: B, work: F) -> Self {
+        let entered = Entered::enter(user_tag, port, &request);
         Operation { entered, request, job: Some((work, buffer)), answer: PhantomData }
     }
 

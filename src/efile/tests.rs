@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::observe::Stage::{self, InternalEntry, InternalReturn, Return};
 use super::observe::operations;
-use super::{Command, Descriptor, Driver, Request};
+use super::{Command, Descriptor, Driver, Owner, Request};
 use crate::aio_pool::{Pool, Port};
 use crate::fs::{File, OpenOptions};
 
@@ -188,9 +188,9 @@ fn a_file_opened_for_nobody_is_closed() {
 #[test]
 fn closing_waits_for_operations_that_still_use_the_file() {
     let (pool, driver, port) = stepped();
-    let descriptor = Arc::new(Descriptor::new(driver, port, 0, false, tempfile::tempfile().unwrap()));
-    let used = Arc::clone(&descriptor);
-    let mut close = pin!(Descriptor::close(descriptor));
+    let owner = Owner::new(Descriptor::new(driver, port, 0, false, tempfile::tempfile().unwrap()));
+    let used = Arc::clone(&owner);
+    let mut close = pin!(owner.close());
     assert!(poll(close.as_mut()).is_pending());
     assert_eq!(operations(port), []);
     drop(used);

@@ -35,8 +35,7 @@
 //!   file back also for a write that failed and was not told of.
 //! - An operation whose future is dropped while it is queued is never done (see below); in tokio it is.
 //! - Dropping a file closes it on an I/O thread, not on the one that drops it.
-//! - [`read_dir`] lists the whole directory in one operation: an error in the middle is an error of the whole, and the
-//!   entries are in memory at once.
+//! - [`read_dir`] reads 256 entries in one trip, where tokio reads 32.
 //! - The work is done by a bounded pool of its own and not by tokio's blocking threads: a runtime that ends does not wait
 //!   for it, nor take it back, and when the pool's queues are full, operations wait for room.
 //!
@@ -64,6 +63,7 @@
 //! - Seeking: it may or may not have moved the cursor.
 //! - [`File::read_at`], [`File::write_at`] and the vectored ones: the buffer is lost. A write may be made or not.
 //! - [`File::close`], once it was polled: the file is closed.
+//! - [`ReadDir::next_entry`]: nothing is lost.
 //! - Functions that do many steps in one operation, once they run: they do them all.
 //!
 //! # Not promised
@@ -72,8 +72,9 @@
 //! - That anything is on the disk before [`File::sync_all`] or [`File::sync_data`] said so.
 //! - That a read, write or open which the system does not end (a FIFO without a writer, a terminal) ends: it holds an I/O
 //!   thread meanwhile.
-//! - That functions doing many steps in one operation ([`copy`], [`create_dir_all`], [`remove_dir_all`], [`read_dir`],
-//!   [`write()`]) do all of them or none.
+//! - That functions doing many steps in one operation ([`copy`], [`create_dir_all`], [`remove_dir_all`], [`write()`]) do all
+//!   of them or none.
+//! - That a listing which takes several READDIRs shows the directory as it was at one time.
 //! - That what a program leaves undropped or unfinished when it exits is done: close files whose data matter.
 
 mod alt_name;

@@ -9,6 +9,7 @@ use rustix::fs::OFlags;
 use super::File;
 use crate::aio_pool::Port;
 use crate::efile::{Command, Descriptor, Driver, Request, inline};
+use crate::tag;
 
 /// How a file is to be opened; see [`std::fs::OpenOptions`].
 ///
@@ -139,11 +140,12 @@ impl OpenOptions {
             let file = inline::open(request.path()?, flags)?;
             Ok(Descriptor::new(driver.clone(), port, shown, inline, file))
         };
-        let (options, is_known, owner) = (self.std.clone(), self.is_known, driver.clone());
+        let (options, is_known, driver_too, user_tag) =
+            (self.std.clone(), self.is_known, driver.clone(), tag::get_tag_data());
         let open = move |request: &Request, _: &mut ()| {
             let file = options.open(request.path()?)?;
             let flags = if is_known { shown } else { flags_of(&file) };
-            Ok(Descriptor::new(owner, port, flags, inline, file))
+            Ok(Descriptor::new(driver_too, port, flags, inline, file).opened_for(user_tag))
         };
         let attempted = inline && self.is_known && self.read && inline::can_open(flags);
         let (descriptor, _) = driver.run_inline(attempted, port, request, (), attempt, open).await;

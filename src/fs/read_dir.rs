@@ -1,57 +1,162 @@
 //! `READDIR`: read_dir.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::{FileType, Metadata};
+use std::future::{Future, poll_fn};
 use std::io;
+use std::mem;
 use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::vec;
 
 use super::symlink_metadata;
 use crate::efile::{Command, Driver, Request};
 
-/// Lists a directory, in one operation; see [`std::fs::read_dir`].
+/// How many entries one READDIR reads at most: so many that the trip to the pool is a small part of it, and so few that it
+/// neither takes much memory nor keeps an I/O thread for long.
+const MOST: usize = 256;
+
+/// Lists a directory; see [`std::fs::read_dir`].
 ///
-/// `.` and `..` are left out; the order is the system's. An error anywhere in the listing is an error of the whole.
+/// `.` and `..` are left out; the order is the system's. The first 256 entries are read together with opening the directory.
+///
+/// # Errors
+///
+/// Those of opening it. What goes wrong behind that, [`ReadDir::next_entry`] gives in its place.
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
-    let request = Request::new(Command::Readdir).s1(path);
-    let entries = Driver::global().run(request, |request| list(request.path()?)).await?;
-    Ok(ReadDir { entries: entries.into_iter() })
+    ReadDir::open(Driver::global(), path.as_ref()).await
 }
 
-fn list(path: &Path) -> io::Result<Vec<DirEntry>> {
-    let directory: Arc<Path> = path.into();
-    std::fs::read_dir(path)?
-        .map(|entry| {
-            let entry = entry?;
-            Ok(DirEntry {
-                directory: Arc::clone(&directory),
-                inode: entry.ino(),
-                file_name: entry.file_name(),
-                file_type: entry.file_type().ok(),
-            })
-        })
-        .collect()
-}
-
-/// What [`read_dir`] found.
-#[derive(Debug)]
+/// The entries of a directory, read 256 at a time, as they are asked for.
+///
+/// Each time is a READDIR of its own, with the same path, on behalf of the task that asks. The directory stays open until its
+/// end is read or this is dropped.
+///
+/// # Cancellation
+///
+/// Dropping the future of [`next_entry`](ReadDir::next_entry) loses no entry: what it waited for is there for the next one.
+/// Dropping the `ReadDir` closes the directory, where this is dropped, or on the I/O thread if one is reading.
 #[must_use = "the entries are given by `next_entry`"]
 pub struct ReadDir {
+    driver: Driver,
+    directory: Arc<Path>,
+    /// What was read and not yet given: entries, then the error that stands behind them.
     entries: vec::IntoIter<DirEntry>,
+    error: Option<io::Error>,
+    rest: Rest,
+}
+
+/// What was not read yet.
+enum Rest {
+    Unread(std::fs::ReadDir),
+    InFlight(InFlight),
+    Nothing,
+}
+
+type InFlight = Pin<Box<dyn Future<Output = (io::Result<()>, Option<Batch>)> + Send + Sync>>;
+
+/// What one READDIR reads.
+#[derive(Default)]
+struct Batch {
+    entries: Vec<DirEntry>,
+    /// None before the directory was opened, and behind its end.
+    unread: Option<std::fs::ReadDir>,
 }
 
 impl ReadDir {
-    /// The next entry, or `None` behind the last. It is in memory already: this never waits and never fails.
-    pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
-        Ok(self.entries.next())
+    pub(super) async fn open(driver: &Driver, path: &Path) -> io::Result<ReadDir> {
+        let (driver, directory) = (driver.clone(), Arc::from(path));
+        let rest = Rest::InFlight(begin(&driver, &directory, Batch::default()));
+        let mut listing = ReadDir { driver, directory, entries: Vec::new().into_iter(), error: None, rest };
+        poll_fn(|cx| listing.poll_arrival(cx)).await;
+        match (listing.error.take(), &listing.rest) {
+            // Not even opened.
+            (Some(error), Rest::Nothing) => Err(error),
+            (error, _) => Ok(ReadDir { error, ..listing }),
+        }
     }
 
-    /// As [`next_entry`](ReadDir::next_entry): always ready.
-    pub fn poll_next_entry(&mut self, _: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
-        Poll::Ready(Ok(self.entries.next()))
+    /// The next entry, or `None` behind the last.
+    ///
+    /// An error is given behind the entries that were read before it. One may ask on after it, as in std.
+    pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
+        poll_fn(|cx| self.poll_next_entry(cx)).await
+    }
+
+    /// As [`next_entry`](ReadDir::next_entry). The task that polled last is woken.
+    pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
+        loop {
+            if let Some(entry) = self.entries.next() {
+                return Poll::Ready(Ok(Some(entry)));
+            }
+            if let Some(error) = self.error.take() {
+                return Poll::Ready(Err(error));
+            }
+            self.rest = match mem::replace(&mut self.rest, Rest::Nothing) {
+                Rest::Nothing => return Poll::Ready(Ok(None)),
+                Rest::Unread(unread) => {
+                    let batch = Batch { unread: Some(unread), ..Batch::default() };
+                    Rest::InFlight(begin(&self.driver, &self.directory, batch))
+                }
+                in_flight => in_flight,
+            };
+            ready!(self.poll_arrival(cx));
+        }
+    }
+
+    /// Waits for the READDIR in flight.
+    fn poll_arrival(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if let Rest::InFlight(in_flight) = &mut self.rest {
+            let (answer, batch) = ready!(in_flight.as_mut().poll(cx));
+            let Batch { entries, unread } = batch.unwrap_or_default();
+            self.entries = entries.into_iter();
+            self.error = answer.err();
+            self.rest = unread.map_or(Rest::Nothing, Rest::Unread);
+        }
+        Poll::Ready(())
+    }
+}
+
+fn begin(driver: &Driver, directory: &Arc<Path>, batch: Batch) -> InFlight {
+    let (driver, directory) = (driver.clone(), Arc::clone(directory));
+    Box::pin(async move {
+        let request = Request::new(Command::Readdir).s1(&directory);
+        let read = move |request: &Request, batch: &mut Batch| batch.read(request.path()?, &directory);
+        driver.run_with(driver.port(), request, batch, read).await
+    })
+}
+
+impl Batch {
+    /// Opens the directory, if that was not done yet, and reads on in it.
+    fn read(&mut self, path: &Path, directory: &Arc<Path>) -> io::Result<()> {
+        let unread = match &mut self.unread {
+            Some(unread) => unread,
+            None => self.unread.insert(std::fs::read_dir(path)?),
+        };
+        while self.entries.len() < MOST {
+            let Some(entry) = unread.next() else {
+                self.unread = None;
+                break;
+            };
+            let entry = entry?;
+            self.entries.push(DirEntry {
+                directory: Arc::clone(directory),
+                inode: entry.ino(),
+                file_name: entry.file_name(),
+                file_type: entry.file_type().ok(),
+            });
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for ReadDir {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadDir").field("directory", &self.directory).finish_non_exhaustive()
     }
 }
 
@@ -92,5 +197,97 @@ impl DirEntry {
             Some(file_type) => Ok(file_type),
             None => Ok(self.metadata().await?.file_type()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use super::*;
+    use crate::efile::observe::Stage::Return;
+    use crate::efile::observe::operations;
+    use crate::efile::tests::{CANCELLED, DONE, finish, poll, stepped};
+
+    /// A directory of so many files, and their names.
+    fn place(files: usize) -> (tempfile::TempDir, Vec<OsString>) {
+        let place = tempfile::tempdir().unwrap();
+        let names: Vec<_> = (0..files).map(|file| OsString::from(format!("{file:05}"))).collect();
+        names.iter().for_each(|name| drop(std::fs::File::create(place.path().join(name)).unwrap()));
+        (place, names)
+    }
+
+    #[test]
+    fn each_entry_is_given_once_and_each_trip_brings_many() {
+        for (files, trips) in [(0, 1), (MOST - 1, 1), (MOST, 2), (3 * MOST + 1, 4)] {
+            let (place, names) = place(files);
+            let (pool, driver, port) = stepped();
+            let mut listing = finish(&pool, ReadDir::open(&driver, place.path())).unwrap();
+            let mut found = Vec::new();
+            while let Some(entry) = finish(&pool, listing.next_entry()).unwrap() {
+                assert_eq!(entry.path(), place.path().join(entry.file_name()));
+                found.push(entry.file_name());
+            }
+            found.sort();
+            assert_eq!(found, names);
+            assert_eq!(operations(port), vec![(Command::Readdir, DONE.to_vec()); trips]);
+            assert!(finish(&pool, listing.next_entry()).unwrap().is_none(), "it stays at its end");
+        }
+    }
+
+    #[test]
+    fn a_next_entry_is_dropped_at_every_stage_and_loses_nothing() {
+        let (place, names) = place(2 * MOST);
+        let (pool, driver, port) = stepped();
+        let mut listing = finish(&pool, ReadDir::open(&driver, place.path())).unwrap();
+        let mut found = Vec::new();
+        loop {
+            drop(listing.next_entry());
+            // Queued, then answered, if it is not there already.
+            for _ in 0..2 {
+                if let Poll::Ready(entry) = poll(pin!(listing.next_entry())) {
+                    found.extend(entry.unwrap().map(|entry| entry.file_name()));
+                    break;
+                }
+                assert!(pool.run_one());
+            }
+            if listing.entries.len() == 0 && matches!(listing.rest, Rest::Nothing) {
+                break;
+            }
+        }
+        found.sort();
+        assert_eq!(found, names);
+        assert_eq!(operations(port), vec![(Command::Readdir, DONE.to_vec()); 3]);
+    }
+
+    #[test]
+    fn a_listing_that_is_dropped_is_cancelled_in_the_queue() {
+        let (place, _) = place(MOST);
+        let (pool, driver, port) = stepped();
+        let mut listing = finish(&pool, ReadDir::open(&driver, place.path())).unwrap();
+        for _ in 0..MOST {
+            assert!(finish(&pool, listing.next_entry()).unwrap().is_some());
+        }
+        assert!(poll(pin!(listing.next_entry())).is_pending());
+        drop(listing);
+        while pool.run_one() {}
+        let cancelled = vec![Return(CANCELLED)];
+        assert_eq!(operations(port), [(Command::Readdir, DONE.to_vec()), (Command::Readdir, cancelled)]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_on_is_told_in_its_place() {
+        let (place, _) = place(MOST + 1);
+        let (pool, driver, _) = stepped();
+        let mut listing = finish(&pool, ReadDir::open(&driver, place.path())).unwrap();
+        pool.shutdown();
+        for _ in 0..MOST {
+            assert!(finish(&pool, listing.next_entry()).unwrap().is_some());
+        }
+        let error = finish(&pool, listing.next_entry()).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(CANCELLED));
+        assert!(finish(&pool, listing.next_entry()).unwrap().is_none());
+        let refused = finish(&pool, ReadDir::open(&driver, place.path())).unwrap_err();
+        assert_eq!(refused.raw_os_error(), Some(CANCELLED));
     }
 }

@@ -65,7 +65,7 @@ impl File {
 
     fn hand_over(self) -> tokio::sync::oneshot::Receiver<std::fs::File> {
         let File { cursor, descriptor, .. } = self;
-        let receiver = Descriptor::hand_over(descriptor);
+        let receiver = descriptor.hand_over();
         cursor.into_inner().return_unread();
         receiver
     }

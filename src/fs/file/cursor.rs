@@ -13,6 +13,7 @@ use tokio::sync::oneshot;
 
 use super::tape::Tape;
 use crate::efile::{Command, Descriptor, OfProcess, Request};
+use crate::tag;
 
 /// The most bytes that one READ or WRITE moves unless the file says otherwise, and the most that may be read ahead.
 pub(super) const MAX_SIZE: usize = 2 << 20;
@@ -176,6 +177,7 @@ impl Cursor {
         let descriptor = Arc::clone(&self.descriptor);
         self.descriptor.driver().detach(
             self.descriptor.port(),
+            tag::get_tag_data(),
             request,
             tape,
             move |_, tape| tape.write(descriptor.file()),

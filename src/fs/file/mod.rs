@@ -26,7 +26,7 @@ use self::cursor::{Cursor, MAX_SIZE};
 use super::OpenOptions;
 use super::set_permissions::permission_bits;
 use crate::aio_pool::Port;
-use crate::efile::{Command, Descriptor, Request};
+use crate::efile::{Command, Descriptor, Owner, Request};
 
 pub use self::advise::Advice;
 pub use self::option::FileOption;
@@ -60,13 +60,13 @@ pub use self::times::FileTimes;
 /// What differs from `tokio::fs::File` is listed [with the module](crate::fs#what-differs-from-tokiofs).
 pub struct File {
     cursor: Mutex<Cursor>,
-    descriptor: Arc<Descriptor>,
+    descriptor: Owner,
     max_buf_size: usize,
 }
 
 impl File {
     pub(super) fn new(descriptor: Descriptor) -> File {
-        let descriptor = Arc::new(descriptor);
+        let descriptor = Owner::new(descriptor);
         File { cursor: Mutex::new(Cursor::new(Arc::clone(&descriptor))), descriptor, max_buf_size: MAX_SIZE }
     }
 
@@ -174,7 +174,7 @@ impl File {
             let mut cursor = cursor.into_inner();
             poll_fn(|cx| cursor.poll_written(cx)).await
         };
-        let closed = Descriptor::close(descriptor).await;
+        let closed = descriptor.close().await;
         written.and(closed)
     }
 

@@ -1,15 +1,15 @@
 //! What the recorder sees of operations that the caches answer, and of those that they do not.
-#![cfg(target_os = "linux")]
 
 use std::path::PathBuf;
 
 use dyntrace::aio_pool::Pool;
 use dyntrace::efile::{Command, Driver};
 use dyntrace::fs::{File, OpenOptions};
-use dyntrace::recorder::{Options, Session};
-use dyntrace_trace::{Operation, Operations, Trace};
+use dyntrace_trace::Operation;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
+
+use super::{recorded, run};
 
 const PAGE: usize = 4096;
 const HITS: usize = 100;
@@ -43,13 +43,9 @@ fn file() -> Option<(TempDir, PathBuf)> {
 #[test]
 fn a_hit_is_all_on_the_callers_thread_and_a_miss_tells_of_the_pool() {
     let Some((folder, path)) = file() else { return };
-    let fifo = folder.path().join("fifo");
-    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-    let trace = tempfile::tempdir().unwrap();
-    let session = Session::start(Options::new(trace.path())).unwrap();
-    let driver = Driver::new(Pool::builder().threads(1).build()).inline(true);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let (file, fifo) = runtime.block_on(async {
+    let fifo = super::fifo(&folder);
+    let reads = async {
+        let driver = Driver::new(Pool::builder().threads(1).build()).inline(true);
         dyntrace::put_tag("of the reader").unwrap();
         let file = OpenOptions::new().read(true).open_with(&driver, &path).await.unwrap();
         for _ in 0..HITS {
@@ -64,20 +60,18 @@ fn a_hit_is_all_on_the_callers_thread_and_a_miss_tells_of_the_pool() {
         file.close().await.unwrap();
         pipe.close().await.unwrap();
         ports
-    });
-    session.stop().unwrap();
+    };
+    recorded(|| run(reads), |(file, fifo), operations| look(operations, &file, &fifo));
+}
 
-    let trace = Trace::open(trace.path()).unwrap();
-    let mut operations = Operations::default();
-    let ended: Vec<Operation<'_>> = trace.events().filter_map(|event| operations.push(&event)).collect();
-    assert_eq!(operations.unmatched(), 0);
+fn look(operations: &[Operation<'_>], file: &str, fifo: &str) {
     let of = |port: &str, command: Command| {
         let is_meant = |operation: &&Operation<'_>| {
             operation.asked.port == port.as_bytes() && operation.asked.command == command.number()
         };
-        ended.iter().filter(is_meant).collect::<Vec<_>>()
+        operations.iter().filter(is_meant).collect::<Vec<_>>()
     };
-    let hits = of(&file, Command::Preadv);
+    let hits = of(file, Command::Preadv);
     assert_eq!(hits.len(), HITS);
     for hit in hits {
         assert_eq!(hit.asked.user_tag, b"of the reader");
@@ -85,7 +79,7 @@ fn a_hit_is_all_on_the_callers_thread_and_a_miss_tells_of_the_pool() {
         assert!(hit.int_entry <= hit.int_return && hit.int_return <= hit.answer.map(|answer| answer.time));
         assert!(hit.added.is_none() && hit.taken.is_none(), "{:?}", (hit.added, hit.taken));
     }
-    let missed = of(&fifo, Command::Read)[0];
+    let missed = of(fifo, Command::Read)[0];
     assert!(missed.added.is_some() && missed.taken.is_some(), "{:?}", (missed.added, missed.taken));
     assert_ne!(missed.worker, Some(missed.submitter));
 }

@@ -5,6 +5,7 @@
 
 mod door;
 mod name;
+mod sieve;
 mod thread;
 
 use std::cell::{Cell, RefCell};
@@ -22,6 +23,7 @@ use crate::tag;
 
 pub(crate) use door::{DOOR, Door, HOST};
 pub use name::{ThreadName, thread_name};
+pub(crate) use sieve::Sieve;
 pub use thread::{OperationId, next_operation, thread_number};
 
 /// The name of a process, unique in the program: no number is used twice.
@@ -121,11 +123,16 @@ fn sequence_of_thread() -> *const RefCell<Sequence> {
     SEQUENCE_OF_THREAD.try_with(ptr::from_ref).unwrap_or(ptr::null())
 }
 
-pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new(&OWN);
+pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new(&OWN, runs);
 
 /// For guests.
 pub(crate) static SLOT_DOOR: scope::Door<Option<Process>> =
-    scope::Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
+    scope::Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()), runs);
+
+/// This process is in force on the current thread; or the thread itself.
+fn runs(process: &Option<Process>) {
+    sieve::runs(THREAD.get(), process.as_ref().map(|process| process.pid));
+}
 
 /// A word of the current process: 0 until it is set.
 pub(crate) fn word(place: usize) -> u32 {
@@ -156,6 +163,7 @@ fn of_thread() -> Pid {
     THREAD.get().unwrap_or_else(|| {
         let pid = Pid::next();
         THREAD.set(Some(pid));
+        scope::look(&PROCESS, runs);
         pid
     })
 }

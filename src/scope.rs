@@ -26,6 +26,8 @@ pub(crate) struct Scope<T> {
 /// Where a thread has the value that is in force: the program's copy of this crate, if there are several.
 pub(crate) struct Slot<T: 'static> {
     own: &'static LocalKey<RefCell<Scope<T>>>,
+    /// Is told of each value that comes in force, on its thread.
+    seen: fn(&T),
     host: OfHost<Door<T>>,
 }
 
@@ -35,6 +37,7 @@ pub(crate) struct Door<T: 'static> {
     place: fn() -> *const RefCell<Scope<T>>,
     /// The running task of the program's tokio: a guest's own runs none.
     task: fn() -> Option<task::Id>,
+    seen: fn(&T),
 }
 
 // A guest may have been compiled with another version of tokio.
@@ -42,14 +45,14 @@ const _: () = assert!(size_of::<Option<task::Id>>() == size_of::<u64>());
 
 impl<T> Door<T> {
     /// `place` is that of the host's own slot.
-    pub(crate) const fn new(place: fn() -> *const RefCell<Scope<T>>) -> Door<T> {
-        Door { place, task: task::try_id }
+    pub(crate) const fn new(place: fn() -> *const RefCell<Scope<T>>, seen: fn(&T)) -> Door<T> {
+        Door { place, task: task::try_id, seen }
     }
 }
 
 impl<T> Slot<T> {
-    pub(crate) const fn new(own: &'static LocalKey<RefCell<Scope<T>>>) -> Slot<T> {
-        Slot { own, host: OfHost::new() }
+    pub(crate) const fn new(own: &'static LocalKey<RefCell<Scope<T>>>, seen: fn(&T)) -> Slot<T> {
+        Slot { own, seen, host: OfHost::new() }
     }
 
     /// This copy is a guest from now on.
@@ -72,6 +75,10 @@ impl<T> Slot<T> {
     #[inline]
     fn task(&self) -> Option<task::Id> {
         self.host.get().map_or_else(task::try_id, |host| (host.task)())
+    }
+
+    fn see(&self, value: &T) {
+        (self.host.get().map_or(self.seen, |host| host.seen))(value);
     }
 }
 
@@ -101,6 +108,11 @@ pub(crate) fn read<T, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) ->
         let found = part(&scope.value)?;
         scope.is_of_the_running_task(slot).then(|| found.clone())
     })?
+}
+
+/// Looks at what is in the slot, whether or not it is the running task's.
+pub(crate) fn look<T>(slot: &'static Slot<T>, look: impl FnOnce(&T)) {
+    slot.with(|scope| scope.try_borrow().map(|scope| look(&scope.value)));
 }
 
 /// Changes the current value. `change` must not drop anything: a drop may run code that reads the slot.
@@ -170,6 +182,7 @@ fn exchange<T>(slot: &'static Slot<T>, scope: &mut Scope<T>) -> bool {
     slot.with(|current| match current.try_borrow_mut() {
         Ok(mut current) => {
             mem::swap(&mut *current, scope);
+            slot.see(&current.value);
             true
         }
         Err(_) => false,

@@ -48,10 +48,10 @@ thread_local! {
     static OWN: RefCell<Scope<TagData>> = const { RefCell::new(Scope::of_thread(TagData::NONE)) };
 }
 
-pub(crate) static TAGS: Slot<TagData> = Slot::new(&OWN);
+pub(crate) static TAGS: Slot<TagData> = Slot::new(&OWN, |_| ());
 
 /// For guests.
-pub(crate) static DOOR: Door<TagData> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
+pub(crate) static DOOR: Door<TagData> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()), |_| ());
 
 /// Whether a tag was ever made to travel in this program; until then nobody need ask whether one does.
 pub(crate) static ANY_SPREADS: Shared<AtomicBool> = Shared::new(AtomicBool::new(false));

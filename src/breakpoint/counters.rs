@@ -35,13 +35,13 @@ pub(super) struct Counts {
     pub(super) time: u64,
 }
 
-pub(super) struct Cells {
+struct Cells {
     calls: AtomicU64,
     time: AtomicU64,
 }
 
 /// One thread's: two megabytes of addresses, and of memory what was counted in.
-pub(super) type Table = [Cells; MOST];
+type Table = [Cells; MOST];
 
 struct Tables {
     all: Vec<&'static Table>,
@@ -138,16 +138,15 @@ impl Place {
     /// One call more.
     #[inline]
     pub(super) fn count(self) {
-        self.count_in(own());
+        if !self.count_again() {
+            self.add_first(1, 0);
+        }
     }
 
-    /// One call more, where the current thread's [own] table was looked up already.
+    /// The same on a thread that has counted before; whether this is one.
     #[inline(always)]
-    pub(super) fn count_in(self, own: Option<&Table>) {
-        match own {
-            Some(table) => add(&self.of(table).calls, 1),
-            None => self.add_first(1, 0),
-        }
+    pub(super) fn count_again(self) -> bool {
+        OWN.get().map(|table| add(&self.of(table).calls, 1)).is_some()
     }
 
     /// The time of one of the calls that were counted.
@@ -171,12 +170,6 @@ impl Place {
         cells.calls.fetch_add(calls, Ordering::Relaxed);
         cells.time.fetch_add(time, Ordering::Relaxed);
     }
-}
-
-/// The current thread's, if it has counted before.
-#[inline(always)]
-pub(super) fn own() -> Option<&'static Table> {
-    OWN.get()
 }
 
 /// A signal handler that adds in between is lost; on x86 there is no between, as the compiler makes one instruction of it.

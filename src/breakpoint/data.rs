@@ -8,7 +8,7 @@ use super::pattern::{self, Actions, Pattern};
 use super::process_flags::Whose;
 use super::shared::Shared;
 use super::site::Function;
-use crate::process::Pid;
+use crate::process::{Pid, Sieve};
 
 /// What is done at a hit, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,19 +91,23 @@ pub(super) struct Entry {
 
 /// One generation of one breakpoint.
 pub(super) struct BpData {
-    /// If all that is to be done is this, there is no need to look at the entries.
-    pub(super) quick: Option<Quick>,
+    /// What can be known without looking at the entries.
+    pub(super) quick: Quick,
     pub(super) function: &'static Function,
     pub(super) entries: Vec<Entry>,
     /// The places of those of their counters that count every call.
     pub(super) counts: Vec<Place>,
 }
 
-/// What one pattern wants that is about every call, and of a call no more than that it was, or how long it took.
+/// What is done about a call.
 #[derive(Clone, Copy)]
-pub(super) struct Quick {
-    pub(super) place: Place,
-    pub(super) is_timed: bool,
+pub(super) enum Quick {
+    /// Each is counted, and that is all.
+    Counted(Place),
+    /// The time that it takes is added up, too.
+    Timed(Place),
+    /// Those of these processes are looked at; nothing is done about others.
+    Of(Sieve),
 }
 
 impl BpData {
@@ -114,10 +118,12 @@ impl BpData {
     pub(super) fn new(function: &'static Function, entries: Vec<Entry>) -> Option<Arc<BpData>> {
         let counting = entries.iter().filter(|entry| entry.takes_all).filter_map(|entry| entry.counter.as_ref());
         let counts = counting.map(|counter| counter.place()).collect();
-        let quick = match &entries[..] {
+        let alone = match &entries[..] {
             [entry] => entry.quick(),
             _ => None,
         };
+        let sieve = || entries.iter().map(Entry::sieve).fold(Sieve::NONE, Sieve::bitor);
+        let quick = alone.unwrap_or_else(|| Quick::Of(sieve()));
         (!entries.is_empty()).then(|| Arc::new(BpData { quick, function, entries, counts }))
     }
 }
@@ -132,10 +138,16 @@ impl Entry {
         entry
     }
 
+    /// `None` if it has to look at calls.
     fn quick(&self) -> Option<Quick> {
         let place = self.counter.as_ref().filter(|_| self.takes_all)?.place();
-        let is_timed = self.flags.contains(Flags::TIME);
-        self.flags.are_among(Flags::COUNT | Flags::TIME).then_some(Quick { place, is_timed })
+        let quick = if self.flags.contains(Flags::TIME) { Quick::Timed } else { Quick::Counted };
+        self.flags.are_among(Flags::COUNT | Flags::TIME).then(|| quick(place))
+    }
+
+    /// Whose calls it may be about.
+    fn sieve(&self) -> Sieve {
+        if self.is_everybodys { Sieve::ALL } else { self.whose.sieve() }
     }
 
     /// For the calls of whom the session is about from now on.

@@ -10,7 +10,7 @@ use super::site::Site;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::cell::UnsafeCell;
 use crate::sync::global;
-use crate::thread_progress::pin;
+use crate::thread_progress::Pin;
 
 // The index of the generation that hits go by, of every breakpoint.
 global! {
@@ -32,9 +32,8 @@ unsafe impl Send for GenericBp {}
 unsafe impl Sync for GenericBp {}
 
 /// Runs `read` on what the site's breakpoint does now. `None` if it has none, or a disabled one.
-#[inline]
-pub(super) fn with_active<R>(site: &Site, read: impl FnOnce(&Arc<BpData>) -> R) -> Option<R> {
-    let _pinned = pin()?;
+#[inline(always)]
+pub(super) fn with_active<R>(_pinned: &Pin, site: &Site, read: impl FnOnce(&Arc<BpData>) -> R) -> Option<R> {
     // Only now: the word that the function saw may belong to a breakpoint that is freed.
     // Acquire: who sees the word sees the breakpoint. Partner: `Bp::publish`.
     let bp = site.word().load(Ordering::Acquire);

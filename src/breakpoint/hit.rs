@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::caller::Origin;
-use super::counters::{self, Place};
+use super::counters::Place;
 use super::data::{BpData, Entry, Flags, Quick};
 use super::door;
 use super::event::Kind;
@@ -24,6 +24,7 @@ use super::value::Value;
 use crate::clock;
 use crate::process::{self, Pid};
 use crate::tag::Tag;
+use crate::thread_progress::{pin, pin_again};
 
 thread_local! {
     /// Whether this thread tells a tracer of a call, or is a tracer's: then functions run untraced. So what `Debug` calls is not
@@ -60,17 +61,50 @@ pub fn hit<R>(
     site: &'static Site,
     mark: Mark,
 ) -> R {
-    match begin(site) {
-        None => body(None),
-        Some(Begun::Timed(place)) => timed(body, place),
-        Some(Begun::Traced(data)) => looked_at(body, value, Hit::new(data, Origin::Stack(mark))),
+    match glance(site) {
+        Some(Glance::Nothing) => body(None),
+        Some(Glance::Timed(place)) => timed(body, place),
+        None => begun(body, value, site, mark),
     }
+}
+
+/// What is to be done about a call of which no more has to be known.
+enum Glance {
+    Nothing,
+    Timed(Place),
+}
+
+/// Counts the call, and finds out what else is to be done about it, where that can be known without calling anything: so no
+/// registers are saved, which would be half of what this costs.
+#[inline(always)]
+fn glance(site: &'static Site) -> Option<Glance> {
+    let pin = pin_again()?;
+    let glance = with_active(&pin, site, |data| match data.quick {
+        Quick::Counted(place) => place.count_again().then_some(Glance::Nothing),
+        Quick::Timed(place) => place.count_again().then_some(Glance::Timed(place)),
+        Quick::Of(sieve) => (!sieve.may_have_current()).then_some(Glance::Nothing),
+    });
+    glance.unwrap_or(Some(Glance::Nothing))
 }
 
 /// What is to be done about a call beyond counting it.
 pub(super) enum Begun {
     Timed(Place),
     Traced(Arc<BpData>),
+}
+
+#[inline(never)]
+fn begun<R>(
+    body: impl FnOnce(Option<&mut Hit>) -> R,
+    value: impl Fn(&R) -> Value<'_>,
+    site: &'static Site,
+    mark: Mark,
+) -> R {
+    match begin(site) {
+        None => body(None),
+        Some(Begun::Timed(place)) => timed(body, place),
+        Some(Begun::Traced(data)) => looked_at(body, value, Hit::new(data, Origin::Stack(mark))),
+    }
 }
 
 #[inline(never)]
@@ -112,33 +146,33 @@ fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> 
 /// Only what is quick: no code of others runs while the thread is pinned. What it answers fits in two registers.
 #[inline(never)]
 pub(super) fn begin(site: &'static Site) -> Option<Begun> {
-    // Looked up behind the pin it would cost more: for the compiler that is a call, around which registers are saved.
-    let table = counters::own();
-    // A guest has no counts.
-    if table.is_none()
-        && let Some(host) = door::HOST.get()
-    {
+    if let Some(host) = door::HOST.get() {
         return (host.begin)(site);
     }
-    with_active(site, |data| match data.quick {
-        Some(Quick { place, is_timed }) => {
-            place.count_in(table);
-            is_timed.then_some(Begun::Timed(place))
+    with_active(&pin()?, site, |data| match data.quick {
+        Quick::Timed(place) => {
+            place.count();
+            Some(Begun::Timed(place))
         }
-        None => look(data).map(Begun::Traced),
+        _ => look(data).map(Begun::Traced),
     })?
 }
 
 /// Counts the call, and answers with what the breakpoint does if the call has to be looked at.
 #[inline(never)]
 fn look(data: &Arc<BpData>) -> Option<Arc<BpData>> {
+    if let Quick::Of(sieve) = data.quick
+        && !sieve.may_have_current()
+    {
+        return None;
+    }
     data.counts.iter().for_each(|place| place.count());
     (!is_busy() && data.entries.iter().any(Entry::may_take)).then(|| Arc::clone(data))
 }
 
 /// What the breakpoint does, if the call has to be looked at.
 pub(super) fn wanted(site: &'static Site) -> Option<Arc<BpData>> {
-    with_active(site, look)?
+    with_active(&pin()?, site, look)?
 }
 
 fn is_busy() -> bool {

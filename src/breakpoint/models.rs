@@ -20,6 +20,7 @@ use super::site::{Function, Site};
 use super::site_ref::{Library, SiteRef};
 use crate::sync::atomic::Ordering;
 use crate::sync::thread;
+use crate::thread_progress;
 
 const FUNCTION: &Function = &Function::new("model::function/0", "", 0, &[]);
 
@@ -35,7 +36,11 @@ fn new_site() -> &'static Site {
 
 /// How many entries the function finds.
 fn hit(site: &'static Site) -> usize {
-    if site.is_set() { with_active(site, |data| data.entries.len()).unwrap_or(0) } else { 0 }
+    if site.is_set() {
+        thread_progress::pin().and_then(|pin| with_active(&pin, site, |data| data.entries.len())).unwrap_or(0)
+    } else {
+        0
+    }
 }
 
 fn entry() -> Entry {

@@ -5,13 +5,14 @@
 //! ends. Sessions that have such patterns take turns with the words: a word bears the number of the session that wrote it, and
 //! says nothing to another one.
 
+use std::ops::BitOr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Error;
 use super::pattern::{Actions, Flags};
 use crate::forks::hold_across_forks;
-use crate::process::{self, Pid, WORDS};
+use crate::process::{self, Pid, Sieve, WORDS};
 
 /// One session's.
 pub(super) struct ProcessFlags {
@@ -97,6 +98,16 @@ impl Whose {
     /// Whether no process can be one that it is not about.
     pub(super) fn is_everybodys(&self) -> bool {
         self.named.is_none() && self.flags.is_none()
+    }
+
+    /// Who may be one that it is about.
+    pub(super) fn sieve(&self) -> Sieve {
+        match &self.named {
+            Some(named) if self.flags.is_none() => {
+                named.iter().copied().map(Sieve::from).fold(Sieve::NONE, Sieve::bitor)
+            }
+            _ => Sieve::ALL,
+        }
     }
 
     /// Whether it is about the current process, which is only asked for where that has to be known.

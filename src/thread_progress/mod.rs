@@ -171,17 +171,27 @@ pub(crate) struct Pin {
 /// began first is dropped last.
 #[inline]
 pub(crate) fn pin() -> Option<Pin> {
-    let record = match OWN.with(Cell::get) {
-        Some(record) => record,
-        None => claim()?,
-    };
-    let after = record.enter(); // 1
-    if EXPEDITED.load(Ordering::Relaxed) {
-        compiler_fence(Ordering::SeqCst); // 2: its partner is the barrier of step 4
-    } else {
-        fence(Ordering::SeqCst); // 2: its partner is the fence of step 4
+    pin_again().or_else(|| claim().map(Pin::begin))
+}
+
+/// The same for a thread that was pinned before. `None` for others: then [`pin`] may do. Calls nothing, so that the compiler saves
+/// no registers for it.
+#[inline(always)]
+pub(crate) fn pin_again() -> Option<Pin> {
+    OWN.with(Cell::get).map(Pin::begin)
+}
+
+impl Pin {
+    #[inline(always)]
+    fn begin(record: &'static Record) -> Pin {
+        let after = record.enter(); // 1
+        if EXPEDITED.load(Ordering::Relaxed) {
+            compiler_fence(Ordering::SeqCst); // 2: its partner is the barrier of step 4
+        } else {
+            fence(Ordering::SeqCst); // 2: its partner is the fence of step 4
+        }
+        Pin { record, after, not_send: PhantomData }
     }
-    Some(Pin { record, after, not_send: PhantomData })
 }
 
 impl Drop for Pin {

@@ -38,6 +38,7 @@ pub const ALL: &[Script] = &[
     script!("efile_drv"),
     script!("efile_errors"),
     script!("efile_latency"),
+    script!("message_latency"),
     script!("messages"),
     script!("user-probe"),
 ];

@@ -7,8 +7,16 @@ use std::path::PathBuf;
 
 use dyntrace::efile::{Command, Position};
 
-const NAMES: [&str; 7] =
-    ["aio_pool", "efile_by_tag", "efile_drv", "efile_errors", "efile_latency", "messages", "user-probe"];
+const NAMES: [&str; 8] = [
+    "aio_pool",
+    "efile_by_tag",
+    "efile_drv",
+    "efile_errors",
+    "efile_latency",
+    "message_latency",
+    "messages",
+    "user-probe",
+];
 const LANGUAGES: [(&str, &str); 3] = [("d-scripts", "d"), ("stap-scripts", "stp"), ("bt-scripts", "bt")];
 
 fn path(folder: &str, file: &str) -> PathBuf {

@@ -8,9 +8,11 @@ mod efile_by_tag;
 mod efile_drv;
 mod efile_errors;
 mod efile_latency;
+mod message_latency;
 mod messages;
 mod operation;
 mod template;
+mod times;
 mod user_probe;
 
 use dyntrace_trace::Event;
@@ -92,6 +94,10 @@ pub const ALL: &[Rendering] = &[
     Rendering {
         script: "efile_latency",
         way: Way::Answer { probes: efile_latency::PROBES, begin: efile_latency::begin },
+    },
+    Rendering {
+        script: "message_latency",
+        way: Way::Answer { probes: message_latency::PROBES, begin: message_latency::begin },
     },
     Rendering { script: "messages", way: Way::Lines(messages::LINES) },
     Rendering { script: "user-probe", way: Way::Lines(user_probe::LINES) },

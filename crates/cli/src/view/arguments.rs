@@ -45,7 +45,7 @@ pub struct Arguments {
     /// Print a table with one column for each field
     #[arg(long)]
     csv: bool,
-    /// Print what this script prints: efile_latency, efile_by_tag, aio_pool
+    /// Print what this script prints: efile_latency, efile_by_tag, aio_pool, message_latency
     #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "csv"], value_parser = names::script)]
     script: Option<&'static Rendering>,
     /// Go on as long as the program is recorded

@@ -1,6 +1,6 @@
 //! What the scripts that answer questions print of a `file_storm`, read back and held against what the program did.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dyntrace::efile;
 use nix::errno::Errno;
@@ -91,6 +91,34 @@ pub fn by_tag(trace: &str, done: &Done, sizes: &[(&str, u64)]) {
             assert_eq!(bytes, size * (operations - errors), "{command} for {tag}");
         }
     }
+}
+
+/// What `pipeline` is run on in tests of [`message_latency`]: as many requests.
+pub const REQUESTS: [&str; 40] = ["/etc/passwd"; 40];
+
+/// `message_latency`: each stage of a `pipeline`, as its report counts, received each request once, and each was timed.
+pub fn message_latency(trace: &str, report: &str) {
+    let mut lines = trace.lines();
+    let titles = "process receiver messages timed mean_us max_us queue_max \
+                  <1us <4us <16us <64us <256us <1ms <4ms <16ms <64ms <256ms <1s more";
+    assert_eq!(words(lines.next().unwrap_or_default()).join(" "), titles);
+    let requests = report.lines().count() as u64;
+    assert_eq!(requests, REQUESTS.len() as u64, "{report}");
+    let mut receivers = BTreeSet::new();
+    for line in lines {
+        let [_process, receiver, ref numbers @ ..] = words(line)[..] else { panic!("{line:?}") };
+        assert!(receiver.starts_with("<0.") && receiver.ends_with(".0>"), "{line:?}");
+        receivers.insert(receiver);
+        let numbers: Vec<u64> = numbers.iter().map(|number| number.parse().expect("a number")).collect();
+        let [messages, timed, mean_us, max_us, queue_max, histogram @ ..] = numbers.as_slice() else {
+            panic!("{line:?}")
+        };
+        assert_eq!((*messages, *timed), (requests, requests), "{line:?}");
+        assert_eq!((histogram.len(), histogram.iter().sum()), (12, requests), "{line:?}");
+        // Its mailboxes have 16 places.
+        assert!(mean_us <= max_us && (1..=16).contains(queue_max), "{line:?}");
+    }
+    assert_eq!(receivers.len(), 3, "the stages:\n{trace}");
 }
 
 fn words(line: &str) -> Vec<&str> {

@@ -1,6 +1,6 @@
 //! The scripts under bpftrace.
 
-use crate::answers::{self, FAILED_RENAME, SIZES};
+use crate::answers::{self, FAILED_RENAME, REQUESTS, SIZES};
 use crate::drivers;
 use crate::events::{self, Order};
 use crate::hostile;
@@ -39,6 +39,13 @@ fn who_asks_for_what() {
     let Some(_turn) = turn("bpftrace", true) else { return };
     let (trace, said) = traced("bpftrace", "efile_by_tag", "file_storm", STORMS[0]);
     answers::by_tag(&trace, &done(&said), SIZES[0]);
+}
+
+#[test]
+fn how_long_messages_wait() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    let (trace, report) = traced("bpftrace", "message_latency", "pipeline", &REQUESTS);
+    answers::message_latency(&trace, &report);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The scripts and the definition of the probes under DTrace 2.
 
-use crate::answers::{self, FAILED_RENAME, SIZES};
+use crate::answers::{self, FAILED_RENAME, REQUESTS, SIZES};
 use crate::drivers;
 use crate::events::{self, Order};
 use crate::hostile;
@@ -57,6 +57,13 @@ fn how_long_the_queues_are() {
     let Some(_turn) = turn("dtrace", true) else { return };
     let (trace, said) = traced("dtrace", "aio_pool", "file_storm", STORMS[1]);
     pool::check(&trace, &done(&said));
+}
+
+#[test]
+fn how_long_messages_wait() {
+    let Some(_turn) = turn("dtrace", true) else { return };
+    let (trace, report) = traced("dtrace", "message_latency", "pipeline", &REQUESTS);
+    answers::message_latency(&trace, &report);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The scripts without a tracer, by the recorder: the lines that bpftrace prints.
 
-use crate::answers::{self, FAILED_RENAME, SIZES};
+use crate::answers::{self, FAILED_RENAME, REQUESTS, SIZES};
 use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::turn;
@@ -52,6 +52,12 @@ fn how_long_the_queues_are() {
         let (trace, said) = traced("recorder", "aio_pool", "file_storm", storm);
         pool::check_recorded(&trace, &done(&said));
     }
+}
+
+#[test]
+fn how_long_messages_wait() {
+    let (trace, report) = traced("recorder", "message_latency", "pipeline", &REQUESTS);
+    answers::message_latency(&trace, &report);
 }
 
 #[test]

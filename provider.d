@@ -162,6 +162,21 @@ provider dyntrace {
     probe efile_drv__return(int thread_id, int tag, char *user_tag, int command,
                             int success, int errno);
 
+    /**
+     * A process with a sequential trace token asks the file driver for an
+     * operation. Fires just before the operation's efile_drv-entry, while a
+     * tracer looks at that probe, too.
+     *
+     * @param thread_id number of the thread that submits the operation
+     * @param tag that thread's number for the operation
+     * @param proc pid of the process, as "<0.N.0>"
+     * @param token_label label of the process's sequential trace token
+     * @param token_previous previous count of that token
+     * @param token_current current count of that token
+     */
+    probe seq_trace__operation(int thread_id, int tag, char *proc,
+                               int token_label, int token_previous, int token_current);
+
     /* The application's own events */
 
     /**

@@ -39,6 +39,11 @@
 //! In probes a token is three integers: the label, or `i32::MIN` for one that is no 32-bit integer, and the two counts; all
 //! three are 0 where there is none.
 //!
+//! # File operations
+//!
+//! Those that a process with a token asks for are work for its trace: just before `efile_drv-entry` the probe `seq_trace-operation`
+//! names the operation, the process and the token. `dyntrace view --token LABEL` lists all of one trace.
+//!
 //! # Other ways to send
 //!
 //! Whoever carries messages in a way of his own (over a socket, in a queue) asks [`on_send`] for what is to go with one,
@@ -50,7 +55,8 @@ mod token;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::host::Shared;
-use crate::process;
+use crate::probes;
+use crate::process::{self, OperationId};
 use crate::scope::Refusal;
 use crate::sdt::Text;
 
@@ -206,6 +212,18 @@ pub fn print<'a>(info: impl Into<Text<'a>>) {
     if let Some(token) = token {
         let (label, previous, current) = Token::shown(Some(&token));
         crate::p!(label, previous, current, "seq_trace", info.into());
+    }
+}
+
+/// Fires `seq_trace-operation`, if the current process has a token: it asks the file driver for this operation.
+#[cold]
+#[inline(never)]
+pub(crate) fn tell_operation(id: OperationId) {
+    if probes::seq_trace::operation::is_enabled()
+        && let Some(token) = get_token()
+    {
+        let (label, previous, current) = Token::shown(Some(&token));
+        probes::seq_trace::operation(|| (id.thread, id.tag, process::current(), label, previous, current));
     }
 }
 

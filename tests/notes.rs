@@ -7,7 +7,7 @@
 
 mod stapsdt;
 
-use dyntrace::probes::{aio_pool, code, dist, efile_drv, function, message, user_trace};
+use dyntrace::probes::{aio_pool, code, dist, efile_drv, function, message, seq_trace, user_trace};
 use dyntrace_build::model::Kind;
 
 /// Contains every probe of provider.d, and fires none: nobody traces this test.
@@ -26,6 +26,7 @@ fn contain_all() -> bool {
     efile_drv::int_entry(not_called);
     efile_drv::int_return(not_called);
     efile_drv::r#return(not_called::<(_, _, &str, _, _, _)>);
+    seq_trace::operation(not_called::<(_, _, &str, _, _, _)>);
     user_trace::s1(not_called::<&str>);
     user_trace::i4s4(not_called::<(&str, &str, _, _, _, _, &str, &str, &str, &str)>);
     function::entry(not_called::<(&str, &str, &str, &str, &str)>);
@@ -41,7 +42,7 @@ fn every_probe_has_one_note_with_its_arguments() {
     assert!(!contain_all());
     let (file, notes) = stapsdt::own();
     let provider = dyntrace_build::parse(include_str!("../provider.d"), "provider.d").expect("our own definition");
-    assert_eq!(provider.probes.len(), 18);
+    assert_eq!(provider.probes.len(), 19);
     for probe in &provider.probes {
         let notes: Vec<_> =
             notes.iter().filter(|note| note.provider == "dyntrace" && note.name == probe.name).collect();

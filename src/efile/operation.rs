@@ -12,6 +12,7 @@ use crate::aio_pool::{Fault, Lane, Port, Work};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
 use crate::sdt::Text;
+use crate::seq_trace;
 use crate::tag::{self, Tag};
 
 /// An operation that was entered: what the probes of its later stages need.
@@ -32,6 +33,7 @@ impl Entered {
         let mut began = Began::UNKNOWN;
         efile_drv::entry(|| {
             began = Began::now();
+            seq_trace::tell_operation(id);
             (
                 id.thread,
                 id.tag,

@@ -49,5 +49,5 @@ pub use merge::Events;
 pub use operations::{Answer, IN_FLIGHT, Operation, Operations, Queued};
 pub use process::Process;
 pub use recover::{Recovered, finish, recover};
-pub use stage::{Asked, OperationId};
+pub use stage::{Asked, Asker, OperationId};
 pub use trace::Trace;

@@ -11,7 +11,7 @@ use std::hash::Hash;
 use std::ptr;
 
 use crate::stage::{Stage, Stages};
-use crate::{Asked, Event, OperationId, Process};
+use crate::{Asked, Asker, Event, OperationId, Process};
 
 /// How many operations may be in flight at once. Of more, the one that was entered first is given up and counted.
 pub const IN_FLIGHT: usize = 1 << 16;
@@ -48,6 +48,8 @@ pub struct Operation<'t> {
     pub id: OperationId,
     /// What it was asked to do.
     pub asked: Asked<'t>,
+    /// Who asked for it, if that was for a sequential trace.
+    pub asker: Option<Asker<'t>>,
     /// The path that it worked on: its own first string, else that with which its port was opened. Empty where the trace does not tell.
     pub path: &'t [u8],
     /// The thread that submitted it.
@@ -113,6 +115,8 @@ pub struct Operations<'t> {
     entered: u64,
     /// The step that a thread did last, if the next one may belong to it.
     last: HashMap<(ProcessKey, u64), Last<'t>>,
+    /// Who asks for operations that are entered next.
+    askers: HashMap<(ProcessKey, OperationId), Asker<'t>>,
     /// The path with which a port was opened.
     paths: HashMap<(ProcessKey, &'t [u8]), &'t [u8]>,
     given_up: u64,
@@ -164,6 +168,7 @@ impl<'t> Operations<'t> {
             remember(&mut self.last, (key, tid), Last::Entry { id: *entered, port });
         }
         match stage {
+            Stage::Asker(id, asker) => remember(&mut self.askers, (key, id), asker),
             Stage::Entry(id, asked) => {
                 self.enter(process, tid, time, id, asked);
                 remember(&mut self.last, (key, tid), Last::Entry { id, port: asked.port });
@@ -214,6 +219,7 @@ impl<'t> Operations<'t> {
             process,
             id,
             asked,
+            asker: self.askers.remove(&(key, id)),
             path: if named.is_empty() { opened() } else { named },
             submitter: tid,
             worker: None,

@@ -30,9 +30,25 @@ pub struct Asked<'t> {
     pub port: &'t [u8],
 }
 
+/// Who asked for an operation, where that is a process with a sequential trace token: the arguments of `seq_trace-operation`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Asker<'t> {
+    /// The pid of the process, as probes show it.
+    pub process: &'t [u8],
+    /// The label of its token.
+    pub label: i32,
+    /// The previous count of its token.
+    pub previous: i32,
+    /// The current count of its token.
+    pub current: i32,
+}
+
 /// What an event says about an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage<'t> {
+    /// Of the operation that is entered next.
+    Asker(OperationId, Asker<'t>),
     Entry(OperationId, Asked<'t>),
     /// With the port, and the queue's length after the step.
     Add(&'t [u8], i64),
@@ -68,7 +84,15 @@ struct Fields<'a, 't> {
 type Read = for<'t> fn(&Fields<'_, 't>) -> Option<Stage<'t>>;
 
 /// The probes, their fields in the order in which they are read, and how.
-const STAGES: [(&str, &[&str], Read); 6] = [
+const STAGES: [(&str, &[&str], Read); 7] = [
+    (
+        "seq_trace-operation",
+        &["thread_id", "tag", "proc", "token_label", "token_previous", "token_current"],
+        |fields| {
+            let (label, previous, current) = (fields.int(3)?, fields.int(4)?, fields.int(5)?);
+            Some(Stage::Asker(fields.id()?, Asker { process: fields.text(2)?, label, previous, current }))
+        },
+    ),
     (
         "efile_drv-entry",
         &["thread_id", "tag", "user_tag", "command", "s1", "s2", "i1", "i2", "i3", "i4", "port"],

@@ -10,7 +10,7 @@ mod efile_errors;
 mod efile_latency;
 mod message_latency;
 mod messages;
-mod operation;
+pub mod operation;
 mod template;
 mod times;
 mod user_probe;

@@ -3,10 +3,13 @@
 use indicatif::HumanCount;
 use maud::{Markup, html};
 
+use super::flows::{Flow, Step};
 use super::format::duration;
 use super::heat::{self, Latencies, ROWS, ROWS_OF_A_DECADE};
 use super::summary::QueueLength;
 use super::timeline::{Bucket, Timeline};
+use crate::escape;
+use crate::operation::command_name;
 
 /// The place of the data within a chart; labels stand around it.
 const LEFT: f64 = 60.0;
@@ -41,7 +44,7 @@ pub fn latency(timeline: &Timeline<Latencies>) -> Markup {
             }
         }
     };
-    let picture = chart("latency", "Latency over time", timeline, height, body);
+    let picture = chart("latency", "Latency over time", length_of(timeline), height, body);
     html! { p { "From request to answer, by when the operation was requested. The stronger the colour, the more operations; the strongest is "
     (HumanCount(most)) "." } (picture) }
 }
@@ -68,13 +71,48 @@ pub fn queue(timeline: &Timeline<QueueLength>) -> Markup {
             }
         }
     };
-    let picture = chart("queue", "Queue length over time", timeline, height, body);
+    let picture = chart("queue", "Queue length over time", length_of(timeline), height, body);
     html! { p { "Jobs in one queue of the pool after each of its steps: the longest, and within it the mean." } (picture) }
 }
 
-/// `body` above an axis of time.
-fn chart<B: Bucket>(id: &str, label: &str, timeline: &Timeline<B>, height: f64, body: Markup) -> Markup {
-    let length = timeline.width().saturating_mul(timeline.buckets().len() as u64);
+/// A sequential trace: a line for each process, messages between them, and the operations that they asked for.
+pub fn flow(flow: &Flow<'_>) -> Markup {
+    let length = flow.last.saturating_sub(flow.first).max(1);
+    let lane = 26.0;
+    let height = lane * flow.processes.len() as f64;
+    let y = |process: usize| TOP + lane * (process as f64 + 0.5);
+    let x = |time: i64| round(LEFT + WIDTH * time.saturating_sub(flow.first) as f64 / length as f64);
+    let took = |begin: i64, end: i64| duration(end.saturating_sub(begin));
+    let body = html! {
+        @for (at, (_, process)) in flow.processes.iter().enumerate() {
+            line .grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(y(at)) y2=(y(at)) {}
+            text x=(LEFT - 6.0) y=(y(at) + 4.0) text-anchor="end" { (escape::name(process)) }
+        }
+        @for step in &flow.steps {
+            @match *step {
+                Step::Message { from, to, sent, received } => {
+                    line .hop x1=(x(sent)) y1=(y(from.unwrap_or(to))) x2=(x(received)) y2=(y(to)) {
+                        title { "message, " (took(sent, received)) " on its way" }
+                    }
+                    circle .hop cx=(x(received)) cy=(y(to)) r="3" {}
+                }
+                Step::Operation { of, command, begin, end } => {
+                    rect .mean x=(x(begin)) y=(y(of) - 5.0) width=((x(end) - x(begin)).max(1.0)) height="10" {
+                        title { (command_name(command)) ", " (took(begin, end)) }
+                    }
+                }
+            }
+        }
+    };
+    chart(&format!("flow{}", flow.label), &format!("Trace {}", flow.label), length as u64, height, body)
+}
+
+fn length_of<B: Bucket>(timeline: &Timeline<B>) -> u64 {
+    timeline.width().saturating_mul(timeline.buckets().len() as u64)
+}
+
+/// `body` above an axis of time, so many nanoseconds long.
+fn chart(id: &str, label: &str, length: u64, height: f64, body: Markup) -> Markup {
     let x = |time: i64| round(LEFT + WIDTH * time as f64 / length.max(1) as f64);
     let bottom = TOP + height;
     html! {

@@ -1,6 +1,7 @@
 //! `dyntrace report`: a trace as one page for people.
 
 mod chart;
+mod flows;
 pub mod format;
 mod heat;
 mod page;

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::chart;
+use super::flows::{Flow, Flows};
 use super::format::duration;
 use super::row::{Row, Spread};
 use super::summary::Summary;
@@ -13,6 +14,9 @@ use crate::escape;
 use crate::operation::{bytes, command_name, errno_name};
 
 const STYLE: &str = include_str!("page.css");
+
+/// How many sequential traces are drawn.
+const DRAWN: usize = 3;
 
 /// How many lines a list of unknown length has at most.
 const LISTED: usize = 100;
@@ -81,6 +85,7 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
                 (HumanCount(summary.given_up())) " operations the end is not." }
         }
         (charts)
+        (traces(summary.flows, first))
         h2 { "Commands" }
         (table("command", summary.commands.finish(), |&number| html! { (command_name(number)) }))
         h2 { "User tags" }
@@ -92,6 +97,37 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
                 li { (escape::name(&process.name)) ", pid " (process.pid) ", on " (escape::name(&process.hostname)) }
             }
             (more(processes.len()))
+        }
+    }
+}
+
+/// The sequential traces that took longest; the first of them as pictures.
+fn traces(flows: Flows<'_>, first: i64) -> Markup {
+    let left_out = flows.left_out;
+    let (longest, count) = flows.longest();
+    let row = |flow: &Flow<'_>| {
+        html! {
+            tr {
+                th scope="row" { (flow.label) }
+                td { (duration(flow.last.saturating_sub(flow.first))) }
+                td { (duration(flow.first.saturating_sub(first))) }
+                td { (HumanCount(flow.messages)) } td { (HumanCount(flow.operations)) } td { (flow.processes.len()) }
+            }
+        }
+    };
+    html! {
+        @if count > 0 {
+            h2 { "Sequential traces" }
+            p { (HumanCount(count as u64)) " tokens went through this program" @if count > longest.len() { "; these took longest" } "." }
+            div .wide { table {
+                thead { tr { th { "token" } th { "took" } th { "at" } th { "messages" } th { "operations" } th { "processes" } } }
+                tbody { @for flow in &longest { (row(flow)) } }
+            } }
+            @if left_out > 0 { p { (HumanCount(left_out)) " events had tokens beyond the number that is followed." } }
+            @for flow in longest.iter().take(DRAWN) {
+                p { "Token " (flow.label) ": messages between processes, and the operations that these asked for." }
+                (chart::flow(flow))
+            }
         }
     }
 }

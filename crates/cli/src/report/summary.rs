@@ -2,6 +2,7 @@
 
 use dyntrace_trace::{Event, Operation, Operations, Value};
 
+use super::flows::Flows;
 use super::heat::Latencies;
 use super::row::Row;
 use super::slowest::Slowest;
@@ -23,6 +24,7 @@ pub struct Summary<'t> {
     pub tags: Table<&'t [u8]>,
     pub all: Row,
     pub slowest: Slowest<'t>,
+    pub flows: Flows<'t>,
     operations: Operations<'t>,
 }
 
@@ -62,6 +64,7 @@ impl<'t> Summary<'t> {
             tags: Table::default(),
             all: Row::default(),
             slowest: Slowest::default(),
+            flows: Flows::default(),
             operations: Operations::default(),
         }
     }
@@ -78,6 +81,7 @@ impl<'t> Summary<'t> {
             bucket.sum = bucket.sum.saturating_add(length);
             bucket.steps += 1;
         }
+        self.flows.message(event);
         if let Some(operation) = self.operations.push(event)
             && let Some(duration) = operation.duration()
         {
@@ -86,6 +90,7 @@ impl<'t> Summary<'t> {
             self.tags.add(operation.asked.user_tag, &operation);
             self.all.add(&operation);
             self.slowest.add(duration, &operation);
+            self.flows.operation(&operation);
         }
     }
 

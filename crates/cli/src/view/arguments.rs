@@ -12,6 +12,7 @@ use super::json::Json;
 use super::names;
 use super::places;
 use super::time::{self, Instant};
+use super::token::OfToken;
 
 /// The examples and the exit statuses.
 pub const HELP: &str = "\
@@ -20,6 +21,7 @@ Examples:
   dyntrace view trace --tag 'req-*' --probe efile_drv-return --failed --json
   dyntrace view trace --errno ENOENT --since 1.5s --until 2s
   dyntrace view trace --min-duration 10ms
+  dyntrace view trace --token 42
   dyntrace view trace --script efile_latency
   dyntrace view --follow trace
 
@@ -54,6 +56,10 @@ pub struct Arguments {
     /// Events with such a user tag
     #[arg(long, value_name = "GLOB")]
     tag: Option<String>,
+    /// Events of the sequential trace with this label: its messages, and the file operations that its processes ask for. As lines, they
+    /// are the further to the right, the more messages led to them
+    #[arg(long, value_name = "LABEL", allow_negative_numbers = true, conflicts_with = "min_duration")]
+    token: Option<i32>,
     /// Events of such probes: efile_drv-return, efile_drv*, shop:*; may be given several times
     #[arg(long, value_name = "GLOB")]
     probe: Vec<String>,
@@ -87,8 +93,12 @@ impl Arguments {
         // What they tell is needed, whichever events are shown.
         let takes_modules = !self.json && !self.csv;
         let mut selection = first.map(|first| self.selection(first));
+        let mut of_token = self.token.map(OfToken::new);
         move |event| {
             let is_own = format::is_own(event.class);
+            if !is_own && of_token.as_mut().is_some_and(|of_token| !of_token.takes(event)) {
+                return false;
+            }
             let is_selected = selection.get_or_insert_with(|| self.selection(event.time)).matches(event);
             match self.script {
                 Some(script) => script.needs(event) && (is_own || is_selected),
@@ -140,7 +150,8 @@ impl Arguments {
         } else if let Some(script) = self.script {
             Format::of_script(script)
         } else {
-            Format::on_stdout(render::ALL).with_modules(self.shows_own_events())
+            let text = Format::on_stdout(render::ALL).with_modules(self.shows_own_events());
+            if self.token.is_some() { text.causal() } else { text }
         }
     }
 }

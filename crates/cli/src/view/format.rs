@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use crate::render::{Answer, Rendering, Way};
 
+use super::causal::Causal;
 use super::csv::Csv;
 use super::json::Json;
 use super::text::Text;
@@ -17,6 +18,8 @@ use super::text::Text;
 pub enum Format {
     /// As lines of scripts.
     Text(Text),
+    /// As lines of scripts, by what led to what.
+    Causal(Box<Causal>),
     /// As objects.
     Json(Json),
     /// As a table.
@@ -40,6 +43,14 @@ impl Format {
         }
     }
 
+    /// The lines of one sequential trace.
+    pub fn causal(self) -> Format {
+        match self {
+            Format::Text(text) => Format::Causal(Box::new(Causal::new(text))),
+            other => other,
+        }
+    }
+
     /// As the script of `rendering` prints them, on standard output.
     pub fn of_script(rendering: &'static Rendering) -> Format {
         match rendering.way {
@@ -57,6 +68,7 @@ impl Format {
     pub fn forget_classes(&mut self) {
         match self {
             Format::Text(text) => text.forget_classes(),
+            Format::Causal(causal) => causal.forget_classes(),
             Format::Json(json) => json.forget_classes(),
             Format::Csv(csv) => csv.forget_classes(),
             Format::Answer(_) => {}
@@ -67,6 +79,7 @@ impl Format {
     pub fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         match self {
             Format::Text(text) => text.event(event, out),
+            Format::Causal(causal) => causal.event(event, out),
             Format::Json(json) => json.event(event, out),
             Format::Csv(csv) => csv.event(event, out),
             Format::Answer(answer) => answer.event(event, out),

@@ -1,6 +1,7 @@
 //! `dyntrace view`: the events of a trace, in the order of time.
 
 mod arguments;
+mod causal;
 mod csv;
 mod format;
 mod json;
@@ -10,6 +11,7 @@ mod places;
 mod slow;
 mod text;
 pub mod time;
+mod token;
 
 use std::io::{self, Write};
 

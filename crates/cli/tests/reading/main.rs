@@ -7,6 +7,7 @@ mod parquet;
 mod perfetto;
 mod report;
 mod storm;
+mod token;
 #[path = "../../../trace/tests/common/mod.rs"]
 mod writer;
 

@@ -10,28 +10,30 @@ use crate::writer::{START, Writer, fired};
 use crate::{made, storm};
 
 /// A slice that was read back.
-struct Slice {
+pub struct Slice {
     track: u64,
     name: String,
     begin: u64,
     end: u64,
-    annotations: BTreeMap<String, String>,
+    pub annotations: BTreeMap<String, String>,
+    pub flows: Vec<u64>,
     /// The names of those around it, the outermost first.
     around: Vec<String>,
 }
 
-struct Read {
+/// What was read back.
+pub struct Read {
     tracks: HashMap<u64, TrackDescriptor>,
-    slices: Vec<Slice>,
+    pub slices: Vec<Slice>,
     /// What was begun and has no end, by name.
     open: Vec<String>,
     counters: Vec<(u64, i64)>,
-    instants: Vec<TrackEvent>,
+    pub instants: Vec<TrackEvent>,
 }
 
 impl Read {
     /// Converts the traces and reads the file. Each event's track must have been described before it, and slices must nest.
-    fn back(traces: &[&std::path::Path]) -> Read {
+    pub fn back(traces: &[&std::path::Path]) -> Read {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("trace.perfetto");
         made("convert", traces, &["--to", "perfetto"], &output, 0);
@@ -100,10 +102,11 @@ impl Slice {
             Value::Int(number) => number.to_string(),
             Value::Uint(number) => number.to_string(),
         };
+        let flows = event.flow_ids;
         let annotations = event.debug_annotations.into_iter();
         let annotations =
             annotations.map(|annotation| (annotation.name.unwrap(), shown(annotation.value.unwrap()))).collect();
-        Slice { track, name, begin, end, annotations, around }
+        Slice { track, name, begin, end, annotations, flows, around }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::writer::{Arg, SUB_BUFFER, Writer, entry, fired, returned};
 use crate::{dyntrace, made};
 
 /// The page of the traces.
-fn page(traces: &[&Path], status: i32) -> String {
+pub fn page(traces: &[&Path], status: i32) -> String {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("report.html");
     made("report", traces, &[], &output, status);

@@ -18,3 +18,4 @@ mod pool;
 mod programs;
 mod recorder;
 mod systemtap;
+mod token;

@@ -64,6 +64,17 @@ fn draw<'t>(operation: &Operation<'t>, tracks: &mut Tracks<'t>, out: &mut Vec<At
     }
 }
 
+/// The sequential trace that an event says it belongs to, as a flow.
+fn flow(event: &Event<'_>) -> Option<u64> {
+    let [label, previous, current] =
+        ["token_label", "token_previous", "token_current"].map(|field| match event.field(field) {
+            Some(Value::Signed(number)) => i32::try_from(number).ok(),
+            _ => None,
+        });
+    let label = label.filter(|_| [label, previous, current] != [Some(0); 3])?;
+    Some(slices::flow(label))
+}
+
 /// An event that is no part of an operation: a mark on its thread.
 fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, out: &mut Vec<At>) {
     match (event.class.provider(), event.class.probe()) {
@@ -73,6 +84,7 @@ fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, out: &mut Vec<At>) {
             }
         }
         ("recorder", _) => {}
+        ("dyntrace", "seq_trace-operation") => {}
         ("dyntrace", probe) if probe.starts_with("efile_drv-") || probe.starts_with("aio_pool-") => {}
         (_, probe) => {
             let fields = event.fields().map(|(name, value)| match value {
@@ -85,6 +97,7 @@ fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, out: &mut Vec<At>) {
                 r#type: Some(EventType::Instant.into()),
                 track_uuid: Some(tracks.thread(event.process, event.tid)),
                 name: Some(probe.to_owned()),
+                flow_ids: flow(event).into_iter().collect(),
                 counter_value: None,
             };
             out.push((event.time, mark));

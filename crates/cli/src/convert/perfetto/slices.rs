@@ -16,23 +16,17 @@ struct Slices<'a> {
 }
 
 impl Slices<'_> {
-    fn begin(&mut self, time: i64, name: &str, debug_annotations: Vec<DebugAnnotation>) {
-        self.push(time, EventType::SliceBegin, Some(name.to_owned()), debug_annotations);
+    fn begin(&mut self, time: i64, name: &str, event: TrackEvent) {
+        self.push(time, EventType::SliceBegin, TrackEvent { name: Some(name.to_owned()), ..event });
     }
 
     fn end(&mut self, time: i64) {
-        self.push(time, EventType::SliceEnd, None, Vec::new());
+        self.push(time, EventType::SliceEnd, TrackEvent::default());
     }
 
-    fn push(&mut self, time: i64, r#type: EventType, name: Option<String>, debug_annotations: Vec<DebugAnnotation>) {
+    fn push(&mut self, time: i64, r#type: EventType, event: TrackEvent) {
         self.time = self.time.max(time);
-        let event = TrackEvent {
-            debug_annotations,
-            r#type: Some(r#type.into()),
-            track_uuid: Some(self.track),
-            name,
-            counter_value: None,
-        };
+        let event = TrackEvent { r#type: Some(r#type.into()), track_uuid: Some(self.track), ..event };
         self.out.push((self.time, event));
     }
 }
@@ -40,7 +34,7 @@ impl Slices<'_> {
 /// The operation with its stages. What was still going on when the trace ended has no end.
 pub fn operation(operation: &Operation<'_>, track: u64, out: &mut Vec<At>) {
     let mut slices = Slices { track, time: operation.entered, out };
-    slices.begin(operation.entered, &command_name(operation.asked.command), annotations(operation));
+    slices.begin(operation.entered, &command_name(operation.asked.command), described(operation));
     let answered = operation.answer.map(|answer| answer.time);
     // What was answered before its work began has no stages.
     if operation.int_entry.is_some() || answered.is_none() {
@@ -50,7 +44,7 @@ pub fn operation(operation: &Operation<'_>, track: u64, out: &mut Vec<At>) {
             ("delivery", operation.int_return, answered),
         ];
         for (name, begin, end) in stages {
-            begin.into_iter().for_each(|time| slices.begin(time, name, Vec::new()));
+            begin.into_iter().for_each(|time| slices.begin(time, name, TrackEvent::default()));
             // An answer ends what never came to its own end: the event of that was lost.
             end.or(begin.and(answered)).into_iter().for_each(|time| slices.end(time));
         }
@@ -61,8 +55,19 @@ pub fn operation(operation: &Operation<'_>, track: u64, out: &mut Vec<At>) {
 /// The work of the operation, on the track of the thread that did it.
 pub fn work(operation: &Operation<'_>, begin: i64, end: Option<i64>, track: u64, out: &mut Vec<At>) {
     let mut slices = Slices { track, time: begin, out };
-    slices.begin(begin, &command_name(operation.asked.command), annotations(operation));
+    slices.begin(begin, &command_name(operation.asked.command), described(operation));
     end.into_iter().for_each(|time| slices.end(time));
+}
+
+/// What stands beside an operation's slices, and the sequential trace that they belong to.
+fn described(operation: &Operation<'_>) -> TrackEvent {
+    let flow_ids = operation.asker.into_iter().map(|asker| flow(asker.label)).collect();
+    TrackEvent { debug_annotations: annotations(operation), flow_ids, ..TrackEvent::default() }
+}
+
+/// The number of a sequential trace as a flow: no other flow's, and not 0.
+pub fn flow(label: i32) -> u64 {
+    1 << 32 | u64::from(label.cast_unsigned())
 }
 
 fn annotations(operation: &Operation<'_>) -> Vec<DebugAnnotation> {

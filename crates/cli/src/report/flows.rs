@@ -1,0 +1,172 @@
+//! The sequential traces of a trace: what each led to, from its first event to its last.
+
+use std::collections::HashMap;
+
+use dyntrace_trace::{Event, Operation, Value};
+
+/// How many of them are followed; of more only the number is known.
+const FOLLOWED: usize = 4096;
+
+/// How many steps of one are kept to be drawn.
+const STEPS: usize = 128;
+
+/// How many are shown.
+pub const SHOWN: usize = 20;
+
+/// What happened in a trace under each label.
+#[derive(Default)]
+pub struct Flows<'t> {
+    by_label: HashMap<i32, Flow<'t>>,
+    /// How many events had labels that are not followed.
+    pub left_out: u64,
+}
+
+/// A sequential trace.
+pub struct Flow<'t> {
+    /// Its label.
+    pub label: i32,
+    /// When its first and its last event were.
+    pub first: i64,
+    pub last: i64,
+    /// Messages that were sent.
+    pub messages: u64,
+    /// Operations of the file driver.
+    pub operations: u64,
+    /// The processes that had a part in it, each with its program's number.
+    pub processes: Vec<Process<'t>>,
+    /// Its steps, the first ones.
+    pub steps: Vec<Step>,
+    on_their_way: HashMap<Message<'t>, (Option<usize>, i64)>,
+}
+
+/// A process, and the number of its program.
+pub type Process<'t> = (u64, &'t [u8]);
+
+/// Whom a message is for, if that is on this node, and its serial.
+type Message<'t> = (Option<Process<'t>>, i32, i32);
+
+/// A step of a sequential trace; processes by their places in the list.
+pub enum Step {
+    /// A message. Where its sender is not known, it was sent where the trace does not tell.
+    Message { from: Option<usize>, to: usize, sent: i64, received: i64 },
+    /// An operation of the file driver, by the number of its command.
+    Operation { of: usize, command: i32, begin: i64, end: i64 },
+}
+
+impl<'t> Flows<'t> {
+    /// Takes an event in that may be one of a message.
+    pub fn message(&mut self, event: &Event<'t>) {
+        if !event.class.name.starts_with("dyntrace:message-") {
+            return;
+        }
+        let [label, previous, current] =
+            ["token_label", "token_previous", "token_current"].map(|field| number(event, field));
+        if [label, previous, current] == [0, 0, 0] {
+            return;
+        }
+        let Some(flow) = self.at(label, event.time) else { return };
+        let process = |field| (event.process.pid, text(event, field));
+        match event.class.probe() {
+            "message-send" => {
+                let from = Some(flow.process(process("sender")));
+                flow.send((Some(process("receiver")), previous, current), from, event.time);
+            }
+            "message-send-remote" => {
+                let from = Some(flow.process(process("sender")));
+                flow.send((None, previous, current), from, event.time);
+            }
+            "message-receive" => {
+                let receiver = process("receiver");
+                let sent = [Some(receiver), None]
+                    .into_iter()
+                    .find_map(|to| flow.on_their_way.remove(&(to, previous, current)));
+                let (from, sent) = sent.unwrap_or((None, event.time));
+                let to = flow.process(receiver);
+                flow.step(Step::Message { from, to, sent, received: event.time });
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes in an operation that was answered.
+    pub fn operation(&mut self, operation: &Operation<'t>) {
+        let Some((asker, answer)) = operation.asker.zip(operation.answer) else { return };
+        let Some(flow) = self.at(asker.label, operation.entered) else { return };
+        flow.last = flow.last.max(answer.time);
+        flow.operations += 1;
+        let of = flow.process((operation.process.pid, asker.process));
+        flow.step(Step::Operation { of, command: operation.asked.command, begin: operation.entered, end: answer.time });
+    }
+
+    /// Those that took longest from their first event to their last, the longest first, and how many there are.
+    pub fn longest(self) -> (Vec<Flow<'t>>, usize) {
+        let mut flows: Vec<Flow<'t>> = self.by_label.into_values().collect();
+        flows.sort_by_key(|flow| (flow.first.saturating_sub(flow.last), flow.label));
+        let count = flows.len();
+        flows.truncate(SHOWN);
+        (flows, count)
+    }
+
+    fn at(&mut self, label: i32, time: i64) -> Option<&mut Flow<'t>> {
+        if self.by_label.len() >= FOLLOWED && !self.by_label.contains_key(&label) {
+            self.left_out += 1;
+            return None;
+        }
+        let flow = self.by_label.entry(label).or_insert_with(|| Flow::new(label, time));
+        flow.first = flow.first.min(time);
+        flow.last = flow.last.max(time);
+        Some(flow)
+    }
+}
+
+impl<'t> Flow<'t> {
+    fn new(label: i32, time: i64) -> Flow<'t> {
+        Flow {
+            label,
+            first: time,
+            last: time,
+            messages: 0,
+            operations: 0,
+            processes: Vec::new(),
+            steps: Vec::new(),
+            on_their_way: HashMap::new(),
+        }
+    }
+
+    fn send(&mut self, message: Message<'t>, from: Option<usize>, time: i64) {
+        self.messages += 1;
+        if self.on_their_way.len() < STEPS {
+            self.on_their_way.insert(message, (from, time));
+        }
+    }
+
+    /// The place of a process in the list; beyond a number that can be drawn all share the last one.
+    fn process(&mut self, process: Process<'t>) -> usize {
+        self.processes.iter().position(|known| *known == process).unwrap_or_else(|| {
+            if self.processes.len() < STEPS {
+                self.processes.push(process);
+            }
+            self.processes.len() - 1
+        })
+    }
+
+    fn step(&mut self, step: Step) {
+        if self.steps.len() < STEPS {
+            self.steps.push(step);
+        }
+    }
+}
+
+fn number(event: &Event<'_>, field: &str) -> i32 {
+    match event.field(field) {
+        Some(Value::Signed(number)) => number.try_into().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn text<'t>(event: &Event<'t>, field: &str) -> &'t [u8] {
+    match event.field(field) {
+        Some(Value::Text(text)) => text,
+        _ => b"",
+    }
+}

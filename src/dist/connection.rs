@@ -7,8 +7,6 @@ use std::time::Duration;
 use erl_dist::message::Message;
 use erl_dist::node::NodeName;
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
-use tokio::net::tcp::OwnedWriteHalf;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
@@ -16,6 +14,7 @@ use super::error::Error;
 use super::frame::{self, Frames, TICK};
 use super::node::Inner;
 use super::outgoing::{Closed, Outgoing};
+use super::socket::{Reading, Socket, Writing};
 
 /// A peer that ticks is answered unless something was written so short a time ago. So two nodes that both answer do not do it
 /// without end.
@@ -47,7 +46,7 @@ impl Connection {
     }
 
     /// Begins to read and write.
-    pub(super) fn start(self: &Arc<Self>, inner: &Arc<Inner>, socket: TcpStream) {
+    pub(super) fn start(self: &Arc<Self>, inner: &Arc<Inner>, socket: Socket) {
         inner.runtime.spawn(run(inner.clone(), self.clone(), socket));
     }
 
@@ -88,7 +87,7 @@ impl Connection {
         Error::lost(&self.node, self.reason.get().map_or("it was closed", String::as_str))
     }
 
-    async fn write(&self, mut socket: OwnedWriteHalf, tick_time: Duration) -> io::Result<()> {
+    async fn write(&self, mut socket: Writing, tick_time: Duration) -> io::Result<()> {
         let mut bytes = Vec::new();
         let mut last = Instant::now();
         loop {
@@ -105,14 +104,16 @@ impl Connection {
                     socket.write_all(&TICK).await?;
                 }
             }
+            // TLS may have kept some.
+            socket.flush().await?;
             last = Instant::now();
         }
     }
 }
 
 /// Runs a connection to its end, and tells the node why it ended.
-async fn run(inner: Arc<Inner>, connection: Arc<Connection>, socket: TcpStream) {
-    let (reading, writing) = socket.into_split();
+async fn run(inner: Arc<Inner>, connection: Arc<Connection>, socket: Socket) {
+    let (reading, writing) = socket.split();
     let tick_time = inner.options.tick_time;
     let writer = {
         let connection = connection.clone();
@@ -131,11 +132,7 @@ async fn run(inner: Arc<Inner>, connection: Arc<Connection>, socket: TcpStream) 
     inner.lost(&connection, &reason);
 }
 
-async fn read(
-    inner: &Arc<Inner>,
-    connection: &Arc<Connection>,
-    mut frames: Frames<tokio::net::tcp::OwnedReadHalf>,
-) -> String {
+async fn read(inner: &Arc<Inner>, connection: &Arc<Connection>, mut frames: Frames<Reading>) -> String {
     let mut tag = None;
     loop {
         let frame = match timeout(inner.options.tick_time, frames.next()).await {

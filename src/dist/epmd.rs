@@ -11,6 +11,7 @@ use erl_dist::node::{Creation, NodeName};
 use futures::io::AllowStdIo;
 
 use super::error::Error;
+use super::socket::Socket;
 use super::stream::Stream;
 
 /// What the entry of a node has in `extra` if it understands user tags.
@@ -44,7 +45,7 @@ pub(super) fn register(name: &NodeName, port: u16, epmd: (IpAddr, u16)) -> Resul
 pub(super) async fn look_up(name: &NodeName, port: u16) -> Result<Place, Error> {
     let absent = |source: io::Error| Error::NoEpmd { host: name.host().to_owned(), port, source };
     let socket = tokio::net::TcpStream::connect((name.host(), port)).await.map_err(absent)?;
-    match EpmdClient::new(Stream::new(socket)).get_node(name.name()).await {
+    match EpmdClient::new(Stream::new(Socket::Plain(socket))).get_node(name.name()).await {
         Ok(Some(entry)) => Ok(Place { port: entry.port, is_ours: entry.extra == MARK }),
         Ok(None) => Err(Error::NoSuchNode { host: name.host().to_owned(), name: name.name().to_owned() }),
         Err(EpmdError::Io(source)) => Err(absent(source)),

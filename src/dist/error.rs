@@ -77,6 +77,27 @@ pub enum Error {
         /// The other node.
         node: String,
     },
+    /// TLS with the node did not come about.
+    #[cfg(feature = "dist-tls")]
+    #[error(
+        "no TLS with {node}: {reason}; do both sides speak it, is each one's certificate of an authority that the other believes, \
+         and that of {node} for its host?"
+    )]
+    Tls {
+        /// The other node.
+        node: String,
+        /// What went wrong.
+        reason: io::Error,
+    },
+    /// A file of certificates or of a key is of no use.
+    #[cfg(feature = "dist-tls")]
+    #[error("cannot use {} for TLS: {reason}", file.display())]
+    Certificate {
+        /// The file.
+        file: std::path::PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The handshake ended otherwise.
     #[error("the handshake with {node} failed: {reason}")]
     Handshake {
@@ -143,6 +164,11 @@ pub enum Error {
 impl Error {
     pub(super) fn io(what: &'static str, node: impl ToString, source: io::Error) -> Error {
         Error::Io { what, node: node.to_string(), source }
+    }
+
+    #[cfg(feature = "dist-tls")]
+    pub(super) fn tls(node: impl ToString, reason: io::Error) -> Error {
+        Error::Tls { node: node.to_string(), reason }
     }
 
     pub(super) fn lost(node: &str, reason: impl ToString) -> Error {

@@ -6,10 +6,10 @@ use erl_dist::handshake::{ClientSideHandshake, HandshakeError, HandshakeStatus, 
 use erl_dist::node::{LocalNode, NodeName};
 use erl_dist::{DistributionFlags as Flags, HIGHEST_DISTRIBUTION_PROTOCOL_VERSION};
 use futures::AsyncWriteExt;
-use tokio::net::TcpStream;
 
 use super::error::Error;
 use super::name;
+use super::socket::Socket;
 use super::stream::Stream;
 
 /// What this node can do: what every node must since OTP 25, be monitored, tell who sent, and take tokens with any label. It is
@@ -26,7 +26,7 @@ pub(super) fn flags() -> Flags {
 pub(super) struct Peer {
     pub name: NodeName,
     pub flags: Flags,
-    pub socket: TcpStream,
+    pub socket: Socket,
 }
 
 /// What comes of a handshake that this node began.
@@ -37,12 +37,7 @@ pub(super) enum Dialled {
 }
 
 /// Connects to `name` over `socket`.
-pub(super) async fn dial(
-    socket: TcpStream,
-    local: &LocalNode,
-    cookie: &str,
-    name: &NodeName,
-) -> Result<Dialled, Error> {
+pub(super) async fn dial(socket: Socket, local: &LocalNode, cookie: &str, name: &NodeName) -> Result<Dialled, Error> {
     let failed = |reason| Error::handshake(name, reason);
     let mut stream = Stream::new(socket);
     let mut handshake = ClientSideHandshake::new(stream.clone(), local.clone(), cookie);
@@ -50,7 +45,7 @@ pub(super) async fn dial(
         HandshakeStatus::Nok => return Ok(Dialled::ItConnects),
         // It has an earlier connection, which this node knows to be lost. erl_dist prepares the answer and does not send it.
         HandshakeStatus::Alive => {
-            let answer = stream.write_all(b"\0\x05strue").await;
+            let answer = stream.write_all(b"\0\x05strue").await.and(stream.flush().await);
             answer.map_err(|error| failed(HandshakeError::Io(error)))?;
         }
         _ => {}
@@ -87,12 +82,12 @@ fn has_challenge(bytes: usize, name: &NodeName) -> bool {
 /// Lets the node at the other end of `socket` connect, if it knows the cookie. `refuses` says whether its connection is not the
 /// one that stays.
 pub(super) async fn accept(
-    socket: TcpStream,
+    socket: Socket,
     local: &LocalNode,
     cookie: &str,
     refuses: impl FnOnce(&NodeName) -> bool,
 ) -> Result<Peer, Error> {
-    let address = socket.peer_addr().map_or_else(|_| "a peer".to_owned(), |address| address.to_string());
+    let address = socket.peer();
     let stream = Stream::new(socket);
     let mut handshake = ServerSideHandshake::new(stream.clone(), local.clone(), cookie);
     let named = handshake.execute_recv_name().await.map_err(|reason| Error::handshake(&address, reason))?;
@@ -118,6 +113,6 @@ fn proved(stream: Stream, name: NodeName, flags: Flags) -> Result<Peer, Error> {
         return Err(refused("it is older than OTP 23"));
     }
     let socket = stream.into_socket().ok_or_else(|| refused("its socket is in use"))?;
-    socket.set_nodelay(true).map_err(|source| Error::io("prepare the socket to", &name, source))?;
+    socket.tcp().set_nodelay(true).map_err(|source| Error::io("prepare the socket to", &name, source))?;
     Ok(Peer { name, flags, socket })
 }

@@ -20,9 +20,9 @@
 //! # What is spoken
 //!
 //! A [`Node`] registers with epmd, which must run, listens, and connects by the handshake of OTP 23 and later when something is
-//! first sent to a node; both sides prove that they know the cookie, by MD5 digests, before anything else is taken. (The
-//! connection is not encrypted: do as for Erlang's own, keep it in a network that is trusted.) Terms are those of the `eetf` crate,
-//! messages and the handshake those of `erl_dist`. Messages come whole: neither fragments nor an atom cache nor compressed terms
+//! first sent to a node; both sides prove that they know the cookie, by MD5 digests, before anything else is taken. The
+//! connection is not encrypted: do as for Erlang's own, keep it in a network that is trusted, or have TLS under it, with the
+//! feature `dist-tls` and `Options::tls`. Terms are those of the `eetf` crate, messages and the handshake those of `erl_dist`. Messages come whole: neither fragments nor an atom cache nor compressed terms
 //! are announced. Ticks are sent and answered. A connection that is lost is made anew by the next send; after one that failed,
 //! sends fail at once for a pause that doubles up to 10 s.
 //!
@@ -44,7 +44,7 @@
 //!
 //! # Not here
 //!
-//! TLS; `global`, `rpc`, spawning for others; names that the other side chooses (`-sname undefined`). An inbox treats every exit
+//! `global`, `rpc`, spawning for others; names that the other side chooses (`-sname undefined`). An inbox treats every exit
 //! signal as one that traps exits does.
 
 mod connection;
@@ -55,6 +55,7 @@ mod error;
 mod frame;
 mod handshake;
 mod inbox;
+mod lengths;
 mod limits;
 mod listener;
 mod name;
@@ -65,8 +66,11 @@ mod peers;
 mod pid;
 mod processes;
 mod received;
+mod socket;
 mod stream;
 mod term;
+#[cfg(feature = "dist-tls")]
+mod tls;
 mod token;
 
 pub use destination::Destination;
@@ -78,3 +82,5 @@ pub use received::{Message, Received};
 #[doc(inline)]
 pub use term::term;
 pub use term::{Atom, IntoTerm, List, Map, Pid, Reference, Term, Tuple};
+#[cfg(feature = "dist-tls")]
+pub use tls::Tls;

@@ -35,6 +35,9 @@ pub struct Options {
     pub epmd_port: u16,
     /// The address to listen at: the loopback one if the node's host is `localhost` or 127.0.0.1, else all.
     pub listen: Option<IpAddr>,
+    /// TLS under all of its connections but that to epmd. None, unless this says how.
+    #[cfg(feature = "dist-tls")]
+    pub tls: Option<super::Tls>,
 }
 
 impl Default for Options {
@@ -51,6 +54,8 @@ impl Default for Options {
             backoff: Duration::from_millis(100),
             epmd_port: epmd_port.unwrap_or(erl_dist::epmd::DEFAULT_EPMD_PORT),
             listen: None,
+            #[cfg(feature = "dist-tls")]
+            tls: None,
         }
     }
 }

@@ -14,6 +14,7 @@ use super::connection::Connection;
 use super::error::Error;
 use super::handshake::{self, Dialled};
 use super::node::Inner;
+use super::socket::Socket;
 use super::{epmd, name};
 use crate::sync::{Mutex, lock};
 
@@ -150,6 +151,7 @@ impl Inner {
         let place = epmd::look_up(name, self.options.epmd_port).await?;
         let socket = TcpStream::connect((name.host(), place.port)).await;
         let socket = socket.map_err(|source| Error::io("cannot connect to", name, source))?;
+        let socket = self.dialled(socket, name).await?;
         match handshake::dial(socket, &self.local.node, &self.cookie, name).await? {
             Dialled::Connected(connected) => {
                 let connection = self.establish(connected, place.is_ours);
@@ -169,6 +171,32 @@ impl Inner {
         }
     }
 
+    #[cfg(feature = "dist-tls")]
+    async fn dialled(&self, socket: TcpStream, name: &NodeName) -> Result<Socket, Error> {
+        match &self.options.tls {
+            Some(tls) => tls.dial(socket, name).await,
+            None => Ok(Socket::Plain(socket)),
+        }
+    }
+
+    #[cfg(feature = "dist-tls")]
+    async fn accepted(&self, socket: TcpStream) -> Result<Socket, Error> {
+        match &self.options.tls {
+            Some(tls) => tls.accept(socket).await,
+            None => Ok(Socket::Plain(socket)),
+        }
+    }
+
+    #[cfg(not(feature = "dist-tls"))]
+    async fn dialled(&self, socket: TcpStream, _: &NodeName) -> Result<Socket, Error> {
+        Ok(Socket::Plain(socket))
+    }
+
+    #[cfg(not(feature = "dist-tls"))]
+    async fn accepted(&self, socket: TcpStream) -> Result<Socket, Error> {
+        Ok(Socket::Plain(socket))
+    }
+
     /// Lets a peer connect that has opened a socket to this node.
     pub(super) async fn accept(self: &Arc<Self>, socket: TcpStream) -> Result<(), Error> {
         // Where both dial, the connection of the one with the greater name stays.
@@ -176,6 +204,7 @@ impl Inner {
             let peer = lock(&self.peers.all).get(&name.to_string()).cloned();
             peer.is_some_and(|peer| peer.dials.load(Ordering::Relaxed)) && self.local.name > name.to_string()
         };
+        let socket = self.accepted(socket).await?;
         let peer = handshake::accept(socket, &self.local.node, &self.cookie, refuses).await?;
         let hidden = !peer.flags.contains(erl_dist::DistributionFlags::PUBLISHED);
         // Erlang's nodes are hidden seldom, and epmd is near.

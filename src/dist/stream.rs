@@ -1,73 +1,85 @@
 //! A socket as the handshake wants it, which also tells how far the handshake got.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use futures::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use tokio::io::ReadBuf;
+use tokio::io::{AsyncRead as _, AsyncWrite as _};
+
+use super::lengths::Lengths;
+use super::socket::Socket;
+use crate::sync::{Mutex, lock};
 
 /// Shared, so that one is kept while the handshake has the other.
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
-    socket: Arc<TcpStream>,
-    read: Arc<AtomicUsize>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    socket: Socket,
+    /// How many bytes have come.
+    read: usize,
+    /// Over TLS.
+    lengths: Option<Lengths>,
 }
 
 impl Stream {
-    pub(super) fn new(socket: TcpStream) -> Stream {
-        Stream { socket: Arc::new(socket), read: Arc::default() }
+    pub(super) fn new(socket: Socket) -> Stream {
+        let lengths = if socket.is_plain() { None } else { Some(Lengths::default()) };
+        Stream { shared: Arc::new(Mutex::new(Shared { socket, read: 0, lengths })) }
     }
 
     /// How many bytes have come.
     pub(super) fn read(&self) -> usize {
-        self.read.load(Ordering::Relaxed)
+        lock(&self.shared).read
     }
 
     /// The socket, once the handshake has given back its own.
-    pub(super) fn into_socket(self) -> Option<TcpStream> {
-        Arc::into_inner(self.socket)
+    pub(super) fn into_socket(self) -> Option<Socket> {
+        let shared = Arc::into_inner(self.shared)?;
+        Some(shared.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).socket)
     }
 }
 
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
-        loop {
-            ready!(self.socket.poll_read_ready(context))?;
-            match self.socket.try_read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                done => {
-                    self.read.fetch_add(*done.as_ref().unwrap_or(&0), Ordering::Relaxed);
-                    return Poll::Ready(done);
-                }
+        let mut shared = lock(&self.shared);
+        let Shared { socket, read, lengths } = &mut *shared;
+        let count = match lengths {
+            Some(lengths) => ready!(lengths.poll_read(socket, context, buffer))?,
+            None => {
+                let mut buffer = ReadBuf::new(buffer);
+                ready!(Pin::new(socket).poll_read(context, &mut buffer))?;
+                buffer.filled().len()
             }
-        }
+        };
+        *read += count;
+        Poll::Ready(Ok(count))
     }
 }
 
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_write_vectored(context, &[IoSlice::new(bytes)])
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        loop {
-            ready!(self.socket.poll_write_ready(context))?;
-            match self.socket.try_write_vectored(bytes) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                done => return Poll::Ready(done),
-            }
+        let mut shared = lock(&self.shared);
+        let Shared { socket, lengths, .. } = &mut *shared;
+        match lengths {
+            Some(lengths) => lengths.poll_write(socket, context, bytes),
+            None => Pin::new(socket).poll_write(context, bytes),
         }
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut shared = lock(&self.shared);
+        let Shared { socket, lengths, .. } = &mut *shared;
+        match lengths {
+            Some(lengths) => lengths.poll_flush(socket, context),
+            None => Pin::new(socket).poll_flush(context),
+        }
     }
 
     /// Dropping the last one closes the socket.

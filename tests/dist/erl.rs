@@ -93,12 +93,23 @@ impl World {
     }
 
     pub fn erl_with_cookie(&mut self, kind: &str, name: &str, cookie: &str, arguments: &[&str]) {
+        self.start_erl(kind, name, cookie, &[], arguments);
+    }
+
+    /// One whose distribution goes over something else: `over` says what.
+    #[cfg(feature = "dist-tls")]
+    pub fn erl_over(&mut self, kind: &str, name: &str, over: &[String], arguments: &[&str]) {
+        self.start_erl(kind, name, COOKIE, over, arguments);
+    }
+
+    fn start_erl(&mut self, kind: &str, name: &str, cookie: &str, over: &[String], arguments: &[&str]) {
         let mut erl = sheltered("erl");
         erl.env("ERL_EPMD_PORT", self.port.to_string())
             .env("HOME", self.directory.path())
             .current_dir(self.directory.path());
         erl.args([kind, name, "-setcookie", cookie, "-start_epmd", "false", "-noinput", "-pa"])
             .arg(self.directory.path());
+        erl.args(over);
         erl.args(["-kernel", "inet_dist_use_interface", "{127,0,0,1}", "-run", "dyntrace_peer", "start"])
             .args(arguments);
         self.children.push(erl.spawn().unwrap());

@@ -5,9 +5,12 @@
 mod bonds;
 mod cuts;
 mod erl;
+mod example;
 mod floods;
 mod messages;
 mod ours;
 mod probes;
 mod refused;
+#[cfg(feature = "dist-tls")]
+mod tls;
 mod tokens;

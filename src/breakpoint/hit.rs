@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, OnceCell};
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::thread;
@@ -207,7 +207,7 @@ impl Hit {
             }
             if entry.flags.contains(Flags::CALL) && !entry.is_silent() {
                 entry.session.offer(Kind::Call, || {
-                    let text = text.get_or_insert_with(|| seen.render());
+                    let text = rendered(&mut text, |text| seen.render(text));
                     let is_wanted = entry.flags.contains(Flags::CALLER);
                     let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller()));
                     Told { caller: caller.flatten(), ..self.told(Kind::Call, text) }
@@ -235,10 +235,10 @@ impl Hit {
             true => Some(Kind::Error),
             false => flags.contains(Flags::RETURN).then_some(Kind::Return),
         };
-        self.ended(&kind, polled, &|| render(|text| write!(text, "{}", value())));
+        self.ended(&kind, polled, &|text| value().render(text));
         if self.wants.contains(Flags::RETURN_TO) {
             let kind = |flags: Flags| flags.contains(Flags::RETURN_TO).then_some(Kind::ReturnTo);
-            self.tell(&kind, polled, &Text::new);
+            self.tell(&kind, polled, &nothing);
         }
     }
 
@@ -247,7 +247,7 @@ impl Hit {
             return (host.cancelled)(self, polled);
         }
         let kind = |flags: Flags| flags.contains(Flags::RETURN).then_some(Kind::Cancelled);
-        self.ended(&kind, Some(polled), &Text::new);
+        self.ended(&kind, Some(polled), &nothing);
     }
 
     pub(super) fn panicked(&self, polled: Option<Duration>, payload: &(dyn Any + Send)) {
@@ -261,11 +261,11 @@ impl Hit {
             return (host.panicked)(self, polled, message);
         }
         let kind = |flags: Flags| flags.contains(Flags::PANIC).then_some(Kind::Panic);
-        self.ended(&kind, polled, &|| render(|text| text.write_str(message)));
+        self.ended(&kind, polled, &|text| text.write_str(message));
     }
 
     /// Tells all who want to know: `kind` is what they call this end, by their flags.
-    fn ended(&self, kind: &dyn Fn(Flags) -> Option<Kind>, polled: Option<Duration>, text: &dyn Fn() -> Text) {
+    fn ended(&self, kind: &dyn Fn(Flags) -> Option<Kind>, polled: Option<Duration>, text: &Render<'_>) {
         if let Some(cycle) = self.cycle {
             let cycles = clock::now().saturating_sub(cycle);
             let timing = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::TIME));
@@ -274,15 +274,15 @@ impl Hit {
         self.tell(kind, polled, text);
     }
 
-    fn tell(&self, kind: &dyn Fn(Flags) -> Option<Kind>, polled: Option<Duration>, text: &dyn Fn() -> Text) {
+    fn tell(&self, kind: &dyn Fn(Flags) -> Option<Kind>, polled: Option<Duration>, text: &Render<'_>) {
         let Some(began) = self.began else { return };
         let took = Some(began.elapsed());
         let _busy = Busy::begin();
-        let mut rendered = None;
+        let mut place = None;
         for entry in self.entries(self.wanted) {
             if let Some(kind) = kind(entry.flags).filter(|_| !entry.is_silent()) {
                 entry.session.offer(kind, || {
-                    let text = rendered.get_or_insert_with(text);
+                    let text = rendered(&mut place, text);
                     let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller()).flatten();
                     Told { took, polled, caller, ..self.told(kind, text) }
                 });
@@ -342,14 +342,14 @@ impl<'a> Seen<'a> {
         *self.process.get_or_init(process::current)
     }
 
-    fn render(&self) -> Text {
-        render(|text| {
-            for (number, argument) in self.arguments.iter().enumerate() {
-                let comma = if number == 0 { "" } else { ", " };
-                write!(text, "{comma}{argument}")?;
+    fn render(&self, text: &mut Text) -> fmt::Result {
+        for (number, argument) in self.arguments.iter().enumerate() {
+            if number != 0 {
+                text.write_str(", ")?;
             }
-            Ok(())
-        })
+            argument.render(text)?;
+        }
+        Ok(())
     }
 }
 
@@ -393,12 +393,21 @@ pub(super) fn untraced_thread() {
     BUSY.set(true);
 }
 
-/// Renders within bounds.
-fn render(write: impl FnOnce(&mut Text) -> std::fmt::Result) -> Text {
-    let mut text = Text::new();
-    // An error is a text that is cut, or one whose value has panicked while it was printed: half a text is one.
-    let _ = write(&mut text);
-    text
+/// Renders something, within bounds.
+type Render<'r> = dyn Fn(&mut Text) -> fmt::Result + 'r;
+
+/// What was rendered in its place, or is now: in place, since to move it is most of what a short one costs.
+fn rendered(place: &mut Option<Text>, render: impl FnOnce(&mut Text) -> fmt::Result) -> &Text {
+    if place.is_none() {
+        // An error is a text that is cut, or one whose value has panicked while it was printed: half a text is one.
+        let _ = render(place.insert(Text::new()));
+    }
+    place.as_ref().expect("it is there by now")
+}
+
+/// Nothing is to be said.
+fn nothing(_: &mut Text) -> fmt::Result {
+    Ok(())
 }
 
 /// The way of functions with `#[track_caller]`: their ends are seen, their values not.

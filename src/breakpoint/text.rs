@@ -3,13 +3,14 @@
 use std::fmt;
 use std::ops::Deref;
 
+use arrayvec::ArrayString;
+
 /// What was rendered, at most [`Text::LIMIT`] bytes of it.
 #[derive(Clone)]
 pub struct Text {
+    /// What it holds, and behind that what is shown where there was more.
+    shown: ArrayString<{ Text::LIMIT + CUT.len() }>,
     length: u16,
-    is_cut: bool,
-    /// Behind what it holds: what is shown where there was more.
-    bytes: [u8; Text::LIMIT + CUT.len()],
 }
 
 /// What is shown in the place of what did not fit.
@@ -20,40 +21,39 @@ impl Text {
     pub const LIMIT: usize = 400;
 
     pub(super) const fn new() -> Text {
-        Text { length: 0, is_cut: false, bytes: [0; Text::LIMIT + CUT.len()] }
+        Text { shown: ArrayString::new_const(), length: 0 }
     }
 
     /// Whether there would have been more.
     pub fn is_cut(&self) -> bool {
-        self.is_cut
+        self.shown.len() > usize::from(self.length)
     }
 
     /// With dots at the end if there would have been more.
     pub(super) fn shown(&self) -> &str {
-        self.first(usize::from(self.length) + if self.is_cut { CUT.len() } else { 0 })
+        &self.shown
     }
 
-    fn first(&self, length: usize) -> &str {
-        std::str::from_utf8(&self.bytes[..length]).unwrap_or_default()
+    /// Writes a number.
+    pub(super) fn write_integer(&mut self, number: impl itoa::Integer) -> fmt::Result {
+        fmt::Write::write_str(self, itoa::Buffer::new().format(number))
     }
 }
 
 impl fmt::Write for Text {
     /// Fails when there is no room, so that whoever writes more than anybody reads need not go on.
+    #[inline]
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if self.is_cut {
+        if self.is_cut() {
             return Err(fmt::Error);
         }
-        let start = usize::from(self.length);
-        let fits = text.floor_char_boundary(text.len().min(Text::LIMIT - start));
-        self.bytes[start..start + fits].copy_from_slice(&text.as_bytes()[..fits]);
-        self.length += fits as u16;
-        self.is_cut = fits < text.len();
-        if !self.is_cut {
+        let fits = text.floor_char_boundary(text.len().min(Text::LIMIT - self.shown.len()));
+        self.shown.push_str(&text[..fits]);
+        self.length = self.shown.len() as u16;
+        if fits == text.len() {
             return Ok(());
         }
-        let end = usize::from(self.length);
-        self.bytes[end..end + CUT.len()].copy_from_slice(CUT.as_bytes());
+        self.shown.push_str(CUT);
         Err(fmt::Error)
     }
 }
@@ -62,7 +62,7 @@ impl Deref for Text {
     type Target = str;
 
     fn deref(&self) -> &str {
-        self.first(usize::from(self.length))
+        &self.shown[..self.length.into()]
     }
 }
 

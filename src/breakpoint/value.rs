@@ -7,7 +7,9 @@ mod printed;
 mod shell;
 mod shown;
 
-use std::fmt;
+use std::fmt::{self, Write};
+
+use super::text::Text;
 
 pub use inspect::Inspect;
 pub use printed::Printed;
@@ -70,6 +72,17 @@ impl<'a> Value<'a> {
     #[inline]
     pub fn is_err(&self) -> bool {
         self.shell.outermost().is_some_and(|(variant, _)| variant == Variant::Err)
+    }
+
+    /// Writes it as it is shown: most are integers, which need no formatter.
+    pub(super) fn render(&self, text: &mut Text) -> fmt::Result {
+        match self.plain {
+            Plain::Integer(number) if self.shell == Shell::EMPTY => match i64::try_from(number) {
+                Ok(number) => text.write_integer(number),
+                Err(_) => text.write_integer(number),
+            },
+            _ => write!(text, "{self}"),
+        }
     }
 
     /// This value inside of `variant`.

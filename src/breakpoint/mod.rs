@@ -9,10 +9,11 @@
 //! # A hit
 //!
 //! A function that finds its word set runs [`hit`]: it pins its thread ([`thread_progress`](crate::thread_progress)),
-//! reads the word *again* (the one that it saw may lead to a breakpoint that is freed), reads `ACTIVE`, and takes a
-//! reference of what that generation says. Then it unpins. Arguments are looked at and the body is run outside of the pin, since
-//! both are code of others, which may take as long as it likes. The end of the call goes by the reference that was taken at its
-//! beginning: whoever saw the call sees its end, and nobody else.
+//! reads the word *again* (the one that it saw may lead to a breakpoint that is freed), and reads `ACTIVE`. If that
+//! generation only counts calls, or is about other processes ([`Sieve`](crate::process::Sieve)), the hit ends here, with no function
+//! called. Else it takes a reference of what the generation says, and unpins. Arguments are looked at and the body is run outside of
+//! the pin, since both are code of others, which may take as long as it likes. The end of the call goes by the reference that was
+//! taken at its beginning: whoever saw the call sees its end, and nobody else.
 //!
 //! # A setting
 //!

@@ -1,0 +1,82 @@
+"""What the figures have in common: how programs are built and measured, and how a figure is held against what is asked."""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PEERS = ROOT / "benches" / "peers"
+TARGET = PEERS / "target"
+FULL = os.environ.get("DYNTRACE_BENCH") == "full"
+MISSED = []
+
+
+def say(what, measured, limit, unit="", least=False):
+    verdict = "ok" if (measured >= limit if least else measured <= limit) else "MISSED"
+    asked = "at least" if least else "at most"
+    print(f"{what:<58} {measured:>9.4g}{unit}   asked: {asked} {limit:g}{unit}   {verdict}", flush=True)
+    if verdict != "ok":
+        MISSED.append(what)
+
+
+def built(*arguments):
+    """Builds what belongs to the workspace and returns where it is."""
+    subprocess.run(["cargo", "build", "--release", "--quiet", *arguments], cwd=ROOT, check=True)
+    return ROOT / "target" / "release"
+
+
+def build(binary, *features, default=True):
+    """Builds one program of benches/peers with the features and returns its path."""
+    target = TARGET / ("-".join(features) or ("default" if default else "off"))
+    command = ["cargo", "build", "--release", "--quiet", "--bin", binary, "--target-dir", target]
+    if not default:
+        command.append("--no-default-features")
+    if features:
+        command += ["--features", ",".join(features)]
+    subprocess.run(command, cwd=PEERS, check=True)
+    return target / "release" / binary
+
+
+def instructions(*command, collect=None):
+    """Instructions of the whole program, or within the functions that the pattern `collect` names."""
+    collect = [f"--toggle-collect={collect}"] if collect else []
+    run = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *collect, *map(str, command)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True)
+    return int(re.search(r"Collected : (\d+)", run.stderr).group(1))
+
+
+def until_met(measure, limit):
+    """Measures once and, on a noisy machine that misses the limit, with three times as many samples."""
+    value = measure(1)
+    return value if value <= limit else measure(3)
+
+
+def install(*packages):
+    if subprocess.run(["dpkg", "-s", *packages], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+        subprocess.run(["apt-get", "update", "-q"], stdout=sys.stderr, check=True)
+        subprocess.run(["apt-get", "install", "-yq", "--no-install-recommends", *packages], stdout=sys.stderr, check=True)
+
+
+def room():
+    TARGET.mkdir(exist_ok=True)
+    # What LTTng's daemons still write while they end need not hold us up.
+    return tempfile.TemporaryDirectory(dir=TARGET, ignore_cleanup_errors=True)
+
+
+def taken_in_turns(times, *measures):
+    """The samples of each measure."""
+    return list(zip(*([measure() for measure in measures] for _ in range(times))))
+
+
+def median_ratio(ours, theirs):
+    return statistics.median(one / other for one, other in zip(ours, theirs))
+
+
+def nanoseconds(what, **samples):
+    medians = ", ".join(f"{name.replace('_', ' ')} {statistics.median(values):.1f}" for name, values in samples.items())
+    print(f"  ns of CPU per event, {what}: {medians}", flush=True)

@@ -1,0 +1,12 @@
+"""Operations on files: what they cost is in benches/fileio, beside its programs."""
+
+import sys
+
+from .common import FULL, ROOT, say
+
+sys.path.append(str(ROOT / "benches" / "fileio"))
+import figures  # noqa: E402
+
+
+def fileio():
+    figures.measure(say, FULL)

@@ -1,0 +1,65 @@
+"""Probes: what they cost while nobody looks, and under bpftrace."""
+
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from .common import ROOT, build, instructions, say, until_met
+
+BPFTRACE = Path(os.environ.get("DYNTRACE_TRACERS", ROOT / "target" / "tracers")) / "bin" / "bpftrace"
+
+
+def disabled():
+    loop, passes = build("probe_loop"), 1_000_000
+    bare = instructions(loop, "none", passes)
+    for peer, limit in ("dyntrace", 2), ("dyntrace-entry", 2), ("usdt", None), ("probe", None):
+        added = round((instructions(loop, peer, passes) - bare) / passes, 2)
+        if limit is None:
+            print(f"{'  beside it: ' + peer:<58} {added:>9.4g}", flush=True)
+        else:
+            say(f"instructions a disabled probe adds, {peer}", added, limit)
+    loop = build("traced_loop")
+    function, unset = (instructions(loop, case, passes) for case in ("function", "unset"))
+    say("instructions `traced` adds to a function nobody traces", round((unset - function) / (1.1 * passes), 2), 2)
+
+
+def workload():
+    with_probes, without = (instructions(build("workload", default=default)) for default in (True, False))
+    print(f"  instructions: with probes {with_probes}, without {without}")
+    say("file operations with probes compiled in, nobody tracing", round(with_probes / without, 3), 1.01, " x")
+
+
+def hit(loop, peer, provider):
+    """CPU nanoseconds of one hit while bpftrace counts it."""
+    passes = 200_000
+    program = subprocess.Popen([loop, peer, str(passes), "--wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # By the process's own link: the plain path and -p together count every hit twice.
+    binary = f"/proc/{program.pid}/exe"
+    tracer = subprocess.Popen(
+        [BPFTRACE, "-p", str(program.pid), "-e", f"usdt:{binary}:{provider}:hit {{ @hits = count(); }}"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for line in tracer.stderr:
+        if line.startswith("Attached"):
+            break
+    spent, _ = program.communicate("go\n")
+    counted, _ = tracer.communicate()
+    if f"@hits: {passes}" not in counted:
+        sys.exit(f"ci/bench: bpftrace counted {counted.strip() or 'nothing'} of {passes} hits of {provider}")
+    return float(spent)
+
+
+def enabled():
+    default, nop5 = build("probe_loop"), build("probe_loop", "nop5")
+
+    def against_probe(loop):
+        def ratio(effort):
+            pairs = [(hit(loop, "dyntrace", "peers_dyntrace"), hit(default, "probe", "peers_probe")) for _ in range(9 * effort)]
+            ours, theirs = (statistics.median(costs) for costs in zip(*pairs))
+            print(f"  ns of CPU per hit, medians of {len(pairs)}: dyntrace {ours:.0f}, probe {theirs:.0f}")
+            return statistics.median(ours / theirs for ours, theirs in pairs)
+        return ratio
+
+    say("a hit under bpftrace, default site, against `probe`", until_met(against_probe(default), 1.05), 1.05, " x")
+    say("a hit under bpftrace, 5-byte site, against `probe`", until_met(against_probe(nop5), 0.55), 0.55, " x")

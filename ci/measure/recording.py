@@ -1,0 +1,163 @@
+"""The recorder: what it costs to record, how much is lost, and how fast a trace is read."""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from .common import FULL, build, built, install, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_met
+from .lttng import Lttng
+
+
+class Loop:
+    """The loop that records, by ours and by the peers that need no daemon."""
+
+    def __init__(self, directory):
+        self.binary, self.directory = build("record_loop"), directory
+
+    def costs(self, recorder, payload, *options):
+        """CPU nanoseconds of one event, of each thread."""
+        with tempfile.TemporaryDirectory(dir=self.directory) as trace:
+            return self.costs_into(trace, recorder, payload, *options)
+
+    def costs_into(self, trace, recorder, payload, *options):
+        run = subprocess.run([self.binary, recorder, payload, "--directory", trace, *map(str, options)],
+                             stdout=subprocess.PIPE, text=True, check=True)
+        return [float(line) for line in run.stdout.split()]
+
+    def cost(self, recorder, payload, *options):
+        """That of the thread whose events are dearest."""
+        return max(self.costs(recorder, payload, *options))
+
+
+def recorder():
+    install("lttng-tools", "liblttng-ust-dev")
+    with room() as directory, Lttng(directory) as lttng:
+        loop = Loop(directory)
+        with lttng.session("overwrite", "256k"):
+            for payload, limit in ("one", 0.25), ("entry", 0.30):
+                say(f"{payload}: an event recorded, against LTTng-UST",
+                    until_met(lambda effort: against_lttng(loop, lttng, payload, 7 * effort), limit), limit, " x")
+        for payload in "one", "entry":
+            beside(loop, lttng, payload)
+        say("a core's cost with two threads, against one thread", until_met(lambda effort: two_threads(loop, 7 * effort), 1.1), 1.1, " x")
+        say("ns of a dropped event, discard mode", until_met(lambda effort: dropped(loop, 7 * effort), 10), 10)
+        for payload in "one", "entry":
+            say(f"instructions of a probe that no session records, {payload}", idle(loop, payload), 2)
+
+
+def against_lttng(loop, lttng, payload, times):
+    ours, theirs, floor = taken_in_turns(
+        times, lambda: loop.cost("overwrite", payload), lambda: lttng.cost(payload), lambda: loop.cost("floor", payload))
+    nanoseconds(f"{payload}, medians of {times}", dyntrace=ours, LTTng_UST=theirs, floor=floor)
+    print(f"  beside it: {median_ratio(ours, floor):.2f} x the floor", flush=True)
+    return median_ratio(ours, theirs)
+
+
+def beside(loop, lttng, payload):
+    """What is printed for comparison, and held to nothing."""
+    with lttng.session("discard", "8M"):
+        ours, theirs = taken_in_turns(5, lambda: loop.cost("stream", payload), lambda: lttng.cost(payload))
+    nanoseconds(f"{payload}, streaming to disk", dyntrace=ours, LTTng_UST=theirs)
+    with lttng.session("discard", "4k"):
+        theirs, = taken_in_turns(3, lambda: lttng.cost(payload))
+    lines, spans = taken_in_turns(3, *(lambda peer=peer: loop.cost(peer, payload, "--events", 100_000) for peer in ("tracing", "fastrace")))
+    nanoseconds(f"{payload}, others", LTTng_UST_losing_most=theirs, tracing=lines, fastrace=spans)
+
+
+def two_threads(loop, times):
+    one, two, floor, floor_two = taken_in_turns(times, *(
+        lambda recorder=recorder, threads=threads: loop.cost(recorder, "entry", "--threads", threads)
+        for recorder in ("overwrite", "floor") for threads in (1, 2)))
+    nanoseconds(f"entry, one and two threads, medians of {times}", one=one, the_dearer_of_two=two, floor=floor, floor_of_two=floor_two)
+    return median_ratio(two, one)
+
+
+def dropped(loop, times):
+    one, entry = taken_in_turns(times, *(
+        lambda payload=payload: loop.cost("discard", payload, "--size", 64 << 10) for payload in ("one", "entry")))
+    nanoseconds(f"dropped, medians of {times}", one=one, entry=entry)
+    return statistics.median(entry)
+
+
+def idle(loop, payload):
+    """Instructions of a pass beyond those of the empty loop. Only the function of the loop is counted."""
+    events = 100_000
+    function = {"one": "*ones*", "entry": "*entries*"}[payload]
+    with_probe, bare = (
+        instructions(loop.binary, recorder, payload, "--events", events, "--directory", loop.directory, collect=function)
+        for recorder in ("idle", "none"))
+    return round((with_probe - bare) / (1.1 * events), 2)
+
+
+def flood():
+    asked, bytes_of_one = 35_000_000, 130
+    with room() as directory:
+        # Half of what is free, so that nobody else is short of it.
+        events = min(asked, shutil.disk_usage(directory).free // 2 // bytes_of_one) // 2 * 2
+        if events < asked:
+            print(f"  only {events} events, for want of room in {directory}", flush=True)
+        lost, seconds, costs = recorded(Loop(directory), directory, events)
+        print(f"  {events} events in {seconds:.0f} s, with a tenth more to warm up; ns of CPU per event: {costs}", flush=True)
+        say("events lost of two threads at full speed", lost, 0)
+
+
+def recorded(loop, trace, events):
+    """Has two threads record so many events of `entry` into `trace`: how many are lost, the seconds it took, the cost of one."""
+    started = time.monotonic()
+    costs = loop.costs_into(trace, "stream", "entry", "--threads", 2, "--events", events // 2, "--size", 8 << 30)
+    seconds = time.monotonic() - started
+    count = subprocess.run([build("count_events"), trace, "entry"], stdout=subprocess.PIPE, text=True, check=True)
+    there, known_lost = map(int, count.stdout.split())
+    fired = 2 * (events // 2 + events // 2 // 10)
+    if there + known_lost != fired:
+        sys.exit(f"ci/bench: {fired} events fired, {there} recorded, {known_lost} said to be lost")
+    return known_lost, seconds, costs
+
+
+def storm():
+    binary = built("--example", "file_storm") / "examples" / "file_storm"
+    seconds = 1
+
+    def operations(traced, *options):
+        with room() as trace:
+            environment = {"DYNTRACE": f"record:{trace}/t,probes=efile_drv*+aio_pool*"} if traced else {}
+            run = subprocess.run([binary, "--tasks", "16", "--seconds", str(seconds), *options],
+                                 env=os.environ | environment, stdout=subprocess.PIPE, text=True, check=True)
+        return json.loads(run.stdout)["total"]
+
+    def throughput(*options):
+        def ratio(effort):
+            plain, traced = taken_in_turns(7 * effort, lambda: operations(False, *options), lambda: operations(True, *options))
+            per_second = [statistics.median(samples) / seconds for samples in (plain, traced)]
+            print(f"  operations a second, medians of {len(plain)}: {per_second[0]:.0f}, recorded {per_second[1]:.0f}", flush=True)
+            return median_ratio(plain, traced)
+        return ratio
+
+    limit = round(1 / 0.85, 3)
+    say("file_storm unrecorded, against recorded", until_met(throughput(), limit), limit, " x")
+    say("file_storm on a file system in memory, likewise", until_met(throughput("--dir", "/dev/shm"), limit), limit, " x")
+
+
+def view():
+    install("babeltrace2")
+    dyntrace = built("-p", "dyntrace-cli") / "dyntrace"
+    with room() as trace:
+        recorded(Loop(trace), trace, 10_000_000 if FULL else 1_000_000)
+
+        def seconds(*command):
+            started = time.monotonic()
+            subprocess.run([*command, trace], stdout=subprocess.DEVNULL, check=True)
+            return time.monotonic() - started
+
+        def ratio(effort):
+            ours, theirs = taken_in_turns(3 * effort, lambda: seconds(dyntrace, "view"), lambda: seconds("babeltrace2"))
+            print(f"  seconds, medians of {len(ours)}: dyntrace view {statistics.median(ours):.2f}, babeltrace2 {statistics.median(theirs):.2f}")
+            return median_ratio(ours, theirs)
+
+        limit = round(1 / 3, 3)
+        say("time of `dyntrace view`, against babeltrace2", until_met(ratio, limit), limit, " x")

@@ -47,6 +47,7 @@ mod glob;
 mod host;
 mod linked;
 pub mod mailbox;
+mod panic_text;
 pub mod probes;
 pub mod process;
 #[cfg(target_os = "linux")]

@@ -22,6 +22,7 @@ use super::told::Told;
 use super::unwind::Mark;
 use super::value::Value;
 use crate::clock;
+use crate::panic_text::panic_text;
 use crate::process::{self, Pid};
 use crate::tag::Tag;
 use crate::thread_progress::{pin, pin_again};
@@ -251,9 +252,7 @@ impl Hit {
     }
 
     pub(super) fn panicked(&self, polled: Option<Duration>, payload: &(dyn Any + Send)) {
-        let message = payload.downcast_ref::<&str>().copied();
-        let message = message.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        self.panicked_with(polled, message.unwrap_or("a value that is no text"));
+        self.panicked_with(polled, panic_text(payload));
     }
 
     pub(super) fn panicked_with(&self, polled: Option<Duration>, message: &str) {

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::panic_text::panic_text;
+
 /// A panic's message on its way from a module to its caller. One word, that is never zero: so a result with it is as small as can be.
 #[derive(Debug)]
 #[repr(transparent)]
@@ -30,11 +32,7 @@ pub fn caught<R>(run: impl FnOnce() -> R) -> Result<R, Panicked> {
 
 /// Drops what was thrown, too, and whatever that says.
 fn message(panic: Box<dyn Any + Send>) -> String {
-    let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
-        (Some(text), _) => (*text).to_owned(),
-        (_, Some(text)) => text.clone(),
-        (None, None) => "(a panic without a text)".to_owned(),
-    };
+    let text = panic_text(&*panic).to_owned();
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
         // It has shown what it does when it is dropped.
         std::mem::forget(again);

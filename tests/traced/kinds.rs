@@ -220,7 +220,7 @@ async fn methods_bear_their_type() {
 async fn functions_that_do_not_return() {
     let watch = Watch::on("**::kinds::exits do return, exception").await;
     std::panic::catch_unwind(|| exits(3)).unwrap_err();
-    assert_eq!(watch.lines().await, ["call   kinds::exits(3)", "panic  kinds::exits: a value that is no text"]);
+    assert_eq!(watch.lines().await, ["call   kinds::exits(3)", "panic  kinds::exits: (a panic without a text)"]);
 }
 
 #[tokio::test]

@@ -65,6 +65,7 @@ mod event;
 mod future;
 mod generic_bp;
 mod held;
+mod held_up;
 mod hit;
 mod index;
 mod kept;
@@ -97,6 +98,7 @@ pub(crate) use door::{DOOR, Door, HOST};
 pub use error::Error;
 pub use event::{Event, Kind};
 pub use future::hit_future;
+pub use held_up::HeldUp;
 pub use hit::{Guard, Hit, hit};
 #[cfg(all(target_os = "linux", not(miri)))]
 pub use section::{enrol, sites};

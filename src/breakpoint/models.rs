@@ -61,7 +61,7 @@ fn set_at(sites: Vec<SiteRef>, entries: usize, is_abandoned: &Arc<AtomicBool>) -
     });
     let mut sequence = pin!(sequence(sites, edit, Arc::clone(is_abandoned)));
     match sequence.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(changed) => changed,
+        Poll::Ready(ended) => ended.changed,
         Poll::Pending => unreachable!("here waits block, and nobody else wants the permission"),
     }
 }

@@ -4,6 +4,7 @@
 pub(crate) use crate::thread_progress::wait as progress;
 
 #[cfg(loom)]
-pub(crate) async fn progress() {
+pub(crate) async fn progress() -> Option<crate::thread_progress::Late> {
     crate::thread_progress::wait_blocking(std::time::Duration::from_secs(60)).expect("models pin for a short time");
+    None
 }

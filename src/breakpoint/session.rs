@@ -11,11 +11,12 @@ use std::time::Duration;
 use super::counters::{Counter, Counts};
 use super::data::{BpData, Entry};
 use super::event::Event;
+use super::held_up::HeldUp;
 use super::index::Index;
 use super::libraries;
 use super::pattern::Pattern;
 use super::set::Set;
-use super::setting::{Edit, Setting, slice};
+use super::setting::{Edit, slice};
 use super::shared::{Destination, Limits, Shared};
 use super::site::Function;
 use super::site_ref::SiteRef;
@@ -77,6 +78,9 @@ pub struct Info {
     pub limited: u64,
     /// Whether it has ended: by its limits, by a panic of its tracer, or since it is closed.
     pub is_over: bool,
+    /// Who has held up a setting or the removal of its patterns for longest, or holds up whatever is changed in this process now. `None`
+    /// if each wait was over within a millisecond, as it is unless a thread loses its processor in the middle of a hit.
+    pub held_up: Option<HeldUp>,
 }
 
 /// A pattern of a session.
@@ -242,7 +246,7 @@ impl Session {
         self.shared.sites().extend_from_slice(&sites[..functions]);
         let left = Arc::new(AtomicUsize::new(0));
         let edit = adding(&self.shared, Arc::clone(&set.pattern), counters, Arc::clone(&left));
-        Setting::new(sites, edit).await;
+        self.shared.change(sites, edit).await;
         // Relaxed: the setting has ended, or was told to be over by who ended it.
         match left.load(Ordering::Relaxed) {
             0 => Ok(()),
@@ -266,7 +270,7 @@ impl Session {
             restrict(&mut after, &session);
             Some(after)
         });
-        Setting::new(self.shared.distinct_sites(), edit).await;
+        self.shared.change(self.shared.distinct_sites(), edit).await;
     }
 
     /// What it has done so far.
@@ -284,7 +288,14 @@ impl Session {
             dropped: state.dropped.load(Ordering::Relaxed),
             limited: state.limited.load(Ordering::Relaxed),
             is_over: state.is_over(),
+            held_up: self.held_up(),
         }
+    }
+
+    fn held_up(&self) -> Option<HeldUp> {
+        let now = thread_progress::late(thread_progress::NOTABLE);
+        let now = now.iter().map(HeldUp::until_now);
+        now.chain(self.shared.held_up().clone()).max_by_key(|held_up| held_up.time)
     }
 
     /// What its patterns have counted so far, by function: exactly, for calls that whoever asks knows to have begun or
@@ -419,7 +430,7 @@ pub(super) async fn remove(session: &Arc<Shared>) {
         let after: Vec<_> = before.iter().filter(is_other).cloned().collect();
         (after.len() < before.len()).then_some(after)
     });
-    Setting::new(sites, edit).await;
+    session.change(sites, edit).await;
     mem::take(&mut *session.sites());
     // Its thread may have the session for a while yet, and others are waiting for these.
     session.whose().flags = None;

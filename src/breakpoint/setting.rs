@@ -10,7 +10,7 @@ use super::data::{BpData, Entry};
 use super::generic_bp::{Bp, commit};
 use super::progress::progress;
 use super::site_ref::SiteRef;
-use crate::thread_progress::{self, permission};
+use crate::thread_progress::{self, Late, permission};
 
 /// Says what is to be done at a site instead of what is done there now; `None` for no change.
 pub(super) type Edit = Box<dyn FnMut(&[Entry]) -> Option<Vec<Entry>> + Send>;
@@ -23,13 +23,30 @@ const SLICE: usize = 256;
 #[must_use = "nothing is changed until it is polled"]
 pub(super) struct Setting {
     /// `None` when it has ended.
-    sequence: Option<Pin<Box<dyn Future<Output = usize> + Send>>>,
+    sequence: Option<Pin<Box<dyn Future<Output = Ended> + Send>>>,
     is_abandoned: Arc<AtomicBool>,
     was_polled: bool,
 }
 
+/// What has become of it.
+#[derive(Default)]
+pub(super) struct Ended {
+    /// How many sites have changed.
+    pub(super) changed: usize,
+    /// Its longest wait, if that is worth a word.
+    pub(super) held_up: Option<Late>,
+}
+
+impl Ended {
+    fn held_up(&mut self, late: Option<Late>) {
+        let longest = |late: &Option<Late>| late.as_ref().map(|late| late.waited);
+        if longest(&late) > longest(&self.held_up) {
+            self.held_up = late;
+        }
+    }
+}
+
 impl Setting {
-    /// Answers with the number of sites that have changed.
     pub(super) fn new(sites: Vec<SiteRef>, edit: Edit) -> Setting {
         let is_abandoned = Arc::new(AtomicBool::new(false));
         let sequence = sequence(sites, edit, Arc::clone(&is_abandoned));
@@ -38,14 +55,14 @@ impl Setting {
 }
 
 impl Future for Setting {
-    type Output = usize;
+    type Output = Ended;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<usize> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ended> {
         self.was_polled = true;
         let sequence = self.sequence.as_mut().expect("a future is not polled after it has ended");
-        let changed = ready!(sequence.as_mut().poll(cx));
+        let ended = ready!(sequence.as_mut().poll(cx));
         self.sequence = None;
-        Poll::Ready(changed)
+        Poll::Ready(ended)
     }
 }
 
@@ -75,38 +92,39 @@ struct Changed {
     remains: bool,
 }
 
-pub(super) async fn sequence(sites: Vec<SiteRef>, mut edit: Edit, is_abandoned: Arc<AtomicBool>) -> usize {
+pub(super) async fn sequence(sites: Vec<SiteRef>, mut edit: Edit, is_abandoned: Arc<AtomicBool>) -> Ended {
     let is_abandoned = || is_abandoned.load(Ordering::Relaxed);
+    let mut ended = Ended::default();
     let permission = permission::acquire().await; // 1
     let mut changed = Vec::new();
     for (number, site) in sites.into_iter().enumerate() {
         changed.extend(stage(site, &mut edit)); // 2, 3
         slice(number).await;
     }
-    progress().await; // 4
+    ended.held_up(progress().await); // 4
     if is_abandoned() {
         abort(changed).await;
-        return 0;
+        return ended;
     }
     for (number, changed) in changed.iter_mut().enumerate().filter(|(_, changed)| changed.is_new) {
         changed.publish(); // 5
         slice(number).await;
     }
-    progress().await; // 6
+    ended.held_up(progress().await); // 6
     if is_abandoned() {
         abort(changed).await;
-        return 0;
+        return ended;
     }
     commit(); // 7
-    progress().await; // 8
+    ended.held_up(progress().await); // 8
     for (number, changed) in changed.iter_mut().enumerate().filter(|(_, changed)| !changed.remains) {
         changed.retract(); // 9
         slice(number).await;
     }
     if changed.iter().any(|changed| !changed.remains) {
-        progress().await; // 10
+        ended.held_up(progress().await); // 10
     }
-    let count = changed.len();
+    ended.changed = changed.len();
     for (number, changed) in changed.into_iter().enumerate() {
         if changed.is_published {
             changed.bp.stage(changed.bp.active()); // 11
@@ -117,7 +135,7 @@ pub(super) async fn sequence(sites: Vec<SiteRef>, mut edit: Edit, is_abandoned: 
         slice(number).await;
     }
     drop(permission); // 13
-    count
+    ended
 }
 
 fn stage(site: SiteRef, edit: &mut Edit) -> Option<Changed> {
@@ -166,5 +184,22 @@ impl Changed {
 pub(super) async fn slice(number: usize) {
     if number % SLICE == SLICE - 1 {
         tokio::task::yield_now().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_longest_wait_is_told() {
+        let mut ended = Ended::default();
+        for milliseconds in [None, Some(3), None, Some(7), Some(5)] {
+            let waited = |milliseconds| Late { threads: Vec::new(), waited: Duration::from_millis(milliseconds) };
+            ended.held_up(milliseconds.map(waited));
+        }
+        assert_eq!(ended.held_up.unwrap().waited, Duration::from_millis(7));
     }
 }

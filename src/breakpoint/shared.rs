@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 use super::event::{Event, Kind};
+use super::held_up::HeldUp;
 use super::libraries;
 use super::process_flags::Whose;
 use super::set::Set;
+use super::setting::{Edit, Setting};
 use super::site_ref::SiteRef;
 use super::told::{self, Told};
 use crate::forks;
@@ -43,6 +45,8 @@ pub(super) struct Shared {
     sets: Mutex<Vec<Arc<Set>>>,
     /// Read where entries are staged, so that of two changes the one that comes last finds it as it is by then.
     whose: Mutex<Whose>,
+    /// The longest of those that have held up its settings.
+    held_up: Mutex<Option<HeldUp>>,
     to: Destination,
     /// `None` says that the session is over. The session's thread ends when the last of these is gone.
     events: SyncSender<Option<Event>>,
@@ -99,6 +103,7 @@ impl Shared {
             sites: Mutex::default(),
             sets: Mutex::default(),
             whose: Mutex::default(),
+            held_up: Mutex::default(),
             to,
             events,
         }
@@ -117,6 +122,22 @@ impl Shared {
     /// Which processes it is about. Nothing panics under this lock.
     pub(super) fn whose(&self) -> MutexGuard<'_, Whose> {
         self.whose.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who has held up its settings for longest. Nothing panics under this lock.
+    pub(super) fn held_up(&self) -> MutexGuard<'_, Option<HeldUp>> {
+        self.held_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the edit in force at the sites, and notes who held that up.
+    pub(super) async fn change(&self, sites: Vec<SiteRef>, edit: Edit) {
+        let held_up = Setting::new(sites, edit).await.held_up.map(|late| HeldUp::until_now(&late));
+        let mut longest = self.held_up();
+        if let Some(held_up) = held_up
+            && longest.as_ref().is_none_or(|longest| longest.time < held_up.time)
+        {
+            *longest = Some(held_up);
+        }
     }
 
     /// Each of them once, as far as they are there.

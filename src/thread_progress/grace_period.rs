@@ -13,6 +13,9 @@ const LOOKS: usize = if cfg!(any(loom, miri)) { 0 } else { 100 };
 /// The shortest pause between later looks, and the longest.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(10)];
 
+/// A wait is worth a word that lasts as long as this.
+pub(crate) const NOTABLE: Duration = Duration::from_millis(1);
+
 pub(super) struct GracePeriod {
     begun: Instant,
     /// The pins that are waited for; `None` before the barrier of step 4.
@@ -27,10 +30,23 @@ struct Holder {
 /// Who holds up a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Late {
-    /// Those that have been pinned all the time. None, if the system refuses the barrier that it promised.
+    /// Those that were pinned all the time, until they were looked at last. None, if the system refuses the barrier that it promised.
     pub(crate) threads: Vec<Pinned>,
     /// How long they have been waited for; they have been pinned at least as long.
     pub(crate) waited: Duration,
+}
+
+/// The same, before anybody has asked for names: that takes a while.
+pub(super) struct Held {
+    threads: Vec<u32>,
+    waited: Duration,
+}
+
+impl Held {
+    pub(super) fn named(self) -> Late {
+        let pinned = |thread| Pinned { thread, name: os::thread_name(thread) };
+        Late { threads: self.threads.into_iter().map(pinned).collect(), waited: self.waited }
+    }
 }
 
 /// A thread, by the operating system's id, and the name that it has there; empty where that cannot be asked.
@@ -77,13 +93,10 @@ impl GracePeriod {
     }
 
     /// Who holds it up, once it has lasted as long as `patience`.
-    pub(super) fn late(&self, patience: Duration) -> Option<Late> {
+    pub(super) fn held(&self, patience: Duration) -> Option<Held> {
         let waited = self.begun.elapsed();
-        let pinned = |holder: &Holder| {
-            let thread = holder.record.owner().thread();
-            Pinned { thread, name: os::thread_name(thread) }
-        };
-        (waited >= patience).then(|| Late { threads: self.holders.iter().flatten().map(pinned).collect(), waited })
+        let thread = |holder: &Holder| holder.record.owner().thread();
+        (waited >= patience).then(|| Held { threads: self.holders.iter().flatten().map(thread).collect(), waited })
     }
 
     fn try_barrier(&mut self) {

@@ -54,8 +54,8 @@
 //! 11. That does step 6, now and then, and wakes the task once the list is empty.
 //! 12. The task finds that under the lock, which passes on what step 6 has acquired. A wait that is dropped takes its list back.
 //!
-//! While it lasts, [`late()`] tells who is inside: threads by id and name, and for how long they have been waited for. Pins
-//! have no clock; they are as old as that, or older.
+//! While it lasts, [`late()`] tells who is inside: threads by id and name, and for how long they have been waited for; afterwards its
+//! answer does, if it took long. Pins have no clock; they are as old as that, or older.
 //!
 //! # A stay
 //!
@@ -124,7 +124,7 @@ mod tests;
 mod wait;
 
 pub(crate) use door::{DOOR, Door, enter};
-pub(crate) use grace_period::{Late, Pinned};
+pub(crate) use grace_period::{Late, NOTABLE, Pinned};
 pub(crate) use maintenance::complete;
 pub(crate) use nap::nap;
 #[cfg(target_os = "linux")]

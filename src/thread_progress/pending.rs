@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
-use super::grace_period::{GracePeriod, Late};
+use super::grace_period::{GracePeriod, Held, Late, NOTABLE};
 use super::maintenance;
 use super::per_process::PerProcess;
 use crate::sync::{Mutex, MutexGuard, global, lock};
@@ -22,6 +22,8 @@ struct Pending {
     ticket: Ticket,
     period: GracePeriod,
     is_over: bool,
+    /// Who was inside until the last look.
+    held: Option<Held>,
     /// Whether the maintenance thread looks after it.
     is_tended: bool,
     waker: Waker,
@@ -32,22 +34,34 @@ struct Pending {
 pub(super) struct Ticket(u64);
 
 pub(super) enum Answer {
-    Over,
+    /// With who held it up, if that is worth a word.
+    Over(Option<Late>),
     Pending,
     /// It was pending in the parent.
     LeftByFork,
 }
 
+impl Pending {
+    /// Step 6.
+    fn look(&mut self) {
+        self.held = self.period.held(NOTABLE);
+        self.is_over = self.period.is_over();
+    }
+}
+
 /// The waits of tasks that have lasted as long as `patience`: who holds up each.
 pub(crate) fn late(patience: Duration) -> Vec<Late> {
-    pending().iter().filter(|wait| !wait.is_over).filter_map(|wait| wait.period.late(patience)).collect()
+    // The maintenance thread wants that lock: names are asked for without it.
+    let held: Vec<_> =
+        pending().iter().filter(|wait| !wait.is_over).filter_map(|wait| wait.period.held(patience)).collect();
+    held.into_iter().map(Held::named).collect()
 }
 
 /// Step 10.
 pub(super) fn add(period: GracePeriod, waker: &Waker) -> Ticket {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let ticket = Ticket(LAST.fetch_add(1, Ordering::Relaxed) + 1);
-    let wait = Pending { ticket, period, is_over: false, is_tended: false, waker: waker.clone() };
+    let wait = Pending { ticket, period, is_over: false, held: None, is_tended: false, waker: waker.clone() };
     let mut pending = pending();
     pending.push(wait);
     see_to_it(pending, ticket, waker);
@@ -62,9 +76,10 @@ pub(super) fn ask(ticket: Ticket, waker: &Waker) -> Answer {
     let mut pending = pending();
     let Some(wait) = find(&mut pending, ticket) else { return Answer::LeftByFork };
     if wait.is_over {
+        let held = wait.held.take();
         drop(pending);
         remove(ticket);
-        return Answer::Over;
+        return Answer::Over(held.map(Held::named));
     }
     let before = mem::replace(&mut wait.waker, own);
     see_to_it(pending, ticket, waker);
@@ -100,7 +115,7 @@ fn see_to_it(mut pending: MutexGuard<'_, Vec<Pending>>, ticket: Ticket, waker: &
         wait.is_tended = maintenance::give(move || tend(ticket)).is_ok();
     }
     if !wait.is_tended {
-        wait.is_over = wait.period.is_over();
+        wait.look();
         drop(pending);
         waker.wake_by_ref();
     }
@@ -111,7 +126,7 @@ fn tend(ticket: Ticket) -> Option<Duration> {
     let mut pending = pending();
     // It may have been dropped.
     let wait = find(&mut pending, ticket)?;
-    wait.is_over = wait.period.is_over();
+    wait.look();
     if !wait.is_over {
         return Some(wait.period.pause());
     }

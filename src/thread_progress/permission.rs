@@ -32,15 +32,6 @@ pub(crate) async fn acquire() -> Permission {
     Permission { guard: Some(line().lock().await) }
 }
 
-/// Waits in the same line, with the thread.
-///
-/// # Panics
-///
-/// On a thread that runs tasks of a tokio runtime: the one that has the permission may need it.
-pub(crate) fn acquire_blocking() -> Permission {
-    Permission { guard: Some(line().blocking_lock()) }
-}
-
 /// In a forked child.
 pub(super) fn forget() {
     LINE.forget();

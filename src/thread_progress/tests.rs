@@ -31,7 +31,7 @@ fn change_slot() {
     CURRENT.store(1 - old, Ordering::Release);
     match old {
         0 => wait_blocking(Duration::from_secs(60)).unwrap(),
-        _ => block_on(wait()),
+        _ => drop(block_on(wait())),
     }
     SLOTS[old].store(false, Ordering::Relaxed);
 }
@@ -128,8 +128,8 @@ fn a_pinned_thread_holds_a_wait_up_and_one_that_sleeps_does_not() {
     let mut period = GracePeriod::begin();
     assert!(!period.is_over());
     let holds_up = |late: &Late| late.threads.iter().any(|pinned| pinned.thread == id);
-    assert!(holds_up(&period.late(Duration::ZERO).unwrap()));
-    assert_eq!(period.late(Duration::MAX), None);
+    assert!(holds_up(&period.held(Duration::ZERO).unwrap().named()));
+    assert!(period.held(Duration::MAX).is_none());
     drop(unpin);
     while !period.is_over() {
         thread::yield_now();
@@ -157,8 +157,25 @@ fn a_task_sleeps_until_a_pinned_thread_unpins_and_is_woken_once() {
     while alarm.times.load(Ordering::Relaxed) == 0 {
         thread::park();
     }
-    assert_eq!(poll(), Poll::Ready(()));
+    assert!(poll().is_ready());
     assert_eq!(alarm.times.load(Ordering::Relaxed), 1);
+    drop(end);
+    holder.join().unwrap();
+}
+
+#[test]
+fn who_has_held_a_wait_up_is_told_with_its_end() {
+    let (holder, id, [unpin, end]) = start_holder("held-it-up");
+    let mut wait = wait();
+    assert!(poll_once(Pinning::new(&mut wait)).is_pending());
+    let holds_up = |late: &Late| late.waited >= NOTABLE && late.threads.iter().any(|pinned| pinned.thread == id);
+    while !late(NOTABLE).iter().any(holds_up) {
+        thread::yield_now();
+    }
+    drop(unpin);
+    // Pins of other tests may have outlasted that one.
+    let late = block_on(wait).unwrap();
+    assert!(late.waited >= NOTABLE && !late.threads.is_empty());
     drop(end);
     holder.join().unwrap();
 }
@@ -196,7 +213,7 @@ fn a_late_wait_says_for_whom_and_how_long() {
 #[test]
 fn what_was_left_is_completed_whatever_it_waits_for() {
     let _alone = alone();
-    let permission = permission::acquire_blocking();
+    let permission = block_on(permission::acquire());
     let (holder, _, senders) = start_holder("in-the-way");
     let (say, said) = mpsc::channel();
     let left = async move {
@@ -250,7 +267,7 @@ fn threads_and_tasks_stand_in_one_line() {
     };
     let rounds = ROUNDS / 10;
     thread::scope(|scope| {
-        scope.spawn(|| (0..rounds).for_each(|_| add(permission::acquire_blocking())));
+        scope.spawn(|| (0..rounds).for_each(|_| add(block_on(permission::acquire()))));
         scope.spawn(|| (0..rounds).for_each(|_| add(block_on(permission::acquire()))));
     });
     assert_eq!(count.load(Ordering::Relaxed), 2 * rounds);
@@ -348,10 +365,11 @@ mod linux {
     fn a_forked_child_has_only_its_own_thread() {
         prepare().unwrap();
         let _alone = alone();
+        // First: whoever has it may be waiting for all that are pinned.
+        let permission = block_on(permission::acquire());
         let (holder, _, senders) = start_holder("parents");
         let mut pending = wait();
         assert!(poll_once(Pinning::new(&mut pending)).is_pending());
-        let permission = permission::acquire_blocking();
         let pinned = pin().unwrap();
         // SAFETY: the child pins, waits, makes threads (which glibc bears in a forked child) and ends by `_exit`.
         let child = unsafe { libc::fork() };
@@ -384,7 +402,7 @@ mod linux {
         block_on(wait);
         block_on(pending);
         wait_blocking(Duration::from_secs(60)).unwrap();
-        let own = permission::acquire_blocking();
+        let own = block_on(permission::acquire());
         drop(permission);
         let second = poll_once(pinning!(permission::acquire())).is_pending();
         drop(own);

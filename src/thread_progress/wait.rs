@@ -21,8 +21,8 @@ use crate::sync::pause;
 pub(crate) fn wait_blocking(patience: Duration) -> Result<(), Late> {
     let mut period = GracePeriod::begin();
     while !period.is_over() {
-        if let Some(late) = period.late(patience) {
-            return Err(late);
+        if let Some(held) = period.held(patience) {
+            return Err(held.named());
         }
         pause(period.pause());
     }
@@ -30,7 +30,8 @@ pub(crate) fn wait_blocking(patience: Duration) -> Result<(), Late> {
 }
 
 /// Waits for every thread that is pinned when this is first polled, however long it takes: [`late`](pending::late) tells who
-/// holds it up. On any executor; the task sleeps meanwhile, and is not even that where nobody is inside.
+/// holds it up, and the answer who did, where that took [some time](super::NOTABLE). On any executor; the task sleeps meanwhile, and is
+/// not even that where nobody is inside.
 ///
 /// May be dropped at any time: then nobody has waited, and what threads read must stay.
 ///
@@ -49,12 +50,12 @@ pub(crate) struct Wait {
 }
 
 impl Future for Wait {
-    type Output = ();
+    type Output = Option<Late>;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Late>> {
         if let Some(ticket) = self.ticket.take() {
             match pending::ask(ticket, cx.waker()) {
-                Answer::Over => return Poll::Ready(()),
+                Answer::Over(late) => return Poll::Ready(late),
                 Answer::Pending => {
                     self.ticket = Some(ticket);
                     return Poll::Pending;
@@ -65,7 +66,7 @@ impl Future for Wait {
         }
         let mut period = GracePeriod::begin();
         if period.is_over() {
-            return Poll::Ready(());
+            return Poll::Ready(None);
         }
         self.ticket = Some(pending::add(period, cx.waker()));
         Poll::Pending

@@ -1,6 +1,9 @@
 //! A module's functions are traced by the program's sessions.
 
 use dyntrace::code::{self, CallError, Purged};
+use dyntrace::recorder::control::Connection;
+use dyntrace::recorder::control::protocol::Request;
+use dyntrace::trace::remote::Wish;
 
 use crate::support::{Turn, end, export, file, load, session};
 
@@ -90,6 +93,29 @@ async fn default_patterns_are_in_force_at_the_first_call() {
     load("v1").await;
     assert_eq!(export::<fn(u32) -> u32>("weighed").call(1).unwrap(), 1);
     assert_eq!(end(watch).await, [r#"call   shelf::weigh("rye", 1)"#]);
+}
+
+/// As `dyntrace trace --later` does.
+#[tokio::test]
+async fn default_patterns_from_outside() {
+    let _turn = Turn::take().await;
+    dyntrace::recorder::control().unwrap();
+    let mut connection = Connection::open(std::process::id()).unwrap();
+    let ender = connection.ender().unwrap();
+    let wish = Wish { patterns: vec!["shelf::weigh".into()], later: true, ..Wish::default() };
+    let set = connection.request(&Request::Trace(wish.record())).unwrap();
+    assert_eq!(set[0].number("functions"), Some(0));
+    load("v1").await;
+    assert_eq!(export::<fn(u32) -> u32>("weighed").call(1).unwrap(), 1);
+    let mut hear = |what| loop {
+        let told = connection.hear().unwrap().swap_remove(0);
+        if told.get("told") == Some(what) {
+            return told;
+        }
+    };
+    assert_eq!(hear("call").get("text"), Some(r#""rye", 1"#));
+    ender.end();
+    assert_eq!(hear("end").number("functions"), Some(1));
 }
 
 #[tokio::test]

@@ -79,13 +79,17 @@ pub(super) fn lost(dropped: u64, limited: u64) -> Record {
 
 /// The end. `unheard`: how many of the events could not be said to the client.
 pub(super) fn end(info: &Info, unheard: u64) -> Record {
-    Record::default()
+    let end = Record::default()
         .with("told", "end")
         .with("patterns", info.patterns.len())
         .with("functions", info.patterns.iter().map(|pattern| pattern.functions).sum::<usize>())
         .with("events", info.delivered.saturating_sub(unheard))
         .with("dropped", info.dropped + unheard)
-        .with("limited", info.limited)
+        .with("limited", info.limited);
+    let Some(held_up) = &info.held_up else { return end };
+    end.with("held_up", held_up.time.as_nanos())
+        .with("held_up_since", since_1970(held_up.since))
+        .with("held_up_by", held_up.threads.join(", "))
 }
 
 #[cfg(test)]

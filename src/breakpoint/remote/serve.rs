@@ -90,7 +90,10 @@ impl Trace {
                 session.process(*process).await;
             }
             for pattern in &wish.patterns {
-                session.pattern(pattern).await?;
+                match wish.later {
+                    true => session.default_pattern(pattern).await?,
+                    false => session.pattern(pattern).await?,
+                };
             }
             Ok(())
         });

@@ -8,12 +8,14 @@ use crate::recorder::control::protocol::Record;
 
 /// What a client asks for.
 ///
-/// As a record: `pattern` and `process`, each as often as there are such, `limit` (events in a second), `events`, `time` and
-/// `interval` (milliseconds).
+/// As a record: `pattern` and `process`, each as often as there are such, `later` (1, if it is asked for), `limit` (events in a second),
+/// `events`, `time` and `interval` (milliseconds).
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
     /// The patterns.
     pub patterns: Vec<String>,
+    /// Whether they are for functions that are loaded later, too: [default patterns](crate::trace::Session::default_pattern).
+    pub later: bool,
     /// The processes whose calls are looked at: all, if there is none.
     pub processes: Vec<Pid>,
     /// When it ends, and how much there may be. How many events wait is the process's own affair.
@@ -30,6 +32,7 @@ impl Wish {
         let Limits { per_second, events, time, .. } = self.limits;
         let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let limits = [
+            ("later", self.later.then_some(1)),
             ("limit", per_second.map(u64::from)),
             ("events", events),
             ("time", time.map(milliseconds)),
@@ -47,6 +50,7 @@ impl Wish {
             match name {
                 "pattern" => wish.patterns.push(value.to_owned()),
                 "process" => wish.processes.push(value.parse().map_err(|error| format!("{error}"))?),
+                "later" => wish.later = number()? != 0,
                 "limit" => wish.limits.per_second = Some(u32::try_from(number()?).unwrap_or(u32::MAX)),
                 "events" => wish.limits.events = Some(number()?),
                 "time" => wish.limits.time = Some(Duration::from_millis(number()?)),
@@ -73,6 +77,7 @@ mod tests {
         let processes = vec!["<0.57.0>".parse().unwrap()];
         let wish = Wish {
             patterns: vec!["a::b".into(), "c if x == \"\t\"".into()],
+            later: true,
             processes,
             limits,
             interval: Some(Duration::from_secs(1)),

@@ -17,6 +17,7 @@ Examples:
   dyntrace trace -p 4711 'shop::cart::*' --max-events 20 --json
   dyntrace trace -p 4711 'shop::**' --time --for 30s
   dyntrace trace -p 4711 'shop::**' --count --interval 1s
+  dyntrace trace -p 4711 --later 'pricing::**' --count
   dyntrace trace -p 4711 '**::pay if tag == \"req-81\" do caller, return, exception'
 
 A path names functions: * is any text and ? one character of a segment, ** any number of
@@ -47,6 +48,9 @@ pub struct Arguments {
     /// Which calls, and of which functions: 'shop::**::price(_, qty) if qty > 100'
     #[arg(required = true, value_name = "PATTERN")]
     patterns: Vec<String>,
+    /// Trace functions that are loaded later, too, from their first call on; then nothing need be named so yet
+    #[arg(long)]
+    pub later: bool,
     /// Tell when functions return, with the value
     #[arg(long = "return")]
     return_: bool,
@@ -98,7 +102,7 @@ impl Arguments {
         limits.events = self.max_events;
         limits.time = self.length.and_then(|length| u64::try_from(length).ok()).map(Duration::from_nanos);
         let patterns = patterns.collect::<Result<_, _>>()?;
-        Ok(Wish { patterns, processes: self.process.clone(), limits, interval: self.interval })
+        Ok(Wish { patterns, later: self.later, processes: self.process.clone(), limits, interval: self.interval })
     }
 
     /// The actions for all patterns, as patterns have them.

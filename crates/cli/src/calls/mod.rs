@@ -13,8 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context as _, Error};
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{ControlError, Ender};
+use jiff::tz::TimeZone;
 use terminal_size::{Height, terminal_size_of};
 
+use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::record::process::{connect, is_for_others, refusal};
 use crate::signals::{self, Notice};
@@ -33,7 +35,8 @@ pub fn trace(arguments: &Arguments) -> Outcome {
         other => refusal(other),
     })?;
     let functions: u64 = set.iter().filter_map(|pattern| pattern.number("functions")).sum();
-    anstream::eprintln!("{} traced; an interrupt ends it", count(functions, "function"));
+    let later = if arguments.later { ", and what is loaded later," } else { "" };
+    anstream::eprintln!("{}{later} traced; an interrupt ends it", count(functions, "function"));
     let mut output = Output::new(io::stdout().lock(), height_of_terminal, arguments.json, arguments.pid);
     output.each_interval(arguments.interval.is_some());
     let mut events: u64 = 0;
@@ -98,7 +101,7 @@ fn summarize(pid: u32, end: Option<&Record>, patterns: usize, events: u64) -> Ex
     };
     let removed = count(patterns as u64, "pattern");
     let told = count(end.number("events").unwrap_or(events), "event");
-    anstream::eprintln!("{removed} removed, {told}, {}", losses(end));
+    anstream::eprintln!("{removed} removed, {told}, {}, {}", losses(end), waits(end, &TimeZone::system()));
     if end.number("dropped").unwrap_or_default() > 0 { exit::LOSSY.into() } else { ExitCode::SUCCESS }
 }
 
@@ -110,6 +113,33 @@ fn losses(record: &Record) -> String {
     }
 }
 
+/// Whom the settings had to wait for. Nobody waits for them but who asks, which is this command.
+fn waits(end: &Record, zone: &TimeZone) -> String {
+    let Some(time) = end.number("held_up") else { return "no thread waited".to_owned() };
+    let by = end.get("held_up_by").filter(|by| !by.is_empty()).map_or_else(|| "the system".to_owned(), escape::name);
+    let since = event::time_of_day(end.number("held_up_since").unwrap_or_default(), zone);
+    format!("held up for {} ms by {by}, since {since}", time / 1_000_000)
+}
+
 fn count(number: u64, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_held_the_settings_up_is_said() {
+        for (end, said) in [
+            ("told=end", "no thread waited"),
+            (
+                "held_up=12999999\theld_up_since=1795255201204311999\theld_up_by=thread 7 (worker-2)",
+                "held up for 12 ms by thread 7 (worker-2), since 10:00:01.204311",
+            ),
+            ("held_up=1000000\theld_up_by=", "held up for 1 ms by the system, since 00:00:00.000000"),
+        ] {
+            assert_eq!(waits(&end.parse().unwrap(), &TimeZone::UTC), said);
+        }
+    }
 }

@@ -221,6 +221,16 @@ fn limits_and_processes() {
     assert_eq!(trace.interrupt().2, "1 pattern removed, 0 events, 0 dropped");
 }
 
+/// Those that are loaded are in it; that others would be is tested where there are some.
+#[test]
+fn functions_that_are_loaded_later() {
+    let mut shop = Shop::open();
+    let trace = shop.trace(&["nothing::yet", "**::pack", "--later"]);
+    shop.sell(0);
+    let (status, out, last) = trace.interrupt();
+    assert_eq!((status, out.lines().count(), last.as_str()), (0, 1, "2 patterns removed, 1 event, 0 dropped"));
+}
+
 #[test]
 fn what_is_refused() {
     let shop = Shop::open();

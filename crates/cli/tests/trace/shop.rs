@@ -101,11 +101,16 @@ impl Trace {
         kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
     }
 
-    /// Its exit status, what it printed, and its last words.
+    /// Its exit status, what it printed, and its last words but for those on who has held it up: on a busy machine a thread may lose its
+    /// processor anywhere.
     pub fn wait(mut self) -> (i32, String, String) {
         let mut out = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-        let last = self.errors.lines().last().unwrap_or_else(|| Ok("nothing".to_owned())).unwrap();
+        let mut last = self.errors.lines().last().unwrap_or_else(|| Ok("nothing".to_owned())).unwrap();
+        if last.contains(" removed, ") {
+            let waits = last.find(", no thread waited").or_else(|| last.find(", held up for "));
+            last.truncate(waits.unwrap_or_else(|| panic!("{last}")));
+        }
         (self.child.wait().unwrap().code().unwrap(), out, last)
     }
 

@@ -109,6 +109,35 @@ fn without_permission_operations_are_eacces() {
     });
 }
 
+/// A descriptor that only stands for the file: for the system it is as good as closed.
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_descriptor_that_is_not_open_operations_are_ebadf() {
+    use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+    run(async {
+        let closed = Some(Errno::BADF.raw_os_error());
+        let place = tempfile::NamedTempFile::new().unwrap();
+        let open = File::options().read(true).write(true).custom_flags(libc::O_PATH).clone();
+        let mut file = open.open(place.path()).await.unwrap();
+        assert_eq!(errno(file.read(&mut [0]).await), closed);
+        assert_eq!(errno(file.read_line(&mut Vec::new()).await), closed);
+        assert_eq!(errno(file.ipread(0, 16).await), closed);
+        assert_eq!(errno(file.rewind().await), closed);
+        assert_eq!(errno(file.read_at(vec![0], 0).await.0), closed);
+        assert_eq!(errno(file.read_vectored_at(vec![vec![0]], 0).await.0), closed);
+        assert_eq!(errno(file.write_at(vec![0], 0).await.0), closed);
+        assert_eq!(errno(file.write_vectored_at(vec![vec![0]], 0).await.0), closed);
+        assert_eq!(errno(file.set_len(0).await), closed);
+        assert_eq!(errno(file.sync_all().await), closed);
+        assert_eq!(errno(file.sync_data().await), closed);
+        assert_eq!(errno(file.set_permissions(PermissionsExt::from_mode(0o600)).await), closed);
+        assert_eq!(errno(file.advise(0, 0, fs::Advice::Normal).await), closed);
+        file.write_all(b"accepted").await.unwrap();
+        assert_eq!(errno(file.flush().await), closed);
+        assert_eq!(errno(file.close().await), closed);
+    });
+}
+
 #[test]
 fn the_error_of_close_is_told() {
     // Nothing else runs in that process that could get the number of the closed descriptor.

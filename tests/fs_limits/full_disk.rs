@@ -17,7 +17,7 @@ const FULL: Option<i32> = Some(Errno::NOSPC.raw_os_error());
 /// What there is room for, in bytes.
 const ROOM: usize = 64 << 10;
 
-/// A disk of 1 MiB that has room for [`ROOM`] bytes.
+/// A disk of 1 MiB that has room for [`ROOM`] bytes, and for some files.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -33,7 +33,8 @@ impl Disk {
         }
         let place = tempfile::tempdir().unwrap();
         let on_disk = |program: &Path| {
-            let shell = format!("mount -t tmpfs -o size=1m none '{}' && exec \"$@\"", place.path().display());
+            let shell =
+                format!("mount -t tmpfs -o size=1m,nr_inodes=16 none '{}' && exec \"$@\"", place.path().display());
             let mut command = Command::new("unshare");
             command.args(["--mount", "--map-root-user", "sh", "-c", &shell, "sh"]).arg(program);
             command.env(PLACE, place.path());
@@ -154,6 +155,30 @@ fn what_is_written_at_once_tells_at_once() {
         assert_eq!(errno(fs::write(&other, data()).await), FULL);
         assert_eq!(errno(fs::copy(disk.path(), &other).await), FULL);
         assert_eq!(disk.contents(), data()[..ROOM]);
+    });
+}
+
+#[test]
+fn what_needs_room_for_a_name_tells_at_once() {
+    let Some(disk) = Disk::of("full_disk::what_needs_room_for_a_name_tells_at_once") else { return };
+    run(async {
+        let numbered = |number: usize| disk.0.join(number.to_string());
+        let mut names = 0;
+        while errno(fs::create_dir(numbered(names)).await).is_none() {
+            names += 1;
+        }
+        let more = numbered(names);
+        assert_eq!(errno(fs::create_dir(&more).await), FULL);
+        assert_eq!(errno(fs::create_dir_all(more.join("deeper")).await), FULL);
+        assert_eq!(errno(File::create(&more).await), FULL);
+        assert_eq!(errno(fs::write(&more, "").await), FULL);
+        assert_eq!(errno(fs::copy(disk.filler(), &more).await), FULL);
+        assert_eq!(errno(fs::symlink("target", &more).await), FULL);
+        assert_eq!(errno(fs::hard_link(disk.filler(), &more).await), FULL);
+        // What needs none goes on.
+        fs::rename(numbered(0), &more).await.unwrap();
+        fs::remove_dir(&more).await.unwrap();
+        fs::create_dir(&more).await.unwrap();
     });
 }
 

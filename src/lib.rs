@@ -26,6 +26,8 @@
 //! - `dist`, with the feature of that name: messages to and from Erlang nodes.
 //! - [`writing_a_driver`]: your own blocking work on the pool, seen as file operations are.
 #![cfg_attr(not(unix), allow(unused))]
+// What only modules use: no other system loads them.
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
 
 #[cfg(not(unix))]
 compile_error!("dyntrace serves Unix systems: Linux, macOS, illumos, FreeBSD and their kin");

@@ -10,6 +10,9 @@ use std::io;
 /// tells the result, and tries again where it failed. It speaks for the program or shared object that this copy of the crate is
 /// linked into. Once it succeeded, further calls change nothing.
 ///
+/// On Linux only a program's first thread can do it. So a shared object that another thread loads, as modules of
+/// [`code`](crate::code) are, is known once a function of its own has called this on the first thread.
+///
 /// ```
 /// let status = dyntrace::sdt::register();
 /// if !status.is_traceable() {
@@ -25,7 +28,8 @@ pub fn register() -> Registration {
 
 /// Takes back what [`register`] did, and what was done at start.
 ///
-/// Answers `NotNeeded` when DTrace no longer knows the probes.
+/// Answers `NotNeeded` when DTrace no longer knows the probes. On Linux, what another thread than the first one unloads stays known
+/// until the process ends.
 pub fn deregister() -> Registration {
     #[cfg(dof)]
     return super::dof::deregister();
@@ -45,6 +49,8 @@ pub enum Registration {
     NoDevice,
     /// DTrace's device refused with this error number.
     Refused(i32),
+    /// DTrace's daemon on Linux would take this thread for another process: only the program's first thread can ask.
+    OtherThread,
 }
 
 impl Registration {
@@ -65,6 +71,9 @@ impl fmt::Display for Registration {
             Registration::Refused(errno) => {
                 let error = io::Error::from_raw_os_error(*errno);
                 write!(f, "DTrace did not take the probes: {error}; see who may open /dev/dtrace/helper")
+            }
+            Registration::OtherThread => {
+                f.write_str("DTrace's daemon takes threads for processes; register on the program's first thread")
             }
         }
     }

@@ -18,6 +18,7 @@ pub struct Callers {
 
 impl Callers {
     /// Of a process that runs.
+    #[cfg(target_os = "linux")]
     pub fn of(pid: u32) -> Callers {
         Callers { pid: Some(pid), ..Callers::of_files() }
     }

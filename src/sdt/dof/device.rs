@@ -51,6 +51,15 @@ mod request {
     pub(super) const REMOVE: u64 = 0x8000_0000 | (size_of::<super::c_int>() as u64) << 16 | (b'z' as u64) << 8 | 2;
 }
 
+/// Whether the device takes what this thread asks for what the process asks. `dtprobed` is told the number of the thread, and takes it
+/// for that of a process: so it only does so for the first one.
+pub(super) fn hears_this_thread() -> bool {
+    #[cfg(target_os = "linux")]
+    return rustix::thread::gettid() == rustix::process::getpid();
+    #[cfg(not(target_os = "linux"))]
+    true
+}
+
 /// The device, opened.
 #[derive(Debug)]
 pub(super) struct Device(File);

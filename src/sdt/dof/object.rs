@@ -16,8 +16,8 @@ const VERSION: u8 = if cfg!(target_os = "linux") { 3 } else { 2 };
 ///
 /// A probe of DOF is one place in memory with the distances of its sites from it: here the probe's lowest site. All the
 /// sites of a name are one probe, however many functions they are in; the function named is that of the lowest one. What
-/// is asked for and never fires is left out.
-pub(super) fn build(sites: &[Site]) -> Vec<u8> {
+/// is asked for and never fires is left out; `None` if that is all there is.
+pub(super) fn build(sites: &[Site]) -> Option<Vec<u8>> {
     let mut sites: Vec<Site> = sites.to_vec();
     sites.sort_by_key(|site| site.address);
     let mut section = dof::Section::default();
@@ -50,7 +50,7 @@ pub(super) fn build(sites: &[Site]) -> Vec<u8> {
         provider.probes.retain(|_, probe| !probe.offsets.is_empty());
     }
     section.providers.retain(|_, provider| !provider.probes.is_empty());
-    section.as_bytes()
+    (!section.providers.is_empty()).then(|| section.as_bytes())
 }
 
 /// At most `limit` bytes of `name`.

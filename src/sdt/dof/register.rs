@@ -40,12 +40,16 @@ fn held() -> MutexGuard<'static, Option<Ticket>> {
 ///
 /// Speaks for the program or shared object that this copy of the crate is linked into.
 pub fn register() -> Registration {
-    register_with(Path::new(device::PATH))
+    register_with(Path::new(device::PATH), device::hears_this_thread())
 }
 
 /// Takes the probes back.
 pub fn deregister() -> Registration {
-    match held().take() {
+    let mut held = held();
+    if held.is_some() && !device::hears_this_thread() {
+        return Registration::OtherThread;
+    }
+    match held.take() {
         None => Registration::NotNeeded,
         Some(ticket) => {
             Device::open(Path::new(device::PATH)).map_or_else(|status| status, |device| device.remove(ticket))
@@ -53,27 +57,30 @@ pub fn deregister() -> Registration {
     }
 }
 
-pub(super) fn register_with(path: &Path) -> Registration {
+/// The same as [`register`], with the given device, which takes this thread for the process if it is `heard`.
+pub(super) fn register_with(path: &Path, heard: bool) -> Registration {
     let mut held = held();
     if held.is_some() {
         return Registration::Registered;
     }
     let sites = section::sites();
-    let Some(first) = sites.first() else {
+    let Some(dof) = object::build(sites) else {
         return Registration::NotNeeded;
     };
     let device = match Device::open(path) {
         Ok(device) => device,
         Err(status) => return status,
     };
-    let dof = object::build(sites);
+    if !heard {
+        return Registration::OtherThread;
+    }
     // SAFETY: there is no ticket, so that nobody has DOF of this room, and nobody else can get here.
     let room = unsafe { section::room() };
     let Some(room) = room.get_mut(..dof.len()) else {
         return Registration::Refused(libc::E2BIG);
     };
     room.copy_from_slice(&dof);
-    match device.add(room, first.address) {
+    match device.add(room, sites[0].address) {
         Ok(ticket) => {
             *held = Some(ticket);
             #[cfg(target_os = "linux")]
@@ -92,7 +99,8 @@ fn in_children() {
 
     extern "C" fn again() {
         if held().take().is_some() {
-            register_with(Path::new(device::PATH));
+            // It has one thread.
+            register();
         }
     }
 

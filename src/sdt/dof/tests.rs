@@ -62,7 +62,7 @@ fn every_site_has_a_record() {
 
 #[test]
 fn the_dof_says_what_the_sites_say() {
-    let bytes = object::build(section::sites());
+    let bytes = object::build(section::sites()).expect("sites of this file");
     let section = dof::Section::from_bytes(&bytes).expect("DOF");
     let probe = &section.providers["dof_test"].probes["two-words-name"];
     let int = |n: usize| vec!["int64_t".to_owned(); n];
@@ -88,19 +88,13 @@ fn the_dof_says_what_the_sites_say() {
 }
 
 #[test]
-fn no_sites_make_empty_dof() {
-    let section = dof::Section::from_bytes(&object::build(&[])).expect("DOF");
-    assert!(section.providers.is_empty());
-}
-
-#[test]
 fn the_dof_has_room_in_the_program() {
     // SAFETY: only its length is looked at.
     let room = unsafe { section::room() }.len();
-    assert!(object::build(section::sites()).len() <= room, "{room} bytes");
+    assert!(object::build(section::sites()).expect("sites of this file").len() <= room, "{room} bytes");
     let types: &'static [&'static str] = vec!["unsigned long long int"; 12].leak();
     let sites: Vec<Site> = (0..20).map(|number| longest(number, types)).collect();
-    let length = object::build(&sites).len();
+    let length = object::build(&sites).expect("sites that fire").len();
     assert!(length <= 512 + sites.len() * 1024, "{length} bytes");
 }
 
@@ -115,15 +109,25 @@ fn longest(number: usize, types: &'static [&'static str]) -> Site {
 fn what_never_fires_is_left_out() {
     let mut site = longest(0, &[]);
     site.probe = Box::leak(Box::new(Probe { provider: "dof_test", name: "never", function: "f", arguments: None }));
-    assert!(dof::Section::from_bytes(&object::build(&[site])).expect("DOF").providers.is_empty());
+    assert_eq!(object::build(&[site]), None);
+    assert_eq!(object::build(&[]), None);
+    let both = object::build(&[site, longest(1, &[])]).expect("a site that fires");
+    let providers = dof::Section::from_bytes(&both).expect("DOF").providers;
+    assert!(providers.len() == 1 && !providers.contains_key("dof_test"));
 }
 
 #[test]
 fn a_device_that_is_not_there_or_refuses_changes_nothing() {
     for _ in 0..2 {
-        assert_eq!(register_with(Path::new("/nonexistent/helper")), Registration::NoDevice);
+        assert_eq!(register_with(Path::new("/nonexistent/helper"), true), Registration::NoDevice);
         // What is no device of DTrace; one that may not be written.
-        assert_eq!(register_with(Path::new("/dev/null")), Registration::Refused(libc::ENOTTY));
-        assert_eq!(register_with(Path::new("/")), Registration::Refused(libc::EISDIR));
+        assert_eq!(register_with(Path::new("/dev/null"), true), Registration::Refused(libc::ENOTTY));
+        assert_eq!(register_with(Path::new("/"), true), Registration::Refused(libc::EISDIR));
     }
+}
+
+#[test]
+fn a_thread_that_would_be_taken_for_a_process_asks_for_nothing() {
+    assert_eq!(register_with(Path::new("/dev/null"), false), Registration::OtherThread);
+    assert_eq!(register_with(Path::new("/nonexistent/helper"), false), Registration::NoDevice);
 }

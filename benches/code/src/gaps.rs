@@ -1,0 +1,91 @@
+//! The longest gap that a thread sees which calls a module without end, while that is upgraded; and beside a thread that only spins.
+
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dyntrace::code;
+use rustix::thread::{CpuSet, sched_setaffinity};
+use serde_json::{Value, json};
+
+use crate::made::{Made, name};
+use crate::runtime;
+
+/// Nobody is sent away from the processor and comes back in less.
+const NOTABLE: Duration = Duration::from_micros(2);
+
+/// Whoever upgrades, or spins, is on the first processor, who calls on the second.
+const UPGRADER: usize = 0;
+const CALLER: usize = 1;
+
+/// For each window of so many upgrades: the longest gaps, in nanoseconds, beside those and beside a spinner, for as long.
+pub fn measure(windows: usize, upgrades: usize) -> Value {
+    stay_on(UPGRADER);
+    let made = Made::new();
+    let runtime = runtime();
+    let upgrade = || {
+        runtime.block_on(async {
+            code::finish([made.prepared(0).await]).await.expect("an upgrade");
+            code::purge(&name(0)).await.expect("nobody is inside for long");
+        });
+    };
+    upgrade();
+    let (mut upgrading, mut spinning, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..windows {
+        let begun = Instant::now();
+        upgrading.push(beside(|| (0..upgrades).for_each(|_| upgrade())));
+        let length = begun.elapsed();
+        seconds.push(length.as_secs_f64());
+        spinning.push(beside(|| {
+            let begun = Instant::now();
+            while begun.elapsed() < length {}
+        }));
+    }
+    json!({"upgrading": upgrading, "spinning": spinning, "seconds": seconds})
+}
+
+/// The longest gap of a caller while `busy` runs, but for the times when the system gave its processor to another thread.
+fn beside(busy: impl FnOnce()) -> u64 {
+    let export = code::export::<fn(u32) -> u64>(&name(0), "price").expect("its export");
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let caller = scope.spawn(|| {
+            stay_on(CALLER);
+            let mut longest = Duration::ZERO;
+            let (mut last, mut switches) = (Instant::now(), switches_of_thread());
+            while !is_done.load(Ordering::Relaxed) {
+                assert_eq!(export.call(7).expect("a version is current"), 910);
+                let mut now = Instant::now();
+                let gap = now - last;
+                if gap > NOTABLE {
+                    let before = mem::replace(&mut switches, switches_of_thread());
+                    if before == switches {
+                        longest = longest.max(gap);
+                    }
+                    now = Instant::now();
+                }
+                last = now;
+            }
+            longest
+        });
+        busy();
+        is_done.store(true, Ordering::Relaxed);
+        caller.join().expect("it only calls").as_nanos() as u64
+    })
+}
+
+fn stay_on(processor: usize) {
+    let mut only = CpuSet::new();
+    only.set(processor);
+    sched_setaffinity(None, &only).expect("no such processor");
+}
+
+/// How often this thread had to leave its processor to others.
+fn switches_of_thread() -> i64 {
+    // SAFETY: all zeros is a value of it.
+    let mut usage: libc::rusage = unsafe { mem::zeroed() };
+    // SAFETY: `usage` is there to be written to.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
+    usage.ru_nivcsw
+}

@@ -60,6 +60,32 @@ async fn a_panic_stays_in_its_module() {
     assert_eq!(price.call(&order(1)).unwrap(), Cents(130));
 }
 
+/// What unwinds finds its way by tables of the platform's, which change with every library that comes and goes.
+#[tokio::test]
+async fn panics_while_others_come_and_go() {
+    const PANICS: u32 = 10;
+    let _turn = Turn::take().await;
+    load([&module("pricing_1")]).await.unwrap();
+    let later = code::export::<fn(u32) -> Pending<u64>>("pricing", "later").unwrap();
+    let price = code::export::<fn(&Order) -> Cents>("pricing", "price").unwrap();
+    let panicking = [(); 2].map(|()| {
+        thread::spawn(move || {
+            for _ in 0..PANICS {
+                let error = price.call(&order(0)).unwrap_err().to_string();
+                assert!(error.ends_with("no bread for rye"), "{error}");
+                drop(later.call(7).unwrap());
+            }
+        })
+    });
+    while !panicking.iter().all(thread::JoinHandle::is_finished) {
+        // The same version in the place of itself, and others beside it.
+        load([&module("pricing_1"), &module("billing")]).await.unwrap();
+        assert_eq!(code::purge("pricing").await.unwrap(), Purged::Unloaded);
+        clear("billing").await;
+    }
+    panicking.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
 #[tokio::test]
 async fn modules_call_each_other() {
     let _turn = Turn::take().await;

@@ -4,6 +4,9 @@
 mod example;
 mod faults;
 mod files;
+mod fork;
+#[path = "../common/forked.rs"]
+mod forked;
 mod kill;
 mod life;
 mod remote;

@@ -5,3 +5,4 @@ mod recorded;
 mod rooms;
 mod support;
 mod traced;
+mod viewed;

@@ -1,5 +1,6 @@
 //! A module in two versions, `--cfg v1` and `--cfg v2`: compiled by the tests.
 
+use std::error::Error as _;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -114,11 +115,34 @@ fn fire(number: u32) {
 
 #[dyntrace::export]
 fn read_file() -> String {
-    let mut reading = pin!(dyntrace::fs::read("/proc/self/comm"));
-    match reading.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer.unwrap_err().to_string(),
-        Poll::Pending => "it waits".to_owned(),
+    at_once(dyntrace::fs::read("/proc/self/comm")).unwrap_err().to_string()
+}
+
+/// What a future answers that need not wait.
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => panic!("it waits"),
     }
+}
+
+fn in_full(error: dyntrace::code::Error) -> String {
+    format!("{error}: {}", error.source().unwrap())
+}
+
+#[dyntrace::export]
+fn load_module() -> String {
+    in_full(at_once(dyntrace::code::prepare("/nowhere")).unwrap_err())
+}
+
+#[dyntrace::export]
+fn purge_module() -> String {
+    in_full(at_once(dyntrace::code::purge("shelf")).unwrap_err())
+}
+
+#[dyntrace::export]
+fn find_export() -> String {
+    in_full(dyntrace::code::export::<fn(u32)>("shelf", "fire").unwrap_err())
 }
 
 #[dyntrace::export]

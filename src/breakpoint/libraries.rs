@@ -24,16 +24,16 @@ struct Libraries {
     /// Made when it is first asked for.
     index: Option<Arc<Index>>,
     /// But the program's.
-    later: Vec<Later>,
+    later: Vec<Arc<Later>>,
     defaults: Vec<Default>,
 }
 
-/// A library that is there.
-struct Later {
+/// A library that is there, or about to come.
+pub(super) struct Later {
     library: Arc<Library>,
     sites: &'static [Site],
-    /// What its exports are named after, if it is a module.
-    module: Option<&'static str>,
+    /// The same for those who may have them longer than the library is there.
+    refs: Vec<SiteRef>,
 }
 
 /// A pattern that is set at all sites that come.
@@ -56,7 +56,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Nothing panics under this lock.
 fn libraries() -> MutexGuard<'static, Libraries> {
     counters::prepare();
-    kept::prepare();
     hold_across_forks!(Libraries, lock());
     lock()
 }
@@ -93,7 +92,7 @@ impl Libraries {
     fn index(&mut self) -> Arc<Index> {
         let index = self.index.get_or_insert_with(|| {
             let program = section::sites().iter().map(SiteRef::of_program);
-            let later = self.later.iter().flat_map(Later::sites);
+            let later = self.later.iter().flat_map(|later| &later.refs).cloned();
             Arc::new(Index::new(program.chain(later).collect()))
         });
         Arc::clone(index)
@@ -101,8 +100,16 @@ impl Libraries {
 }
 
 impl Later {
-    fn sites(&self) -> impl Iterator<Item = SiteRef> {
-        self.sites.iter().map(|site| SiteRef::of_library(site, kept(site.function(), self.module), &self.library))
+    /// Nobody knows of it yet. Exports are named after the module, if it is one.
+    pub(super) fn new(sites: &'static [Site], module: Option<&str>) -> Arc<Later> {
+        kept::prepare();
+        let library = Arc::new(Library::new());
+        let refs = sites.iter().map(|site| SiteRef::of_library(site, kept(site.function(), module), &library));
+        Arc::new(Later { refs: refs.collect(), library, sites })
+    }
+
+    pub(super) fn sites(&self) -> &'static [Site] {
+        self.sites
     }
 }
 
@@ -112,11 +119,9 @@ impl Later {
 ///
 /// Nobody calls their functions yet. They stay until [`leave`] has returned.
 #[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library comes"))]
-pub(super) unsafe fn arrive(sites: &'static [Site], module: Option<&'static str>, mut wishes: Vec<Wish>) {
+pub(super) unsafe fn arrive(later: Arc<Later>, mut wishes: Vec<Wish>) {
     let mut libraries = libraries();
     libraries.defaults.retain(|default| default.session.strong_count() > 0);
-    let later = Later { library: Arc::new(Library::new()), sites, module };
-    let new: Vec<SiteRef> = later.sites().collect();
     for default in &libraries.defaults {
         if !wishes.iter().any(|wish| Arc::ptr_eq(&wish.set, &default.set))
             && let Some(session) = default.session.upgrade()
@@ -124,8 +129,8 @@ pub(super) unsafe fn arrive(sites: &'static [Site], module: Option<&'static str>
             wishes.push(Wish { session, set: Arc::clone(&default.set) });
         }
     }
-    fulfil(&new, &wishes);
-    libraries.index = libraries.index.take().map(|index| Arc::new(index.with(&new)));
+    fulfil(&later.refs, &wishes);
+    libraries.index = libraries.index.take().map(|index| Arc::new(index.with(&later.refs)));
     libraries.later.push(later);
     // First: what a session drops that has ended meanwhile takes locks of its own.
     drop(libraries);
@@ -177,12 +182,12 @@ pub(super) unsafe fn leave(sites: &'static [Site]) {
 /// The first of the steps: nobody finds the sites any more who does not know them. `None` if they are not known.
 pub(super) fn forget(sites: &'static [Site]) -> Option<Arc<Library>> {
     let mut libraries = libraries();
-    let is_it = |later: &Later| later.sites.as_ptr_range() == sites.as_ptr_range();
+    let is_it = |later: &Arc<Later>| later.sites.as_ptr_range() == sites.as_ptr_range();
     let place = libraries.later.iter().position(is_it)?;
-    let Later { library, .. } = libraries.later.swap_remove(place);
-    library.mark();
+    let later = libraries.later.swap_remove(place);
+    later.library.mark();
     libraries.index = libraries.index.take().map(|index| Arc::new(index.without_gone()));
-    Some(library)
+    Some(Arc::clone(&later.library))
 }
 
 /// Has breakpoints freed that were taken out of their words when nobody was left that knew the sites.

@@ -6,10 +6,19 @@
 use std::sync::Arc;
 
 use super::generic_bp::Bp;
-use super::kept::kept_name;
-use super::libraries::{self, Wish};
+use super::libraries::{self, Later, Wish};
 use super::progress::progress;
 use super::site::Site;
+
+/// The sites of a version, and what is known of them before they arrive.
+pub(crate) struct Sites(Arc<Later>);
+
+impl Sites {
+    /// All that takes time with many of them is done here, and not by [`arrive`], for which others wait.
+    pub(crate) fn new(sites: &'static [Site], module: &str) -> Sites {
+        Sites(Later::new(sites, Some(module)))
+    }
+}
 
 /// The sites of a version arrive; `replaced` are those of the version that comes before it.
 ///
@@ -17,13 +26,13 @@ use super::site::Site;
 ///
 /// The caller has the permission to change what runs. Nobody calls the functions of the version yet; its sites stay until
 /// [`leave`] has ended.
-pub(crate) unsafe fn arrive(sites: &'static [Site], module: &str, replaced: Option<&'static [Site]>) {
-    if sites.is_empty() {
+pub(crate) unsafe fn arrive(Sites(later): &Sites, replaced: Option<&Sites>) {
+    if later.sites().is_empty() {
         return;
     }
-    let inherited = replaced.map(inherited).unwrap_or_default();
+    let inherited = replaced.map(|Sites(replaced)| inherited(replaced.sites())).unwrap_or_default();
     // SAFETY: as the caller promises.
-    unsafe { libraries::arrive(sites, Some(kept_name(module)), inherited) }
+    unsafe { libraries::arrive(Arc::clone(later), inherited) }
 }
 
 /// [`leave`], with the thread.
@@ -31,9 +40,9 @@ pub(crate) unsafe fn arrive(sites: &'static [Site], module: &str, replaced: Opti
 /// # Safety
 ///
 /// As [`leave`]'s.
-pub(crate) unsafe fn leave_blocking(sites: &'static [Site]) {
+pub(crate) unsafe fn leave_blocking(Sites(later): &Sites) {
     // SAFETY: as the caller promises.
-    unsafe { libraries::leave(sites) }
+    unsafe { libraries::leave(later.sites()) }
 }
 
 /// The patterns that are set at any of the sites, each with its session.
@@ -59,7 +68,8 @@ fn inherited(sites: &'static [Site]) -> Vec<Wish> {
 /// # Safety
 ///
 /// Nobody is in the functions of the version, nor calls one.
-pub(crate) async unsafe fn leave(sites: &'static [Site]) {
+pub(crate) async unsafe fn leave(Sites(later): &Sites) {
+    let sites = later.sites();
     let Some(library) = libraries::forget(sites) else { return };
     progress().await;
     drop(library);

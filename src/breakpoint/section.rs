@@ -82,7 +82,7 @@ pub fn enrol([start, stop, object]: [*const u8; 3]) {
         std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))
     };
     // SAFETY: the object is being loaded: nobody has the address of anything in it yet.
-    unsafe { libraries::arrive(sites, None, Vec::new()) };
+    unsafe { libraries::arrive(libraries::Later::new(sites, None), Vec::new()) };
     let sites = Box::into_raw(Box::new(sites)).cast();
     // SAFETY: runs `leave` once, with what it expects. Without memory for it, the object's sites stay, and so must the object.
     unsafe { __cxa_atexit(leave, sites, object.cast_mut().cast()) };

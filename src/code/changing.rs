@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 use super::error::Error;
-use crate::thread_progress;
+use super::load_error::LoadError;
+use crate::{host, thread_progress};
 
 /// If it is dropped before its commit, it is undone, else it is completed: by others, in the background.
 #[must_use = "nothing is changed until it is polled"]
@@ -48,6 +49,10 @@ impl<T: 'static> Future for Changing<T> {
     type Output = Result<T, Error>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if host::is_guest() {
+            self.sequence = None;
+            return Poll::Ready(Err(LoadError::in_module("change what is loaded").into()));
+        }
         self.was_polled = true;
         let sequence = self.sequence.as_mut().expect("a future is not polled after it has ended");
         let answer = ready!(sequence.as_mut().poll(cx));

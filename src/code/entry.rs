@@ -90,46 +90,31 @@ impl Entry {
         &self.export
     }
 
-    /// Steps 1 to 4 of a call, which holds what it answers until the code has returned. `None` if no version has the export.
+    /// Steps 1 to 4 of a call, which holds what it answers until the code has returned. `None` where they are to be done
+    /// [pinned](Entry::enter_pinned).
     #[inline(always)]
     pub(super) fn enter(&self) -> Option<Entered> {
-        self.enter_and(|_| ()).map(|(entered, ())| entered)
+        let counts = own_counts()?;
+        let seen = self.active.look(); // 1
+        let slot = seen.index().of(&self.slots); // 2
+        let code = slot.code.load(Ordering::Relaxed);
+        let stay = counts.stay(Place(slot.place.load(Ordering::Relaxed))); // 3
+        // Null needs no second look: whoever finds that looks again, pinned.
+        (self.active.look() == seen && !code.is_null()).then_some(Entered { code, _stay: stay }) // 4
+    }
+
+    /// The same for any thread at any time. `None` if no version has the export.
+    pub(super) fn enter_pinned(&self) -> Option<(Entered, Target)> {
+        let pinned = pin().unwrap_or_else(no_memory);
+        let target = self.target(self.active.index(), &pinned)?;
+        let stay = pinned.stay(target.place).unwrap_or_else(no_memory);
+        Some((Entered { code: target.code, _stay: stay }, target))
     }
 
     /// The same, and keeps the version for longer than the call.
     pub(super) fn enter_and_hold(&self) -> Option<(Entered, Hold)> {
-        let (entered, holds) = self.enter_and(|slot| slot.holds.load(Ordering::Relaxed))?;
-        // SAFETY: the version's, which is never freed; it was read with the rest of the target.
-        Some((entered, Hold::new(unsafe { &*holds })))
-    }
-
-    /// And reads what else is wanted of the slot.
-    #[inline(always)]
-    fn enter_and<T>(&self, read: impl Fn(&Slot) -> T) -> Option<(Entered, T)> {
-        if let Some(counts) = own_counts() {
-            let seen = self.active.look(); // 1
-            let slot = seen.index().of(&self.slots); // 2
-            let (code, more) = (slot.code.load(Ordering::Relaxed), read(slot));
-            let stay = counts.stay(Place(slot.place.load(Ordering::Relaxed))); // 3
-            // Null needs no second look: whoever finds that looks again, pinned.
-            if self.active.look() == seen && !code.is_null() {
-                return Some((Entered { code, _stay: stay }, more)); // 4
-            }
-        }
-        self.enter_pinned(read)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn enter_pinned<T>(&self, read: impl Fn(&Slot) -> T) -> Option<(Entered, T)> {
-        let pinned = pin().unwrap_or_else(no_memory);
-        let slot = self.active.index().of(&self.slots);
-        let code = slot.code.load(Ordering::Relaxed);
-        if code.is_null() {
-            return None;
-        }
-        let stay = pinned.stay(Place(slot.place.load(Ordering::Relaxed))).unwrap_or_else(no_memory);
-        Some((Entered { code, _stay: stay }, read(slot)))
+        let (entered, target) = self.enter_pinned()?;
+        Some((entered, Hold::new(target.holds)))
     }
 
     /// For a call that has found no version with the export.

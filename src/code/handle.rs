@@ -6,12 +6,14 @@ use std::mem::transmute;
 
 use super::entry::{Entered, Entry};
 use super::error::{CallError, Error};
+use super::load_error::LoadError;
 use super::panicked::Panicked;
 use super::pending::Pending;
 use super::signature::{Export, Signature, SignatureHash};
 use super::tables::{Tables, tables};
 use super::version::Hold;
 use super::view::View;
+use crate::host;
 
 /// An export that is a function, to be [called](Handle::call) with its `ARITY` arguments: `F` is `fn(A, B, ...) -> R`.
 ///
@@ -44,8 +46,12 @@ struct Calls<F> {
 ///
 /// # Errors
 ///
-/// No version of the module is current; it does not export that; or with another signature.
+/// No version of the module is current; it does not export that; or with another signature. A module gets its handles by
+/// [`import!`](crate::import) instead.
 pub fn export<F: Signature>(module: &str, name: &str) -> Result<Export<F>, Error> {
+    if host::is_guest() {
+        return Err(LoadError::in_module(&format!("find the export {module}::{name}")).into());
+    }
     find(tables(), module, name, F::HASH, F::text()).map(Export::<F>::from)
 }
 
@@ -84,10 +90,11 @@ macro_rules! arity {
             where
                 F: Fn($($type),*) -> R,
             {
-                let entered = self.0.enter()?;
-                // SAFETY: the entry's code has the entry's signature, which is `F`'s.
-                let code = unsafe { transmute::<*const (), fn($($type),*) -> Result<R, Panicked>>(entered.code) };
-                Ok(code($($argument),*)?)
+                self.0.run(|code| {
+                    // SAFETY: the entry's code has the entry's signature, which is `F`'s.
+                    let code = unsafe { transmute::<*const (), fn($($type),*) -> Result<R, Panicked>>(code) };
+                    code($($argument),*)
+                })
             }
         }
 
@@ -155,15 +162,26 @@ impl<F, const ARITY: usize> fmt::Debug for Borrowed<F, ARITY> {
 }
 
 impl<F> Calls<F> {
-    #[inline]
-    fn enter(&self) -> Result<Entered, CallError> {
+    /// Has `call` call the code that the export has now.
+    #[inline(always)]
+    fn run<R>(&self, call: impl FnOnce(*const ()) -> Result<R, Panicked>) -> Result<R, CallError> {
         match self.entry.enter() {
-            Some(entered) => Ok(entered),
-            None => self.entry.missing(Entry::enter),
+            Some(entered) => Ok(call(entered.code)?),
+            None => self.run_pinned(call),
         }
     }
 
-    #[inline]
+    /// Apart, with all that follows: so a call that enters at once has what it needs in registers.
+    #[cold]
+    #[inline(never)]
+    fn run_pinned<R>(&self, call: impl FnOnce(*const ()) -> Result<R, Panicked>) -> Result<R, CallError> {
+        let (entered, _) = match self.entry.enter_pinned() {
+            Some(entered) => entered,
+            None => self.entry.missing(Entry::enter_pinned)?,
+        };
+        Ok(call(entered.code)?)
+    }
+
     fn enter_and_hold(&self) -> Result<(Entered, Hold), CallError> {
         match self.entry.enter_and_hold() {
             Some(entered) => Ok(entered),

@@ -17,9 +17,9 @@ pub(super) fn prepared(version: &Version) {
 /// Step 4 of a finish, by who has the permission: its functions are traced as its patterns, and those of the version before it, say.
 pub(super) fn stage(set: &Set, version: &Version) {
     let Module { current, old } = set.modules.get(&version.image.module).cloned().unwrap_or_default();
-    let before = current.or(old).map(|before| (before.descriptor.sites)());
+    let before = current.or(old);
     // SAFETY: nobody calls its functions before the commit; `leave` or `drop_prepared` comes before its mapping goes.
-    unsafe { modules::arrive((version.descriptor.sites)(), &version.image.module, before) }
+    unsafe { modules::arrive(&version.sites, before.as_ref().map(|before| &before.sites)) }
 }
 
 /// Nobody knows it any more when this has ended.
@@ -30,7 +30,7 @@ pub(super) fn stage(set: &Set, version: &Version) {
 pub(super) async unsafe fn leave(version: &Version) {
     // SAFETY: as the caller promises.
     unsafe {
-        modules::leave((version.descriptor.sites)()).await;
+        modules::leave(&version.sites).await;
         probes::leave((version.descriptor.probes)());
     }
 }
@@ -43,7 +43,7 @@ pub(super) async unsafe fn leave(version: &Version) {
 pub(super) unsafe fn drop_prepared(version: &Version) {
     // SAFETY: as the caller promises.
     unsafe {
-        modules::leave_blocking((version.descriptor.sites)());
+        modules::leave_blocking(&version.sites);
         probes::leave((version.descriptor.probes)());
     }
 }

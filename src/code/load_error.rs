@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::host;
+
 /// Why a module was not loaded. Nothing has changed, and nothing is left of the attempt, but where the variant says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -157,6 +159,13 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    /// For a module that asks for what only the program has.
+    pub(super) fn in_module(doing: &str) -> LoadError {
+        let instead = "let the program load modules, and declare exports that this one calls by dyntrace::import!";
+        let source = host::refused("a say in what is loaded, and a look at it,", instead);
+        LoadError::System { doing: doing.into(), source }
+    }
+
     pub(super) fn system<S: Into<String>>(doing: impl FnOnce() -> S) -> impl FnOnce(io::Error) -> LoadError {
         |source| LoadError::System { doing: doing().into(), source }
     }

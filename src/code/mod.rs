@@ -91,6 +91,8 @@
 //! - an I/O thread: what goes to a pool, and so [`fs`](crate::fs), answers an error of the kind
 //!   [`Unsupported`](std::io::ErrorKind::Unsupported). It can use `std::fs`, or have the program do it;
 //! - sessions of the recorder or of traces, nor the control socket: the same error;
+//! - a say in what is loaded: `prepare`, `finish`, `purge` and the like, and handles by name, answer the same error, and [`list`],
+//!   [`resolve`] and [`View`] know of nothing. What it calls of other modules it declares by [`import!`](crate::import);
 //! - tokio's context: to its tokio no runtime is running, so that `tokio::spawn` and timers panic there, which callers see as
 //!   [`CallError::Panicked`]. It can await what the program hands to it;
 //! - panics of its own in the program's panic hook, so that they trigger no snapshots; nor may a panic of a function that the program
@@ -130,6 +132,8 @@ mod load_error;
 mod locks;
 mod mapped;
 mod missing;
+#[cfg(all(loom, test))]
+mod models;
 mod module;
 mod panicked;
 mod pending;

@@ -25,9 +25,16 @@ impl Panicked {
 }
 
 /// Runs a module's code. No panic leaves it.
+#[inline(always)]
 pub fn caught<R>(run: impl FnOnce() -> R) -> Result<R, Panicked> {
     // What the panic has left half done is the module's, and is seen by it again.
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| Panicked::new(message(panic)))
+    catch_unwind(AssertUnwindSafe(run)).map_err(panicked)
+}
+
+#[cold]
+#[inline(never)]
+fn panicked(panic: Box<dyn Any + Send>) -> Panicked {
+    Panicked::new(message(panic))
 }
 
 /// Drops what was thrown, too, and whatever that says.

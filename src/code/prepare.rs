@@ -26,7 +26,7 @@ use super::load_error::LoadError;
 use super::policy::{Allowed, allowed};
 use super::prepared::Prepared;
 use super::version::Mapping as _;
-use crate::host;
+use crate::{host, thread_progress};
 
 /// Loads the module in this file, as far as it goes without effect on what runs: it is mapped and checked, and its `on_load` has run.
 /// [`finish`](super::finish) puts it in force, alone or together with others. Any number of modules can be prepared at once.
@@ -50,8 +50,7 @@ use crate::host;
 pub async fn prepare(path: impl Into<PathBuf>) -> Result<Prepared, Error> {
     let path = path.into();
     if host::is_guest() {
-        let source = host::refused("loading modules", "let the program load them");
-        return Err(LoadError::System { doing: format!("load the module {path:?}"), source }.into());
+        return Err(LoadError::in_module(&format!("load the module {path:?}")).into());
     }
     let allowed = allowed()?;
     aside("code-prepare", move || load(&path, &allowed)).await
@@ -93,6 +92,8 @@ fn not_mapped(path: &Path, mut why: String, copies: &Path) -> LoadError {
 
 /// Makes the module's copy of this crate a guest, and has its imports lead to this program's entries.
 fn join(descriptor: &'static Descriptor, path: &Path) -> Result<(), LoadError> {
+    // The module's pins and calls go without barriers if the host's do, which is asked when it becomes a guest.
+    let _ = thread_progress::prepare();
     // SAFETY: its fingerprint is this copy's, and nothing of it has run yet but constructors, which leave everything to the host.
     unsafe { (descriptor.become_guest)(&DOORS) };
     (descriptor.imports)().into_iter().for_each(|import| import.resolve());

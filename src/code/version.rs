@@ -1,6 +1,5 @@
 //! Versions of modules, and where they lie in memory.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -14,6 +13,7 @@ use super::error::Error;
 use super::locks;
 use super::symbols::Symbols;
 use super::tables::{Change, Tables};
+use crate::breakpoint::modules::Sites;
 use crate::recorder::modules;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard, global, lock};
@@ -68,7 +68,9 @@ pub(crate) struct Version {
     pub(super) image: Arc<Image>,
     /// The module's: there until it is unmapped, which who has the permission does.
     pub(super) descriptor: &'static Descriptor,
+    /// By their entries' addresses.
     pub(super) exports: Vec<Exported>,
+    pub(super) sites: Sites,
     pub(super) is_unloadable: bool,
     room: Room,
 }
@@ -124,9 +126,11 @@ impl Version {
             let target = Target { code: export.code, place: room.place, holds: room.holds };
             Exported { entry: Entry::of(tables, name), target, signature: (export.signature_text)().to_owned() }
         });
-        let exports = exports.collect();
+        let mut exports: Vec<Exported> = exports.collect();
+        exports.sort_by_key(Exported::address);
         let image = Arc::new(Image::new(module, version, mapping));
-        Ok(Version { image, descriptor, exports, is_unloadable: descriptor.unloadable, room })
+        let sites = Sites::new((descriptor.sites)(), module);
+        Ok(Version { image, descriptor, exports, sites, is_unloadable: descriptor.unloadable, room })
     }
 
     /// Those of this name, with whatever signature.
@@ -136,10 +140,9 @@ impl Version {
 
     /// What takes its exports out of force, but for those that `next` takes the place of.
     pub(super) fn leave(&self, next: &[Exported]) -> impl Iterator<Item = Change> {
-        let next: HashSet<*const Entry> = next.iter().map(|export| ptr::from_ref(export.entry)).collect();
-        let gone =
-            self.exports.iter().map(|export| export.entry).filter(move |entry| !next.contains(&ptr::from_ref(*entry)));
-        gone.map(|entry| Change::Export(entry, None))
+        let is_gone =
+            move |entry: &&Entry| next.binary_search_by_key(&ptr::from_ref(*entry), Exported::address).is_err();
+        self.exports.iter().map(|export| export.entry).filter(is_gone).map(|entry| Change::Export(entry, None))
     }
 
     pub(super) fn place(&self) -> Place {
@@ -155,6 +158,12 @@ impl Version {
     pub(super) fn holds(&self) -> usize {
         // Acquires what was done until they were dropped.
         self.room.holds.load(Ordering::Acquire)
+    }
+}
+
+impl Exported {
+    fn address(&self) -> *const Entry {
+        ptr::from_ref(self.entry)
     }
 }
 

@@ -12,6 +12,7 @@ use rustix::process::geteuid;
 use super::load_error::LoadError;
 use super::remote;
 use super::sha256::{Sha256, Sum};
+use crate::breakpoint::remote as traces;
 
 /// Which files may be loaded as modules, and what is asked of them. To be put in force by [`allow`].
 ///
@@ -57,6 +58,8 @@ pub fn allow(policy: Policy) -> Result<(), LoadError> {
     let allowed = Allowed::new(policy)?;
     *ALLOWED.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(allowed));
     remote::enrol();
+    // Also where all functions that can be traced are yet to be loaded.
+    traces::enrol();
     Ok(())
 }
 

@@ -23,6 +23,6 @@ use crate::recorder::control::serve_traces;
 pub use wish::Wish;
 
 /// Has this process serve traces when somebody asks for one.
-pub(super) fn enrol() {
+pub(crate) fn enrol() {
     serve_traces(serve::serve);
 }

@@ -77,10 +77,15 @@ async fn carry(mut from: tokio::net::tcp::OwnedReadHalf, mut to: tokio::net::tcp
 
 /// Cuts at each byte until attempts come through, and returns how many bytes that took each way.
 async fn cut_everywhere(port: u16, peer: &str) -> [usize; 2] {
+    cut_every(1, port, peer, Options::default()).await
+}
+
+/// The same after so many bytes, and so many more, and so on.
+pub async fn cut_every(step: usize, port: u16, peer: &str, options: Options) -> [usize; 2] {
     let between = between(port).await;
     // The tick is what goes behind the handshake.
     let tick_time = Duration::from_secs(2);
-    let options = Options { epmd_port: between.epmd, backoff: Duration::ZERO, tick_time, ..Options::default() };
+    let options = Options { epmd_port: between.epmd, backoff: Duration::ZERO, tick_time, ..options };
     let node = Node::start_with("dialler@127.0.0.1", COOKIE, options).unwrap();
     let attempt = async || tokio::time::timeout(Duration::from_secs(20), node.connect(peer)).await.expect("an answer");
     let mut through = [0; 2];
@@ -92,8 +97,8 @@ async fn cut_everywhere(port: u16, peer: &str) -> [usize; 2] {
             if cut.is_ok() {
                 break;
             }
-            through[way] += 1;
-            assert!(through[way] < 1000, "{cut:?}");
+            through[way] += step;
+            assert!(through[way] < 1000 * step, "{cut:?}");
         }
         // The last one was cut behind the handshake.
         while !node.nodes().is_empty() {

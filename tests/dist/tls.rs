@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use dyntrace::dist::{Error, Node, Options, Received, Tls, term};
 
+use crate::cuts::cut_every;
 use crate::erl::{COOKIE, World, ask, connected};
 use crate::world;
 
@@ -228,6 +229,18 @@ async fn two_of_ours_and_one_without_a_certificate_that_is_believed() {
     let error = refused(&stranger, "far@127.0.0.1").await;
     assert!(matches!(&error, Error::Tls { .. } | Error::Handshake { .. }), "{error}");
     assert_eq!(far.nodes(), ["near@127.0.0.1"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cuts_anywhere_in_the_handshake_do_no_harm() {
+    let world = world!();
+    let certificates = Certificates::new();
+    certificates.issue("ours", "node", "127.0.0.1");
+    let peer = node(&world, "peer@127.0.0.1", certificates.tls("node", "ours"));
+    let options = Options { tls: Some(certificates.tls("node", "ours")), ..Options::default() };
+    let through = cut_every(53, peer.address().port(), "peer@127.0.0.1", options).await;
+    // Certificates have gone both ways.
+    assert!(through.iter().all(|bytes| (1_000..10_000).contains(bytes)), "{through:?}");
 }
 
 #[test]

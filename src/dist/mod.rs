@@ -54,6 +54,8 @@ mod epmd;
 mod error;
 mod frame;
 mod handshake;
+#[doc(hidden)]
+pub mod hostile;
 mod inbox;
 mod lengths;
 mod limits;

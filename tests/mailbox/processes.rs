@@ -1,6 +1,7 @@
 //! Processes with mailboxes: selective receive, names, ends of all kinds.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
@@ -208,4 +209,48 @@ fn a_mailbox_outlives_its_runtime() {
         assert!(task.await.unwrap_err().is_cancelled());
         assert!(pid.send(2).await.is_err());
     });
+}
+
+/// Sender, process, name and runtime of a mailbox that is full, with others that wait at both ends: whichever goes first, in the end
+/// nothing is left of it.
+#[test]
+fn the_ends_come_in_any_order() {
+    for order in 0..4 * 3 * 2 {
+        let mut steps = vec!["sender", "process", "name", "runtime"];
+        let order = [order / 6, order / 2 % 3, order % 2, 0].map(|place| steps.remove(place));
+
+        let message = Arc::new(());
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_time().build().unwrap();
+        let entered = runtime.enter();
+        let (pid, process) = Options::new().bounded(1).spawn(async |mailbox: Mailbox<Arc<()>>| {
+            std::future::pending::<()>().await;
+            drop(mailbox);
+        });
+        let name = format!("in any order: {order:?}");
+        register(&name, &pid).unwrap();
+        let waits = {
+            let (pid, message) = (pid.clone(), message.clone());
+            dyntrace::spawn(async move {
+                for _ in 0..2 {
+                    let _ = pid.send(message.clone()).await;
+                }
+            })
+        };
+        let other = whereis::<Arc<()>>(&name).unwrap();
+        let closed = dyntrace::spawn(async move { other.closed().await });
+
+        drop(entered);
+        let (mut pid, mut runtime) = (Some(pid), Some(runtime));
+        for step in order {
+            match step {
+                "sender" => drop(pid.take()),
+                "process" => process.abort(),
+                "name" => drop(unregister(&name)),
+                _ => drop(runtime.take()),
+            }
+        }
+        drop((waits, closed));
+        assert!(whereis::<Arc<()>>(&name).is_err(), "{order:?}");
+        assert_eq!(Arc::strong_count(&message), 1, "{order:?}");
+    }
 }

@@ -102,7 +102,10 @@ impl Certificates {
             }
             options
         };
-        let mut arguments = ["-proto_dist", "inet_tls", "-ssl_dist_opt"].map(str::to_owned).to_vec();
+        let setup = SETUP.as_secs().to_string();
+        let mut arguments = ["-kernel", "net_setuptime", &setup, "-proto_dist", "inet_tls", "-ssl_dist_opt"]
+            .map(str::to_owned)
+            .to_vec();
         arguments.extend(side("server"));
         arguments.extend(["server_fail_if_no_peer_cert", "true"].map(str::to_owned));
         arguments.extend(side("client"));
@@ -110,8 +113,11 @@ impl Certificates {
     }
 }
 
+/// How long a connection may take on a machine that has much else to do, on either side.
+const SETUP: Duration = Duration::from_secs(60);
+
 fn node(world: &World, name: &str, tls: Tls) -> Node {
-    Node::start_with(name, COOKIE, Options { tls: Some(tls), ..world.options() }).unwrap()
+    Node::start_with(name, COOKIE, Options { tls: Some(tls), setup_time: SETUP, ..world.options() }).unwrap()
 }
 
 /// Why a node cannot connect to one that is about to be there.
@@ -143,7 +149,7 @@ async fn a_real_node_and_ours_talk_both_ways() {
         &certificates.erl("erl", "ours"),
         &["dial", "worker@127.0.0.1", "worker"],
     );
-    let hello = tokio::time::timeout(Duration::from_secs(20), inbox.recv_message()).await.expect("it dials");
+    let hello = tokio::time::timeout(2 * SETUP, inbox.recv_message()).await.expect("it dials");
     assert!(hello.term.to_string().contains("hello"), "{}", hello.term);
     inbox.send(hello.sender.as_ref().expect("who sent it"), term!(welcome)).await.unwrap();
 
@@ -166,7 +172,7 @@ async fn a_real_node_and_ours_talk_both_ways() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), lost).await.expect("the node is lost");
+    tokio::time::timeout(SETUP, lost).await.expect("the node is lost");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

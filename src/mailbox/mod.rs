@@ -47,6 +47,8 @@
 
 mod envelope;
 pub mod error;
+#[cfg(all(loom, test))]
+mod models;
 mod options;
 mod permit;
 mod receiver;

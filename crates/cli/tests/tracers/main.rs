@@ -7,6 +7,7 @@ mod answers;
 mod beside;
 mod bpftrace;
 mod calls;
+mod dof;
 mod drivers;
 mod dtrace;
 mod events;

@@ -206,7 +206,7 @@ impl Driver {
         B: Send + 'static,
         T: Send + 'static,
     {
-        let operation = Operation::enter_for(user_tag, port, request, buffer, work);
+        let operation = Operation::enter_for(|| user_tag, port, request, buffer, work);
         let answer = |outcome, operation: &mut Operation<F, B, T>| match outcome {
             Ok((result, buffer)) => answer(result, Some(buffer)),
             Err(error) => answer(Err(error), operation.reclaim()),

@@ -26,8 +26,10 @@ pub(super) struct Entered {
 impl Entered {
     /// Numbers the operation and fires `efile_drv-entry`. Whoever has the answer must [settle](Entered::settle) it, once.
     #[inline(always)]
-    pub(super) fn enter(user_tag: Option<Tag>, port: Port, request: &Request) -> Entered {
+    pub(super) fn enter(user_tag: impl FnOnce() -> Option<Tag>, port: Port, request: &Request) -> Entered {
         let id = process::next_operation();
+        // Only now: what lives across a call is saved before it.
+        let user_tag = user_tag();
         #[cfg(test)]
         observe::note(id, observe::Stage::Entry(port, request.command));
         let mut began = Began::UNKNOWN;
@@ -111,12 +113,18 @@ where
     /// answered [at once](Operation::at_once).
     #[inline(always)]
     pub(super) fn enter(port: Port, request: Request, buffer: B, work: F) -> Self {
-        Operation::enter_for(tag::get_tag_data(), port, request, buffer, work)
+        Operation::enter_for(tag::get_tag_data, port, request, buffer, work)
     }
 
     /// As [`enter`](Operation::enter), on behalf of somebody.
     #[inline(always)]
-    pub(super) fn enter_for(user_tag: Option<Tag>, port: Port, request: Request, buffer: B, work: F) -> Self {
+    pub(super) fn enter_for(
+        user_tag: impl FnOnce() -> Option<Tag>,
+        port: Port,
+        request: Request,
+        buffer: B,
+        work: F,
+    ) -> Self {
         let entered = Entered::enter(user_tag, port, &request);
         Operation { entered, request, job: Some((work, buffer)), answer: PhantomData }
     }

@@ -71,7 +71,7 @@ impl Descriptor {
             let work = move |_: &Request, _: &mut ()| call(user.file(), command);
             return self.driver().run_with(self.port(), self.request(command), (), work).await.0;
         };
-        let entered = Entered::enter(tag::get_tag_data(), self.port(), &self.request(command));
+        let entered = Entered::enter(tag::get_tag_data, self.port(), &self.request(command));
         let answer = Answer { entered, result: Err(Errno::CANCELED.raw_os_error()) };
         let (task, answered) = oneshot::channel();
         let (seat, leads) = group.join(Member { command, answer, task });

@@ -23,6 +23,14 @@ pub(super) struct Entered {
     began: Began,
 }
 
+/// Somebody hears of an operation that begins.
+#[cold]
+#[inline(never)]
+fn heard(id: OperationId) -> Began {
+    seq_trace::tell_operation(id);
+    Began::now()
+}
+
 impl Entered {
     /// Numbers the operation and fires `efile_drv-entry`. Whoever has the answer must [settle](Entered::settle) it, once.
     #[inline(always)]
@@ -34,8 +42,7 @@ impl Entered {
         observe::note(id, observe::Stage::Entry(port, request.command));
         let mut began = Began::UNKNOWN;
         efile_drv::entry(|| {
-            began = Began::now();
-            seq_trace::tell_operation(id);
+            began = heard(id);
             (
                 id.thread,
                 id.tag,

@@ -6,7 +6,8 @@ use std::process::Command;
 /// Where cargo has the source of the tokio that this test is built with.
 pub fn source_of_tokio() -> PathBuf {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version=1", "--offline"])
+        // One platform's: a machine that has only just built this lacks what others need.
+        .args(["metadata", "--format-version=1", "--locked", "--filter-platform=x86_64-unknown-linux-gnu"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();

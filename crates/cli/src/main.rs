@@ -33,6 +33,7 @@ mod snapshot;
 #[cfg(target_os = "linux")]
 mod status;
 mod system;
+mod token;
 mod trace;
 mod tracer;
 mod view;

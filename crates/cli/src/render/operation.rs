@@ -27,7 +27,12 @@ pub fn step(event: &Event<'_>) -> Option<(Step, Id)> {
         "return" => Step::Return,
         _ => return None,
     };
-    Some((step, (event.process.pid, number(event, "thread_id"), number(event, "tag"))))
+    Some((step, id(event)))
+}
+
+/// The operation that an event is about, of those that say it.
+pub fn id(event: &Event<'_>) -> Id {
+    (event.process.pid, number(event, "thread_id"), number(event, "tag"))
 }
 
 /// The signed number in a field; 0 if there is no such field.

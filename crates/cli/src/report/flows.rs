@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use dyntrace_trace::{Event, Operation, Value};
+use dyntrace_trace::{Event, Operation};
+
+use crate::render::operation::text;
+use crate::token::{Serial, Token};
 
 /// How many of them are followed; of more only the number is known.
 const FOLLOWED: usize = 4096;
@@ -43,7 +46,7 @@ pub struct Flow<'t> {
 pub type Process<'t> = (u64, &'t [u8]);
 
 /// Whom a message is for, if that is on this node, and its serial.
-type Message<'t> = (Option<Process<'t>>, i32, i32);
+type Message<'t> = (Option<Process<'t>>, Serial);
 
 /// A step of a sequential trace; processes by their places in the list.
 pub enum Step {
@@ -59,27 +62,21 @@ impl<'t> Flows<'t> {
         if !event.class.name.starts_with("dyntrace:message-") {
             return;
         }
-        let [label, previous, current] =
-            ["token_label", "token_previous", "token_current"].map(|field| number(event, field));
-        if [label, previous, current] == [0, 0, 0] {
-            return;
-        }
+        let Some(Token { label, serial }) = Token::of(event) else { return };
         let Some(flow) = self.at(label, event.time) else { return };
         let process = |field| (event.process.pid, text(event, field));
         match event.class.probe() {
             "message-send" => {
                 let from = Some(flow.process(process("sender")));
-                flow.send((Some(process("receiver")), previous, current), from, event.time);
+                flow.send((Some(process("receiver")), serial), from, event.time);
             }
             "message-send-remote" => {
                 let from = Some(flow.process(process("sender")));
-                flow.send((None, previous, current), from, event.time);
+                flow.send((None, serial), from, event.time);
             }
             "message-receive" => {
                 let receiver = process("receiver");
-                let sent = [Some(receiver), None]
-                    .into_iter()
-                    .find_map(|to| flow.on_their_way.remove(&(to, previous, current)));
+                let sent = [Some(receiver), None].into_iter().find_map(|to| flow.on_their_way.remove(&(to, serial)));
                 let (from, sent) = sent.unwrap_or((None, event.time));
                 let to = flow.process(receiver);
                 flow.step(Step::Message { from, to, sent, received: event.time });
@@ -154,19 +151,5 @@ impl<'t> Flow<'t> {
         if self.steps.len() < STEPS {
             self.steps.push(step);
         }
-    }
-}
-
-fn number(event: &Event<'_>, field: &str) -> i32 {
-    match event.field(field) {
-        Some(Value::Signed(number)) => number.try_into().unwrap_or(0),
-        _ => 0,
-    }
-}
-
-fn text<'t>(event: &Event<'t>, field: &str) -> &'t [u8] {
-    match event.field(field) {
-        Some(Value::Text(text)) => text,
-        _ => b"",
     }
 }

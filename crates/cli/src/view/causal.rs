@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use dyntrace_trace::Event;
 
 use crate::escape;
-use crate::render::operation::{Id, Step, number, step, text};
+use crate::render::operation::{self, Id, Step, step, text};
+use crate::token::{Serial, Token};
 
 use super::format;
 use super::text::Text;
-use super::token::{self, OPERATION};
+use super::token::OPERATION;
 
 /// How far to the right lines go at most, in steps: more would not fit on a screen.
 const STEPS: usize = 12;
@@ -18,7 +19,7 @@ const STEPS: usize = 12;
 type Process = (u64, Vec<u8>);
 
 /// Whom a message is for, if that is known here, and its serial.
-type Message = (Option<Process>, i64, i64);
+type Message = (Option<Process>, Serial);
 
 /// The lines of a trace's events.
 pub struct Causal {
@@ -45,7 +46,7 @@ impl Causal {
     /// Appends the line of an event.
     pub fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         if event.class.name == OPERATION {
-            self.operations.insert(token::operation(event), process(event, "proc"));
+            self.operations.insert(operation::id(event), process(event, "proc"));
             return;
         }
         if !format::is_own(event.class) {
@@ -68,23 +69,23 @@ impl Causal {
             };
             return (process.as_ref().map_or(0, |process| self.steps_of(process)), process);
         }
-        let serial = (number(event, "token_previous"), number(event, "token_current"));
+        let serial = Token::of(event).map_or((0, 0), |token| token.serial);
         let steps = match event.class.probe() {
             "message-send" => {
                 let steps = self.steps_of(&process(event, "sender"));
-                self.messages.insert((Some(process(event, "receiver")), serial.0, serial.1), steps + 1);
+                self.messages.insert((Some(process(event, "receiver")), serial), steps + 1);
                 steps
             }
             "message-send-remote" => {
                 let steps = self.steps_of(&process(event, "sender"));
-                self.messages.insert((None, serial.0, serial.1), steps + 1);
+                self.messages.insert((None, serial), steps + 1);
                 steps
             }
             "message-queued" => self.led_to(process(event, "receiver"), serial).unwrap_or(1) - 1,
             "message-receive" => {
                 let receiver = process(event, "receiver");
                 let steps = self.led_to(receiver.clone(), serial).unwrap_or(0);
-                self.messages.remove(&(Some(receiver.clone()), serial.0, serial.1));
+                self.messages.remove(&(Some(receiver.clone()), serial));
                 self.steps.insert(receiver, steps);
                 steps
             }
@@ -98,8 +99,8 @@ impl Causal {
     }
 
     /// How many messages led to a process with this one, which may be of another node.
-    fn led_to(&self, receiver: Process, (previous, current): (i64, i64)) -> Option<usize> {
-        [Some(receiver), None].into_iter().find_map(|to| self.messages.get(&(to, previous, current)).copied())
+    fn led_to(&self, receiver: Process, serial: Serial) -> Option<usize> {
+        [Some(receiver), None].into_iter().find_map(|to| self.messages.get(&(to, serial)).copied())
     }
 }
 

@@ -11,6 +11,7 @@ use std::path::Path;
 use dyntrace_trace::{Event, Operation, Operations, Trace, Value};
 use prost::Message as _;
 
+use crate::token::Token;
 use crate::trace;
 use message::{Clock, ClockSnapshot, Data, EventType, TracePacket, TrackEvent};
 use slices::At;
@@ -64,17 +65,6 @@ fn draw<'t>(operation: &Operation<'t>, tracks: &mut Tracks<'t>, out: &mut Vec<At
     }
 }
 
-/// The sequential trace that an event says it belongs to, as a flow.
-fn flow(event: &Event<'_>) -> Option<u64> {
-    let [label, previous, current] =
-        ["token_label", "token_previous", "token_current"].map(|field| match event.field(field) {
-            Some(Value::Signed(number)) => i32::try_from(number).ok(),
-            _ => None,
-        });
-    let label = label.filter(|_| [label, previous, current] != [Some(0); 3])?;
-    Some(slices::flow(label))
-}
-
 /// An event that is no part of an operation: a mark on its thread.
 fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, out: &mut Vec<At>) {
     match (event.class.provider(), event.class.probe()) {
@@ -97,7 +87,7 @@ fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, out: &mut Vec<At>) {
                 r#type: Some(EventType::Instant.into()),
                 track_uuid: Some(tracks.thread(event.process, event.tid)),
                 name: Some(probe.to_owned()),
-                flow_ids: flow(event).into_iter().collect(),
+                flow_ids: Token::of(event).map(|token| slices::flow(token.label)).into_iter().collect(),
                 counter_value: None,
             };
             out.push((event.time, mark));

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
 
-use crate::scope::{self, Refusal, Scope, Scoped, Slot};
+use crate::scope::{self, Own, Refusal, Scope, Scoped, Slot};
 use crate::sdt::Text;
 use crate::seq_trace::{self, Sequence};
 use crate::tag;
@@ -123,15 +123,21 @@ fn sequence_of_thread() -> *const RefCell<Sequence> {
     SEQUENCE_OF_THREAD.try_with(ptr::from_ref).unwrap_or(ptr::null())
 }
 
-pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new(&OWN, runs);
+pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new(&OWN);
 
 /// For guests.
 pub(crate) static SLOT_DOOR: scope::Door<Option<Process>> =
-    scope::Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()), runs);
+    scope::Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
+
+impl Own for Option<Process> {
+    fn in_force(&self) {
+        HOST.get().map_or(runs as fn(Option<Pid>), |host| host.runs)(self.as_ref().map(|process| process.pid));
+    }
+}
 
 /// This process is in force on the current thread; or the thread itself.
-fn runs(process: &Option<Process>) {
-    sieve::runs(THREAD.get(), process.as_ref().map(|process| process.pid));
+fn runs(process: Option<Pid>) {
+    sieve::runs(THREAD.get(), process);
 }
 
 /// A word of the current process: 0 until it is set.
@@ -163,7 +169,7 @@ fn of_thread() -> Pid {
     THREAD.get().unwrap_or_else(|| {
         let pid = Pid::next();
         THREAD.set(Some(pid));
-        scope::look(&PROCESS, runs);
+        scope::look(&PROCESS, Own::in_force);
         pid
     })
 }

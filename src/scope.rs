@@ -23,11 +23,16 @@ pub(crate) struct Scope<T> {
     value: T,
 }
 
+/// A kind of value that tasks have of their own.
+pub(crate) trait Own: 'static {
+    /// It came in force on this thread.
+    #[inline(always)]
+    fn in_force(&self) {}
+}
+
 /// Where a thread has the value that is in force: the program's copy of this crate, if there are several.
 pub(crate) struct Slot<T: 'static> {
     own: &'static LocalKey<RefCell<Scope<T>>>,
-    /// Is told of each value that comes in force, on its thread.
-    seen: fn(&T),
     host: OfHost<Door<T>>,
 }
 
@@ -37,7 +42,6 @@ pub(crate) struct Door<T: 'static> {
     place: fn() -> *const RefCell<Scope<T>>,
     /// The running task of the program's tokio: a guest's own runs none.
     task: fn() -> Option<task::Id>,
-    seen: fn(&T),
 }
 
 // A guest may have been compiled with another version of tokio.
@@ -45,14 +49,14 @@ const _: () = assert!(size_of::<Option<task::Id>>() == size_of::<u64>());
 
 impl<T> Door<T> {
     /// `place` is that of the host's own slot.
-    pub(crate) const fn new(place: fn() -> *const RefCell<Scope<T>>, seen: fn(&T)) -> Door<T> {
-        Door { place, task: task::try_id, seen }
+    pub(crate) const fn new(place: fn() -> *const RefCell<Scope<T>>) -> Door<T> {
+        Door { place, task: task::try_id }
     }
 }
 
 impl<T> Slot<T> {
-    pub(crate) const fn new(own: &'static LocalKey<RefCell<Scope<T>>>, seen: fn(&T)) -> Slot<T> {
-        Slot { own, seen, host: OfHost::new() }
+    pub(crate) const fn new(own: &'static LocalKey<RefCell<Scope<T>>>) -> Slot<T> {
+        Slot { own, host: OfHost::new() }
     }
 
     /// This copy is a guest from now on.
@@ -75,10 +79,6 @@ impl<T> Slot<T> {
     #[inline]
     fn task(&self) -> Option<task::Id> {
         self.host.get().map_or_else(task::try_id, |host| (host.task)())
-    }
-
-    fn see(&self, value: &T) {
-        (self.host.get().map_or(self.seen, |host| host.seen))(value);
     }
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn change<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -
 
 pin_project_lite::pin_project! {
     /// A future with a value of its own.
-    pub(crate) struct Scoped<T: 'static, F> {
+    pub(crate) struct Scoped<T: Own, F> {
         slot: &'static Slot<T>,
         scope: Scope<T>,
         // Empty only while this is dropped.
@@ -134,7 +134,7 @@ pin_project_lite::pin_project! {
         future: Option<F>,
     }
 
-    impl<T, F> PinnedDrop for Scoped<T, F> {
+    impl<T: Own, F> PinnedDrop for Scoped<T, F> {
         fn drop(this: Pin<&mut Self>) {
             let mut this = this.project();
             let _entered = enter(this.slot, this.scope);
@@ -143,13 +143,13 @@ pin_project_lite::pin_project! {
     }
 }
 
-impl<T, F> Scoped<T, F> {
+impl<T: Own, F> Scoped<T, F> {
     pub(crate) fn new(slot: &'static Slot<T>, value: T, future: F) -> Self {
         Scoped { slot, scope: Scope { task: None, value }, future: Some(future) }
     }
 }
 
-impl<T, F: Future> Future for Scoped<T, F> {
+impl<T: Own, F: Future> Future for Scoped<T, F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
@@ -161,28 +161,28 @@ impl<T, F: Future> Future for Scoped<T, F> {
 }
 
 /// Puts `scope` in force until the answer is dropped. Does nothing on a thread whose slot is gone.
-fn enter<'a, T>(slot: &'static Slot<T>, scope: &'a mut Scope<T>) -> Option<Entered<'a, T>> {
+fn enter<'a, T: Own>(slot: &'static Slot<T>, scope: &'a mut Scope<T>) -> Option<Entered<'a, T>> {
     // Each time anew: a future may be polled by one task and dropped by another.
     scope.task = slot.task();
     exchange(slot, scope).then_some(Entered { slot, scope })
 }
 
-struct Entered<'a, T: 'static> {
+struct Entered<'a, T: Own> {
     slot: &'static Slot<T>,
     scope: &'a mut Scope<T>,
 }
 
-impl<T> Drop for Entered<'_, T> {
+impl<T: Own> Drop for Entered<'_, T> {
     fn drop(&mut self) {
         exchange(self.slot, self.scope);
     }
 }
 
-fn exchange<T>(slot: &'static Slot<T>, scope: &mut Scope<T>) -> bool {
+fn exchange<T: Own>(slot: &'static Slot<T>, scope: &mut Scope<T>) -> bool {
     slot.with(|current| match current.try_borrow_mut() {
         Ok(mut current) => {
             mem::swap(&mut *current, scope);
-            slot.see(&current.value);
+            current.value.in_force();
             true
         }
         Err(_) => false,

@@ -40,7 +40,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use crate::host::Shared;
-use crate::scope::{self, Door, Refusal, Scope, Scoped, Slot};
+use crate::scope::{self, Door, Own, Refusal, Scope, Scoped, Slot};
 
 pub use data::{Tag, TagData};
 
@@ -48,10 +48,12 @@ thread_local! {
     static OWN: RefCell<Scope<TagData>> = const { RefCell::new(Scope::of_thread(TagData::NONE)) };
 }
 
-pub(crate) static TAGS: Slot<TagData> = Slot::new(&OWN, |_| ());
+pub(crate) static TAGS: Slot<TagData> = Slot::new(&OWN);
+
+impl Own for TagData {}
 
 /// For guests.
-pub(crate) static DOOR: Door<TagData> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()), |_| ());
+pub(crate) static DOOR: Door<TagData> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
 
 /// Whether a tag was ever made to travel in this program; until then nobody need ask whether one does.
 pub(crate) static ANY_SPREADS: Shared<AtomicBool> = Shared::new(AtomicBool::new(false));

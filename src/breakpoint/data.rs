@@ -122,7 +122,7 @@ impl BpData {
             [entry] => entry.quick(),
             _ => None,
         };
-        let sieve = || entries.iter().map(Entry::sieve).fold(Sieve::NONE, Sieve::bitor);
+        let sieve = || entries.iter().map(Entry::sieve).collect();
         let quick = alone.unwrap_or_else(|| Quick::Of(sieve()));
         (!entries.is_empty()).then(|| Arc::new(BpData { quick, function, entries, counts }))
     }

@@ -5,7 +5,6 @@
 //! ends. Sessions that have such patterns take turns with the words: a word bears the number of the session that wrote it, and
 //! says nothing to another one.
 
-use std::ops::BitOr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -103,9 +102,7 @@ impl Whose {
     /// Who may be one that it is about.
     pub(super) fn sieve(&self) -> Sieve {
         match &self.named {
-            Some(named) if self.flags.is_none() => {
-                named.iter().copied().map(Sieve::from).fold(Sieve::NONE, Sieve::bitor)
-            }
+            Some(named) if self.flags.is_none() => named.iter().copied().collect(),
             _ => Sieve::ALL,
         }
     }

@@ -133,11 +133,7 @@ impl Shared {
     pub(super) async fn change(&self, sites: Vec<SiteRef>, edit: Edit) {
         let held_up = Setting::new(sites, edit).await.held_up.map(|late| HeldUp::until_now(&late));
         let mut longest = self.held_up();
-        if let Some(held_up) = held_up
-            && longest.as_ref().is_none_or(|longest| longest.time < held_up.time)
-        {
-            *longest = Some(held_up);
-        }
+        *longest = longest.take().into_iter().chain(held_up).max_by_key(|held_up| held_up.time);
     }
 
     /// Each of them once, as far as they are there.

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::{OperationId, Pid, next_operation, of_thread, sequence_of_thread, thread_number};
+use super::{OperationId, Pid, next_operation, of_thread, runs, sequence_of_thread, thread_number};
 use crate::host::OfHost;
 use crate::seq_trace::Sequence;
 
@@ -10,6 +10,7 @@ use crate::seq_trace::Sequence;
 pub(crate) struct Door {
     pub(super) next: fn() -> Pid,
     pub(super) of_thread: fn() -> Pid,
+    pub(super) runs: fn(Option<Pid>),
     pub(super) sequence_of_thread: fn() -> *const RefCell<Sequence>,
     pub(super) thread_number: fn() -> i32,
     pub(super) next_operation: fn() -> OperationId,
@@ -17,4 +18,5 @@ pub(crate) struct Door {
 
 pub(crate) static HOST: OfHost<Door> = OfHost::new();
 
-pub(crate) static DOOR: Door = Door { next: Pid::next, of_thread, sequence_of_thread, thread_number, next_operation };
+pub(crate) static DOOR: Door =
+    Door { next: Pid::next, of_thread, runs, sequence_of_thread, thread_number, next_operation };

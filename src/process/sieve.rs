@@ -5,7 +5,6 @@
 //! each thread remembers both.
 
 use std::cell::Cell;
-use std::ops::BitOr;
 
 use super::Pid;
 
@@ -19,7 +18,6 @@ thread_local! {
 }
 
 impl Sieve {
-    pub(crate) const NONE: Sieve = Sieve(0);
     pub(crate) const ALL: Sieve = Sieve(u64::MAX);
 
     /// Whether the current process may be in it. Calls nothing.
@@ -35,18 +33,15 @@ impl From<Pid> for Sieve {
     }
 }
 
-impl BitOr for Sieve {
-    type Output = Sieve;
-
-    fn bitor(self, other: Sieve) -> Sieve {
-        Sieve(self.0 | other.0)
+impl<T: Into<Sieve>> FromIterator<T> for Sieve {
+    fn from_iter<I: IntoIterator<Item = T>>(parts: I) -> Sieve {
+        Sieve(parts.into_iter().fold(0, |all, part| all | part.into().0))
     }
 }
 
 /// Remembers who may be running on the current thread from now on: nobody knows, as long as the thread has no pid.
 pub(super) fn runs(thread: Option<Pid>, process: Option<Pid>) {
-    let with_process = |thread| process.map_or(Sieve::NONE, Sieve::from) | thread;
-    RUNNING.set(thread.map(Sieve::from).map_or(Sieve::ALL, with_process));
+    RUNNING.set(thread.map_or(Sieve::ALL, |thread| [thread].into_iter().chain(process).collect()));
 }
 
 #[cfg(test)]
@@ -62,7 +57,7 @@ mod tests {
     async fn has_whoever_runs_and_few_others() {
         let thread = process::current();
         assert!(may_be(thread) && !may_be(Pid::numbered(thread.0 + 1)));
-        assert!(Sieve::ALL.may_have_current() && !Sieve::NONE.may_have_current());
+        assert!(Sieve::ALL.may_have_current() && !Sieve::from_iter(None::<Pid>).may_have_current());
         let polls = async {
             assert!(may_be(process::current()));
             // A task that a process polls, and that is none itself, is the thread's.

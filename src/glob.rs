@@ -31,6 +31,9 @@ impl Glob {
             match pattern.get(p) {
                 Some(b'*') => {
                     p += 1;
+                    if p == pattern.len() {
+                        return true;
+                    }
                     star = Some((p, t));
                     continue;
                 }

@@ -7,7 +7,6 @@ use super::counters::{Counter, Place};
 use super::pattern::{self, Actions, Pattern};
 use super::process_flags::Whose;
 use super::shared::Shared;
-use super::site::Function;
 use crate::process::{Pid, Sieve};
 
 /// What is done at a hit, one bit each.
@@ -89,11 +88,10 @@ pub(super) struct Entry {
     pub(super) counter: Option<Arc<Counter>>,
 }
 
-/// One generation of one breakpoint.
+/// One generation of breakpoints.
 pub(super) struct BpData {
     /// What can be known without looking at the entries.
     pub(super) quick: Quick,
-    pub(super) function: &'static Function,
     pub(super) entries: Vec<Entry>,
     /// The places of those of their counters that count every call.
     pub(super) counts: Vec<Place>,
@@ -115,7 +113,7 @@ impl BpData {
     pub(super) const ENTRIES: usize = u64::BITS as usize;
 
     /// `None` when nothing is to be done.
-    pub(super) fn new(function: &'static Function, entries: Vec<Entry>) -> Option<Arc<BpData>> {
+    pub(super) fn new(entries: Vec<Entry>) -> Option<Arc<BpData>> {
         let counting = entries.iter().filter(|entry| entry.takes_all).filter_map(|entry| entry.counter.as_ref());
         let counts = counting.map(|counter| counter.place()).collect();
         let alone = match &entries[..] {
@@ -124,7 +122,7 @@ impl BpData {
         };
         let sieve = || entries.iter().map(Entry::sieve).collect();
         let quick = alone.unwrap_or_else(|| Quick::Of(sieve()));
-        (!entries.is_empty()).then(|| Arc::new(BpData { quick, function, entries, counts }))
+        (!entries.is_empty()).then(|| Arc::new(BpData { quick, entries, counts }))
     }
 }
 

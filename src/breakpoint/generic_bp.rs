@@ -2,9 +2,11 @@
 //!
 //! Whoever has the permission writes the staging generation, and the word; see the numbered steps of the room.
 
+use std::cell::Cell;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use super::block::Block;
 use super::data::BpData;
 use super::site::Site;
 use crate::sync::atomic::{AtomicUsize, Ordering};
@@ -21,12 +23,24 @@ global! {
 #[doc(hidden)]
 pub struct GenericBp {
     generations: [UnsafeCell<Generation>; 2],
+    /// What it lies in. For who has the permission, as what follows.
+    block: NonNull<Block>,
+    /// Whether a setting that is under way changes it.
+    is_staged: Cell<bool>,
 }
 
 /// `None`: disabled.
-type Generation = Option<Arc<BpData>>;
+pub(super) type Generation = Option<Arc<BpData>>;
 
-// SAFETY: the generations are shared by the rules above: hits read the active one, pinned; one writer writes the other.
+impl GenericBp {
+    /// Both generations disabled.
+    pub(super) fn new(block: NonNull<Block>) -> GenericBp {
+        GenericBp { generations: [UnsafeCell::new(None), UnsafeCell::new(None)], block, is_staged: Cell::new(false) }
+    }
+}
+
+// SAFETY: the generations are shared by the rules above: hits read the active one, pinned; one writer writes the other. Only
+// one task at a time has the permission, and the rest is touched by no other.
 unsafe impl Send for GenericBp {}
 // SAFETY: as above.
 unsafe impl Sync for GenericBp {}
@@ -62,17 +76,19 @@ unsafe impl Send for Bp {}
 unsafe impl Sync for Bp {}
 
 impl Bp {
-    /// A new one, which no site has: both generations disabled.
-    pub(super) fn new() -> Bp {
-        Bp(NonNull::from(Box::leak(Box::new(GenericBp {
-            generations: [UnsafeCell::new(None), UnsafeCell::new(None)],
-        }))))
+    /// One that no site has. It stays until it is [freed](Bp::free).
+    pub(super) fn new(bp: &GenericBp) -> Bp {
+        Bp(NonNull::from(bp))
     }
 
     /// One that does this at once, for a site that nobody else knows: what is in force is staged, too.
-    pub(super) fn born(data: Arc<BpData>) -> Bp {
-        let generation = || UnsafeCell::new(Some(Arc::clone(&data)));
-        Bp(NonNull::from(Box::leak(Box::new(GenericBp { generations: [generation(), generation()] }))))
+    pub(super) fn born(data: &Arc<BpData>) -> Bp {
+        let bp = Block::of_one();
+        for generation in &bp.bp().generations {
+            // SAFETY: nobody else knows it.
+            generation.with_mut(|generation| unsafe { *generation = Some(Arc::clone(data)) });
+        }
+        bp
     }
 
     /// The site's. The caller has the permission, and uses nothing of it afterwards.
@@ -81,21 +97,39 @@ impl Bp {
         NonNull::new(site.word().load(Ordering::Acquire)).map(Bp)
     }
 
-    fn generation(&self, index: usize) -> &UnsafeCell<Generation> {
+    fn bp(&self) -> &GenericBp {
         // SAFETY: freed by `free` only.
-        &unsafe { self.0.as_ref() }.generations[index]
+        unsafe { self.0.as_ref() }
     }
 
-    pub(super) fn active(&self) -> Generation {
+    /// Looks at what is in force.
+    pub(super) fn with_active<R>(&self, look: impl FnOnce(&Generation) -> R) -> R {
         // SAFETY: only the holder of the permission writes, which is who asks.
-        self.generation(ACTIVE.load(Ordering::Relaxed)).with(|generation| unsafe { (*generation).clone() })
+        self.bp().generations[ACTIVE.load(Ordering::Relaxed)].with(|generation| look(unsafe { &*generation }))
     }
 
-    /// Steps 3 and 11: writes the generation that is not active.
+    /// Step 3: what is to be in force after the next commit.
     pub(super) fn stage(&self, new: Generation) {
+        self.bp().is_staged.set(true);
+        self.write(new);
+    }
+
+    /// Whether it is to be another after the next commit than it is.
+    pub(super) fn is_staged(&self) -> bool {
+        self.bp().is_staged.get()
+    }
+
+    /// Step 11: the next commit changes nothing here.
+    pub(super) fn consolidate(&self) {
+        self.bp().is_staged.set(false);
+        self.write(self.with_active(Generation::clone));
+    }
+
+    /// Writes the generation that is not active.
+    fn write(&self, new: Generation) {
         let staging = 1 - ACTIVE.load(Ordering::Relaxed);
         // SAFETY: no hit reads it: who found it active before the last commit has been waited for (8, 10).
-        let before = self.generation(staging).with_mut(|generation| unsafe { ptr::replace(generation, new) });
+        let before = self.bp().generations[staging].with_mut(|generation| unsafe { ptr::replace(generation, new) });
         drop(before);
     }
 
@@ -119,14 +153,15 @@ impl Bp {
     ///
     /// # Safety
     ///
-    /// It is in no site's word, and every thread that may have found it there has been waited for.
+    /// It is in no site's word, and every thread that may have found it there has been waited for. The caller has the permission.
     pub(super) unsafe fn free(self) {
-        // SAFETY: leaked by `new`; as the caller promises, nobody else has it.
-        let bp = unsafe { Box::from_raw(self.0.as_ptr()) };
-        for generation in &bp.generations {
+        for generation in &self.bp().generations {
             // Written, so that models see it when somebody still reads.
-            // SAFETY: as above.
+            // SAFETY: as the caller promises, nobody else has it.
             generation.with_mut(|generation| unsafe { *generation = None });
         }
+        let block = self.bp().block;
+        // SAFETY: it is one of the block's, and no more from now on.
+        unsafe { Block::forget(block, 1) }
     }
 }

@@ -16,7 +16,7 @@ use super::event::Kind;
 use super::generic_bp::with_active;
 use super::held::Held;
 use super::pattern::Call;
-use super::site::Site;
+use super::site::{Function, Site};
 use super::text::Text;
 use super::told::Told;
 use super::unwind::Mark;
@@ -38,6 +38,7 @@ thread_local! {
 #[doc(hidden)]
 pub struct Hit {
     data: Held,
+    function: &'static Function,
     /// The entries that want its end, a bit for each.
     wanted: u64,
     /// What they want, together.
@@ -104,7 +105,7 @@ fn begun<R>(
     match begin(site) {
         None => body(None),
         Some(Begun::Timed(place)) => timed(body, place),
-        Some(Begun::Traced(data)) => looked_at(body, value, Hit::new(data, Origin::Stack(mark))),
+        Some(Begun::Traced(data)) => looked_at(body, value, Hit::new(data, site, Origin::Stack(mark))),
     }
 }
 
@@ -181,15 +182,23 @@ fn is_busy() -> bool {
 }
 
 impl Hit {
-    fn new(data: Arc<BpData>, origin: Origin) -> Hit {
-        Hit { data: Held::new(data), wanted: 0, wants: Flags::NONE, began: None, cycle: None, origin }
+    fn new(data: Arc<BpData>, site: &'static Site, origin: Origin) -> Hit {
+        Hit {
+            data: Held::new(data),
+            function: site.function(),
+            wanted: 0,
+            wants: Flags::NONE,
+            began: None,
+            cycle: None,
+            origin,
+        }
     }
 
     /// `None` if the call has not to be looked at.
     pub(super) fn begin(site: &'static Site, origin: Origin) -> Option<Hit> {
         match door::HOST.get() {
-            None => Some(Hit::new(wanted(site)?, origin)),
-            Some(host) => Some(Hit::new((host.wanted)(site)?, origin.of_module())),
+            None => Some(Hit::new(wanted(site)?, site, origin)),
+            Some(host) => Some(Hit::new((host.wanted)(site)?, site, origin.of_module())),
         }
     }
 
@@ -296,7 +305,7 @@ impl Hit {
     }
 
     fn told<'t>(&self, kind: Kind, text: &'t Text) -> Told<'t> {
-        Told { kind, function: self.data.function, text, took: None, polled: None, caller: None }
+        Told { kind, function: self.function, text, took: None, polled: None, caller: None }
     }
 }
 

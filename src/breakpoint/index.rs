@@ -1,17 +1,20 @@
 //! All sites, by name.
 
+use std::sync::Arc;
+
 use super::pattern::Pattern;
 use super::setting::slice;
 use super::site_ref::SiteRef;
+use super::sites::Sites;
 
 /// Sorted by the functions' names, so that those that begin alike are found together.
-pub(super) struct Index(Vec<SiteRef>);
+pub(super) struct Index(Arc<[SiteRef]>);
 
 impl Index {
     pub(super) fn new(mut all: Vec<SiteRef>) -> Index {
         all.retain(|site| !site.function().name.is_empty());
         all.sort_by_key(|site| (site.function().name, site.function().line));
-        Index(all)
+        Index(all.into())
     }
 
     /// With these, too.
@@ -30,21 +33,23 @@ impl Index {
     }
 
     /// The sites that the pattern selects. Others run now and then meanwhile.
-    pub(super) async fn selected(&self, pattern: &Pattern) -> Vec<SiteRef> {
-        let mut selected = Vec::new();
-        for (number, site) in self.beginning_with(pattern.prefix()).iter().enumerate() {
+    pub(super) async fn selected(&self, pattern: &Pattern) -> Sites {
+        let (first, beginning) = self.beginning_with(pattern.prefix());
+        let mut selected = Sites::none_of(&self.0);
+        for (number, site) in beginning.iter().enumerate() {
             let function = site.function();
-            if pattern.selects(function.path(), function.arguments.len()) {
-                selected.push(site.clone());
+            if pattern.selects_beginning_so(function.path(), function.arguments.len()) {
+                selected.push(first + number);
             }
             slice(number).await;
         }
         selected
     }
 
-    fn beginning_with(&self, start: &str) -> &[SiteRef] {
+    /// And the number of the first of them.
+    fn beginning_with(&self, start: &str) -> (usize, &[SiteRef]) {
         let first = self.0.partition_point(|site| site.function().name < start);
         let behind = self.0[first..].partition_point(|site| site.function().name.starts_with(start));
-        &self.0[first..first + behind]
+        (first, &self.0[first..first + behind])
     }
 }

@@ -17,6 +17,7 @@ use super::set::Set;
 use super::shared::Shared;
 use super::site::Site;
 use super::site_ref::{Library, SiteRef};
+use super::sites::Sites;
 use crate::forks::hold_across_forks;
 use crate::thread_progress::{self, permission};
 
@@ -33,7 +34,7 @@ pub(super) struct Later {
     library: Arc<Library>,
     sites: &'static [Site],
     /// The same for those who may have them longer than the library is there.
-    refs: Vec<SiteRef>,
+    refs: Arc<[SiteRef]>,
 }
 
 /// A pattern that is set at all sites that come.
@@ -92,7 +93,7 @@ impl Libraries {
     fn index(&mut self) -> Arc<Index> {
         let index = self.index.get_or_insert_with(|| {
             let program = section::sites().iter().map(SiteRef::of_program);
-            let later = self.later.iter().flat_map(|later| &later.refs).cloned();
+            let later = self.later.iter().flat_map(|later| &*later.refs).cloned();
             Arc::new(Index::new(program.chain(later).collect()))
         });
         Arc::clone(index)
@@ -104,7 +105,10 @@ impl Later {
     pub(super) fn new(sites: &'static [Site], module: Option<&str>) -> Arc<Later> {
         kept::prepare();
         let library = Arc::new(Library::new());
-        let refs = sites.iter().map(|site| SiteRef::of_library(site, kept(site.function(), module), &library));
+        let refs = sites.iter().map(|site| {
+            site.keep(kept(site.function(), module));
+            SiteRef::of_library(site, &library)
+        });
         Arc::new(Later { refs: refs.collect(), library, sites })
     }
 
@@ -138,28 +142,30 @@ pub(super) unsafe fn arrive(later: Arc<Later>, mut wishes: Vec<Wish>) {
 }
 
 /// Has patterns be in force at sites that only the caller knows, who has the lock: see [`settled`].
-fn fulfil(sites: &[SiteRef], wishes: &[Wish]) {
+fn fulfil(sites: &Arc<[SiteRef]>, wishes: &[Wish]) {
     let mut entries: Vec<Vec<Entry>> = sites.iter().map(|_| Vec::new()).collect();
     for Wish { session, set } in wishes {
         if session.state.is_over() {
             continue;
         }
-        let mut known = session.sites();
-        known.retain(|site| !site.is_gone());
-        for (site, entries) in sites.iter().zip(&mut entries) {
+        let mut selected = Sites::none_of(sites);
+        for (number, (site, entries)) in sites.iter().zip(&mut entries).enumerate() {
             let function = site.function();
             if entries.len() < BpData::ENTRIES
                 && set.pattern.selects(function.path(), function.arguments.len())
                 && let Ok(counter) = set.name(function)
             {
                 entries.push(Entry::new(Arc::clone(session), Arc::clone(&set.pattern), counter));
-                known.push(site.clone());
+                selected.push(number);
             }
         }
+        let mut known = session.sites();
+        known.retain(|sites| !sites.are_gone());
+        known.push(Arc::new(selected));
     }
     for (site, entries) in sites.iter().zip(entries) {
-        if let Some(data) = BpData::new(site.function(), entries) {
-            site.with(|site| Bp::born(data).publish(site));
+        if let Some(data) = BpData::new(entries) {
+            site.with(|site| Bp::born(&data).publish(site));
         }
     }
 }

@@ -38,7 +38,8 @@
 //!
 //! A setting that is dropped before step 7 goes back: it clears the words that it wrote, waits, frees its breakpoints, and
 //! makes the staging generation of the others what the active one is. Dropped later, it is completed. The maintenance thread does
-//! either. Steps that go over many sites give way to other tasks now and then.
+//! either. Steps that go over many sites give way to other tasks now and then; and what they do at each is little: the sites are
+//! numbers of a list, breakpoints [lie together](block), and where the same was done, the same is [made of it](edit), and shared.
 //!
 //! # Limits
 //!
@@ -55,11 +56,13 @@
 //! - A child of a fork has its parent's breakpoints, but no thread for its parent's tracers: to the child all those sessions are
 //!   over.
 
+mod block;
 mod caller;
 mod check;
 mod counters;
 mod data;
 mod door;
+mod edit;
 mod error;
 mod event;
 mod future;
@@ -87,6 +90,7 @@ mod setting;
 mod shared;
 mod site;
 mod site_ref;
+mod sites;
 mod text;
 mod told;
 mod tracer;

@@ -12,9 +12,10 @@ use std::sync::{Arc, atomic};
 use std::task::{Context, Poll, Waker};
 
 use super::data::Entry;
+use super::edit::Edit;
 use super::generic_bp::with_active;
 use super::libraries::evict;
-use super::setting::{Edit, sequence};
+use super::setting::sequence;
 use super::shared::{Destination, Limits, Shared};
 use super::site::{Function, Site};
 use super::site_ref::{Library, SiteRef};
@@ -55,11 +56,12 @@ fn set(sites: &[&'static Site], entries: usize, is_abandoned: &Arc<AtomicBool>) 
 }
 
 fn set_at(sites: Vec<SiteRef>, entries: usize, is_abandoned: &Arc<AtomicBool>) -> usize {
-    let edit: Edit = Box::new(move |before| {
+    let edit = Edit::of_all(move |before| {
         let more = (before.len()..entries).map(|_| entry());
-        Some(before.iter().take(entries).cloned().chain(more).collect())
+        let after: Vec<_> = before.iter().take(entries).cloned().chain(more).collect();
+        Some(after.into())
     });
-    let mut sequence = pin!(sequence(sites, edit, Arc::clone(is_abandoned)));
+    let mut sequence = pin!(sequence(vec![(Arc::new(sites.into()), edit)], Arc::clone(is_abandoned)));
     match sequence.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(ended) => ended.changed,
         Poll::Pending => unreachable!("here waits block, and nobody else wants the permission"),
@@ -138,7 +140,7 @@ fn loom_breakpoint_library_leaves() {
     model(3, || {
         let site = new_site();
         let library = Arc::new(Library::new());
-        let reference = SiteRef::of_library(site, FUNCTION, &library);
+        let reference = SiteRef::of_library(site, &library);
         let setter = thread::spawn(move || set_at(vec![reference], 1, &never()));
         let orphans = evict(&library, std::slice::from_ref(site));
         // Whoever follows it ends the test.

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::generic_bp::Bp;
+use super::generic_bp::{Bp, Generation};
 use super::libraries::{self, Later, Wish};
 use super::progress::progress;
 use super::site::Site;
@@ -48,7 +48,7 @@ pub(crate) unsafe fn leave_blocking(Sites(later): &Sites) {
 /// The patterns that are set at any of the sites, each with its session.
 fn inherited(sites: &'static [Site]) -> Vec<Wish> {
     let mut wishes: Vec<Wish> = Vec::new();
-    for data in sites.iter().filter_map(|site| Bp::of(site)?.active()) {
+    for data in sites.iter().filter_map(|site| Bp::of(site)?.with_active(Generation::clone)) {
         for entry in &data.entries {
             let is_known = |wish: &Wish| Arc::ptr_eq(&wish.set.pattern, &entry.pattern);
             if wishes.iter().any(is_known) {

@@ -5,21 +5,22 @@ use std::fmt;
 use std::io;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::counters::{Counter, Counts};
 use super::data::{BpData, Entry};
+use super::edit::{Edit, Edited};
 use super::event::Event;
 use super::held_up::HeldUp;
 use super::index::Index;
 use super::libraries;
 use super::pattern::Pattern;
 use super::set::Set;
-use super::setting::{Edit, slice};
 use super::shared::{Destination, Limits, Shared};
 use super::site::Function;
 use super::site_ref::SiteRef;
+use super::sites::Sites;
 use super::{Error, tracer};
 use crate::clock;
 use crate::forks;
@@ -184,13 +185,14 @@ impl Session {
         loop {
             let index = libraries::index();
             let sites = more(&index, &set, &mut known).await;
-            if known.is_empty() {
+            let functions = count(&known);
+            if functions == 0 {
                 return Err(Error::no_function(&set.pattern));
             }
             self.set(&set, sites).await?;
             // Again, if the version of a module was replaced meanwhile: it was not seen there that this is to be set.
             if Arc::ptr_eq(&index, &libraries::index()) {
-                return Ok(known.len());
+                return Ok(functions);
             }
         }
     }
@@ -217,19 +219,14 @@ impl Session {
             }
             // Again, if others have come meanwhile.
             if libraries::add_default(&self.shared, &set, &index) {
-                return Ok(known.len());
+                return Ok(count(&known));
             }
         }
     }
 
     /// Has the pattern in force at these sites.
-    async fn set(&self, set: &Arc<Set>, mut sites: Vec<SiteRef>) -> Result<(), Error> {
-        let functions = sites.len();
-        let mut counters = Vec::new();
-        for (number, site) in sites.iter().enumerate() {
-            counters.push(set.name(site.function())?);
-            slice(number).await;
-        }
+    async fn set(&self, set: &Arc<Set>, sites: Arc<Sites>) -> Result<(), Error> {
+        let counters = set.name_all(&sites).await?;
         let concerns_others = self.shared.whose().prepare(set.pattern.match_spec().actions())?;
         {
             let mut sets = self.shared.sets();
@@ -237,18 +234,13 @@ impl Session {
                 sets.push(Arc::clone(set));
             }
         }
+        let mut parts = vec![(Arc::clone(&sites), adding(&self.shared, &set.pattern, counters))];
         if concerns_others {
-            let selected: HashSet<_> = sites.iter().map(SiteRef::address).collect();
-            let others = self.shared.distinct_sites();
-            sites.extend(others.into_iter().filter(|site| !selected.contains(&site.address())));
+            parts.extend(self.shared.everywhere(|| restricting(&self.shared)));
         }
         // First, so that who removes the session finds all that may be set by then.
-        self.shared.sites().extend_from_slice(&sites[..functions]);
-        let left = Arc::new(AtomicUsize::new(0));
-        let edit = adding(&self.shared, Arc::clone(&set.pattern), counters, Arc::clone(&left));
-        self.shared.change(sites, edit).await;
-        // Relaxed: the setting has ended, or was told to be over by who ended it.
-        match left.load(Ordering::Relaxed) {
+        self.shared.sites().push(sites);
+        match self.shared.change(parts).await {
             0 => Ok(()),
             _ if self.shared.state.is_over() => Err(Error::Over),
             left => Err(Error::TooManyPatterns { most: BpData::ENTRIES, left }),
@@ -264,13 +256,7 @@ impl Session {
             let named = whose.named.iter().flat_map(|named| named.iter().copied());
             whose.named = Some(named.chain([process]).collect());
         }
-        let session = Arc::clone(&self.shared);
-        let edit: Edit = Box::new(move |before| {
-            let mut after = before.to_vec();
-            restrict(&mut after, &session);
-            Some(after)
-        });
-        self.shared.change(self.shared.distinct_sites(), edit).await;
+        self.shared.change(self.shared.everywhere(|| restricting(&self.shared))).await;
     }
 
     /// What it has done so far.
@@ -379,40 +365,53 @@ impl fmt::Debug for Session {
 }
 
 /// The sites that the pattern selects beside those that are `known`; then they are, too.
-async fn more(index: &Index, set: &Set, known: &mut Vec<SiteRef>) -> Vec<SiteRef> {
+async fn more(index: &Index, set: &Set, known: &mut Vec<Arc<Sites>>) -> Arc<Sites> {
     let mut sites = index.selected(&set.pattern).await;
-    known.retain(|site| !site.is_gone());
-    let addresses: HashSet<_> = known.iter().map(SiteRef::address).collect();
-    sites.retain(|site| !addresses.contains(&site.address()));
-    known.extend_from_slice(&sites);
+    if !known.is_empty() {
+        known.iter_mut().for_each(|known| Arc::make_mut(known).retain(|site| !site.is_gone()));
+        let addresses: HashSet<_> = known.iter().flat_map(|known| known.iter()).map(SiteRef::address).collect();
+        sites.retain(|site| !addresses.contains(&site.address()));
+    }
+    let sites = Arc::new(sites);
+    known.push(Arc::clone(&sites));
     sites
 }
 
-/// Adds a pattern of the session at the first sites, as many as there are `counters`, and has its other entries be about
-/// whom it is about by now. Counts the sites that are `left` as they were.
-fn adding(
-    session: &Arc<Shared>,
-    pattern: Arc<Pattern>,
-    counters: Vec<Option<Arc<Counter>>>,
-    left: Arc<AtomicUsize>,
-) -> Edit {
-    let session = Arc::clone(session);
-    let mut counters = counters.into_iter();
-    Box::new(move |before| {
+fn count(sites: &[Arc<Sites>]) -> usize {
+    sites.iter().map(|sites| sites.len()).sum()
+}
+
+/// Adds a pattern of the session, and has its other entries be about whom it is about by now.
+fn adding(session: &Arc<Shared>, pattern: &Arc<Pattern>, counters: Option<Vec<Arc<Counter>>>) -> Edit {
+    let (session, pattern) = (Arc::clone(session), Arc::clone(pattern));
+    let add = move |before: &[Entry], counter| {
         // What is over may still wait for its removal.
-        let mut after: Vec<_> = before.iter().filter(|entry| !entry.session.state.is_over()).cloned().collect();
-        restrict(&mut after, &session);
-        if let Some(counter) = counters.next() {
-            let new = Entry::new(Arc::clone(&session), Arc::clone(&pattern), counter);
-            // A new version of a module has it from the one before, if that had it by then.
-            let is_there = after.iter().any(|entry| Arc::ptr_eq(&entry.pattern, &pattern));
-            if session.state.is_over() || (after.len() == BpData::ENTRIES && !is_there) {
-                left.fetch_add(1, Ordering::Relaxed);
-            } else if !is_there {
-                after.push(new);
-            }
+        let mut entries: Vec<_> = before.iter().filter(|entry| !entry.session.state.is_over()).cloned().collect();
+        restrict(&mut entries, &session);
+        // A new version of a module has it from the one before, if that had it by then.
+        let is_there = entries.iter().any(|entry| Arc::ptr_eq(&entry.pattern, &pattern));
+        let is_left = session.state.is_over() || (entries.len() == BpData::ENTRIES && !is_there);
+        if !is_left && !is_there {
+            entries.push(Entry::new(Arc::clone(&session), Arc::clone(&pattern), counter));
         }
-        Some(after)
+        Some(Edited { entries, is_left })
+    };
+    match counters {
+        None => Edit::of_all(move |before| add(before, None)),
+        Some(counters) => {
+            let mut counters = counters.into_iter();
+            Edit::of_each(move |before| add(before, counters.next()))
+        }
+    }
+}
+
+/// Has the session's entries be about whom it is about by now.
+fn restricting(session: &Arc<Shared>) -> Edit {
+    let session = Arc::clone(session);
+    Edit::of_all(move |before| {
+        let mut entries = before.to_vec();
+        restrict(&mut entries, &session);
+        Some(entries.into())
     })
 }
 
@@ -423,14 +422,15 @@ fn restrict(entries: &mut [Entry], session: &Arc<Shared>) {
 
 /// Removes the breakpoints of a session that is over, which therefore gets no new ones.
 pub(super) async fn remove(session: &Arc<Shared>) {
-    let sites = session.distinct_sites();
-    let removed = Arc::clone(session);
-    let edit: Edit = Box::new(move |before| {
-        let is_other = |entry: &&Entry| !Arc::ptr_eq(&entry.session, &removed);
-        let after: Vec<_> = before.iter().filter(is_other).cloned().collect();
-        (after.len() < before.len()).then_some(after)
-    });
-    session.change(sites, edit).await;
+    let removing = || {
+        let removed = Arc::clone(session);
+        Edit::of_all(move |before| {
+            let is_other = |entry: &&Entry| !Arc::ptr_eq(&entry.session, &removed);
+            let entries: Vec<_> = before.iter().filter(is_other).cloned().collect();
+            (entries.len() < before.len()).then(|| entries.into())
+        })
+    };
+    session.change(session.everywhere(removing)).await;
     mem::take(&mut *session.sites());
     // Its thread may have the session for a while yet, and others are waiting for these.
     session.whose().flags = None;

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
-use super::data::{BpData, Entry};
+use super::block::NewBps;
+use super::edit::Edit;
 use super::generic_bp::{Bp, commit};
 use super::progress::progress;
 use super::site_ref::SiteRef;
+use super::sites::Sites;
 use crate::thread_progress::{self, Late, permission};
 
-/// Says what is to be done at a site instead of what is done there now; `None` for no change.
-pub(super) type Edit = Box<dyn FnMut(&[Entry]) -> Option<Vec<Entry>> + Send>;
+/// What is to change at some sites. One that is among those of an earlier part, too, is left to that.
+pub(super) type Part = (Arc<Sites>, Edit);
 
 /// So many sites are changed before others get a turn.
 const SLICE: usize = 256;
@@ -33,6 +35,8 @@ pub(super) struct Setting {
 pub(super) struct Ended {
     /// How many sites have changed.
     pub(super) changed: usize,
+    /// At how many the edit could not do what it is for.
+    pub(super) left: usize,
     /// Its longest wait, if that is worth a word.
     pub(super) held_up: Option<Late>,
 }
@@ -47,9 +51,9 @@ impl Ended {
 }
 
 impl Setting {
-    pub(super) fn new(sites: Vec<SiteRef>, edit: Edit) -> Setting {
+    pub(super) fn new(parts: Vec<Part>) -> Setting {
         let is_abandoned = Arc::new(AtomicBool::new(false));
-        let sequence = sequence(sites, edit, Arc::clone(&is_abandoned));
+        let sequence = sequence(parts, Arc::clone(&is_abandoned));
         Setting { sequence: Some(Box::pin(sequence)), is_abandoned, was_polled: false }
     }
 }
@@ -81,8 +85,8 @@ impl Drop for Setting {
 }
 
 /// A breakpoint that the setting changes.
-struct Changed {
-    site: SiteRef,
+struct Changed<'s> {
+    site: &'s SiteRef,
     bp: Bp,
     /// Whether the site had none.
     is_new: bool,
@@ -92,14 +96,18 @@ struct Changed {
     remains: bool,
 }
 
-pub(super) async fn sequence(sites: Vec<SiteRef>, mut edit: Edit, is_abandoned: Arc<AtomicBool>) -> Ended {
+pub(super) async fn sequence(parts: Vec<Part>, is_abandoned: Arc<AtomicBool>) -> Ended {
     let is_abandoned = || is_abandoned.load(Ordering::Relaxed);
     let mut ended = Ended::default();
     let permission = permission::acquire().await; // 1
+    let (sites, edits): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
     let mut changed = Vec::new();
-    for (number, site) in sites.into_iter().enumerate() {
-        changed.extend(stage(site, &mut edit)); // 2, 3
-        slice(number).await;
+    for (sites, mut edit) in sites.iter().zip(edits) {
+        let mut new = NewBps::new(sites.len());
+        for (number, site) in sites.iter().enumerate() {
+            changed.extend(stage(site, &mut edit, &mut new, &mut ended)); // 2, 3
+            slice(number).await;
+        }
     }
     ended.held_up(progress().await); // 4
     if is_abandoned() {
@@ -127,7 +135,7 @@ pub(super) async fn sequence(sites: Vec<SiteRef>, mut edit: Edit, is_abandoned: 
     ended.changed = changed.len();
     for (number, changed) in changed.into_iter().enumerate() {
         if changed.is_published {
-            changed.bp.stage(changed.bp.active()); // 11
+            changed.bp.consolidate(); // 11
         } else {
             // SAFETY: retracted above and waited for, or never in a word.
             unsafe { changed.bp.free() } // 12
@@ -138,27 +146,33 @@ pub(super) async fn sequence(sites: Vec<SiteRef>, mut edit: Edit, is_abandoned: 
     ended
 }
 
-fn stage(site: SiteRef, edit: &mut Edit) -> Option<Changed> {
+fn stage<'s>(site: &'s SiteRef, edit: &mut Edit, new: &mut NewBps, ended: &mut Ended) -> Option<Changed<'s>> {
     // None where the site is gone; what is found there stays as long as this has the permission.
     let found = site.with(Bp::of)?;
-    let before = found.as_ref().and_then(Bp::active);
-    let after = BpData::new(site.function(), edit(before.as_ref().map_or(&[], |data| &data.entries))?);
-    let (is_new, remains) = (found.is_none(), after.is_some());
+    if found.as_ref().is_some_and(Bp::is_staged) {
+        return None;
+    }
+    let change = match &found {
+        None => edit.change(&None),
+        Some(bp) => bp.with_active(|now| edit.change(now)),
+    }?;
+    ended.left += usize::from(change.is_left);
+    let (is_new, remains) = (found.is_none(), change.to.is_some());
     if is_new && !remains {
         return None;
     }
-    let bp = found.unwrap_or_else(Bp::new); // 2
-    bp.stage(after); // 3
+    let bp = found.unwrap_or_else(|| new.next()); // 2
+    bp.stage(change.to); // 3
     Some(Changed { site, bp, is_new, is_published: !is_new, remains })
 }
 
 /// The way back from before the commit: the staging generation becomes what the active one is.
-async fn abort(mut changed: Vec<Changed>) {
+async fn abort(mut changed: Vec<Changed<'_>>) {
     changed.iter_mut().filter(|changed| changed.is_new).for_each(Changed::retract);
     progress().await;
     for Changed { bp, is_published, .. } in changed {
         if is_published {
-            bp.stage(bp.active());
+            bp.consolidate();
         } else {
             // SAFETY: retracted above, if it was published at all, and waited for.
             unsafe { bp.free() }
@@ -166,7 +180,7 @@ async fn abort(mut changed: Vec<Changed>) {
     }
 }
 
-impl Changed {
+impl Changed<'_> {
     /// Not if the site is gone.
     fn publish(&mut self) {
         self.is_published = self.site.with(|site| self.bp.publish(site)).is_some();

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use super::edit::Edit;
 use super::event::{Event, Kind};
 use super::held_up::HeldUp;
 use super::libraries;
 use super::process_flags::Whose;
 use super::set::Set;
-use super::setting::{Edit, Setting};
-use super::site_ref::SiteRef;
+use super::setting::{Part, Setting};
+use super::sites::Sites;
 use super::told::{self, Told};
 use crate::forks;
 
@@ -41,7 +42,7 @@ impl Default for Limits {
 
 pub(super) struct Shared {
     pub(super) state: Arc<State>,
-    sites: Mutex<Vec<SiteRef>>,
+    sites: Mutex<Vec<Arc<Sites>>>,
     sets: Mutex<Vec<Arc<Set>>>,
     /// Read where entries are staged, so that of two changes the one that comes last finds it as it is by then.
     whose: Mutex<Whose>,
@@ -110,7 +111,7 @@ impl Shared {
     }
 
     /// Where it may have breakpoints; some sites more than once. Nothing panics under this lock.
-    pub(super) fn sites(&self) -> MutexGuard<'_, Vec<SiteRef>> {
+    pub(super) fn sites(&self) -> MutexGuard<'_, Vec<Arc<Sites>>> {
         self.sites.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -129,21 +130,20 @@ impl Shared {
         self.held_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the edit in force at the sites, and notes who held that up.
-    pub(super) async fn change(&self, sites: Vec<SiteRef>, edit: Edit) {
-        let held_up = Setting::new(sites, edit).await.held_up.map(|late| HeldUp::until_now(&late));
+    /// Has the edits in force at their sites, and notes who held that up. Answers at how many sites an edit could not do what it
+    /// is for.
+    pub(super) async fn change(&self, parts: Vec<Part>) -> usize {
+        let ended = Setting::new(parts).await;
+        let held_up = ended.held_up.map(|late| HeldUp::until_now(&late));
         let mut longest = self.held_up();
         *longest = longest.take().into_iter().chain(held_up).max_by_key(|held_up| held_up.time);
+        ended.left
     }
 
-    /// Each of them once, as far as they are there.
-    pub(super) fn distinct_sites(&self) -> Vec<SiteRef> {
+    /// The edit at all sites where the session may have breakpoints.
+    pub(super) fn everywhere(&self, edit: impl Fn() -> Edit) -> Vec<Part> {
         let _settled = libraries::settled();
-        let mut sites = self.sites().clone();
-        sites.retain(|site| !site.is_gone());
-        sites.sort_by_key(SiteRef::address);
-        sites.dedup_by_key(|site| site.address());
-        sites
+        self.sites().iter().map(|sites| (Arc::clone(sites), edit())).collect()
     }
 
     /// Whether there is somebody to tell anything.

@@ -1,6 +1,8 @@
 //! Sites: what each traced function has of its own.
 
 use std::fmt;
+use std::ptr;
+use std::sync::atomic as no_model;
 
 use super::generic_bp::GenericBp;
 use super::hit::Hit;
@@ -12,7 +14,8 @@ use crate::sync::atomic::{AtomicPtr, Ordering};
 pub struct Site {
     /// Null: run the function, nothing else. It comes first, where the function looks for it.
     word: AtomicPtr<GenericBp>,
-    function: &'static Function,
+    /// `std`'s always: no model changes it.
+    function: no_model::AtomicPtr<Function>,
 }
 
 /// A function with the attribute [`traced`](crate::traced).
@@ -46,7 +49,8 @@ impl Function {
 
     /// The name without the arity.
     pub fn path(&self) -> &'static str {
-        self.name.rsplit_once('/').map_or(self.name, |(path, _)| path)
+        // Only a few digits are behind it.
+        self.name.bytes().rposition(|byte| byte == b'/').map_or(self.name, |end| &self.name[..end])
     }
 
     /// The name of the export that it is, without its module.
@@ -70,13 +74,19 @@ impl Site {
     /// For the attribute.
     #[cfg(not(loom))]
     pub const fn new(function: &'static Function) -> Site {
-        Site { word: AtomicPtr::new(std::ptr::null_mut()), function }
+        Site {
+            word: AtomicPtr::new(ptr::null_mut()),
+            function: no_model::AtomicPtr::new(ptr::from_ref(function).cast_mut()),
+        }
     }
 
     /// Loom's atomics are made while a model runs.
     #[cfg(loom)]
     pub fn new(function: &'static Function) -> Site {
-        Site { word: AtomicPtr::new(std::ptr::null_mut()), function }
+        Site {
+            word: AtomicPtr::new(ptr::null_mut()),
+            function: no_model::AtomicPtr::new(ptr::from_ref(function).cast_mut()),
+        }
     }
 
     /// Whether there is more to do than to run the function. What is followed is what a hit reads again, pinned.
@@ -85,8 +95,16 @@ impl Site {
         !self.word.load(Ordering::Relaxed).is_null()
     }
 
+    #[inline]
     pub(super) fn function(&self) -> &'static Function {
-        self.function
+        // Relaxed: whoever calls the function, or knows the site, was told of it after it was kept.
+        // SAFETY: made of such a reference, here as in `new`.
+        unsafe { &*self.function.load(Ordering::Relaxed) }
+    }
+
+    /// Has events name this one, which stays when the site is gone. For who makes the site known.
+    pub(super) fn keep(&self, kept: &'static Function) {
+        self.function.store(ptr::from_ref(kept).cast_mut(), Ordering::Relaxed);
     }
 
     pub(super) fn word(&self) -> &AtomicPtr<GenericBp> {
@@ -109,6 +127,6 @@ pub fn promised<R>() -> R {
 
 impl fmt::Debug for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Site({})", self.function)
+        write!(f, "Site({})", self.function())
     }
 }

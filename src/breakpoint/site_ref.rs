@@ -53,9 +53,9 @@ impl SiteRef {
         SiteRef { site: NonNull::from(site), function: site.function(), library: None }
     }
 
-    /// One that is there until its library leaves. `function` is what stays of its function.
-    pub(super) fn of_library(site: &Site, function: &'static Function, library: &Arc<Library>) -> SiteRef {
-        SiteRef { site: NonNull::from(site), function, library: Some(Arc::clone(library)) }
+    /// One that is there until its library leaves. What it has of its function stays.
+    pub(super) fn of_library(site: &Site, library: &Arc<Library>) -> SiteRef {
+        SiteRef { site: NonNull::from(site), function: site.function(), library: Some(Arc::clone(library)) }
     }
 
     pub(super) fn function(&self) -> &'static Function {

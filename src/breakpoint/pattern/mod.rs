@@ -123,6 +123,11 @@ impl Pattern {
         self.spec.arity.allows(arity) && self.path.matches(name)
     }
 
+    /// The same of a name that begins with the [`prefix`](Pattern::prefix), as is known of many at once: the rest is looked at.
+    pub(in crate::breakpoint) fn selects_beginning_so(&self, name: &str, arity: usize) -> bool {
+        self.spec.arity.allows(arity) && self.path.matches_beginning_so(name)
+    }
+
     /// What the names of all functions begin with that the pattern selects. In a sorted list they are so found at once.
     ///
     /// ```

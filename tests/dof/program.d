@@ -18,7 +18,7 @@ dyntrace*:::user_trace-s1
 	printf("s1 %s %s\n", probemod, arg0 == 0 ? "" : copyinstr(arg0));
 }
 
-dof_second*:::several-words-in-it
+dof_v2*:::several-words-in-it
 {
 	printf("second %d\n", (int)arg0);
 }

@@ -17,10 +17,10 @@ unsafe extern "C" {
     fn waitpid(child: c_int, status: *mut c_int, options: c_int) -> c_int;
 }
 
-/// A second provider, whose probe has a long name.
+/// A second provider, whose name ends with a digit, as no definition's may, and whose probe has a long name.
 fn second(number: i32) {
-    dyntrace::sdt::if_enabled!("dof_second", "several__words__in__it", second, {
-        dyntrace::sdt::site!("dof_second", "several__words__in__it", (i32 number "int"));
+    dyntrace::sdt::if_enabled!("dof_v2", "several__words__in__it", second, {
+        dyntrace::sdt::site!("dof_v2", "several__words__in__it", (i32 number "int"));
     });
 }
 

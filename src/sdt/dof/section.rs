@@ -3,9 +3,10 @@
 use std::arch::asm;
 use std::slice;
 
-/// What a site belongs to.
+/// What a site belongs to. (`repr(C)`: `ci/cross` reads it in object files.)
 #[doc(hidden)]
 #[derive(Debug)]
+#[repr(C)]
 pub struct Probe {
     /// The provider's name.
     pub provider: &'static str,

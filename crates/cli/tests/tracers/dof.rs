@@ -139,7 +139,7 @@ fn the_probes_are_listed_with_their_types() {
         let expected: Vec<String> = expected[probe].iter().take(of_it.len().max(10)).cloned().collect();
         assert_eq!(of_it, expected, "{probe}");
     }
-    let second = format!("dof_second{}", answers.number("program.process"));
+    let second = format!("dof_v2{}", answers.number("program.process"));
     assert!(list.lines().any(|line| line.contains(&second) && line.ends_with("several-words-in-it")), "{list}");
 }
 
@@ -216,4 +216,6 @@ fn programs_that_cannot_register_say_so_and_go_on() {
     // EACCES.
     assert_eq!(answers.of("denied.out"), "status Refused(13)\n");
     assert_eq!(answers.of("gone.out"), "status NoDevice\n");
+    // ENOTTY.
+    assert_eq!(answers.of("refused.out"), "status Refused(25)\nenabled false\nsaid unheard\n");
 }

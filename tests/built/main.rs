@@ -1,0 +1,66 @@
+//! The library as it was built for another system, which `ci/cross` names: its objects have one site that fires for each probe of
+//! provider.d, and what the sites say of themselves is what the definition says.
+
+mod dof;
+mod linker;
+
+use std::collections::BTreeSet;
+use std::{env, fs};
+
+use object::read::archive::ArchiveFile;
+use object::{BinaryFormat, File};
+
+/// What a site says.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Site {
+    provider: String,
+    probe: String,
+    /// The C types of the arguments; none where the program only asks whether the probe is enabled.
+    arguments: Option<Vec<String>>,
+}
+
+#[test]
+fn the_sites_say_what_the_definition_says() {
+    let Some(library) = env::var_os("DYNTRACE_BUILT") else {
+        eprintln!("skipped: run by ci/cross");
+        return;
+    };
+    let library = fs::read(library).expect("the library");
+    let objects = objects(&library);
+    let sites = match objects[0].format() {
+        BinaryFormat::Elf => dof::sites(&objects),
+        BinaryFormat::MachO => linker::sites(&objects),
+        other => panic!("no leaf is built for {other:?}"),
+    };
+    let (mut firing, asking): (Vec<Site>, Vec<Site>) = sites.into_iter().partition(|site| site.arguments.is_some());
+    firing.sort();
+    let defined = defined();
+    assert_eq!(firing, defined);
+    // What is inlined into the callers of a library is in it only where it calls that itself.
+    let names = |sites: &[Site]| -> BTreeSet<_> {
+        sites.iter().map(|site| (site.provider.clone(), site.probe.clone())).collect()
+    };
+    let (asked, defined) = (names(&asking), names(&defined));
+    assert!(!asked.is_empty() && asked.is_subset(&defined), "is-enabled sites: {asked:?}");
+}
+
+/// The object files of a library.
+fn objects(library: &[u8]) -> Vec<File<'_>> {
+    let members = ArchiveFile::parse(library).expect("an archive").members();
+    let members = members.map(|member| member.expect("a member of the archive"));
+    let objects = members.filter(|member| member.name().ends_with(b".o"));
+    objects.map(|object| File::parse(object.data(library).expect("its bytes")).expect("an object file")).collect()
+}
+
+/// The sites that fire, as provider.d has them, sorted.
+fn defined() -> Vec<Site> {
+    let provider = dyntrace_build::parse(include_str!("../../provider.d"), "provider.d").expect("our own definition");
+    let site = |probe: dyntrace_build::model::Probe| Site {
+        provider: provider.name.clone(),
+        probe: probe.name,
+        arguments: Some(probe.arguments.into_iter().map(|argument| argument.ty.c).collect()),
+    };
+    let mut sites: Vec<Site> = provider.probes.into_iter().map(site).collect();
+    sites.sort();
+    sites
+}

@@ -59,6 +59,7 @@ mod scope;
 pub mod scripts;
 pub mod sdt;
 pub mod seq_trace;
+mod short;
 mod sync;
 pub mod tag;
 mod thread_progress;

@@ -92,6 +92,8 @@ pub(super) struct Entry {
 pub(super) struct BpData {
     /// What can be known without looking at the entries.
     pub(super) quick: Quick,
+    /// Whether what it does is done in a moment: events of calls that fire probes, and nothing about their ends.
+    pub(super) is_brief: bool,
     pub(super) entries: Vec<Entry>,
     /// The places of those of their counters that count every call.
     pub(super) counts: Vec<Place>,
@@ -122,7 +124,8 @@ impl BpData {
         };
         let sieve = || entries.iter().map(Entry::sieve).collect();
         let quick = alone.unwrap_or_else(|| Quick::Of(sieve()));
-        (!entries.is_empty()).then(|| Arc::new(BpData { quick, entries, counts }))
+        let is_brief = entries.iter().all(Entry::is_brief);
+        (!entries.is_empty()).then(|| Arc::new(BpData { quick, is_brief, entries, counts }))
     }
 }
 
@@ -141,6 +144,11 @@ impl Entry {
         let place = self.counter.as_ref().filter(|_| self.takes_all)?.place();
         let quick = if self.flags.contains(Flags::TIME) { Quick::Timed } else { Quick::Counted };
         self.flags.are_among(Flags::COUNT | Flags::TIME).then(|| quick(place))
+    }
+
+    /// Whether it takes no longer than to write down the call.
+    fn is_brief(&self) -> bool {
+        self.flags.are_among(Flags::CALL | Flags::COUNT | Flags::FLAG) && self.session.is_to_probes()
     }
 
     /// Whose calls it may be about.

@@ -7,12 +7,13 @@ use super::counters::Place;
 use super::data::BpData;
 use super::hit::{self, Begun, Hit};
 use super::site::Site;
+use super::unwind::Mark;
 use super::value::Value;
 use crate::host::OfHost;
 
 /// The host's functions.
 pub(crate) struct Door {
-    pub(super) begin: fn(&'static Site) -> Option<Begun>,
+    pub(super) begin: fn(&'static Site, Mark) -> Begun,
     pub(super) wanted: fn(&'static Site) -> Option<Arc<BpData>>,
     pub(super) call: fn(&mut Hit, &[Value<'_>]),
     pub(super) returned: for<'a> fn(&Hit, Option<Duration>, &dyn Fn() -> Value<'a>),

@@ -4,9 +4,10 @@ use std::any::Any;
 use std::cell::{Cell, OnceCell};
 use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::caller::Origin;
 use super::counters::Place;
@@ -43,10 +44,8 @@ pub struct Hit {
     wanted: u64,
     /// What they want, together.
     wants: Flags,
-    /// Where an event is wanted of its end.
-    began: Option<Instant>,
-    /// Where its time is added up.
-    cycle: Option<u64>,
+    /// When it began, by the clock's cycles, if somebody wants its end or its time.
+    began: Option<u64>,
     origin: Origin,
 }
 
@@ -91,8 +90,12 @@ fn glance(site: &'static Site) -> Option<Glance> {
 
 /// What is to be done about a call beyond counting it.
 pub(super) enum Begun {
+    Nothing,
     Timed(Place),
-    Traced(Arc<BpData>),
+    /// From the beginning to the end.
+    Traced(Hit),
+    /// When it begins: of its end nothing is wanted.
+    Told(Hit),
 }
 
 #[inline(never)]
@@ -102,10 +105,12 @@ fn begun<R>(
     site: &'static Site,
     mark: Mark,
 ) -> R {
-    match begin(site) {
-        None => body(None),
-        Some(Begun::Timed(place)) => timed(body, place),
-        Some(Begun::Traced(data)) => looked_at(body, value, Hit::new(data, site, Origin::Stack(mark))),
+    // It stays where it was made: to move it takes longer than much of what is done with it.
+    match &mut begin(site, mark) {
+        Begun::Nothing => body(None),
+        Begun::Timed(place) => timed(body, *place),
+        Begun::Traced(hit) => looked_at(body, value, hit),
+        Begun::Told(hit) => body(Some(hit)),
     }
 }
 
@@ -129,9 +134,9 @@ impl Drop for Timer {
 
 /// Out of line, so that counting a call takes no room on the stack. Nothing is rendered here: calls may be deep.
 #[inline(never)]
-fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Value<'_>, mut hit: Hit) -> R {
+fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Value<'_>, hit: &mut Hit) -> R {
     // What the body left half changed nobody sees: the panic goes on.
-    match catch_unwind(AssertUnwindSafe(|| body(Some(&mut hit)))) {
+    match catch_unwind(AssertUnwindSafe(|| body(Some(&mut *hit)))) {
         Ok(result) => {
             hit.returned(None, &|| value(&result));
             result
@@ -145,36 +150,52 @@ fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> 
 
 /// Counts the call, and finds out what else is to be done about it: by what the breakpoint does now.
 ///
-/// Only what is quick: no code of others runs while the thread is pinned. What it answers fits in two registers.
+/// Only what is quick: no code of others runs while the thread is pinned.
 #[inline(never)]
-pub(super) fn begin(site: &'static Site) -> Option<Begun> {
+pub(super) fn begin(site: &'static Site, mark: Mark) -> Begun {
     if let Some(host) = door::HOST.get() {
-        return (host.begin)(site);
+        return (host.begin)(site, mark);
     }
-    with_active(&pin()?, site, |data| match data.quick {
+    enum Found {
+        Timed(Place),
+        Traced(Arc<BpData>),
+        Brief(NonNull<Arc<BpData>>),
+    }
+    let Some(pin) = pin() else { return Begun::Nothing };
+    let found = with_active(&pin, site, |data| match data.quick {
         Quick::Timed(place) => {
             place.count();
-            Some(Begun::Timed(place))
+            Some(Found::Timed(place))
         }
-        _ => look(data).map(Begun::Traced),
-    })?
+        _ if !is_worth_a_look(data) => None,
+        _ if data.is_brief => Some(Found::Brief(NonNull::from(data))),
+        _ => Some(Found::Traced(Arc::clone(data))),
+    });
+    let origin = Origin::Stack(mark);
+    match found.flatten() {
+        None => Begun::Nothing,
+        Some(Found::Timed(place)) => Begun::Timed(place),
+        Some(Found::Traced(data)) => Begun::Traced(Hit::new(Held::new(data), site, origin)),
+        // SAFETY: found with this pin.
+        Some(Found::Brief(data)) => Begun::Told(Hit::new(unsafe { Held::pinned(data, pin) }, site, origin)),
+    }
 }
 
-/// Counts the call, and answers with what the breakpoint does if the call has to be looked at.
-#[inline(never)]
-fn look(data: &Arc<BpData>) -> Option<Arc<BpData>> {
+/// Counts the call, and answers whether it has to be looked at.
+#[inline(always)]
+fn is_worth_a_look(data: &BpData) -> bool {
     if let Quick::Of(sieve) = data.quick
         && !sieve.may_have_current()
     {
-        return None;
+        return false;
     }
     data.counts.iter().for_each(|place| place.count());
-    (!is_busy() && data.entries.iter().any(Entry::may_take)).then(|| Arc::clone(data))
+    !is_busy() && data.entries.iter().any(Entry::may_take)
 }
 
 /// What the breakpoint does, if the call has to be looked at.
 pub(super) fn wanted(site: &'static Site) -> Option<Arc<BpData>> {
-    with_active(&pin()?, site, look)?
+    with_active(&pin()?, site, |data| is_worth_a_look(data).then(|| Arc::clone(data)))?
 }
 
 fn is_busy() -> bool {
@@ -182,23 +203,16 @@ fn is_busy() -> bool {
 }
 
 impl Hit {
-    fn new(data: Arc<BpData>, site: &'static Site, origin: Origin) -> Hit {
-        Hit {
-            data: Held::new(data),
-            function: site.function(),
-            wanted: 0,
-            wants: Flags::NONE,
-            began: None,
-            cycle: None,
-            origin,
-        }
+    #[inline(always)]
+    fn new(data: Held, site: &'static Site, origin: Origin) -> Hit {
+        Hit { data, function: site.function(), wanted: 0, wants: Flags::NONE, began: None, origin }
     }
 
     /// `None` if the call has not to be looked at.
     pub(super) fn begin(site: &'static Site, origin: Origin) -> Option<Hit> {
         match door::HOST.get() {
-            None => Some(Hit::new(wanted(site)?, site, origin)),
-            Some(host) => Some(Hit::new((host.wanted)(site)?, site, origin.of_module())),
+            None => Some(Hit::new(Held::new(wanted(site)?), site, origin)),
+            Some(host) => Some(Hit::new(Held::new((host.wanted)(site)?), site, origin.of_module())),
         }
     }
 
@@ -207,9 +221,12 @@ impl Hit {
         if let Some(host) = door::HOST.get() {
             return (host.call)(self, arguments);
         }
+        if arguments.iter().any(Value::is_printed) {
+            self.data.unpin();
+        }
         let _busy = Busy::begin();
         let seen = Seen::new(arguments);
-        let (mut text, mut flagging) = (None, 0_u64);
+        let (mut text, mut wanted, mut wants, mut flagging) = (None, 0_u64, Flags::NONE, 0_u64);
         let caller = OnceCell::new();
         for (number, entry) in self.data.entries.iter().enumerate() {
             if !entry.takes(&seen) {
@@ -224,8 +241,8 @@ impl Hit {
                 });
             }
             if entry.flags.intersects(Flags::ENDS | Flags::TIME) {
-                self.wanted |= 1 << number;
-                self.wants = self.wants | entry.flags;
+                wanted |= 1 << number;
+                wants = wants | entry.flags;
             }
             if entry.flags.contains(Flags::FLAG) {
                 flagging |= 1 << number;
@@ -233,8 +250,9 @@ impl Hit {
         }
         // Last, so that it is for the next calls, whichever entry comes first.
         self.entries(flagging).for_each(Entry::flag);
-        self.began = self.wants.intersects(Flags::ENDS).then(Instant::now);
-        self.cycle = self.wants.contains(Flags::TIME).then(clock::now);
+        (self.wanted, self.wants) = (wanted, wants);
+        self.began = (wanted != 0).then(clock::now);
+        self.data.end_moment();
     }
 
     pub(super) fn returned<'a>(&self, polled: Option<Duration>, value: &dyn Fn() -> Value<'a>) {
@@ -245,10 +263,11 @@ impl Hit {
             true => Some(Kind::Error),
             false => flags.contains(Flags::RETURN).then_some(Kind::Return),
         };
-        self.ended(&kind, polled, &|text| value().render(text));
+        let Some(took) = self.ended() else { return };
+        self.tell(&kind, took, polled, &|text| value().render(text));
         if self.wants.contains(Flags::RETURN_TO) {
             let kind = |flags: Flags| flags.contains(Flags::RETURN_TO).then_some(Kind::ReturnTo);
-            self.tell(&kind, polled, &nothing);
+            self.tell(&kind, took, polled, &nothing);
         }
     }
 
@@ -257,7 +276,8 @@ impl Hit {
             return (host.cancelled)(self, polled);
         }
         let kind = |flags: Flags| flags.contains(Flags::RETURN).then_some(Kind::Cancelled);
-        self.ended(&kind, Some(polled), &nothing);
+        let Some(took) = self.ended() else { return };
+        self.tell(&kind, took, Some(polled), &nothing);
     }
 
     pub(super) fn panicked(&self, polled: Option<Duration>, payload: &(dyn Any + Send)) {
@@ -269,23 +289,27 @@ impl Hit {
             return (host.panicked)(self, polled, message);
         }
         let kind = |flags: Flags| flags.contains(Flags::PANIC).then_some(Kind::Panic);
-        self.ended(&kind, polled, &|text| text.write_str(message));
+        let Some(took) = self.ended() else { return };
+        self.tell(&kind, took, polled, &|text| text.write_str(message));
     }
 
-    /// Tells all who want to know: `kind` is what they call this end, by their flags.
-    fn ended(&self, kind: &dyn Fn(Flags) -> Option<Kind>, polled: Option<Duration>, text: &Render<'_>) {
-        if let Some(cycle) = self.cycle {
-            let cycles = clock::now().saturating_sub(cycle);
+    /// How many cycles it took, which are added up where that is wanted. `None` if its end is of no interest.
+    fn ended(&self) -> Option<u64> {
+        let cycles = clock::now().saturating_sub(self.began?);
+        if self.wants.contains(Flags::TIME) {
             let timing = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::TIME));
             timing.filter_map(|entry| entry.counter.as_ref()).for_each(|counter| counter.place().add_time(cycles));
         }
-        self.tell(kind, polled, text);
+        Some(cycles)
     }
 
-    fn tell(&self, kind: &dyn Fn(Flags) -> Option<Kind>, polled: Option<Duration>, text: &Render<'_>) {
-        let Some(began) = self.began else { return };
-        let took = Some(began.elapsed());
+    /// Tells all who want to know: `kind` is what they call this end, by their flags.
+    fn tell(&self, kind: &dyn Fn(Flags) -> Option<Kind>, took: u64, polled: Option<Duration>, text: &Render<'_>) {
+        if !self.wants.intersects(Flags::ENDS) {
+            return;
+        }
         let _busy = Busy::begin();
+        let took = Some(clock::took(took));
         let mut place = None;
         for entry in self.entries(self.wanted) {
             if let Some(kind) = kind(entry.flags).filter(|_| !entry.is_silent()) {

@@ -13,7 +13,8 @@
 //! generation only counts calls, or is about other processes ([`Sieve`](crate::process::Sieve)), the hit ends here, with no function
 //! called. Else it takes a reference of what the generation says, and unpins. Arguments are looked at and the body is run outside of
 //! the pin, since both are code of others, which may take as long as it likes. The end of the call goes by the reference that was
-//! taken at its beginning: whoever saw the call sees its end, and nobody else.
+//! taken at its beginning: whoever saw the call sees its end, and nobody else. Where only the call fires probes, and its arguments are
+//! such as this crate writes itself, the hit takes none: it stays pinned until they have fired ([`held`]).
 //!
 //! # A setting
 //!

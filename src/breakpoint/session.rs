@@ -270,7 +270,7 @@ impl Session {
         Info {
             patterns: self.shared.sets().iter().map(pattern).collect(),
             processes: self.shared.whose().named.as_ref().map(|named| named.to_vec()),
-            delivered: state.delivered.load(Ordering::Acquire),
+            delivered: self.shared.delivered(),
             dropped: state.dropped.load(Ordering::Relaxed),
             limited: state.limited.load(Ordering::Relaxed),
             is_over: state.is_over(),

@@ -16,7 +16,9 @@ use super::set::Set;
 use super::setting::{Part, Setting};
 use super::sites::Sites;
 use super::told::{self, Told};
+use crate::clock;
 use crate::forks;
+use crate::thread_progress::Tally;
 
 /// Bounds of a session, so that tracing cannot sink the program.
 #[derive(Clone, Debug)]
@@ -48,7 +50,8 @@ pub(super) struct Shared {
     whose: Mutex<Whose>,
     /// The longest of those that have held up its settings.
     held_up: Mutex<Option<HeldUp>>,
-    to: Destination,
+    /// Events that have fired probes. `None` if they go to the session's tracer.
+    fired: Option<Tally>,
     /// `None` says that the session is over. The session's thread ends when the last of these is gone.
     events: SyncSender<Option<Event>>,
 }
@@ -105,7 +108,7 @@ impl Shared {
             sets: Mutex::default(),
             whose: Mutex::default(),
             held_up: Mutex::default(),
-            to,
+            fired: (to == Destination::Probes).then(Tally::new),
             events,
         }
     }
@@ -133,7 +136,10 @@ impl Shared {
     /// Has the edits in force at their sites, and notes who held that up. Answers at how many sites an edit could not do what it
     /// is for.
     pub(super) async fn change(&self, parts: Vec<Part>) -> usize {
+        // By then a call may want to know how long it took; and afterwards it is known better.
+        clock::refine();
         let ended = Setting::new(parts).await;
+        clock::refine();
         let held_up = ended.held_up.map(|late| HeldUp::until_now(&late));
         let mut longest = self.held_up();
         *longest = longest.take().into_iter().chain(held_up).max_by_key(|held_up| held_up.time);
@@ -146,25 +152,37 @@ impl Shared {
         self.sites().iter().map(|sites| (Arc::clone(sites), edit())).collect()
     }
 
+    /// Events that its tracer was told, or that fired probes.
+    pub(super) fn delivered(&self) -> u64 {
+        self.state.delivered.load(Ordering::Acquire) + self.fired.as_ref().map_or(0, Tally::read)
+    }
+
+    /// Whether its events fire probes.
+    pub(super) fn is_to_probes(&self) -> bool {
+        self.fired.is_some()
+    }
+
     /// Whether there is somebody to tell anything.
     pub(super) fn is_heard(&self) -> bool {
         self.hears(Kind::Call) || self.hears(Kind::Return)
     }
 
+    #[inline]
     fn hears(&self, kind: Kind) -> bool {
-        self.to == Destination::Tracer || told::is_heard(kind)
+        self.fired.is_none() || told::is_heard(kind)
     }
 
     /// Tells what `told` makes, if there is somebody to tell and the limits allow it. Never waits.
+    #[inline(always)]
     pub(super) fn offer<'t>(&self, kind: Kind, told: impl FnOnce() -> Told<'t>) {
         if !self.hears(kind) || !self.state.admits() {
             return;
         }
-        match self.to {
-            Destination::Tracer => self.send(told().event()),
-            Destination::Probes => {
+        match &self.fired {
+            None => self.send(told().event()),
+            Some(fired) => {
                 told().fire();
-                self.state.delivered.fetch_add(1, Ordering::Relaxed);
+                fired.count();
                 if self.state.is_over() {
                     // It was the last one. If there is no room, this is said already.
                     let _ = self.events.try_send(None);

@@ -23,6 +23,7 @@ pub(super) struct Told<'t> {
 
 impl Told<'_> {
     /// For a tracer.
+    #[inline(never)]
     pub(super) fn event(&self) -> Event {
         let Told { kind, function, text, took, polled, caller } = *self;
         Event {
@@ -41,6 +42,7 @@ impl Told<'_> {
     }
 
     /// Fires the probe, on this thread.
+    #[inline(always)]
     pub(super) fn fire(&self) {
         match self.kind {
             Kind::Call => self.fire_entry(),

@@ -68,6 +68,11 @@ impl<'a> Value<'a> {
         Value::of(Plain::Opaque(std::any::type_name::<T>()))
     }
 
+    /// Whether to write it runs code of others.
+    pub(super) fn is_printed(&self) -> bool {
+        matches!(self.plain, Plain::Debug(_))
+    }
+
     /// Whether it is an `Err`.
     #[inline]
     pub fn is_err(&self) -> bool {
@@ -78,7 +83,7 @@ impl<'a> Value<'a> {
     pub(super) fn render(&self, text: &mut Text) -> fmt::Result {
         match self.plain {
             Plain::Integer(number) if self.shell == Shell::EMPTY => match i64::try_from(number) {
-                Ok(number) => text.write_integer(number),
+                Ok(number) => text.write_small(number),
                 Err(_) => text.write_integer(number),
             },
             _ => write!(text, "{self}"),

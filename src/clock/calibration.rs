@@ -89,8 +89,7 @@ impl Calibration {
     }
 
     /// How long so many cycles are, by what is known now.
-    pub(crate) fn duration(&mut self, cycles: u64) -> Duration {
-        self.refine();
+    pub(crate) fn duration(&self, cycles: u64) -> Duration {
         Duration::from_nanos_u128(u128::from(cycles) * SECOND as u128 / u128::from(self.frequency))
     }
 

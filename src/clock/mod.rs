@@ -10,7 +10,7 @@ mod calibration;
 
 pub(crate) use calibration::Calibration;
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -47,7 +47,43 @@ pub(crate) fn prepare() {
 
 /// How long so many cycles are. [`prepare`] was called some time ago: the longer, the better.
 pub(crate) fn duration(cycles: u64) -> Duration {
-    lock(&CALIBRATION).get_or_insert_with(Calibration::begin).duration(cycles)
+    let mut calibration = lock(&CALIBRATION);
+    let calibration = calibration.get_or_insert_with(Calibration::begin);
+    publish(calibration);
+    calibration.duration(cycles)
+}
+
+/// Nanoseconds of a cycle, by what was [published](publish) last; so many more bits of it are behind the point.
+static WORTH: AtomicU64 = AtomicU64::new(0);
+const FRACTION: u32 = 32;
+
+/// Has [`took`] know what a cycle is worth, better each time. [`prepare`] was called before.
+pub(crate) fn refine() {
+    publish(lock(&CALIBRATION).get_or_insert_with(Calibration::begin));
+}
+
+fn publish(calibration: &mut Calibration) {
+    calibration.refine();
+    WORTH.store((1_000_000_000 << FRACTION) / calibration.frequency, Ordering::Relaxed);
+}
+
+/// The same as [`duration`], quickly and without waiting for anybody, by what is known since [`refine`]. Of a long time more is asked:
+/// there it is worth to look anew.
+pub(crate) fn took(cycles: u64) -> Duration {
+    const LONG: u64 = 1 << 24;
+    if cycles >= LONG {
+        look_anew();
+    }
+    let worth = WORTH.load(Ordering::Relaxed);
+    Duration::from_nanos(((u128::from(cycles) * u128::from(worth)) >> FRACTION) as u64)
+}
+
+/// Unless another does, or a fork has left the lock taken.
+#[cold]
+fn look_anew() {
+    if let Ok(mut calibration) = CALIBRATION.try_lock() {
+        publish(calibration.get_or_insert_with(Calibration::begin));
+    }
 }
 
 /// What the clock is called in traces.
@@ -82,4 +118,22 @@ pub(crate) fn enter(door: &'static Door) {
 fn nanoseconds(clock: ClockId) -> i128 {
     let time = clock_gettime(clock);
     i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quick_answer_is_the_exact_one() {
+        prepare();
+        // So that the frequency is known well enough.
+        std::thread::sleep(Duration::from_millis(20));
+        refine();
+        for cycles in [1 << 20, 1 << 36] {
+            let (quick, exact) = (took(cycles), duration(cycles));
+            assert!(quick.abs_diff(exact) <= exact / 100, "{quick:?} instead of {exact:?}");
+            assert!(!quick.is_zero());
+        }
+    }
 }

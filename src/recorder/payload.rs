@@ -1,6 +1,7 @@
 //! The arguments of one firing, on their way into a ring.
 
 use super::filter::Field;
+use crate::short;
 
 /// One argument, as generated code gives it.
 pub trait Value: Copy {
@@ -56,7 +57,7 @@ impl Value for &[u8] {
         // SAFETY: the caller gives `size()` bytes, which are one more than the string has; they are in a ring, where no string
         // argument lies.
         unsafe {
-            copy(self, at);
+            short::copy(self, at);
             at.add(self.len()).write(0);
             at.add(self.len() + 1)
         }
@@ -64,48 +65,6 @@ impl Value for &[u8] {
 
     fn field(&self) -> Field<'_> {
         Field::Text(self)
-    }
-}
-
-/// Copies a string. Most are shorter than a call of the library's function is worth.
-///
-/// # Safety
-///
-/// There are `from.len()` bytes at `to`, outside of `from`.
-#[inline(always)]
-unsafe fn copy(from: &[u8], to: *mut u8) {
-    let (length, from) = (from.len(), from.as_ptr());
-    // SAFETY: each word is no longer than `length`, or the bytes are taken one by one.
-    unsafe {
-        match length {
-            0 => {}
-            1..4 => {
-                to.write(from.read());
-                to.add(length / 2).write(from.add(length / 2).read());
-                to.add(length - 1).write(from.add(length - 1).read());
-            }
-            4..8 => ends::<u32>(from, to, length),
-            8..=16 => ends::<u64>(from, to, length),
-            17..=32 => ends::<u128>(from, to, length),
-            33..=64 => ends::<[u128; 2]>(from, to, length),
-            _ => to.copy_from_nonoverlapping(from, length),
-        }
-    }
-}
-
-/// Copies the first word and the last one: all there is, if they meet or overlap.
-///
-/// # Safety
-///
-/// A word has at most `length` bytes, which there are at `from` and, outside of them, at `to`.
-#[inline(always)]
-unsafe fn ends<Word: Copy>(from: *const u8, to: *mut u8, length: usize) {
-    let last = length - size_of::<Word>();
-    // SAFETY: both words lie within `length`.
-    unsafe {
-        let (head, tail) = (from.cast::<Word>().read_unaligned(), from.add(last).cast::<Word>().read_unaligned());
-        to.cast::<Word>().write_unaligned(head);
-        to.add(last).cast::<Word>().write_unaligned(tail);
     }
 }
 

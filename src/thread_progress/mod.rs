@@ -119,6 +119,7 @@ pub(crate) mod permission;
 mod record;
 mod registry;
 mod stays;
+mod tallies;
 #[cfg(all(not(loom), test))]
 mod tests;
 mod wait;
@@ -131,6 +132,7 @@ pub(crate) use nap::nap;
 pub(crate) use os::has_ended;
 pub(crate) use pending::late;
 pub(crate) use stays::{PLACES, Place, Stay, own_counts};
+pub(crate) use tallies::Tally;
 pub(crate) use wait::{Wait, wait, wait_blocking};
 
 use std::cell::Cell;

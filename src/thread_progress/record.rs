@@ -3,6 +3,7 @@
 use std::ptr;
 
 use super::stays::{Counts, new_counts};
+use super::tallies::TALLIES;
 use crate::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// The lower half of a word counts the pins that live, the upper half how often the outermost one ended. The upper half
@@ -20,6 +21,7 @@ pub(super) struct Record {
     word: AtomicUsize,
     /// Null, or what `make_counts` stored. It goes with the record, whoever has that.
     counts: AtomicPtr<Counts>,
+    tallies: [AtomicU64; TALLIES],
 }
 
 /// What a record said about its owner.
@@ -130,6 +132,12 @@ impl Record {
     pub(super) fn clear(&self) {
         let word = self.own_word();
         self.set_word(if word.is_pinned() { Word((word.0 & !NEST).wrapping_add(COMPLETION)) } else { word });
+    }
+
+    /// Written by the record's own thread. They go with the record, whoever has that.
+    #[inline(always)]
+    pub(super) fn tallies(&self) -> &[AtomicU64; TALLIES] {
+        &self.tallies
     }
 
     /// How often the thread is in each place; `None` if it was in none yet.

@@ -1,0 +1,103 @@
+//! Counts that each thread makes in its own record, without a locked instruction; who asks sums them up.
+//!
+//! A record is never freed, and its next thread counts on: so nothing that was counted is lost. There are few of them, since they lie in
+//! the cache line that a pin has touched already.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU8, AtomicU64 as Word};
+
+use super::{OWN, REGISTRY};
+use crate::sync::atomic::{AtomicU64, Ordering};
+
+/// How many there are.
+pub(super) const TALLIES: usize = 4;
+
+/// Which of them are somebody's, a bit for each. `std`'s always: in models nobody has one.
+static TAKEN: AtomicU8 = AtomicU8::new(0);
+
+/// A count that all threads make together.
+pub(crate) struct Tally {
+    /// Which of them it is. `None` if all were somebody's.
+    number: Option<usize>,
+    /// What others have left there before.
+    before: u64,
+    /// Of threads without a record.
+    others: Word,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Tally {
+        let take = |taken: u8| (taken.count_ones() < TALLIES as u32).then_some(taken | (taken + 1));
+        // Acquire: with `drop`, so that what was counted for the one before is seen as such.
+        let taken = TAKEN.fetch_update(Ordering::Acquire, Ordering::Relaxed, take);
+        let number = taken.ok().map(|taken| taken.trailing_ones() as usize);
+        Tally { number, before: number.map_or(0, sum), others: Word::new(0) }
+    }
+
+    /// One more.
+    #[inline]
+    pub(crate) fn count(&self) {
+        match (self.number, OWN.with(Cell::get)) {
+            (Some(number), Some(record)) => add(&record.tallies()[number]),
+            _ => {
+                self.others.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// How many there were. Exact for threads that have ended, or have told whoever asks.
+    pub(crate) fn read(&self) -> u64 {
+        let counted = self.number.map_or(0, |number| sum(number).wrapping_sub(self.before));
+        counted.wrapping_add(self.others.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            TAKEN.fetch_and(!(1 << number), Ordering::Release);
+        }
+    }
+}
+
+/// A signal handler that adds in between is lost; on x86 there is no between, as the compiler makes one instruction of it.
+#[inline]
+fn add(count: &AtomicU64) {
+    // Relaxed: one thread writes; whoever reads takes what is there.
+    count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+}
+
+fn sum(number: usize) -> u64 {
+    let counts = REGISTRY.records().map(|record| record.tallies()[number].load(Ordering::Relaxed));
+    counts.fold(0, u64::wrapping_add)
+}
+
+#[cfg(all(not(loom), test))]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::thread_progress::pin;
+
+    #[test]
+    fn all_threads_are_counted_and_each_tally_begins_at_zero() {
+        for _ in 0..3 {
+            let tallies: Vec<_> = (0..TALLIES + 2).map(|_| Tally::new()).collect();
+            assert!(tallies.iter().all(|tally| tally.read() == 0));
+            thread::scope(|scope| {
+                for pins in [true, false] {
+                    let tallies = &tallies;
+                    scope.spawn(move || {
+                        let _pin = pins.then(pin);
+                        for (number, tally) in tallies.iter().enumerate() {
+                            (0..=number).for_each(|_| tally.count());
+                        }
+                    });
+                }
+            });
+            for (number, tally) in tallies.iter().enumerate() {
+                assert_eq!(tally.read(), 2 * (number as u64 + 1));
+            }
+        }
+    }
+}

@@ -4,6 +4,7 @@ mod deep;
 mod ends;
 mod fork;
 mod handlers;
+mod held_up;
 mod sessions;
 mod storm;
 

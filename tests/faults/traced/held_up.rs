@@ -1,0 +1,102 @@
+//! Who is kept in the middle of a hit is named by those who have to wait for it.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use dyntrace::trace::{HeldUp, Session};
+use dyntrace::traced;
+
+use super::counting;
+use crate::signals::Timer;
+use crate::support::alone;
+
+/// The thread, as the system names it.
+const NAME: &str = "kept-in-a-hit";
+
+/// Whether it stays where a signal finds it.
+static IS_KEPT: AtomicBool = AtomicBool::new(false);
+/// How often it stayed somewhere.
+static KEPT: AtomicU64 = AtomicU64::new(0);
+/// How often it went on for a while.
+static ROUNDS: AtomicU64 = AtomicU64::new(0);
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+#[traced]
+#[inline(never)]
+fn hit(number: u64) -> u64 {
+    black_box(number)
+}
+
+#[traced]
+fn other() {}
+
+fn handler() {
+    if IS_KEPT.load(Ordering::Relaxed) {
+        KEPT.fetch_add(1, Ordering::Relaxed);
+        while IS_KEPT.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+    }
+}
+
+/// Sets a pattern while the thread is kept wherever it was, and answers with who held that up, if it was in the middle of a hit.
+async fn set_beside_it(watch: &Session) -> Option<(HeldUp, Session)> {
+    // First it leaves where it was kept last.
+    let before = ROUNDS.load(Ordering::Relaxed);
+    while ROUNDS.load(Ordering::Relaxed) == before {
+        tokio::task::yield_now().await;
+    }
+    let before = KEPT.load(Ordering::Relaxed);
+    IS_KEPT.store(true, Ordering::Relaxed);
+    while KEPT.load(Ordering::Relaxed) == before {
+        tokio::task::yield_now().await;
+    }
+    let seen = async {
+        loop {
+            if let Some(held_up) = watch.info().held_up {
+                return held_up;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let mut setting = std::pin::pin!(counting("**::held_up::other do silent, count"));
+    let seen = tokio::select! {
+        biased;
+        _ = &mut setting => None,
+        seen = seen => Some(seen),
+    };
+    IS_KEPT.store(false, Ordering::Relaxed);
+    Some((seen?, setting.await))
+}
+
+#[test]
+fn a_session_names_who_held_it_up() {
+    let _alone = alone();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let watch = counting("**::held_up::hit do silent, count").await;
+        let thread = thread::Builder::new().name(NAME.into()).spawn(|| {
+            // What a thread needs for its first count is not to be had in a handler.
+            hit(0);
+            let _timer = Timer::start(Duration::from_millis(1), Duration::from_millis(1), handler);
+            while !IS_OVER.load(Ordering::Relaxed) {
+                (0..1000).for_each(|number| _ = hit(number));
+                ROUNDS.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        // A signal finds it in the middle of a hit often, not always.
+        let (now, held_up) = loop {
+            if let Some((now, set)) = set_beside_it(&watch).await {
+                break (now, set.info().held_up.expect("it was held up"));
+            }
+        };
+        for held_up in [now, held_up] {
+            assert!(held_up.threads.iter().any(|thread| thread.ends_with(&format!("({NAME})"))), "{held_up}");
+            assert!(!held_up.time.is_zero());
+        }
+        IS_OVER.store(true, Ordering::Relaxed);
+        thread.unwrap().join().unwrap();
+    });
+}

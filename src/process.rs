@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinHandle;
 
 use crate::scope::{self, Own, Refusal, Scope, Scoped, Slot};
-use crate::sdt::Text;
+use crate::sdt::{Shape, Text};
 use crate::seq_trace::{self, Sequence};
 use crate::tag;
 
@@ -82,8 +82,10 @@ impl FromStr for Pid {
 }
 
 impl From<Pid> for Text<'_> {
+    #[inline]
     fn from(pid: Pid) -> Self {
-        Text::numbered("<0.", pid.0, ".0>")
+        static SHAPE: Shape = Shape::new("<0.", ".0>");
+        Text::numbered(&SHAPE, pid.0)
     }
 }
 

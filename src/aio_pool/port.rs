@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::sdt::Text;
+use crate::sdt::{Shape, Text};
 
 /// The name of one user of the pool: a driver has one for itself, and one for each thing that it holds open.
 ///
@@ -35,8 +35,10 @@ impl fmt::Display for Port {
 }
 
 impl From<Port> for Text<'_> {
+    #[inline]
     fn from(port: Port) -> Self {
-        Text::numbered("#Port<0.", port.0, ">")
+        static SHAPE: Shape = Shape::new("#Port<0.", ">");
+        Text::numbered(&SHAPE, port.0)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The arguments of one firing, on their way into a ring.
 
 use super::filter::Field;
+use crate::sdt::Recorded;
 use crate::short;
 
 /// One argument, as generated code gives it.
@@ -65,6 +66,39 @@ impl Value for &[u8] {
 
     fn field(&self) -> Field<'_> {
         Field::Text(self)
+    }
+}
+
+impl Value for Recorded<'_> {
+    #[inline(always)]
+    fn size(self) -> usize {
+        match self {
+            Recorded::Name(name) => name.size(),
+            Recorded::Bytes(bytes) => bytes.size(),
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn put(self, at: *mut u8) -> *mut u8 {
+        // SAFETY: the caller gives `size()` bytes, and a name has no fewer than 8.
+        unsafe {
+            match self {
+                Recorded::Name(name) => {
+                    let ([head, tail], size) = (name.ends(), name.size());
+                    at.cast::<[u8; 8]>().write(head);
+                    at.add(size - 8).cast::<[u8; 8]>().write(tail);
+                    at.add(size)
+                }
+                Recorded::Bytes(bytes) => bytes.put(at),
+            }
+        }
+    }
+
+    fn field(&self) -> Field<'_> {
+        match self {
+            Recorded::Name(name) => Field::Text(name.bytes()),
+            Recorded::Bytes(bytes) => bytes.field(),
+        }
     }
 }
 

@@ -2,7 +2,9 @@ use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use super::text::{Kind, Part, Text};
+#[cfg(target_os = "linux")]
+use super::name::{Name, Recorded};
+use super::text::{Kind, Part, Shape, Text};
 
 /// The smallest page of any platform; reading one byte in each brings every page in.
 const PAGE: usize = 4096;
@@ -63,6 +65,19 @@ impl Buffer {
         }
     }
 
+    /// The text as it is given to a ring, as [`bytes`](Self::bytes) are.
+    #[cfg(target_os = "linux")]
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn recorded<'t>(&'t mut self, text: Text<'t>) -> Recorded<'t> {
+        if let Kind::Numbered { shape, number } = text.0
+            && let Some(name) = Name::new(shape, number)
+        {
+            return Recorded::Name(name);
+        }
+        Recorded::Bytes(self.bytes(text))
+    }
+
     /// Writes a text that does not stay where it was; how many bytes it has here.
     fn fill(&mut self, text: Kind<'_>) -> usize {
         let mut filling = Filling { bytes: &mut self.bytes[..Self::LIMIT], length: 0 };
@@ -71,7 +86,7 @@ impl Buffer {
             Kind::Terminated(text) => filling.text(text.to_bytes()),
             Kind::Utf8(text) => filling.text(text.as_bytes()),
             Kind::Bytes(bytes) => filling.text(bytes),
-            Kind::Numbered { prefix, number, suffix } => filling.name(prefix, number, suffix),
+            Kind::Numbered { shape, number } => filling.name(shape, number),
         }
         filling.length
     }
@@ -107,7 +122,7 @@ impl Filling<'_> {
     }
 
     /// Writes a name that is made of a number. It is ours: it holds no NUL, and fits.
-    fn name(&mut self, prefix: Part, mut number: u64, suffix: Part) {
+    fn name(&mut self, shape: &Shape, mut number: u64) {
         let mut digits = [0u8; 20];
         let mut at = digits.len();
         loop {
@@ -118,12 +133,12 @@ impl Filling<'_> {
                 break;
             }
         }
-        self.part(prefix);
+        self.part(shape.prefix);
         for digit in &digits[at..] {
             self.bytes[self.length].write(*digit);
             self.length += 1;
         }
-        self.part(suffix);
+        self.part(shape.suffix);
     }
 
     /// Writes all the bytes there can be, and goes on behind those that there are.
@@ -225,11 +240,15 @@ mod tests {
         assert_eq!(encoded(&invalid[..]), Some("\u{fffd}".repeat(Buffer::LIMIT / 3)));
     }
 
+    static PORT: Shape = Shape::new("#Port<0.", ">");
+
     #[test]
     fn numbers_are_written_out() {
-        assert_eq!(encoded(Text::numbered("#Port<0.", 1, ">")).as_deref(), Some("#Port<0.1>"));
-        assert_eq!(encoded(Text::numbered("<0.", u64::MAX, ".0>")).as_deref(), Some("<0.18446744073709551615.0>"));
-        assert_eq!(encoded(Text::numbered("", 0, "")).as_deref(), Some("0"));
+        static PID: Shape = Shape::new("<0.", ".0>");
+        static NONE: Shape = Shape::new("", "");
+        assert_eq!(encoded(Text::numbered(&PORT, 1)).as_deref(), Some("#Port<0.1>"));
+        assert_eq!(encoded(Text::numbered(&PID, u64::MAX)).as_deref(), Some("<0.18446744073709551615.0>"));
+        assert_eq!(encoded(Text::numbered(&NONE, 0)).as_deref(), Some("0"));
     }
 
     #[test]
@@ -248,7 +267,7 @@ mod tests {
         assert_eq!(bytes("a\0b"), b"a");
         assert_eq!(bytes(None::<&str>), b"");
         assert_eq!(bytes(&b"a\xffb"[..]), "a\u{fffd}b".as_bytes());
-        assert_eq!(bytes(Text::numbered("#Port<0.", 12, ">")), b"#Port<0.12>");
+        assert_eq!(bytes(Text::numbered(&PORT, 12)), b"#Port<0.12>");
         assert_eq!(bytes(c"\xff"), b"\xff");
         let long = "\u{1f980}".repeat(200);
         assert_eq!(bytes(&long), long.as_bytes()[..508]);

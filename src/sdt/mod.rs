@@ -20,6 +20,8 @@
 //! The macros are for generated code, see the crate `dyntrace-build`.
 
 mod buffer;
+#[cfg(target_os = "linux")]
+mod name;
 mod registration;
 mod text;
 
@@ -54,8 +56,10 @@ mod recorded;
 mod unrecorded;
 
 pub use buffer::Buffer;
+#[cfg(target_os = "linux")]
+pub(crate) use name::Recorded;
 pub use registration::{Registration, deregister, register};
-pub use text::Text;
+pub use text::{Shape, Text};
 
 pub use crate::__sdt_declare as declare;
 pub use crate::__sdt_describe as describe;

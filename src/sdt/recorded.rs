@@ -65,7 +65,7 @@ macro_rules! __sdt_record {
 #[macro_export]
 macro_rules! __sdt_recorded {
     ((str $name:ident $buffer:ident)) => {
-        $buffer.bytes($name)
+        $buffer.recorded($name)
     };
     (($kind:ident $name:ident)) => {
         $name

@@ -22,7 +22,24 @@ pub(super) enum Kind<'a> {
     Utf8(&'a str),
     Bytes(&'a [u8]),
     Terminated(&'a CStr),
-    Numbered { prefix: Part, number: u64, suffix: Part },
+    Numbered { shape: &'static Shape, number: u64 },
+}
+
+/// What stands around the number in a name that is made of one.
+pub struct Shape {
+    pub(super) prefix: Part,
+    pub(super) suffix: Part,
+}
+
+impl Shape {
+    /// That of names such as `#Port<0.7>`.
+    ///
+    /// # Panics
+    ///
+    /// If one of them is longer than 8 bytes.
+    pub const fn new(prefix: &str, suffix: &str) -> Shape {
+        Shape { prefix: Part::new(prefix), suffix: Part::new(suffix) }
+    }
 }
 
 /// A short text that is written by one store.
@@ -53,13 +70,10 @@ impl Text<'_> {
 }
 
 impl Text<'static> {
-    /// A name made of a number, such as `#Port<0.7>`, written out only when the probe fires.
-    ///
-    /// # Panics
-    ///
-    /// If `prefix` or `suffix` is longer than 8 bytes.
-    pub const fn numbered(prefix: &'static str, number: u64, suffix: &'static str) -> Self {
-        Text(Kind::Numbered { prefix: Part::new(prefix), number, suffix: Part::new(suffix) })
+    /// A name made of a number, written out only when the probe fires.
+    #[inline]
+    pub const fn numbered(shape: &'static Shape, number: u64) -> Self {
+        Text(Kind::Numbered { shape, number })
     }
 }
 
@@ -106,9 +120,9 @@ impl fmt::Debug for Text<'_> {
             Kind::Utf8(text) => fmt::Debug::fmt(text, f),
             Kind::Bytes(bytes) => fmt::Debug::fmt(&String::from_utf8_lossy(bytes), f),
             Kind::Terminated(text) => fmt::Debug::fmt(text, f),
-            Kind::Numbered { prefix, number, suffix } => {
-                let [prefix, suffix] =
-                    [prefix, suffix].map(|part| String::from_utf8_lossy(&part.bytes[..part.length]).into_owned());
+            Kind::Numbered { shape, number } => {
+                let [prefix, suffix] = [shape.prefix, shape.suffix]
+                    .map(|part| String::from_utf8_lossy(&part.bytes[..part.length]).into_owned());
                 write!(f, "{prefix}{number}{suffix}")
             }
         }

@@ -108,15 +108,21 @@ thread_local! {
 }
 
 /// Changes the current process's part in sequential traces. `change` must run no code of others.
+#[inline]
 pub(crate) fn sequence<R>(change: impl FnOnce(&mut Sequence) -> R) -> Result<R, Refusal> {
-    scope::change(&PROCESS, |process| match process {
-        Some(process) => Ok(change(&mut process.sequence)),
-        None => {
-            let place = HOST.get().map_or_else(sequence_of_thread, |host| (host.sequence_of_thread)());
-            // SAFETY: null, or the current thread's value, which is there as long as this runs: see `Slot::with`.
-            let mut sequence = unsafe { place.as_ref() }.and_then(|sequence| sequence.try_borrow_mut().ok());
-            sequence.as_deref_mut().map(change).ok_or(Refusal::Unreachable)
-        }
+    scope::change(&PROCESS, |process| {
+        // `change` stands here once, for both.
+        let mut of_thread;
+        let sequence = match process {
+            Some(process) => Some(&mut process.sequence),
+            None => {
+                let place = HOST.get().map_or_else(sequence_of_thread, |host| (host.sequence_of_thread)());
+                // SAFETY: null, or the current thread's value, which is there as long as this runs: see `Slot::with`.
+                of_thread = unsafe { place.as_ref() }.and_then(|sequence| sequence.try_borrow_mut().ok());
+                of_thread.as_deref_mut()
+            }
+        };
+        sequence.map(change).ok_or(Refusal::Unreachable)
     })?
 }
 

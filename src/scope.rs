@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::mem;
 use std::pin::Pin;
+use std::ptr;
 use std::task::{Context, Poll};
 use std::thread::LocalKey;
 
@@ -67,12 +68,13 @@ impl<T> Slot<T> {
     /// `None` where the thread's value is gone.
     #[inline(always)]
     fn with<R>(&self, look: impl FnOnce(&RefCell<Scope<T>>) -> R) -> Option<R> {
-        match self.host.get() {
-            None => self.own.try_with(look).ok(),
-            // SAFETY: null, or the current thread's value, which is there as long as this runs: thread-local values are dropped
-            // one after the other, and this would be in the drop of another.
-            Some(host) => unsafe { (host.place)().as_ref() }.map(look),
-        }
+        let place = match self.host.get() {
+            None => self.own.try_with(ptr::from_ref).unwrap_or(ptr::null()),
+            Some(host) => (host.place)(),
+        };
+        // SAFETY: null, or the current thread's value, which is there as long as this runs: thread-local values are dropped
+        // one after the other, and this would be in the drop of another.
+        unsafe { place.as_ref() }.map(look)
     }
 
     /// The running tokio task.
@@ -116,6 +118,7 @@ pub(crate) fn look<T>(slot: &'static Slot<T>, look: impl FnOnce(&T)) {
 }
 
 /// Changes the current value. `change` must not drop anything: a drop may run code that reads the slot.
+#[inline]
 pub(crate) fn change<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Result<R, Refusal> {
     slot.with(|scope| {
         let mut scope = scope.try_borrow_mut().map_err(|_| Refusal::Unreachable)?;

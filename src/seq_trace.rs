@@ -49,6 +49,7 @@
 //! Whoever carries messages in a way of his own (over a socket, in a queue) asks [`on_send`] for what is to go with one,
 //! and gives it to [`on_receive`] at the other end.
 
+mod packed;
 mod sequence;
 mod token;
 
@@ -60,6 +61,7 @@ use crate::process::{self, OperationId};
 use crate::scope::Refusal;
 use crate::sdt::Text;
 
+pub(crate) use packed::Packed;
 pub(crate) use sequence::Sequence;
 pub use token::{Flags, Label, Serial, Token};
 
@@ -102,12 +104,19 @@ pub(crate) fn era() -> u32 {
 
 /// The era for somebody who sets a token.
 fn begun_era() -> u32 {
-    // Relaxed, as above.
-    let _ = ERA.get().compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
-    era()
+    match era() {
+        0 => {
+            // Relaxed, as above. Not where there is one: it would be most of what it costs to receive a token.
+            let _ = ERA.get().compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
+            era()
+        }
+        begun => begun,
+    }
 }
 
-fn change<R>(era: u32, change: impl FnOnce(&mut Sequence) -> R) -> Result<R, Refusal> {
+/// Changes the current process's part in sequential traces, in this era. `change` must run no code of others.
+#[inline]
+pub(crate) fn change<R>(era: u32, change: impl FnOnce(&mut Sequence) -> R) -> Result<R, Refusal> {
     process::sequence(|sequence| change(sequence.of_era(era)))
 }
 
@@ -152,7 +161,7 @@ pub fn take_token() -> Option<Token> {
 
 /// The current process's token, if it has one.
 pub fn get_token() -> Option<Token> {
-    changed_where_tokens_are(|sequence| sequence.token().cloned())
+    changed_where_tokens_are(|sequence| sequence.token())
 }
 
 /// The token that a message sent now is to carry: the process's, with the next count, which the process keeps too.
@@ -167,17 +176,10 @@ pub fn get_token() -> Option<Token> {
 /// # Ok::<(), seq_trace::TokenError>(())
 /// ```
 pub fn on_send() -> Option<Token> {
-    on_send_as(Token::clone)
-}
-
-/// The same of that token which `part` wants.
-pub(crate) fn on_send_as<R>(part: impl FnOnce(&Token) -> R) -> Option<R> {
-    changed_where_tokens_are(|sequence| sequence.send().map(part))
-}
-
-/// [`on_receive`] for a token with a number.
-pub(crate) fn on_receive_number(label: i64, serial: Serial, flags: Flags) {
-    let _ = change(begun_era(), move |sequence| sequence.receive_number(label, serial, flags));
+    changed_where_tokens_are(|sequence| {
+        sequence.send(&mut Packed::NOTHING.clone());
+        sequence.token()
+    })
 }
 
 /// The current process has received a message that carried this token, or none. Where a process cannot have one, the token
@@ -205,12 +207,12 @@ pub fn on_receive(token: Option<Token>) {
 /// # Ok::<(), seq_trace::TokenError>(())
 /// ```
 pub fn print<'a>(info: impl Into<Text<'a>>) {
-    let prints = |token: &Token| token.flags.contains(Flags::PRINT);
     let token = changed_where_tokens_are(|sequence| {
-        sequence.token().is_some_and(prints).then(|| sequence.send().cloned()).flatten()
+        let prints = sequence.flags().contains(Flags::PRINT);
+        prints.then(|| sequence.send(&mut Packed::NOTHING.clone()));
+        sequence.shown().filter(|_| prints)
     });
-    if let Some(token) = token {
-        let (label, previous, current) = Token::shown(Some(&token));
+    if let Some((label, previous, current)) = token {
         crate::p!(label, previous, current, "seq_trace", info.into());
     }
 }
@@ -220,9 +222,8 @@ pub fn print<'a>(info: impl Into<Text<'a>>) {
 #[inline(never)]
 pub(crate) fn tell_operation(id: OperationId) {
     if probes::seq_trace::operation::is_enabled()
-        && let Some(token) = get_token()
+        && let Some((label, previous, current)) = changed_where_tokens_are(|sequence| sequence.shown())
     {
-        let (label, previous, current) = Token::shown(Some(&token));
         probes::seq_trace::operation(|| (id.thread, id.tag, process::current(), label, previous, current));
     }
 }

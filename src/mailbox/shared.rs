@@ -8,7 +8,6 @@ use tokio::sync::mpsc;
 use super::envelope::{Carried, Envelope};
 use crate::probes::message;
 use crate::process::{self, Pid};
-use crate::seq_trace::Token;
 
 pub(super) struct Shared<T> {
     /// For those that have none, without keeping the mailbox open.
@@ -73,7 +72,7 @@ impl<T> Shared<T> {
     #[inline(never)]
     fn fire_sent(&self, envelope: &Envelope<T>, queue_len: usize) {
         let (sender, receiver, words) = (process::current(), self.owner(), self.words(envelope));
-        let (label, previous, current) = Token::shown(envelope.carried.token().as_ref());
+        let (label, previous, current) = envelope.carried.shown();
         message::send(|| (sender, receiver, words, label, previous, current));
         if sender != receiver {
             message::queued(|| (receiver, words, narrow(queue_len), label, previous, current));
@@ -92,7 +91,7 @@ impl<T> Shared<T> {
     #[inline(never)]
     fn fire_received(&self, envelope: &Envelope<T>, queue_len: usize) {
         let (receiver, words) = (self.adopt(), self.words(envelope));
-        let (label, previous, current) = Token::shown(envelope.carried.token().as_ref());
+        let (label, previous, current) = envelope.carried.shown();
         message::receive(|| (receiver, words, narrow(queue_len), label, previous, current));
     }
 }

@@ -1,24 +1,32 @@
 //! One process's part in sequential traces: its token and its two counters, by Erlang's rules.
 
-use super::{Flags, Label, Serial, Token};
+use super::{Flags, Label, Packed, Serial, Token};
 
 /// The token of a process and the counts that outlive it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sequence {
     /// How often traces had been reset when this was last true.
     era: u32,
-    /// The count of the message with a token that was received last.
-    previous: u32,
-    /// The highest count that the process has seen or given.
-    current: u32,
-    token: Option<Token>,
+    /// What the next message carries: the process's token, if it has one, with the count of the message with a token that was
+    /// received last, and one more than the highest count that the process has seen or given.
+    next: Packed,
+    /// The serial of the token.
+    serial: Serial,
+    /// Its label, if that is no number of 32 bits.
+    label: Option<Label>,
 }
 
 impl Sequence {
     /// Of a process that has seen no token.
-    pub(crate) const NEW: Sequence = Sequence { era: 0, previous: 0, current: 0, token: None };
+    pub(crate) const NEW: Sequence = Sequence {
+        era: 0,
+        next: Packed::nothing(Serial { previous: 0, current: 1 }),
+        serial: Serial { previous: 0, current: 0 },
+        label: None,
+    };
 
     /// Forgets what was before the last reset.
+    #[inline]
     pub(super) fn of_era(&mut self, era: u32) -> &mut Sequence {
         if self.era != era {
             *self = Sequence { era, ..Sequence::NEW };
@@ -26,66 +34,115 @@ impl Sequence {
         self
     }
 
-    pub(super) fn token(&self) -> Option<&Token> {
-        self.token.as_ref()
+    pub(super) fn token(&self) -> Option<Token> {
+        self.next.is_some().then(|| Token {
+            label: self.label.clone().unwrap_or(self.next.label().into()),
+            serial: self.serial,
+            flags: self.next.flags(),
+        })
+    }
+
+    /// The token as it travels.
+    fn packed(&self) -> Packed {
+        let mut packed = self.next;
+        packed.set_serial(self.serial);
+        packed
+    }
+
+    /// The token as probes show it, if there is one.
+    pub(super) fn shown(&self) -> Option<(i32, i32, i32)> {
+        self.next.is_some().then(|| self.packed().shown(self.era))
+    }
+
+    pub(super) fn flags(&self) -> Flags {
+        self.next.flags()
     }
 
     /// A token under this label: the one that is there gets it, else there is a new one.
     pub(super) fn set(&mut self, label: Label, flags: Flags) -> Option<Token> {
-        let before = self.token.take();
+        let before = self.take();
         let serial = before.as_ref().map_or(Serial::default(), |token| token.serial);
-        self.token = Some(Token { label, serial, flags });
+        self.keep(Token { label, serial, flags });
         before
     }
 
     /// A whole token, and its counts.
     pub(super) fn restore(&mut self, token: Token) -> Option<Token> {
-        Serial { previous: self.previous, current: self.current } = token.serial;
-        self.token.replace(token)
+        let Serial { previous, current } = token.serial;
+        let before = self.take();
+        self.keep(token);
+        self.next.set_serial(Serial { previous, current: current.wrapping_add(1) });
+        before
     }
 
     pub(super) fn take(&mut self) -> Option<Token> {
-        self.token.take()
+        let before = self.token();
+        self.lose();
+        before
     }
 
-    /// The token for a message: the next count, after the last one received.
-    pub(super) fn send(&mut self) -> Option<&Token> {
-        let token = self.token.as_mut()?;
-        self.current = self.current.wrapping_add(1);
-        token.serial = Serial { previous: self.previous, current: self.current };
-        Some(token)
+    /// This token is the process's; the counts stay.
+    fn keep(&mut self, Token { label, serial, flags }: Token) {
+        self.next.set_token(&Packed::new(&label, self.era, flags, serial));
+        self.serial = serial;
+        self.label = label.is_unpacked().then_some(label);
+    }
+
+    fn lose(&mut self) {
+        self.next.set_token(&Packed::NOTHING);
+        self.set_label(None);
+    }
+
+    /// Most often there is none, and was none.
+    #[inline]
+    fn set_label(&mut self, label: Option<&Label>) {
+        if label.is_some() || self.label.is_some() {
+            self.label = label.cloned();
+        }
+    }
+
+    /// The token for a message is to be `carried`: with the next count, after the last one received. Gives back the label that
+    /// is to go beside it.
+    #[inline]
+    pub(crate) fn send(&mut self, carried: &mut Packed) -> Option<&Label> {
+        if self.next.is_some() {
+            *carried = self.next;
+            self.serial = self.next.serial();
+            let Serial { previous, current } = self.serial;
+            self.next.set_serial(Serial { previous, current: current.wrapping_add(1) });
+        }
+        self.label.as_ref()
     }
 
     /// What came with a message: its token becomes the process's, and a message without one ends the trace here.
     pub(super) fn receive(&mut self, token: Option<Token>) {
-        if let Some(Token { serial, .. }) = &token {
-            self.seen(*serial);
-        }
-        self.token = token;
-    }
-
-    /// The same for a token with a number. Where one is there already, that is changed in its place.
-    pub(super) fn receive_number(&mut self, number: i64, serial: Serial, flags: Flags) {
-        match &mut self.token {
-            Some(Token { label: Label::Integer(label), serial: its, flags: old }) => {
-                (*label, *its, *old) = (number, serial, flags);
-                self.seen(serial);
+        match token {
+            Some(Token { label, serial, flags }) => {
+                let packed = Packed::new(&label, self.era, flags, serial);
+                self.receive_packed(&packed, Some(&label).filter(|label| label.is_unpacked()));
             }
-            _ => self.receive(Some(Token { label: Label::Integer(number), serial, flags })),
+            None => self.lose(),
         }
     }
 
-    fn seen(&mut self, serial: Serial) {
-        self.previous = serial.current;
-        self.current = self.current.max(serial.current);
+    /// The same for a packed one, with the label beside it. One that is not of this era is none.
+    #[inline]
+    pub(crate) fn receive_packed(&mut self, token: &Packed, label: Option<&Label>) {
+        if !token.is_of(self.era) {
+            return self.lose();
+        }
+        let highest = self.next.serial().current.wrapping_sub(1);
+        self.serial = token.serial();
+        let previous = self.serial.current;
+        self.next.set_token(token);
+        self.next.set_serial(Serial { previous, current: highest.max(previous).wrapping_add(1) });
+        self.set_label(label);
     }
 
     /// What a new process inherits. To start one counts as to send it a message; it goes on with its parent's counts.
     pub(super) fn of_child(&mut self) -> Sequence {
-        match self.send().cloned() {
-            Some(token) => Sequence { token: Some(token), ..*self },
-            None => Sequence::NEW,
-        }
+        self.send(&mut Packed::NOTHING.clone());
+        if self.next.is_some() { self.clone() } else { Sequence::NEW }
     }
 }
 
@@ -99,6 +156,11 @@ mod tests {
         sequence
     }
 
+    fn sent(sequence: &mut Sequence) -> Option<Token> {
+        sequence.send(&mut Packed::NOTHING.clone());
+        sequence.token()
+    }
+
     fn serial(token: Option<Token>) -> (u32, u32) {
         token.map(|token| (token.serial.previous, token.serial.current)).expect("a token")
     }
@@ -108,105 +170,121 @@ mod tests {
     fn counts_are_those_of_erlangs_manual() {
         let [mut client, mut call_server, mut registry] = [traced(), Sequence::NEW, Sequence::NEW];
 
-        let question = client.send().cloned();
+        let question = sent(&mut client);
         assert_eq!(question.as_ref().map(|token| token.serial), Some(Serial { previous: 0, current: 1 }));
         call_server.receive(question);
 
-        let forwarded = call_server.send().cloned();
+        let forwarded = sent(&mut call_server);
         registry.receive(forwarded.clone());
         assert_eq!(serial(forwarded), (1, 2));
 
-        let registered = registry.send().cloned();
+        let registered = sent(&mut registry);
         call_server.receive(registered.clone());
         assert_eq!(serial(registered), (2, 3));
 
-        let answer = call_server.send().cloned();
+        let answer = sent(&mut call_server);
         client.receive(answer.clone());
         assert_eq!(serial(answer), (3, 4));
-        assert_eq!(serial(client.send().cloned()), (4, 5));
+        assert_eq!(serial(sent(&mut client)), (4, 5));
     }
 
     #[test]
     fn several_messages_after_one_received_have_the_same_previous_count() {
         let mut sequence = traced();
-        sequence
-            .receive(Some(Token { serial: Serial { previous: 2, current: 7 }, ..traced().send().cloned().unwrap() }));
-        assert_eq!(serial(sequence.send().cloned()), (7, 8));
-        assert_eq!(serial(sequence.send().cloned()), (7, 9));
+        sequence.receive(Some(Token { serial: Serial { previous: 2, current: 7 }, ..sent(&mut traced()).unwrap() }));
+        assert_eq!(serial(sent(&mut sequence)), (7, 8));
+        assert_eq!(serial(sent(&mut sequence)), (7, 9));
     }
 
     #[test]
-    fn a_number_received_counts_as_a_token() {
+    fn a_token_is_what_it_was_before_it_travelled() {
         let serial_of = Serial { previous: 2, current: 7 };
-        for mut sequence in [Sequence::NEW, traced(), {
-            let mut sequence = Sequence::NEW;
-            sequence.set("a text".into(), Flags::SEND);
-            sequence
-        }] {
-            sequence.receive_number(5, serial_of, Flags::PRINT);
-            let token = Token { label: 5.into(), serial: serial_of, flags: Flags::PRINT };
-            assert_eq!(sequence.token(), Some(&token));
-            assert_eq!(serial(sequence.send().cloned()), (7, 8));
+        let labels: [Label; 4] = [5.into(), i32::MIN.into(), (i64::from(i32::MAX) + 1).into(), "a text".into()];
+        for (label, before) in labels.iter().flat_map(|label| labels.iter().map(move |before| (label, before))) {
+            let mut sender = Sequence::NEW;
+            let token = Token { label: label.clone(), serial: serial_of, flags: Flags::PRINT };
+            sender.restore(token.clone());
+            assert_eq!(sender.token(), Some(token));
+            let mut carried = Packed::NOTHING;
+            let beside = sender.send(&mut carried).cloned();
+            let token = Token { label: label.clone(), serial: Serial { previous: 2, current: 8 }, flags: Flags::PRINT };
+
+            let mut receiver = Sequence::NEW;
+            receiver.set(before.clone(), Flags::SEND);
+            receiver.receive_packed(&carried, beside.as_ref());
+            assert_eq!((receiver.token(), receiver.shown()), (Some(token), Some((label.shown(), 2, 8))));
+            assert_eq!(serial(sent(&mut receiver)), (8, 9));
+            receiver.receive_packed(&Packed::NOTHING, None);
+            assert_eq!((receiver.token(), receiver.shown()), (None, None));
         }
+    }
+
+    #[test]
+    fn what_travelled_over_a_reset_is_no_token() {
+        let mut carried = Packed::NOTHING;
+        traced().send(&mut carried);
+        let mut receiver = Sequence::NEW;
+        receiver.of_era(1).set(1.into(), Flags::SEND);
+        receiver.receive_packed(&carried, None);
+        assert_eq!(receiver.token(), None);
     }
 
     #[test]
     fn a_lower_count_received_does_not_set_the_own_one_back() {
         let mut sequence = traced();
-        let early = sequence.send().cloned();
-        sequence.send();
-        sequence.send();
+        let early = sent(&mut sequence);
+        sent(&mut sequence);
+        sent(&mut sequence);
         sequence.receive(early);
-        assert_eq!(serial(sequence.send().cloned()), (1, 4));
+        assert_eq!(serial(sent(&mut sequence)), (1, 4));
     }
 
     #[test]
     fn a_message_without_a_token_ends_the_trace_but_not_the_counts() {
         let mut sequence = traced();
-        sequence.send();
+        sent(&mut sequence);
         sequence.receive(None);
-        assert_eq!(sequence.send().cloned(), None);
+        assert_eq!(sent(&mut sequence), None);
         sequence.set(43.into(), Flags::SEND);
-        assert_eq!(serial(sequence.send().cloned()), (0, 2));
+        assert_eq!(serial(sent(&mut sequence)), (0, 2));
     }
 
     #[test]
     fn a_new_label_keeps_the_serial_and_a_restored_token_sets_the_counts() {
         let mut sequence = traced();
-        sequence.send();
+        sent(&mut sequence);
         let before = sequence.set("other".into(), Flags::PRINT).unwrap();
         assert_eq!(sequence.token().unwrap().serial, before.serial);
-        sequence.send();
+        sent(&mut sequence);
         assert_eq!(serial(sequence.restore(before)), (0, 2));
-        assert_eq!(serial(sequence.send().cloned()), (0, 2));
+        assert_eq!(serial(sent(&mut sequence)), (0, 2));
     }
 
     #[test]
     fn a_child_goes_on_with_its_parents_counts() {
         let mut parent = traced();
-        parent.send();
+        sent(&mut parent);
         let mut child = parent.of_child();
         assert_eq!(child.token().unwrap().serial, Serial { previous: 0, current: 2 });
-        assert_eq!(serial(child.send().cloned()), (0, 3));
-        assert_eq!(serial(parent.send().cloned()), (0, 3));
+        assert_eq!(serial(sent(&mut child)), (0, 3));
+        assert_eq!(serial(sent(&mut parent)), (0, 3));
         parent.take();
-        assert_eq!(parent.of_child().send().cloned(), None);
+        assert_eq!(sent(&mut parent.of_child()), None);
     }
 
     #[test]
     fn a_new_era_begins_with_nothing() {
         let mut sequence = traced();
-        sequence.send();
+        sent(&mut sequence);
         assert_eq!(sequence.of_era(1).token(), None);
         sequence.set(1.into(), Flags::SEND);
-        assert_eq!(serial(sequence.of_era(1).send().cloned()), (0, 1));
+        assert_eq!(serial(sent(sequence.of_era(1))), (0, 1));
     }
 
     #[test]
     fn counts_wrap() {
         let mut sequence = traced();
-        sequence
-            .restore(Token { serial: Serial { previous: 0, current: u32::MAX }, ..traced().send().cloned().unwrap() });
-        assert_eq!(serial(sequence.send().cloned()), (0, 0));
+        sequence.restore(Token { serial: Serial { previous: 0, current: u32::MAX }, ..sent(&mut traced()).unwrap() });
+        assert_eq!(serial(sent(&mut sequence)), (0, 0));
     }
 }

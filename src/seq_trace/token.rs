@@ -28,6 +28,13 @@ impl Label {
     }
 }
 
+impl Label {
+    /// Whether it is no number of 32 bits, so that it goes beside a packed token.
+    pub(super) fn is_unpacked(&self) -> bool {
+        !matches!(self, Label::Integer(number) if i32::try_from(*number).is_ok())
+    }
+}
+
 impl fmt::Debug for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

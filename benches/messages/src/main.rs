@@ -79,6 +79,9 @@ fn main() {
             figure(format!("throughput, {senders} senders, {on}"), &|| {
                 compare(rounds, || throughput::<Plain>(threads, senders, messages), tokio)
             });
+            figure(format!("processes, {senders} senders, {on}"), &|| {
+                compare(rounds, || throughput::<Processes>(threads, senders, messages), tokio)
+            });
         }
     }
     figure("recorded".to_owned(), &|| json!(recorded(rounds, messages)));

@@ -114,11 +114,15 @@ pub(super) async fn sequence(parts: Vec<Part>, is_abandoned: Arc<AtomicBool>) ->
         abort(changed).await;
         return ended;
     }
+    let mut is_any_new = false;
     for (number, changed) in changed.iter_mut().enumerate().filter(|(_, changed)| changed.is_new) {
         changed.publish(); // 5
+        is_any_new = true;
         slice(number).await;
     }
-    ended.held_up(progress().await); // 6
+    if is_any_new {
+        ended.held_up(progress().await); // 6
+    }
     if is_abandoned() {
         abort(changed).await;
         return ended;

@@ -4,7 +4,7 @@
 //! runtime the same is a push to a queue. So each runtime has a **driver**, a task that hands on what was answered:
 //!
 //! 1. An operation that is polled by a task leaves its waker together with the runtime's [`Delivery`].
-//! 2. The I/O thread puts the waker on the delivery's list; if the driver sleeps, it wakes that one.
+//! 2. The I/O thread puts the wakers of what it answered on the delivery's list; if the driver sleeps, it wakes that one.
 //! 3. The driver takes the list, wakes all that are on it, and has itself polled again behind them: what they ask for next may be
 //!    answered by then, and no I/O thread need wake anybody.
 //! 4. A driver that finds nothing leaves its waker under the list's lock and sleeps. So no answer comes between its look and its sleep.
@@ -16,6 +16,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::future::Future;
+use std::iter;
 use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock, PoisonError};
@@ -23,6 +24,7 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::runtime::{Handle, Id};
 
+use super::contain::contain;
 use crate::sync::{Mutex, lock};
 
 /// A task to be woken, and the way to it.
@@ -42,11 +44,26 @@ impl Addressee {
         self.waker.will_wake(waker)
     }
 
-    /// Step 2.
-    pub fn wake(self) {
-        match self.delivery {
-            Some(delivery) => delivery.put(self.waker),
-            None => self.waker.wake(),
+    fn goes_by(&self, delivery: &Arc<Delivery>) -> bool {
+        self.delivery.as_ref().is_some_and(|own| Arc::ptr_eq(own, delivery))
+    }
+
+    /// A waker may be anybody's.
+    fn wake(self) {
+        contain(|| self.waker.wake());
+    }
+}
+
+/// Step 2. Those that follow each other in one runtime come to its list together.
+pub(super) fn tell_all(addressees: impl IntoIterator<Item = Addressee>) {
+    let mut rest = addressees.into_iter().peekable();
+    while let Some(first) = rest.next() {
+        match first.delivery.clone() {
+            None => first.wake(),
+            Some(delivery) => {
+                let others = iter::from_fn(|| rest.next_if(|next| next.goes_by(&delivery)));
+                delivery.put(iter::once(first).chain(others));
+            }
         }
     }
 }
@@ -57,7 +74,9 @@ pub(super) struct Delivery {
 }
 
 struct List {
-    answered: Vec<Waker>,
+    /// Each holds the delivery, too: it is dropped by the thread of the runtime that took hold of it, and I/O threads need not
+    /// touch the count of holders.
+    answered: Vec<Addressee>,
     driver: Presence,
 }
 
@@ -75,13 +94,13 @@ impl Delivery {
         Arc::new(Delivery { list: Mutex::new(list) })
     }
 
-    fn put(&self, waker: Waker) {
+    fn put(&self, addressees: impl Iterator<Item = Addressee>) {
         let mut list = lock(&self.list);
         if let Presence::Gone = list.driver {
             drop(list);
-            return waker.wake();
+            return addressees.for_each(Addressee::wake);
         }
-        list.answered.push(waker);
+        list.answered.extend(addressees);
         let before = mem::replace(&mut list.driver, Presence::Awake);
         drop(list);
         if let Presence::Asleep(driver) = before {
@@ -94,7 +113,7 @@ impl Delivery {
 struct Driver {
     delivery: Arc<Delivery>,
     /// The list of the turn before, empty: the two are exchanged, so that none is allocated anew.
-    spare: Vec<Waker>,
+    spare: Vec<Addressee>,
     /// Whose it is, in the register.
     runtime: Option<Id>,
 }
@@ -111,7 +130,7 @@ impl Future for Driver {
         }
         mem::swap(&mut list.answered, &mut this.spare);
         drop(list);
-        this.spare.drain(..).for_each(Waker::wake);
+        this.spare.drain(..).for_each(Addressee::wake);
         context.waker().wake_by_ref();
         Poll::Pending
     }
@@ -127,7 +146,7 @@ impl Drop for Driver {
         let driver = mem::replace(&mut list.driver, Presence::Gone);
         drop(list);
         drop(driver);
-        left.into_iter().for_each(Waker::wake);
+        left.into_iter().for_each(Addressee::wake);
     }
 }
 
@@ -196,6 +215,10 @@ mod models {
         }
     }
 
+    fn put(delivery: Arc<Delivery>, waker: Waker) {
+        tell_all([Addressee { waker, delivery: Some(delivery) }]);
+    }
+
     /// Two answers come while the driver looks, sleeps, or goes: both tasks are woken.
     fn two_answers(turns: usize) {
         // Four threads: no thread is interrupted more often, or it would take hours.
@@ -206,7 +229,7 @@ mod models {
             let tasks: [Arc<Signal>; 2] = Default::default();
             let workers = tasks.each_ref().map(|task| {
                 let (delivery, waker) = (Arc::clone(&delivery), Arc::clone(task).into());
-                thread::spawn(move || delivery.put(waker))
+                thread::spawn(move || put(delivery, waker))
             });
             let driving = thread::spawn(move || {
                 let mut driver = Driver { delivery, spare: Vec::new(), runtime: None };
@@ -238,7 +261,7 @@ mod models {
             let task = Arc::new(Signal::default());
             let worker = {
                 let (delivery, waker) = (Arc::clone(&delivery), Arc::clone(&task).into());
-                thread::spawn(move || delivery.put(waker))
+                thread::spawn(move || put(delivery, waker))
             };
             let mut driver = Driver { delivery, spare: Vec::new(), runtime: None };
             let woken = Arc::new(Signal::default());

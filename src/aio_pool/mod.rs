@@ -73,8 +73,8 @@
 //!
 //! # Answers
 //!
-//! Tasks are woken by a task of their own runtime, which the I/O threads wake once for many answers. Each runtime whose tasks use a
-//! pool so has one more task. Futures that `block_on` polls are woken directly.
+//! Tasks are woken by a task of their own runtime, which the I/O threads wake once for many answers: for those of short works when the
+//! last of those is done that the thread took together. Each runtime whose tasks use a pool so has one more task. Futures that `block_on` polls are woken directly.
 //!
 //! # Metrics
 //!
@@ -90,6 +90,7 @@
 //!
 //! No work is lost: whatever happens to it ([`Fault`]), [`Work::settle`] is called, once.
 
+mod answers;
 mod asleep;
 mod builder;
 mod clock;

@@ -14,8 +14,8 @@
 //! - a. Whoever submits makes the cell, in 1 or 2. Without a future, nobody is to be told from the beginning.
 //! - b. 1 → 2: whoever takes another job out of the queues. The cell does not notice.
 //! - c. 1, 2 → 3: the worker begins to run the work, or whoever refuses it (shutdown, no thread) takes it to answer it.
-//! - d. 3 → 4: the work has ended or is refused, and there is a future: its task is woken. Without a future, 3 → 5: the
-//!   worker settles.
+//! - d. 3 → 4: the work has ended or is refused, and there is a future: its task is woken, by and by ([`answers`](super::answers)).
+//!   Without a future, 3 → 5: the worker settles.
 //! - e. 4 → 5: the task polls, settles, and has the outcome.
 //! - f. The future is dropped. In 1 and 2, → 5: the dropper settles with `Cancelled`; the entry is a husk now, taken out
 //!   of the line at once or thrown away by the worker that meets it. In 3: nobody is to be told any more. In 4, → 5: the
@@ -35,7 +35,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::contain::contain;
-use super::delivery::Addressee;
+use super::delivery::{Addressee, tell_all};
 use super::line::Ticket;
 use super::shared::Shared;
 use super::work::{Fault, Work};
@@ -88,8 +88,9 @@ impl<W: Work> Drop for Operation<W> {
 
 /// What the pool knows of an operation.
 pub(super) trait Job: Send + Sync {
-    /// Does the work, unless it was cancelled meanwhile.
-    fn run(&self);
+    /// Does the work, unless it was cancelled meanwhile. Answers whom to tell of its end.
+    #[must_use]
+    fn run(&self) -> Option<Addressee>;
 
     /// Answers with a fault instead, unless it was cancelled meanwhile.
     fn refuse(&self, fault: Fault);
@@ -159,8 +160,9 @@ impl<W: Work> Cell<W> {
         }
     }
 
-    /// Step d.
-    fn answer(&self) {
+    /// Step d, up to the wake-up: that of whom it answers.
+    #[must_use]
+    fn answer(&self) -> Option<Addressee> {
         let mut stage = lock(&self.stage);
         let Stage::Running(waiter) = mem::replace(&mut *stage, Stage::Settled) else {
             unreachable!("only who has taken the work up ends this stage")
@@ -168,15 +170,13 @@ impl<W: Work> Cell<W> {
         match waiter {
             Waiter::Future(addressee) => {
                 *stage = Stage::Answered;
-                drop(stage);
-                if let Some(addressee) = addressee {
-                    addressee.wake();
-                }
+                addressee
             }
             Waiter::Nobody => {
                 drop(stage);
                 // Nobody wants it.
                 let _ = self.settle();
+                None
             }
         }
     }
@@ -247,9 +247,9 @@ impl<W: Work> Cell<W> {
 }
 
 impl<W: Work> Job for Cell<W> {
-    fn run(&self) {
+    fn run(&self) -> Option<Addressee> {
         if !self.take_up() {
-            return;
+            return None;
         }
         let mut contents = lock(&self.contents);
         let Contents { work, outcome } = &mut *contents;
@@ -257,13 +257,13 @@ impl<W: Work> Job for Cell<W> {
         *outcome = Some(contain(|| work.run()).ok_or(Fault::Panicked));
         contain(|| work.ran());
         drop(contents);
-        self.answer();
+        self.answer()
     }
 
     fn refuse(&self, fault: Fault) {
         if self.take_up() {
             lock(&self.contents).outcome = Some(Err(fault));
-            self.answer();
+            tell_all(self.answer());
         }
     }
 }

@@ -4,8 +4,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::answers::Answers;
 use super::asleep::ThreadNumber;
 use super::clock::Time;
+use super::delivery::tell_all;
 use super::lane::Lane;
 use super::line::{Line, Ticket};
 use super::metrics::{Histogram, Metrics};
@@ -65,6 +67,7 @@ pub(super) struct LaneState {
 pub(super) struct Worker {
     /// What it sleeps on while it is idle.
     bell: Arc<Condvar>,
+    pub answers: Arc<Answers>,
     /// Once it has run.
     pub number: Option<ThreadNumber>,
 }
@@ -188,16 +191,16 @@ impl Shared {
             state.watch.is_started();
         }
         let (queue, hand) = state.lane(lane).queues.vacant();
-        let bell = Arc::new(Condvar::new());
+        let (bell, answers) = (Arc::new(Condvar::new()), Arc::new(Answers::new()));
         let run = {
-            let (shared, bell) = (Arc::clone(self), Arc::clone(&bell));
-            move || worker::run(&shared, Seat { lane, queue }, &bell, &hand)
+            let (shared, bell, answers) = (Arc::clone(self), Arc::clone(&bell), Arc::clone(&answers));
+            move || worker::run(&shared, Seat { lane, queue }, &bell, &hand, &answers)
         };
         let handle = (self.settings.spawn)(format!("{}-{}", lane.threads_name(), queue + 1), Box::new(run))?;
         state.threads.push(handle.thread().id());
         let LaneState { queues, workers, .. } = state.lane(lane);
         queues.set(queue, Doing::Woken);
-        let worker = Worker { bell, number: None };
+        let worker = Worker { bell, answers, number: None };
         match workers.get_mut(queue) {
             Some(gone) => *gone = worker,
             None => workers.push(worker),
@@ -318,7 +321,7 @@ impl Shared {
             if let Some(wakes) = wakes {
                 wakes.into_iter().for_each(Wake::ring);
             }
-            hand.is_some_and(|hand| worker::work(self, seat, &hand))
+            hand.and_then(|hand| hand.pop()).map(|entry| tell_all(worker::work(self, seat, entry))).is_some()
         })
     }
 
@@ -428,9 +431,11 @@ impl State {
         self.lanes.iter().map(|lane| lane.queues.queued()).sum()
     }
 
-    /// How many jobs in queues and hands have not begun.
-    pub fn waiting(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.queues.waiting()).sum()
+    /// Whether there are jobs in queues and hands that have not begun, or answers that were not told.
+    pub fn is_anybody_waiting(&self) -> bool {
+        self.lanes
+            .iter()
+            .any(|lane| lane.queues.waiting() > 0 || lane.workers.iter().any(|worker| !worker.answers.is_empty()))
     }
 
     /// An idle worker is to be woken.

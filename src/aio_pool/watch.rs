@@ -1,11 +1,11 @@
-//! The watch: a thread that finds out when jobs stand behind a worker that sleeps in one.
+//! The watch: a thread that finds out when jobs stand behind a worker that sleeps in one, or answers do.
 //!
 //! A job may be put behind a worker that is to come to it soon. If that one then waits for a disk, or for whoever opens the other end
-//! of a FIFO, the job would wait with it. So:
+//! of a FIFO, the job would wait with it, and so would they whom it has [answers](super::answers) for. So:
 //!
 //! 1. Whoever puts a job behind a busy worker calls the watch, unless it is up already.
-//! 2. The watch looks every [`PERIOD`]. Where jobs wait, each worker that does what it took for longer than [`PATIENCE`] is a suspect.
-//! 3. It asks the system, out of the lock, which of the suspects sleep.
+//! 2. The watch looks every [`PERIOD`]. Where jobs or answers wait, each worker that does what it took for longer than [`PATIENCE`] is a suspect.
+//! 3. Out of the lock, it tells whom they have answered, and asks the system which of them sleep.
 //! 4. Of those that still do the same, what they have in hand goes back to their queues, and an idle worker is woken, which takes it.
 //! 5. Those that sleep are stuck now: no job is put behind them until they come back, and if nobody is idle, another worker is
 //!    started in their place. One that works, or waits for a processor, needs none.
@@ -14,6 +14,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::answers::Answers;
 use super::clock::Time;
 use super::lane::Lane;
 use super::queue::Doing;
@@ -63,7 +64,7 @@ pub(super) fn run(shared: &Arc<Shared>) {
             continue;
         }
         state = wait_timeout(&shared.watch, state, PERIOD).0;
-        quiet = if state.waiting() > 0 { 0 } else { quiet + 1 };
+        quiet = if state.is_anybody_waiting() { 0 } else { quiet + 1 };
         if quiet == QUIET {
             quiet = 0;
             state.watch.is_up = false;
@@ -73,6 +74,7 @@ pub(super) fn run(shared: &Arc<Shared>) {
             continue;
         }
         drop(state);
+        suspects.iter().for_each(|suspect| suspect.answers.tell(&mut Vec::new()));
         let suspects: Vec<_> = suspects.into_iter().map(|suspect| (suspect.thread.is_asleep(), suspect)).collect();
         state = lock(&shared.state);
         for (is_asleep, suspect) in suspects {
@@ -86,18 +88,21 @@ struct Suspect {
     seat: shared::Seat,
     doing: Doing,
     thread: super::asleep::ThreadNumber,
+    answers: Arc<Answers>,
 }
 
 /// Step 2.
 fn suspects(state: &mut shared::State, lane: Lane) -> Vec<Suspect> {
     let shared::LaneState { queues, workers, .. } = state.lane(lane);
     // A worker that was woken takes one of them.
-    if queues.waiting() <= queues.count(|worker| worker == Doing::Woken) {
+    let is_told = workers.iter().all(|worker| worker.answers.is_empty());
+    if is_told && queues.waiting() <= queues.count(|worker| worker == Doing::Woken) {
         return Vec::new();
     }
     let suspects = queues.suspects(PATIENCE, Time::now()).into_iter().filter_map(|(queue, turn)| {
-        let thread = workers.get(queue)?.number?;
-        Some(Suspect { seat: shared::Seat { lane, queue }, doing: Doing::Busy(turn), thread })
+        let worker = workers.get(queue)?;
+        let (thread, answers) = (worker.number?, Arc::clone(&worker.answers));
+        Some(Suspect { seat: shared::Seat { lane, queue }, doing: Doing::Busy(turn), thread, answers })
     });
     suspects.collect()
 }

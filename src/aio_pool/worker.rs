@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::answers::Answers;
 use super::asleep::{ThreadNumber, Waits};
 use super::clock::Time;
 use super::contain::contain;
+use super::delivery::Addressee;
 use super::hand::Hand;
 use super::pace::WAKE_UP;
 use super::shared::{Entry, Seat, Shared};
@@ -20,14 +22,16 @@ pub(super) struct Served {
 }
 
 /// Does one job after the other until the pool ends.
-pub(super) fn run(shared: &Arc<Shared>, seat: Seat, bell: &Condvar, hand: &Hand<Entry>) {
+pub(super) fn run(shared: &Arc<Shared>, seat: Seat, bell: &Condvar, hand: &Hand<Entry>, answers: &Answers) {
     shared.arrive(seat, ThreadNumber::current());
     let mut waits = Waits::begin();
     // How often it slept for want of a job since `waits` was asked.
     let mut idle = 0;
-    let mut served = Vec::new();
+    let (mut served, mut told) = (Vec::new(), Vec::new());
     while let Some(mut begun) = shared.next(seat, bell, &mut served, &mut idle) {
-        while work(shared, seat, hand) {
+        let mut last_told = begun;
+        while let Some(entry) = hand.pop() {
+            work(shared, seat, entry).into_iter().for_each(|addressee| answers.keep(addressee));
             let ended = Time::now();
             let service = ended.since(begun);
             begun = ended;
@@ -35,16 +39,19 @@ pub(super) fn run(shared: &Arc<Shared>, seat: Seat, bell: &Condvar, hand: &Hand<
             let slept =
                 service > WAKE_UP && waits.were_for_others(service > seat.lane.nap(), std::mem::take(&mut idle));
             served.push(Served { service, slept });
+            if ended.since(last_told) >= WAKE_UP {
+                answers.tell(&mut told);
+                last_told = ended;
+            }
         }
+        answers.tell(&mut told);
     }
 }
 
-/// Does the next job of a hand, if there is one. Fires `aio_pool-get` before: out of the pool's lock, so a trace may show it after a later
+/// Does a job, and answers whom to tell of it. Fires `aio_pool-get` before: out of the pool's lock, so a trace may show it after a later
 /// step of the same queue.
-pub(super) fn work(shared: &Shared, seat: Seat, hand: &Hand<Entry>) -> bool {
-    let Some(Entry { port, job, .. }) = hand.pop() else { return false };
+pub(super) fn work(shared: &Shared, seat: Seat, Entry { port, job, .. }: Entry) -> Option<Addressee> {
     probes::get(|| (port, shared.length(seat)));
-    // A job contains its work by itself; this is for wakers, and for what is dropped with the job.
-    contain(move || job.run());
-    true
+    // A job contains its work by itself; this is for what is dropped with the job.
+    contain(move || job.run())?
 }

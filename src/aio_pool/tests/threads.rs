@@ -1,8 +1,9 @@
 //! Real threads: nothing waits while one is idle, and each work is settled once whatever the order of things.
 
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
-use std::task::Poll;
+use std::task::{Context, Poll, Wake};
 
 use super::super::{Fault, Operation, Pool, Port, Work};
 use super::{Log, Noted};
@@ -37,6 +38,35 @@ fn a_thread_that_blocks_holds_up_nobody() {
     }
     release.send(7).unwrap();
     assert_eq!(wait_for(held).unwrap(), 7);
+}
+
+/// Who waits for the first of two works that one thread takes at once hears of it, though the thread sleeps in the second.
+#[test]
+fn an_answer_does_not_wait_for_a_work_that_blocks() {
+    struct Told(mpsc::Sender<()>);
+    impl Wake for Told {
+        fn wake(self: Arc<Self>) {
+            self.0.send(()).unwrap();
+        }
+    }
+    let pool = Pool::builder().threads(1).build();
+    let log = Log::default();
+    // So the pool knows them as short ones, which are taken several at once.
+    for number in 0..200 {
+        wait_for(pool.submit(Port::new(), log.work(move || number))).unwrap();
+    }
+    let (held, release_held) = blocked(&pool, &log);
+    let (tells, told) = mpsc::channel();
+    let (release, released) = mpsc::channel();
+    let mut first = pool.submit(Port::new(), log.work(|| 7));
+    let second = pool.submit(Port::new(), log.work(move || released.recv().unwrap()));
+    let waker = Arc::new(Told(tells)).into();
+    assert!(Pin::new(&mut first).poll(&mut Context::from_waker(&waker)).is_pending());
+    release_held.send(6).unwrap();
+    told.recv().unwrap();
+    assert_eq!(wait_for(first).unwrap(), 7);
+    release.send(8).unwrap();
+    assert_eq!((wait_for(held).unwrap(), wait_for(second).unwrap()), (6, 8));
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub struct Causal {
     text: Text,
     /// How many messages led to what a process does now.
     steps: HashMap<Process, usize>,
+    /// The same of who received the message with this count, by its program.
+    received: HashMap<(u64, i32), usize>,
     /// The same of messages that were not received yet.
     messages: HashMap<Message, usize>,
     /// Who asked for the operations in flight.
@@ -35,7 +37,13 @@ pub struct Causal {
 impl Causal {
     /// Lines as `text` makes them.
     pub fn new(text: Text) -> Causal {
-        Causal { text, steps: HashMap::new(), messages: HashMap::new(), operations: HashMap::new() }
+        Causal {
+            text,
+            steps: HashMap::new(),
+            received: HashMap::new(),
+            messages: HashMap::new(),
+            operations: HashMap::new(),
+        }
     }
 
     /// Forgets the classes: those of the next events are of a trace that was opened anew.
@@ -46,7 +54,9 @@ impl Causal {
     /// Appends the line of an event.
     pub fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         if event.class.name == OPERATION {
-            self.operations.insert(operation::id(event), process(event, "proc"));
+            let process = process(event, "proc");
+            self.steps_of(&process, serial(event));
+            self.operations.insert(operation::id(event), process);
             return;
         }
         if !format::is_own(event.class) {
@@ -67,17 +77,17 @@ impl Causal {
                 Step::Return => self.operations.remove(&id),
                 _ => self.operations.get(&id).cloned(),
             };
-            return (process.as_ref().map_or(0, |process| self.steps_of(process)), process);
+            return (process.as_ref().map_or(0, |process| self.steps_of(process, (0, 0))), process);
         }
-        let serial = Token::of(event).map_or((0, 0), |token| token.serial);
+        let serial = serial(event);
         let steps = match event.class.probe() {
             "message-send" => {
-                let steps = self.steps_of(&process(event, "sender"));
+                let steps = self.steps_of(&process(event, "sender"), serial);
                 self.messages.insert((Some(process(event, "receiver")), serial), steps + 1);
                 steps
             }
             "message-send-remote" => {
-                let steps = self.steps_of(&process(event, "sender"));
+                let steps = self.steps_of(&process(event, "sender"), serial);
                 self.messages.insert((None, serial), steps + 1);
                 steps
             }
@@ -86,22 +96,35 @@ impl Causal {
                 let receiver = process(event, "receiver");
                 let steps = self.led_to(receiver.clone(), serial).unwrap_or(0);
                 self.messages.remove(&(Some(receiver.clone()), serial));
+                self.received.insert((receiver.0, serial.1), steps);
                 self.steps.insert(receiver, steps);
                 steps
             }
-            _ => self.steps_of(&process(event, "proc")),
+            _ => self.steps_of(&process(event, "proc"), serial),
         };
         (steps, None)
     }
 
-    fn steps_of(&self, process: &Process) -> usize {
-        self.steps.get(process).copied().unwrap_or(0)
+    /// How many messages led to what a process does at this serial. One that has received none was spawned with its token, by who
+    /// had received the message before: that counts as a message.
+    fn steps_of(&mut self, process: &Process, (previous, _): Serial) -> usize {
+        if let Some(steps) = self.steps.get(process) {
+            return *steps;
+        }
+        let steps = self.received.get(&(process.0, previous)).map_or(0, |steps| steps + 1);
+        self.steps.insert(process.clone(), steps);
+        steps
     }
 
     /// How many messages led to a process with this one, which may be of another node.
     fn led_to(&self, receiver: Process, serial: Serial) -> Option<usize> {
         [Some(receiver), None].into_iter().find_map(|to| self.messages.get(&(to, serial)).copied())
     }
+}
+
+/// Zeros where there is none.
+fn serial(event: &Event<'_>) -> Serial {
+    Token::of(event).map_or((0, 0), |token| token.serial)
 }
 
 fn process(event: &Event<'_>, field: &str) -> Process {

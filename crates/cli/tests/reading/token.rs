@@ -88,6 +88,27 @@ queued:  B label 42 token {0,1}: 5 words, queue len 1
 }
 
 #[test]
+fn who_was_spawned_stands_under_who_spawned_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = Writer::new(folder.path().join("shop-12"));
+    // B spawns D, which is the second that it sends, and D asks for a file before it sends anything itself.
+    let events = [
+        &send(100, "A", "B", [42, 0, 1])[..],
+        &[receive(200, "B", [42, 0, 1]), operation(300, 1, "D", [42, 1, 2])],
+        &[entry(310, 1, 1, "", RENAME, "/of-d"), returned(320, 1, 1, "", RENAME, 0)],
+        &send(400, "D", "A", [42, 1, 3]),
+        &[receive(500, "A", [42, 1, 3])],
+        // Whoever this is, nothing of what is recorded led to it.
+        &send(600, "X", "Y", [42, 9, 10]),
+    ];
+    writer.ring("ring-1", 77, &events.concat());
+    writer.process(&[]);
+    let listing = view(folder.path(), &["--token", "42"]);
+    let places: Vec<_> = listing.lines().map(|line| line.len() - line.trim_start().len()).collect();
+    assert_eq!(places, [0, 0, 2, 4, 4, 4, 4, 6, 0, 0], "{listing}");
+}
+
+#[test]
 fn a_trace_is_a_flow_in_perfetto() {
     let trace = trace();
     let read = Read::back(&[trace.path()]);

@@ -38,9 +38,11 @@ fn meet(pool: &Pool, number: usize) -> Vec<String> {
 #[test]
 fn the_slow_lane_has_a_thread_for_each_work() {
     let pool = Pool::builder().threads(1).build();
-    assert_eq!(meet(&pool, 3), ["dyntrace-slow-1", "dyntrace-slow-2", "dyntrace-slow-3"]);
+    assert!(meet(&pool, 3).iter().all(|name| name.starts_with("dyntrace-slow-")));
     let metrics = pool.metrics();
-    assert_eq!((metrics.slow.threads, metrics.slow.operations, metrics.fast.threads), (3, 3, 0));
+    // On a slow machine the watch may start some in the place of those that wait for the last one.
+    assert!(metrics.slow.threads >= 3, "{metrics:?}");
+    assert_eq!((metrics.slow.operations, metrics.fast.threads), (3, 0));
 }
 
 #[test]

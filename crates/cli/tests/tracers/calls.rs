@@ -37,8 +37,7 @@ dyntrace$target:::function-return
     ),
 ];
 
-/// How many there are. DTrace prints a line for each: what one processor has seen it counts twice now and then, when it is given a
-/// process that ends at once.
+/// How many there are.
 const COUNTS: [(&str, &str); 2] = [
     (
         "bpftrace",
@@ -51,48 +50,50 @@ END { printf("entries %lld\nreturns %lld\n", (int64)@entries, (int64)@returns); 
     (
         "dtrace",
         r#"#pragma D option quiet
-dyntrace$target:::function-entry { printf("entries\n"); }
-dyntrace$target:::function-return { printf("returns\n"); }
+dyntrace$target:::function-entry { @entries = count(); }
+dyntrace$target:::function-return { @returns = count(); }
+END { printa("entries %@d\n", @entries); printa("returns %@d\n", @returns); }
 "#,
     ),
 ];
 
+/// DTrace 2.0.7 now and then attaches to a probe a second time while the program runs, and has its events twice from then on. Such a run
+/// says nothing of the program, so there is another one.
+const TRIES: usize = 10;
+
 /// Holds what each tracer prints against what the program says.
-fn check(scripts: [(&str, &str); 2], arguments: &[&str], read: fn(&str) -> Vec<String>) {
+fn check(scripts: [(&str, &str); 2], arguments: &[&str]) {
     for (tracer, text) in scripts {
         let Some(_turn) = turn(tracer, true) else { continue };
         let folder = tempfile::tempdir().expect("a directory for the script");
         let script = folder.path().join(if tracer == "dtrace" { "calls.d" } else { "calls.bt" });
         std::fs::write(&script, text).expect("a script to run");
-        let (trace, said) = traced(tracer, &script.display().to_string(), "traced_calls", arguments);
-        // DTrace writes one buffer for each processor.
-        let [mut seen, mut done] = [read(&trace), lines(&said)];
-        seen.sort_unstable();
-        done.sort_unstable();
+        let run = || {
+            let (trace, said) = traced(tracer, &script.display().to_string(), "traced_calls", arguments);
+            // DTrace writes one buffer for each processor.
+            [trace, said].map(|text| {
+                let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+                lines.sort_unstable();
+                lines
+            })
+        };
+        let mut lines = run();
+        for _ in 1..if tracer == "dtrace" { TRIES } else { 1 } {
+            if lines[0] != lines[1] {
+                lines = run();
+            }
+        }
+        let [seen, done] = lines;
         assert_eq!(seen, done, "{tracer}");
     }
 }
 
-fn lines(text: &str) -> Vec<String> {
-    text.lines().map(str::to_owned).collect()
-}
-
-/// Each kind of line with a number: its own, or how many there are of those that have none.
-fn counts(text: &str) -> Vec<String> {
-    let mut lines = lines(text);
-    lines.sort_unstable();
-    let kinds = lines.chunk_by(|one, other| one == other);
-    kinds
-        .map(|kind| if kind[0].contains(' ') { kind[0].clone() } else { format!("{} {}", kind[0], kind.len()) })
-        .collect()
-}
-
 #[test]
 fn each_call_with_its_arguments_and_its_end() {
-    check(LINES, &[], lines);
+    check(LINES, &[]);
 }
 
 #[test]
 fn every_call_of_a_storm() {
-    check(COUNTS, &["storm"], counts);
+    check(COUNTS, &["storm"]);
 }

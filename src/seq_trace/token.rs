@@ -26,9 +26,7 @@ impl Label {
             Label::Text(_) | Label::Term(_) => Label::UNSHOWN,
         }
     }
-}
 
-impl Label {
     /// Whether it is no number of 32 bits, so that it goes beside a packed token.
     pub(super) fn is_unpacked(&self) -> bool {
         !matches!(self, Label::Integer(number) if i32::try_from(*number).is_ok())

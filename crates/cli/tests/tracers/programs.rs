@@ -123,6 +123,10 @@ fn run(
     for word in ["drop", "lost", "error in"] {
         assert!(!said.to_lowercase().contains(word), "{tracer} lost events: {said}");
     }
-    let trace = std::fs::read_to_string(&trace).unwrap_or_default();
+    let trace = match output.status.code() {
+        // It was not given the time.
+        Some(124 | 137) => String::new(),
+        _ => std::fs::read_to_string(&trace).expect("dyntrace writes the trace"),
+    };
     (output.status.code(), trace, String::from_utf8(output.stdout).expect("the programs print UTF-8"))
 }

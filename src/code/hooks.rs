@@ -1,11 +1,14 @@
-//! Running what a module has for the moments of its life: each on a thread of its own, since nobody knows whether it returns.
+//! Running what a module has for the moments of its life: on a thread of its own, since nobody knows whether it returns.
+//!
+//! A change has one thread for all its blocking work. Where that goes into the module's code it is a *step*, which the maintenance
+//! thread watches. When one lasts longer than it may, whoever waits is told so and goes on; if it returns after all, the work ends
+//! there, and what it has made is dropped on its thread.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
@@ -14,6 +17,8 @@ use super::error::Error;
 use super::load_error::LoadError;
 use super::policy::allowed;
 use super::version::Version;
+use crate::sync::lock;
+use crate::thread_progress::give;
 
 static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);
 
@@ -22,59 +27,97 @@ pub fn given_up() -> usize {
     GIVEN_UP.load(Ordering::Relaxed)
 }
 
-/// Runs it on a thread of its own, and waits with this one. What it answers too late is dropped there.
-pub(super) fn in_time<R: Send + 'static>(
+/// Blocking work that somebody waits for.
+pub(super) struct Work<R> {
+    /// For each step.
+    limit: Duration,
+    state: Mutex<Under<R>>,
+}
+
+struct Under<R> {
+    /// `None` when it has been answered.
+    waiter: Option<oneshot::Sender<Result<R, Error>>>,
+    step: Option<Step>,
+}
+
+struct Step {
     name: &'static str,
     of: String,
+    since: Instant,
+}
+
+/// Does blocking work on a thread of its own, and waits as a task. Dropped, it lets the work go on: what comes of it is dropped then.
+pub(super) async fn aside<R: Send + 'static>(
+    name: &'static str,
     limit: Duration,
-    run: impl FnOnce() -> R + Send + 'static,
-) -> Result<R, LoadError> {
-    let (sender, receiver) = mpsc::sync_channel(1);
-    spawn(name, move || drop(sender.send(run())))?;
-    receiver.recv_timeout(limit).map_err(|error| match error {
-        RecvTimeoutError::Timeout => {
-            GIVEN_UP.fetch_add(1, Ordering::Relaxed);
-            LoadError::TooSlow { hook: name, of, limit }
-        }
-        RecvTimeoutError::Disconnected => no_answer(name),
+    run: impl FnOnce(&Work<R>) -> Result<R, Error> + Send + 'static,
+) -> Result<R, Error> {
+    let (waiter, answer) = oneshot::channel();
+    let work = Arc::new(Work { limit, state: Mutex::new(Under { waiter: Some(waiter), step: None }) });
+    let watched = Arc::downgrade(&work);
+    let started = give(move || watched.upgrade()?.look()).and_then(|()| {
+        let work = move || work.answer(run(&work));
+        thread::Builder::new().name(name.into()).spawn(work)
+    });
+    started.map_err(LoadError::system(|| format!("start a thread for {name}")))?;
+    answer.await.unwrap_or_else(|_| {
+        let source = io::Error::other("it has ended without an answer");
+        Err(LoadError::System { doing: format!("hear of the thread {name}"), source }.into())
     })
 }
 
-/// Runs blocking work on a thread of its own, and waits as a task. Dropped, it lets the work go on: what it answers is dropped then.
-pub(super) async fn aside<R: Send + 'static>(
-    name: &'static str,
-    run: impl FnOnce() -> Result<R, Error> + Send + 'static,
-) -> Result<R, Error> {
-    let (sender, receiver) = oneshot::channel();
-    spawn(name, move || drop(sender.send(run())))?;
-    receiver.await.unwrap_or_else(|_| Err(no_answer(name).into()))
-}
+impl<R> Work<R> {
+    /// Runs code of the module's.
+    ///
+    /// # Errors
+    ///
+    /// It has returned too late: nobody waits any more.
+    pub(super) fn step<T>(&self, name: &'static str, of: String, run: impl FnOnce() -> T) -> Result<T, LoadError> {
+        lock(&self.state).step = Some(Step { name, of: of.clone(), since: Instant::now() });
+        let answer = run();
+        match lock(&self.state).step.take() {
+            Some(_) => Ok(answer),
+            None => Err(LoadError::TooSlow { hook: name, of, limit: self.limit }),
+        }
+    }
 
-fn spawn(name: &'static str, run: impl FnOnce() + Send + 'static) -> Result<(), LoadError> {
-    let spawned = thread::Builder::new().name(name.into()).spawn(run);
-    spawned.map(drop).map_err(LoadError::system(|| format!("start a thread for {name}")))
-}
+    /// Runs a hook that `module!` keeps from panicking. Its version is in use until it returns.
+    pub(super) fn hook<T>(
+        &self,
+        name: &'static str,
+        version: &Version,
+        hook: impl FnOnce() -> Result<T, String>,
+    ) -> Result<T, LoadError> {
+        let of = version.image.to_string();
+        let run = || {
+            let _hold = version.hold();
+            hook()
+        };
+        self.step(name, of.clone(), run)?.map_err(|why| LoadError::Hook { hook: name, of, why })
+    }
 
-fn no_answer(name: &str) -> LoadError {
-    let source = io::Error::other("it has ended without an answer");
-    LoadError::System { doing: format!("hear of the thread {name}"), source }
-}
+    fn answer(&self, answer: Result<R, Error>) {
+        let waiter = lock(&self.state).waiter.take();
+        if let Some(waiter) = waiter {
+            drop(waiter.send(answer));
+        }
+    }
 
-/// Runs a hook that `module!` keeps from panicking. Its version is in use until it returns.
-pub(super) fn run_hook<R: Send + 'static>(
-    name: &'static str,
-    version: &Version,
-    limit: Duration,
-    hook: impl FnOnce() -> Result<R, String> + Send + 'static,
-) -> Result<R, LoadError> {
-    let of = version.image.to_string();
-    let hold = version.hold();
-    let run = move || {
-        let answer = hook();
-        drop(hold);
-        answer
-    };
-    in_time(name, of.clone(), limit, run)?.map_err(|why| LoadError::Hook { hook: name, of, why })
+    /// Gives the step up if it has lasted too long. Answers when to look again; `None` when nobody waits any more.
+    fn look(&self) -> Option<Duration> {
+        let mut state = lock(&self.state);
+        state.waiter.as_ref()?;
+        let Some(step) = &state.step else { return Some(self.limit) };
+        let rest = self.limit.saturating_sub(step.since.elapsed());
+        if !rest.is_zero() {
+            return Some(rest);
+        }
+        let Step { name, of, .. } = state.step.take()?;
+        drop(state);
+        GIVEN_UP.fetch_add(1, Ordering::Relaxed);
+        self.answer(Err(LoadError::TooSlow { hook: name, of, limit: self.limit }.into()));
+        None
+    }
 }
 
 /// Step 2 of a finish: has the new version take over what the old one hands to it.
@@ -84,35 +127,50 @@ pub(super) fn run_hook<R: Send + 'static>(
 /// One of their hooks fails, panics or does not return in time.
 pub(super) async fn hand_over(old: Arc<Version>, new: Arc<Version>) -> Result<(), Error> {
     let Some(on_upgrade) = new.descriptor.on_upgrade else { return Ok(()) };
-    let limit = allowed()?.patience;
-    let work = move || {
+    aside("code-upgrade", allowed()?.patience, move |work| {
         let state = match old.descriptor.state {
-            Some(state) => run_hook("state", &old, limit, state)?,
+            Some(state) => work.hook("state", &old, state)?,
             None => State::default(),
         };
-        Ok(run_hook("on_upgrade", &new, limit, move || on_upgrade(state))?)
-    };
-    aside("code-upgrade", work).await
+        Ok(work.hook("on_upgrade", &new, move || on_upgrade(state))?)
+    })
+    .await
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
     use super::*;
 
-    #[test]
-    fn one_that_returns_is_heard() {
-        assert_eq!(in_time("on_load", "pricing 2.1.0".into(), Duration::from_secs(60), || 7).unwrap(), 7);
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn one_that_returns_is_heard() {
+        let answer = aside("code-prepare", PATIENCE, |work| Ok(work.step("on_load", "pricing 2.1.0".into(), || 7)?));
+        assert_eq!(answer.await.unwrap(), 7);
     }
 
-    #[test]
-    fn one_that_does_not_is_given_up() {
+    #[tokio::test]
+    async fn one_that_does_not_is_given_up() {
         let (release, held) = mpsc::channel::<()>();
+        let (end, ended) = mpsc::channel();
         let before = given_up();
-        let wait = move || held.recv().is_ok();
-        let error =
-            in_time("on_load", "pricing 2.1.0".into(), Duration::from_millis(20), wait).unwrap_err().to_string();
+        let wait = move |work: &Work<bool>| {
+            let late = work.step("on_load", "pricing 2.1.0".into(), || held.recv().is_err());
+            let _ = end.send(late.is_err());
+            Ok(late?)
+        };
+        let error = aside("code-prepare", Duration::from_millis(20), wait).await.unwrap_err().to_string();
         assert!(error.contains("on_load of pricing 2.1.0") && error.contains("20ms"), "{error}");
         assert_eq!(given_up(), before + 1);
         drop(release);
+        assert!(ended.recv().unwrap(), "the work goes on behind a step that nobody waits for");
+    }
+
+    #[tokio::test]
+    async fn one_that_panics_is_an_error() {
+        let error = aside::<()>("code-prepare", PATIENCE, |_| panic!("no flour")).await.unwrap_err().to_string();
+        assert!(error.contains("code-prepare"), "{error}");
     }
 }

@@ -8,7 +8,7 @@
 //! 6. Make it a version, which has a place to be counted in ([`version`](super::version)).
 //! 7. Run its `on_load`.
 //!
-//! Steps 4 and 7 run the module's own code, so each has a thread of its own and a time limit ([`hooks`](super::hooks)).
+//! Steps 4 and 7 run the module's own code, so each has a time limit ([`hooks`](super::hooks)).
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use super::copies::Copy;
 use super::descriptor::{Descriptor, ExportDescriptor};
 use super::doors::DOORS;
 use super::error::Error;
-use super::hooks::{aside, in_time, run_hook};
+use super::hooks::{Work, aside};
 use super::inspect::inspect;
 use super::library::Library;
 use super::load_error::LoadError;
@@ -31,8 +31,9 @@ use crate::{host, thread_progress};
 /// Loads the module in this file, as far as it goes without effect on what runs: it is mapped and checked, and its `on_load` has run.
 /// [`finish`](super::finish) puts it in force, alone or together with others. Any number of modules can be prepared at once.
 ///
-/// The file is copied first: what becomes of it later is of no importance. It is loaded on threads of its own, whose number is
-/// not limited; no thread of the runtime is blocked.
+/// The file is copied first: what becomes of it later is of no importance. That is most of the time that it takes, where the file has
+/// much debugging information in it. It is loaded on a thread of its own, and the number of those is not limited; no thread of the
+/// runtime is blocked.
 ///
 /// # Errors
 ///
@@ -53,10 +54,10 @@ pub async fn prepare(path: impl Into<PathBuf>) -> Result<Prepared, Error> {
         return Err(LoadError::in_module(&format!("load the module {path:?}")).into());
     }
     let allowed = allowed()?;
-    aside("code-prepare", move || load(&path, &allowed)).await
+    aside("code-prepare", allowed.patience, move |work| load(&path, &allowed, work)).await
 }
 
-fn load(path: &Path, allowed: &Allowed) -> Result<Prepared, Error> {
+fn load(path: &Path, allowed: &Allowed, work: &Work<Prepared>) -> Result<Prepared, Error> {
     let mut file = allowed.open(path)?; // 1
     let mut sum = allowed.sum();
     let copy = Copy::of(&mut file, path, &allowed.copies, sum.as_mut())?; // 2
@@ -66,7 +67,7 @@ fn load(path: &Path, allowed: &Allowed) -> Result<Prepared, Error> {
     let source = path.to_owned();
     // SAFETY: inspected above; nobody else writes the copy.
     let open = move || unsafe { Library::open(copy, source, addresses) };
-    let library = in_time("constructors", format!("{path:?}"), allowed.patience, open)?;
+    let library = work.step("constructors", format!("{path:?}"), open)?;
     let library = library.map_err(|why| not_mapped(path, why, &allowed.copies))?; // 4
     let descriptor = library.descriptor();
     // 5
@@ -77,7 +78,7 @@ fn load(path: &Path, allowed: &Allowed) -> Result<Prepared, Error> {
     }
     let prepared = Prepared::new(descriptor, Box::new(library))?; // 6
     if let Some(on_load) = descriptor.on_load {
-        run_hook("on_load", prepared.version(), allowed.patience, on_load)?; // 7
+        work.hook("on_load", prepared.version(), on_load)?; // 7
     }
     Ok(prepared)
 }

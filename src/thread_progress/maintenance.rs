@@ -39,7 +39,7 @@ type Job = Box<dyn FnMut() -> Option<Duration> + Send>;
 /// # Errors
 ///
 /// There is no thread to be had. Then the job is dropped.
-pub(super) fn give(job: impl FnMut() -> Option<Duration> + Send + 'static) -> io::Result<()> {
+pub(crate) fn give(job: impl FnMut() -> Option<Duration> + Send + 'static) -> io::Result<()> {
     prepare()?;
     let shared = STATE.get();
     let mut state = lock(shared);

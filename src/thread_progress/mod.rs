@@ -126,7 +126,7 @@ mod wait;
 
 pub(crate) use door::{DOOR, Door, enter};
 pub(crate) use grace_period::{Late, NOTABLE, Pinned};
-pub(crate) use maintenance::complete;
+pub(crate) use maintenance::{complete, give};
 pub(crate) use nap::nap;
 #[cfg(target_os = "linux")]
 pub(crate) use os::has_ended;

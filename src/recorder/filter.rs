@@ -2,6 +2,7 @@
 
 use super::descriptor::{Descriptor, Kind};
 use super::glob::Glob;
+use crate::sdt::Name;
 
 /// Conditions that an event has to meet, all of them. A probe that has no such argument is not asked: its events pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,6 +76,8 @@ pub enum Field<'a> {
     U64(u64),
     /// A string, without the NUL at its end. An absent one is empty.
     Text(&'a [u8]),
+    /// A string that is made of a number.
+    Name(Name),
 }
 
 impl Predicate {
@@ -82,6 +85,7 @@ impl Predicate {
     pub(crate) fn test(&self, fields: &[Field<'_>]) -> bool {
         self.0.iter().all(|condition| match (&condition.test, fields.get(condition.position)) {
             (Test::Like(glob), Some(Field::Text(text))) => glob.matches(text),
+            (Test::Like(glob), Some(Field::Name(name))) => glob.matches(name.write(&mut [0; 16])),
             (Test::Is(wanted), Some(field)) => field.number() == Some(i128::from(*wanted)),
             (Test::IsNot(unwanted), Some(field)) => field.number() != Some(i128::from(*unwanted)),
             _ => false,
@@ -96,7 +100,7 @@ impl Field<'_> {
             Field::U32(number) => Some(number.into()),
             Field::I64(number) => Some(number.into()),
             Field::U64(number) => Some(number.into()),
-            Field::Text(_) => None,
+            Field::Text(_) | Field::Name(_) => None,
         }
     }
 }
@@ -106,7 +110,9 @@ mod tests {
     use std::ptr;
 
     use super::super::descriptor::Argument;
+    use super::super::payload::Value;
     use super::*;
+    use crate::sdt::{Buffer, Shape, Text};
 
     const fn argument(name: &'static str, kind: Kind) -> Argument {
         Argument { name, kind }
@@ -153,6 +159,18 @@ mod tests {
         assert!(!predicate.test(&returned("", 12, 0)));
         assert!(!predicate.test(&returned("req-17", 13, 0)));
         assert!(!predicate.test(&returned("req-17", 12, 1)));
+    }
+
+    #[test]
+    fn a_name_is_a_text() {
+        static SHAPE: Shape = Shape::new("req-", "-b");
+        let predicate = Filter { tag: Some("req-1?-b".into()), ..Filter::default() }.compile(&RETURN).unwrap();
+        for (number, passes) in [(17, true), (27, false), (117, false)] {
+            let mut buffer = Buffer::new();
+            let name = buffer.recorded(Text::numbered(&SHAPE, number));
+            assert!(matches!(name.field(), Field::Name(_)));
+            assert_eq!(predicate.test(&[Field::I32(1), name.field()]), passes, "{number}");
+        }
     }
 
     #[test]

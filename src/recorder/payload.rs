@@ -96,7 +96,7 @@ impl Value for Recorded<'_> {
 
     fn field(&self) -> Field<'_> {
         match self {
-            Recorded::Name(name) => Field::Text(name.bytes()),
+            Recorded::Name(name) => Field::Name(*name),
             Recorded::Bytes(bytes) => bytes.field(),
         }
     }

@@ -58,6 +58,7 @@ pub(crate) fn event(id: u16, fields: &[Field<'_>]) -> Vec<u8> {
             Field::I64(number) => bytes.extend(number.to_ne_bytes()),
             Field::U64(number) => bytes.extend(number.to_ne_bytes()),
             Field::Text(text) => bytes.extend(text.iter().chain(b"\0")),
+            Field::Name(name) => bytes.extend(name.write(&mut [0; 16]).iter().chain(b"\0")),
         }
     }
     bytes

@@ -20,7 +20,7 @@
 //! The macros are for generated code, see the crate `dyntrace-build`.
 
 mod buffer;
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "rings are Linux's, so far"))]
 mod name;
 mod registration;
 mod text;
@@ -57,7 +57,7 @@ mod unrecorded;
 
 pub use buffer::Buffer;
 #[cfg(target_os = "linux")]
-pub(crate) use name::Recorded;
+pub(crate) use name::{Name, Recorded};
 pub use registration::{Registration, deregister, register};
 pub use text::{Shape, Text};
 

@@ -1,17 +1,22 @@
 //! Names made of a number, written out in registers.
 //!
 //! Written to memory digit by digit, and read from there in words at once, a name would cost a wait for all of its digits to reach
-//! the memory.
+//! the memory. What stands around the digits is put together at compile time.
 
-use super::text::Shape;
+use super::text::{Part, Shape};
 
 /// The text of a name that is short, as most are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// Its bytes, and NULs behind them.
-    words: [[u8; 8]; 2],
-    length: usize,
+    /// Its first eight bytes, and its last eight with a NUL at the end.
+    ends: [u64; 2],
+    /// How many bytes it has, the NUL among them.
+    size: usize,
 }
+
+/// A name without its digits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Blank(Name);
 
 /// As it is given to a ring.
 #[derive(Clone, Copy, Debug)]
@@ -22,42 +27,63 @@ pub enum Recorded<'t> {
     Bytes(&'t [u8]),
 }
 
+impl Blank {
+    /// The most digits that are written out in registers.
+    pub(super) const DIGITS: usize = 8;
+
+    /// By the count of digits. Those that there are make names of 7 to 15 bytes: with a NUL two words, that may overlap.
+    pub(super) const fn all(prefix: Part, suffix: Part) -> [Option<Blank>; Self::DIGITS + 1] {
+        let mut all = [None; Self::DIGITS + 1];
+        let mut count = 1;
+        while count <= Self::DIGITS {
+            let suffix_at = prefix.length + count;
+            let size = suffix_at + suffix.length + 1;
+            if size >= 8 && size <= 16 {
+                let [prefix, suffix] = [u64::from_le_bytes(prefix.bytes), u64::from_le_bytes(suffix.bytes)];
+                let text = prefix as u128 | (suffix as u128) << (8 * suffix_at);
+                all[count] = Some(Blank(Name { ends: [text as u64, (text >> (8 * (size - 8))) as u64], size }));
+            }
+            count += 1;
+        }
+        all
+    }
+}
+
 impl Name {
-    /// `None` if it does not have from 7 to 15 bytes, which with a NUL are two words that may overlap.
+    /// `None` if there is no blank for it.
     #[inline(always)]
     pub(super) fn new(shape: &Shape, number: u64) -> Option<Name> {
-        // 8 digits.
         if number >= 100_000_000 {
             return None;
         }
         let (digits, count) = digits(number as u32);
-        let suffix_at = shape.prefix.length + count;
-        let length = suffix_at + shape.suffix.length;
-        if !(7..=15).contains(&length) {
-            return None;
-        }
-        let [prefix, suffix] = [shape.prefix, shape.suffix].map(|part| u128::from(u64::from_le_bytes(part.bytes)));
-        let text = prefix | u128::from(digits) << (8 * shape.prefix.length) | suffix << (8 * suffix_at);
-        Some(Name { words: [text as u64, (text >> 64) as u64].map(u64::to_le_bytes), length })
+        let Blank(Name { ends: [head, tail], size }) = shape.blanks[count]?;
+        let at_end = digits << (64 - 8 * count);
+        // By halves: a shift by a whole word leaves nothing, and one instruction would leave all.
+        let (before, behind) = (4 * shape.prefix.length, 4 * (shape.suffix.length + 1));
+        let head = head | digits << before << before;
+        let tail = tail | at_end >> behind >> behind;
+        Some(Name { ends: [head, tail], size })
     }
 
     /// How many bytes it has, the NUL at its end among them.
     #[inline(always)]
     pub(crate) fn size(self) -> usize {
-        self.length + 1
+        self.size
     }
 
     /// The first eight of these, and the last eight.
     #[inline(always)]
     pub(crate) fn ends(self) -> [[u8; 8]; 2] {
-        let [low, high] = self.words.map(u64::from_le_bytes);
-        let text = u128::from(high) << 64 | u128::from(low);
-        [low, (text >> (8 * (self.size() - 8))) as u64].map(u64::to_le_bytes)
+        self.ends.map(u64::to_le_bytes)
     }
 
-    /// The text, without the NUL.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.words.as_flattened()[..self.length]
+    /// Its text, which is put into `to`.
+    pub(crate) fn write(self, to: &mut [u8; 16]) -> &[u8] {
+        let [head, tail] = self.ends();
+        to[..8].copy_from_slice(&head);
+        to[self.size - 8..][..8].copy_from_slice(&tail);
+        &to[..self.size - 1]
     }
 }
 
@@ -90,7 +116,7 @@ mod tests {
                 let name = Name::new(shape, number);
                 assert_eq!(name.is_some(), text.len() <= 15, "{text}");
                 let Some(name) = name else { continue };
-                assert_eq!(name.bytes(), text.as_bytes());
+                assert_eq!(name.write(&mut [0; 16]), text.as_bytes());
                 let ended = format!("{text}\0").into_bytes();
                 assert_eq!(name.size(), ended.len());
                 assert_eq!(name.ends().map(Vec::from), [ended[..8].to_vec(), ended[ended.len() - 8..].to_vec()]);

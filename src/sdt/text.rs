@@ -1,6 +1,8 @@
 use std::ffi::{CStr, CString};
 use std::fmt;
 
+use super::name::Blank;
+
 /// A string argument of a probe, before it is encoded.
 ///
 /// Making one costs nothing: encoding happens when the probe fires, into a buffer on the stack. What a tracer sees is valid
@@ -29,6 +31,8 @@ pub(super) enum Kind<'a> {
 pub struct Shape {
     pub(super) prefix: Part,
     pub(super) suffix: Part,
+    /// The name without its digits, by how many these are.
+    pub(super) blanks: [Option<Blank>; Blank::DIGITS + 1],
 }
 
 impl Shape {
@@ -38,7 +42,8 @@ impl Shape {
     ///
     /// If one of them is longer than 8 bytes.
     pub const fn new(prefix: &str, suffix: &str) -> Shape {
-        Shape { prefix: Part::new(prefix), suffix: Part::new(suffix) }
+        let (prefix, suffix) = (Part::new(prefix), Part::new(suffix));
+        Shape { prefix, suffix, blanks: Blank::all(prefix, suffix) }
     }
 }
 

@@ -1,10 +1,12 @@
 //! One end of a flood of small messages, `{n, N}` to a registered name; the other is benches/otp/dist_messages.erl.
 //!
-//! `dist-bench sink NAME` counts what others send; `dist-bench source NAME PEER COUNT` sends, and prints messages a second.
+//! `dist-bench OVER sink NAME` counts what others send; `dist-bench OVER source NAME PEER COUNT` sends, and prints messages a second.
+//! OVER is `tcp`, or a directory with `node.pem`, `node.key` and `authority.pem`: then it is TLS.
 
+use std::path::Path;
 use std::time::Instant;
 
-use dyntrace::dist::{Error, Node, Term, term};
+use dyntrace::dist::{Error, Node, Options, Term, Tls, term};
 
 const COOKIE: &str = "bench";
 
@@ -13,10 +15,19 @@ async fn main() -> Result<(), Error> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        ["sink", name] => sink(Node::start(name, COOKIE)?).await,
-        ["source", name, peer, count] => source(Node::start(name, COOKIE)?, peer, count.parse().expect("a number")).await,
-        _ => panic!("sink NAME, or source NAME PEER COUNT"),
+        [over, "sink", name] => sink(node(over, name)?).await,
+        [over, "source", name, peer, count] => source(node(over, name)?, peer, count.parse().expect("a number")).await,
+        _ => panic!("OVER sink NAME, or OVER source NAME PEER COUNT"),
     }
+}
+
+fn node(over: &str, name: &str) -> Result<Node, Error> {
+    if over == "tcp" {
+        return Node::start(name, COOKIE);
+    }
+    let [certificate, key, authority] = ["node.pem", "node.key", "authority.pem"].map(|file| Path::new(over).join(file));
+    let tls = Tls::from_pem(certificate, key, authority)?;
+    Node::start_with(name, COOKIE, Options { tls: Some(tls), ..Options::default() })
 }
 
 async fn sink(node: Node) -> Result<(), Error> {

@@ -68,13 +68,15 @@
 //! # Queues
 //!
 //! Each I/O thread has a queue of its own; one without jobs takes those of others of its lane, and where works are short, several at
-//! once. `aio_pool-add` and `aio_pool-get`, which fires before the work begins, carry the job's port and the length of the one queue after the step. An operation that was dropped is still taken out, so each
-//! add has its get; one that was dropped in line (below) was never added.
+//! once. `aio_pool-add` and `aio_pool-get`, which fires before the work begins, carry the job's port and the length of the one queue
+//! after the step. An operation that was dropped is still taken out, so each add has its get; one that was dropped in line (below)
+//! was never added.
 //!
 //! # Answers
 //!
 //! Tasks are woken by a task of their own runtime, which the I/O threads wake once for many answers: for those of short works when the
-//! last of those is done that the thread took together. Each runtime whose tasks use a pool so has one more task. Futures that `block_on` polls are woken directly.
+//! last of those is done that the thread took together. Each runtime whose tasks use a pool so has one more task. Futures that
+//! `block_on` polls are woken directly.
 //!
 //! # Metrics
 //!

@@ -7,7 +7,8 @@ use dyntrace_trace::{Event, Process, Selection, Trace};
 use crate::render::{self, Rendering};
 
 use super::csv::Csv;
-use super::format::{self, Format};
+use super::event;
+use super::format::Format;
 use super::json::Json;
 use super::names;
 use super::places;
@@ -95,7 +96,7 @@ impl Arguments {
         let mut selection = first.map(|first| self.selection(first));
         let mut of_token = self.token.map(OfToken::new);
         move |event| {
-            let is_own = format::is_own(event.class);
+            let is_own = event::is_own(event.class);
             if !is_own && of_token.as_mut().is_some_and(|of_token| !of_token.takes(event)) {
                 return false;
             }
@@ -146,7 +147,7 @@ impl Arguments {
         } else if self.csv {
             let classes = trace.processes().iter().flat_map(Process::classes);
             let own = self.shows_own_events();
-            Format::Csv(Csv::new(classes.filter(|class| own || !format::is_own(class)), out))
+            Format::Csv(Csv::new(classes.filter(|class| own || !event::is_own(class)), out))
         } else if let Some(script) = self.script {
             Format::of_script(script)
         } else {

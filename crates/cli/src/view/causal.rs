@@ -8,7 +8,7 @@ use crate::escape;
 use crate::render::operation::{self, Id, Step, step, text};
 use crate::token::{Serial, Token};
 
-use super::format;
+use super::event;
 use super::text::Text;
 use super::token::OPERATION;
 
@@ -59,7 +59,7 @@ impl Causal {
             self.operations.insert(operation::id(event), process);
             return;
         }
-        if !format::is_own(event.class) {
+        if !event::is_own(event.class) {
             let (steps, process) = self.place(event);
             out.extend((0..steps.min(STEPS)).flat_map(|_| *b"  "));
             if let Some((_, process)) = process {

@@ -7,7 +7,7 @@ use dyntrace_trace::{Event, EventClass, Value};
 
 use crate::render::append;
 
-use super::format::{self, FIXED};
+use super::event::{self, FIXED};
 
 /// The rows of events.
 pub struct Csv {
@@ -22,7 +22,7 @@ impl Csv {
     pub fn new<'c>(classes: impl Iterator<Item = &'c EventClass>, out: &mut Vec<u8>) -> Csv {
         let mut columns = Vec::new();
         for field in classes.flat_map(|class| &class.fields) {
-            let column = format::column(&field.name);
+            let column = event::column(&field.name);
             if !columns.contains(&column) {
                 columns.push(column);
             }
@@ -46,13 +46,13 @@ impl Csv {
     pub fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         let plan = self.plans.entry(ptr::from_ref(event.class)).or_insert_with(|| {
             let position =
-                |column: &String| event.class.fields.iter().position(|field| format::column(&field.name) == *column);
+                |column: &String| event.class.fields.iter().position(|field| event::column(&field.name) == *column);
             self.columns.iter().map(position).collect()
         });
-        let values = format::values(event);
+        let values = event::values(event);
         append::signed(out, event.time);
         out.push(b',');
-        append::csv_field(out, format::process_name(event.process));
+        append::csv_field(out, event::process_name(event.process));
         out.push(b',');
         append::unsigned(out, event.tid);
         out.push(b',');

@@ -7,7 +7,7 @@ use dyntrace_trace::{Event, EventClass, Value};
 
 use crate::render::append;
 
-use super::format;
+use super::event;
 
 /// The objects of events.
 #[derive(Default)]
@@ -35,7 +35,7 @@ impl Json {
         out.extend_from_slice(b"{\"time_ns\":");
         append::signed(out, event.time);
         out.extend_from_slice(b",\"process\":");
-        append::json_string(out, format::process_name(event.process));
+        append::json_string(out, event::process_name(event.process));
         out.extend_from_slice(b",\"tid\":");
         append::unsigned(out, event.tid);
         out.extend_from_slice(&plan.probe);
@@ -57,7 +57,7 @@ impl Plan {
         append::json_string(&mut probe, class.name.as_bytes());
         let names = class.fields.iter().map(|field| {
             let mut name = b",".to_vec();
-            append::json_string(&mut name, format::column(&field.name).as_bytes());
+            append::json_string(&mut name, event::column(&field.name).as_bytes());
             name.push(b':');
             name
         });

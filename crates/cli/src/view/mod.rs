@@ -3,6 +3,7 @@
 mod arguments;
 mod causal;
 mod csv;
+mod event;
 mod format;
 mod json;
 mod live;
@@ -21,7 +22,8 @@ use crate::exit::Outcome;
 use crate::{losses, trace};
 
 pub use arguments::{Arguments, HELP};
-pub use format::{Format, process_name};
+pub use event::process_name;
+pub use format::Format;
 pub use live::{Live, PAUSE};
 
 use slow::Slow;

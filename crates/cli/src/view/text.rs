@@ -62,7 +62,7 @@ impl Text {
     pub fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         let plan =
             self.plans.entry(ptr::from_ref(event.class)).or_insert_with(|| Plan::of(event.class, self.renderings));
-        let values = super::format::values(event);
+        let values = super::event::values(event);
         match plan {
             Plan::Script { pieces, errno } => {
                 let is_failure = self.is_coloured

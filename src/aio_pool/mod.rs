@@ -99,6 +99,7 @@ mod clock;
 mod contain;
 mod delivery;
 mod hand;
+mod job;
 mod lane;
 mod line;
 mod metrics;

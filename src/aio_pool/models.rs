@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use super::delivery::tell_all;
-use super::operation::{Cell, Job, Operation};
+use super::job::Job;
+use super::operation::{Cell, Operation};
 use super::{Fault, Pool, Port, Work};
 use crate::sync::{Condvar, Mutex, lock, thread, wait};
 

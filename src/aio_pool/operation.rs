@@ -36,6 +36,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::contain::contain;
 use super::delivery::{Addressee, tell_all};
+use super::job::Job;
 use super::line::Ticket;
 use super::shared::Shared;
 use super::work::{Fault, Work};
@@ -84,16 +85,6 @@ impl<W: Work> Drop for Operation<W> {
             shared.leave_line(*ticket);
         }
     }
-}
-
-/// What the pool knows of an operation.
-pub(super) trait Job: Send + Sync {
-    /// Does the work, unless it was cancelled meanwhile. Answers whom to tell of its end.
-    #[must_use]
-    fn run(&self) -> Option<Addressee>;
-
-    /// Answers with a fault instead, unless it was cancelled meanwhile.
-    fn refuse(&self, fault: Fault);
 }
 
 // What the I/O thread needs stands together, so that few lines of memory move from thread to thread.

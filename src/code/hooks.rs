@@ -5,8 +5,8 @@
 //! there, and what it has made is dropped on its thread.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use super::error::Error;
 use super::load_error::LoadError;
 use super::policy::allowed;
 use super::version::Version;
-use crate::sync::lock;
+use crate::sync::{Mutex, lock};
 use crate::thread_progress::give;
 
 static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);

@@ -25,7 +25,8 @@ fn node(over: &str, name: &str) -> Result<Node, Error> {
     if over == "tcp" {
         return Node::start(name, COOKIE);
     }
-    let [certificate, key, authority] = ["node.pem", "node.key", "authority.pem"].map(|file| Path::new(over).join(file));
+    let [certificate, key, authority] =
+        ["node.pem", "node.key", "authority.pem"].map(|file| Path::new(over).join(file));
     let tls = Tls::from_pem(certificate, key, authority)?;
     Node::start_with(name, COOKIE, Options { tls: Some(tls), ..Options::default() })
 }

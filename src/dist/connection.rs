@@ -47,7 +47,9 @@ impl Connection {
 
     /// Begins to read and write.
     pub(super) fn start(self: &Arc<Self>, inner: &Arc<Inner>, socket: Socket) {
-        inner.runtime.spawn(run(inner.clone(), self.clone(), socket));
+        let reason = "the runtime of this node has ended".to_owned();
+        let ending = Ending { inner: inner.clone(), connection: self.clone(), reason };
+        inner.runtime.spawn(run(ending, socket));
     }
 
     /// Sends a frame once there is room; tells `busy` if it must wait.
@@ -111,8 +113,22 @@ impl Connection {
     }
 }
 
-/// Runs a connection to its end, and tells the node why it ended.
-async fn run(inner: Arc<Inner>, connection: Arc<Connection>, socket: Socket) {
+/// Tells the node why a connection has ended, also where the task that runs it is dropped with its runtime.
+struct Ending {
+    inner: Arc<Inner>,
+    connection: Arc<Connection>,
+    reason: String,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.inner.lost(&self.connection, &self.reason);
+    }
+}
+
+/// Runs a connection to its end.
+async fn run(mut ending: Ending, socket: Socket) {
+    let Ending { inner, connection, reason } = &mut ending;
     let (reading, writing) = socket.split();
     let tick_time = inner.options.tick_time;
     let writer = {
@@ -120,16 +136,15 @@ async fn run(inner: Arc<Inner>, connection: Arc<Connection>, socket: Socket) {
         tokio::spawn(async move { connection.write(writing, tick_time).await })
     };
     let abort = writer.abort_handle();
-    let reason = tokio::select! {
-        reason = read(&inner, &connection, Frames::new(reading, inner.options.max_message)) => reason,
+    *reason = tokio::select! {
+        ended = read(inner, connection, Frames::new(reading, inner.options.max_message)) => ended,
         written = writer => match written {
             Ok(Err(error)) => error.to_string(),
             _ => "it is not written to any more".to_owned(),
         },
-        () = connection.ended.notified() => return abort.abort(),
+        () = connection.ended.notified() => String::new(),
     };
     abort.abort();
-    inner.lost(&connection, &reason);
 }
 
 async fn read(inner: &Arc<Inner>, connection: &Arc<Connection>, mut frames: Frames<Reading>) -> String {

@@ -2,7 +2,7 @@
 //! with an answer, and the next one goes through.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dyntrace::dist::{Node, Options, term};
@@ -12,18 +12,21 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::erl::{COOKIE, World, connected};
 use crate::world;
 
-/// An epmd that sends who asks it to a proxy, and a proxy that cuts after so many bytes of one direction.
-struct Between {
-    epmd: u16,
+/// An epmd that sends who asks it to a proxy, and a proxy that cuts after so many bytes of one direction, or keeps silent.
+pub struct Between {
+    pub epmd: u16,
+    /// Nothing more goes through what is connected, and nobody is told.
+    pub silent: Arc<AtomicBool>,
     /// How many bytes go from, and to, the one who dials, before the cut.
     limits: Arc<[AtomicUsize; 2]>,
 }
 
-async fn between(peer_port: u16) -> Between {
+pub async fn between(peer_port: u16) -> Between {
     let epmd = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let limits = Arc::new([AtomicUsize::new(usize::MAX), AtomicUsize::new(usize::MAX)]);
-    let between = Between { epmd: epmd.local_addr().unwrap().port(), limits: limits.clone() };
+    let silent = Arc::new(AtomicBool::new(false));
+    let between = Between { epmd: epmd.local_addr().unwrap().port(), silent: silent.clone(), limits: limits.clone() };
     let port = proxy.local_addr().unwrap().port();
     tokio::spawn(async move {
         loop {
@@ -49,13 +52,14 @@ async fn between(peer_port: u16) -> Between {
         loop {
             let (near, _) = proxy.accept().await.unwrap();
             let limits = [0, 1].map(|way| limits[way].load(Ordering::Relaxed));
+            let silent = silent.clone();
             tokio::spawn(async move {
                 let far = TcpStream::connect(("127.0.0.1", peer_port)).await.unwrap();
                 let (near, far) = (near.into_split(), far.into_split());
                 // The cut is of both ways.
                 tokio::select! {
-                    () = carry(near.0, far.1, limits[0]) => {}
-                    () = carry(far.0, near.1, limits[1]) => {}
+                    () = carry(near.0, far.1, limits[0], &silent) => {}
+                    () = carry(far.0, near.1, limits[1], &silent) => {}
                 }
             });
         }
@@ -63,11 +67,19 @@ async fn between(peer_port: u16) -> Between {
     between
 }
 
-async fn carry(mut from: tokio::net::tcp::OwnedReadHalf, mut to: tokio::net::tcp::OwnedWriteHalf, mut limit: usize) {
+async fn carry(
+    mut from: tokio::net::tcp::OwnedReadHalf,
+    mut to: tokio::net::tcp::OwnedWriteHalf,
+    mut limit: usize,
+    silent: &AtomicBool,
+) {
     let mut bytes = [0; 4096];
     while limit > 0 {
         let at_most = limit.min(bytes.len());
         let Ok(read @ 1..) = from.read(&mut bytes[..at_most]).await else { return };
+        if silent.load(Ordering::Relaxed) {
+            std::future::pending().await
+        }
         if to.write_all(&bytes[..read]).await.is_err() {
             return;
         }

@@ -160,7 +160,12 @@ pub async fn tell(inbox: &Inbox, driver: &str, mut request: Vec<Term>) {
     inbox.send(("driver", driver), term!((request))).await.unwrap();
 }
 
+/// For what must not last for ever.
+pub async fn in_the_end<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), what).await.expect("within 20 s")
+}
+
 /// The next message, within 20 s.
 pub async fn next(inbox: &mut Inbox) -> Message {
-    tokio::time::timeout(Duration::from_secs(20), inbox.recv_message()).await.expect("a message within 20 s")
+    in_the_end(inbox.recv_message()).await
 }

@@ -11,6 +11,8 @@ mod messages;
 mod ours;
 mod probes;
 mod refused;
+mod runtimes;
+mod silence;
 #[cfg(feature = "dist-tls")]
 mod tls;
 mod tokens;

@@ -1,5 +1,6 @@
 //! What is refused, on both sides, and what is said about it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dyntrace::dist::{Error, Node, Options, term};
@@ -82,6 +83,7 @@ async fn stranger(node: &Node, bytes: &[u8]) {
 async fn strangers_do_no_harm() {
     let mut world: World = world!();
     let node = world.node("worker@127.0.0.1");
+    let mut inbox = node.register("worker").unwrap();
     let name = |flags: u64, name: &[u8]| {
         let mut bytes = vec![0, 15 + name.len() as u8, b'N'];
         bytes.extend_from_slice(&flags.to_be_bytes());
@@ -103,14 +105,71 @@ async fn strangers_do_no_harm() {
         name(all & !(1 << 33), b"\xff\xfe@127.0.0.1"),
         name(all & !(1 << 33), b"worker@127.0.0.1"),
         name(all & !(1 << 33), b"peer@short"),
-        // A name, and straight on with a message for it.
-        [name(all & !(1 << 33), b"peer@127.0.0.1"), vec![0, 0, 0, 5, 112, 131, 104, 1, 97]].concat(),
-        // ... and a wrong answer to the challenge.
-        [name(all & !(1 << 33), b"peer@127.0.0.1"), vec![0, 21, b'r'], vec![7; 20]].concat(),
+        // A name, and straight on with a message.
+        [name(all & !(1 << 33), b"peer@127.0.0.1"), message()].concat(),
+        // ... and a wrong answer to the challenge before it.
+        [name(all & !(1 << 33), b"peer@127.0.0.1"), vec![0, 21, b'r'], vec![7; 20], message()].concat(),
     ] {
         stranger(&node, &bytes).await;
     }
     assert!(node.nodes().is_empty());
+    assert!(inbox.try_recv().is_none(), "of none of them anything came through");
     world.erl("-name", "erl@127.0.0.1", &[]);
     connected(&node, "erl@127.0.0.1").await;
+}
+
+/// For the process `worker`, as who is through the handshake sends it.
+fn message() -> Vec<u8> {
+    let pid = dyntrace::dist::Pid::new("peer@127.0.0.1", 1, 2, 3);
+    let mut terms = vec![112];
+    for term in [term!({6, (pid), (dyntrace::dist::Atom::from("")), worker}), term!(hello)] {
+        term.encode(&mut terms).unwrap();
+    }
+    [&(terms.len() as u32).to_be_bytes()[..], &terms].concat()
+}
+
+/// Whatever a stranger sends, the handshake refuses it, and does not panic.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_that_are_nearly_right_do_no_harm() {
+    let world: World = world!();
+    let panics = panics_of_dist();
+    let node = world.node("worker@127.0.0.1");
+    let mut good = vec![0, 29, b'N'];
+    good.extend_from_slice(&(!(1u64 << 33)).to_be_bytes());
+    good.extend_from_slice(&7u32.to_be_bytes());
+    good.extend_from_slice(&[0, 14]);
+    good.extend_from_slice(b"peer@127.0.0.1");
+    good.extend_from_slice(&[0, 21, b'r']);
+    good.extend_from_slice(&[7; 20]);
+    // The same each time.
+    let mut random = 1u32;
+    let mut below = |limit: usize| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 8) as usize % limit
+    };
+    for _ in 0..500 {
+        let mut bytes = good.clone();
+        for _ in 0..=below(3) {
+            let at = below(bytes.len());
+            bytes[at] = [0, 1, 0x7f, 0xff, below(256) as u8][below(5)];
+        }
+        bytes.truncate(1 + below(bytes.len()));
+        stranger(&node, &bytes).await;
+    }
+    assert!(node.nodes().is_empty());
+    assert_eq!(panics.load(Ordering::Relaxed), 0);
+}
+
+/// Counts panics of the code that takes in what peers send: a runtime catches those of its tasks.
+fn panics_of_dist() -> &'static AtomicUsize {
+    static PANICS: AtomicUsize = AtomicUsize::new(0);
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let file = panic.location().map_or("", |location| location.file());
+        if ["src/dist/", "erl_dist", "eetf"].iter().any(|part| file.contains(part)) && !file.contains("tests/") {
+            PANICS.fetch_add(1, Ordering::Relaxed);
+        }
+        before(panic);
+    }));
+    &PANICS
 }

@@ -53,6 +53,18 @@ async fn tokens_go_both_ways() {
             seq_trace::take_token();
         }
 
+        // To a pid as to a name.
+        let driver =
+            ask(&mut inbox, "erl@127.0.0.1", vec![term!(echo), term!(untraced)]).await.sender.expect("its pid");
+        seq_trace::set_token(9, Flags::SEND).unwrap();
+        inbox.send(&driver, term!({(inbox.pid()), echo, by_pid})).await.unwrap();
+        let sent = seq_trace::get_token().expect("this side has it still");
+        let answer = next(&mut inbox).await;
+        let token = answer.token.expect("a token");
+        assert_eq!((answer.term, token.label), (term!({echo, by_pid}), 9.into()));
+        assert_eq!(token.serial.previous, sent.serial.current);
+        seq_trace::take_token();
+
         let plain = ask(&mut inbox, "erl@127.0.0.1", vec![term!(token)]).await;
         assert_eq!((plain.term, plain.token), (term!({token, []}), None));
     })

@@ -1,6 +1,7 @@
 //! Mailboxes: what they share with tokio's channel, what they add, and what tracers see of them.
 
 mod drop_in;
+mod ends;
 mod processes;
 #[cfg(target_os = "linux")]
 mod seen;

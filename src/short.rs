@@ -1,4 +1,4 @@
-//! Copies of texts, most of which are shorter than a call of the library's function is worth.
+//! Texts, most of which are shorter than a call of the library's functions is worth, or a loop.
 
 /// Copies bytes.
 ///
@@ -42,6 +42,32 @@ unsafe fn ends<Word: Copy>(from: *const u8, to: *mut u8, length: usize) {
     }
 }
 
+/// Whether there is a NUL.
+#[inline(always)]
+pub(crate) fn has_nul(bytes: &[u8]) -> bool {
+    let (length, first) = (bytes.len(), bytes.as_ptr());
+    // SAFETY: no more is read than the length that is asked for.
+    let word = |at: usize| unsafe { first.add(at).cast::<u64>().read_unaligned() };
+    match length {
+        0..8 => bytes.contains(&0),
+        8..=16 => zeros(word(0)) | zeros(word(length - 8)) != 0,
+        17..=32 => zeros(word(0)) | zeros(word(8)) | zeros(word(length - 16)) | zeros(word(length - 8)) != 0,
+        _ => long_has_nul(bytes),
+    }
+}
+
+#[inline(never)]
+fn long_has_nul(bytes: &[u8]) -> bool {
+    let (words, rest) = bytes.as_chunks();
+    words.iter().fold(0, |found, word| found | zeros(u64::from_ne_bytes(*word))) != 0 || rest.contains(&0)
+}
+
+/// The highest bit of a byte is set if it was 0; and, after one that was, perhaps if it was 1.
+#[inline(always)]
+fn zeros(word: u64) -> u64 {
+    word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,6 +80,21 @@ mod tests {
             // SAFETY: there is room for `length` bytes in another place.
             unsafe { copy(&from[..length], to.as_mut_ptr()) };
             assert_eq!((&to[..length], to[length]), (&from[..length], 0));
+        }
+    }
+
+    #[test]
+    fn a_nul_is_found_wherever_it_is() {
+        for length in 0..40 {
+            for others in [0x01, 0x80, 0xff] {
+                let mut text = vec![others; length];
+                assert!(!has_nul(&text));
+                for at in 0..length {
+                    text[at] = 0;
+                    assert!(has_nul(&text), "at {at} of {length}");
+                    text[at] = others;
+                }
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::{Cell, OnceCell};
 use std::fmt::{self, Write};
+use std::iter;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -263,11 +264,11 @@ impl Hit {
             true => Some(Kind::Error),
             false => flags.contains(Flags::RETURN).then_some(Kind::Return),
         };
-        let Some(took) = self.ended() else { return };
-        self.tell(&kind, took, polled, &|text| value().render(text));
+        let Some(ended) = self.ended() else { return };
+        self.tell(&kind, ended, polled, &|text| value().render(text));
         if self.wants.contains(Flags::RETURN_TO) {
             let kind = |flags: Flags| flags.contains(Flags::RETURN_TO).then_some(Kind::ReturnTo);
-            self.tell(&kind, took, polled, &nothing);
+            self.tell(&kind, ended, polled, &nothing);
         }
     }
 
@@ -276,8 +277,8 @@ impl Hit {
             return (host.cancelled)(self, polled);
         }
         let kind = |flags: Flags| flags.contains(Flags::RETURN).then_some(Kind::Cancelled);
-        let Some(took) = self.ended() else { return };
-        self.tell(&kind, took, Some(polled), &nothing);
+        let Some(ended) = self.ended() else { return };
+        self.tell(&kind, ended, Some(polled), &nothing);
     }
 
     pub(super) fn panicked(&self, polled: Option<Duration>, payload: &(dyn Any + Send)) {
@@ -289,34 +290,37 @@ impl Hit {
             return (host.panicked)(self, polled, message);
         }
         let kind = |flags: Flags| flags.contains(Flags::PANIC).then_some(Kind::Panic);
-        let Some(took) = self.ended() else { return };
-        self.tell(&kind, took, polled, &|text| text.write_str(message));
+        let Some(ended) = self.ended() else { return };
+        self.tell(&kind, ended, polled, &|text| text.write_str(message));
     }
 
-    /// How many cycles it took, which are added up where that is wanted. `None` if its end is of no interest.
-    fn ended(&self) -> Option<u64> {
-        let cycles = clock::now().saturating_sub(self.began?);
+    /// When it ended, by the clock's cycles, and how many it took, which are added up where that is wanted. `None` if its end is of no
+    /// interest.
+    fn ended(&self) -> Option<Ended> {
+        let began = self.began?;
+        let at = clock::now();
+        let cycles = at.saturating_sub(began);
         if self.wants.contains(Flags::TIME) {
             let timing = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::TIME));
             timing.filter_map(|entry| entry.counter.as_ref()).for_each(|counter| counter.place().add_time(cycles));
         }
-        Some(cycles)
+        Some(Ended { at, cycles })
     }
 
     /// Tells all who want to know: `kind` is what they call this end, by their flags.
-    fn tell(&self, kind: &dyn Fn(Flags) -> Option<Kind>, took: u64, polled: Option<Duration>, text: &Render<'_>) {
+    fn tell(&self, kind: &dyn Fn(Flags) -> Option<Kind>, ended: Ended, polled: Option<Duration>, text: &Render<'_>) {
         if !self.wants.intersects(Flags::ENDS) {
             return;
         }
         let _busy = Busy::begin();
-        let took = Some(clock::took(took));
+        let (at, took) = (Some(ended.at), Some(clock::took(ended.cycles)));
         let mut place = None;
         for entry in self.entries(self.wanted) {
             if let Some(kind) = kind(entry.flags).filter(|_| !entry.is_silent()) {
                 entry.session.offer(kind, || {
                     let text = rendered(&mut place, text);
                     let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller()).flatten();
-                    Told { took, polled, caller, ..self.told(kind, text) }
+                    Told { at, took, polled, caller, ..self.told(kind, text) }
                 });
             }
         }
@@ -324,13 +328,25 @@ impl Hit {
 
     /// Those of the entries whose bits are set.
     fn entries(&self, bits: u64) -> impl Iterator<Item = &Entry> {
-        let entries = self.data.entries.iter().enumerate();
-        entries.filter(move |(number, _)| bits & 1 << number != 0).map(|(_, entry)| entry)
+        let mut left = bits;
+        iter::from_fn(move || {
+            let number = (left != 0).then_some(left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            self.data.entries.get(number)
+        })
     }
 
     fn told<'t>(&self, kind: Kind, text: &'t Text) -> Told<'t> {
-        Told { kind, function: self.function, text, took: None, polled: None, caller: None }
+        Told { kind, function: self.function, text, at: None, took: None, polled: None, caller: None }
     }
+}
+
+/// The end of a call, by the clock's cycles.
+#[derive(Clone, Copy)]
+struct Ended {
+    at: u64,
+    /// How many it took.
+    cycles: u64,
 }
 
 impl Entry {

@@ -178,10 +178,11 @@ impl Shared {
         if !self.hears(kind) || !self.state.admits() {
             return;
         }
+        let told = told();
         match &self.fired {
-            None => self.send(told().event()),
+            None => self.send(told.event()),
             Some(fired) => {
-                told().fire();
+                told.fire();
                 fired.count();
                 if self.state.is_over() {
                     // It was the last one. If there is no room, this is said already.

@@ -8,14 +8,33 @@ use super::caller::Caller;
 use super::event::{Event, Kind};
 use super::site::Function;
 use super::text::Text;
+use crate::clock::Noted;
 use crate::probes::function;
 use crate::process;
+use crate::sdt;
+
+/// Fires a probe at a place that knows what its arguments are.
+macro_rules! fire {
+    ($name:literal, $probe:ident, $(($kind:ident $argument:expr))*) => {{
+        use function::$probe;
+        sdt::record_here!($probe, $(($kind fire!(as $kind $argument)))*);
+        sdt::if_traced!("dyntrace", $name, { $probe::trace($(fire!(as $kind $argument)),*) });
+    }};
+    (as str $text:expr) => {
+        sdt::Text::from($text)
+    };
+    (as u64 $number:expr) => {
+        $number
+    };
+}
 
 /// What the thread need not ask for. The rest depends on who is told.
 pub(super) struct Told<'t> {
     pub(super) kind: Kind,
     pub(super) function: &'static Function,
     pub(super) text: &'t Text,
+    /// When it happened, if the clock was read then.
+    pub(super) at: Option<u64>,
     pub(super) took: Option<Duration>,
     pub(super) polled: Option<Duration>,
     pub(super) caller: Option<Caller>,
@@ -25,7 +44,7 @@ impl Told<'_> {
     /// For a tracer.
     #[inline(never)]
     pub(super) fn event(&self) -> Event {
-        let Told { kind, function, text, took, polled, caller } = *self;
+        let Told { kind, function, text, at: _, took, polled, caller } = *self;
         Event {
             kind,
             function,
@@ -63,22 +82,38 @@ impl Told<'_> {
         })
     }
 
+    #[allow(named_asm_labels)]
     fn fire_entry(&self) {
         let tag = crate::get_tag_data();
         let caller = self.caller();
-        function::entry(|| {
-            let caller = caller.as_ref().map(Text::shown);
-            (process::current(), self.function.name, self.text.shown(), tag.as_ref(), caller)
-        });
+        fire!(
+            "function__entry",
+            entry,
+            (str process::current())
+            (str self.function.name)
+            (str self.text.shown())
+            (str tag.as_ref())
+            (str caller.as_ref().map(Text::shown))
+        );
     }
 
+    #[allow(named_asm_labels)]
     fn fire_return(&self, kind: &'static CStr, value: Option<&Text>) {
         let tag = crate::get_tag_data();
+        let _noted = self.at.map(Noted::at);
         let took = self.took.map_or(0, nanoseconds);
         let polled = self.polled.map_or(took, nanoseconds);
-        function::r#return(|| {
-            (process::current(), self.function.name, value.map(Text::shown), tag.as_ref(), kind, took, polled)
-        });
+        fire!(
+            "function__return",
+            r#return,
+            (str process::current())
+            (str self.function.name)
+            (str value.map(Text::shown))
+            (str tag.as_ref())
+            (str kind)
+            (u64 took)
+            (u64 polled)
+        );
     }
 }
 

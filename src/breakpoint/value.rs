@@ -82,7 +82,7 @@ impl<'a> Value<'a> {
     /// Writes it as it is shown: most are integers, which need no formatter.
     pub(super) fn render(&self, text: &mut Text) -> fmt::Result {
         match self.plain {
-            Plain::Integer(number) if self.shell == Shell::EMPTY => match i64::try_from(number) {
+            Plain::Integer(number) if self.shell == Shell::EMPTY => match u32::try_from(number) {
                 Ok(number) => text.write_small(number),
                 Err(_) => text.write_integer(number),
             },

@@ -15,6 +15,8 @@ pub(crate) struct Sieve(u64);
 thread_local! {
     /// Who may be running on this thread.
     static RUNNING: Cell<Sieve> = const { Cell::new(Sieve::ALL) };
+    /// The thread, as long as nothing is in its slot.
+    static ALONE: Cell<Option<Pid>> = const { Cell::new(None) };
 }
 
 impl Sieve {
@@ -42,6 +44,13 @@ impl<T: Into<Sieve>> FromIterator<T> for Sieve {
 /// Remembers who may be running on the current thread from now on: nobody knows, as long as the thread has no pid.
 pub(super) fn runs(thread: Option<Pid>, process: Option<Pid>) {
     RUNNING.set(thread.map_or(Sieve::ALL, |thread| [thread].into_iter().chain(process).collect()));
+    ALONE.set(thread.filter(|_| process.is_none()));
+}
+
+/// The current process, if it is the thread and nobody else can be.
+#[inline(always)]
+pub(super) fn alone() -> Option<Pid> {
+    ALONE.get()
 }
 
 #[cfg(test)]
@@ -56,10 +65,11 @@ mod tests {
     #[tokio::test]
     async fn has_whoever_runs_and_few_others() {
         let thread = process::current();
+        assert_eq!(alone(), Some(thread));
         assert!(may_be(thread) && !may_be(Pid::numbered(thread.0 + 1)));
         assert!(Sieve::ALL.may_have_current() && !Sieve::from_iter(None::<Pid>).may_have_current());
         let polls = async {
-            assert!(may_be(process::current()));
+            assert!(may_be(process::current()) && alone().is_none());
             // A task that a process polls, and that is none itself, is the thread's.
             let inner = tokio::task::LocalSet::new();
             let inside = inner.spawn_local(async { assert!(may_be(process::current())) });
@@ -69,6 +79,7 @@ mod tests {
         let outer = tokio::task::LocalSet::new();
         let task = outer.run_until(async { process::spawn_local(polls).await }).await.expect("the assertions hold");
         assert_ne!(task, thread);
+        assert_eq!(alone(), Some(thread));
         assert!(may_be(thread) && (may_be(task) == (task.0 % 64 == thread.0 % 64)));
         // Of a thread that never asked who it is, nothing is known.
         std::thread::spawn(|| assert!(may_be(Pid::next()))).join().expect("the assertion holds");

@@ -29,6 +29,8 @@ mod stream_file;
 #[cfg(test)]
 mod synthetic;
 mod trigger;
+#[cfg(recorded)]
+mod written;
 
 use crate::glob;
 
@@ -45,3 +47,5 @@ pub use session::{Session, Snapshot, Status, Summary};
 #[cfg(recorded)]
 pub(crate) use slow::Began;
 pub use trigger::trigger;
+#[cfg(recorded)]
+pub(crate) use written::Written;

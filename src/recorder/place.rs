@@ -158,4 +158,9 @@ impl Space for Place {
     fn now(&self) -> u64 {
         clock::now()
     }
+
+    #[inline(always)]
+    fn noted(&self) -> Option<u64> {
+        clock::take_noted()
+    }
 }

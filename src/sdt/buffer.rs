@@ -5,6 +5,7 @@ use std::ptr;
 #[cfg(target_os = "linux")]
 use super::name::{Name, Recorded};
 use super::text::{Kind, Part, Shape, Text};
+use crate::short::has_nul;
 
 /// The smallest page of any platform; reading one byte in each brings every page in.
 const PAGE: usize = 4096;
@@ -48,7 +49,7 @@ impl Buffer {
 
     /// The bytes of `text` up to its first NUL, [`LIMIT`](Self::LIMIT) at most: nothing for null, in this buffer, or, where
     /// nothing has to be changed, where they were.
-    #[inline]
+    #[inline(always)]
     pub fn bytes<'t>(&'t mut self, text: Text<'t>) -> &'t [u8] {
         match text.0 {
             Kind::Null => b"",
@@ -163,22 +164,6 @@ impl Default for Buffer {
     }
 }
 
-/// Whether there is a NUL. Most strings are shorter than a call of the library's search is worth.
-#[inline]
-fn has_nul(bytes: &[u8]) -> bool {
-    const WORD: usize = size_of::<u64>();
-    // The highest bit of a byte is set if it was 0; and, after one that was, perhaps if it was 1.
-    let zeros = |word: &[u8; WORD]| {
-        let word = u64::from_ne_bytes(*word);
-        word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080
-    };
-    match bytes.last_chunk() {
-        // It overlaps the word before it.
-        Some(last) => bytes.as_chunks().0.iter().fold(zeros(last), |found, word| found | zeros(word)) != 0,
-        None => bytes.contains(&0),
-    }
-}
-
 /// Reads one byte of every page that `text` occupies.
 fn touch(text: &CStr) {
     let bytes = text.to_bytes_with_nul();
@@ -272,21 +257,6 @@ mod tests {
         let long = "\u{1f980}".repeat(200);
         assert_eq!(bytes(&long), long.as_bytes()[..508]);
         assert_eq!(bytes(&std::ffi::CString::new(vec![b'x'; 64 << 10]).unwrap()).len(), Buffer::LIMIT);
-    }
-
-    #[test]
-    fn a_nul_is_found_wherever_it_is() {
-        for length in 0..40 {
-            for others in [0x01, 0x80, 0xff] {
-                let mut text = vec![others; length];
-                assert!(!has_nul(&text));
-                for at in 0..length {
-                    text[at] = 0;
-                    assert!(has_nul(&text), "at {at} of {length}");
-                    text[at] = others;
-                }
-            }
-        }
     }
 
     #[test]

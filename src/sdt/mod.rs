@@ -67,3 +67,7 @@ pub use crate::__sdt_if_enabled as if_enabled;
 pub use crate::__sdt_if_traced as if_traced;
 pub use crate::__sdt_record as record;
 pub use crate::__sdt_site as site;
+#[cfg(recorded)]
+pub(crate) use recorded::record_here;
+#[cfg(not(recorded))]
+pub(crate) use unrecorded::record_here;

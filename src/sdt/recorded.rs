@@ -46,16 +46,45 @@ macro_rules! __sdt_kind {
 #[macro_export]
 macro_rules! __sdt_record {
     ($($argument:tt),* $(,)?) => {
-        // SAFETY: no instruction: a reference from the code of the probe to its entry, which keeps the linker from dropping it.
+        $crate::__sdt_keep!(__ENTRY);
+        if __DESCRIPTOR.sessions() != 0 {
+            __DESCRIPTOR.record(|| ($($crate::__sdt_recorded!($argument),)*));
+        }
+    };
+}
+
+/// The same at a place that knows what the texts are: the arguments are written where they are made, and then copied.
+macro_rules! __sdt_record_here {
+    ($probe:ident, $(($kind:ident $argument:expr))*) => {
+        $crate::__sdt_keep!($probe::__ENTRY);
+        let probe = &$probe::__DESCRIPTOR;
+        if probe.sessions() != 0 {
+            let mut room = $crate::recorder::Written::room();
+            let mut written = $crate::recorder::Written::new(&mut room, probe);
+            probe.record(|| {
+                $({
+                    let (argument, mut _buffer) = ($argument, $crate::sdt::Buffer::new());
+                    written.push($crate::__sdt_recorded!(($kind argument _buffer)));
+                })*
+                &written
+            });
+        }
+    };
+}
+pub(crate) use __sdt_record_here as record_here;
+
+/// Keeps the linker from dropping the probe's entry.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_keep {
+    ($entry:path) => {
+        // SAFETY: no instruction: a reference from the code of the probe to its entry.
         unsafe {
             ::core::arch::asm!(
                 ".reloc ., BFD_RELOC_NONE, {}",
-                sym __ENTRY,
+                sym $entry,
                 options(nomem, nostack, preserves_flags)
             )
-        }
-        if __DESCRIPTOR.sessions() != 0 {
-            __DESCRIPTOR.record(|| ($($crate::__sdt_recorded!($argument),)*));
         }
     };
 }
@@ -67,7 +96,7 @@ macro_rules! __sdt_recorded {
     ((str $name:ident $buffer:ident)) => {
         $buffer.recorded($name)
     };
-    (($kind:ident $name:ident)) => {
+    (($kind:ident $name:ident $($buffer:ident)?)) => {
         $name
     };
 }

@@ -15,3 +15,9 @@ macro_rules! __sdt_record {
         $($(let _ = &mut $buffer;)?)*
     };
 }
+
+/// Nothing.
+macro_rules! __sdt_record_here {
+    ($probe:ident, $(($kind:ident $argument:expr))*) => {};
+}
+pub(crate) use __sdt_record_here as record_here;

@@ -205,7 +205,7 @@ impl Code {
     /// The function that holds the probe's site, and nothing that the compiler would make two of.
     fn trace(&mut self, probe: &Names<'_>) {
         let Names { provider, probe: Probe { name, arguments, .. }, .. } = probe;
-        self.out_of_line("fn trace(", probe);
+        self.out_of_line("pub(crate) fn trace(", probe);
         for (parameter, buffer) in probe.texts() {
             self.line(&format!("let mut {buffer} = ::dyntrace::sdt::Buffer::new();"));
             self.line(&format!("let {parameter} = {buffer}.encode({parameter});"));

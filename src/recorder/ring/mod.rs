@@ -20,8 +20,10 @@
 //! 1. Read the word. No frame left: discard.
 //! 2. Room in the packet: note the packet in the frame of this level, read the clock, and exchange the word for one that is
 //!    further and a level higher. It fails if a handler fired since the read: back to 1. So time never goes back: of two
-//!    firings, the one that reserves later has read the clock later.
-//! 3. Write the event.
+//!    firings, the one that reserves later has read the clock later. Who fires may have read it before: that time is taken unless
+//!    it is older than the one that was last written down.
+//! 3. Write the time down, and the event. (Between 2 and 3 a handler may write down a later one, which is lost then. Whoever
+//!    compares with what is left has read the clock after the handler.)
 //! 4. Commit, and drop the level: if an outer frame holds the same packet, it will commit for all. Else store the content
 //!    size, then exchange the word for one that is a level lower; if that fails, a handler has fired since: again.
 //!
@@ -79,6 +81,12 @@ pub(super) trait Space {
     /// The clock.
     fn now(&self) -> u64;
 
+    /// What the clock said when the event happened, if that was noted. It is said once.
+    #[inline(always)]
+    fn noted(&self) -> Option<u64> {
+        None
+    }
+
     /// Called between any two steps, for tests that fire there.
     #[inline(always)]
     fn interrupted(&self) {}
@@ -107,6 +115,8 @@ pub(super) struct Ring<S> {
     word: AtomicU64,
     frames: [Frame; DEPTH],
     discarded: AtomicU64,
+    /// The time of the last event.
+    last: AtomicU64,
     /// The thread that has it, by its number in the system; 0 for none.
     thread: AtomicU64,
     space: S,
@@ -146,6 +156,7 @@ impl<S: Space> Ring<S> {
             word: AtomicU64::new(0),
             frames: std::array::from_fn(|_| Frame { packet: AtomicU64::new(0), closed: AtomicU64::new(0) }),
             discarded: AtomicU64::new(0),
+            last: AtomicU64::new(0),
             thread: AtomicU64::new(0),
             space,
         }
@@ -202,7 +213,10 @@ impl<S: Space> Ring<S> {
             // 2.
             self.hold(state.level, state.packet());
             self.space.interrupted();
-            let time = self.space.now();
+            let time = match self.space.noted() {
+                Some(noted) if noted >= self.last.load(Relaxed) => noted,
+                _ => self.space.now(),
+            };
             let reserved = State { position: state.position + size, level: state.level + 1 };
             self.space.interrupted();
             if !cas::exchange(&self.word, state.word(), reserved.word()) {
@@ -210,6 +224,7 @@ impl<S: Space> Ring<S> {
             }
             self.space.interrupted();
             // 3.
+            self.last.store(time, Relaxed);
             self.space.put(state.position, id, time, payload);
             self.space.interrupted();
             self.commit(state.level, state.packet());

@@ -9,6 +9,7 @@ thread_local! {
     /// What a handler does at the next interruptions.
     static HANDLER: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
     static CLOCK: Cell<u64> = const { Cell::new(0) };
+    static NOTED: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 /// Memory for `packets` packets; as a circle or as a file that ends.
@@ -61,6 +62,13 @@ impl Space for Memory {
     fn now(&self) -> u64 {
         CLOCK.set(CLOCK.get() + 1);
         CLOCK.get()
+    }
+
+    fn noted(&self) -> Option<u64> {
+        self.interrupted();
+        let noted = NOTED.take();
+        self.interrupted();
+        noted
     }
 
     fn interrupted(&self) {
@@ -124,6 +132,18 @@ fn fill(ring: &Ring<Memory>, room: u64) {
     }
 }
 
+/// Notes the time for the next event: none, a new one, or one from before the ring's last event.
+fn note(which: impl Into<u64>) {
+    NOTED.set(match which.into() {
+        0 => None,
+        1 => {
+            CLOCK.set(CLOCK.get() + 1);
+            Some(CLOCK.get())
+        }
+        _ => Some(CLOCK.get() - 1),
+    });
+}
+
 /// Fires once where `room` bytes are left, and handlers at each step or pair of steps in turn; each fires `burst` times.
 fn interrupt_everywhere(packets: u64, circle: bool, room: u64, burst: u16) {
     // Events of many are long ones.
@@ -138,6 +158,7 @@ fn interrupt_everywhere(packets: u64, circle: bool, room: u64, burst: u16) {
             HANDLER.set(Some(Box::new(move || {
                 for _ in 0..burst {
                     next.set(next.get() + 1);
+                    note(next.get() % 2);
                     ring.record(next.get(), &(text,));
                 }
                 // A reader that looks now finds whole events only.
@@ -145,6 +166,7 @@ fn interrupt_everywhere(packets: u64, circle: bool, room: u64, burst: u16) {
             })));
             ring.space().step.set(0);
             *ring.space().fire_at.borrow_mut() = vec![first, second];
+            note(second % 3);
             ring.record(2, &(1u64,));
             ring.space().fire_at.borrow_mut().clear();
             interrupted = next.get() > 100;
@@ -219,6 +241,20 @@ fn a_circle_keeps_the_newest() {
 fn a_circle_never_overwrites_what_is_being_written() {
     let around = (3 * SUB_BUFFER / 400 + 5) as u16;
     interrupt_everywhere(2, true, 100, around);
+}
+
+#[test]
+fn an_event_has_the_time_that_was_noted_unless_it_is_too_old() {
+    let ring = ring(2, false);
+    ring.record(1, &(0u64,));
+    note(1u64);
+    CLOCK.set(7);
+    ring.record(2, &(0u64,));
+    ring.record(3, &(0u64,));
+    NOTED.set(Some(7));
+    ring.record(4, &(0u64,));
+    let times: Vec<_> = committed(ring).into_iter().map(|(_, _, time)| time).collect();
+    assert_eq!(times, [1, 2, 8, 9]);
 }
 
 #[test]

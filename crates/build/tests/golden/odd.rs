@@ -83,7 +83,7 @@ pub mod names {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        fn trace(
+        pub(crate) fn trace(
             self_: ::dyntrace::sdt::Text<'_>,
             self_buffer: ::dyntrace::sdt::Text<'_>,
             into: ::dyntrace::sdt::Text<'_>,
@@ -184,7 +184,7 @@ pub mod names {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        fn trace(
+        pub(crate) fn trace(
             s1: ::dyntrace::sdt::Text<'_>,
             s_1: ::dyntrace::sdt::Text<'_>,
             __s1: ::dyntrace::sdt::Text<'_>,
@@ -256,7 +256,7 @@ pub mod names {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        fn trace(names: i32) {
+        pub(crate) fn trace(names: i32) {
             ::dyntrace::sdt::site!(
                 "odd",
                 "names__names",
@@ -320,7 +320,7 @@ pub mod Upper {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments, non_snake_case)]
-        fn trace(Name: ::dyntrace::sdt::Text<'_>, Octet: u32) {
+        pub(crate) fn trace(Name: ::dyntrace::sdt::Text<'_>, Octet: u32) {
             let mut Name_buffer = ::dyntrace::sdt::Buffer::new();
             let Name = Name_buffer.encode(Name);
             ::dyntrace::sdt::site!(
@@ -385,7 +385,7 @@ pub mod fire {
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    fn trace(fire_buffer: ::dyntrace::sdt::Text<'_>, fire: ::dyntrace::sdt::Text<'_>) {
+    pub(crate) fn trace(fire_buffer: ::dyntrace::sdt::Text<'_>, fire: ::dyntrace::sdt::Text<'_>) {
         let mut fire_buffer_buffer = ::dyntrace::sdt::Buffer::new();
         let fire_buffer = fire_buffer_buffer.encode(fire_buffer);
         let mut fire_buffer_ = ::dyntrace::sdt::Buffer::new();
@@ -521,7 +521,7 @@ pub mod most {
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    fn trace(
+    pub(crate) fn trace(
         arg0: ::dyntrace::sdt::Text<'_>,
         arg1: ::dyntrace::sdt::Text<'_>,
         arg2: ::dyntrace::sdt::Text<'_>,
@@ -616,7 +616,7 @@ pub mod markdown {
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    fn trace(x: i32) {
+    pub(crate) fn trace(x: i32) {
         ::dyntrace::sdt::site!(
             "odd",
             "markdown",

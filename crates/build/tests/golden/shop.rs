@@ -58,7 +58,7 @@ pub mod order {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        fn trace(name: ::dyntrace::sdt::Text<'_>, cents: u32) {
+        pub(crate) fn trace(name: ::dyntrace::sdt::Text<'_>, cents: u32) {
             let mut name_buffer = ::dyntrace::sdt::Buffer::new();
             let name = name_buffer.encode(name);
             ::dyntrace::sdt::site!(
@@ -116,7 +116,7 @@ pub mod order {
         #[cold]
         #[inline(never)]
         #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-        fn trace(r#type: i32, arg1: u32, balance: i64) {
+        pub(crate) fn trace(r#type: i32, arg1: u32, balance: i64) {
             ::dyntrace::sdt::site!(
                 "shop",
                 "order__return",
@@ -170,7 +170,7 @@ pub mod tick {
     #[cold]
     #[inline(never)]
     #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
-    fn trace() {
+    pub(crate) fn trace() {
         ::dyntrace::sdt::site!("shop", "tick");
     }
 }

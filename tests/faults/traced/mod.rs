@@ -5,6 +5,7 @@ mod ends;
 mod fork;
 mod handlers;
 mod held_up;
+mod recorded;
 mod sessions;
 mod storm;
 

@@ -49,24 +49,22 @@
 //! Whoever carries messages in a way of his own (over a socket, in a queue) asks [`on_send`] for what is to go with one,
 //! and gives it to [`on_receive`] at the other end.
 
+pub(crate) mod era;
+#[cfg(all(loom, test))]
+mod models;
 mod packed;
 mod sequence;
 mod token;
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use crate::host::Shared;
 use crate::probes;
 use crate::process::{self, OperationId};
 use crate::scope::Refusal;
 use crate::sdt::Text;
 
+pub(crate) use era::era;
 pub(crate) use packed::Packed;
 pub(crate) use sequence::Sequence;
 pub use token::{Flags, Label, Serial, Token};
-
-/// 0 until the first token of the program is set, then one more with each reset: what was set before does not count.
-pub(crate) static ERA: Shared<AtomicU32> = Shared::new(AtomicU32::new(0));
 
 /// Why a token could not be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -95,25 +93,6 @@ impl From<Refusal> for TokenError {
     }
 }
 
-/// The era, 0 while there can be no token anywhere.
-#[inline]
-pub(crate) fn era() -> u32 {
-    // Relaxed: a process sees the tokens it has set or received itself, and it has seen their era with them.
-    ERA.get().load(Ordering::Relaxed)
-}
-
-/// The era for somebody who sets a token.
-fn begun_era() -> u32 {
-    match era() {
-        0 => {
-            // Relaxed, as above. Not where there is one: it would be most of what it costs to receive a token.
-            let _ = ERA.get().compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed);
-            era()
-        }
-        begun => begun,
-    }
-}
-
 /// Changes the current process's part in sequential traces, in this era. `change` must run no code of others.
 #[inline]
 pub(crate) fn change<R>(era: u32, change: impl FnOnce(&mut Sequence) -> R) -> Result<R, Refusal> {
@@ -128,7 +107,7 @@ pub(crate) fn change<R>(era: u32, change: impl FnOnce(&mut Sequence) -> R) -> Re
 /// [`TokenError::ForeignTask`] in a tokio task that dyntrace did not start.
 pub fn set_token(label: impl Into<Label>, flags: Flags) -> Result<Option<Token>, TokenError> {
     let label = label.into();
-    Ok(change(begun_era(), move |sequence| sequence.set(label, flags))?)
+    Ok(change(era::begun(), move |sequence| sequence.set(label, flags))?)
 }
 
 /// Gives the current process a whole token, with its counts, and returns the one before. `None` takes the token away.
@@ -149,7 +128,7 @@ pub fn set_token(label: impl Into<Label>, flags: Flags) -> Result<Option<Token>,
 /// ```
 pub fn restore_token(token: Option<Token>) -> Result<Option<Token>, TokenError> {
     match token {
-        Some(token) => Ok(change(begun_era(), move |sequence| sequence.restore(token))?),
+        Some(token) => Ok(change(era::begun(), move |sequence| sequence.restore(token))?),
         None => Ok(take_token()),
     }
 }
@@ -187,7 +166,7 @@ pub fn on_send() -> Option<Token> {
 ///
 /// To be called in the process that works for the message, when it takes it.
 pub fn on_receive(token: Option<Token>) {
-    let era = if token.is_some() { begun_era() } else { era() };
+    let era = if token.is_some() { era::begun() } else { era() };
     if era != 0 {
         // A task that is no process has no token to change.
         let _ = change(era, move |sequence| sequence.receive(token));
@@ -231,10 +210,7 @@ pub(crate) fn tell_operation(id: OperationId) {
 /// Ends all sequential traces of the program: no process has a token any more, counters begin at 0, and tokens of messages
 /// that wait in mailboxes do not count.
 pub fn reset_trace() {
-    // Where no token ever was there is nothing to end.
-    let next = |era: u32| (era != 0).then(|| era.wrapping_add(1).max(1));
-    // Relaxed, as in `era`.
-    let _ = ERA.get().fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+    era::next();
 }
 
 /// What a process that the current one starts begins with.

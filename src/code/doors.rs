@@ -4,7 +4,7 @@
 //! same to both.
 
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::AtomicBool;
 
 use super::allocator;
 use super::descriptor::FORM;
@@ -14,7 +14,7 @@ use crate::host;
 use crate::process;
 use crate::recorder;
 use crate::scope;
-use crate::seq_trace;
+use crate::seq_trace::era::{self, Era};
 use crate::tag::{self, TagData};
 use crate::thread_progress;
 
@@ -29,7 +29,7 @@ pub struct Doors {
     any_tag_spreads: &'static AtomicBool,
     processes: &'static scope::Door<Option<process::Process>>,
     process: &'static process::Door,
-    era_of_tokens: &'static AtomicU32,
+    era_of_tokens: fn() -> &'static Era,
     recorder: &'static recorder::Door,
     breakpoint: &'static breakpoint::Door,
 }
@@ -44,7 +44,7 @@ pub static DOORS: Doors = Doors {
     any_tag_spreads: tag::ANY_SPREADS.own(),
     processes: &process::SLOT_DOOR,
     process: &process::DOOR,
-    era_of_tokens: seq_trace::ERA.own(),
+    era_of_tokens: era::own,
     recorder: &recorder::DOOR,
     breakpoint: &breakpoint::DOOR,
 };
@@ -68,7 +68,7 @@ pub unsafe fn become_guest(host: &'static Doors) {
     tag::ANY_SPREADS.enter(host.any_tag_spreads);
     process::PROCESS.enter(host.processes);
     process::HOST.install(host.process);
-    seq_trace::ERA.enter(host.era_of_tokens);
+    era::enter((host.era_of_tokens)());
     recorder::enter(host.recorder);
     breakpoint::HOST.install(host.breakpoint);
 }

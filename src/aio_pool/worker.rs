@@ -50,6 +50,7 @@ pub(super) fn run(shared: &Arc<Shared>, seat: Seat, bell: &Condvar, hand: &Hand<
 
 /// Does a job, and answers whom to tell of it. Fires `aio_pool-get` before: out of the pool's lock, so a trace may show it after a later
 /// step of the same queue.
+// Always: else what a probe costs here that nobody looks at would depend on what else is compiled.
 #[inline(always)]
 pub(super) fn work(shared: &Shared, seat: Seat, Entry { port, job, .. }: Entry) -> Option<Addressee> {
     probes::get(|| (port, shared.length(seat)));

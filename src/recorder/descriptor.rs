@@ -34,6 +34,12 @@ pub struct Argument {
     pub kind: Kind,
 }
 
+/// One of a test's own.
+#[cfg(test)]
+pub(super) const fn argument(name: &'static str, kind: Kind) -> Argument {
+    Argument { name, kind }
+}
+
 /// The type of an argument, as it is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {

@@ -109,14 +109,10 @@ impl Field<'_> {
 mod tests {
     use std::ptr;
 
-    use super::super::descriptor::Argument;
+    use super::super::descriptor::argument;
     use super::super::payload::Value;
     use super::*;
     use crate::sdt::{Buffer, Shape, Text};
-
-    const fn argument(name: &'static str, kind: Kind) -> Argument {
-        Argument { name, kind }
-    }
 
     static RETURN: Descriptor = Descriptor::new(
         "dyntrace",

@@ -103,12 +103,9 @@ impl Payload for &Written<'_> {
 mod tests {
     use std::ptr;
 
+    use super::super::descriptor::argument;
     use super::*;
     use crate::sdt::Recorded;
-
-    const fn argument(name: &'static str, kind: Kind) -> Argument {
-        Argument { name, kind }
-    }
 
     static PROBE: Descriptor = Descriptor::new(
         "dyntrace",

@@ -105,25 +105,50 @@ fn did_you_mean(name: &str) -> String {
         .map_or_else(String::new, |best| format!("did you mean {best}? "))
 }
 
-/// `text` without its comments (`//`, `/* */`, and `#` in SystemTap's language); strings stay.
+/// A part of a script that is read in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'t> {
+    /// What the tracer does.
+    Code(&'t str),
+    /// A string with its quotes.
+    Text(&'t str),
+    /// A comment: `//`, `/* */`, and `#` in SystemTap's language.
+    Comment(&'t str),
+}
+
+/// The parts of the script `text`.
+pub fn parts(mut text: &str, kind: Kind) -> impl Iterator<Item = Part<'_>> {
+    std::iter::from_fn(move || {
+        let (part, length) = first_part(text, kind)?;
+        text = &text[length..];
+        Some(part)
+    })
+}
+
+/// The first part of `text`, and its length; nothing if there is no more.
+fn first_part(text: &str, kind: Kind) -> Option<(Part<'_>, usize)> {
+    let is_line_comment = |text: &str| text.starts_with("//") || (kind == Kind::Stap && text.starts_with('#'));
+    let is_other = |text: &str| text.starts_with('"') || text.starts_with("/*") || is_line_comment(text);
+    let (part, length): (fn(_) -> _, _) = if let Some(comment) = text.strip_prefix("/*") {
+        (Part::Comment, comment.find("*/").map_or(text.len(), |end| end + 4))
+    } else if is_line_comment(text) {
+        (Part::Comment, text.find('\n').unwrap_or(text.len()))
+    } else if text.starts_with('"') {
+        (Part::Text, string_end(text))
+    } else {
+        let other = text.char_indices().map(|(at, _)| at).find(|&at| is_other(&text[at..]));
+        (Part::Code, other.unwrap_or(text.len()))
+    };
+    (length > 0).then(|| (part(&text[..length]), length))
+}
+
+/// `text` without its comments; strings stay.
 pub fn without_comments(text: &str, kind: Kind) -> String {
-    let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(c) = rest.chars().next() {
-        let skipped = if let Some(comment) = rest.strip_prefix("/*") {
-            comment.find("*/").map_or(rest.len(), |end| end + 4)
-        } else if rest.starts_with("//") || (c == '#' && kind == Kind::Stap) {
-            rest.find('\n').unwrap_or(rest.len())
-        } else {
-            let end = if c == '"' { string_end(rest) } else { c.len_utf8() };
-            code.push_str(&rest[..end]);
-            rest = &rest[end..];
-            continue;
-        };
-        code.push(' ');
-        rest = &rest[skipped..];
-    }
-    code
+    let shown = |part| match part {
+        Part::Code(text) | Part::Text(text) => text,
+        Part::Comment(_) => " ",
+    };
+    parts(text, kind).map(shown).collect()
 }
 
 /// Where the string that `text` begins with ends.

@@ -1,14 +1,17 @@
 //! Where the lines of a shipped script begin and end, whatever names are in them.
 //!
 //! Tracers print a newline in a name as it is, and what follows it looks like a line of its own: a file's name could pretend that
-//! something happened. So the tracer gets the script with a mark at both ends of every line, which is made anew for each run.
+//! something happened. So the tracer gets the script with a mark at both ends of every line, which is made anew for each run. By a
+//! third mark a script says that it has begun.
 
 use std::hash::{BuildHasher as _, RandomState};
 
 const BEGIN: char = '<';
 const END: char = '>';
+const READY: char = '!';
 
-/// What stands before [`BEGIN`] and [`END`]: nobody who chose a name can have known it.
+/// What stands before [`BEGIN`], [`END`] and [`READY`]: nobody who chose a name can have known it.
+#[derive(Clone)]
 pub struct Mark(String);
 
 impl Mark {
@@ -26,25 +29,36 @@ impl Mark {
         }
         marked
     }
+
+    /// What a script prints to say that it has begun.
+    pub fn ready(&self) -> String {
+        format!("{}{READY}", self.0)
+    }
 }
 
 /// Takes the marks out of a trace that arrives in pieces, and writes out the newlines and tabs between them.
 pub struct Marked {
     mark: String,
     is_in_line: bool,
+    /// Whether the script has not said yet that it has begun: until then all is held back.
+    pub is_awaited: bool,
     /// Perhaps the beginning of a mark whose end has not arrived yet.
     begun: String,
 }
 
 impl Marked {
-    /// The trace of a script with this mark.
-    pub fn new(Mark(mark): Mark) -> Marked {
-        Marked { mark, is_in_line: false, begun: String::new() }
+    /// The trace of a script with this mark; whether the script will say that it has begun.
+    pub fn new(Mark(mark): Mark, is_awaited: bool) -> Marked {
+        Marked { mark, is_in_line: false, is_awaited, begun: String::new() }
     }
 
     /// The next piece, as far as it is known to be no mark.
     pub fn push(&mut self, piece: &str) -> String {
         let text = std::mem::take(&mut self.begun) + piece;
+        if self.is_awaited && !text.contains(&format!("{}{READY}", self.mark)) {
+            self.begun = text;
+            return String::new();
+        }
         let mut rest = text.as_str();
         let mut out = String::new();
         while let Some((before, after)) = rest.split_once(&self.mark)
@@ -55,8 +69,12 @@ impl Marked {
                 // The tracer has lost the end of a line.
                 out.push('\n');
             }
-            self.is_in_line = kind == BEGIN;
             rest = &after[kind.len_utf8()..];
+            if kind == READY {
+                self.is_awaited = false;
+                rest = without_row(&mut out, rest);
+            }
+            self.is_in_line = kind == BEGIN;
         }
         let begun = (0..=self.mark.len()).rev().find(|&length| rest.ends_with(&self.mark[..length])).unwrap_or(0);
         let (whole, begun) = rest.split_at(rest.len() - begun);
@@ -75,6 +93,16 @@ impl Marked {
     }
 }
 
+/// Takes the row from the end of `out` that DTrace puts around what a clause for BEGIN prints, unless it is told to be quiet; gives what
+/// comes after it.
+fn without_row<'t>(out: &mut String, after: &'t str) -> &'t str {
+    if !out.ends_with(":BEGIN ") {
+        return after;
+    }
+    out.truncate(out.rfind('\n').map_or(0, |end| end + 1));
+    after.strip_prefix('\n').unwrap_or(after)
+}
+
 #[cfg(test)]
 mod tests {
     use dyntrace::scripts;
@@ -85,7 +113,23 @@ mod tests {
     use super::*;
 
     fn marked() -> Marked {
-        Marked::new(Mark("0a0b".to_owned()))
+        Marked::new(Mark("0a0b".to_owned()), false)
+    }
+
+    #[test]
+    fn nothing_comes_before_the_script_has_begun() {
+        let awaited = || Marked { is_awaited: true, ..marked() };
+        let mut quiet = awaited();
+        assert_eq!(quiet.push("hit ^C0a0"), "");
+        assert!(quiet.is_awaited);
+        assert_eq!(quiet.push("b!\n0a0b<one"), "hit ^C\none");
+        assert!(!quiet.is_awaited);
+
+        let mut rows = awaited();
+        assert_eq!(rows.push("CPU ID\n  0  1  :BEGIN 0a0b!\n  1"), "CPU ID\n  1");
+        let mut failed = awaited();
+        assert_eq!(failed.push("some"), "");
+        assert_eq!(failed.finish(), "some");
     }
 
     #[test]

@@ -1,22 +1,23 @@
 //! `dyntrace run`: a script, by the tracer that is here, on a command or a process.
 
 mod choose;
+mod dtrace;
 mod gate;
 mod leftovers;
 mod marks;
 mod output;
 mod recorded;
+mod script_file;
 mod session;
 mod target;
 mod tracing;
 mod watch;
 mod wish;
 
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow};
-use tempfile::NamedTempFile;
+use anyhow::anyhow;
 
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
@@ -26,8 +27,8 @@ use crate::signals::Notice;
 use crate::tracer::Kind;
 
 use choose::Choice;
-use marks::Mark;
-use output::{Sink, Trace};
+use output::Sink;
+use script_file::Text;
 use target::Target;
 
 pub use choose::By;
@@ -37,6 +38,10 @@ pub use target::Asked;
 enum Event {
     /// This process got a signal, or the command or the tracer has ended, or stopped, or goes on.
     Notice(Notice),
+    /// The script has begun, where it says so.
+    Begun,
+    /// The process that was asked for has ended, where the tracer does not end with it.
+    ProcessEnded,
     /// One of the two outputs of the tracer has ended.
     OutputEnded,
     /// The trace cannot be written any more.
@@ -69,11 +74,8 @@ pub fn run(request: &Request) -> Outcome {
     }
     let sites = target.sites(&named)?;
     let sink = Sink::open(request.output.as_deref())?;
-    let mark = matches!(script, Script::Shipped(_)).then(Mark::new);
-    let text = mark.as_ref().map_or_else(|| text.to_owned(), |mark| mark.put_into(text));
-    let file = ScriptFile::new(&script, tracer.kind, &text)?;
-    session::Session { tracer: &tracer, script: file.path(), target: &target, asked: &request.asked, sites: &sites }
-        .run(Trace::new(sink, mark))
+    let text = Text::new(&script, tracer.kind, text);
+    session::Session { tracer: &tracer, script: &text, target: &target, asked: &request.asked, sites: &sites }.run(sink)
 }
 
 /// Runs the command without a tracer.
@@ -97,39 +99,5 @@ fn refuse_fixed_path(script: &Script, text: &str) -> Result<(), Failure> {
                 escape::name(point)
             ),
         )),
-    }
-}
-
-/// The file that the tracer reads the script from.
-enum ScriptFile<'a> {
-    /// The user's.
-    Own(&'a Path),
-    /// One for the text of a shipped script; removed at the end.
-    Temporary(NamedTempFile),
-}
-
-impl ScriptFile<'_> {
-    fn new<'a>(script: &'a Script, kind: Kind, text: &str) -> anyhow::Result<ScriptFile<'a>> {
-        match script {
-            Script::File { path, .. } => Ok(ScriptFile::Own(path)),
-            Script::Shipped(script) => {
-                let write = || {
-                    let mut file = tempfile::Builder::new()
-                        .prefix(&format!("dyntrace-{}-", script.name))
-                        .suffix(&format!(".{}", kind.extension()))
-                        .tempfile()?;
-                    file.write_all(text.as_bytes())?;
-                    Ok::<_, io::Error>(file)
-                };
-                Ok(ScriptFile::Temporary(write().context("cannot write the script to a temporary file")?))
-            }
-        }
-    }
-
-    fn path(&self) -> &Path {
-        match self {
-            ScriptFile::Own(path) => path,
-            ScriptFile::Temporary(file) => file.path(),
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread;
 
@@ -15,17 +15,32 @@ use crate::render::{Rendering, Way};
 use crate::view::Format;
 
 use super::Event;
-use super::marks::{Mark, Marked};
+use super::marks::Marked;
 
-/// How many pieces the tracer has printed: whoever waits for it to end waits longer while this grows.
+/// What the one who waits for the tracer and those who read what it prints know of each other.
 #[derive(Clone, Default)]
-pub struct Progress(Arc<AtomicU64>);
+pub struct Progress(Arc<Shared>);
 
+#[derive(Default)]
+struct Shared {
+    pieces: AtomicU64,
+    will_print_newline: AtomicBool,
+}
+
+// Relaxed: nothing else is read on the strength of these two.
 impl Progress {
-    /// How many pieces there were.
+    /// How many pieces there were: whoever waits for the tracer to end waits longer while this grows.
     pub fn count(&self) -> u64 {
-        // Relaxed: nothing else is read on the strength of this number.
-        self.0.load(Ordering::Relaxed)
+        self.0.pieces.load(Ordering::Relaxed)
+    }
+
+    /// The tracer is about to print a newline that means nothing.
+    pub fn will_print_newline(&self) {
+        self.0.will_print_newline.store(true, Ordering::Relaxed);
+    }
+
+    fn add_piece(&self) {
+        self.0.pieces.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -70,10 +85,11 @@ impl Write for Sink {
     }
 }
 
-/// Holds back empty lines until something follows them: tracers end a trace with some.
+/// Holds back empty lines until something follows them: tracers end a trace with some. One that was foretold is left out.
 #[derive(Default)]
 struct EmptyLines {
     held: usize,
+    is_one_foretold: bool,
     is_in_line: bool,
 }
 
@@ -83,7 +99,7 @@ impl EmptyLines {
         let mut passed = String::new();
         for piece in text.split_inclusive('\n') {
             if piece == "\n" && !self.is_in_line {
-                self.held += 1;
+                self.held += usize::from(!std::mem::take(&mut self.is_one_foretold));
                 continue;
             }
             passed.extend(std::iter::repeat_n('\n', std::mem::take(&mut self.held)));
@@ -98,31 +114,24 @@ impl EmptyLines {
 pub struct Trace {
     to: Sink,
     stream: Stream,
-    marked: Option<Marked>,
+    marked: Marked,
     lines: EmptyLines,
 }
 
 impl Trace {
-    /// The trace of a script, perhaps with marks in what it prints, on its way to `to`.
-    pub fn new(to: Sink, mark: Option<Mark>) -> Trace {
-        Trace { to, stream: Stream::default(), marked: mark.map(Marked::new), lines: EmptyLines::default() }
+    /// The trace of a script, with marks in what it prints, on its way to `to`.
+    pub fn new(to: Sink, marked: Marked) -> Trace {
+        Trace { to, stream: Stream::default(), marked, lines: EmptyLines::default() }
     }
 
     fn push(&mut self, piece: &[u8]) -> io::Result<()> {
-        let mut text = self.stream.push(piece);
-        if let Some(marked) = &mut self.marked {
-            text = marked.push(&text);
-        }
+        let text = self.marked.push(&self.stream.push(piece));
         self.to.write_all(self.lines.pass(&text).as_bytes())?;
         self.to.flush()
     }
 
     fn finish(mut self) -> io::Result<()> {
-        let mut text = self.stream.finish();
-        if let Some(mut marked) = self.marked {
-            text = marked.push(&text);
-            text += &marked.finish();
-        }
+        let text = self.marked.push(&self.stream.finish()) + &self.marked.finish();
         self.to.write_all(self.lines.pass(&text).as_bytes())?;
         self.to.flush()
     }
@@ -133,6 +142,7 @@ pub fn pass_on(mut from: impl Read + Send + 'static, mut trace: Trace, progress:
     thread::spawn(move || {
         let mut buffer = [0; 16 * 1024];
         let mut is_open = true;
+        let mut is_awaited = trace.marked.is_awaited;
         loop {
             let piece = match from.read(&mut buffer) {
                 Ok(0) => break,
@@ -140,11 +150,16 @@ pub fn pass_on(mut from: impl Read + Send + 'static, mut trace: Trace, progress:
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => break,
             };
-            progress.0.fetch_add(1, Ordering::Relaxed);
+            progress.add_piece();
+            trace.lines.is_one_foretold |= progress.0.will_print_newline.swap(false, Ordering::Relaxed);
             if is_open && let Err(error) = trace.push(piece) {
                 // Reading goes on: the tracer must not wait for a reader that is gone.
                 is_open = false;
                 let _ = events.send(Event::CannotWrite(error));
+            }
+            if is_awaited && !trace.marked.is_awaited {
+                is_awaited = false;
+                let _ = events.send(Event::Begun);
             }
         }
         if is_open && let Err(error) = trace.finish() {
@@ -163,7 +178,7 @@ pub fn pass_errors_on(from: impl Read + Send + 'static, progress: Progress, even
         let mut stream = Stream::default();
         let mut line = Vec::new();
         while from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-            progress.0.fetch_add(1, Ordering::Relaxed);
+            progress.add_piece();
             if !is_noise(&line) {
                 anstream::eprint!("{}", stream.push(&line));
             }
@@ -192,5 +207,7 @@ mod tests {
         assert_eq!(lines.pass("\n\n"), "");
         assert_eq!(lines.pass("o\n\n"), "\n\no\n");
         assert_eq!(lines.pass("\n"), "");
+        lines.is_one_foretold = true;
+        assert_eq!(lines.pass("\nthree\n\nfour"), "\n\nthree\n\nfour");
     }
 }

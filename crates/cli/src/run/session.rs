@@ -1,12 +1,11 @@
 //! A script at work: the tracer, the command if there is one, and this process between them.
 //!
-//! The command is held before its first instruction until the tracer is ready, then let go. When it ends, so do the tracers by
+//! The command is held before its first instruction until the tracer is ready, then let go. When it ends, so do most tracers by
 //! themselves; one that does not is interrupted, and killed as the last resort.
 
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::Path;
 use std::process::{Child, Command, ExitCode};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -22,8 +21,10 @@ use crate::signals::{self, Notice};
 use crate::tracer::{Kind, Tracer};
 
 use super::Event;
+use super::dtrace;
 use super::gate::{self, Held, Started};
-use super::output::Trace;
+use super::output::Sink;
+use super::script_file::Text;
 use super::target::{Asked, Target};
 use super::tracing::{Followed, Tracing};
 use super::watch::Watch;
@@ -40,7 +41,7 @@ pub struct Session<'a> {
     /// The tracer.
     pub tracer: &'a Tracer,
     /// The script for it.
-    pub script: &'a Path,
+    pub script: &'a Text<'a>,
     /// What is traced.
     pub target: &'a Target,
     /// As what the user gave it.
@@ -50,24 +51,28 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Does it; what the tracer prints goes to `trace`.
-    pub fn run(&self, trace: Trace) -> Outcome {
+    /// Does it; what the tracer prints goes to `sink`.
+    pub fn run(&self, sink: Sink) -> Outcome {
         let (sender, events) = mpsc::channel();
         let notices = sender.clone();
         signals::receive(move |notice| notices.send(Event::Notice(notice)).is_ok())
             .context("cannot receive signals")?;
         let mut run = match self.asked {
             Asked::Command(words) if gate::IS_SUPPORTED => match self.hold(words)? {
-                Ok((child, held)) => self.start_held(child, held, trace, &sender, events)?,
+                Ok((child, held)) => self.start_held(child, held, sink, &sender, events)?,
                 Err(status) => return Ok(exit::like(status)),
             },
             Asked::Command(words) => {
                 self.must_be_startable(words)?;
-                let tracing = self.start_tracer(&Followed::Command(words), trace, &sender)?;
+                let tracing = self.start_tracer(&Followed::Command(words), sink, &sender)?;
                 Run::new(self.tracer.kind, tracing, None, events)
             }
             Asked::Process(pid) => {
-                let tracing = self.start_tracer(&Followed::Process(*pid), trace, &sender)?;
+                let tracing = self.start_tracer(&Followed::Process(*pid), sink, &sender)?;
+                if tracing.is_told_by_number {
+                    dtrace::when_ended(*pid, move || drop(sender.send(Event::ProcessEnded)))
+                        .with_context(|| format!("cannot wait for the end of process {pid}"))?;
+                }
                 Run::new(self.tracer.kind, tracing, None, events)
             }
         };
@@ -89,22 +94,23 @@ impl Session<'_> {
         &self,
         child: Child,
         held: Held,
-        trace: Trace,
+        sink: Sink,
         sender: &Sender<Event>,
         events: Receiver<Event>,
     ) -> Result<Run, Failure> {
         let pid = child.id();
         let child = Running::held(child);
         let watch = Watch::new(pid, self.target, self.sites)?;
-        let tracing = self.start_tracer(&Followed::Process(pid), trace, sender)?;
+        let tracing = self.start_tracer(&Followed::Process(pid), sink, sender)?;
         let mut run = Run::new(self.tracer.kind, tracing, Some(child), events);
         run.until_ready(&watch, held)?;
         Ok(run)
     }
 
-    fn start_tracer(&self, followed: &Followed, trace: Trace, sender: &Sender<Event>) -> Result<Tracing, Failure> {
-        Tracing::start(self.tracer, self.script, followed, &self.target.program, trace, sender).map_err(|error| {
-            Failure::new(exit::TRACER_FAILED, anyhow!("cannot start {}: {error}", escape::path(&self.tracer.path)))
+    fn start_tracer(&self, followed: &Followed, sink: Sink, sender: &Sender<Event>) -> Result<Tracing, Failure> {
+        Tracing::start(self.tracer, self.script, followed, &self.target.program, sink, sender).map_err(|error| {
+            let error = error.context(format!("cannot start {}", escape::path(&self.tracer.path)));
+            Failure::new(exit::TRACER_FAILED, error)
         })
     }
 
@@ -141,13 +147,16 @@ struct Run {
     events: Receiver<Event>,
     open_outputs: u32,
     ending: Ending,
+    /// Whether the script takes events, as far as it says so.
+    has_begun: bool,
     /// The signal that ended everything before the command began.
     aborted: Option<i32>,
 }
 
 impl Run {
     fn new(kind: Kind, tracing: Tracing, child: Option<Running>, events: Receiver<Event>) -> Run {
-        Run { kind, tracing, child, events, open_outputs: 2, ending: Ending::No, aborted: None }
+        let has_begun = !tracing.is_told_by_number;
+        Run { kind, tracing, child, events, open_outputs: 2, ending: Ending::No, has_begun, aborted: None }
     }
 
     /// Waits until the tracer is ready and lets the command go.
@@ -179,7 +188,7 @@ impl Run {
                 );
             }
             // What cannot be read now belongs to a process that is just ending: the next turn sees that.
-            if watch.is_ready().unwrap_or(false) {
+            if self.has_begun && watch.is_ready().unwrap_or(false) {
                 break;
             }
             if Instant::now() > deadline {
@@ -205,7 +214,7 @@ impl Run {
                 return Ok(());
             }
             if !command_runs && self.child.is_some() && self.ending == Ending::No {
-                self.ending = Ending::ByItself;
+                self.process_ended();
             }
             let limit = match self.ending {
                 Ending::No | Ending::Killed => None,
@@ -227,6 +236,8 @@ impl Run {
     fn handle(&mut self, event: Event) {
         match event {
             Event::Notice(Notice::ChildChanged) => {}
+            Event::Begun => self.has_begun = true,
+            Event::ProcessEnded => self.process_ended(),
             Event::OutputEnded => self.open_outputs -= 1,
             Event::CannotWrite(error) => {
                 if error.kind() != io::ErrorKind::BrokenPipe {
@@ -243,6 +254,14 @@ impl Run {
                 _ if matches!(Signal::try_from(signal.number), Ok(Signal::SIGUSR1 | Signal::SIGUSR2)) => {}
                 _ => self.press(),
             },
+        }
+    }
+
+    fn process_ended(&mut self) {
+        if self.tracing.is_told_by_number {
+            self.interrupt();
+        } else {
+            self.ending = Ending::ByItself;
         }
     }
 

@@ -12,8 +12,9 @@ use nix::unistd::Pid;
 
 use crate::tracer::{Kind, Tracer};
 
-use super::output::{self, Progress, Trace};
-use super::{Event, leftovers};
+use super::output::{self, Progress, Sink, Trace};
+use super::script_file::{ScriptFile, Text};
+use super::{Event, dtrace, leftovers};
 
 /// What a tracer follows.
 pub enum Followed<'a> {
@@ -23,10 +24,23 @@ pub enum Followed<'a> {
     Command(&'a [OsString]),
 }
 
+impl Followed<'_> {
+    /// The number of the process, where a tracer of this kind is told it by its script.
+    pub fn number_for(&self, kind: Kind) -> Option<u32> {
+        match self {
+            Followed::Process(pid) if kind == Kind::Dtrace && dtrace::BY_NUMBER => Some(*pid),
+            _ => None,
+        }
+    }
+}
+
 /// A tracer that was started, in a process group of its own: the terminal's signals do not reach it.
 pub struct Tracing {
     kind: Kind,
     child: Child,
+    _script: ScriptFile,
+    /// Whether the script says when it has begun, and the tracer does not end with the process.
+    pub is_told_by_number: bool,
     /// How it ended, once it has.
     pub ended: Option<ExitStatus>,
     /// How much it has printed.
@@ -37,13 +51,15 @@ impl Tracing {
     /// Starts `tracer` with `script` on what it has to follow, a process of `program`.
     pub fn start(
         tracer: &Tracer,
-        script: &Path,
+        script: &Text,
         followed: &Followed,
         program: &Path,
-        trace: Trace,
+        sink: Sink,
         events: &Sender<Event>,
-    ) -> io::Result<Tracing> {
-        let mut child = command(tracer, script, followed, program)
+    ) -> anyhow::Result<Tracing> {
+        let trace = Trace::new(sink, script.marked(followed));
+        let script = script.file(followed)?;
+        let mut child = command(tracer, script.path(), followed, program)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -54,7 +70,8 @@ impl Tracing {
             output::pass_on(stdout, trace, progress.clone(), events.clone());
             output::pass_errors_on(stderr, progress.clone(), events.clone());
         }
-        Ok(Tracing { kind: tracer.kind, child, ended: None, progress })
+        let is_told_by_number = followed.number_for(tracer.kind).is_some();
+        Ok(Tracing { kind: tracer.kind, child, _script: script, is_told_by_number, ended: None, progress })
     }
 
     /// Looks whether it has ended.
@@ -70,6 +87,9 @@ impl Tracing {
 
     /// Asks it to end with what it has to say at the end.
     pub fn interrupt(&self) {
+        if self.kind == Kind::Dtrace {
+            self.progress.will_print_newline();
+        }
         self.signal(Signal::SIGINT);
     }
 
@@ -109,7 +129,10 @@ fn command(tracer: &Tracer, script: &Path, followed: &Followed, program: &Path) 
             command.args(["-DMAXSTRINGLEN=512", "-x", &pid.to_string()]).arg(script).arg(program);
         }
         (Kind::Dtrace, Followed::Process(pid)) => {
-            command.arg("-s").arg(script).args(["-p", &pid.to_string()]);
+            command.arg("-s").arg(script);
+            if followed.number_for(tracer.kind).is_none() {
+                command.args(["-p", &pid.to_string()]);
+            }
         }
         (Kind::Bpftrace | Kind::Dtrace | Kind::Stap, Followed::Command(words)) => {
             command.arg("-s").arg(script).arg("-c").arg(words.join(OsStr::new(" ")));

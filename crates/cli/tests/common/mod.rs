@@ -54,12 +54,12 @@ impl Machine {
 
     /// Adds a tracer that behaves as `act` says.
     pub fn with(self, name: &str, version: &str, act: &str) -> Machine {
-        // bpftrace -q -p PID ..., dtrace -s SCRIPT -p PID
-        let pid = if name == "bpftrace" { "$3" } else { "$4" };
+        // bpftrace -q -p PID ..., dtrace -s SCRIPT
+        let followed = if name == "bpftrace" { "PID=$3" } else { "SCRIPT=$2" };
         let program = env::current_exe().unwrap();
         let text = format!(
             "#!/bin/sh\ncase \"$1\" in --version|-V) echo '{version}'; exit;; esac\n\
-             ROLE=tracer ACT={act} PID={pid} exec {} --exact role --nocapture\n",
+             ROLE=tracer ACT={act} {followed} exec {} --exact role --nocapture\n",
             program.display()
         );
         // By a process of its own, as in `copy_program`.
@@ -191,11 +191,18 @@ fn act_tracer(act: &str) -> ! {
         eprintln!("tracer: no \x1b[2J such probe");
         std::process::exit(1);
     }
-    let pid: i32 = env::var("PID").unwrap().parse().unwrap();
+    let script = env::var_os("SCRIPT").map(|path| fs::read_to_string(path).unwrap());
+    let pid = match &script {
+        Some(script) => number_in(script),
+        None => env::var("PID").unwrap().parse().unwrap(),
+    };
     println!("tracer: process {pid}");
     if act != "idle" {
         arm(pid);
         println!("tracer: attached");
+        if let Some(script) = script {
+            println!("{}", printed_at_begin(&script));
+        }
     }
     if act == "hostile" {
         use std::io::Write;
@@ -215,6 +222,18 @@ fn act_tracer(act: &str) -> ! {
     }
     println!("tracer: end");
     std::process::exit(0);
+}
+
+/// The process that a script for DTrace names.
+fn number_in(script: &str) -> i32 {
+    let (_, number) = script.split_once("\ndyntrace").unwrap();
+    number.split(':').next().unwrap().parse().unwrap()
+}
+
+/// What the last clause of a script for DTrace prints when it begins.
+fn printed_at_begin(script: &str) -> &str {
+    let (_, clause) = script.rsplit_once("BEGIN\n{\n\tprintf(\"").unwrap();
+    clause.split('"').next().unwrap()
 }
 
 /// Does what tracers do to the memory of a process.

@@ -1,7 +1,7 @@
 //! Traced functions whose session sends its events to the probes.
 
 use crate::machine::turn;
-use crate::programs::traced_in_time;
+use crate::programs::traced;
 
 /// Lines of calls, and of how they end: the last number says whether the function ran all the time.
 const LINES: [(&str, &str); 2] = [
@@ -57,10 +57,6 @@ END { printa("entries %@d\n", @entries); printa("returns %@d\n", @returns); }
     ),
 ];
 
-/// DTrace 2.0.7 now and then attaches to a probe a second time while the program runs, and has its events twice from then on; or does not
-/// let the program go on. Such a run says nothing of the program, so there is another one.
-const TRIES: usize = 10;
-
 /// Holds what each tracer prints against what the program says.
 fn check(scripts: [(&str, &str); 2], arguments: &[&str]) {
     for (tracer, text) in scripts {
@@ -68,22 +64,13 @@ fn check(scripts: [(&str, &str); 2], arguments: &[&str]) {
         let folder = tempfile::tempdir().expect("a directory for the script");
         let script = folder.path().join(if tracer == "dtrace" { "calls.d" } else { "calls.bt" });
         std::fs::write(&script, text).expect("a script to run");
-        let run = || {
-            let (trace, said) = traced_in_time(tracer, &script.display().to_string(), "traced_calls", arguments)?;
-            // DTrace writes one buffer for each processor.
-            Some([trace, said].map(|text| {
-                let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
-                lines.sort_unstable();
-                lines
-            }))
-        };
-        let mut lines = run();
-        for _ in 1..if tracer == "dtrace" { TRIES } else { 1 } {
-            if lines.as_ref().is_none_or(|[seen, done]| seen != done) {
-                lines = run();
-            }
-        }
-        let [seen, done] = lines.expect("the tracer lets the program go on");
+        let (trace, said) = traced(tracer, &script.display().to_string(), "traced_calls", arguments);
+        // DTrace writes one buffer for each processor.
+        let [seen, done] = [&trace, &said].map(|text| {
+            let mut lines: Vec<_> = text.lines().collect();
+            lines.sort_unstable();
+            lines
+        });
         assert_eq!(seen, done, "{tracer}");
     }
 }

@@ -85,37 +85,10 @@ pub fn traced_to_status(
     program: &str,
     arguments: &[&str],
 ) -> (String, String) {
-    let (ended, trace, said) = run(env!("CARGO_BIN_EXE_dyntrace"), &[], tracer, script, program, arguments);
-    assert_eq!(ended, Some(status), "{tracer}");
-    (trace, said)
-}
-
-/// The same of a program that must end with success; `None` if it has not ended within a minute, as that of a tracer that hangs.
-pub fn traced_in_time(tracer: &str, script: &str, program: &str, arguments: &[&str]) -> Option<(String, String)> {
-    let dyntrace = env!("CARGO_BIN_EXE_dyntrace");
-    let (ended, trace, said) = run("timeout", &["-k", "5", "60", dyntrace], tracer, script, program, arguments);
-    assert!(matches!(ended, Some(0 | 124 | 137)), "{tracer}: {ended:?}");
-    (ended == Some(0)).then_some((trace, said))
-}
-
-fn run(
-    runner: &str,
-    before: &[&str],
-    tracer: &str,
-    script: &str,
-    program: &str,
-    arguments: &[&str],
-) -> (Option<i32>, String, String) {
     let folder = tempfile::tempdir().expect("a directory for the trace");
     let trace = folder.path().join("trace");
-    let mut command = machine::command(runner);
-    command
-        .args(before)
-        .args(["run", "--tracer", tracer, script, "-o"])
-        .arg(&trace)
-        .arg("--")
-        .arg(example(program))
-        .args(arguments);
+    let mut command = machine::command(env!("CARGO_BIN_EXE_dyntrace"));
+    command.args(["run", "--tracer", tracer, script, "-o"]).arg(&trace).arg("--").arg(example(program)).args(arguments);
     // Where rename_tagged finds no old-name.
     let output = command.current_dir(folder.path()).output().expect("dyntrace starts");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -123,10 +96,7 @@ fn run(
     for word in ["drop", "lost", "error in"] {
         assert!(!said.to_lowercase().contains(word), "{tracer} lost events: {said}");
     }
-    let trace = match output.status.code() {
-        // It was not given the time.
-        Some(124 | 137) => String::new(),
-        _ => std::fs::read_to_string(&trace).expect("dyntrace writes the trace"),
-    };
-    (output.status.code(), trace, String::from_utf8(output.stdout).expect("the programs print UTF-8"))
+    assert_eq!(output.status.code(), Some(status), "{tracer}");
+    let trace = std::fs::read_to_string(&trace).expect("dyntrace writes the trace");
+    (trace, String::from_utf8(output.stdout).expect("the programs print UTF-8"))
 }

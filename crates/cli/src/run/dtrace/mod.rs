@@ -1,0 +1,46 @@
+//! DTrace, on Linux told by a number in its script which process to trace.
+//!
+//! Given a process by `-p`, DTrace 2.0.7 takes hold of it by ptrace: the process stands still until DTrace is ready, and whenever it
+//! starts a thread. Meanwhile DTrace looks for the probes again and again, now and then in the file of another library; then it attaches
+//! twice and reports every event twice, or never lets the process go. A process whose number the script names (`dyntrace4711:::`) is
+//! not held at all. What `-p` does besides is done here and by the session:
+//!
+//! 1. The number takes the place of `$target`.
+//! 2. DTrace attaches to probes before it takes their events. The last clause says when it does both.
+//! 3. DTrace does not end with the process: it is interrupted then.
+
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
+mod leaf;
+
+pub use leaf::{BY_NUMBER, when_ended};
+
+use crate::script::{Part, parts};
+use crate::tracer::Kind;
+
+use super::marks::Mark;
+
+/// `script` for process `pid`, with `mark` in what it prints when it begins. (Steps 1 and 2.)
+pub fn script_for(script: &str, pid: u32, mark: &Mark) -> String {
+    let pid = pid.to_string();
+    let numbered = parts(script, Kind::Dtrace).map(|part| match part {
+        Part::Code(code) => code.replace("$target", &pid),
+        Part::Text(other) | Part::Comment(other) => other.to_owned(),
+    });
+    numbered.collect::<String>() + &format!("\nBEGIN\n{{\n\tprintf(\"{}\");\n}}\n", mark.ready())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_stands_where_the_target_was() {
+        let script = "/* $target \" */ a$target:::b { printf(\"$target \\\" $target\", $target); }";
+        let mark = Mark::new();
+        let text = script_for(script, 47, &mark);
+        let (first, last) = text.split_once('\n').unwrap();
+        assert_eq!(first, "/* $target \" */ a47:::b { printf(\"$target \\\" $target\", 47); }");
+        assert_eq!(last, format!("BEGIN\n{{\n\tprintf(\"{}\");\n}}\n", mark.ready()));
+    }
+}

@@ -29,15 +29,19 @@ def built(*arguments):
     return ROOT / "target" / "release"
 
 
-def build(binary, *features, default=True):
-    """Builds one program of benches/peers with the features and returns its path."""
+def build(binary, *features, default=True, whole=False):
+    """Builds one program of benches/peers with the features, each crate as a whole if so asked, and returns its path."""
     target = TARGET / ("-".join(features) or ("default" if default else "off"))
+    environment = dict(os.environ)
+    if whole:
+        target /= "whole"
+        environment["CARGO_PROFILE_RELEASE_CODEGEN_UNITS"] = "1"
     command = ["cargo", "build", "--release", "--quiet", "--bin", binary, "--target-dir", target]
     if not default:
         command.append("--no-default-features")
     if features:
         command += ["--features", ",".join(features)]
-    subprocess.run(command, cwd=PEERS, check=True)
+    subprocess.run(command, cwd=PEERS, env=environment, check=True)
     return target / "release" / binary
 
 

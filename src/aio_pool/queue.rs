@@ -133,10 +133,12 @@ impl<J> Queues<J> {
         std::mem::replace(&mut self.of_worker[worker].worker, doing)
     }
 
-    /// Puts a job at the back of a queue.
-    pub fn push(&mut self, queue: usize, job: J) {
-        self.of_worker[queue].jobs.push_back(job);
+    /// Puts a job at the back of a queue; answers what its worker does.
+    pub fn push(&mut self, queue: usize, job: J) -> Doing {
         self.queued += 1;
+        let queue = &mut self.of_worker[queue];
+        queue.jobs.push_back(job);
+        queue.worker
     }
 
     /// What a hand holds goes back to the front of its queue, for others to take.
@@ -200,7 +202,7 @@ mod tests {
     #[test]
     fn what_is_in_hand_has_not_begun() {
         let mut queues = queues(2);
-        ["a", "b", "c"].into_iter().for_each(|job| queues.push(0, job));
+        ["a", "b", "c"].into_iter().for_each(|job| _ = queues.push(0, job));
         assert_eq!(queues.take(0, 2, |_| ()), 2);
         assert_eq!((queues.queued(), queues.waiting(), queues.length(0)), (1, 3, 3));
         queues.give_back(0);

@@ -237,9 +237,9 @@ impl Shared {
     fn push(&self, state: &mut State, seat: Seat, entry: Entry) -> Wake {
         let port = entry.port;
         let queues = &mut state.lane(seat.lane).queues;
-        queues.push(seat.queue, entry);
+        let doing = queues.push(seat.queue, entry);
         probes::add(|| (port, queues.length(seat.queue) as i32));
-        match queues.doing(seat.queue) {
+        match doing {
             Doing::Idle => state.wake(seat),
             _ => Wake { watch: state.watch.call().then(|| Arc::clone(&self.watch)), ..Wake::default() },
         }
@@ -312,7 +312,14 @@ impl Shared {
 
     /// Does one job, of a pool without threads. `false` if there is none.
     pub fn run_one(self: &Arc<Self>) -> bool {
-        Lane::ALL.into_iter().any(|lane| {
+        let Some((seat, entry)) = self.take_one() else { return false };
+        tell_all(worker::work(self, seat, entry));
+        true
+    }
+
+    /// The next job of a pool without threads, and where it was.
+    fn take_one(self: &Arc<Self>) -> Option<(Seat, Entry)> {
+        Lane::ALL.into_iter().find_map(|lane| {
             let seat = Seat { lane, queue: 0 };
             let mut state = lock(&self.state);
             let (works, wakes) = self.take(&mut state, seat, 1, Time::now());
@@ -321,7 +328,7 @@ impl Shared {
             if let Some(wakes) = wakes {
                 wakes.into_iter().for_each(Wake::ring);
             }
-            hand.and_then(|hand| hand.pop()).map(|entry| tell_all(worker::work(self, seat, entry))).is_some()
+            Some((seat, hand?.pop()?))
         })
     }
 

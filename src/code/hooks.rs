@@ -20,6 +20,9 @@ use super::version::Version;
 use crate::sync::{Mutex, lock};
 use crate::thread_progress::give;
 
+/// How long work between two steps is left alone at least.
+const BETWEEN_STEPS: Duration = Duration::from_millis(1);
+
 static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);
 
 /// How many hooks and constructors of modules did not return in time, since the program began. Their threads and libraries stay.
@@ -52,8 +55,7 @@ pub(super) async fn aside<R: Send + 'static>(
     limit: Duration,
     run: impl FnOnce(&Work<R>) -> Result<R, Error> + Send + 'static,
 ) -> Result<R, Error> {
-    let (waiter, answer) = oneshot::channel();
-    let work = Arc::new(Work { limit, state: Mutex::new(Under { waiter: Some(waiter), step: None }) });
+    let (work, answer) = Work::new(limit);
     let watched = Arc::downgrade(&work);
     let started = give(move || watched.upgrade()?.look()).and_then(|()| {
         let work = move || work.answer(run(&work));
@@ -67,6 +69,11 @@ pub(super) async fn aside<R: Send + 'static>(
 }
 
 impl<R> Work<R> {
+    fn new(limit: Duration) -> (Arc<Work<R>>, oneshot::Receiver<Result<R, Error>>) {
+        let (waiter, answer) = oneshot::channel();
+        (Arc::new(Work { limit, state: Mutex::new(Under { waiter: Some(waiter), step: None }) }), answer)
+    }
+
     /// Runs code of the module's.
     ///
     /// # Errors
@@ -107,7 +114,7 @@ impl<R> Work<R> {
     fn look(&self) -> Option<Duration> {
         let mut state = lock(&self.state);
         state.waiter.as_ref()?;
-        let Some(step) = &state.step else { return Some(self.limit) };
+        let Some(step) = &state.step else { return Some(self.limit.max(BETWEEN_STEPS)) };
         let rest = self.limit.saturating_sub(step.since.elapsed());
         if !rest.is_zero() {
             return Some(rest);
@@ -163,9 +170,18 @@ mod tests {
         };
         let error = aside("code-prepare", Duration::from_millis(20), wait).await.unwrap_err().to_string();
         assert!(error.contains("on_load of pricing 2.1.0") && error.contains("20ms"), "{error}");
-        assert_eq!(given_up(), before + 1);
+        assert!(given_up() > before);
         drop(release);
         assert!(ended.recv().unwrap(), "the work goes on behind a step that nobody waits for");
+    }
+
+    #[test]
+    fn without_patience_it_is_not_looked_at_all_the_time() {
+        let (work, answer) = Work::<()>::new(Duration::ZERO);
+        assert_eq!(work.look(), Some(BETWEEN_STEPS));
+        let given_up = work.step("on_load", "pricing 2.1.0".into(), || work.look());
+        assert!(matches!(given_up, Err(LoadError::TooSlow { .. })), "{given_up:?}");
+        assert!(answer.blocking_recv().unwrap().is_err());
     }
 
     #[tokio::test]

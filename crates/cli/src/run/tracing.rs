@@ -59,18 +59,18 @@ impl Tracing {
     ) -> anyhow::Result<Tracing> {
         let trace = Trace::new(sink, script.marked(followed));
         let script = script.file(followed)?;
-        let mut child = command(tracer, script.path(), followed, program)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()?;
+        let is_told_by_number = followed.number_for(tracer.kind).is_some();
+        let mut command = command(tracer, script.path(), followed, program);
+        if is_told_by_number {
+            dtrace::end_with_this_thread(&mut command);
+        }
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()?;
         let progress = Progress::default();
         if let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) {
             output::pass_on(stdout, trace, progress.clone(), events.clone());
             output::pass_errors_on(stderr, progress.clone(), events.clone());
         }
-        let is_told_by_number = followed.number_for(tracer.kind).is_some();
         Ok(Tracing { kind: tracer.kind, child, _script: script, is_told_by_number, ended: None, progress })
     }
 
@@ -89,6 +89,8 @@ impl Tracing {
     pub fn interrupt(&self) {
         if self.kind == Kind::Dtrace {
             self.progress.will_print_newline();
+            // What is started in the background of a script ignores SIGINT, and so does DTrace then.
+            return self.signal(Signal::SIGTERM);
         }
         self.signal(Signal::SIGINT);
     }

@@ -186,12 +186,15 @@ fn act_program(act: &str) -> ! {
 
 fn act_tracer(act: &str) -> ! {
     let interrupted = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::clone(&interrupted)).unwrap();
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&interrupted)).unwrap();
+    }
     if act == "refuse" {
         eprintln!("tracer: no \x1b[2J such probe");
         std::process::exit(1);
     }
     let script = env::var_os("SCRIPT").map(|path| fs::read_to_string(path).unwrap());
+    let has_script = script.is_some();
     let pid = match &script {
         Some(script) => number_in(script),
         None => env::var("PID").unwrap().parse().unwrap(),
@@ -217,7 +220,7 @@ fn act_tracer(act: &str) -> ! {
         std::process::exit(3);
     }
     let is_alive = || Path::new(&format!("/proc/{pid}")).exists();
-    while is_alive() && (act == "deaf" || !interrupted.load(Ordering::Relaxed)) {
+    while (is_alive() || has_script) && (act == "deaf" || !interrupted.load(Ordering::Relaxed)) {
         thread::sleep(Duration::from_millis(2));
     }
     println!("tracer: end");

@@ -19,11 +19,16 @@ pub struct Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let left = fs::read_to_string(UPROBES).unwrap_or_default();
+        let left = uprobes();
         if !std::thread::panicking() {
             assert_eq!(left, "", "left in {UPROBES}");
         }
     }
+}
+
+/// The uprobes that somebody has put on the kernel's list.
+pub fn uprobes() -> String {
+    fs::read_to_string(UPROBES).unwrap_or_default()
 }
 
 /// The right to trace with `tool`; `None`, after saying why, if that is not possible here.

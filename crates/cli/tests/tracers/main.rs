@@ -16,6 +16,7 @@ mod hostile;
 mod machine;
 mod perf;
 mod pool;
+mod process;
 mod programs;
 mod recorder;
 mod systemtap;

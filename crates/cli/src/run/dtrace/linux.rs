@@ -1,14 +1,32 @@
-//! On Linux a file descriptor tells when a process ends that is nobody's child here.
+//! On Linux a file descriptor tells when a process ends that is no child of this one, and the kernel tells a child that its parent is gone.
 
 use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 use std::thread;
 
+use nix::sys::prctl;
+use nix::sys::signal::{self, SigHandler, Signal};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 /// Whether scripts name the process by its number.
 pub const BY_NUMBER: bool = true;
+
+/// Has `command` terminated when the thread that starts it is gone, and not killed because nobody reads what it prints: then it takes
+/// out of the kernel what it has there. (For step 3.)
+pub fn end_with_this_thread(command: &mut Command) {
+    let prepare = || {
+        prctl::set_pdeathsig(Signal::SIGTERM)?;
+        // SAFETY: no function of this program is made a handler.
+        unsafe { signal::signal(Signal::SIGPIPE, SigHandler::SigIgn) }?;
+        Ok(())
+    };
+    // SAFETY: the closure runs in the child between fork and exec, where only async-signal-safe functions may be called: it makes two
+    // system calls and turns their error numbers, without allocating, into an io::Error.
+    unsafe { command.pre_exec(prepare) };
+}
 
 /// Calls `then` when process `pid` has ended. (For step 3.)
 pub fn when_ended(pid: u32, then: impl FnOnce() + Send + 'static) -> io::Result<()> {

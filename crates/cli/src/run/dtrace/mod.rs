@@ -7,13 +7,13 @@
 //!
 //! 1. The number takes the place of `$target`.
 //! 2. DTrace attaches to probes before it takes their events. The last clause says when it does both.
-//! 3. DTrace does not end with the process: it is interrupted then.
+//! 3. DTrace does not end with the process: it is told to, and the kernel tells it should this process be killed.
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
 mod leaf;
 
-pub use leaf::{BY_NUMBER, when_ended};
+pub use leaf::{BY_NUMBER, end_with_this_thread, when_ended};
 
 use crate::script::{Part, parts};
 use crate::tracer::Kind;

@@ -1,0 +1,72 @@
+//! A process that runs already, under DTrace.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::machine::{self, turn};
+use crate::programs::example;
+
+/// As in the background of a script: interrupts are ignored, and the process ends when it likes.
+#[test]
+fn a_process_until_it_ends() {
+    let Some(_turn) = turn("dtrace", true) else { return };
+    let mut traced = Traced::start();
+    let run = traced.by_dyntrace();
+    traced.process.kill().expect("the process is still there");
+    let ended = run.wait_with_output().expect("dyntrace ends");
+    assert!(ended.status.success(), "{ended:?}");
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "");
+}
+
+/// DTrace removes what it has in the kernel: else the turn to trace does not end well.
+#[test]
+fn a_dyntrace_that_is_killed() {
+    let Some(_turn) = turn("dtrace", true) else { return };
+    let mut traced = Traced::start();
+    let mut run = traced.by_dyntrace();
+    run.kill().expect("dyntrace is still there");
+    run.wait().expect("it was killed");
+    while !machine::uprobes().is_empty() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert!(traced.process.try_wait().expect("it is a child").is_none(), "the process lives on");
+}
+
+/// A process at work, and the trace of it.
+struct Traced {
+    process: Child,
+    folder: TempDir,
+}
+
+impl Traced {
+    fn start() -> Traced {
+        let folder = tempfile::tempdir().expect("a directory for the trace");
+        let storm = machine::command(example("file_storm")).args(["--tasks", "1", "--seconds", "600"]).spawn();
+        Traced { process: storm.expect("file_storm starts"), folder }
+    }
+
+    /// `dyntrace run` on it, deaf to interrupts, when the first operation was seen.
+    fn by_dyntrace(&self) -> Child {
+        let trace = self.folder.path().join("trace");
+        let mut command = machine::command("sh");
+        command.args(["-c", "trap '' INT; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_dyntrace")]);
+        command.args(["run", "--tracer", "dtrace", "efile_drv", "-p", &self.process.id().to_string(), "-o"]);
+        let mut run = command.arg(&trace).stderr(Stdio::piped()).spawn().expect("dyntrace starts");
+        while !fs::read_to_string(&trace).is_ok_and(|trace| trace.contains("efile_drv return")) {
+            assert!(run.try_wait().expect("it is a child").is_none(), "{:?}", run.wait_with_output());
+            thread::sleep(Duration::from_millis(10));
+        }
+        run
+    }
+}
+
+impl Drop for Traced {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,7 +1,7 @@
 //! On Linux: the command runs up to its first instruction under ptrace, gets a jump to itself there, and runs on without ptrace.
 //!
-//! A process that is stopped by a signal would be simpler, but DTrace's debugger library never lets such a process go. One that runs
-//! in a circle looks to every tracer like any other process.
+//! A process that is stopped by a signal would be simpler, but a tracer may know such a process for another debugger's. One that runs in
+//! a circle looks to every tracer like any other process.
 //!
 //! 1. The child asks to be traced and executes the command; the kernel stops it at the first instruction of the dynamic linker.
 //! 2. The first word of the program itself is saved, and replaced by an instruction that does not exist. The child goes on: libraries

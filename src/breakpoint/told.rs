@@ -8,25 +8,9 @@ use super::caller::Caller;
 use super::event::{Event, Kind};
 use super::site::Function;
 use super::text::Text;
-use crate::clock::Noted;
 use crate::probes::function;
 use crate::process;
 use crate::sdt;
-
-/// Fires a probe at a place that knows what its arguments are.
-macro_rules! fire {
-    ($name:literal, $probe:ident, $(($kind:ident $argument:expr))*) => {{
-        use function::$probe;
-        sdt::record_here!($probe, $(($kind fire!(as $kind $argument)))*);
-        sdt::if_traced!("dyntrace", $name, { $probe::trace($(fire!(as $kind $argument)),*) });
-    }};
-    (as str $text:expr) => {
-        sdt::Text::from($text)
-    };
-    (as u64 $number:expr) => {
-        $number
-    };
-}
 
 /// What the thread need not ask for. The rest depends on who is told.
 pub(super) struct Told<'t> {
@@ -86,9 +70,10 @@ impl Told<'_> {
     fn fire_entry(&self) {
         let tag = crate::get_tag_data();
         let caller = self.caller();
-        fire!(
+        sdt::fire_here!(
             "function__entry",
-            entry,
+            function::entry,
+            self.at,
             (str process::current())
             (str self.function.name)
             (str self.text.shown())
@@ -100,12 +85,12 @@ impl Told<'_> {
     #[allow(named_asm_labels)]
     fn fire_return(&self, kind: &'static CStr, value: Option<&Text>) {
         let tag = crate::get_tag_data();
-        let _noted = self.at.map(Noted::at);
         let took = self.took.map_or(0, nanoseconds);
         let polled = self.polled.map_or(took, nanoseconds);
-        fire!(
+        sdt::fire_here!(
             "function__return",
-            r#return,
+            function::r#return,
+            self.at,
             (str process::current())
             (str self.function.name)
             (str value.map(Text::shown))

@@ -10,7 +10,6 @@ mod calibration;
 
 pub(crate) use calibration::Calibration;
 
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,7 +17,6 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::forks::hold_across_forks;
-use crate::sync::per_thread;
 
 static CALIBRATION: Mutex<Option<Calibration>> = Mutex::new(None);
 
@@ -39,38 +37,6 @@ static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
 pub(crate) fn now() -> u64 {
     // Relaxed: whoever records or traces was told of the session after the choice was made.
     if SOURCE.load(Ordering::Relaxed) == COUNTER { counter::read() } else { nanoseconds(ClockId::Monotonic) as u64 }
-}
-
-per_thread! {
-    static NOTED: Cell<u64> = Cell::new(0);
-}
-
-/// Says when the event happened that is fired next on this thread: until this is dropped.
-pub(crate) struct Noted(());
-
-impl Noted {
-    #[inline(always)]
-    pub(crate) fn at(cycles: u64) -> Noted {
-        NOTED.with(|noted| noted.set(cycles));
-        Noted(())
-    }
-}
-
-impl Drop for Noted {
-    #[inline(always)]
-    fn drop(&mut self) {
-        NOTED.with(|noted| noted.set(0));
-    }
-}
-
-/// When the event happened that is fired now, if that was noted. Only one event takes it: a signal handler that is quicker has none
-/// left for what it interrupted, nor for its own next one.
-#[inline(always)]
-pub(crate) fn take_noted() -> Option<u64> {
-    NOTED.with(|noted| match noted.get() {
-        0 => None,
-        _ => Some(noted.replace(0)),
-    })
 }
 
 /// Chooses the clock, and has its cycles measured from now on; before anything is timed by it.
@@ -157,15 +123,6 @@ fn nanoseconds(clock: ClockId) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_was_noted_is_for_one_event() {
-        let noted = Noted::at(7);
-        assert_eq!([take_noted(), take_noted()], [Some(7), None]);
-        drop(noted);
-        drop(Noted::at(8));
-        assert_eq!(take_noted(), None);
-    }
 
     #[test]
     fn the_quick_answer_is_the_exact_one() {

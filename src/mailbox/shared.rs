@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use super::envelope::{Carried, Envelope};
 use crate::probes::message;
 use crate::process::{self, Pid};
+use crate::sdt;
 
 pub(super) struct Shared<T> {
     /// For those that have none, without keeping the mailbox open.
@@ -68,14 +69,37 @@ impl<T> Shared<T> {
         envelope
     }
 
+    /// A message is in the queue when it is sent: both happen at one time.
     #[cold]
     #[inline(never)]
+    #[allow(named_asm_labels)]
     fn fire_sent(&self, envelope: &Envelope<T>, queue_len: usize) {
         let (sender, receiver, words) = (process::current(), self.owner(), self.words(envelope));
         let (label, previous, current) = envelope.carried.shown();
-        message::send(|| (sender, receiver, words, label, previous, current));
+        let time = sdt::time_if_recorded!(message::send, message::queued);
+        sdt::fire_here!(
+            "message__send",
+            message::send,
+            time,
+            (str sender)
+            (str receiver)
+            (u32 words)
+            (i32 label)
+            (i32 previous)
+            (i32 current)
+        );
         if sender != receiver {
-            message::queued(|| (receiver, words, narrow(queue_len), label, previous, current));
+            sdt::fire_here!(
+                "message__queued",
+                message::queued,
+                time,
+                (str receiver)
+                (u32 words)
+                (u32 narrow(queue_len))
+                (i32 label)
+                (i32 previous)
+                (i32 current)
+            );
         }
     }
 
@@ -89,10 +113,21 @@ impl<T> Shared<T> {
 
     #[cold]
     #[inline(never)]
+    #[allow(named_asm_labels)]
     fn fire_received(&self, envelope: &Envelope<T>, queue_len: usize) {
         let (receiver, words) = (self.adopt(), self.words(envelope));
         let (label, previous, current) = envelope.carried.shown();
-        message::receive(|| (receiver, words, narrow(queue_len), label, previous, current));
+        sdt::fire_here!(
+            "message__receive",
+            message::receive,
+            None,
+            (str receiver)
+            (u32 words)
+            (u32 narrow(queue_len))
+            (i32 label)
+            (i32 previous)
+            (i32 current)
+        );
     }
 }
 

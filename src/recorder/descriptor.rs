@@ -81,7 +81,7 @@ impl Descriptor {
 
     /// The same, for who follows a bit.
     #[inline]
-    pub(super) fn sessions_acquired(&self) -> u32 {
+    pub(crate) fn sessions_acquired(&self) -> u32 {
         self.sessions.load(Ordering::Acquire)
     }
 

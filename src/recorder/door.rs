@@ -34,6 +34,8 @@ pub(super) trait Event {
     /// As that of [`Payload::put`].
     unsafe fn write(&self, at: *mut u8);
 
+    fn time(&self) -> Option<u64>;
+
     fn fields(&self, look: &mut dyn FnMut(&[Field<'_>]));
 }
 
@@ -45,6 +47,10 @@ impl<P: Payload> Event for P {
     unsafe fn write(&self, at: *mut u8) {
         // SAFETY: as the caller promises.
         unsafe { self.put(at) }
+    }
+
+    fn time(&self) -> Option<u64> {
+        Payload::time(self)
     }
 
     fn fields(&self, look: &mut dyn FnMut(&[Field<'_>])) {
@@ -63,6 +69,10 @@ impl Payload for OfGuest<'_> {
     unsafe fn put(&self, at: *mut u8) {
         // SAFETY: as the caller promises.
         unsafe { self.0.write(at) }
+    }
+
+    fn time(&self) -> Option<u64> {
+        self.0.time()
     }
 
     fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R {

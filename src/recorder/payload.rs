@@ -114,6 +114,12 @@ pub trait Payload {
     /// There are `size()` bytes at `at` that nobody else uses.
     unsafe fn put(&self, at: *mut u8);
 
+    /// The time of the clock when it happened, if that was read then.
+    #[inline(always)]
+    fn time(&self) -> Option<u64> {
+        None
+    }
+
     /// Shows them to `look`.
     fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R;
 }

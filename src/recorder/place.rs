@@ -158,9 +158,4 @@ impl Space for Place {
     fn now(&self) -> u64 {
         clock::now()
     }
-
-    #[inline(always)]
-    fn noted(&self) -> Option<u64> {
-        clock::take_noted()
-    }
 }

@@ -22,6 +22,7 @@ pub(crate) struct Written<'w> {
     room: &'w mut Room,
     length: usize,
     arguments: &'static [Argument],
+    time: Option<u64>,
 }
 
 impl<'w> Written<'w> {
@@ -31,10 +32,10 @@ impl<'w> Written<'w> {
         [MaybeUninit::uninit(); _]
     }
 
-    /// None yet.
+    /// None yet, of what happened at this time of the clock, if that was read then.
     #[inline(always)]
-    pub(crate) fn new(room: &'w mut Room, probe: &Descriptor) -> Written<'w> {
-        Written { room, length: 0, arguments: probe.arguments }
+    pub(crate) fn new(room: &'w mut Room, probe: &Descriptor, time: Option<u64>) -> Written<'w> {
+        Written { room, length: 0, arguments: probe.arguments, time }
     }
 
     /// One argument more.
@@ -94,6 +95,11 @@ impl Payload for &Written<'_> {
         unsafe { short::copy(self.bytes(), at) }
     }
 
+    #[inline(always)]
+    fn time(&self) -> Option<u64> {
+        self.time
+    }
+
     fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R {
         look(&self.fields()[..self.arguments.len().min(MOST)])
     }
@@ -130,7 +136,7 @@ mod tests {
             let [one, two, three] = [0, 1, 2].map(|text| Recorded::Bytes(texts[(text + turn) % texts.len()]));
             let single = (one, 7_u64, -3_i32, two, i64::MIN, u32::MAX, three);
             let mut room = Written::room();
-            let mut written = Written::new(&mut room, &PROBE);
+            let mut written = Written::new(&mut room, &PROBE, None);
             written.push(single.0);
             written.push(single.1);
             written.push(single.2);

@@ -20,6 +20,7 @@
 //! The macros are for generated code, see the crate `dyntrace-build`.
 
 mod buffer;
+mod here;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "rings are Linux's, so far"))]
 mod name;
 mod registration;
@@ -67,7 +68,8 @@ pub use crate::__sdt_if_enabled as if_enabled;
 pub use crate::__sdt_if_traced as if_traced;
 pub use crate::__sdt_record as record;
 pub use crate::__sdt_site as site;
+pub(crate) use here::fire_here;
 #[cfg(recorded)]
-pub(crate) use recorded::record_here;
+pub(crate) use recorded::{record_here, time_if_recorded};
 #[cfg(not(recorded))]
-pub(crate) use unrecorded::record_here;
+pub(crate) use unrecorded::{record_here, time_if_recorded};

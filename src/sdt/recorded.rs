@@ -53,14 +53,15 @@ macro_rules! __sdt_record {
     };
 }
 
-/// The same at a place that knows what the texts are: the arguments are written where they are made, and then copied.
+/// The same at a place that knows what the texts are, and perhaps when it happened: the arguments are written where they are made, and
+/// then copied.
 macro_rules! __sdt_record_here {
-    ($probe:ident, $(($kind:ident $argument:expr))*) => {
-        $crate::__sdt_keep!($probe::__ENTRY);
-        let probe = &$probe::__DESCRIPTOR;
+    ($module:ident::$probe:ident, $time:expr, $(($kind:ident $argument:expr))*) => {
+        $crate::__sdt_keep!($module::$probe::__ENTRY);
+        let probe = &$module::$probe::__DESCRIPTOR;
         if probe.sessions() != 0 {
             let mut room = $crate::recorder::Written::room();
-            let mut written = $crate::recorder::Written::new(&mut room, probe);
+            let mut written = $crate::recorder::Written::new(&mut room, probe, $time);
             probe.record(|| {
                 $({
                     let (argument, mut _buffer) = ($argument, $crate::sdt::Buffer::new());
@@ -72,6 +73,15 @@ macro_rules! __sdt_record_here {
     };
 }
 pub(crate) use __sdt_record_here as record_here;
+
+/// The time of the clock, if a session records one of the probes.
+macro_rules! __sdt_time_if_recorded {
+    ($($module:ident::$probe:ident),*) => {
+        // Acquired: who has seen a session has seen which clock it is.
+        [$($module::$probe::__DESCRIPTOR.sessions_acquired()),*].iter().any(|sessions| *sessions != 0).then($crate::clock::now)
+    };
+}
+pub(crate) use __sdt_time_if_recorded as time_if_recorded;
 
 /// Keeps the linker from dropping the probe's entry.
 #[doc(hidden)]

@@ -18,6 +18,16 @@ macro_rules! __sdt_record {
 
 /// Nothing.
 macro_rules! __sdt_record_here {
-    ($probe:ident, $(($kind:ident $argument:expr))*) => {};
+    ($module:ident::$probe:ident, $time:expr, $(($kind:ident $argument:expr))*) => {
+        let _: Option<u64> = $time;
+    };
 }
 pub(crate) use __sdt_record_here as record_here;
+
+/// Nothing.
+macro_rules! __sdt_time_if_recorded {
+    ($($module:ident::$probe:ident),*) => {
+        None
+    };
+}
+pub(crate) use __sdt_time_if_recorded as time_if_recorded;

@@ -81,12 +81,6 @@ pub(super) trait Space {
     /// The clock.
     fn now(&self) -> u64;
 
-    /// What the clock said when the event happened, if that was noted. It is said once.
-    #[inline(always)]
-    fn noted(&self) -> Option<u64> {
-        None
-    }
-
     /// Called between any two steps, for tests that fire there.
     #[inline(always)]
     fn interrupted(&self) {}
@@ -213,8 +207,8 @@ impl<S: Space> Ring<S> {
             // 2.
             self.hold(state.level, state.packet());
             self.space.interrupted();
-            let time = match self.space.noted() {
-                Some(noted) if noted >= self.last.load(Relaxed) => noted,
+            let time = match payload.time() {
+                Some(read) if read >= self.last.load(Relaxed) => read,
                 _ => self.space.now(),
             };
             let reserved = State { position: state.position + size, level: state.level + 1 };

@@ -4,12 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::recorder::Field;
 
 thread_local! {
     /// What a handler does at the next interruptions.
     static HANDLER: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
     static CLOCK: Cell<u64> = const { Cell::new(0) };
-    static NOTED: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
 /// Memory for `packets` packets; as a circle or as a file that ends.
@@ -62,13 +62,6 @@ impl Space for Memory {
     fn now(&self) -> u64 {
         CLOCK.set(CLOCK.get() + 1);
         CLOCK.get()
-    }
-
-    fn noted(&self) -> Option<u64> {
-        self.interrupted();
-        let noted = NOTED.take();
-        self.interrupted();
-        noted
     }
 
     fn interrupted(&self) {
@@ -132,16 +125,38 @@ fn fill(ring: &Ring<Memory>, room: u64) {
     }
 }
 
-/// Notes the time for the next event: none, a new one, or one from before the ring's last event.
-fn note(which: impl Into<u64>) {
-    NOTED.set(match which.into() {
+/// A string, and when its event happened.
+struct Timed(Option<u64>, &'static [u8]);
+
+impl Payload for Timed {
+    fn size(&self) -> usize {
+        (self.1,).size()
+    }
+
+    unsafe fn put(&self, at: *mut u8) {
+        // SAFETY: as the caller promises.
+        unsafe { (self.1,).put(at) }
+    }
+
+    fn time(&self) -> Option<u64> {
+        self.0
+    }
+
+    fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R {
+        (self.1,).show(look)
+    }
+}
+
+/// A time for the next event: none, a new one, or one from before the ring's last event.
+fn time(which: impl Into<u64>) -> Option<u64> {
+    match which.into() {
         0 => None,
         1 => {
             CLOCK.set(CLOCK.get() + 1);
             Some(CLOCK.get())
         }
         _ => Some(CLOCK.get() - 1),
-    });
+    }
 }
 
 /// Fires once where `room` bytes are left, and handlers at each step or pair of steps in turn; each fires `burst` times.
@@ -158,16 +173,14 @@ fn interrupt_everywhere(packets: u64, circle: bool, room: u64, burst: u16) {
             HANDLER.set(Some(Box::new(move || {
                 for _ in 0..burst {
                     next.set(next.get() + 1);
-                    note(next.get() % 2);
-                    ring.record(next.get(), &(text,));
+                    ring.record(next.get(), &Timed(time(next.get() % 2), text));
                 }
                 // A reader that looks now finds whole events only.
                 committed(ring);
             })));
             ring.space().step.set(0);
             *ring.space().fire_at.borrow_mut() = vec![first, second];
-            note(second % 3);
-            ring.record(2, &(1u64,));
+            ring.record(2, &Timed(time(second % 3), b"1234567"));
             ring.space().fire_at.borrow_mut().clear();
             interrupted = next.get() > 100;
             let lost = ring.discarded() as usize;
@@ -244,15 +257,13 @@ fn a_circle_never_overwrites_what_is_being_written() {
 }
 
 #[test]
-fn an_event_has_the_time_that_was_noted_unless_it_is_too_old() {
+fn an_event_has_the_time_when_it_happened_unless_it_is_too_old() {
     let ring = ring(2, false);
     ring.record(1, &(0u64,));
-    note(1u64);
     CLOCK.set(7);
-    ring.record(2, &(0u64,));
-    ring.record(3, &(0u64,));
-    NOTED.set(Some(7));
-    ring.record(4, &(0u64,));
+    ring.record(2, &Timed(Some(2), b""));
+    ring.record(3, &Timed(None, b""));
+    ring.record(4, &Timed(Some(7), b""));
     let times: Vec<_> = committed(ring).into_iter().map(|(_, _, time)| time).collect();
     assert_eq!(times, [1, 2, 8, 9]);
 }

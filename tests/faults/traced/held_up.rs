@@ -86,10 +86,12 @@ fn a_session_names_who_held_it_up() {
                 ROUNDS.fetch_add(1, Ordering::Relaxed);
             }
         });
-        // A signal finds it in the middle of a hit often, not always.
+        // A signal finds it in the middle of a hit often, not always; and what it holds up may be the removal of what was set before.
         let (now, held_up) = loop {
-            if let Some((now, set)) = set_beside_it(&watch).await {
-                break (now, set.info().held_up.expect("it was held up"));
+            if let Some((now, set)) = set_beside_it(&watch).await
+                && let Some(held_up) = set.info().held_up
+            {
+                break (now, held_up);
             }
         };
         for held_up in [now, held_up] {

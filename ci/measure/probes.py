@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .common import ROOT, build, instructions, say, until_met
+from .common import FULL, ROOT, build, instructions, say, until_met
 
 BPFTRACE = Path(os.environ.get("DYNTRACE_TRACERS", ROOT / "target" / "tracers")) / "bin" / "bpftrace"
 
@@ -33,7 +33,8 @@ def workload():
 
     # Into which pieces a crate is cut to compile them side by side, and so what is inlined, changes with any line of it.
     say("file operations with probes compiled in, nobody tracing", ratio(whole=True), 1.01, " x")
-    print(f"{'  beside it: crates compiled in pieces, as by default':<58} {ratio(whole=False):>9.4g} x", flush=True)
+    if FULL:
+        print(f"{'  beside it: crates compiled in pieces, as by default':<58} {ratio(whole=False):>9.4g} x", flush=True)
 
 
 def hit(loop, peer, provider):

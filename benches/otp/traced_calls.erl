@@ -59,5 +59,7 @@ check(process_return, Calls) -> told(2 * Calls).
 
 told(Events) ->
     erlang:trace(self(), false, [call]),
+    Delivered = erlang:trace_delivered(self()),
+    receive {trace_delivered, _, Delivered} -> ok end,
     get(tracer) ! {told, self()},
     receive Events -> ok end.

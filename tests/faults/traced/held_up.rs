@@ -64,11 +64,18 @@ async fn set_beside_it(watch: &Session) -> Option<(HeldUp, Session)> {
     let mut setting = std::pin::pin!(counting("**::held_up::other do silent, count"));
     let seen = tokio::select! {
         biased;
-        _ = &mut setting => None,
-        seen = seen => Some(seen),
+        set = &mut setting => Err(set),
+        seen = seen => Ok(seen),
     };
     IS_KEPT.store(false, Ordering::Relaxed);
-    Some((seen?, setting.await))
+    match seen {
+        Ok(seen) => Some((seen, setting.await)),
+        Err(set) => {
+            // Before the next is set: else it is this one's removal that may be held up then.
+            set.close().await;
+            None
+        }
+    }
 }
 
 #[test]
@@ -86,12 +93,10 @@ fn a_session_names_who_held_it_up() {
                 ROUNDS.fetch_add(1, Ordering::Relaxed);
             }
         });
-        // A signal finds it in the middle of a hit often, not always; and what it holds up may be the removal of what was set before.
+        // A signal finds it in the middle of a hit often, not always.
         let (now, held_up) = loop {
-            if let Some((now, set)) = set_beside_it(&watch).await
-                && let Some(held_up) = set.info().held_up
-            {
-                break (now, held_up);
+            if let Some((now, set)) = set_beside_it(&watch).await {
+                break (now, set.info().held_up.expect("it was held up"));
             }
         };
         for held_up in [now, held_up] {

@@ -38,7 +38,7 @@ impl Mark {
 
 /// Takes the marks out of a trace that arrives in pieces, and writes out the newlines and tabs between them.
 pub struct Marked {
-    mark: String,
+    mark: Mark,
     is_in_line: bool,
     /// Whether the script has not said yet that it has begun: until then all is held back.
     pub is_awaited: bool,
@@ -48,20 +48,20 @@ pub struct Marked {
 
 impl Marked {
     /// The trace of a script with this mark; whether the script will say that it has begun.
-    pub fn new(Mark(mark): Mark, is_awaited: bool) -> Marked {
+    pub fn new(mark: Mark, is_awaited: bool) -> Marked {
         Marked { mark, is_in_line: false, is_awaited, begun: String::new() }
     }
 
     /// The next piece, as far as it is known to be no mark.
     pub fn push(&mut self, piece: &str) -> String {
         let text = std::mem::take(&mut self.begun) + piece;
-        if self.is_awaited && !text.contains(&format!("{}{READY}", self.mark)) {
+        if self.is_awaited && !text.contains(&self.mark.ready()) {
             self.begun = text;
             return String::new();
         }
         let mut rest = text.as_str();
         let mut out = String::new();
-        while let Some((before, after)) = rest.split_once(&self.mark)
+        while let Some((before, after)) = rest.split_once(&self.mark.0)
             && let Some(kind) = after.chars().next()
         {
             out += &self.shown(before);
@@ -76,7 +76,8 @@ impl Marked {
             }
             self.is_in_line = kind == BEGIN;
         }
-        let begun = (0..=self.mark.len()).rev().find(|&length| rest.ends_with(&self.mark[..length])).unwrap_or(0);
+        let Mark(mark) = &self.mark;
+        let begun = (0..=mark.len()).rev().find(|&length| rest.ends_with(&mark[..length])).unwrap_or(0);
         let (whole, begun) = rest.split_at(rest.len() - begun);
         out += &self.shown(whole);
         self.begun = begun.to_owned();

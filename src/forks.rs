@@ -1,6 +1,8 @@
 //! How many forks lie between the first process and this one: what needs a thread that the child of a fork does not have
 //! belongs to the process that made it.
 
+#[cfg(target_os = "linux")]
+mod anew;
 mod locks;
 
 use std::io;
@@ -8,6 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::thread_progress::os::after_fork_in_child;
 
+#[cfg(target_os = "linux")]
+pub(crate) use anew::{Anew, Zeros};
 pub(crate) use locks::hold_across_forks;
 
 static FORKS: AtomicU64 = AtomicU64::new(0);

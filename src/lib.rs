@@ -24,6 +24,7 @@
 //! - [`probes`]: what the build makes of `provider.d`; [`sdt`]: what it is made of, for provider definitions of your own
 //!   ([`include_provider!`]).
 //! - `dist`, with the feature of that name: messages to and from Erlang nodes.
+//! - [`unsafe_argument`]: why safe code cannot break it; who promises what, on which facts.
 //! - [`writing_a_driver`]: your own blocking work on the pool, seen as file operations are.
 #![cfg_attr(not(unix), allow(unused))]
 // What only modules use: no other system loads them.
@@ -43,6 +44,7 @@ pub mod code;
 #[cfg(feature = "dist")]
 pub mod dist;
 pub mod efile;
+mod environment;
 mod forks;
 pub mod fs;
 mod glob;
@@ -60,11 +62,16 @@ pub mod scripts;
 pub mod sdt;
 pub mod seq_trace;
 mod short;
+#[cfg(all(test, not(any(loom, miri))))]
+mod sources;
 mod sync;
 pub mod tag;
 mod thread_progress;
 pub mod trace;
 pub mod user_trace;
+#[cfg(doc)]
+#[doc = include_str!("../docs/unsafe_argument.md")]
+pub mod unsafe_argument {}
 #[cfg(doc)]
 #[doc = include_str!("../docs/writing-a-driver.md")]
 pub mod writing_a_driver {}
@@ -87,7 +94,7 @@ pub mod __traced {
 #[doc(hidden)]
 pub mod __code {
     pub use crate::code::{
-        Descriptor, ExportDescriptor, ExportEntry, Fingerprint, FromHost, ImportDescriptor, ImportEntry,
+        Descriptor, ExportDescriptor, ExportEntry, Fingerprint, FromHost, HostPlace, ImportDescriptor, ImportEntry,
         OWN_FINGERPRINT, Panicked, caught, has_layout, hook,
     };
 }

@@ -419,3 +419,33 @@ fn a_file_goes_where_its_task_goes() {
     fn is_send_and_sync<T: Send + Sync + Unpin>() {}
     is_send_and_sync::<File>();
 }
+
+/// A future that was polled and forgotten leaks what it holds; the file must not be among that.
+#[tokio::test]
+async fn forgotten_futures_keep_no_file_from_being_closed() {
+    use std::future::Future;
+    use std::task::{Context, Waker};
+
+    fn begin_and_forget(future: impl Future) {
+        let mut future = Box::pin(future);
+        let _ = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        std::mem::forget(future);
+    }
+
+    let directory = tempfile::tempdir().unwrap();
+    for operation in 0..8 {
+        let mut file = file(&directory, "0123456789").await;
+        match operation {
+            0 => begin_and_forget(file.read_at(vec![0; 5], 0)),
+            1 => begin_and_forget(file.write_at(vec![0; 5], 0)),
+            2 => begin_and_forget(file.metadata()),
+            3 => begin_and_forget(file.sync_all()),
+            4 => begin_and_forget(file.set_len(5)),
+            5 => begin_and_forget(file.read(&mut [0; 5])),
+            6 => begin_and_forget(file.try_clone()),
+            _ => begin_and_forget(file.seek(std::io::SeekFrom::Start(0))),
+        }
+        let closed = tokio::time::timeout(std::time::Duration::from_secs(60), file.close()).await;
+        assert!(closed.is_ok(), "operation {operation} keeps the file open");
+    }
+}

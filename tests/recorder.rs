@@ -1,6 +1,9 @@
 //! What a program records of itself.
 #![cfg(target_os = "linux")]
 
+#[path = "common/missing.rs"]
+mod missing;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +16,7 @@ fn read_by_babeltrace(trace: &Path) -> Option<Vec<String>> {
     let output = match Command::new("babeltrace2").arg(trace).output() {
         Ok(output) => output,
         Err(_) => {
-            eprintln!("SKIPPED: babeltrace2 is not here to read the trace");
+            missing::skip("babeltrace2", "not installed");
             return None;
         }
     };

@@ -11,4 +11,11 @@ fn price(order: &Order) -> Price {
     Price { cents: order.quantity * 130, load: load::load() }
 }
 
-dyntrace::module!("pricing", version = "1.0.0", unloadable, state = load::state, on_upgrade = load::on_upgrade);
+dyntrace::module!(
+    "pricing",
+    version = "1.0.0",
+    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    unloadable = unsafe { dyntrace::code::Unloadable::new() },
+    state = load::state,
+    on_upgrade = load::on_upgrade
+);

@@ -1,11 +1,11 @@
 //! How a pool is set up.
 
-use std::env;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::pool::Pool;
 use super::shared::{Settings, Shared, Spawn};
+use crate::environment;
 use crate::host;
 use crate::sync::thread;
 
@@ -15,6 +15,7 @@ pub struct Builder {
     slow_threads: Option<usize>,
     bound: usize,
     keep: Duration,
+    exit_timeout: Duration,
     spawn: Box<Spawn>,
 }
 
@@ -25,6 +26,7 @@ impl Builder {
             slow_threads: None,
             bound: 1024,
             keep: Duration::from_secs(10),
+            exit_timeout: Duration::from_secs(10),
             spawn: Box::new(|name, run| match host::is_guest() {
                 false => thread::Builder::new().name(name).spawn(run),
                 true => {
@@ -60,6 +62,31 @@ impl Builder {
         self
     }
 
+    /// Sets how long the end of a tokio runtime and the normal exit of the process wait for detached works
+    /// ([`Pool::submit_detached`]: of files, the accepted writes and the closes). 10 seconds if not set; 0: they do not wait. If the
+    /// time was not enough, standard error says how many are left.
+    ///
+    /// - A runtime's drop waits for what was submitted in that runtime, `shutdown_timeout` of a `multi_thread` runtime for its
+    ///   own time, `shutdown_background` never. `shutdown_timeout` of a `current_thread` runtime does not wait either.
+    /// - The return of `main` and [`std::process::exit`] wait for all of the process; a signal, an abort and `_exit` do not. A
+    ///   forked child does not wait for its parent's.
+    /// - Nobody waits for a pool without threads.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use dyntrace::aio_pool::Pool;
+    /// use dyntrace::efile::Driver;
+    ///
+    /// // Before the first file operation of the program.
+    /// let pool = Pool::builder().exit_timeout(Duration::from_secs(60)).build();
+    /// assert!(Driver::install(Driver::new(pool)).is_ok());
+    /// ```
+    pub fn exit_timeout(mut self, duration: Duration) -> Self {
+        self.exit_timeout = duration;
+        self
+    }
+
     /// How many jobs may stand in all queues together: 1024 if not set; 0 counts as 1. Further ones wait in line before
     /// the queues.
     pub fn bound(mut self, bound: usize) -> Self {
@@ -74,7 +101,14 @@ impl Builder {
             processors.max(2)
         });
         let extra = self.slow_threads.or_else(|| from_environment("DYNTRACE_SLOW_THREADS")).unwrap_or(256);
-        let settings = Settings { threads, extra, bound: self.bound, keep: self.keep, spawn: self.spawn };
+        let settings = Settings {
+            threads,
+            extra,
+            bound: self.bound,
+            keep: self.keep,
+            exit_timeout: self.exit_timeout,
+            spawn: self.spawn,
+        };
         Pool::new(Arc::new(Shared::new(settings)))
     }
 
@@ -86,7 +120,7 @@ impl Builder {
 }
 
 fn from_environment(name: &str) -> Option<usize> {
-    env::var(name).ok().and_then(|text| threads_from(&text))
+    environment::var(name)?.to_str().and_then(threads_from)
 }
 
 fn threads_from(text: &str) -> Option<usize> {

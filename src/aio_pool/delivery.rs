@@ -9,22 +9,25 @@
 //!    answered by then, and no I/O thread need wake anybody.
 //! 4. A driver that finds nothing leaves its waker under the list's lock and sleeps. So no answer comes between its look and its sleep.
 //! 5. The driver goes when its runtime ends: whoever is on the list is woken directly, and so is everybody from then on.
+//! 6. A driver may never get to run: every worker of its runtime may be blocked by the very task that waits for the answer. The
+//!    [watch](super::watch) looks at each list every millisecond and wakes what it has seen twice. So an answer reaches its task
+//!    under any executor.
 //!
-//! Only tasks go this way. What `block_on` polls itself is woken directly: the runtime may be one that nobody drives meanwhile.
+//! Only wakers of tokio's tasks go this way ([`runtimes`]). Other wakers (of `block_on`, of another executor inside a task, of
+//! `FuturesUnordered`) are woken directly, because their executor may block the driver's thread.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::future::Future;
 use std::iter;
 use std::mem;
 use std::pin::Pin;
-use std::sync::{Arc, LazyLock, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use tokio::runtime::{Handle, Id};
+use tokio::runtime::Id;
 
 use super::contain::contain;
+use super::paused::Flight;
+use super::{ending, runtimes};
 use crate::sync::{Mutex, lock};
 
 /// A task to be woken, and the way to it.
@@ -36,7 +39,10 @@ pub(super) struct Addressee {
 impl Addressee {
     /// Step 1, for the task that polls now.
     pub fn current(waker: &Waker) -> Addressee {
-        Addressee { waker: waker.clone(), delivery: of_this_task() }
+        match Flight::begin() {
+            None => Addressee { waker: waker.clone(), delivery: runtimes::delivery_for(waker) },
+            Some(flight) => Addressee { waker: flight.until_woken(waker), delivery: None },
+        }
     }
 
     /// Whether it is the one that this waker wakes.
@@ -48,24 +54,28 @@ impl Addressee {
         self.delivery.as_ref().is_some_and(|own| Arc::ptr_eq(own, delivery))
     }
 
-    /// A waker may be anybody's.
-    fn wake(self) {
+    /// Wakes it from this thread. A waker may be anybody's.
+    pub fn wake(self) {
         contain(|| self.waker.wake());
     }
 }
 
-/// Step 2. Those that follow each other in one runtime come to its list together.
-pub(super) fn tell_all(addressees: impl IntoIterator<Item = Addressee>) {
+/// Step 2. Those that follow each other in one runtime come to its list together. Returns whether a driver has some of them: the
+/// caller then calls the [watch](super::watch).
+#[must_use]
+pub(super) fn tell_all(addressees: impl IntoIterator<Item = Addressee>) -> bool {
+    let mut has_driver = false;
     let mut rest = addressees.into_iter().peekable();
     while let Some(first) = rest.next() {
         match first.delivery.clone() {
             None => first.wake(),
             Some(delivery) => {
                 let others = iter::from_fn(|| rest.next_if(|next| next.goes_by(&delivery)));
-                delivery.put(iter::once(first).chain(others));
+                has_driver |= delivery.put(iter::once(first).chain(others));
             }
         }
     }
+    has_driver
 }
 
 /// What I/O threads and the driver of one runtime share.
@@ -78,6 +88,8 @@ struct List {
     /// touch the count of holders.
     answered: Vec<Addressee>,
     driver: Presence,
+    /// The watch has seen answers, and the driver has not taken the list since.
+    seen: bool,
 }
 
 enum Presence {
@@ -88,17 +100,19 @@ enum Presence {
 }
 
 impl Delivery {
-    fn new() -> Arc<Delivery> {
+    pub fn new() -> Arc<Delivery> {
         // Awake: it was spawned, and its first poll comes.
-        let list = List { answered: Vec::new(), driver: Presence::Awake };
+        let list = List { answered: Vec::new(), driver: Presence::Awake, seen: false };
         Arc::new(Delivery { list: Mutex::new(list) })
     }
 
-    fn put(&self, addressees: impl Iterator<Item = Addressee>) {
+    /// Returns whether the driver has them.
+    fn put(&self, addressees: impl Iterator<Item = Addressee>) -> bool {
         let mut list = lock(&self.list);
         if let Presence::Gone = list.driver {
             drop(list);
-            return addressees.for_each(Addressee::wake);
+            addressees.for_each(Addressee::wake);
+            return false;
         }
         list.answered.extend(addressees);
         let before = mem::replace(&mut list.driver, Presence::Awake);
@@ -106,16 +120,37 @@ impl Delivery {
         if let Presence::Asleep(driver) = before {
             driver.wake();
         }
+        true
+    }
+
+    /// Step 6, by the watch: wakes the answers that were there at its look before this one. Returns whether any are left.
+    pub fn look(&self) -> bool {
+        let mut list = lock(&self.list);
+        if !list.seen {
+            list.seen = !list.answered.is_empty();
+            return list.seen;
+        }
+        list.seen = false;
+        let late = mem::take(&mut list.answered);
+        drop(list);
+        late.into_iter().for_each(Addressee::wake);
+        false
     }
 }
 
 /// The task that hands on.
-struct Driver {
+pub(super) struct Driver {
     delivery: Arc<Delivery>,
     /// The list of the turn before, empty: the two are exchanged, so that none is allocated anew.
     spare: Vec<Addressee>,
-    /// Whose it is, in the register.
+    /// Its runtime, in the register.
     runtime: Option<Id>,
+}
+
+impl Driver {
+    pub fn new(delivery: Arc<Delivery>, runtime: Option<Id>) -> Driver {
+        Driver { delivery, spare: Vec::new(), runtime }
+    }
 }
 
 impl Future for Driver {
@@ -123,7 +158,9 @@ impl Future for Driver {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
+        runtimes::learn(context.waker());
         let mut list = lock(&this.delivery.list);
+        list.seen = false;
         if list.answered.is_empty() {
             list.driver = Presence::Asleep(context.waker().clone());
             return Poll::Pending;
@@ -138,8 +175,8 @@ impl Future for Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        if let Some(runtime) = &self.runtime {
-            register().remove(runtime);
+        if let Some(runtime) = self.runtime {
+            runtimes::forget(runtime);
         }
         let mut list = lock(&self.delivery.list);
         let left = mem::take(&mut list.answered);
@@ -147,46 +184,10 @@ impl Drop for Driver {
         drop(list);
         drop(driver);
         left.into_iter().for_each(Addressee::wake);
-    }
-}
-
-type Register = HashMap<Id, Arc<Delivery>>;
-
-/// The runtimes that have asked. `std`'s lock always: loom's models have no runtime.
-fn register() -> std::sync::MutexGuard<'static, Register> {
-    static REGISTER: LazyLock<std::sync::Mutex<Register>> = LazyLock::new(Default::default);
-    REGISTER.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-thread_local! {
-    /// The one that this thread asked for last.
-    static LAST: RefCell<Option<(Id, Arc<Delivery>)>> = const { RefCell::new(None) };
-}
-
-/// The delivery of the runtime that polls this task; `None` outside of tasks.
-fn of_this_task() -> Option<Arc<Delivery>> {
-    tokio::task::try_id()?;
-    let runtime = Handle::try_current().ok()?;
-    let id = runtime.id();
-    let found = LAST.try_with(|last| {
-        let mut last = last.borrow_mut();
-        match &*last {
-            Some((of, delivery)) if *of == id => Arc::clone(delivery),
-            _ => Arc::clone(&last.insert((id, of_runtime(&runtime))).1),
+        if let Some(runtime) = self.runtime {
+            ending::of_runtime(runtime);
         }
-    });
-    Some(found.unwrap_or_else(|_| of_runtime(&runtime)))
-}
-
-fn of_runtime(runtime: &Handle) -> Arc<Delivery> {
-    let id = runtime.id();
-    let delivery = match register().entry(id) {
-        Entry::Occupied(entry) => return Arc::clone(entry.get()),
-        Entry::Vacant(entry) => Arc::clone(entry.insert(Delivery::new())),
-    };
-    // Not under the register's lock: a runtime that ends drops the driver at once.
-    runtime.spawn(Driver { delivery: Arc::clone(&delivery), spare: Vec::new(), runtime: Some(id) });
-    delivery
+    }
 }
 
 #[cfg(all(test, loom))]
@@ -216,7 +217,7 @@ mod models {
     }
 
     fn put(delivery: Arc<Delivery>, waker: Waker) {
-        tell_all([Addressee { waker, delivery: Some(delivery) }]);
+        let _ = tell_all([Addressee { waker, delivery: Some(delivery) }]);
     }
 
     /// Two answers come while the driver looks, sleeps, or goes: both tasks are woken.
@@ -232,7 +233,7 @@ mod models {
                 thread::spawn(move || put(delivery, waker))
             });
             let driving = thread::spawn(move || {
-                let mut driver = Driver { delivery, spare: Vec::new(), runtime: None };
+                let mut driver = Driver::new(delivery, None);
                 let woken = Arc::new(Signal::default());
                 for _ in 0..turns {
                     let _ = Pin::new(&mut driver).poll(&mut Context::from_waker(&Arc::clone(&woken).into()));
@@ -263,7 +264,7 @@ mod models {
                 let (delivery, waker) = (Arc::clone(&delivery), Arc::clone(&task).into());
                 thread::spawn(move || put(delivery, waker))
             };
-            let mut driver = Driver { delivery, spare: Vec::new(), runtime: None };
+            let mut driver = Driver::new(delivery, None);
             let woken = Arc::new(Signal::default());
             let waker = Arc::clone(&woken).into();
             let mut drive = || Pin::new(&mut driver).poll(&mut Context::from_waker(&waker));
@@ -274,6 +275,25 @@ mod models {
                 }
             }
             worker.join().unwrap();
+        });
+    }
+
+    /// The driver never runs: two looks of the watch wake what came before the first.
+    #[test]
+    fn loom_delivery_watch_wakes_what_the_driver_leaves() {
+        loom::model(|| {
+            let delivery = Delivery::new();
+            let task = Arc::new(Signal::default());
+            let worker = {
+                let (delivery, waker) = (Arc::clone(&delivery), Arc::clone(&task).into());
+                thread::spawn(move || put(delivery, waker))
+            };
+            let driver = Driver::new(Arc::clone(&delivery), None);
+            delivery.look();
+            worker.join().unwrap();
+            while delivery.look() {}
+            assert!(*lock(&task.0), "woken");
+            drop(driver);
         });
     }
 }

@@ -75,8 +75,13 @@
 //! # Answers
 //!
 //! Tasks are woken by a task of their own runtime, which the I/O threads wake once for many answers: for those of short works when the
-//! last of those is done that the thread took together. Each runtime whose tasks use a pool so has one more task. Futures that
-//! `block_on` polls are woken directly.
+//! last of those is done that the thread took together. Each runtime whose tasks use a pool so has one more task. Wakers of anybody
+//! else (`block_on`, another executor) are woken directly, and so are tasks whose runtime does not get to it within a millisecond or
+//! two: an operation completes under any executor, also where that blocks the only worker of a runtime.
+//!
+//! # Ends
+//!
+//! A runtime that ends, and a process that exits, wait for detached works: [`Builder::exit_timeout`] says how long.
 //!
 //! # Metrics
 //!
@@ -98,6 +103,7 @@ mod builder;
 mod clock;
 mod contain;
 mod delivery;
+mod ending;
 mod hand;
 mod job;
 mod lane;
@@ -107,9 +113,13 @@ mod metrics;
 mod models;
 mod operation;
 mod pace;
+mod paused;
 mod pool;
 mod port;
+mod promises;
 mod queue;
+mod register;
+mod runtimes;
 mod shared;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -121,6 +131,7 @@ pub use builder::Builder;
 pub use lane::Lane;
 pub use metrics::{Histogram, LaneMetrics, Metrics};
 pub use operation::Operation;
+pub(crate) use paused::Flight;
 pub use pool::{Pool, metrics};
 pub use port::Port;
 pub use work::{Fault, Work};

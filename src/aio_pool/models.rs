@@ -102,7 +102,7 @@ fn loom_cell_completion_wakes_the_task() {
         let settled = Settled::default();
         let cell = Cell::awaited(settled.work(|| ()));
         let operation = Operation::new(Arc::clone(&cell), None);
-        let worker = thread::spawn(move || tell_all(cell.run()));
+        let worker = thread::spawn(move || _ = tell_all(cell.run()));
         assert!(wait_for(operation).is_ok());
         worker.join().unwrap();
         assert_eq!(settled.times(), 1);
@@ -115,7 +115,7 @@ fn loom_cell_completion_wakes_the_last_of_two_tasks() {
         let settled = Settled::default();
         let cell = Cell::awaited(settled.work(|| ()));
         let mut operation = Operation::new(Arc::clone(&cell), None);
-        let worker = thread::spawn(move || tell_all(cell.run()));
+        let worker = thread::spawn(move || _ = tell_all(cell.run()));
         if poll(&mut operation, &Arc::new(Signal::default()).into()).is_pending() {
             assert!(wait_for(operation).is_ok());
         }
@@ -130,7 +130,7 @@ fn loom_cell_dropped_at_any_time() {
         let settled = Settled::default();
         let cell = Cell::awaited(settled.work(thread::yield_now));
         let mut operation = Operation::new(Arc::clone(&cell), None);
-        let worker = thread::spawn(move || tell_all(cell.run()));
+        let worker = thread::spawn(move || _ = tell_all(cell.run()));
         let _ = poll(&mut operation, Waker::noop());
         drop(operation);
         worker.join().unwrap();

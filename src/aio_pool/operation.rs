@@ -35,7 +35,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::contain::contain;
-use super::delivery::{Addressee, tell_all};
+use super::delivery::Addressee;
 use super::job::Job;
 use super::line::Ticket;
 use super::shared::Shared;
@@ -254,7 +254,7 @@ impl<W: Work> Job for Cell<W> {
     fn refuse(&self, fault: Fault) {
         if self.take_up() {
             lock(&self.contents).outcome = Some(Err(fault));
-            tell_all(self.answer());
+            self.answer().into_iter().for_each(Addressee::wake);
         }
     }
 }

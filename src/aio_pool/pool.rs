@@ -5,11 +5,16 @@ use std::sync::Arc;
 
 use super::builder::Builder;
 use super::clock::Time;
+#[cfg(not(any(loom, miri)))]
+use super::ending;
 use super::metrics::Metrics;
 use super::operation::{Cell, Operation};
 use super::port::Port;
+use super::promises::Promise;
+use super::register;
 use super::shared::{Entry, Shared};
 use super::work::Work;
+use super::worker::promise;
 
 /// A pool of I/O threads. Cloning gives another handle of the same pool.
 ///
@@ -40,6 +45,8 @@ impl Pool {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         #[cfg(not(loom))]
         register::add(&shared);
+        #[cfg(not(any(loom, miri)))]
+        ending::notice_exit();
         Pool { handle: Arc::new(Handle { shared }) }
     }
 
@@ -54,17 +61,30 @@ impl Pool {
         let lane = work.lane();
         let cell = Cell::awaited(work);
         let shared = &self.handle.shared;
-        let ticket = shared.add(Entry { port, lane, submitted: Time::now(), job: cell.clone() });
+        let ticket = shared.add(Entry { port, lane, submitted: Time::now(), job: cell.clone(), promise: None });
         Operation::new(cell, ticket.map(|ticket| (Arc::clone(shared), ticket)))
     }
 
     /// The same for a work that nobody awaits: it is settled by the I/O thread, or here if it is refused. Does not block.
     ///
-    /// As nobody awaits it, nothing slows down who submits too many: the line grows.
+    /// There is no backpressure: the line grows.
+    ///
+    /// The work is a promise: the end of the tokio runtime that the caller is in, and the normal exit of the process, wait until
+    /// it has ended, for [`Builder::exit_timeout`] at most.
     #[inline(always)]
     pub fn submit_detached<W: Work>(&self, port: Port, work: W) {
+        self.detach(port, work, Some(promise()));
+    }
+
+    /// The same for a work that nobody misses: no runtime and no exit waits for it.
+    pub(crate) fn submit_optional<W: Work>(&self, port: Port, work: W) {
+        self.detach(port, work, None);
+    }
+
+    #[inline(always)]
+    fn detach<W: Work>(&self, port: Port, work: W, promise: Option<Promise>) {
         let lane = work.lane();
-        self.handle.shared.add(Entry { port, lane, submitted: Time::now(), job: Cell::detached(work) });
+        self.handle.shared.add(Entry { port, lane, submitted: Time::now(), job: Cell::detached(work), promise });
     }
 
     /// Takes one job out of the queues and does it on this thread. `false` if there was none.
@@ -95,29 +115,8 @@ impl Pool {
 /// What a pool that is gone had done is gone with it.
 pub fn metrics() -> Metrics {
     let mut all = Metrics::default();
-    register::each(|shared| all.add(&shared.metrics()));
+    register::all().iter().for_each(|shared| all.add(&shared.metrics()));
     all
-}
-
-/// The pools of the process. `std`'s lock always: loom's models have pools of their own.
-mod register {
-    use std::sync::{Arc, Mutex, PoisonError, Weak};
-
-    use super::Shared;
-
-    static POOLS: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
-
-    #[cfg_attr(loom, expect(dead_code))]
-    pub fn add(pool: &Arc<Shared>) {
-        let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
-        pools.retain(|pool| pool.strong_count() > 0);
-        pools.push(Arc::downgrade(pool));
-    }
-
-    pub fn each(look: impl FnMut(Arc<Shared>)) {
-        let pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        pools.iter().filter_map(Weak::upgrade).for_each(look);
-    }
 }
 
 impl fmt::Debug for Pool {

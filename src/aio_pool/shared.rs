@@ -2,18 +2,20 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use super::answers::Answers;
 use super::asleep::ThreadNumber;
 use super::clock::Time;
-use super::delivery::tell_all;
+use super::delivery::Addressee;
 use super::job::Job;
 use super::lane::Lane;
 use super::line::{Line, Ticket};
 use super::metrics::{Histogram, Metrics};
 use super::pace::{Pace, Turn};
 use super::port::Port;
+use super::promises::{Of, Promise, Promises};
 use super::queue::{Doing, Queues};
 use super::watch;
 use super::work::Fault;
@@ -34,6 +36,8 @@ pub(super) struct Settings {
     pub bound: usize,
     /// How long an extra worker stays without a job.
     pub keep: Duration,
+    /// How long the end of a runtime, or of the process, waits for promises.
+    pub exit_timeout: Duration,
     pub spawn: Box<Spawn>,
 }
 
@@ -44,6 +48,12 @@ pub(super) struct Shared {
     ended: Condvar,
     /// What the watch sleeps on.
     pub watch: Arc<Condvar>,
+    /// Whether the watch will look again. Changed under the lock; read without it.
+    watch_is_up: AtomicBool,
+    /// Rung when promises are kept while somebody waits for them.
+    kept: Condvar,
+    /// How many threads wait for promises.
+    waiters: AtomicUsize,
 }
 
 pub(super) struct State {
@@ -52,6 +62,7 @@ pub(super) struct State {
     phase: Phase,
     /// Threads that have not ended, the watch among them.
     threads: Vec<ThreadId>,
+    promises: Promises,
     pub watch: watch::State,
 }
 
@@ -92,6 +103,7 @@ pub(super) struct Entry {
     pub lane: Lane,
     pub submitted: Time,
     pub job: Arc<dyn Job>,
+    pub promise: Option<Promise>,
 }
 
 /// Whom to wake once the lock is free (so that the woken ones do not run into it).
@@ -129,20 +141,30 @@ impl Shared {
             line: Line::new(),
             phase: Phase::Open,
             threads: Vec::new(),
+            promises: Promises::new(),
             watch: watch::State::new(),
         };
-        Shared { settings, state: Mutex::new(state), ended: Condvar::new(), watch: Arc::new(Condvar::new()) }
+        Shared {
+            settings,
+            state: Mutex::new(state),
+            ended: Condvar::new(),
+            watch: Arc::new(Condvar::new()),
+            watch_is_up: AtomicBool::new(cfg!(loom)),
+            kept: Condvar::new(),
+            waiters: AtomicUsize::new(0),
+        }
     }
 
     /// Takes in a job: into a queue, or into the line if they are full (then there is a ticket), or not at all: then it is
     /// refused here.
-    pub fn add(self: &Arc<Self>, entry: Entry) -> Option<Ticket> {
+    pub fn add(self: &Arc<Self>, mut entry: Entry) -> Option<Ticket> {
         let mut state = lock(&self.state);
         if state.phase == Phase::ShutDown {
             drop(state);
             entry.job.refuse(Fault::ShutDown);
             return None;
         }
+        entry.promise = entry.promise.and_then(|promise| state.promises.make(promise));
         if state.queued() >= self.settings.bound {
             return Some(state.line.stand(entry));
         }
@@ -154,6 +176,7 @@ impl Shared {
                 wake.ring();
             }
             Err(error) => {
+                self.keep(&mut state, entry.promise);
                 drop(state);
                 entry.job.refuse(Fault::NoThread(error));
             }
@@ -241,8 +264,35 @@ impl Shared {
         probes::add(|| (port, queues.length(seat.queue) as i32));
         match doing {
             Doing::Idle => state.wake(seat),
-            _ => Wake { watch: state.watch.call().then(|| Arc::clone(&self.watch)), ..Wake::default() },
+            _ => Wake { watch: self.watch_to_wake(state), ..Wake::default() },
         }
+    }
+
+    /// Has the watch look from now on, if it sleeps. A worker calls it after it gave answers to a runtime's driver, which the watch
+    /// sees before it sleeps again ([`watch_sleeps`](Shared::watch_sleeps)).
+    ///
+    /// Relaxed: that list has a lock. Either the watch looks at it after the answers came, or its look, and that it sleeps, come
+    /// before.
+    pub fn call_watch(&self) {
+        if !self.watch_is_up.load(Ordering::Relaxed) {
+            let wake = Wake { watch: self.watch_to_wake(&mut lock(&self.state)), ..Wake::default() };
+            wake.ring();
+        }
+    }
+
+    /// Notes that the watch looks from now on; the bell to ring if it sleeps.
+    pub fn watch_to_wake(&self, state: &mut State) -> Option<Arc<Condvar>> {
+        let sleeps = state.watch.call();
+        if sleeps {
+            self.watch_is_up.store(true, Ordering::Relaxed);
+        }
+        sleeps.then(|| Arc::clone(&self.watch))
+    }
+
+    /// The watch is about to sleep. It must look at the runtimes' lists once more after this.
+    pub fn watch_sleeps(&self, state: &mut State) {
+        state.watch.sleeps();
+        self.watch_is_up.store(false, Ordering::Relaxed);
     }
 
     /// A worker has begun.
@@ -266,6 +316,7 @@ impl Shared {
             lane.pace.saw(service, slept);
             lane.service.record(service);
         }
+        self.report(&mut state, seat);
         loop {
             let handful = state.lane(seat.lane).pace.handful();
             let (works, wakes) = self.take(&mut state, seat, handful, now);
@@ -313,8 +364,83 @@ impl Shared {
     /// Does one job, of a pool without threads. `false` if there is none.
     pub fn run_one(self: &Arc<Self>) -> bool {
         let Some((seat, entry)) = self.take_one() else { return false };
-        tell_all(worker::work(self, seat, entry));
+        let promise = entry.promise;
+        // Directly: this pool has no watch.
+        worker::work(self, seat, entry).into_iter().for_each(Addressee::wake);
+        if promise.is_some() {
+            self.keep(&mut lock(&self.state), promise);
+        }
         true
+    }
+
+    /// The worker at that seat has kept these promises.
+    fn report(&self, state: &mut State, seat: Seat) {
+        let State { lanes, promises, .. } = state;
+        let Some(worker) = lanes[seat.lane as usize].workers.get(seat.queue) else { return };
+        worker.answers.report(|promise| promises.keep(promise));
+        self.tell_waiters();
+    }
+
+    fn keep(&self, state: &mut State, promise: Option<Promise>) {
+        if let Some(promise) = promise {
+            state.promises.keep(promise);
+            self.tell_waiters();
+        }
+    }
+
+    fn tell_waiters(&self) {
+        if self.waiters.load(Ordering::Relaxed) > 0 {
+            self.kept.notify_all();
+        }
+    }
+
+    /// A worker has noted a promise that it kept.
+    ///
+    /// Relaxed: the worker's list has a lock. Either the thread that waits finds the promise there, or it took the list before, and
+    /// had counted itself before that.
+    pub fn has_kept(&self) {
+        if self.waiters.load(Ordering::Relaxed) > 0 {
+            let _state = lock(&self.state);
+            self.kept.notify_all();
+        }
+    }
+
+    /// Waits until these promises are kept, or for the pool's `exit_timeout`. Returns how many are left, and how long it was waited.
+    /// Does not wait in a pool without threads, nor on one of its own threads.
+    pub fn await_promises(&self, of: Of) -> (usize, Duration) {
+        let began = Instant::now();
+        let mut state = lock(&self.state);
+        if self.settings.threads == 0 {
+            return (0, Duration::ZERO);
+        }
+        if let Of::Everybody = of {
+            state.promises.close();
+        }
+        self.waiters.fetch_add(1, Ordering::Relaxed);
+        let left = loop {
+            let State { lanes, promises, .. } = &mut *state;
+            for worker in lanes.iter().flat_map(|lane| &lane.workers) {
+                worker.answers.report(|promise| promises.keep(promise));
+            }
+            let left = promises.owed(of);
+            // Only where it has to wait: a library that is unloaded ends its pools, too, and the standard library's handle of a
+            // thread leaves a destructor behind, whose code would be gone when the thread ends.
+            if left == 0 || state.threads.contains(&thread::current().id()) {
+                break 0;
+            }
+            let rest = self.settings.exit_timeout.saturating_sub(began.elapsed());
+            if rest.is_zero() {
+                break left;
+            }
+            state = wait_timeout(&self.kept, state, rest).0;
+        };
+        self.waiters.fetch_sub(1, Ordering::Relaxed);
+        (left, began.elapsed())
+    }
+
+    /// Whether any of these promises is not known to be kept.
+    pub fn owes(&self, of: Of) -> bool {
+        lock(&self.state).promises.owed(of) > 0
     }
 
     /// The next job of a pool without threads, and where it was.
@@ -411,6 +537,9 @@ impl Shared {
         if refuse {
             queued.extend(Lane::ALL.into_iter().flat_map(|lane| state.lane(lane).queues.drain()));
             waiting.extend(std::iter::from_fn(|| state.line.next()));
+            for entry in queued.iter().map(|(entry, _)| entry).chain(&waiting) {
+                self.keep(&mut state, entry.promise);
+            }
         }
         let workers = state.lanes.iter().flat_map(|lane| &lane.workers).map(|worker| Arc::clone(&worker.bell));
         let bells: Vec<_> = workers.chain([Arc::clone(&self.watch)]).collect();

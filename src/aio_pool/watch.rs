@@ -9,7 +9,8 @@
 //! 4. Of those that still do the same, what they have in hand goes back to their queues, and an idle worker is woken, which takes it.
 //! 5. Those that sleep are stuck now: no job is put behind them until they come back, and if nobody is idle, another worker is
 //!    started in their place. One that works, or waits for a processor, needs none.
-//! 6. When it has found nothing that waits for a while, it sleeps until it is called.
+//! 6. It looks at the answers that the drivers of runtimes have not taken, and wakes those tasks itself ([`delivery`](super::delivery)).
+//! 7. When it has found nothing that waits for a while, it sleeps until it is called.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use super::answers::Answers;
 use super::clock::Time;
 use super::lane::Lane;
 use super::queue::Doing;
+use super::runtimes;
 use super::shared::{self, Shared, Wake};
 use crate::sync::{lock, wait, wait_timeout};
 
@@ -52,6 +54,11 @@ impl State {
     pub fn call(&mut self) -> bool {
         !std::mem::replace(&mut self.is_up, true)
     }
+
+    /// Step 7.
+    pub fn sleeps(&mut self) {
+        self.is_up = false;
+    }
 }
 
 /// What the thread does, until it is the pool's last.
@@ -67,21 +74,37 @@ pub(super) fn run(shared: &Arc<Shared>) {
         quiet = if state.is_anybody_waiting() { 0 } else { quiet + 1 };
         if quiet == QUIET {
             quiet = 0;
-            state.watch.is_up = false;
+            shared.watch_sleeps(&mut state);
+        }
+        // After it was said that the watch sleeps: an answer that comes later calls it.
+        drop(state);
+        let are_left = runtimes::look();
+        state = lock(&shared.state);
+        if are_left {
+            quiet = 0;
+            // This thread is the one that it would wake.
+            let _ = shared.watch_to_wake(&mut state);
         }
         let suspects: Vec<_> = Lane::ALL.into_iter().flat_map(|lane| suspects(&mut state, lane)).collect();
         if suspects.is_empty() {
             continue;
         }
         drop(state);
-        suspects.iter().for_each(|suspect| suspect.answers.tell(&mut Vec::new()));
+        let has_driver = suspects.iter().fold(false, |any, suspect| suspect.answers.tell(&mut Vec::new()) | any);
         let suspects: Vec<_> = suspects.into_iter().map(|suspect| (suspect.thread.is_asleep(), suspect)).collect();
         state = lock(&shared.state);
+        if has_driver {
+            let _ = shared.watch_to_wake(&mut state);
+        }
         for (is_asleep, suspect) in suspects {
             relieve(shared, &mut state, &suspect, is_asleep).ring();
         }
     }
-    shared.end_thread(&mut state);
+    drop(state);
+    // Nobody looks after it: the second look wakes whatever the first one saw.
+    runtimes::look();
+    runtimes::look();
+    shared.end_thread(&mut lock(&shared.state));
 }
 
 struct Suspect {

@@ -1,7 +1,10 @@
 //! An I/O thread.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::runtime::Id;
 
 use super::answers::Answers;
 use super::asleep::{ThreadNumber, Waits};
@@ -10,6 +13,8 @@ use super::contain::contain;
 use super::delivery::Addressee;
 use super::hand::Hand;
 use super::pace::WAKE_UP;
+use super::promises::Promise;
+use super::runtimes;
 use super::shared::{Entry, Seat, Shared};
 use crate::probes::aio_pool as probes;
 use crate::sync::Condvar;
@@ -31,7 +36,14 @@ pub(super) fn run(shared: &Arc<Shared>, seat: Seat, bell: &Condvar, hand: &Hand<
     while let Some(mut begun) = shared.next(seat, bell, &mut served, &mut idle) {
         let mut last_told = begun;
         while let Some(entry) = hand.pop() {
+            let promise = entry.promise;
+            // What the job submits on its way (a CLOSE) is promised in the same name.
+            WORKS_FOR.set(promise.and_then(|promise| promise.0));
             work(shared, seat, entry).into_iter().for_each(|addressee| answers.keep(addressee));
+            if let Some(promise) = promise {
+                answers.has_kept(promise);
+                shared.has_kept();
+            }
             let ended = Time::now();
             let service = ended.since(begun);
             begun = ended;
@@ -40,12 +52,32 @@ pub(super) fn run(shared: &Arc<Shared>, seat: Seat, bell: &Condvar, hand: &Hand<
                 service > WAKE_UP && waits.were_for_others(service > seat.lane.nap(), std::mem::take(&mut idle));
             served.push(Served { service, slept });
             if ended.since(last_told) >= WAKE_UP {
-                answers.tell(&mut told);
+                tell(shared, answers, &mut told);
                 last_told = ended;
             }
         }
-        answers.tell(&mut told);
+        tell(shared, answers, &mut told);
     }
+}
+
+fn tell(shared: &Shared, answers: &Answers, told: &mut Vec<Addressee>) {
+    if answers.tell(told) {
+        shared.call_watch();
+    }
+}
+
+std::thread_local! {
+    /// The runtime in whose name this worker does its job.
+    static WORKS_FOR: Cell<Option<Id>> = const { Cell::new(None) };
+}
+
+/// In whose name this thread promises: of the runtime that it is in, or whose job it does.
+pub(super) fn promise() -> Promise {
+    if cfg!(loom) {
+        // Its models have no runtime.
+        return Promise(None);
+    }
+    Promise(runtimes::current().or_else(|| WORKS_FOR.get()))
 }
 
 /// Does a job, and answers whom to tell of it. Fires `aio_pool-get` before: out of the pool's lock, so a trace may show it after a later

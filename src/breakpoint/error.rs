@@ -20,6 +20,11 @@ pub enum Error {
         /// Names that may have been meant.
         near: Vec<&'static str>,
     },
+    /// The calling thread is inside a [`View::with`](crate::code::View::with), which the setting would wait for.
+    #[error(
+        "setting a pattern inside `code::View::with`, which the setting would wait for; return from the closure first"
+    )]
+    InView,
     /// The session has ended: by its limits, a panic of its tracer or a fork.
     #[error("setting a pattern of a session that is over; start another one")]
     Over,

@@ -218,6 +218,10 @@ pub(super) fn free(orphans: Vec<Bp>) {
 /// The three steps: nobody looks at the sites any more when this returns.
 pub(super) fn evict(library: &Library, sites: &[Site]) -> Vec<Bp> {
     library.mark();
+    assert!(
+        !thread_progress::is_pinned(),
+        "unloading a library inside `code::View::with`, which would wait for itself"
+    );
     while thread_progress::wait_blocking(PATIENCE).is_err() {}
     sites.iter().filter_map(Bp::take).collect()
 }

@@ -226,6 +226,9 @@ impl Session {
 
     /// Has the pattern in force at these sites.
     async fn set(&self, set: &Arc<Set>, sites: Arc<Sites>) -> Result<(), Error> {
+        if thread_progress::is_pinned() {
+            return Err(Error::InView);
+        }
         let counters = set.name_all(&sites).await?;
         let concerns_others = self.shared.whose().prepare(set.pattern.match_spec().actions())?;
         {
@@ -240,7 +243,7 @@ impl Session {
         }
         // First, so that who removes the session finds all that may be set by then.
         self.shared.sites().push(sites);
-        match self.shared.change(parts).await {
+        match self.shared.change(parts).await? {
             0 => Ok(()),
             _ if self.shared.state.is_over() => Err(Error::Over),
             left => Err(Error::TooManyPatterns { most: BpData::ENTRIES, left }),
@@ -249,14 +252,19 @@ impl Session {
 
     /// From now on only calls of the processes named so are looked at, and of those that a pattern has flagged by its
     /// action `set(call)`; patterns with that action look at the calls of all. Answers when it is in force, as
-    /// [`pattern`](Session::pattern) does.
+    /// [`pattern`](Session::pattern) does; inside a [`View::with`](crate::code::View::with) at once, and it is done after that.
     pub async fn process(&self, process: Pid) {
         {
             let mut whose = self.shared.whose();
             let named = whose.named.iter().flat_map(|named| named.iter().copied());
             whose.named = Some(named.chain([process]).collect());
         }
-        self.shared.change(self.shared.everywhere(|| restricting(&self.shared))).await;
+        if self.shared.change(self.shared.everywhere(|| restricting(&self.shared))).await.is_err() {
+            let session = Arc::clone(&self.shared);
+            let _ = thread_progress::complete(async move {
+                let _ = session.change(session.everywhere(|| restricting(&session))).await;
+            });
+        }
     }
 
     /// What it has done so far.
@@ -332,7 +340,8 @@ impl Session {
         counted.collect()
     }
 
-    /// Ends the session: removes its breakpoints, and answers when its tracer has been told all.
+    /// Ends the session: removes its breakpoints, and answers when its tracer has been told all. Inside a
+    /// [`View::with`](crate::code::View::with) the breakpoints are removed after that, in the background.
     pub async fn close(self) -> Info {
         let state = &self.shared.state;
         state.end();
@@ -430,7 +439,10 @@ pub(super) async fn remove(session: &Arc<Shared>) {
             (entries.len() < before.len()).then(|| entries.into())
         })
     };
-    session.change(session.everywhere(removing)).await;
+    if session.change(session.everywhere(removing)).await.is_err() {
+        // The session's drop sees to it, in the background.
+        return;
+    }
     mem::take(&mut *session.sites());
     // Its thread may have the session for a while yet, and others are waiting for these.
     session.whose().flags = None;

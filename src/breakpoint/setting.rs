@@ -33,6 +33,8 @@ pub(super) struct Setting {
 /// What has become of it.
 #[derive(Default)]
 pub(super) struct Ended {
+    /// Whether it was given up, because a pinned thread polled it: it would wait for itself.
+    pub(super) is_refused: bool,
     /// How many sites have changed.
     pub(super) changed: usize,
     /// At how many the edit could not do what it is for.
@@ -62,6 +64,9 @@ impl Future for Setting {
     type Output = Ended;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ended> {
+        if thread_progress::is_pinned() {
+            return Poll::Ready(Ended { is_refused: true, ..Ended::default() });
+        }
         self.was_polled = true;
         let sequence = self.sequence.as_mut().expect("a future is not polled after it has ended");
         let ended = ready!(sequence.as_mut().poll(cx));

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use super::Error;
 use super::edit::Edit;
 use super::event::{Event, Kind};
 use super::held_up::HeldUp;
@@ -135,15 +136,22 @@ impl Shared {
 
     /// Has the edits in force at their sites, and notes who held that up. Answers at how many sites an edit could not do what it
     /// is for.
-    pub(super) async fn change(&self, parts: Vec<Part>) -> usize {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InView`]: then it is changed nowhere, or everywhere in the background.
+    pub(super) async fn change(&self, parts: Vec<Part>) -> Result<usize, Error> {
         // By then a call may want to know how long it took; and afterwards it is known better.
         clock::refine();
         let ended = Setting::new(parts).await;
+        if ended.is_refused {
+            return Err(Error::InView);
+        }
         clock::refine();
         let held_up = ended.held_up.map(|late| HeldUp::until_now(&late));
         let mut longest = self.held_up();
         *longest = longest.take().into_iter().chain(held_up).max_by_key(|held_up| held_up.time);
-        ended.left
+        Ok(ended.left)
     }
 
     /// The edit at all sites where the session may have breakpoints.

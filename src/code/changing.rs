@@ -53,6 +53,10 @@ impl<T: 'static> Future for Changing<T> {
             self.sequence = None;
             return Poll::Ready(Err(LoadError::in_module("change what is loaded").into()));
         }
+        if thread_progress::is_pinned() {
+            self.let_go();
+            return Poll::Ready(Err(Error::InView));
+        }
         self.was_polled = true;
         let sequence = self.sequence.as_mut().expect("a future is not polled after it has ended");
         let answer = ready!(sequence.as_mut().poll(cx));
@@ -63,6 +67,13 @@ impl<T: 'static> Future for Changing<T> {
 
 impl<T: 'static> Drop for Changing<T> {
     fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
+impl<T: 'static> Changing<T> {
+    /// The caller does not wait any more.
+    fn let_go(&mut self) {
         if let Some(sequence) = self.sequence.take().filter(|_| self.was_polled) {
             self.abandoned.set();
             // Without a thread for it, the future is dropped: what is staged is noted as such, and nobody sees it.

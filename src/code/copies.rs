@@ -1,41 +1,46 @@
 //! The private copies that versions are loaded from: each version is a file of its own, so that the dynamic linker takes no two for
 //! one, and none changes while it is mapped.
 //!
-//! `dyntrace-code-UID`, which only its user can enter, has one folder for each process, with one file for each library that the
-//! process has mapped. A process holds a lock on its folder for as long as it lives: a folder that can be locked is one that a process
-//! has left behind, whatever way it ended, and is removed by the next one.
+//! `dyntrace-code-UID` has one folder for each process, with one file for each library that the process has mapped. The next process
+//! removes the folder of a process that has ended ([`Scratch`]). The dynamic linker opens copies by path, so no other user can replace
+//! any folder on that path.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::process::geteuid;
+use dyntrace_folders::{Distrust, NewFile, Scratch};
 
 use super::load_error::LoadError;
 use super::sha256::Sum;
-use crate::forks;
+use crate::forks::{self, hold_across_forks};
 
 /// This process's folder in one place.
 struct Folder {
     /// The policy's.
     place: PathBuf,
-    path: PathBuf,
+    scratch: Arc<Scratch>,
     /// Which process: a forked child has a folder of its own.
     forks: u64,
-    /// Locked. It stays so for as long as one of the processes lives that have it.
-    _locked: File,
 }
+
+/// What the folders of users begin with.
+const NAME: &str = "dyntrace-code";
 
 static FOLDERS: Mutex<Vec<Folder>> = Mutex::new(Vec::new());
 
 /// A private copy of a file, removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Copy {
+    folder: Arc<Scratch>,
+    name: String,
     path: PathBuf,
     forks: u64,
+    /// To write to, until it is complete: nobody may open it for that again.
+    file: Option<File>,
 }
 
 impl Copy {
@@ -44,14 +49,15 @@ impl Copy {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let folder = own_folder(place)?;
         let name = from.file_name().unwrap_or_default().to_string_lossy();
-        let path = folder.join(format!("{}-{name}", LAST.fetch_add(1, Ordering::Relaxed)));
+        let name = format!("{}-{name}", LAST.fetch_add(1, Ordering::Relaxed));
+        let path = folder.path().join(&name);
         let failed = |error| LoadError::System { doing: format!("copy {from:?} to {path:?}"), source: error };
-        let new = OpenOptions::new().write(true).create_new(true).mode(0o500).open(&path);
-        let mut new = new.map_err(failed)?;
+        let mut new = folder.folder().create_file(&name, NewFile::Program).map_err(failed)?;
         // From here on it is removed if anything goes wrong.
-        let copy = Copy { path: path.clone(), forks: forks::so_far() };
+        let mut copy = Copy { folder, name, path: path.clone(), forks: forks::so_far(), file: None };
         let before = Form::of(file).map_err(failed)?;
         pour(file, &mut new, sum).map_err(failed)?;
+        copy.file = Some(new);
         if Form::of(file).map_err(failed)? != before {
             return Err(LoadError::Changed(from.to_owned()));
         }
@@ -61,13 +67,19 @@ impl Copy {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Writes the last bytes of the copy, which is complete then, and may be mapped.
+    pub(super) fn complete(&mut self, bytes: &[u8], at: u64) -> Result<(), LoadError> {
+        let written = self.file.take().map_or(Ok(()), |file| file.write_all_at(bytes, at));
+        written.map_err(LoadError::system(|| format!("complete {:?}, the copy of a module", self.path)))
+    }
 }
 
 impl Drop for Copy {
     fn drop(&mut self) {
         // A forked child's parent has it mapped.
         if self.forks == forks::so_far() {
-            let _ = fs::remove_file(&self.path);
+            let _ = self.folder.folder().remove_file(&self.name);
         }
     }
 }
@@ -100,85 +112,50 @@ fn pour(from: &mut File, to: &mut File, sum: Option<&mut Sum>) -> io::Result<()>
     }
 }
 
+fn folders() -> MutexGuard<'static, Vec<Folder>> {
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The folder of this process, made when it is first asked for.
-fn own_folder(place: &Path) -> Result<PathBuf, LoadError> {
+fn own_folder(place: &Path) -> Result<Arc<Scratch>, LoadError> {
     let doing = || format!("note that forks have copies of modules of their own, for {place:?}");
     forks::count().map_err(LoadError::system(doing))?;
-    let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    hold_across_forks!(Vec<Folder>, folders());
+    let mut folders = folders();
     let forks = forks::so_far();
     if let Some(folder) = folders.iter().find(|folder| folder.place == place && folder.forks == forks) {
-        return Ok(folder.path.clone());
+        return Ok(folder.scratch.clone());
     }
-    let users = users_folder(place)?;
-    remove_left(&users);
-    let (path, locked) = new_folder(&users)
-        .map_err(LoadError::system(|| format!("make a folder for copies of modules in {users:?}")))?;
-    folders.push(Folder { place: place.to_owned(), path: path.clone(), forks, _locked: locked });
-    Ok(path)
+    let scratch = Arc::new(Scratch::make(place, NAME).map_err(|error| refusal(place, error))?);
+    folders.push(Folder { place: place.to_owned(), scratch: scratch.clone(), forks });
+    Ok(scratch)
 }
 
-/// The folder of this user, which nobody else can enter.
-fn users_folder(place: &Path) -> Result<PathBuf, LoadError> {
-    let own = geteuid().as_raw();
-    let path = place.join(format!("dyntrace-code-{own}"));
-    let failed = LoadError::system(|| format!("make the folder for copies of modules, {path:?}"));
-    let metadata = match DirBuilder::new().mode(0o700).create(&path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        // Not of what a symbolic link leads to.
-        _ => fs::symlink_metadata(&path),
-    };
-    let metadata = metadata.map_err(failed)?;
-    if !metadata.is_dir() {
-        return Err(LoadError::NotADirectory(path));
-    }
-    if metadata.uid() != own {
-        return Err(LoadError::Owner { path, owner: metadata.uid(), own });
-    }
-    if metadata.mode() & 0o077 != 0 {
-        return Err(LoadError::Open { path, mode: metadata.mode() & 0o7777, by: "chmod 700" });
-    }
-    Ok(path)
-}
-
-/// A folder by this process's number, and another if another process removes it before it is locked.
-fn new_folder(users: &Path) -> io::Result<(PathBuf, File)> {
-    for attempt in 0..100 {
-        let path = users.join(format!("{}-{attempt}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-            made => made?,
+/// Says what is wrong with the place for copies, and what to do.
+fn refusal(place: &Path, error: io::Error) -> LoadError {
+    match Distrust::of(&error) {
+        Some(Distrust::NotAFolder(path)) => LoadError::NotADirectory(path.clone()),
+        Some(&Distrust::Owner { ref path, owner, own }) => LoadError::Owner { path: path.clone(), owner, own },
+        Some(&Distrust::Open { ref path, mode, by: "700" }) => {
+            LoadError::Open { path: path.clone(), mode, by: "chmod 700" }
         }
-        if let Ok(folder) = File::open(&path)
-            && folder.try_lock().is_ok()
-            && is_there(&path, &folder)
-        {
-            return Ok((path, folder));
-        }
-    }
-    Err(io::Error::other("a hundred names are taken by folders that other processes hold"))
-}
-
-/// Whether this is still the folder at that path.
-fn is_there(path: &Path, folder: &File) -> bool {
-    let (Ok(there), Ok(here)) = (fs::symlink_metadata(path), folder.metadata()) else { return false };
-    (there.dev(), there.ino()) == (here.dev(), here.ino())
-}
-
-/// Removes what processes have left that are no more. What cannot be removed stays: it harms nobody.
-fn remove_left(users: &Path) {
-    let Ok(entries) = fs::read_dir(users) else { return };
-    for entry in entries.filter_map(Result::ok) {
-        let Ok(folder) = File::open(entry.path()) else { continue };
-        match folder.try_lock() {
-            Ok(()) => drop(fs::remove_dir_all(entry.path())),
-            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
-        }
+        Some(&Distrust::Open { ref path, mode, .. }) => LoadError::Open { path: path.clone(), mode, by: "chmod go-w" },
+        _ => LoadError::System { doing: format!("make a folder for copies of modules in {place:?}"), source: error },
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use rustix::process::geteuid;
+
     use super::*;
+
+    /// The folder of this user.
+    fn users(place: &Path) -> PathBuf {
+        place.join(format!("{NAME}-{}", geteuid().as_raw()))
+    }
 
     fn file(place: &Path, text: &str) -> (PathBuf, File) {
         let path = place.join("module.so");
@@ -210,7 +187,8 @@ mod tests {
     #[test]
     fn what_a_dead_process_has_left_is_removed() {
         let place = tempfile::tempdir().unwrap();
-        let users = users_folder(place.path()).unwrap();
+        let users = users(place.path());
+        drop(dyntrace_folders::Folder::make_private(&users).unwrap());
         let (left, held) = (users.join("7-0"), users.join("8-0"));
         fs::create_dir(&left).unwrap();
         fs::write(left.join("0-libpricing.so"), "").unwrap();
@@ -218,15 +196,16 @@ mod tests {
         let holder = File::open(&held).unwrap();
         holder.try_lock().unwrap();
         let own = own_folder(place.path()).unwrap();
-        assert!(!left.exists() && held.exists() && own.exists());
-        assert_eq!(own_folder(place.path()).unwrap(), own);
+        assert!(!left.exists() && held.exists() && own.path().exists());
+        assert_eq!(own_folder(place.path()).unwrap().path(), own.path());
     }
 
     #[test]
     fn a_folder_that_others_can_enter_is_not_used() {
         use std::os::unix::fs::PermissionsExt as _;
         let place = tempfile::tempdir().unwrap();
-        let users = users_folder(place.path()).unwrap();
+        let users = users(place.path());
+        drop(dyntrace_folders::Folder::make_private(&users).unwrap());
         fs::set_permissions(&users, fs::Permissions::from_mode(0o750)).unwrap();
         let error = own_folder(place.path()).unwrap_err().to_string();
         assert!(error.contains("750") && error.contains("chmod"), "{error}");

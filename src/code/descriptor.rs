@@ -7,7 +7,6 @@
 use std::ffi::CStr;
 use std::sync::atomic::AtomicPtr;
 
-use super::doors::Doors;
 use super::entry::Entry;
 use super::signature::SignatureHash;
 use crate::breakpoint::Site;
@@ -32,8 +31,8 @@ pub struct Descriptor {
     pub name: &'static str,
     /// The version's, for people.
     pub version: &'static str,
-    /// Whether the module promises that nothing of it escapes, so that it may be unloaded.
-    pub unloadable: bool,
+    /// The module's promise that nothing of it escapes, so that it may be unloaded.
+    pub unloadable: Option<Unloadable>,
     /// Functions with the attribute `export`.
     pub exports: fn() -> Vec<&'static ExportDescriptor>,
     /// Exports of other modules that this one calls.
@@ -42,14 +41,41 @@ pub struct Descriptor {
     pub sites: fn() -> &'static [Site],
     /// Its probes.
     pub probes: fn() -> &'static [recorder::Entry],
-    /// Makes this copy of the crate a guest: called once, before anything else of the module.
-    pub become_guest: unsafe fn(&'static Doors),
     /// Called once, when the version is prepared. None of these three panics.
     pub on_load: Option<fn() -> Result<(), String>>,
     /// The old version's: what is to be handed to the new one.
     pub state: Option<fn() -> Result<State, String>>,
     /// The new version's: takes what the old one has handed over. Called while the old one still serves calls.
     pub on_upgrade: Option<fn(State) -> Result<(), String>>,
+}
+
+/// A module's promise that it may be taken out of memory once no caller is inside of it; see
+/// [`module!`](crate::module). Only `unsafe` makes one.
+///
+/// ```compile_fail,E0133
+/// let promise = dyntrace::code::Unloadable::new();
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Unloadable(());
+
+impl Unloadable {
+    /// The promise.
+    ///
+    /// # Safety
+    ///
+    /// Nothing of the module is in use when none of its exports runs and none of their futures lives:
+    ///
+    /// - no thread runs its code, whoever started it: a constructor, a hook or an export;
+    /// - no value that has left it refers to it: a `&'static` reference into its statics (texts are statics too), a function
+    ///   pointer, a trait object, a waker, a future or task that was handed to another runtime;
+    /// - nothing calls it later: a destructor of a thread-local value, `atexit`, a signal handler, a panic hook, a subscriber or
+    ///   logger that it has installed in a library it shares with the program. [`std::thread::current`] leaves such a destructor
+    ///   in each of the program's threads that the module calls it in; the system does not know of it.
+    ///
+    /// The same holds for a version that is dropped before it is in force, or whose loading fails after its constructors ran.
+    pub const unsafe fn new() -> Unloadable {
+        Unloadable(())
+    }
 }
 
 /// A function with the attribute `export`.

@@ -4,7 +4,7 @@
 //! same to both.
 
 use std::ptr;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::allocator;
 use super::descriptor::FORM;
@@ -20,7 +20,7 @@ use crate::thread_progress;
 
 /// What the host does for its guests, room by room.
 #[repr(C)]
-pub struct Doors {
+struct Doors {
     form: u32,
     allocator: &'static allocator::Door,
     thread_progress: &'static thread_progress::Door,
@@ -35,7 +35,7 @@ pub struct Doors {
 }
 
 /// The doors of this copy, for the modules that it loads.
-pub static DOORS: Doors = Doors {
+static DOORS: Doors = Doors {
     form: FORM,
     allocator: &allocator::DOOR,
     thread_progress: &thread_progress::DOOR,
@@ -49,15 +49,47 @@ pub static DOORS: Doors = Doors {
     breakpoint: &breakpoint::DOOR,
 };
 
-/// Makes this copy a guest of the one whose doors these are. Does nothing in that one itself: a library that shares the program's
-/// copy is no guest.
+/// Where a module's file has the address of its host's doors. The host writes it into the copy that it loads: so a module is a guest
+/// before its constructors run, which may take memory and start threads.
+#[doc(hidden)]
+#[derive(Debug)]
+#[repr(transparent)]
+pub struct HostPlace(AtomicUsize);
+
+/// The place's name in a module's file.
+pub(super) const PLACE: &str = "__dyntrace_host";
+
+impl HostPlace {
+    /// As it is compiled. Not zero, so that the file has bytes for it.
+    pub const fn nobody() -> HostPlace {
+        HostPlace(AtomicUsize::new(usize::MAX))
+    }
+
+    /// The bytes that the file of a guest of this copy has there.
+    pub(super) fn of_guests() -> [u8; size_of::<usize>()] {
+        ptr::from_ref(&DOORS).expose_provenance().to_ne_bytes()
+    }
+
+    /// The module's first constructor: makes this copy a guest, if a host has loaded it.
+    pub fn enter(&self) {
+        match self.0.load(Ordering::Relaxed) {
+            usize::MAX => {}
+            // SAFETY: a host with the same fingerprint has written its own doors' address there, which stay. This is the first
+            // constructor that runs.
+            doors => unsafe { become_guest(&*ptr::with_exposed_provenance(doors)) },
+        }
+    }
+}
+
+/// Makes this copy a guest of the one whose doors these are. Does nothing if it is one already, nor in that one itself: a library
+/// that shares the program's copy is no guest.
 ///
 /// # Safety
 ///
 /// The host is a copy with the same [fingerprint](super::descriptor::FINGERPRINT), and stays longer than this one. Nothing of
 /// this copy has run yet, and nothing runs meanwhile.
-pub unsafe fn become_guest(host: &'static Doors) {
-    if ptr::eq(host, &DOORS) {
+unsafe fn become_guest(host: &'static Doors) {
+    if ptr::eq(host, &DOORS) || host::is_guest() {
         return;
     }
     host::enter();

@@ -86,6 +86,11 @@ pub enum Error {
         /// The signature that it has.
         has: String,
     },
+    /// The calling thread is inside a [`View::with`](super::View::with), which the change would wait for.
+    #[error(
+        "changing what is loaded inside `code::View::with`, which the change would wait for; return from the closure first"
+    )]
+    InView,
     /// Somebody uses the old version still.
     #[error("purging module {module}: version {old} is in use by {inside}")]
     InUse {

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use super::Signature;
+use super::descriptor::{ExportDescriptor, Unloadable};
 use super::tables::Tables;
 use super::version::{Mapping, Unmapped};
 
@@ -52,6 +54,15 @@ pub(super) fn new_tables() -> &'static Tables {
     Box::leak(Box::new(Tables::new()))
 }
 
+/// What the attribute would make, of a function that the test gives the same type twice.
+pub(super) const fn export<F: Signature>(name: &'static str, code: *const ()) -> ExportDescriptor {
+    // SAFETY: `fake!` gives the types of the function and of the export side by side.
+    unsafe { ExportDescriptor::new::<F>(name, code) }
+}
+
+// SAFETY: fakes are not unmapped in truth.
+pub(super) const PROMISE: Unloadable = unsafe { Unloadable::new() };
+
 /// The descriptor of a module that would be compiled apart: `fake!("pricing" "1.0", fn(u32) -> u32 { price = |order| Ok(order) })`.
 macro_rules! fake {
     ($name:literal $version:literal $(unloadable $unloadable:literal)?;
@@ -62,10 +73,12 @@ macro_rules! fake {
         use $crate::code::Panicked;
         #[allow(unused_imports, reason = "as above")]
         use $crate::code::panicked::caught;
+        #[allow(unused_imports, reason = "as above")]
+        use $crate::code::fake::{PROMISE, export};
         fn exports() -> Vec<&'static ExportDescriptor> {
             vec![$({
                 const CODE: fn($($argument),*) -> Result<$result, Panicked> = $code;
-                static EXPORT: ExportDescriptor = ExportDescriptor::new::<$type>(stringify!($export), CODE as *const ());
+                static EXPORT: ExportDescriptor = export::<$type>(stringify!($export), CODE as *const ());
                 &EXPORT
             }),*]
         }
@@ -76,7 +89,7 @@ macro_rules! fake {
             }),*]
         }
         static DESCRIPTOR: Descriptor = Descriptor {
-            unloadable: true $(&& $unloadable)?,
+            unloadable: if true $(&& $unloadable)? { Some(PROMISE) } else { None },
             exports,
             imports,
             sites: || &[],

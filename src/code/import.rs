@@ -49,8 +49,13 @@ pub struct Import<F: Signature> {
 
 impl<F: Signature> Import<F> {
     /// For [`import!`](crate::import).
+    ///
+    /// # Panics
+    ///
+    /// If the descriptor is one of another signature.
     #[doc(hidden)]
     pub const fn new(descriptor: &'static ImportDescriptor) -> Import<F> {
+        assert!(descriptor.signature.is(F::HASH), "an import and its descriptor have one signature");
         Import { descriptor, handle: OnceLock::new() }
     }
 }

@@ -9,6 +9,8 @@ use std::path::Path;
 use object::read::elf::ElfFile;
 use object::{NativeEndian, Object as _, ObjectSegment as _, ObjectSymbol as _, elf};
 
+use super::descriptor::SYMBOL;
+use super::doors::{HostPlace, PLACE};
 use super::load_error::LoadError;
 use super::mapped::Mapped;
 use super::module::OWN_FINGERPRINT;
@@ -25,26 +27,37 @@ const BYTE_ORDER: Range<usize> = 5..6;
 const KIND: Range<usize> = 16..18;
 const MACHINE: Range<usize> = 18..20;
 
-/// Checks that the file is a library for this machine, whole, and a module made of the same parts as this program. Answers
-/// the addresses that its segments lie between, as the file gives them.
-pub(super) fn inspect(file: &File, from: &Path) -> Result<Range<usize>, LoadError> {
+/// What is known of a module's file before it is mapped.
+#[derive(Debug)]
+pub(super) struct Inspected {
+    /// The addresses that its segments lie between, as the file gives them.
+    pub(super) addresses: Range<usize>,
+    /// Where in the file its [`HostPlace`](super::doors::HostPlace) is.
+    pub(super) host_place: u64,
+}
+
+/// Checks that the file is a library for this machine, whole, and a module made of the same parts as this program.
+pub(super) fn inspect(file: &File, from: &Path) -> Result<Inspected, LoadError> {
     let bytes = Mapped::of(file).map_err(LoadError::system(|| format!("read {from:?}")))?;
     let own = own_beginning().map_err(LoadError::system(|| "read the beginning of this program's own file"))?;
     examine(&bytes, &own, from)
 }
 
 /// The same, of what is in the file.
-fn examine(bytes: &[u8], own: &[u8; BEGINNING], from: &Path) -> Result<Range<usize>, LoadError> {
+fn examine(bytes: &[u8], own: &[u8; BEGINNING], from: &Path) -> Result<Inspected, LoadError> {
     let wrong = |why: String| LoadError::Object { path: from.to_owned(), why };
     check_beginning(bytes, own).map_err(|why| wrong(why.into()))?;
     let cut_off = |what| wrong(format!("{what}; it was cut off, or is damaged: build or copy it again"));
     let library = ElfFile::<Header>::parse(bytes).map_err(|error| cut_off(error.to_string()))?;
-    let segments =
+    let addresses =
         segments(&library, bytes.len() as u64).ok_or_else(|| cut_off("its segments do not end within it".into()))?;
     match fingerprint(&library) {
         None => Err(LoadError::NoModule { path: from.to_owned() }),
         // With its NUL; a sanitizer's compiler leaves room behind it.
-        Some(found) if found.starts_with(&OWN_FINGERPRINT) => Ok(segments),
+        Some(found) if found.starts_with(&OWN_FINGERPRINT) => match (host_place(&library), has_descriptor(&library)) {
+            (Some(host_place), true) => Ok(Inspected { addresses, host_place }),
+            _ => Err(LoadError::NoModule { path: from.to_owned() }),
+        },
         Some(found) => {
             let (module, program) = (text(found), text(&OWN_FINGERPRINT));
             Err(LoadError::Fingerprint { path: from.to_owned(), module, program })
@@ -96,6 +109,20 @@ fn fingerprint<'a>(library: &ElfFile<'a, Header>) -> Option<&'a [u8]> {
     let symbol = library.dynamic_symbols().find(|symbol| symbol.name() == Ok("__dyntrace_fingerprint"))?;
     let data = |(address, size)| library.segments().find_map(|segment| segment.data_range(address, size).ok()?);
     data((symbol.address(), symbol.size()))
+}
+
+/// Where in the file the place for the host's doors is.
+fn host_place(library: &ElfFile<'_, Header>) -> Option<u64> {
+    let address = library.dynamic_symbols().find(|symbol| symbol.name() == Ok(PLACE))?.address();
+    library.segments().find_map(|segment| {
+        let (offset, size) = segment.file_range();
+        let within = address.checked_sub(segment.address())?;
+        (within.checked_add(size_of::<HostPlace>() as u64)? <= size).then_some(offset + within)
+    })
+}
+
+fn has_descriptor(library: &ElfFile<'_, Header>) -> bool {
+    library.dynamic_symbols().any(|symbol| symbol.name_bytes() == Ok(SYMBOL.to_bytes()))
 }
 
 fn text(bytes: &[u8]) -> String {

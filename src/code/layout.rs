@@ -81,6 +81,11 @@ impl LayoutHash {
         self.number(part.0 as u128)
     }
 
+    /// `==`, for constants.
+    pub(super) const fn is(self, other: LayoutHash) -> bool {
+        self.0 == other.0
+    }
+
     const fn byte(self, byte: u8) -> LayoutHash {
         LayoutHash((self.0 ^ byte as u64).wrapping_mul(0x100_0000_01b3))
     }

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::copies::Copy;
 use super::descriptor::{Descriptor, SYMBOL};
+use super::kept;
 use super::version::{Mapping, Unmapped};
 
 /// A library that is mapped. It stays so when this is dropped; its file, too, which debuggers and tracers look into.
@@ -48,8 +49,9 @@ impl Library {
         let symbol = unsafe { libc::dlsym(handle.as_ptr(), SYMBOL.as_ptr()) };
         let found = NonNull::new(symbol).and_then(|symbol| Some((symbol.cast::<Descriptor>(), base(symbol)?)));
         let Some((descriptor, base)) = found else {
-            // SAFETY: opened above, and nothing of it is used.
-            unsafe { libc::dlclose(handle.as_ptr()) };
+            // Its constructors have run, and it cannot say whether anything is left of them.
+            std::mem::forget(copy);
+            kept::count();
             return Err("it has a fingerprint of dyntrace's, but no descriptor; build it again".into());
         };
         // SAFETY: `module!` has put it there, in the form that this copy of the crate knows; it is there as long as the library is.

@@ -133,7 +133,7 @@ pub enum LoadError {
         /// Signature of the other.
         second: String,
     },
-    /// A hook of the module has failed or panicked. The library stays in memory unless its module is `unloadable`.
+    /// A hook of the module has failed or panicked. The library stays in memory unless its module is `Unloadable`.
     #[error("running {hook} of {of}: {why}")]
     Hook {
         /// `on_load`, `state` or `on_upgrade`.

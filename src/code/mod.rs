@@ -12,8 +12,8 @@
 //!
 //! A module has one *current* version at most, which new calls enter, and one *old* version, where calls that entered it before
 //! go on. A version that is *unreachable* is kept mapped, since what it has given away may still be used: values with code in them,
-//! threads, destructors of thread-local values. Only [`unload`] takes it out of memory, if its module promises that there is nothing
-//! of the kind.
+//! threads, destructors of thread-local values. It is taken out of memory only if its module is [`Unloadable`], or by [`unload`]: both
+//! are `unsafe` promises that there is nothing of the kind. See [the unsafe argument](crate::unsafe_argument).
 //!
 //! # Code access structures
 //!
@@ -155,11 +155,11 @@ mod view;
 
 #[doc(hidden)]
 pub use allocator::FromHost;
-pub use descriptor::State;
 #[doc(hidden)]
 pub use descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, FORM, ImportDescriptor};
+pub use descriptor::{State, Unloadable};
 #[doc(hidden)]
-pub use doors::{DOORS, Doors, become_guest};
+pub use doors::HostPlace;
 pub use dyntrace_macros::Layout;
 pub use error::{CallError, Error};
 pub use finish::finish;

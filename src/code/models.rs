@@ -156,9 +156,8 @@ fn loom_code_seen_through_a_view_fits_and_stays() {
         let [old, new] = [0, 1].map(Fake::new);
         load(tables, &entries, old);
         let reader = thread::spawn(move || {
-            let view = View::of(tables);
-            let borrowed: [(*const (), Hold); 2] = entries.map(|entry| view.hold(entry).unwrap());
-            drop(view);
+            let borrowed: [(*const (), Hold); 2] =
+                View::of(tables, |view| entries.map(|entry| view.hold(entry).unwrap()));
             let [one, other] = borrowed.each_ref().map(|(code, _)| run(*code));
             assert_eq!(one, other);
         });

@@ -3,8 +3,7 @@
 
 use std::fmt::Display;
 
-use super::descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, ImportDescriptor, State};
-use super::doors;
+use super::descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, ImportDescriptor, State, Unloadable};
 use super::layout::Layout;
 use super::panicked::caught;
 use super::signature::Signature;
@@ -39,7 +38,7 @@ use crate::recorder;
 ///
 /// | option | meaning |
 /// |---|---|
-/// | `unloadable` | nothing of the module escapes: no thread, no function, trait object or static text that others keep, no destructor of a thread-local value. So `code::unload` may take it out of memory |
+/// | `unloadable = p` | an [`Unloadable`](crate::code::Unloadable), which only `unsafe` makes: the promise that nothing of the module escapes. Without it the library stays in memory for good once it is mapped, also after a purge |
 /// | `on_load = f` | `fn() -> Result<(), E>`, where an `E` can be shown: called once, when the module is prepared. An error keeps it from being loaded |
 /// | `state = f` | `fn() -> code::State`: called by a finish that replaces this version, while it still serves calls |
 /// | `on_upgrade = f` | `fn(code::State) -> Result<(), E>`: called by a finish that has this version replace another one, with what the other one's `state` says; with an empty state of form 0 if it says nothing. An error keeps the new version from being put in force |
@@ -56,6 +55,18 @@ macro_rules! module {
         #[doc(hidden)]
         #[unsafe(no_mangle)]
         pub static __dyntrace_fingerprint: $crate::__code::Fingerprint = $crate::__code::OWN_FINGERPRINT;
+        #[doc(hidden)]
+        #[unsafe(no_mangle)]
+        pub static __dyntrace_host: $crate::__code::HostPlace = $crate::__code::HostPlace::nobody();
+        // The linker sorts constructors by these numbers, and those without one come last.
+        #[used]
+        #[unsafe(link_section = ".init_array.00000")]
+        static __DYNTRACE_FIRST: extern "C" fn() = {
+            extern "C" fn first() {
+                __dyntrace_host.enter();
+            }
+            first
+        };
         #[global_allocator]
         static __DYNTRACE_ALLOCATOR: $crate::__code::FromHost = $crate::__code::FromHost;
         $crate::__module_mark!();
@@ -69,8 +80,14 @@ macro_rules! __module_with {
     ($descriptor:expr $(,)?) => {
         $descriptor
     };
+    ($descriptor:expr, unloadable = $promise:expr $(, $($rest:tt)*)?) => {
+        $crate::__module_with!($descriptor.unloadable($promise), $($($rest)*)?)
+    };
     ($descriptor:expr, unloadable $(, $($rest:tt)*)?) => {
-        $crate::__module_with!($descriptor.unloadable(), $($($rest)*)?)
+        ::core::compile_error!(
+            "`unloadable` is a promise that the compiler cannot check: write \
+            `unloadable = unsafe { dyntrace::code::Unloadable::new() }`, or leave it out, and the library stays in memory"
+        )
     };
     ($descriptor:expr, on_load = $hook:expr $(, $($rest:tt)*)?) => {
         $crate::__module_with!($descriptor.on_load(|| $crate::__code::hook(|| $hook())), $($($rest)*)?)
@@ -86,7 +103,7 @@ macro_rules! __module_with {
         )
     };
     ($descriptor:expr, $($other:tt)*) => {
-        ::core::compile_error!("expected one of: unloadable, on_load = FUNCTION, state = FUNCTION, on_upgrade = FUNCTION")
+        ::core::compile_error!("expected one of: unloadable = PROMISE, on_load = FUNCTION, state = FUNCTION, on_upgrade = FUNCTION")
     };
 }
 
@@ -120,12 +137,11 @@ impl Descriptor {
         Descriptor {
             name,
             version,
-            unloadable: false,
+            unloadable: None,
             exports,
             imports,
             sites: breakpoint::sites,
             probes: recorder::entries,
-            become_guest: doors::become_guest,
             on_load: None,
             state: None,
             on_upgrade: None,
@@ -133,8 +149,8 @@ impl Descriptor {
     }
 
     /// With the promise that nothing escapes.
-    pub const fn unloadable(mut self) -> Descriptor {
-        self.unloadable = true;
+    pub const fn unloadable(mut self, promise: Unloadable) -> Descriptor {
+        self.unloadable = Some(promise);
         self
     }
 
@@ -158,8 +174,12 @@ impl Descriptor {
 }
 
 impl ExportDescriptor {
-    /// For the attribute `export`: `code` is a `fn(arguments of F...) -> Result<result of F, Panicked>`.
-    pub const fn new<F: Signature>(name: &'static str, code: *const ()) -> ExportDescriptor {
+    /// For the attribute `export`.
+    ///
+    /// # Safety
+    ///
+    /// `code` is a `fn(arguments of F...) -> Result<result of F, Panicked>`, with the lifetimes of `F`.
+    pub const unsafe fn new<F: Signature>(name: &'static str, code: *const ()) -> ExportDescriptor {
         ExportDescriptor { name, signature: F::HASH, signature_text: F::text, code }
     }
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::process::geteuid;
@@ -13,6 +13,8 @@ use super::load_error::LoadError;
 use super::remote;
 use super::sha256::{Sha256, Sum};
 use crate::breakpoint::remote as traces;
+use crate::environment;
+use crate::forks::hold_across_forks;
 
 /// Which files may be loaded as modules, and what is asked of them. To be put in force by [`allow`].
 ///
@@ -56,16 +58,21 @@ static ALLOWED: Mutex<Option<Arc<Allowed>>> = Mutex::new(None);
 /// digits. Then what was allowed before still is.
 pub fn allow(policy: Policy) -> Result<(), LoadError> {
     let allowed = Allowed::new(policy)?;
-    *ALLOWED.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(allowed));
+    hold_across_forks!(Option<Arc<Allowed>>, in_force());
+    *in_force() = Some(Arc::new(allowed));
     remote::enrol();
     // Also where all functions that can be traced are yet to be loaded.
     traces::enrol();
     Ok(())
 }
 
+fn in_force() -> MutexGuard<'static, Option<Arc<Allowed>>> {
+    ALLOWED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// What is in force.
 pub(super) fn allowed() -> Result<Arc<Allowed>, LoadError> {
-    ALLOWED.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(LoadError::NothingAllowed)
+    in_force().clone().ok_or(LoadError::NothingAllowed)
 }
 
 /// Whether modules may be loaded from outside, through the control socket.
@@ -86,7 +93,7 @@ impl Policy {
             directories: Vec::new(),
             sha256: None,
             remote: false,
-            copies: std::env::temp_dir(),
+            copies: environment::temporary_folder(),
             patience: Duration::from_secs(10),
         }
     }
@@ -113,8 +120,9 @@ impl Policy {
     }
 
     /// Where the copies of loaded files are, each for as long as it is mapped: in a private folder there, which is removed when
-    /// the next process loads a module after this one has ended. `std::env::temp_dir()` if this is not called. Programs must be executable
-    /// there: not on a file system mounted with `noexec`.
+    /// the next process loads a module after this one has ended. If this is not called: `$TMPDIR`, or `/tmp` where that is not set or the
+    /// program is set-uid. No user but root and this process's can replace the place or a folder above it, else nothing is loaded.
+    /// Programs must be executable there: not on a file system mounted with `noexec`.
     pub fn copies_in(mut self, path: impl Into<PathBuf>) -> Policy {
         self.copies = path.into();
         self

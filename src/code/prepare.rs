@@ -3,8 +3,9 @@
 //! 1. Open the file, and see whether it may be loaded ([`policy`](super::policy)).
 //! 2. Copy what is open to a private place ([`copies`](super::copies)): what is checked from here on is what will be mapped.
 //! 3. Look at the copy ([`inspect`](super::inspect)): whole, for this machine, made of the same parts.
-//! 4. Have the dynamic linker map it ([`library`](super::library)).
-//! 5. Make the module's copy of this crate a guest, and lead its imports to the host's entries.
+//! 4. Write into the copy who its host is: the module's first constructor makes its copy of this crate a guest, before any other
+//!    code of it runs. Then have the dynamic linker map it ([`library`](super::library)).
+//! 5. Lead its imports to the host's entries.
 //! 6. Make it a version, which has a place to be counted in ([`version`](super::version)).
 //! 7. Run its `on_load`.
 //!
@@ -17,15 +18,15 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use super::copies::Copy;
 use super::descriptor::{Descriptor, ExportDescriptor};
-use super::doors::DOORS;
+use super::doors::HostPlace;
 use super::error::Error;
 use super::hooks::{Work, aside};
-use super::inspect::inspect;
+use super::inspect::{Inspected, inspect};
+use super::kept;
 use super::library::Library;
 use super::load_error::LoadError;
 use super::policy::{Allowed, allowed};
 use super::prepared::Prepared;
-use super::version::Mapping as _;
 use crate::{host, thread_progress};
 
 /// Loads the module in this file, as far as it goes without effect on what runs: it is mapped and checked, and its `on_load` has run.
@@ -39,8 +40,8 @@ use crate::{host, thread_progress};
 ///
 /// The program does not [`allow`](super::allow) it; it is not whole, not a module, or not made of the same parts as the
 /// program; the dynamic linker refuses it; it exports two functions of one name; its `on_load` fails, panics or does not return in time; as
-/// many versions are loaded as can be. Nothing is left of it then, but of one whose code has run: that stays in memory, unless
-/// it is `unloadable`.
+/// many versions are loaded as can be. A file that is refused before it is mapped leaves nothing. Once it is mapped its constructors
+/// have run, so that it stays in memory and is [counted](super::kept()), unless it is [`Unloadable`](super::Unloadable).
 ///
 /// Constructors of the library (`.init_array`) run before anything can be asked of it. One that does not return holds up every
 /// later load, too: the dynamic linker has a lock.
@@ -53,6 +54,9 @@ pub async fn prepare(path: impl Into<PathBuf>) -> Result<Prepared, Error> {
     if host::is_guest() {
         return Err(LoadError::in_module(&format!("load the module {path:?}")).into());
     }
+    if thread_progress::is_pinned() {
+        return Err(Error::InView);
+    }
     let allowed = allowed()?;
     aside("code-prepare", allowed.patience, move |work| load(&path, &allowed, work)).await
 }
@@ -60,10 +64,13 @@ pub async fn prepare(path: impl Into<PathBuf>) -> Result<Prepared, Error> {
 fn load(path: &Path, allowed: &Allowed, work: &Work<Prepared>) -> Result<Prepared, Error> {
     let mut file = allowed.open(path)?; // 1
     let mut sum = allowed.sum();
-    let copy = Copy::of(&mut file, path, &allowed.copies, sum.as_mut())?; // 2
+    let mut copy = Copy::of(&mut file, path, &allowed.copies, sum.as_mut())?; // 2
     allowed.check_sum(path, sum)?;
     let copied = File::open(copy.path()).map_err(LoadError::system(|| format!("open the copy of {path:?}")))?;
-    let addresses = inspect(&copied, path)?; // 3
+    let Inspected { addresses, host_place } = inspect(&copied, path)?; // 3
+    // The module's pins and calls go without barriers if the host's do, which is asked when it becomes a guest.
+    let _ = thread_progress::prepare();
+    copy.complete(&HostPlace::of_guests(), host_place)?; // 4
     let source = path.to_owned();
     // SAFETY: inspected above; nobody else writes the copy.
     let open = move || unsafe { Library::open(copy, source, addresses) };
@@ -73,7 +80,7 @@ fn load(path: &Path, allowed: &Allowed, work: &Work<Prepared>) -> Result<Prepare
     // 5
     if let Err(error) = join(descriptor, path) {
         // SAFETY: nothing of the module but its list of exports has been used.
-        unsafe { library.unmap() };
+        unsafe { kept::discard(descriptor, &library) };
         return Err(error.into());
     }
     let prepared = Prepared::new(descriptor, Box::new(library))?; // 6
@@ -91,12 +98,8 @@ fn not_mapped(path: &Path, mut why: String, copies: &Path) -> LoadError {
     LoadError::Linker { path: path.to_owned(), why }
 }
 
-/// Makes the module's copy of this crate a guest, and has its imports lead to this program's entries.
+/// Has the module's imports lead to this program's entries.
 fn join(descriptor: &'static Descriptor, path: &Path) -> Result<(), LoadError> {
-    // The module's pins and calls go without barriers if the host's do, which is asked when it becomes a guest.
-    let _ = thread_progress::prepare();
-    // SAFETY: its fingerprint is this copy's, and nothing of it has run yet but constructors, which leave everything to the host.
-    unsafe { (descriptor.become_guest)(&DOORS) };
     (descriptor.imports)().into_iter().for_each(|import| import.resolve());
     let mut exports = (descriptor.exports)();
     exports.sort_by_key(|export| export.name);

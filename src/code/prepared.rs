@@ -9,10 +9,12 @@ use super::kept;
 use super::known;
 use super::tables::{Tables, tables};
 use super::version::{Mapping, Unmapped, Version};
+use crate::thread_progress;
 
 /// A version of a module that is loaded and checked, and that nobody can call yet: [`finish`](super::finish) puts it in force.
 ///
-/// One that is dropped instead leaves no trace, if its module may be unloaded; else it stays in memory, and is counted there.
+/// If it is dropped instead and its module is [`Unloadable`](super::Unloadable), it is unmapped. Else the library stays in memory,
+/// because its constructors have run, and is [counted](super::kept()).
 #[must_use = "nobody can call it until it is finished"]
 pub struct Prepared {
     /// `None` when it is in force, or dropped.
@@ -24,7 +26,7 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// There are as many versions as there can be. Then the mapping is the caller's no more: it is unmapped, if that can be done.
+    /// There are as many versions as there can be. Then the mapping is unmapped if the module may be, else kept and counted.
     pub(super) fn new(descriptor: &'static Descriptor, mapping: Box<dyn Mapping>) -> Result<Prepared, Error> {
         Prepared::of(tables(), descriptor, mapping)
     }
@@ -57,11 +59,12 @@ impl Prepared {
 impl Drop for Prepared {
     fn drop(&mut self) {
         let Some(version) = self.version.take() else { return };
-        let Descriptor { unloadable, on_load, on_upgrade, .. } = version.descriptor;
         // Held by a hook that has not returned.
         let is_in_use = version.holds() != 0;
-        if !is_in_use && (*unloadable || (on_load.is_none() && on_upgrade.is_none())) {
-            // SAFETY: nobody has entered it; what ran of it promises that nothing escapes, or was not the module's own.
+        // Its constructors have run, whatever else has: only the module's promise says that nothing of them is left. Unmapping
+        // waits for other threads, which a pinned one must not.
+        if !is_in_use && version.is_unloadable && !thread_progress::is_pinned() {
+            // SAFETY: nobody has entered it, and the module promises that nothing else of it is in use.
             let unmapped = unsafe {
                 known::drop_prepared(&version);
                 version.image.unmap()

@@ -44,7 +44,7 @@ pub async fn delete(module: &str) -> Result<(), Error> {
 }
 
 /// Waits until nobody is inside of the module's old version, and no future or borrowed handle of it lives; then makes it
-/// unreachable. It stays in memory, unless its module says that it is `unloadable`.
+/// unreachable. It stays in memory, unless its module promises that it is [`Unloadable`](super::Unloadable).
 ///
 /// # Errors
 ///

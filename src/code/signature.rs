@@ -13,10 +13,29 @@ use super::pending::Pending;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SignatureHash(LayoutHash);
 
+impl SignatureHash {
+    /// `==`, for constants.
+    pub(super) const fn is(self, other: SignatureHash) -> bool {
+        self.0.is(other.0)
+    }
+}
+
 /// The type of an export: a function pointer whose arguments and result have a [`Layout`].
 ///
 /// Up to six arguments by value; up to four, if some are references. An export that is an `async fn` is a `fn` whose result is a
 /// [`Pending`].
+///
+/// A signature is `'static`, and therefore knows two kinds of lifetimes only, which its hash tells apart: `fn(&T)` accepts a
+/// reference of any lifetime; `fn(&'static T)`, and every lifetime deeper inside a type, means `'static`. So a caller cannot
+/// lend what lives shorter than the export's author was told. A text of a local is no `&'static str`:
+///
+/// ```compile_fail,E0597
+/// # fn call() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = String::from("gone soon");
+/// dyntrace::code::export::<fn(_)>("victim", "keep")?.call(text.as_str())?;
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Safety
 ///
@@ -26,7 +45,7 @@ pub struct SignatureHash(LayoutHash);
     note = "it is `fn(A, B, ...) -> R` with `code::Layout` for all types in it, or `fn(A, B, ...) -> code::Pending<R>`",
     note = "up to six arguments by value; up to four, if some are references"
 )]
-pub unsafe trait Signature: Copy {
+pub unsafe trait Signature: Copy + 'static {
     /// What calls it.
     type Export: From<&'static Entry>;
     /// The same in two programs if the signature is the same in both.
@@ -47,8 +66,9 @@ pub type Export<F> = <F as Signature>::Export;
 /// is already.
 macro_rules! signature {
     ($number:literal [] $([$argument:ident $($bound:ident)? $kind:literal $type:ty])*) => {
-        // SAFETY: the hash is made of all types in it, and of how they are given.
-        unsafe impl<R: Layout $(, $argument: Layout $(+ ?$bound)?)*> Signature for fn($($type),*) -> R {
+        // SAFETY: the hash is made of all types in it, and of how they are given. It knows no lifetimes: they are `'static`, but
+        // for those of "shared" and "exclusive", which are any.
+        unsafe impl<R: Layout + 'static $(, $argument: Layout + 'static $(+ ?$bound)?)*> Signature for fn($($type),*) -> R {
             type Export = Handle<Self, $number>;
             const HASH: SignatureHash =
                 SignatureHash(LayoutHash::named("fn").with(R::HASH)$(.text($kind).with($argument::HASH))*);
@@ -71,7 +91,7 @@ macro_rules! by_value {
 macro_rules! asynchronous {
     ($number:literal $($argument:ident)*) => {
         // SAFETY: as above.
-        unsafe impl<R: Layout $(, $argument: Layout)*> Signature for fn($($argument),*) -> Pending<R> {
+        unsafe impl<R: Layout + 'static $(, $argument: Layout + 'static)*> Signature for fn($($argument),*) -> Pending<R> {
             type Export = AsyncHandle<Self, $number>;
             const HASH: SignatureHash =
                 SignatureHash(LayoutHash::named("async fn").with(R::HASH)$(.with($argument::HASH))*);

@@ -429,18 +429,19 @@ async fn a_view_sees_one_state() {
     let tables = new_tables();
     finish(tables, [prepared(tables, first())]).await.unwrap();
     let price = price(tables);
-    let view = View::of(tables);
-    let borrowed = price.borrow(&view).unwrap();
-    // It is pinned, so that nobody commits twice meanwhile.
     let mut finishing = Box::pin(finish(tables, [prepared(tables, second())]));
-    assert!((0..10).all(|_| {
-        thread::scope(|scope| {
-            let poll = || finishing.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending();
-            scope.spawn(poll).join().unwrap()
-        })
-    }));
-    assert_eq!(view.modules()[0].current.as_ref().unwrap().version.as_ref(), "1");
-    drop(view);
+    let borrowed = View::of(tables, |view| {
+        let borrowed = price.borrow(view).unwrap();
+        // It is pinned, so that nobody commits twice meanwhile.
+        assert!((0..10).all(|_| {
+            thread::scope(|scope| {
+                let poll = || finishing.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending();
+                scope.spawn(poll).join().unwrap()
+            })
+        }));
+        assert_eq!(view.modules()[0].current.as_ref().unwrap().version.as_ref(), "1");
+        borrowed
+    });
     finishing.await.unwrap();
     assert_eq!((borrowed.call(7).unwrap(), price.call(7).unwrap()), (7, 14));
     assert!(matches!(soft_purge(tables).await, Err(Error::InUse { .. })));

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::descriptor::Descriptor;
 use super::entry::{Entry, ExportName, Target};
 use super::error::Error;
+use super::kept;
 use super::locks;
 use super::symbols::Symbols;
 use super::tables::{Change, Tables};
@@ -118,7 +119,7 @@ impl Version {
     ) -> Result<Version, Error> {
         let room = Room::take().inspect_err(|_| {
             // SAFETY: nothing of it is in use yet.
-            unsafe { mapping.unmap() };
+            unsafe { kept::discard(descriptor, &*mapping) };
         })?;
         let (module, version) = (descriptor.name, descriptor.version);
         let exports = (descriptor.exports)().into_iter().map(|export| {
@@ -130,7 +131,7 @@ impl Version {
         exports.sort_by_key(Exported::address);
         let image = Arc::new(Image::new(module, version, mapping));
         let sites = Sites::new((descriptor.sites)(), module);
-        Ok(Version { image, descriptor, exports, sites, is_unloadable: descriptor.unloadable, room })
+        Ok(Version { image, descriptor, exports, sites, is_unloadable: descriptor.unloadable.is_some(), room })
     }
 
     /// Those of this name, with whatever signature.

@@ -10,22 +10,9 @@ use super::tables::{Tables, tables};
 use super::version::Hold;
 use crate::thread_progress::{Pin, pin};
 
-/// What is in force at one instant: all that is asked through it is answered as of then.
+/// The modules in force at one instant. Every answer of one view is as of that instant.
 ///
-/// While it lives its thread is pinned, and nothing that changes what runs gets on. So it is for a few look-ups one after the other,
-/// and cannot be sent to another thread, nor kept across an `await` of a task that can.
-///
-/// ```
-/// let view = dyntrace::code::View::new();
-/// for module in view.modules() {
-///     println!("{}", module.name);
-/// }
-/// ```
-///
-/// ```compile_fail
-/// fn is_send<T: Send>(_: T) {}
-/// is_send(dyntrace::code::View::new());
-/// ```
+/// A view exists only inside the closure given to [`View::with`]. The thread is pinned while the closure runs.
 pub struct View {
     tables: &'static Tables,
     /// Read once.
@@ -34,15 +21,37 @@ pub struct View {
 }
 
 impl View {
-    /// Of this instant.
-    #[expect(clippy::new_without_default, reason = "a look is no value to begin with")]
-    pub fn new() -> View {
-        View::of(tables())
+    /// Runs `look` with a view of this instant and returns its result. Views may nest.
+    ///
+    /// Until `look` returns or panics, no upgrade, purge or trace setting of the process completes: keep it to a few look-ups.
+    /// Inside of it, on this thread, changes are refused, because they would wait for the view itself:
+    /// [`prepare`](super::prepare), [`finish`](super::finish()), [`delete`](super::delete), [`purge`](super::purge) and the
+    /// like return [`Error::InView`](super::Error::InView), a trace session's `pattern` returns
+    /// [`Error::InView`](crate::trace::Error::InView), and a recording that is stopped there leaves its files uncut and says so.
+    /// Waiting inside of it for *another* thread that makes a change is a deadlock, as with a lock that the caller holds.
+    ///
+    /// ```
+    /// let names = dyntrace::code::View::with(|view| {
+    ///     view.modules().into_iter().map(|module| module.name).collect::<Vec<_>>()
+    /// });
+    /// assert!(names.is_empty());
+    /// ```
+    ///
+    /// The view cannot leave the closure:
+    ///
+    /// ```compile_fail,E0521
+    /// # let mut kept = None;
+    /// dyntrace::code::View::with(|view| kept = Some(view));
+    /// ```
+    pub fn with<R>(look: impl FnOnce(&View) -> R) -> R {
+        View::of(tables(), look)
     }
 
-    pub(super) fn of(tables: &'static Tables) -> View {
+    pub(super) fn of<R>(tables: &'static Tables, look: impl FnOnce(&View) -> R) -> R {
+        // A local that is only lent: so pins end in the opposite order of their beginnings, also when `look` panics.
         let pinned = pin().unwrap_or_else(no_memory);
-        View { tables, index: tables.active.index(), pinned }
+        let view = View { tables, index: tables.active.index(), pinned };
+        look(&view)
     }
 
     /// All modules that have a current or an old version, by name.

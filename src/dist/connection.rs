@@ -10,11 +10,17 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
+use super::budget::Budget;
 use super::error::Error;
 use super::frame::{self, Frames, TICK};
 use super::node::Inner;
-use super::outgoing::{Closed, Outgoing};
+use super::outgoing::{Batch, Outgoing, Refused};
 use super::socket::{Reading, Socket, Writing};
+use super::text::cut;
+use crate::sync::{Mutex, lock};
+
+/// The reason of the end of a connection whose peer makes this node keep too much.
+pub(super) const TOO_MUCH: &str = "its links, monitors and unread answers take more than Options::peer_limit allows";
 
 /// A peer that ticks is answered unless something was written so short a time ago. So two nodes that both answer do not do it
 /// without end.
@@ -25,23 +31,29 @@ pub(super) struct Connection {
     pub node: String,
     /// It is a node of dyntrace, to which user tags may go.
     pub is_ours: bool,
+    /// What this node keeps for the peer.
+    pub budget: Arc<Budget>,
     outgoing: Outgoing,
     /// Ticked, and not yet answered.
     ticked: Notify,
     /// Why it ended, once it has.
     reason: OnceLock<String>,
     ended: Notify,
+    /// Its end was told to all who had bonds over it. Locked while it is being told.
+    told: Mutex<bool>,
 }
 
 impl Connection {
-    pub(super) fn new(inner: &Inner, peer: &NodeName, is_ours: bool) -> Arc<Connection> {
+    pub(super) fn new(inner: &Inner, peer: &NodeName, is_ours: bool, budget: Arc<Budget>) -> Arc<Connection> {
         Arc::new(Connection {
             node: peer.to_string(),
             is_ours,
-            outgoing: Outgoing::new(inner.options.busy_limit),
+            outgoing: Outgoing::new(inner.options.busy_limit, budget.kept.clone()),
+            budget,
             ticked: Notify::new(),
             reason: OnceLock::new(),
             ended: Notify::new(),
+            told: Mutex::new(false),
         })
     }
 
@@ -53,14 +65,17 @@ impl Connection {
     }
 
     /// Sends a frame once there is room; tells `busy` if it must wait.
-    pub(super) async fn send(&self, frame: &[u8], busy: impl FnOnce()) -> Result<(), Closed> {
+    pub(super) async fn send(&self, frame: &[u8], busy: impl FnOnce()) -> Result<(), Refused> {
         self.outgoing.send(frame, busy).await
     }
 
-    /// Sends what follows from something that happened. If the connection is gone, nobody needs it any more.
+    /// Sends an answer, or news of a bond. On a connection that has ended, it does nothing. If the peer's account has no room for
+    /// it, it ends the connection.
     pub(super) fn signal(&self, message: Message) {
-        if let Ok(frame) = frame::of(message) {
-            let _ = self.outgoing.signal(&frame);
+        if let Ok(frame) = frame::of(message)
+            && let Err(Refused::Exceeded) = self.outgoing.signal(&frame)
+        {
+            self.close(TOO_MUCH);
         }
     }
 
@@ -69,14 +84,20 @@ impl Connection {
         self.outgoing.flush().await;
     }
 
-    /// Ends the connection; whether it was there until now.
-    pub(super) fn close(&self, reason: &str) -> bool {
-        let first = self.reason.set(reason.to_owned()).is_ok();
-        if first {
+    /// Ends the connection. Its task tells those that had bonds over it.
+    pub(super) fn close(&self, reason: &str) {
+        if self.reason.set(reason.to_owned()).is_ok() {
             self.outgoing.close();
             self.ended.notify_one();
         }
-        first
+    }
+
+    /// Calls `tell` with the reason of the end, unless another call has or does; then it returns when that one is done.
+    pub(super) fn tell_once(&self, tell: impl FnOnce(&str)) {
+        let mut told = lock(&self.told);
+        if !std::mem::replace(&mut *told, true) {
+            tell(self.reason());
+        }
     }
 
     /// Whether it has ended.
@@ -84,19 +105,23 @@ impl Connection {
         self.reason.get().is_some()
     }
 
-    /// What is said to who finds it ended.
+    fn reason(&self) -> &str {
+        self.reason.get().map_or("it was closed", String::as_str)
+    }
+
+    /// The error of a caller that finds it ended.
     pub(super) fn error(&self) -> Error {
-        Error::lost(&self.node, self.reason.get().map_or("it was closed", String::as_str))
+        Error::lost(&self.node, self.reason())
     }
 
     async fn write(&self, mut socket: Writing, tick_time: Duration) -> io::Result<()> {
-        let mut bytes = Vec::new();
+        let mut batch = Batch::default();
         let mut last = Instant::now();
         loop {
             tokio::select! {
                 biased;
-                taken = timeout(tick_time / 4, self.outgoing.take(&mut bytes)) => match taken {
-                    Ok(()) => socket.write_all(&bytes).await?,
+                taken = timeout(tick_time / 4, self.outgoing.take(&mut batch)) => match taken {
+                    Ok(()) => socket.write_all(&batch.bytes).await?,
                     Err(_) => socket.write_all(&TICK).await?,
                 },
                 () = self.ticked.notified() => {
@@ -137,9 +162,9 @@ async fn run(mut ending: Ending, socket: Socket) {
     };
     let abort = writer.abort_handle();
     *reason = tokio::select! {
-        ended = read(inner, connection, Frames::new(reading, inner.options.max_message)) => ended,
+        ended = read(inner, connection, Frames::new(reading, inner.options.max_message, Some(tick_time))) => ended,
         written = writer => match written {
-            Ok(Err(error)) => error.to_string(),
+            Ok(Err(error)) => cut(error),
             _ => "it is not written to any more".to_owned(),
         },
         () = connection.ended.notified() => String::new(),
@@ -150,11 +175,12 @@ async fn run(mut ending: Ending, socket: Socket) {
 async fn read(inner: &Arc<Inner>, connection: &Arc<Connection>, mut frames: Frames<Reading>) -> String {
     let mut tag = None;
     loop {
-        let frame = match timeout(inner.options.tick_time, frames.next()).await {
-            Ok(Ok(Some(frame))) => frame,
-            Ok(Ok(None)) => return "it closed the connection".to_owned(),
-            Ok(Err(error)) => return error.to_string(),
-            Err(_) => return format!("nothing came from it for {:?}, not even a tick", inner.options.tick_time),
+        // Messages that need not wait for room would keep other tasks of the thread waiting.
+        tokio::task::consume_budget().await;
+        let frame = match frames.next().await {
+            Ok(Some(frame)) => frame,
+            Ok(None) => return "it closed the connection".to_owned(),
+            Err(error) => return cut(error),
         };
         match frame.split_first() {
             None => connection.ticked.notify_one(),

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use erl_dist::message::Message as Wire;
+use eetf::DecodeError;
+use erl_dist::message::{Message as Wire, RecvError};
 use erl_dist::term::{Atom, Pid, PidOrAtom, Reference, Term, Tuple};
 
-use super::connection::Connection;
+use super::budget::Exceeded;
+use super::connection::{Connection, TOO_MUCH};
 use super::node::Inner;
-use super::processes::NET_KERNEL;
+use super::processes::{Bonds, Link, NET_KERNEL, Watcher, bond_bytes};
 use super::received::{Message, Received};
 use super::term::{IntoTerm, term};
+use super::text::cut;
 use super::{limits, token};
 use crate::tag::Tag;
 
@@ -23,6 +26,8 @@ impl Inner {
         let message = decode(bytes)?;
         let deliver = |sender: Option<Pid>, to: PidOrAtom, term: Term, token: Option<Term>| {
             let token = token.and_then(token::of_term);
+            // The tag came in a frame of its own.
+            let memory = memory + tag.as_ref().map_or(0, |tag| tag.len());
             self.deliver(from, to, Message { sender, term, token, tag }, memory)
         };
         use PidOrAtom::{Atom as Name, Pid as Number};
@@ -34,30 +39,27 @@ impl Inner {
             Wire::Send(m) => deliver(None, Number(m.to_pid), m.message, None).await,
             Wire::SendTt(m) => deliver(None, Number(m.to_pid), m.message, Some(m.trace_token)).await,
 
-            Wire::Link(m) => self.link(from, m.from_pid, m.to_pid)?,
-            Wire::Unlink(m) => self.unlink(&m.from_pid, &m.to_pid),
+            Wire::Link(m) => self.link(from, m.from_pid, m.to_pid).await?,
+            Wire::Unlink(m) => self.unlink(from, &m.from_pid, &m.to_pid)?,
             Wire::UnlinkId(m) => {
-                self.unlink(&m.from_pid, &m.to_pid);
+                self.unlink(from, &m.from_pid, &m.to_pid)?;
                 from.signal(Wire::unlink_id_ack(m.id, m.to_pid, m.from_pid));
             }
-            Wire::UnlinkIdAck(m) => self.unlinked(&m.id, &m.from_pid, &m.to_pid),
+            Wire::UnlinkIdAck(m) => self.unlinked(from, &m.id, &m.from_pid, &m.to_pid)?,
 
-            Wire::Exit(m) => self.exit(m.from_pid, &m.to_pid, m.reason, memory).await,
-            Wire::ExitTt(m) => self.exit(m.from_pid, &m.to_pid, m.reason, memory).await,
-            Wire::PayloadExit(m) => self.exit(m.from_pid, &m.to_pid, m.reason, memory).await,
-            Wire::PayloadExitTt(m) => self.exit(m.from_pid, &m.to_pid, m.reason, memory).await,
-            Wire::Exit2(m) => self.put(&m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
-            Wire::Exit2Tt(m) => self.put(&m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
-            Wire::PayloadExit2(m) => self.put(&m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
-            Wire::PayloadExit2Tt(m) => self.put(&m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
+            Wire::Exit(m) => self.exit(from, m.from_pid, &m.to_pid, m.reason, memory).await?,
+            Wire::ExitTt(m) => self.exit(from, m.from_pid, &m.to_pid, m.reason, memory).await?,
+            Wire::PayloadExit(m) => self.exit(from, m.from_pid, &m.to_pid, m.reason, memory).await?,
+            Wire::PayloadExitTt(m) => self.exit(from, m.from_pid, &m.to_pid, m.reason, memory).await?,
+            Wire::Exit2(m) => self.put(from, &m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
+            Wire::Exit2Tt(m) => self.put(from, &m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
+            Wire::PayloadExit2(m) => self.put(from, &m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
+            Wire::PayloadExit2Tt(m) => self.put(from, &m.to_pid, Received::exit(m.from_pid, m.reason), memory).await,
 
             Wire::MonitorP(m) => self.watch(from, m.from_pid, m.to_proc, m.reference)?,
-            Wire::DemonitorP(m) => {
-                let number = self.number(&m.to_proc);
-                number.and_then(|number| self.processes.bonds(number, |bonds| bonds.watchers.remove(&m.reference)));
-            }
-            Wire::MonitorPExit(m) => self.down(&m.to_pid, m.reference, m.reason, memory).await,
-            Wire::PayloadMonitorPExit(m) => self.down(&m.to_pid, m.reference, m.reason, memory).await,
+            Wire::DemonitorP(m) => self.unwatch(from, m.from_pid, &m.to_proc, m.reference)?,
+            Wire::MonitorPExit(m) => self.down(from, &m.to_pid, m.reference, m.reason, memory).await,
+            Wire::PayloadMonitorPExit(m) => self.down(from, &m.to_pid, m.reference, m.reason, memory).await,
             // What is for nodes that start processes for others, or have group leaders.
             _ => {}
         }
@@ -73,13 +75,13 @@ impl Inner {
         let door = self.number(&to).and_then(|number| self.processes.door(number));
         // What is sent to nobody is lost, as in Erlang.
         if let Some(door) = door {
-            door.put(Received::Message(message), memory).await;
+            door.put(Received::Message(message), memory, &from.budget).await;
         }
     }
 
-    async fn put(&self, to: &Pid, received: Received, memory: usize) {
+    async fn put(&self, from: &Connection, to: &Pid, received: Received, memory: usize) {
         if let Some(door) = self.local.number(to).and_then(|number| self.processes.door(number)) {
-            door.put(received, memory).await;
+            door.put(received, memory, &from.budget).await;
         }
     }
 
@@ -91,70 +93,118 @@ impl Inner {
         }
     }
 
-    fn link(&self, from: &Connection, other: Pid, own: Pid) -> Result<(), Refusal> {
-        let linked = self.local.number(&own).and_then(|number| {
+    /// Waits while the process has more in its mailbox than that may have. A bond may put its end there without waiting, so
+    /// there is no further bond before.
+    async fn room_for_a_bond(&self, process: &PidOrAtom) {
+        if let Some(door) = self.number(process).and_then(|number| self.processes.door(number)) {
+            door.room.wait(1).await;
+        }
+    }
+
+    async fn link(&self, from: &Connection, other: Pid, own: Pid) -> Result<(), Refusal> {
+        of_peer(from, &other)?;
+        let process = PidOrAtom::Pid(own);
+        self.room_for_a_bond(&process).await;
+        let added = self.number(&process).and_then(|number| {
             self.processes.bonds(number, |bonds| {
-                let room = bonds.has_room();
                 // A link made anew while the end of the one before is not acknowledged is a link.
-                room.then(|| bonds.links.insert(other.clone(), None)).is_some()
+                if let Some(link) = bonds.links.get_mut(&other) {
+                    link.ended = None;
+                    return Ok(());
+                }
+                let charge = Some(from.budget.kept.charge(bond_bytes(&[&other.node.name]))?);
+                bonds.links.insert(other.clone(), Link { ended: None, charge });
+                Ok(())
             })
         });
-        match linked {
-            Some(true) => {}
-            Some(false) => return Err("it has more links and monitors to one process than that may have".to_owned()),
-            None => from.signal(Wire::exit(own, other, term!(noproc))),
+        match (added, process) {
+            (Some(added), _) => added.map_err(|Exceeded| TOO_MUCH.to_owned())?,
+            (None, PidOrAtom::Pid(own)) => from.signal(Wire::exit(own, other, term!(noproc))),
+            (None, PidOrAtom::Atom(_)) => {}
         }
         Ok(())
     }
 
-    fn unlink(&self, other: &Pid, own: &Pid) {
+    fn unlink(&self, from: &Connection, other: &Pid, own: &Pid) -> Result<(), Refusal> {
+        of_peer(from, other)?;
         let number = self.local.number(own);
         number.and_then(|number| self.processes.bonds(number, |bonds| bonds.links.remove(other)));
+        Ok(())
     }
 
     /// The other side knows that a link has ended: if it is the last one that this side ended, it is forgotten.
-    fn unlinked(&self, id: &Term, other: &Pid, own: &Pid) {
-        let Some(number) = self.local.number(own) else { return };
-        let acknowledged = |ended: &mut Option<u64>| ended.is_some_and(|ended| ended.into_term() == *id);
+    fn unlinked(&self, from: &Connection, id: &Term, other: &Pid, own: &Pid) -> Result<(), Refusal> {
+        of_peer(from, other)?;
+        let Some(number) = self.local.number(own) else { return Ok(()) };
+        let acknowledged = |link: &Link| link.ended.is_some_and(|ended| ended.into_term() == *id);
         self.processes.bonds(number, |bonds| {
-            if bonds.links.get_mut(other).is_some_and(acknowledged) {
+            if bonds.links.get(other).is_some_and(acknowledged) {
                 bonds.links.remove(other);
             }
         });
+        Ok(())
     }
 
-    async fn exit(&self, other: Pid, own: &Pid, reason: Term, memory: usize) {
-        let Some(number) = self.local.number(own) else { return };
+    async fn exit(&self, from: &Connection, other: Pid, own: &Pid, reason: Term, memory: usize) -> Result<(), Refusal> {
+        of_peer(from, &other)?;
+        let Some(number) = self.local.number(own) else { return Ok(()) };
         // Not of a link that this side has ended.
-        if self.processes.bonds(number, |bonds| bonds.links.remove(&other)).flatten() == Some(None) {
-            self.put(own, Received::exit(other, reason), memory).await;
+        let link = self.processes.bonds(number, |bonds| bonds.links.remove(&other)).flatten();
+        if link.is_some_and(|link| link.ended.is_none()) {
+            self.put(from, own, Received::exit(other, reason), memory).await;
         }
+        Ok(())
     }
 
     fn watch(&self, from: &Connection, watcher: Pid, watched: PidOrAtom, monitor: Reference) -> Result<(), Refusal> {
+        of_peer(from, &watcher)?;
         if matches!(&watched, PidOrAtom::Atom(name) if name.name == NET_KERNEL) {
             return Ok(());
         }
         let added = self.number(&watched).and_then(|number| {
             self.processes.bonds(number, |bonds| {
-                let room = bonds.has_room();
-                room.then(|| bonds.watchers.insert(monitor.clone(), (watcher.clone(), watched.clone()))).is_some()
+                let watched_name = match &watched {
+                    PidOrAtom::Pid(pid) => &pid.node.name,
+                    PidOrAtom::Atom(name) => &name.name,
+                };
+                let bytes = bond_bytes(&[&watcher.node.name, &monitor.node.name, watched_name]);
+                let _charge = from.budget.kept.charge(bytes)?;
+                let key = (watcher.clone(), monitor.clone());
+                bonds.watchers.insert(key, Watcher { watched: watched.clone(), _charge });
+                Ok(())
             })
         });
         match added {
-            Some(true) => {}
-            Some(false) => return Err("it has more links and monitors to one process than that may have".to_owned()),
+            Some(added) => added.map_err(|Exceeded| TOO_MUCH.to_owned())?,
             None => from.signal(Wire::monitor_p_exit(watched, watcher, monitor, term!(noproc))),
         }
         Ok(())
     }
 
-    async fn down(&self, own: &Pid, monitor: Reference, reason: Term, memory: usize) {
+    fn unwatch(&self, from: &Connection, watcher: Pid, watched: &PidOrAtom, monitor: Reference) -> Result<(), Refusal> {
+        of_peer(from, &watcher)?;
+        let number = self.number(watched);
+        number.and_then(|number| self.processes.bonds(number, |bonds| bonds.watchers.remove(&(watcher, monitor))));
+        Ok(())
+    }
+
+    async fn down(&self, from: &Connection, own: &Pid, monitor: Reference, reason: Term, memory: usize) {
         let Some(number) = self.local.number(own) else { return };
-        let watched = self.processes.bonds(number, |bonds| bonds.watched.remove(&monitor)).flatten();
-        if let Some((_, watched)) = watched {
-            self.put(own, Received::down(monitor, watched, reason), memory).await;
+        let of_peer = |bonds: &Bonds| bonds.watched.get(&monitor).is_some_and(|(node, _)| *node == from.node);
+        let watched =
+            self.processes.bonds(number, |bonds| if of_peer(bonds) { bonds.watched.remove(&monitor) } else { None });
+        if let Some((_, watched)) = watched.flatten() {
+            self.put(from, own, Received::down(monitor, watched, reason), memory).await;
         }
+    }
+}
+
+/// Bonds are between processes of the two nodes of a connection: a peer has no say in those of others, and the end of the
+/// connection ends all that came over it.
+fn of_peer(from: &Connection, pid: &Pid) -> Result<(), Refusal> {
+    match pid.node.name == from.node {
+        true => Ok(()),
+        false => Err(cut(format_args!("it sent a signal for a process of another node, {}", pid.node.name))),
     }
 }
 
@@ -173,7 +223,13 @@ fn answer_ping(from: &Connection, message: &Message, own: impl FnOnce() -> Pid) 
 pub(super) fn decode(bytes: &[u8]) -> Result<Wire, Refusal> {
     match of_send_tt(bytes) {
         Some(message) => Ok(message),
-        None => Wire::read_from(&mut &bytes[..]).map_err(|reason| reason.to_string()),
+        None => Wire::read_from(&mut &bytes[..]).map_err(|reason| match reason {
+            // Its text has the value: as long as a message, or an integer that takes hours to be written in decimal digits.
+            RecvError::Decode(DecodeError::UnexpectedType { expected, .. }) => {
+                format!("a part of a message is not a {expected}")
+            }
+            reason => cut(reason),
+        }),
     }
 }
 

@@ -2,20 +2,25 @@
 //!
 //! Nodes of dyntrace know each other by the `extra` field of their entries, which Erlang's nodes leave empty and do not read.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::{IpAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use erl_dist::epmd::{EpmdClient, EpmdError, NodeEntry};
 use erl_dist::node::{Creation, NodeName};
 use futures::io::AllowStdIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::error::Error;
 use super::socket::Socket;
 use super::stream::Stream;
+use super::text::cut;
 
 /// What the entry of a node has in `extra` if it understands user tags.
 const MARK: &[u8] = b"dyntrace-1";
+
+/// How long epmd of this host may take to answer.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// Where a node is.
 pub(super) struct Place {
@@ -27,17 +32,52 @@ pub(super) struct Place {
 /// Registers a node. It stays registered for as long as the socket is open. Blocks, for the time that epmd of this host takes.
 pub(super) fn register(name: &NodeName, port: u16, epmd: (IpAddr, u16)) -> Result<(TcpStream, Creation), Error> {
     let absent = |source| Error::NoEpmd { host: epmd.0.to_string(), port: epmd.1, source };
-    let limit = Duration::from_secs(5);
-    let socket = TcpStream::connect_timeout(&epmd.into(), limit).map_err(absent)?;
-    socket.set_read_timeout(Some(limit)).and_then(|()| socket.set_write_timeout(Some(limit))).map_err(absent)?;
+    let until = Instant::now() + ANSWER;
+    let socket = TcpStream::connect_timeout(&epmd.into(), ANSWER).map_err(absent)?;
     let mut entry = NodeEntry::new_hidden(name.name(), port);
     entry.extra = MARK.to_vec();
-    let client = EpmdClient::new(AllowStdIo::new(socket));
+    let client = EpmdClient::new(AllowStdIo::new(Until { socket, until }));
     match futures::executor::block_on(client.register(entry)) {
-        Ok((socket, creation)) => Ok((socket.into_inner(), creation)),
+        Ok((socket, creation)) => Ok((socket.into_inner().socket, creation)),
         Err(EpmdError::RegisterNodeError { code: 1 }) => Err(Error::NameTaken(name.name().to_owned())),
         Err(EpmdError::Io(source)) => Err(absent(source)),
         Err(reason) => Err(refused(&epmd.0.to_string(), name, reason)),
+    }
+}
+
+/// A socket whose calls all end by the same moment, however slowly the other side answers.
+struct Until {
+    socket: TcpStream,
+    until: Instant,
+}
+
+impl Until {
+    /// The time that is left for one call.
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        let late = || io::Error::new(io::ErrorKind::TimedOut, format!("it has not answered within {ANSWER:?}"));
+        if left.is_zero() { Err(late()) } else { Ok(Some(left)) }
+    }
+}
+
+impl Read for Until {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.socket.set_read_timeout(self.left()?)?;
+        let read = self.socket.read(buffer);
+        // The system's timeout has the kind WouldBlock, which says nothing to a reader of the message.
+        read.or_else(|error| self.left().and(Err(error)))
+    }
+}
+
+impl Write for Until {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.set_write_timeout(self.left()?)?;
+        let written = self.socket.write(bytes);
+        written.or_else(|error| self.left().and(Err(error)))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
     }
 }
 
@@ -45,7 +85,16 @@ pub(super) fn register(name: &NodeName, port: u16, epmd: (IpAddr, u16)) -> Resul
 pub(super) async fn look_up(name: &NodeName, port: u16) -> Result<Place, Error> {
     let absent = |source: io::Error| Error::NoEpmd { host: name.host().to_owned(), port, source };
     let socket = tokio::net::TcpStream::connect((name.host(), port)).await.map_err(absent)?;
-    match EpmdClient::new(Stream::new(Socket::Plain(socket))).get_node(name.name()).await {
+    ask(Stream::new(Socket::Plain(socket)), name, absent).await
+}
+
+/// Reads what an epmd answers over `stream`.
+pub(super) async fn ask<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: Stream<S>,
+    name: &NodeName,
+    absent: impl FnOnce(io::Error) -> Error,
+) -> Result<Place, Error> {
+    match EpmdClient::new(stream).get_node(name.name()).await {
         Ok(Some(entry)) => Ok(Place { port: entry.port, is_ours: entry.extra == MARK }),
         Ok(None) => Err(Error::NoSuchNode { host: name.host().to_owned(), name: name.name().to_owned() }),
         Err(EpmdError::Io(source)) => Err(absent(source)),
@@ -54,5 +103,5 @@ pub(super) async fn look_up(name: &NodeName, port: u16) -> Result<Place, Error> 
 }
 
 fn refused(host: &str, name: &NodeName, reason: EpmdError) -> Error {
-    Error::Epmd { host: host.to_owned(), name: name.name().to_owned(), reason: reason.to_string() }
+    Error::Epmd { host: host.to_owned(), name: name.name().to_owned(), reason: cut(reason) }
 }

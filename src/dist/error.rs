@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use erl_dist::handshake::HandshakeError;
 
+use super::text::cut;
+
 /// Why something of a node did not succeed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -176,6 +178,6 @@ impl Error {
     }
 
     pub(super) fn handshake(node: impl ToString, reason: HandshakeError) -> Error {
-        Error::Handshake { node: node.to_string(), reason: reason.to_string() }
+        Error::Handshake { node: node.to_string(), reason: cut(reason) }
     }
 }

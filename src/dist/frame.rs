@@ -1,9 +1,11 @@
 //! Frames: a length, and a message, a user tag, or nothing, which is a tick.
 
 use std::io;
+use std::time::Duration;
 
 use erl_dist::message::Message;
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::timeout;
 
 /// The first byte of a message in a connection without a cache of atoms: it is passed through as it is.
 pub(super) const MESSAGE: u8 = 112;
@@ -51,18 +53,21 @@ pub(super) struct Frames<R> {
     /// What is before it was given out already.
     at: usize,
     limit: usize,
+    /// The longest time without a byte.
+    silence: Option<Duration>,
 }
 
 impl<R: AsyncRead + Unpin> Frames<R> {
-    pub(super) fn new(source: R, limit: usize) -> Frames<R> {
-        Frames { source, bytes: Vec::new(), at: 0, limit }
+    pub(super) fn new(source: R, limit: usize, silence: Option<Duration>) -> Frames<R> {
+        Frames { source, bytes: Vec::new(), at: 0, limit, silence }
     }
 
     /// The next frame without its length; `None` at the end. Dropped while it waits, it has lost nothing.
     ///
     /// # Errors
     ///
-    /// Those of the source; `InvalidData` for a frame that is longer than the limit; `UnexpectedEof` in the middle of one.
+    /// Those of the source; `InvalidData` for a frame that is longer than the limit; `UnexpectedEof` in the middle of one;
+    /// `TimedOut` after a time without a byte: a frame may take longer to arrive.
     pub(super) async fn next(&mut self) -> io::Result<Option<&[u8]>> {
         let length = loop {
             let there = &self.bytes[self.at..];
@@ -96,7 +101,15 @@ impl<R: AsyncRead + Unpin> Frames<R> {
             self.bytes.shrink_to(STEP);
         }
         self.bytes.reserve(STEP);
-        Ok(self.source.read_buf(&mut self.bytes).await? > 0)
+        let read = self.source.read_buf(&mut self.bytes);
+        let count = match self.silence {
+            None => read.await,
+            Some(silence) => timeout(silence, read).await.unwrap_or_else(|_| {
+                let reason = format!("nothing came from it for {silence:?}, not even a tick");
+                Err(io::Error::new(io::ErrorKind::TimedOut, reason))
+            }),
+        };
+        Ok(count? > 0)
     }
 }
 
@@ -105,7 +118,7 @@ mod tests {
     use super::*;
 
     async fn all(bytes: &[u8], limit: usize) -> (Vec<Vec<u8>>, Option<io::ErrorKind>) {
-        let mut frames = Frames::new(bytes, limit);
+        let mut frames = Frames::new(bytes, limit, None);
         let mut seen = Vec::new();
         loop {
             match frames.next().await {

@@ -6,10 +6,10 @@ use erl_dist::handshake::{ClientSideHandshake, HandshakeError, HandshakeStatus, 
 use erl_dist::node::{LocalNode, NodeName};
 use erl_dist::{DistributionFlags as Flags, HIGHEST_DISTRIBUTION_PROTOCOL_VERSION};
 use futures::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::error::Error;
 use super::name;
-use super::socket::Socket;
 use super::stream::Stream;
 
 /// What this node can do: what every node must since OTP 25, be monitored, tell who sent, and take tokens with any label. It is
@@ -23,23 +23,27 @@ pub(super) fn flags() -> Flags {
 }
 
 /// A peer that has proved that it knows the cookie.
-pub(super) struct Peer {
+pub(super) struct Peer<S> {
     pub name: NodeName,
     pub flags: Flags,
-    pub socket: Socket,
+    pub socket: S,
 }
 
 /// What comes of a handshake that this node began.
-pub(super) enum Dialled {
-    Connected(Peer),
+pub(super) enum Dialled<S> {
+    Connected(Peer<S>),
     /// The peer is connecting to this node at this moment, and its connection is the one that stays.
     ItConnects,
 }
 
-/// Connects to `name` over `socket`.
-pub(super) async fn dial(socket: Socket, local: &LocalNode, cookie: &str, name: &NodeName) -> Result<Dialled, Error> {
+/// Connects to `name` over `stream`.
+pub(super) async fn dial<S: AsyncRead + AsyncWrite + Unpin>(
+    mut stream: Stream<S>,
+    local: &LocalNode,
+    cookie: &str,
+    name: &NodeName,
+) -> Result<Dialled<S>, Error> {
     let failed = |reason| Error::handshake(name, reason);
-    let mut stream = Stream::new(socket);
     let mut handshake = ClientSideHandshake::new(stream.clone(), local.clone(), cookie);
     match handshake.execute_send_name(HIGHEST_DISTRIBUTION_PROTOCOL_VERSION).await.map_err(failed)? {
         HandshakeStatus::Nok => return Ok(Dialled::ItConnects),
@@ -79,16 +83,15 @@ fn has_challenge(bytes: usize, name: &NodeName) -> bool {
     bytes == 2 + 1 + 8 + 4 + 4 + 2 + name.len()
 }
 
-/// Lets the node at the other end of `socket` connect, if it knows the cookie. `refuses` says whether its connection is not the
-/// one that stays.
-pub(super) async fn accept(
-    socket: Socket,
+/// Lets the node at the other end of `stream`, at `address`, connect if it knows the cookie. `refuses` says whether its
+/// connection is not the one that stays.
+pub(super) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: Stream<S>,
+    address: String,
     local: &LocalNode,
     cookie: &str,
     refuses: impl FnOnce(&NodeName) -> bool,
-) -> Result<Peer, Error> {
-    let address = socket.peer();
-    let stream = Stream::new(socket);
+) -> Result<Peer<S>, Error> {
     let mut handshake = ServerSideHandshake::new(stream.clone(), local.clone(), cookie);
     let named = handshake.execute_recv_name().await.map_err(|reason| Error::handshake(&address, reason))?;
     // One without a name wants to be given one, which is for nodes of Erlang's own kind.
@@ -106,13 +109,12 @@ pub(super) async fn accept(
     proved(stream, node.name, node.flags)
 }
 
-fn proved(stream: Stream, name: NodeName, flags: Flags) -> Result<Peer, Error> {
+fn proved<S>(stream: Stream<S>, name: NodeName, flags: Flags) -> Result<Peer<S>, Error> {
     let refused = |reason: &str| Error::Handshake { node: name.to_string(), reason: reason.to_owned() };
     // What is sent to it is in this form.
     if !flags.contains(Flags::HANDSHAKE_23 | Flags::BIG_CREATION | Flags::UTF8_ATOMS) {
         return Err(refused("it is older than OTP 23"));
     }
     let socket = stream.into_socket().ok_or_else(|| refused("its socket is in use"))?;
-    socket.tcp().set_nodelay(true).map_err(|source| Error::io("prepare the socket to", &name, source))?;
     Ok(Peer { name, flags, socket })
 }

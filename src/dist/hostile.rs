@@ -1,20 +1,68 @@
 //! What becomes of a peer's bytes before anything of them is used: for tests and for the fuzzer, which know no peer.
 
+use erl_dist::epmd::{EpmdClient, NodeEntry};
+use erl_dist::node::{Creation, LocalNode, NodeName};
+use futures::executor::block_on;
+
 use super::frame::{self, Frames};
 use super::options::Options;
+use super::stream::Stream;
 use super::term::{mend, words};
-use super::{Term, control, limits, token};
+use super::{Error, Node, Term, control, epmd, handshake, limits, token};
 
 /// Takes in what a peer sends over a connection: whole frames, and of each what a node decodes.
 pub fn connection(bytes: &[u8]) {
-    let mut frames = Frames::new(bytes, Options::default().max_message);
-    futures::executor::block_on(async {
+    let mut frames = Frames::new(bytes, Options::default().max_message, None);
+    block_on(async {
         while let Ok(Some(frame)) = frames.next().await {
             if let Some((&frame::MESSAGE, bytes)) = frame.split_first() {
                 message(bytes);
             }
         }
     });
+}
+
+/// Takes in what a peer sends in the handshake, on either side of it, over TCP and over TLS.
+pub fn handshaking(bytes: &[u8]) {
+    let (own, peer) = (name("fuzzed@127.0.0.1"), name("peer@127.0.0.1"));
+    let mut local = LocalNode::new(own, Creation::new(7));
+    local.flags = handshake::flags();
+    for long in [false, true] {
+        let stream = || Stream::over(tokio::io::join(bytes, tokio::io::sink()), long);
+        let refuses = |name: &NodeName| name.len().is_multiple_of(2);
+        let accepted = block_on(handshake::accept(stream(), "a peer".to_owned(), &local, "cookie", refuses));
+        let dialled = block_on(handshake::dial(stream(), &local, "cookie", &peer));
+        // The challenges are random: no bytes that were there before prove the cookie.
+        let unproved = accepted.err().map(|error| error.to_string());
+        assert!(unproved.is_some_and(|text| text.len() < 2000));
+        assert!(!matches!(dialled, Ok(handshake::Dialled::Connected(_))));
+    }
+}
+
+/// Takes in what an epmd answers, to either question.
+pub fn epmd(bytes: &[u8]) {
+    let stream = || Stream::over(tokio::io::join(bytes, tokio::io::sink()), false);
+    let peer = name("peer@127.0.0.1");
+    let absent = |source| Error::NoEpmd { host: "a host".to_owned(), port: 0, source };
+    if let Err(error) = block_on(epmd::ask(stream(), &peer, absent)) {
+        assert!(error.to_string().len() < 2000);
+    }
+    let _ = block_on(EpmdClient::new(stream()).register(NodeEntry::new_hidden("fuzzed", 1)));
+}
+
+fn name(name: &str) -> NodeName {
+    name.parse().expect("a name")
+}
+
+/// How many bytes a node keeps for a peer by its own count: what cannot wait, and messages.
+pub fn kept(node: &Node, peer: &str) -> Option<[usize; 2]> {
+    let budget = node.life.inner.peers.budget(peer)?;
+    Some([budget.kept.used(), budget.messages.used()])
+}
+
+/// How many peers a node remembers.
+pub fn known(node: &Node) -> usize {
+    node.life.inner.peers.known()
 }
 
 /// Takes in one message, of which every term is looked at, shown, and written again.

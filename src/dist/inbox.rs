@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use erl_dist::message::Message as Wire;
 use erl_dist::term::{Pid, PidOrAtom, Reference, Term};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 
+use super::budget::Account;
+use super::connection::TOO_MUCH;
 use super::destination::Destination;
 use super::error::Error;
 use super::node::{Inner, Node};
-use super::processes::{Door, Queued};
+use super::processes::{Door, Link, Queued, Watcher, bond_bytes};
 use super::received::{Message, Received};
 use super::term::{IntoTerm, term};
 use crate::process;
@@ -24,19 +26,18 @@ pub struct Inbox {
     process: process::Pid,
     queue: mpsc::UnboundedReceiver<Queued>,
     length: Arc<AtomicUsize>,
-    room: Arc<Semaphore>,
+    room: Arc<Account>,
     /// What those that are linked to it or monitor it are told in the end.
     reason: Term,
 }
 
 impl Inbox {
     pub(super) fn open(node: Node, name: Option<&str>) -> Result<Inbox, Error> {
-        let limit = node.life.inner.options.mailbox_limit.min(Semaphore::MAX_PERMITS);
         let (sender, queue) = mpsc::unbounded_channel();
         let length = Arc::new(AtomicUsize::new(0));
-        let room = Arc::new(Semaphore::new(limit));
+        let room = Account::new(node.life.inner.options.mailbox_limit);
         let process = process::Pid::next();
-        let door = Door { pid: process, queue: sender, length: length.clone(), room: room.clone(), limit };
+        let door = Door { pid: process, queue: sender, length: length.clone(), room: room.clone() };
         node.life.inner.processes.open(door, name)?;
         Ok(Inbox { node, process, queue, length, room, reason: term!(normal) })
     }
@@ -104,7 +105,7 @@ impl Inbox {
     /// Those of [`Node::connect`].
     pub async fn link(&self, other: &Pid) -> Result<(), Error> {
         let connection = self.inner().connection(&other.node.name).await?;
-        self.inner().processes.bonds(self.process.number(), |bonds| bonds.links.insert(other.clone(), None));
+        self.inner().processes.bonds(self.process.number(), |bonds| bonds.links.insert(other.clone(), Link::default()));
         connection.signal(Wire::link(self.pid(), other.clone()));
         Ok(())
     }
@@ -114,11 +115,19 @@ impl Inbox {
         let Some(connection) = self.inner().peers.connected(&other.node.name) else { return };
         // Relaxed: only that numbers differ matters. From 1 on, below 2^63, as the protocol wants them.
         let id = self.inner().references.fetch_add(1, Ordering::Relaxed);
-        let linked = self.inner().processes.bonds(self.process.number(), |bonds| {
-            bonds.links.get_mut(other).filter(|ended| ended.is_none()).map(|ended| *ended = Some(id))
+        let ended = self.inner().processes.bonds(self.process.number(), |bonds| {
+            let link = bonds.links.get_mut(other).filter(|link| link.ended.is_none())?;
+            link.ended = Some(id);
+            // Kept until the other side acknowledges it, so at its expense.
+            if link.charge.is_none() {
+                link.charge = connection.budget.kept.charge(bond_bytes(&[&other.node.name])).ok();
+            }
+            Some(link.charge.is_some())
         });
-        if linked.flatten().is_some() {
-            connection.signal(Wire::unlink_id(id.into_term(), self.pid(), other.clone()));
+        match ended.flatten() {
+            Some(true) => connection.signal(Wire::unlink_id(id.into_term(), self.pid(), other.clone())),
+            Some(false) => connection.close(TOO_MUCH),
+            None => {}
         }
     }
 
@@ -161,17 +170,17 @@ impl Inbox {
 
 impl Drop for Inbox {
     fn drop(&mut self) {
-        // Who waits for room for a message does so no more.
+        // Connections whose messages wait for room go on.
         self.room.close();
         let own = self.pid();
         let inner = self.inner();
         let bonds = inner.processes.close(self.process.number());
-        for (other, ended) in bonds.links {
-            if let (None, Some(connection)) = (ended, inner.peers.connected(&other.node.name)) {
+        for (other, link) in bonds.links {
+            if let (None, Some(connection)) = (link.ended, inner.peers.connected(&other.node.name)) {
                 connection.signal(Wire::exit(own.clone(), other, self.reason.clone()));
             }
         }
-        for (monitor, (watcher, watched)) in bonds.watchers {
+        for ((watcher, monitor), Watcher { watched, .. }) in bonds.watchers {
             if let Some(connection) = inner.peers.connected(&watcher.node.name) {
                 connection.signal(Wire::monitor_p_exit(watched, watcher, monitor, self.reason.clone()));
             }

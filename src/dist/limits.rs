@@ -13,7 +13,7 @@ pub enum Refused {
     /// It ends in the middle.
     #[error("a term ends in the middle")]
     Truncated,
-    /// It has what is not announced or not known: compressed terms, atoms of a cache, old forms, references of 2^16 words.
+    /// It has what is not announced or not known: compressed terms, atoms of a cache, old forms.
     #[error("a term has the tag {0}, which was not announced")]
     Tag(u8),
     /// It has a part that nothing can be made of.
@@ -29,6 +29,9 @@ pub enum Refused {
 
 /// Bytes that a decoded term takes in the vector, or the table, that it is an element of.
 const PER_TERM: usize = 2 * std::mem::size_of::<erl_dist::term::Term>();
+
+/// Words of the longest reference that Erlang's nodes make.
+const MOST_WORDS: usize = 5;
 
 /// Goes through the terms of a message, each with the format's version before it, and returns the memory that they would take
 /// decoded, in bytes.
@@ -132,6 +135,9 @@ impl Scan<'_> {
             // References; ports; pids.
             90 => {
                 let words = self.u16()?;
+                if words > MOST_WORDS {
+                    return Err(Refused::Malformed("a reference of more than 5 words"));
+                }
                 self.node()?;
                 self.skip(4 + 4 * words)?;
             }
@@ -235,10 +241,16 @@ mod tests {
             (vec![77, 0, 0, 0, 1, 9, 1], Refused::Malformed("a byte that is not of 1 to 8 bits")),
             (vec![70, 0x7f, 0xf0, 0, 0, 0, 0, 0, 0], Refused::Malformed("a float that is not finite")),
             (vec![119, 1, 0xff], Refused::Malformed("an atom that is not UTF-8")),
+            (
+                [vec![90, 0, 6, 119, 1, 97], vec![0; 28]].concat(),
+                Refused::Malformed("a reference of more than 5 words"),
+            ),
+            (vec![90, 0xea, 0x60, 119, 1, 97], Refused::Malformed("a reference of more than 5 words")),
             (vec![110, 0, 2], Refused::Malformed("an integer whose sign is neither plus nor minus")),
         ] {
             assert_eq!(checked(&bytes, &options), Err(refused), "{:?}", &bytes[..bytes.len().min(8)]);
         }
+        assert!(checked(&[vec![90, 0, 5, 119, 1, 97], vec![0; 24]].concat(), &options).is_ok());
         assert!(checked(&[[104, 1].repeat(128), vec![106]].concat(), &options).is_ok());
         let little = Options { max_memory: 1000, ..options };
         assert_eq!(checked(&[vec![104, 255], vec![106; 255]].concat(), &little), Err(Refused::TooMuch));

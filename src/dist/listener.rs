@@ -8,17 +8,14 @@ use std::time::Duration;
 use erl_dist::node::{Creation, LocalNode, NodeName};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::error::Error;
 use super::node::Inner;
 use super::pid::Local;
+use super::strangers::Line;
 use super::{epmd, handshake, name};
-
-/// How many peers may be in the handshake at once. Further ones wait until one is through or out of time.
-const HANDSHAKES: usize = 64;
 
 /// A node that is registered and does not yet answer.
 pub(super) struct Listener {
@@ -68,24 +65,23 @@ impl Listener {
 
 async fn accept(inner: Arc<Inner>, socket: TcpListener) -> io::Result<()> {
     let socket = tokio::net::TcpListener::from_std(socket)?;
-    let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
-    // Closed by nobody.
-    while let Ok(permit) = handshakes.clone().acquire_owned().await {
-        match socket.accept().await {
-            Ok((peer, _)) => {
+    let mut line = Line::new(inner.options.setup_time);
+    loop {
+        tokio::select! {
+            accepted = socket.accept() => match accepted {
+                Ok((peer, address)) => line.add(address.ip(), peer),
+                // Most likely out of descriptors: others close theirs.
+                Err(_) => sleep(Duration::from_millis(100)).await,
+            },
+            (place, peer) = line.next() => {
                 let inner = inner.clone();
-                tokio::spawn(async move {
-                    let limit = inner.options.setup_time;
-                    // Who does not come through is a stranger; its own side tells it.
-                    let _ = timeout(limit, inner.accept(peer)).await;
-                    drop(permit);
+                place.run(move |place| async move {
+                    // This side tells a stranger nothing.
+                    let _ = inner.accept(peer, place).await;
                 });
             }
-            // Most likely out of descriptors: others close theirs.
-            Err(_) => sleep(Duration::from_millis(100)).await,
         }
     }
-    Ok(())
 }
 
 /// Registers the node anew whenever epmd was restarted.

@@ -29,8 +29,14 @@
 //! # What is bounded
 //!
 //! [`Options`] has the limits: of whole messages, of the depth and the memory of terms that come in, which are checked before
-//! they are decoded, and of what waits in a connection or an inbox. A peer that exceeds one, or sends what was not announced,
-//! loses its connection, and who sends to it is told why. Atoms that come in are plain strings, and freed with their message.
+//! they are decoded, of what waits in a connection or an inbox, and of links, monitors and answers. Its documentation has the
+//! memory that one peer can take, as one formula. A peer that exceeds a limit, or sends what was not announced, loses its connection:
+//! bonds over it end with `noconnection`, waiting senders get the reason, and [`Node::lost_connections`] has it. A peer that reads
+//! or sends slowly loses nothing, as long as a byte comes within [`Options::tick_time`]. Links and monitors are between processes
+//! of the two nodes of a connection: a peer that signals for another node's process loses its connection, too.
+//!
+//! Before they prove the cookie, 64 peers may be in the handshake. When more come, the oldest one goes, of the address that has most
+//! of them: silent ones hold nobody up, and an address that connects again and again pushes out only its own.
 //!
 //! # Probes, tokens and tags
 //!
@@ -47,6 +53,7 @@
 //! `global`, `rpc`, spawning for others; names that the other side chooses (`-sname undefined`). An inbox treats every exit
 //! signal as one that traps exits does.
 
+mod budget;
 mod connection;
 mod control;
 mod destination;
@@ -60,6 +67,7 @@ mod inbox;
 mod lengths;
 mod limits;
 mod listener;
+mod lost;
 mod name;
 mod node;
 mod options;
@@ -69,8 +77,10 @@ mod pid;
 mod processes;
 mod received;
 mod socket;
+mod strangers;
 mod stream;
 mod term;
+mod text;
 #[cfg(feature = "dist-tls")]
 mod tls;
 mod token;
@@ -78,6 +88,7 @@ mod token;
 pub use destination::Destination;
 pub use error::Error;
 pub use inbox::Inbox;
+pub use lost::LostConnection;
 pub use node::Node;
 pub use options::Options;
 pub use received::{Message, Received};

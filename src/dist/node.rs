@@ -12,6 +12,7 @@ use super::connection::Connection;
 use super::destination::Destination;
 use super::error::Error;
 use super::inbox::Inbox;
+use super::lost::LostConnection;
 use super::options::Options;
 use super::peers::Peers;
 use super::pid::Local;
@@ -128,6 +129,12 @@ impl Node {
     /// The names of the nodes that it has connections to.
     pub fn nodes(&self) -> Vec<String> {
         self.life.inner.peers.connections().iter().map(|connection| connection.node.clone()).collect()
+    }
+
+    /// The last 64 connections that have ended, the latest one last, with the reasons: among them a peer that exceeded a limit of
+    /// [`Options`].
+    pub fn lost_connections(&self) -> Vec<LostConnection> {
+        self.life.inner.peers.lost.all()
     }
 
     /// Connects to a node, if it is not connected. Sending does so by itself.

@@ -1,10 +1,11 @@
-//! What waits to be written to a peer: one run of bytes, so that many messages go out by one system call, and so that what a
-//! peer who does not read takes of memory is known.
+//! Bytes that wait to be written to a peer. They are one run, so that one system call writes many messages.
 
 use std::mem;
+use std::sync::Arc;
 
 use tokio::sync::Notify;
 
+use super::budget::{Account, Charge};
 use crate::sync::{Mutex, lock};
 
 /// A buffer that grew for large messages is given back.
@@ -15,34 +16,62 @@ pub(super) struct Outgoing {
     filled: Notify,
     taken: Notify,
     limit: usize,
+    /// Pays for signals.
+    kept: Arc<Account>,
 }
 
 #[derive(Default)]
 struct Waiting {
-    bytes: Vec<u8>,
-    /// Some were taken, and are being written.
+    batch: Batch,
+    /// A batch was taken and is being written.
     writing: bool,
     closed: bool,
 }
 
-/// Why nothing more is taken.
+/// Bytes that are written together.
+#[derive(Default)]
+pub(super) struct Batch {
+    pub bytes: Vec<u8>,
+    /// For the signals among them.
+    signals: Option<Charge>,
+}
+
+/// Why nothing is appended.
 #[derive(Debug)]
-pub(super) struct Closed;
+pub(super) enum Refused {
+    /// The connection has ended.
+    Closed,
+    /// The peer's account has no room for another signal.
+    Exceeded,
+}
 
 impl Outgoing {
-    pub(super) fn new(limit: usize) -> Outgoing {
-        Outgoing { waiting: Mutex::new(Waiting::default()), filled: Notify::new(), taken: Notify::new(), limit }
+    pub(super) fn new(limit: usize, kept: Arc<Account>) -> Outgoing {
+        Outgoing { waiting: Mutex::new(Waiting::default()), filled: Notify::new(), taken: Notify::new(), limit, kept }
     }
 
-    /// Appends `bytes` once there is room; `busy` is told if there is none at first. Dropped while it waits, it has appended
-    /// nothing.
-    pub(super) async fn send(&self, bytes: &[u8], busy: impl FnOnce()) -> Result<(), Closed> {
+    /// Appends `bytes` once there is room; calls `busy` if there is none at first.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused::Closed`].
+    ///
+    /// Dropped while it waits, it has appended nothing.
+    pub(super) async fn send(&self, bytes: &[u8], busy: impl FnOnce()) -> Result<(), Refused> {
         let mut busy = Some(busy);
         loop {
-            // Made before the look at the buffer: what is taken after that look wakes it.
+            // Made before the look at the buffer: a batch that is taken after that look wakes it.
             let taken = self.taken.notified();
-            if self.append(bytes, self.limit)? {
-                return Ok(());
+            {
+                let mut waiting = lock(&self.waiting);
+                if waiting.closed {
+                    return Err(Refused::Closed);
+                }
+                // Whatever its size: else small messages would leave no room for a large one.
+                if waiting.batch.bytes.len() < self.limit {
+                    self.append(&mut waiting, bytes);
+                    return Ok(());
+                }
             }
             if let Some(busy) = busy.take() {
                 busy();
@@ -51,41 +80,48 @@ impl Outgoing {
         }
     }
 
-    /// Appends `bytes`, whether there is room or not: for what follows from what a peer did, and is smaller.
-    pub(super) fn signal(&self, bytes: &[u8]) -> Result<(), Closed> {
-        self.append(bytes, usize::MAX).map(drop)
-    }
-
-    fn append(&self, bytes: &[u8], limit: usize) -> Result<bool, Closed> {
+    /// Appends `bytes` at once, at the expense of the peer: they follow from something that the peer did.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`].
+    pub(super) fn signal(&self, bytes: &[u8]) -> Result<(), Refused> {
         let mut waiting = lock(&self.waiting);
         if waiting.closed {
-            return Err(Closed);
+            return Err(Refused::Closed);
         }
-        let first = waiting.bytes.is_empty();
-        // Whatever its size: else those that send little would leave no room for one that sends much.
-        let fits = waiting.bytes.len() < limit;
-        if fits {
-            waiting.bytes.extend_from_slice(bytes);
-        }
-        drop(waiting);
+        // The buffer doubles as it grows, so it may take twice what is in it.
+        let room = 2 * bytes.len();
+        let charged = match &mut waiting.batch.signals {
+            Some(charge) => charge.grow(room),
+            none => self.kept.charge(room).map(|charge| *none = Some(charge)),
+        };
+        charged.map_err(|_| Refused::Exceeded)?;
+        self.append(&mut waiting, bytes);
+        Ok(())
+    }
+
+    fn append(&self, waiting: &mut Waiting, bytes: &[u8]) {
+        let first = waiting.batch.bytes.is_empty();
+        waiting.batch.bytes.extend_from_slice(bytes);
         if first {
             self.filled.notify_one();
         }
-        Ok(fits)
     }
 
-    /// Takes all that waits, once there is something, in place of what `written` has. For one caller.
-    pub(super) async fn take(&self, written: &mut Vec<u8>) {
-        written.clear();
-        written.shrink_to(KEPT);
+    /// Takes the bytes that wait, once there are any, in place of `written`. For one caller.
+    pub(super) async fn take(&self, written: &mut Batch) {
+        written.bytes.clear();
+        written.bytes.shrink_to(KEPT);
+        written.signals = None;
         loop {
             {
                 let mut waiting = lock(&self.waiting);
-                mem::swap(&mut waiting.bytes, written);
-                waiting.writing = !written.is_empty();
+                mem::swap(&mut waiting.batch, written);
+                waiting.writing = !written.bytes.is_empty();
             }
             self.taken.notify_waiters();
-            if !written.is_empty() {
+            if !written.bytes.is_empty() {
                 return;
             }
             self.filled.notified().await;
@@ -98,7 +134,7 @@ impl Outgoing {
             let taken = self.taken.notified();
             {
                 let waiting = lock(&self.waiting);
-                if waiting.closed || waiting.bytes.is_empty() && !waiting.writing {
+                if waiting.closed || waiting.batch.bytes.is_empty() && !waiting.writing {
                     return;
                 }
             }
@@ -110,8 +146,9 @@ impl Outgoing {
     pub(super) fn close(&self) {
         let mut waiting = lock(&self.waiting);
         waiting.closed = true;
-        waiting.bytes = Vec::new();
+        let batch = mem::take(&mut waiting.batch);
         drop(waiting);
+        drop(batch);
         self.taken.notify_waiters();
     }
 }

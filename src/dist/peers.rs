@@ -1,39 +1,77 @@
 //! The nodes that this one has connections to, and how it gets them.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use erl_dist::node::NodeName;
 use tokio::net::TcpStream;
 use tokio::sync::{Mutex as TaskMutex, Notify};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
+use super::budget::Budget;
 use super::connection::Connection;
 use super::error::Error;
 use super::handshake::{self, Dialled};
+use super::lost::Lost;
 use super::node::Inner;
+use super::options::Options;
 use super::socket::Socket;
+use super::strangers::Place;
+use super::stream::Stream;
 use super::{epmd, name};
 use crate::sync::{Mutex, lock};
 
 /// The longest pause after failures.
 const LONGEST: Duration = Duration::from_secs(10);
 
+/// How long the epmd of a peer that has connected may take to say whether it is a node of dyntrace.
+const ASKED: Duration = Duration::from_secs(1);
+
+/// The table is not swept below so many peers.
+const SWEPT: usize = 16;
+
 pub(super) struct Peers {
-    all: Mutex<HashMap<String, Arc<Peer>>>,
+    all: Mutex<Table>,
     ended: AtomicBool,
+    pub lost: Lost,
+}
+
+/// Peers by their names. Others choose those names, so it forgets peers of which nothing is left.
+struct Table {
+    peers: HashMap<String, Arc<Peer>>,
+    /// The number of peers at which it looks for some to forget.
+    full: usize,
+}
+
+impl Table {
+    /// Forgets peers without a connection, an attempt to make one, a recent failure, or a charge.
+    fn sweep(&mut self) {
+        self.peers.retain(|_, peer| {
+            // A caller that dials, or is about to, has another reference.
+            let Some(peer) = Arc::get_mut(peer) else { return true };
+            let connected = lock(&peer.connection).is_some();
+            let charged = Arc::strong_count(&peer.budget) > 1 || !peer.budget.is_unused();
+            connected || charged || peer.dialling.get_mut().is_recent()
+        });
+        self.full = (2 * self.peers.len()).max(SWEPT);
+        self.peers.shrink_to(self.full);
+    }
 }
 
 struct Peer {
     name: NodeName,
+    /// What this node keeps for it, over this connection and those before.
+    budget: Arc<Budget>,
     connection: Mutex<Option<Arc<Connection>>>,
     connected: Notify,
     /// Held by the one who connects.
     dialling: TaskMutex<Failures>,
-    /// Whether that one is at it.
-    dials: AtomicBool,
+    /// How many are at it: one, and those that were dropped and have not ended yet.
+    dials: AtomicUsize,
 }
 
 /// What came of the attempts since the last one that succeeded.
@@ -52,35 +90,69 @@ impl Failures {
         }
     }
 
+    /// Whether a failure soon would be one in a row.
+    fn is_recent(&self) -> bool {
+        self.last.as_ref().is_some_and(|(at, _)| at.elapsed() < self.pause * 2)
+    }
+
     fn add(&mut self, reason: &Error, first: Duration) {
         self.pause = (self.pause * 2).clamp(first, LONGEST.max(first));
         self.last = Some((Instant::now(), reason.to_string()));
     }
 }
 
+/// A task that ends with the caller that waits for it.
+struct Aborted<T>(tokio::task::JoinHandle<T>);
+
+impl<T> Future for Aborted<T> {
+    type Output = Result<T, tokio::task::JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0).poll(context)
+    }
+}
+
+impl<T> Drop for Aborted<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 /// Says that nobody dials any more, also where the one who did is dropped.
-struct Dials<'p>(&'p AtomicBool);
+struct Dials<'p>(&'p AtomicUsize);
 
 impl Drop for Dials<'_> {
     fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Peers {
     pub(super) fn new() -> Peers {
-        Peers { all: Mutex::new(HashMap::new()), ended: AtomicBool::new(false) }
+        let table = Table { peers: HashMap::new(), full: SWEPT };
+        Peers { all: Mutex::new(table), ended: AtomicBool::new(false), lost: Lost::default() }
     }
 
     /// The connection to a node that is there.
     pub(super) fn connected(&self, node: &str) -> Option<Arc<Connection>> {
-        let peer = lock(&self.all).get(node)?.clone();
+        let peer = lock(&self.all).peers.get(node)?.clone();
         lock(&peer.connection).clone().filter(|connection| !connection.is_closed())
+    }
+
+    /// The accounts of a peer that is not forgotten.
+    pub(super) fn budget(&self, node: &str) -> Option<Arc<Budget>> {
+        lock(&self.all).peers.get(node).map(|peer| peer.budget.clone())
+    }
+
+    /// How many peers are not forgotten.
+    pub(super) fn known(&self) -> usize {
+        lock(&self.all).peers.len()
     }
 
     /// The connections that there are.
     pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
-        lock(&self.all).values().filter_map(|peer| lock(&peer.connection).clone()).collect()
+        let connection = |peer: &Arc<Peer>| lock(&peer.connection).clone().filter(|connection| !connection.is_closed());
+        lock(&self.all).peers.values().filter_map(connection).collect()
     }
 
     /// Closes all connections, those as well that are being made.
@@ -88,28 +160,33 @@ impl Peers {
         // SeqCst, with the load in `establish`: a connection that is not found here was not there before the store, so that who
         // makes it sees it.
         self.ended.store(true, Ordering::SeqCst);
-        for peer in lock(&self.all).values() {
+        for peer in lock(&self.all).peers.values() {
             if let Some(connection) = lock(&peer.connection).take() {
                 connection.close("this node has ended");
             }
         }
     }
 
-    fn entry(&self, name: &NodeName) -> Arc<Peer> {
+    fn entry(&self, name: &NodeName, options: &Options) -> Arc<Peer> {
         let new = || {
             Arc::new(Peer {
                 name: name.clone(),
+                budget: Arc::new(Budget::new(options)),
                 connection: Mutex::new(None),
                 connected: Notify::new(),
                 dialling: TaskMutex::default(),
-                dials: AtomicBool::new(false),
+                dials: AtomicUsize::new(0),
             })
         };
-        lock(&self.all).entry(name.to_string()).or_insert_with(new).clone()
+        let mut table = lock(&self.all);
+        if table.peers.len() >= table.full {
+            table.sweep();
+        }
+        table.peers.entry(name.to_string()).or_insert_with(new).clone()
     }
 
     fn remove(&self, connection: &Arc<Connection>) {
-        let Some(peer) = lock(&self.all).get(&connection.node).cloned() else { return };
+        let Some(peer) = lock(&self.all).peers.get(&connection.node).cloned() else { return };
         let mut current = lock(&peer.connection);
         if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)) {
             *current = None;
@@ -127,18 +204,19 @@ impl Inner {
     }
 
     async fn connect(self: &Arc<Self>, name: &NodeName) -> Result<Arc<Connection>, Error> {
-        let peer = self.peers.entry(name);
+        let peer = self.peers.entry(name, &self.options);
         let mut failures = peer.dialling.lock().await;
         if let Some(connection) = self.peers.connected(&name.to_string()) {
             return Ok(connection);
         }
         failures.may_try(name)?;
-        peer.dials.store(true, Ordering::Relaxed);
-        let dials = Dials(&peer.dials);
-        let limit = self.options.setup_time;
-        let dialled = timeout(limit, self.dial(&peer, dials)).await;
-        let dialled =
-            dialled.unwrap_or_else(|_| Err(Error::TooSlow { what: "connecting to", node: name.to_string(), limit }));
+        // By the runtime of the node: the caller may have another one, or none.
+        let dials = {
+            let (inner, peer) = (self.clone(), peer.clone());
+            Aborted(self.runtime.spawn(async move { inner.dial_in_time(&peer).await }))
+        };
+        let ended = |_| Err(Error::lost(&name.to_string(), "the runtime of this node has ended"));
+        let dialled = dials.await.unwrap_or_else(ended);
         match &dialled {
             Ok(_) => *failures = Failures::default(),
             Err(reason) => failures.add(reason, self.options.backoff),
@@ -146,17 +224,33 @@ impl Inner {
         dialled
     }
 
-    async fn dial(self: &Arc<Self>, peer: &Arc<Peer>, dials: Dials<'_>) -> Result<Arc<Connection>, Error> {
+    async fn dial_in_time(self: &Arc<Self>, peer: &Arc<Peer>) -> Result<Arc<Connection>, Error> {
+        peer.dials.fetch_add(1, Ordering::Relaxed);
+        let dials = Dials(&peer.dials);
         let name = &peer.name;
-        let place = epmd::look_up(name, self.options.epmd_port).await?;
+        let limit = self.options.setup_time;
+        let until = Instant::now() + limit;
+        let slow = |what| Error::TooSlow { what, node: name.to_string(), limit };
+        let place = timeout_at(until, epmd::look_up(name, self.options.epmd_port)).await;
+        let place = place.map_err(|_| slow("asking the epmd of its host for"))??;
+        timeout_at(until, self.dial(peer, place, dials)).await.map_err(|_| slow("connecting to"))?
+    }
+
+    async fn dial(
+        self: &Arc<Self>,
+        peer: &Arc<Peer>,
+        place: epmd::Place,
+        dials: Dials<'_>,
+    ) -> Result<Arc<Connection>, Error> {
+        let name = &peer.name;
         let socket = TcpStream::connect((name.host(), place.port)).await;
         let socket = socket.map_err(|source| Error::io("cannot connect to", name, source))?;
         let socket = self.dialled(socket, name).await?;
-        match handshake::dial(socket, &self.local.node, &self.cookie, name).await? {
+        match handshake::dial(Stream::new(socket), &self.local.node, &self.cookie, name).await? {
             Dialled::Connected(connected) => {
                 let connection = self.establish(connected, place.is_ours);
                 drop(dials);
-                Ok(connection)
+                connection
             }
             Dialled::ItConnects => {
                 drop(dials);
@@ -197,28 +291,43 @@ impl Inner {
         Ok(Socket::Plain(socket))
     }
 
-    /// Lets a peer connect that has opened a socket to this node.
-    pub(super) async fn accept(self: &Arc<Self>, socket: TcpStream) -> Result<(), Error> {
+    /// Lets a peer connect that has opened a socket to this node. It has its place until it has proved to know the cookie.
+    pub(super) async fn accept(self: &Arc<Self>, socket: TcpStream, place: Place) -> Result<(), Error> {
         // Where both dial, the connection of the one with the greater name stays.
         let refuses = |name: &NodeName| {
-            let peer = lock(&self.peers.all).get(&name.to_string()).cloned();
-            peer.is_some_and(|peer| peer.dials.load(Ordering::Relaxed)) && self.local.name > name.to_string()
+            let peer = lock(&self.peers.all).peers.get(&name.to_string()).cloned();
+            peer.is_some_and(|peer| peer.dials.load(Ordering::Relaxed) > 0) && self.local.name > name.to_string()
         };
-        let socket = self.accepted(socket).await?;
-        let peer = handshake::accept(socket, &self.local.node, &self.cookie, refuses).await?;
+        let proves = async {
+            let socket = self.accepted(socket).await?;
+            let address = socket.peer();
+            handshake::accept(Stream::new(socket), address, &self.local.node, &self.cookie, refuses).await
+        };
+        let limit = self.options.setup_time;
+        let late = |_| Error::TooSlow { what: "the handshake with", node: "a peer".to_owned(), limit };
+        let peer = timeout(limit, proves).await.map_err(late)??;
+        drop(place);
         let hidden = !peer.flags.contains(erl_dist::DistributionFlags::PUBLISHED);
-        // Erlang's nodes are hidden seldom, and epmd is near.
-        let is_ours =
-            hidden && epmd::look_up(&peer.name, self.options.epmd_port).await.is_ok_and(|place| place.is_ours);
-        self.establish(peer, is_ours);
-        Ok(())
+        // Erlang's nodes are hidden seldom, and epmd is near. A silent one only costs the peer's tags.
+        let is_ours = hidden
+            && timeout(ASKED, epmd::look_up(&peer.name, self.options.epmd_port))
+                .await
+                .is_ok_and(|found| found.is_ok_and(|place| place.is_ours));
+        self.establish(peer, is_ours).map(drop)
     }
 
     /// Begins to use a connection whose peer has proved to know the cookie. One that was there before is lost: a peer that
     /// connects anew knows that it is.
-    fn establish(self: &Arc<Self>, connected: handshake::Peer, is_ours: bool) -> Arc<Connection> {
-        let peer = self.peers.entry(&connected.name);
-        let connection = Connection::new(self, &connected.name, is_ours);
+    fn establish(
+        self: &Arc<Self>,
+        connected: handshake::Peer<Socket>,
+        is_ours: bool,
+    ) -> Result<Arc<Connection>, Error> {
+        let name = &connected.name;
+        let prepared = connected.socket.tcp().set_nodelay(true);
+        prepared.map_err(|source| Error::io("cannot prepare the socket to", name, source))?;
+        let peer = self.peers.entry(name, &self.options);
+        let connection = Connection::new(self, name, is_ours, peer.budget.clone());
         // Before it begins: it may end at once.
         let before = lock(&peer.connection).replace(connection.clone());
         if let Some(before) = before {
@@ -229,14 +338,17 @@ impl Inner {
         if self.peers.ended.load(Ordering::SeqCst) {
             connection.close("this node has ended");
         }
-        connection
+        Ok(connection)
     }
 
-    /// Tells everybody whom it concerns that a connection is lost, once.
+    /// Ends a connection, and tells all who had bonds over it, once.
     pub(super) fn lost(&self, connection: &Arc<Connection>, reason: &str) {
-        if connection.close(reason) {
+        connection.close(reason);
+        connection.tell_once(|reason| {
+            self.peers.lost.add(&connection.node, reason);
+            // Before it is removed: a new connection to the node finds this one, and waits here for its end to be told.
+            self.processes.node_lost(&connection.node, &connection.budget);
             self.peers.remove(connection);
-            self.processes.node_lost(&connection.node);
-        }
+        });
     }
 }

@@ -7,30 +7,43 @@ use std::task::{Context, Poll, ready};
 
 use futures::io::{AsyncRead, AsyncWrite};
 use tokio::io::ReadBuf;
-use tokio::io::{AsyncRead as _, AsyncWrite as _};
 
 use super::lengths::Lengths;
 use super::socket::Socket;
 use crate::sync::{Mutex, lock};
 
 /// Shared, so that one is kept while the handshake has the other.
-#[derive(Clone, Debug)]
-pub(super) struct Stream {
-    shared: Arc<Mutex<Shared>>,
+#[derive(Debug)]
+pub(super) struct Stream<S> {
+    shared: Arc<Mutex<Shared<S>>>,
+}
+
+impl<S> Clone for Stream<S> {
+    fn clone(&self) -> Self {
+        Stream { shared: self.shared.clone() }
+    }
 }
 
 #[derive(Debug)]
-struct Shared {
-    socket: Socket,
+struct Shared<S> {
+    socket: S,
     /// How many bytes have come.
     read: usize,
     /// Over TLS.
     lengths: Option<Lengths>,
 }
 
-impl Stream {
-    pub(super) fn new(socket: Socket) -> Stream {
-        let lengths = if socket.is_plain() { None } else { Some(Lengths::default()) };
+impl Stream<Socket> {
+    pub(super) fn new(socket: Socket) -> Self {
+        let is_plain = socket.is_plain();
+        Stream::over(socket, !is_plain)
+    }
+}
+
+impl<S> Stream<S> {
+    /// `long` says whether the handshake's messages have lengths of four bytes.
+    pub(super) fn over(socket: S, long: bool) -> Self {
+        let lengths = long.then(Lengths::default);
         Stream { shared: Arc::new(Mutex::new(Shared { socket, read: 0, lengths })) }
     }
 
@@ -40,13 +53,13 @@ impl Stream {
     }
 
     /// The socket, once the handshake has given back its own.
-    pub(super) fn into_socket(self) -> Option<Socket> {
+    pub(super) fn into_socket(self) -> Option<S> {
         let shared = Arc::into_inner(self.shared)?;
         Some(shared.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).socket)
     }
 }
 
-impl AsyncRead for Stream {
+impl<S: tokio::io::AsyncRead + Unpin> AsyncRead for Stream<S> {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         let mut shared = lock(&self.shared);
         let Shared { socket, read, lengths } = &mut *shared;
@@ -63,7 +76,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl<S: tokio::io::AsyncWrite + Unpin> AsyncWrite for Stream<S> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let mut shared = lock(&self.shared);
         let Shared { socket, lengths, .. } = &mut *shared;

@@ -13,7 +13,7 @@ use super::close::close;
 use super::group::Group;
 use super::inline::{self, Attempt, Reads};
 use super::sync::Member;
-use super::{Command, Driver, OfProcess, Request};
+use super::{Command, Driver, OfProcess, Request, answered};
 use crate::aio_pool::Port;
 use crate::tag::{self, Tag};
 
@@ -125,22 +125,41 @@ impl Owner {
 
     /// Closes the file and says how that ended, as soon as no abandoned operation uses it any more.
     ///
-    /// Dropping the future does not stop the CLOSE.
+    /// Dropping the future does not stop the CLOSE. ECANCELED in a forked child where an operation of the parent's uses the
+    /// file: in the child that operation never ends, and the file stays open.
     pub(crate) async fn close(self) -> io::Result<()> {
+        if self.is_held_by_parent() {
+            return Err(Errno::CANCELED.into());
+        }
         let (sender, receiver) = oneshot::channel();
         self.leave(Heir::Closer(sender));
         drop(self);
-        match OfProcess::new(receiver).await {
+        match answered(receiver).await {
             Some(answer) => answer.expect("every operation is answered"),
             None => Err(Errno::CANCELED.into()),
         }
     }
 
     /// Gives the file instead of closing it, as soon as no abandoned operation uses it any more: at once, if none does.
+    ///
+    /// In a forked child where an operation of the parent's uses the file, gives a duplicate.
     pub(crate) fn hand_over(self) -> oneshot::Receiver<File> {
         let (sender, receiver) = oneshot::channel();
+        if self.is_held_by_parent()
+            && let Ok(duplicate) = self.file().try_clone()
+        {
+            // The receiver is still here.
+            let _ = sender.send(duplicate);
+            return receiver;
+        }
         self.leave(Heir::Taker(sender));
         receiver
+    }
+
+    /// Whether this is a forked child, and a reference other than this one may belong to an operation of the parent's, which
+    /// never drops it here.
+    fn is_held_by_parent(&self) -> bool {
+        self.0.syncs.get().is_none() && Arc::strong_count(&self.0) > 1
     }
 
     /// The first will counts.

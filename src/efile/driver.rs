@@ -3,15 +3,14 @@
 use std::io;
 use std::sync::OnceLock;
 
-use tokio::task::coop::consume_budget;
-
 use super::Request;
 use super::detached::Detached;
+use super::fair::{Fair, turn};
 use super::inline::{self, Attempt, Lesson, Miss};
 use super::of_process::OfProcess;
 use super::operation::{Operation, fault_error};
 use super::sync::Lead;
-use crate::aio_pool::{Fault, Pool, Port};
+use crate::aio_pool::{Fault, Flight, Pool, Port};
 use crate::forks;
 use crate::tag::Tag;
 
@@ -149,7 +148,7 @@ impl Driver {
             return self.run_with(port, request, buffer, work).await;
         }
         // Else a task whose every answer is in the caches would never give way to another.
-        consume_budget().await;
+        turn().await;
         let mut operation = Operation::enter(port, request, buffer, work);
         match operation.at_once(|request, buffer| self.heed(attempt(request, buffer))) {
             Some((answer, buffer)) => (answer, Some(buffer)),
@@ -164,7 +163,7 @@ impl Driver {
             Err(Miss::Error(error)) => Some(Err(error)),
             Err(Miss::NotCached | Miss::Refused) => None,
             Err(Miss::Unknown(file)) => {
-                self.pool.pool().submit_detached(Port::new(), Lesson(file));
+                self.pool.pool().submit_optional(Port::new(), Lesson(file));
                 None
             }
         }
@@ -178,7 +177,7 @@ impl Driver {
         T: Send + 'static,
     {
         let operation = self.pool.pool().submit(port, operation);
-        match OfProcess::new(operation).await.unwrap_or(Err(Fault::Cancelled)) {
+        match OfProcess::new(Fair::new(operation)).await.unwrap_or(Err(Fault::Cancelled)) {
             Ok((answer, buffer)) => (answer, Some(buffer)),
             Err(fault) => (Err(fault_error(&fault)), None),
         }
@@ -207,9 +206,13 @@ impl Driver {
         T: Send + 'static,
     {
         let operation = Operation::enter_for(|| user_tag, port, request, buffer, work);
-        let answer = |outcome, operation: &mut Operation<F, B, T>| match outcome {
-            Ok((result, buffer)) => answer(result, Some(buffer)),
-            Err(error) => answer(Err(error), operation.reclaim()),
+        let flight = Flight::begin();
+        let answer = |outcome, operation: &mut Operation<F, B, T>| {
+            match outcome {
+                Ok((result, buffer)) => answer(result, Some(buffer)),
+                Err(error) => answer(Err(error), operation.reclaim()),
+            }
+            drop(flight);
         };
         self.pool.pool().submit_detached(port, Detached::new(operation, answer));
     }

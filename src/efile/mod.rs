@@ -52,6 +52,7 @@ mod command;
 mod descriptor;
 mod detached;
 mod driver;
+mod fair;
 mod group;
 pub(crate) mod inline;
 mod of_process;
@@ -66,6 +67,7 @@ mod timed;
 pub use command::{Argument, Command, Position};
 pub(crate) use descriptor::{Descriptor, Owner};
 pub use driver::Driver;
+pub(crate) use fair::answered;
 pub(crate) use of_process::OfProcess;
 #[cfg(test)]
 pub(crate) use operation::observe;

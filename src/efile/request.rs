@@ -36,12 +36,15 @@ impl Request {
         Request { command, s1: None, s2: None, i1: 0, i2: 0, i3: 0, i4: 0 }
     }
 
-    pub(crate) fn s1(self, path: impl AsRef<Path>) -> Request {
-        Request { s1: Some(Name::new(path.as_ref())), ..self }
+    /// Sets the first name. It takes a reference because the caller must keep what it was given: in an `async fn` an
+    /// argument that is not moved away lives until the operation has ended, and dropping it may remove the file.
+    pub(crate) fn s1(self, path: &Path) -> Request {
+        Request { s1: Some(Name::new(path)), ..self }
     }
 
-    pub(crate) fn s2(self, path: impl AsRef<Path>) -> Request {
-        Request { s2: Some(Name::new(path.as_ref())), ..self }
+    /// Sets the second name, as [`s1`](Request::s1) sets the first.
+    pub(crate) fn s2(self, path: &Path) -> Request {
+        Request { s2: Some(Name::new(path)), ..self }
     }
 
     pub(crate) fn i1(self, i1: i64) -> Request {
@@ -102,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_name_with_a_nul_is_shown_cut_and_refused() {
-        let request = Request::new(Command::Rename).s1("before\0after").s2("new\nname");
+        let request = Request::new(Command::Rename).s1(Path::new("before\0after")).s2(Path::new("new\nname"));
         assert_eq!(request.s1.as_ref().unwrap().shown(), c"before");
         assert_eq!(request.path().unwrap_err().raw_os_error(), Some(Errno::INVAL.raw_os_error()));
         assert_eq!(request.second_path().unwrap(), Path::new("new\nname"));
@@ -111,7 +114,7 @@ mod tests {
     #[test]
     fn a_name_keeps_every_byte_but_nul() {
         let bytes: Vec<u8> = (1..=255).collect();
-        let request = Request::new(Command::Delete).s1(OsStr::from_bytes(&bytes));
+        let request = Request::new(Command::Delete).s1(Path::new(OsStr::from_bytes(&bytes)));
         assert_eq!(request.path().unwrap().as_os_str().as_bytes(), bytes);
     }
 }

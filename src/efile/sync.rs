@@ -20,8 +20,8 @@ use tokio::sync::oneshot;
 
 use super::group::{Group, Seat};
 use super::operation::{Entered, errno, fault_error};
-use super::{Command, Descriptor, OfProcess, Request};
-use crate::aio_pool::{Fault, Lane, Work};
+use super::{Command, Descriptor, Request, answered};
+use crate::aio_pool::{Fault, Flight, Lane, Work};
 use crate::tag;
 
 /// One request of a group.
@@ -29,6 +29,8 @@ pub(super) struct Member {
     command: Command,
     answer: Answer,
     task: oneshot::Sender<Answer>,
+    /// Until the task is woken.
+    _flight: Option<Flight>,
 }
 
 /// An entered operation with its answer: cancelled, as long as it has no other. Returns when it is dropped.
@@ -73,13 +75,13 @@ impl Descriptor {
         };
         let entered = Entered::enter(tag::get_tag_data, self.port(), &self.request(command));
         let answer = Answer { entered, result: Err(Errno::CANCELED.raw_os_error()) };
-        let (task, answered) = oneshot::channel();
-        let (seat, leads) = group.join(Member { command, answer, task });
+        let (task, receiver) = oneshot::channel();
+        let (seat, leads) = group.join(Member { command, answer, task, _flight: Flight::begin() });
         let _seat = Taken { descriptor: self, seat };
         if leads {
             self.driver().lead(self.port(), Lead { descriptor: Some(Arc::clone(self)), members: None });
         }
-        match OfProcess::new(answered).await {
+        match answered(receiver).await {
             Some(answer) => answer.expect("every member is answered").take(),
             None => Err(Errno::CANCELED.into()),
         }
@@ -138,7 +140,7 @@ impl Work for Lead {
         let descriptor = self.descriptor.take().expect("it is settled once");
         let members = self.members.take().unwrap_or_else(|| descriptor.close_group());
         drop(descriptor);
-        for Member { mut answer, task, .. } in members {
+        for Member { mut answer, task, _flight, .. } in members {
             answer.result = result;
             // If the task is gone, the answer is dropped here.
             let _ = task.send(answer);

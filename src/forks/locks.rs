@@ -27,3 +27,34 @@ macro_rules! hold_across_forks {
     }};
 }
 pub(crate) use hold_across_forks;
+
+#[cfg(all(test, not(any(loom, miri))))]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use crate::sources;
+
+    /// A child of a fork would wait for ever for a lock that a thread of its parent had.
+    #[test]
+    fn every_lock_of_the_process_is_held_or_made_anew() {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let is_lock = |line: &&str| {
+            let line = line.trim_start();
+            line.starts_with("static ")
+                && line.contains("Mutex<")
+                && !["PerProcess<", "Anew<", "MutexGuard<"].iter().any(|other| line.contains(other))
+        };
+        let mut locks = 0;
+        for (path, text) in sources::product() {
+            let found: Vec<_> = text.lines().filter(is_lock).collect();
+            locks += found.len();
+            // Some rooms hold the locks of all their files in one place.
+            let of_room = fs::read_to_string(src.join(path.with_file_name("locks.rs"))).unwrap_or_default();
+            let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+            let is_held = text.contains("hold_across_forks!") || of_room.contains(&format!("{name}::"));
+            assert!(found.is_empty() || is_held, "{}: {found:?}", path.display());
+        }
+        assert!(locks > 10, "{locks} locks");
+    }
+}

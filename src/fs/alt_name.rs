@@ -11,6 +11,6 @@ use crate::efile::{Command, Driver, Request};
 ///
 /// No Unix system does: it answers ENOTSUP, as Erlang's driver does.
 pub async fn alt_name(path: impl AsRef<Path>) -> io::Result<PathBuf> {
-    let request = Request::new(Command::Altname).s1(path);
+    let request = Request::new(Command::Altname).s1(path.as_ref());
     Driver::global().run(request, |request| request.path().and(Err(Errno::NOTSUP.into()))).await
 }

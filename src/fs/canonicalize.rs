@@ -7,6 +7,6 @@ use crate::efile::{Command, Driver, Request};
 
 /// Gets the absolute path that `path` leads to, without symbolic links, `.` and `..`; see [`std::fs::canonicalize`].
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
-    let request = Request::new(Command::Canonicalize).s1(path);
+    let request = Request::new(Command::Canonicalize).s1(path.as_ref());
     Driver::global().run(request, |request| std::fs::canonicalize(request.path()?)).await
 }

@@ -7,6 +7,6 @@ use crate::efile::{Command, Driver, Request};
 
 /// Makes a directory and the missing ones above it, in one operation; see [`std::fs::create_dir_all`].
 pub async fn create_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
-    let request = Request::new(Command::MkdirAll).s1(path);
+    let request = Request::new(Command::MkdirAll).s1(path.as_ref());
     Driver::global().run(request, |request| std::fs::create_dir_all(request.path()?)).await
 }

@@ -49,7 +49,7 @@ impl DirBuilder {
             builder.mode(mode);
         }
         let command = if self.recursive { Command::MkdirAll } else { Command::Mkdir };
-        let request = Request::new(command).s1(path);
+        let request = Request::new(command).s1(path.as_ref());
         Driver::global().run(request, move |request| builder.create(request.path()?)).await
     }
 }

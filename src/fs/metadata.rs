@@ -8,7 +8,7 @@ use crate::efile::{Command, Driver, Request, inline};
 
 /// Gets the metadata of what `path` leads to; see [`std::fs::metadata`].
 pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    let request = Request::new(Command::Fstat).s1(path).i1(-1);
+    let request = Request::new(Command::Fstat).s1(path.as_ref()).i1(-1);
     Driver::global()
         .try_or_run(request, |request| inline::metadata(request.path()?), |request| std::fs::metadata(request.path()?))
         .await

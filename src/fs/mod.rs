@@ -20,7 +20,15 @@
 //! # file.close().await }
 //! ```
 //!
-//! The functions work under any executor, and need none of tokio's drivers.
+//! The functions work under any executor, and need none of tokio's drivers: also under another executor's `block_on` inside a tokio
+//! task, or in a destructor, where it blocks the only worker of the runtime.
+//!
+//! # Ends
+//!
+//! A write that was accepted, and the close of a dropped file, are waited for when the tokio runtime they were submitted in is
+//! dropped, and when the process exits in the normal way (the return of `main`, [`std::process::exit`]). The wait takes 10 seconds at
+//! most, unless [`Builder::exit_timeout`](crate::aio_pool::Builder::exit_timeout) says otherwise; standard error tells how many
+//! operations were left. A signal, an abort and `_exit` do not wait. A forked child does not wait for its parent's operations.
 //!
 //! # What differs from `tokio::fs`
 //!
@@ -30,18 +38,29 @@
 //! - What a failed write has left is kept and [tried again](File#writing): a flush, sync or close says Ok only when
 //!   everything is written. In tokio it is dropped, the error is given once and without its errno, and not by
 //!   [`File::sync_all`], [`File::sync_data`] or a seek.
+//! - In a file that cannot seek, bytes that were read ahead stay readable, and a write after them succeeds; in tokio they are
+//!   lost, and the write fails with ESPIPE, as do those after it.
 //! - [`File::into_std`] and [`File::try_clone`] move the cursor back over bytes that were read and not taken, so that nobody
 //!   misses them. `into_std` waits for operations that were abandoned, where tokio panics; [`File::try_into_std`] gives the
 //!   file back also for a write that failed and was not told of.
 //! - An operation whose future is dropped while it is queued is never done (see below); in tokio it is.
 //! - Dropping a file closes it on an I/O thread, not on the one that drops it.
 //! - [`read_dir`] reads 256 entries in one trip, where tokio reads 32.
-//! - The work is done by a bounded pool of its own and not by tokio's blocking threads: a runtime that ends does not wait
-//!   for it, nor take it back, and when the pool's queues are full, operations wait for room.
+//! - The work is done by a bounded pool of its own and not by tokio's blocking threads: when the pool's queues are full, operations
+//!   wait for room. A runtime that ends waits for accepted writes and closes ([above](#ends)), as tokio's does, but no longer than
+//!   `exit_timeout`; for other operations that run it does not wait. `shutdown_timeout` of a `current_thread` runtime waits for
+//!   none. The exit of the process waits also after [`std::process::exit`] and `shutdown_background`, where tokio's writes are lost.
 //!
 //! Beyond tokio there are [`File::close`], [`File::read_at`] and [`File::write_at`] with owned buffers, and the same
 //! [vectored](File::read_vectored_at), [`File::read_line`], [`File::ipread`], [`File::advise`], [`File::set_option`],
 //! [`chown`], [`alt_name`], [`current_dir`] and [`set_current_dir`].
+//!
+//! Where a library takes tokio's types: [`File`] converts into `tokio::fs::File` and back by `From` (feature `tokio-fs`), and
+//! [`ReadDir`] is a `Stream` (feature `stream`). Both features are on by default; the first compiles tokio's `fs`, which
+//! brings no further crate, the second brings `futures-core`.
+//!
+//! An argument given by value lives as long as the call, as in every `async fn`: `File::open(NamedTempFile::new()?)` opens
+//! the file before it is removed. A future that is dropped early drops its arguments, though its operation may still run.
 //!
 //! # Errors
 //!
@@ -75,7 +94,8 @@
 //! - That functions doing many steps in one operation ([`copy`], [`create_dir_all`], [`remove_dir_all`], [`write()`]) do all
 //!   of them or none.
 //! - That a listing which takes several READDIRs shows the directory as it was at one time.
-//! - That what a program leaves undropped or unfinished when it exits is done: close files whose data matter.
+//! - That a process which exits does what it has left unfinished, but for accepted writes and closes of dropped files: a
+//!   [`write()`] whose future was dropped may end half done.
 
 mod alt_name;
 mod canonicalize;

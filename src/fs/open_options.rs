@@ -134,7 +134,7 @@ impl OpenOptions {
         let flags = self.flags();
         let shown = flags.bits() as i32;
         let mode = if self.create || self.create_new { self.mode } else { 0 };
-        let request = Request::new(Command::Open).s1(path).i1(shown.into()).i2(mode.into());
+        let request = Request::new(Command::Open).s1(path.as_ref()).i1(shown.into()).i2(mode.into());
         let inline = self.inline.unwrap_or(driver.is_inline());
         let attempt = |request: &Request, _: &mut ()| {
             let file = inline::open(request.path()?, flags)?;

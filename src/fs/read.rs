@@ -7,7 +7,7 @@ use crate::efile::{Command, Driver, Request, inline};
 
 /// Reads a whole file, in one operation; see [`std::fs::read`].
 pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
-    let request = Request::new(Command::ReadFile).s1(path);
+    let request = Request::new(Command::ReadFile).s1(path.as_ref());
     Driver::global()
         .try_or_run(request, |request| inline::read_file(request.path()?), |request| std::fs::read(request.path()?))
         .await

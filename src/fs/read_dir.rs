@@ -36,6 +36,9 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
 /// Each time is a READDIR of its own, with the same path, on behalf of the task that asks. The directory stays open until its
 /// end is read or this is dropped.
 ///
+/// With the feature `stream` it is a `futures_core::Stream` of the entries, as `tokio_stream::wrappers::ReadDirStream` makes of
+/// tokio's listing.
+///
 /// # Cancellation
 ///
 /// Dropping the future of [`next_entry`](ReadDir::next_entry) loses no entry: what it waited for is there for the next one.
@@ -118,6 +121,26 @@ impl ReadDir {
             self.rest = unread.map_or(Rest::Nothing, Rest::Unread);
         }
         Poll::Ready(())
+    }
+}
+
+/// The entries as [`next_entry`](ReadDir::next_entry) gives them. Needs the feature `stream`, which is on by default.
+///
+/// ```
+/// # #[tokio::main] async fn main() -> std::io::Result<()> {
+/// use tokio_stream::StreamExt;
+///
+/// let entries = dyntrace::fs::read_dir("src").await?;
+/// let names: Vec<_> = entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>().await?;
+/// assert!(names.iter().any(|name| name == "lib.rs"));
+/// # Ok(()) }
+/// ```
+#[cfg(feature = "stream")]
+impl futures_core::Stream for ReadDir {
+    type Item = io::Result<DirEntry>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<DirEntry>>> {
+        self.get_mut().poll_next_entry(cx).map(Result::transpose)
     }
 }
 

@@ -7,6 +7,6 @@ use crate::efile::{Command, Driver, Request};
 
 /// Gets what a symbolic link holds; see [`std::fs::read_link`].
 pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
-    let request = Request::new(Command::Readlink).s1(path);
+    let request = Request::new(Command::Readlink).s1(path.as_ref());
     Driver::global().run(request, |request| std::fs::read_link(request.path()?)).await
 }

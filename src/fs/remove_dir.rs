@@ -7,6 +7,6 @@ use crate::efile::{Command, Driver, Request};
 
 /// Removes an empty directory; see [`std::fs::remove_dir`].
 pub async fn remove_dir(path: impl AsRef<Path>) -> io::Result<()> {
-    let request = Request::new(Command::Rmdir).s1(path);
+    let request = Request::new(Command::Rmdir).s1(path.as_ref());
     Driver::global().run(request, |request| std::fs::remove_dir(request.path()?)).await
 }

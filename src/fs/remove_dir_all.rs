@@ -9,6 +9,6 @@ use crate::efile::{Command, Driver, Request};
 ///
 /// Dropping the future while the removal runs does not stop it.
 pub async fn remove_dir_all(path: impl AsRef<Path>) -> io::Result<()> {
-    let request = Request::new(Command::RmdirAll).s1(path);
+    let request = Request::new(Command::RmdirAll).s1(path.as_ref());
     Driver::global().run(request, |request| std::fs::remove_dir_all(request.path()?)).await
 }

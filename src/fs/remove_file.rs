@@ -7,6 +7,6 @@ use crate::efile::{Command, Driver, Request};
 
 /// Removes a file's name; see [`std::fs::remove_file`].
 pub async fn remove_file(path: impl AsRef<Path>) -> io::Result<()> {
-    let request = Request::new(Command::Delete).s1(path);
+    let request = Request::new(Command::Delete).s1(path.as_ref());
     Driver::global().run(request, |request| std::fs::remove_file(request.path()?)).await
 }

@@ -7,6 +7,6 @@ use crate::efile::{Command, Driver, Request};
 
 /// Gives a file or directory another name, replacing what had that name; see [`std::fs::rename`].
 pub async fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
-    let request = Request::new(Command::Rename).s1(from).s2(to);
+    let request = Request::new(Command::Rename).s1(from.as_ref()).s2(to.as_ref());
     Driver::global().run(request, |request| std::fs::rename(request.path()?, request.second_path()?)).await
 }

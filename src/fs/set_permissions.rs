@@ -9,7 +9,8 @@ use crate::efile::{Command, Driver, Request};
 
 /// Sets the permissions of what `path` leads to; see [`std::fs::set_permissions`].
 pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -> io::Result<()> {
-    let request = Request::new(Command::WriteInfo).i1(permission_bits(&permissions)).i2(-1).i3(-1).s1(path).i4(-1);
+    let request =
+        Request::new(Command::WriteInfo).i1(permission_bits(&permissions)).i2(-1).i3(-1).s1(path.as_ref()).i4(-1);
     Driver::global().run(request, move |request| std::fs::set_permissions(request.path()?, permissions)).await
 }
 

@@ -8,7 +8,7 @@ use crate::efile::{Command, Driver, Request, inline};
 
 /// Gets the metadata of `path` itself, a symbolic link included; see [`std::fs::symlink_metadata`].
 pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
-    let request = Request::new(Command::Lstat).s1(path);
+    let request = Request::new(Command::Lstat).s1(path.as_ref());
     Driver::global()
         .try_or_run(
             request,

@@ -10,6 +10,6 @@ use crate::efile::{Command, Driver, Request};
 /// The contents are copied. What a failed or abandoned write leaves in the file is not known.
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let contents = contents.as_ref().to_vec();
-    let request = Request::new(Command::WriteFile).s1(path).i3(contents.len() as i64);
+    let request = Request::new(Command::WriteFile).s1(path.as_ref()).i3(contents.len() as i64);
     Driver::global().run(request, move |request| std::fs::write(request.path()?, contents)).await
 }

@@ -50,6 +50,9 @@ global! {
 /// ```
 pub fn register<T: Send + 'static>(name: impl Into<String>, pid: &Sender<T>) -> Result<(), RegisterError> {
     let name = name.into();
+    // In models nobody forks.
+    #[cfg(not(loom))]
+    crate::forks::hold_across_forks!(Names, lock(&NAMES));
     let mut names = lock(&NAMES);
     if pid.is_closed() {
         return Err(RegisterError::Closed(name));

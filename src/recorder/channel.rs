@@ -4,6 +4,9 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
+use dyntrace_folders::Folder;
+
+use super::checksum::Progress;
 use super::metadata::{PROCESS_STREAM, process_event};
 use super::modules::Module;
 use super::options::Mode;
@@ -17,14 +20,20 @@ const SIZE: u64 = 64 << 20;
 /// Written under the lock of the sessions: it is nobody's ring, and everybody's.
 pub(super) struct Channel {
     ring: Ring<Place>,
+    checksums: Progress,
 }
 
 impl Channel {
     /// Makes the channel's file.
-    pub fn create(path: &Path, uuid: [u8; 16]) -> io::Result<Channel> {
-        let ring = Ring::new(Place::create(path, uuid, PROCESS_STREAM, Mode::Stream, SIZE)?);
+    pub fn create(folder: &Folder, name: &str, uuid: [u8; 16]) -> io::Result<Channel> {
+        let ring = Ring::new(Place::create(folder, name, uuid, PROCESS_STREAM, Mode::Stream, SIZE)?, 0);
         ring.adopt(u64::from(std::process::id()));
-        Ok(Channel { ring })
+        Ok(Channel { ring, checksums: Progress::default() })
+    }
+
+    /// Makes the checksums of its packets that are complete.
+    pub fn make_checksums(&mut self, budget: &mut u64) {
+        self.checksums.advance(&self.ring, budget);
     }
 
     /// A thread has got a ring.

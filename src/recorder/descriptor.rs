@@ -3,8 +3,8 @@
 //! Every probe of a program puts a pointer to its descriptor into one section of the object file, so that all of them are
 //! known without any having fired.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU32, Ordering};
 
 use crate::linked::linked;
 
@@ -150,15 +150,31 @@ impl Entry {
 
 /// Every probe of this copy's program or shared object, in the order of the ids of their events.
 pub(super) fn probes() -> &'static [&'static Descriptor] {
-    static PROBES: OnceLock<Vec<&'static Descriptor>> = OnceLock::new();
-    PROBES.get_or_init(|| {
+    static PROBES: AtomicPtr<Vec<&'static Descriptor>> = AtomicPtr::new(ptr::null_mut());
+    let make = || {
         let mut probes: Vec<_> = entries().iter().filter_map(Entry::descriptor).collect();
         probes.sort_by_key(|probe| (probe.provider, probe.name));
         for (id, probe) in (0..).zip(&probes) {
             probe.set_id(id);
         }
         probes
-    })
+    };
+    // No lock, which a fork could leave taken: threads that make the list at once make the same.
+    // SAFETY: null, or a list that is never freed.
+    if let Some(probes) = unsafe { PROBES.load(Ordering::Acquire).as_ref() } {
+        return probes;
+    }
+    let new = Box::into_raw(Box::new(make()));
+    match PROBES.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
+        // SAFETY: made above, and never freed.
+        Ok(_) => unsafe { &*new },
+        Err(other) => {
+            // SAFETY: made above, and nobody has seen it.
+            drop(unsafe { Box::from_raw(new) });
+            // SAFETY: another thread's, which is never freed.
+            unsafe { &*other }
+        }
+    }
 }
 
 /// What each of them has put into the section.

@@ -5,18 +5,19 @@
 //! | `control` | lets other processes control the recorder, as [`control`] does |
 //! | `record:DIRECTORY,...` | records from the beginning to the end of the program, as [`Options`] says; and that, too |
 //!
-//! It is read before `main`. A program that has more rights than the user who starts it does not read it. Whatever is wrong with it is
-//! one line on standard error; the program runs all the same.
+//! It is read before `main`. An empty value counts as unset. A program that has more rights than the user who starts it ignores the
+//! variable. Whatever is wrong with it is one line on standard error; the program runs all the same.
 
-use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::mem;
 
 use super::control::control;
 use super::options::{Options, OptionsError};
 use super::session::Session;
+use crate::environment;
 use crate::host;
+use crate::thread_progress::os::without_file_size_signal;
 
 /// The name of the variable.
 const VARIABLE: &str = "DYNTRACE";
@@ -27,10 +28,15 @@ const VARIABLE: &str = "DYNTRACE";
 static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
-    let Some(value) = env::var_os(VARIABLE) else { return };
-    if has_raised_privileges() || host::is_module() {
-        return;
+    if !host::is_module()
+        && let Some(value) = environment::var(VARIABLE)
+    {
+        // Standard error may be a file that is as long as the process may make files.
+        without_file_size_signal(|| heed(value));
     }
+}
+
+fn heed(value: OsString) {
     let wish = match Wish::read(&value) {
         Ok(wish) => wish,
         Err(error) => return say(&value, &error),
@@ -75,12 +81,6 @@ impl Wish {
 fn say(value: &OsStr, error: &dyn std::error::Error) {
     // Nobody listens: the program has other things to do.
     let _ = writeln!(io::stderr(), "dyntrace: {VARIABLE}={value:?}: {error}");
-}
-
-/// Whether the program has rights that its caller does not have: then the environment is somebody else's.
-fn has_raised_privileges() -> bool {
-    // SAFETY: reads what the kernel has told the process at its start.
-    unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
 #[cfg(test)]

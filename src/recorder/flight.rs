@@ -4,14 +4,15 @@
 //! A request finds the events before it in the circles: it is counted after they were recorded, and the snapshot is begun
 //! after it was counted. Requests that come before a snapshot is begun share it.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::time::{Duration, Instant};
 
+use dyntrace_folders::Folder;
+
 use super::error::{Error, Step};
-use super::folder;
+use super::folder::{self, Made};
 use super::options::{Mode, Options};
 use super::panic;
 use super::slot::SLOTS;
@@ -89,7 +90,7 @@ impl Flight {
     pub fn end(&self) {
         Cause::ALL.iter().for_each(|cause| cause.tell(self.slot, false));
         // Else there is something in it, or it was never made.
-        let _ = fs::remove_dir(&self.folder);
+        let _ = dyntrace_folders::remove_empty(&self.folder);
     }
 
     /// The requests of a cause that have come since.
@@ -106,30 +107,36 @@ impl Flight {
     }
 
     /// A new folder for a snapshot, out of the sight of who looks for whole ones.
-    pub fn prepare(&self) -> Result<PathBuf, Error> {
-        folder::make_all(&self.folder)?;
-        let folder = self.folder.join(format!(".{}", self.process));
+    pub fn prepare(&self) -> Result<Made, Error> {
+        let holder = folder::make_all(&self.folder)?;
+        let name = self.unfinished();
         // One that could not be written, or that another process of that name did not end.
-        let _ = fs::remove_dir_all(&folder);
-        folder::make_private(&folder)?;
-        Ok(folder)
+        let _ = holder.remove_all(&name);
+        let folder = folder::make_private(&holder, &name)?;
+        Ok(Made { holder, folder })
     }
 
-    /// Gives a snapshot that is whole its name.
-    pub fn keep(&mut self, prepared: &Path, cause: Cause) -> Result<PathBuf, Error> {
-        let name = |number: usize| self.folder.join(format!("{}-{number}-{}", self.process, cause.name()));
+    /// The name of a snapshot that is being written.
+    fn unfinished(&self) -> String {
+        format!(".{}", self.process)
+    }
+
+    /// Gives a snapshot that is whole its name in its folder.
+    pub fn keep(&mut self, holder: &Folder, cause: Cause) -> Result<PathBuf, Error> {
+        let name = |number: usize| format!("{}-{number}-{}", self.process, cause.name());
         let mut number = self.snapshots.len() + 1;
         loop {
-            match fs::rename(prepared, name(number)) {
+            match holder.rename(self.unfinished(), name(number)) {
                 // Of a process that had the same number and is over.
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => number += 1,
-                Err(error) => return Err(Error::new(Step::Snapshot, name(number), error)),
+                Err(error) => return Err(Error::new(Step::Snapshot, self.folder.join(name(number)), error)),
                 Ok(()) => break,
             }
         }
+        let kept = self.folder.join(name(number));
         self.causes[cause as usize].snapshots += 1;
-        self.snapshots.push(name(number));
-        Ok(name(number))
+        self.snapshots.push(kept.clone());
+        Ok(kept)
     }
 
     /// There was a snapshot for a cause, or none could be written: the next one has to wait.

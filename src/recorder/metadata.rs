@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+
+use dyntrace_folders::{Folder, NewFile};
 
 use super::descriptor::{Argument, Descriptor, Kind};
 use super::options::Mode;
@@ -68,24 +68,20 @@ pub(crate) struct Description<'a> {
     pub(crate) events: &'a [&'a Descriptor],
 }
 
-/// Writes the text of `description` into the trace at `dir`, in one step: readers see the old or the new text, whole.
+/// Writes the text of `description` into the trace in `folder`, in one step: readers see the old or the new text, whole.
 ///
 /// # Errors
 ///
 /// The system's; the old text is still there then.
-pub(crate) fn write(dir: &Path, description: &Description<'_>) -> io::Result<()> {
-    let new = dir.join(".metadata.new");
-    let written = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&new)
+pub(crate) fn write(folder: &Folder, description: &Description<'_>) -> io::Result<()> {
+    let new = ".metadata.new";
+    let written = folder
+        .create_file(new, NewFile::Plain)
         .and_then(|mut file| file.write_all(render(description).as_bytes()))
-        .and_then(|()| fs::rename(&new, dir.join("metadata")));
+        .and_then(|()| folder.rename(new, "metadata"));
     if written.is_err() {
-        // What could not be written is of no use; the error worth telling is the first.
-        let _ = fs::remove_file(&new);
+        // What could not be written is of no use, and in the way of the next; the error worth telling is the first.
+        let _ = folder.remove_file(new);
     }
     written
 }
@@ -97,7 +93,10 @@ pub(crate) fn hostname() -> String {
 
 /// The text of a description.
 pub(crate) fn render(description: &Description<'_>) -> String {
-    Tsdl(description).to_string()
+    let text = Tsdl(description).to_string();
+    // A comment to other readers.
+    let sum = crc32fast::hash(text.as_bytes());
+    text + &format!("/* crc32 {sum:08x} of the text above */\n")
 }
 
 struct Tsdl<'a>(&'a Description<'a>);
@@ -127,7 +126,7 @@ impl Display for Tsdl<'_> {
         for stream in [RING_STREAM, PROCESS_STREAM] {
             writeln!(f, "stream {{ id = {stream};")?;
             writeln!(f, "  packet.context := struct {{")?;
-            for field in ["content_size", "packet_size", "events_discarded", "sequence", "tid"] {
+            for field in ["content_size", "packet_size", "events_discarded", "sequence", "tid", "ring", "checksum"] {
                 writeln!(f, "    {U64} {field};")?;
             }
             writeln!(f, "  }};")?;

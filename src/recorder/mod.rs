@@ -1,14 +1,18 @@
 //! The recorder: probes into per-thread files at memory speed, without a tracer and without root.
 
 mod channel;
+mod checksum;
+mod children;
 pub mod control;
 mod descriptor;
 mod door;
 mod environment;
 mod error;
+mod exit;
 mod filter;
 mod flight;
 mod folder;
+mod limits;
 mod maintenance;
 mod metadata;
 pub(crate) mod modules;

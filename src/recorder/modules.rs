@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::maintenance;
+use super::session;
 use crate::forks::hold_across_forks;
 
 /// How many of those that are gone are remembered, for sessions that were not told yet. They are told many times a second.
@@ -51,8 +51,9 @@ fn modules() -> MutexGuard<'static, Modules> {
 pub(crate) fn arrive(module: Module) -> u64 {
     hold_across_forks!(Modules, modules());
     let number = modules().arrive(module);
-    // So that sessions hear of it before they have events of it.
-    maintenance::wake();
+    // Told before this returns, so before any call into the module fires an event: a reader that goes by time knows the module first. The
+    // maintenance thread might be late. The list is not locked here: sessions lock it themselves.
+    session::tell_of_modules();
     number
 }
 

@@ -1,15 +1,17 @@
-//! What a stream file is made of: packets with a header of 64 bytes, in whole pages.
+//! What a stream file is made of: packets with a header of 80 bytes, in whole pages.
 //!
 //! A page that was prepared and never entered is itself a valid empty packet of one page, so a file may grow by any number
 //! of them before anything is written. The writer that enters a sub-buffer stores a header whose packet size swallows the
 //! prepared pages behind it; from then on its content size is the commit word: bytes within it are whole.
+
+use super::checksum;
 
 /// A file grows by pages of this many bytes.
 pub(crate) const PAGE: usize = 4096;
 /// What a writer enters at once, in bytes. At the end of a file it may be fewer pages.
 pub(crate) const SUB_BUFFER: usize = 32768;
 /// Bytes of packet header and context before the first event.
-pub(crate) const HEADER: usize = 64;
+pub(crate) const HEADER: usize = 80;
 
 /// The first word of each packet.
 pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
@@ -32,6 +34,10 @@ pub(crate) mod offset {
     pub(crate) const SEQUENCE: usize = 48;
     /// u64: the thread that wrote it.
     pub(crate) const TID: usize = 56;
+    /// u64: the number of its ring, which is that of its file; 0 in the low-rate channel.
+    pub(crate) const RING: usize = 64;
+    /// u64: see [`checksum`](super::super::checksum).
+    pub(crate) const CHECKSUM: usize = 72;
 }
 
 /// The header of a packet.
@@ -46,6 +52,8 @@ pub(crate) struct Header {
     pub(crate) discarded: u64,
     pub(crate) sequence: u64,
     pub(crate) tid: u64,
+    pub(crate) ring: u64,
+    pub(crate) checksum: u64,
 }
 
 impl Header {
@@ -61,6 +69,8 @@ impl Header {
         put(offset::DISCARDED, &self.discarded.to_ne_bytes());
         put(offset::SEQUENCE, &self.sequence.to_ne_bytes());
         put(offset::TID, &self.tid.to_ne_bytes());
+        put(offset::RING, &self.ring.to_ne_bytes());
+        put(offset::CHECKSUM, &self.checksum.to_ne_bytes());
         bytes
     }
 
@@ -74,6 +84,8 @@ impl Header {
             discarded: u64::from_ne_bytes(array(bytes, offset::DISCARDED)),
             sequence: u64::from_ne_bytes(array(bytes, offset::SEQUENCE)),
             tid: u64::from_ne_bytes(array(bytes, offset::TID)),
+            ring: u64::from_ne_bytes(array(bytes, offset::RING)),
+            checksum: u64::from_ne_bytes(array(bytes, offset::CHECKSUM)),
         };
         let sizes = header.content_size >= HEADER as u64
             && header.content_size <= header.packet_size
@@ -96,6 +108,8 @@ pub(crate) fn prepared_page(uuid: [u8; 16], stream_id: u32, discarded: u64) -> [
         discarded,
         sequence: 0,
         tid: 0,
+        ring: 0,
+        checksum: checksum::open(0),
     };
     let mut page = [0; PAGE];
     page[..HEADER].copy_from_slice(&header.encode());
@@ -116,6 +130,8 @@ mod tests {
             discarded: 3,
             sequence: 4,
             tid: 5,
+            ring: 6,
+            checksum: 7,
         };
         assert_eq!(Header::decode(&header.encode()), Some(header));
     }

@@ -1,9 +1,10 @@
 //! Where a ring is: a stream file in memory, as one of the modes uses it.
 
 use std::io;
-use std::path::Path;
+use std::slice;
 use std::sync::atomic::AtomicBool;
 
+use dyntrace_folders::Folder;
 use rustix::io::Errno;
 
 use super::options::Mode;
@@ -36,11 +37,24 @@ pub(super) struct Place {
 
 impl Place {
     /// A new file that may hold `size` bytes, whole sub-buffers.
-    pub fn create(path: &Path, uuid: [u8; 16], stream: u32, mode: Mode, size: u64) -> io::Result<Place> {
+    pub fn create(
+        folder: &Folder,
+        name: &str,
+        uuid: [u8; 16],
+        stream: u32,
+        mode: Mode,
+        size: u64,
+    ) -> io::Result<Place> {
         let at_first = if mode == Mode::Stream { AT_FIRST } else { size };
-        let file = StreamFile::create(path, uuid, stream, size, at_first)?;
+        let file = StreamFile::create(folder, name, uuid, stream, size, at_first)?;
         file.populate(0, file.prepared());
         let size = file.limit() / SUB_BUFFER as u64 * SUB_BUFFER as u64;
+        if size == 0 {
+            // No event would ever have room.
+            drop(file);
+            let _ = folder.remove_file(name);
+            return Err(Errno::FBIG.into());
+        }
         let (size, mask) = match mode {
             Mode::Overwrite => {
                 // The largest circle that there is room for, if the system allowed less than was asked for.
@@ -89,6 +103,19 @@ impl Place {
         self.at_end.load(Relaxed)
     }
 
+    /// How many packets it holds at once.
+    pub fn packets(&self) -> u64 {
+        self.size / SUB_BUFFER as u64
+    }
+
+    /// The words of a packet that its writer has entered.
+    pub fn packet(&self, packet: u64) -> &[AtomicU64] {
+        let at = self.at(packet * SUB_BUFFER as u64);
+        // SAFETY: `prepare` has granted the packet to its writer: it is in the mapping, which lives as long as `file`, and
+        // begins at a page. All access to it is by atomics or by the writer, whose changes the caller finds out afterwards.
+        unsafe { slice::from_raw_parts(self.file.base().add(at).cast::<AtomicU64>(), SUB_BUFFER / 8) }
+    }
+
     /// Where a position is in the file.
     #[inline(always)]
     fn at(&self, position: u64) -> usize {
@@ -129,6 +156,8 @@ impl Space for Place {
             Word::Discarded => offset::DISCARDED,
             Word::Sequence => offset::SEQUENCE,
             Word::Thread => offset::TID,
+            Word::Number => offset::RING,
+            Word::Checksum => offset::CHECKSUM,
         };
         // SAFETY: a ring asks for packets that `prepare` has granted only: they are in the mapping, which lives as long as
         // `file`; fields are aligned to 8, and change behind shared references only.

@@ -2,18 +2,22 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::os::fd::AsFd as _;
+use std::path::Path;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::time::{Duration, Instant};
 use std::{io, mem, ptr};
 
+use dyntrace_folders::Folder;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::channel::Channel;
+use super::checksum::Progress;
+use super::children::ClosedInChildren;
 use super::error::{Error, Step};
 use super::filter::Filter;
 use super::flight::Flight;
-use super::folder;
+use super::folder::{self, Made};
 use super::glob::Glob;
 use super::metadata::{self, Description, RING_STREAM};
 use super::modules;
@@ -29,12 +33,21 @@ use super::trigger::Cause;
 use crate::clock::{self, Calibration};
 use crate::thread_progress;
 
+/// The file of the low-rate channel.
+const CHANNEL: &str = "process";
+
+/// The folder of circles in the folder of the process.
+const CIRCLES: &str = ".rings";
+
 /// How many rings wait for threads that are to come.
 const WAITING: usize = 16;
 
 /// How far the files of threads that write are prepared ahead, in bytes, and at most.
 const AHEAD: u64 = 128 << 10;
 const FAR_AHEAD: u64 = 64 << 20;
+
+/// How many packets get their checksums in one round: half a megabyte.
+const CHECKSUMS: u64 = 16;
 
 /// How long threads may take that are in the middle of a firing.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -43,8 +56,12 @@ pub(super) struct Recording {
     slot: usize,
     generation: u32,
     options: Options,
+    /// Dropped before the folder.
+    _closed: ClosedInChildren,
     /// The folder of this process.
-    folder: PathBuf,
+    folder: Folder,
+    /// Where the files of circles are, in the mode that has them: hidden from programs that read the folder as a trace.
+    circles: Option<Folder>,
     uuid: [u8; 16],
     clock: Calibration,
     channel: Channel,
@@ -63,34 +80,40 @@ pub(super) struct Recording {
 struct Tended {
     /// Boxed: threads have its address.
     ring: Box<ThreadRing>,
-    path: PathBuf,
+    /// Its file's.
+    name: String,
     position: u64,
     thread: u64,
+    checksums: Progress,
 }
 
 impl Recording {
     /// Makes the folder and the files, then sets the probes' bits.
     pub fn start(slot: usize, generation: u32, options: Options) -> Result<Recording, Error> {
-        let folder = folder::make(&options.directory)?;
-        Recording::start_in(folder.clone(), slot, generation, options).inspect_err(|_| {
+        let made = folder::make(&options.directory)?;
+        Recording::start_in(&made, slot, generation, options).inspect_err(|_| {
             // The bits are not set, so nobody has seen the rings that were offered and are gone now.
             SLOTS[slot].clear();
-            let _ = fs::remove_dir_all(&folder);
+            made.remove();
         })
     }
 
-    fn start_in(folder: PathBuf, slot: usize, generation: u32, options: Options) -> Result<Recording, Error> {
-        let uuid = new_uuid(&folder)?;
+    fn start_in(made: &Made, slot: usize, generation: u32, options: Options) -> Result<Recording, Error> {
+        let path = made.folder.path();
+        let folder = made.folder.try_clone().map_err(|error| Error::new(Step::Folder, path, error))?;
+        let uuid = new_uuid(path)?;
         let clock = Calibration::start();
-        let channel = folder.join("process");
-        let channel = Channel::create(&channel, uuid).map_err(|error| Error::new(Step::File, &channel, error))?;
+        let channel = Channel::create(&folder, CHANNEL, uuid);
+        let channel = channel.map_err(|error| Error::new(Step::File, path.join(CHANNEL), error))?;
         let next_refinement = (Instant::now(), Duration::from_millis(100));
-        let flight = Flight::new(slot, &folder, &options);
+        let flight = Flight::new(slot, path, &options);
         let mut recording = Recording {
             slot,
             generation,
             options,
+            _closed: ClosedInChildren::new(&folder.as_fd()),
             folder,
+            circles: None,
             uuid,
             clock,
             channel,
@@ -103,7 +126,7 @@ impl Recording {
         };
         recording.write_metadata(&recording.folder, uuid)?;
         if recording.options.mode == Mode::Overwrite {
-            folder::make_private(&recording.circles())?;
+            recording.circles = Some(folder::make_private(&recording.folder, CIRCLES)?);
         }
         let threads = fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
         recording.offer_rings((WAITING + threads).min(PREPARED))?;
@@ -118,7 +141,7 @@ impl Recording {
         Ok(recording)
     }
 
-    fn write_metadata(&self, folder: &Path, uuid: [u8; 16]) -> Result<(), Error> {
+    fn write_metadata(&self, folder: &Folder, uuid: [u8; 16]) -> Result<(), Error> {
         let description = Description {
             uuid,
             hostname: &metadata::hostname(),
@@ -129,12 +152,12 @@ impl Recording {
             clock_name: clock::name(),
             events: probes::classes(),
         };
-        metadata::write(folder, &description).map_err(|error| Error::new(Step::Metadata, folder, error))
+        metadata::write(folder, &description).map_err(|error| Error::new(Step::Metadata, folder.path(), error))
     }
 
-    /// Where the files of circles are: out of the sight of who reads the folder as a trace.
-    fn circles(&self) -> PathBuf {
-        self.folder.join(".rings")
+    /// Where the files of rings are.
+    fn files(&self) -> &Folder {
+        self.circles.as_ref().unwrap_or(&self.folder)
     }
 
     fn set_probes(&self) {
@@ -200,10 +223,21 @@ impl Recording {
         if self.next_refinement.0 <= Instant::now() {
             self.refine_clock();
         }
-        busy
+        self.make_checksums() || busy
     }
 
-    fn tell_of_ringless(&mut self) {
+    /// Makes some of the checksums that are missing. Answers whether there are more to make.
+    fn make_checksums(&mut self) -> bool {
+        let mut budget = CHECKSUMS;
+        self.channel.make_checksums(&mut budget);
+        for tended in &mut self.rings {
+            tended.checksums.advance(&tended.ring, &mut budget);
+        }
+        budget == 0
+    }
+
+    /// Tells the channel of events that no ring has counted.
+    pub fn tell_of_ringless(&mut self) {
         let ringless = SLOTS[self.slot].ringless.load(Relaxed);
         if ringless > self.ringless {
             self.channel.lost(ringless - self.ringless, "no ring was ready for a thread");
@@ -211,7 +245,8 @@ impl Recording {
         }
     }
 
-    fn tell_of_modules(&mut self) {
+    /// Writes modules that arrived since the last time into the low-rate channel.
+    pub fn tell_of_modules(&mut self) {
         for (number, module) in modules::after(self.told_module) {
             self.channel.module(&module);
             self.told_module = number;
@@ -231,15 +266,18 @@ impl Recording {
 
     fn tend_rings(&mut self) -> bool {
         let slot = &SLOTS[self.slot];
+        // A new thread begins a new packet. Where there is no room for one, it gets another ring.
+        let offer_again = |ring: &ThreadRing| {
+            if !slot.offers(ring) && ring.space().may_hold(ring.position()) {
+                slot.offer(ring);
+            }
+        };
         let mut busy = false;
         for tended in &mut self.rings {
-            let ring = &tended.ring;
+            let ring = &*tended.ring;
             let thread = ring.thread();
             if thread == 0 {
-                // A new thread begins a new packet. Where there is no room for one, it gets another ring.
-                if !slot.offers(ring) && ring.space().may_hold(ring.position()) {
-                    slot.offer(ring);
-                }
+                offer_again(ring);
                 continue;
             }
             if thread != tended.thread {
@@ -263,11 +301,10 @@ impl Recording {
             }
             busy |= position - tended.position > AHEAD / 4;
             tended.position = position;
-            if thread_progress::has_ended(thread as u32) {
-                ring.abandon();
+            // `abandon` fails if a new thread has taken the ring meanwhile.
+            if thread_progress::has_ended(thread as u32) && ring.abandon(thread) {
                 tended.thread = 0;
-                // So that it is offered soon.
-                busy = true;
+                offer_again(ring);
             }
         }
         busy
@@ -277,14 +314,15 @@ impl Recording {
     fn offer_rings(&mut self, wanted: usize) -> Result<(), Error> {
         let slot = &SLOTS[self.slot];
         while slot.waiting() < wanted {
-            let name = format!("ring-{}", self.rings.len() + 1);
-            let folder = if self.options.mode == Mode::Overwrite { self.circles() } else { self.folder.clone() };
-            let path = folder.join(name);
-            let place = Place::create(&path, self.uuid, RING_STREAM, self.options.mode, self.options.file_size())
-                .map_err(|error| Error::new(Step::File, &path, error))?;
-            let ring = Box::new(Ring::new(place));
+            let number = self.rings.len() + 1;
+            let name = format!("ring-{number}");
+            let (folder, mode, size) = (self.files(), self.options.mode, self.options.file_size());
+            let place = Place::create(folder, &name, self.uuid, RING_STREAM, mode, size)
+                .map_err(|error| Error::new(Step::File, folder.path().join(&name), error))?;
+            let ring = Box::new(Ring::new(place, number as u64));
+            slot.chain(&ring);
             slot.offer(&ring);
-            self.rings.push(Tended { ring, path, position: 0, thread: 0 });
+            self.rings.push(Tended { ring, name, position: 0, thread: 0, checksums: Progress::default() });
         }
         Ok(())
     }
@@ -292,7 +330,7 @@ impl Recording {
     pub fn status(&self) -> Status {
         Status {
             directory: self.options.directory.clone(),
-            folder: self.folder.clone(),
+            folder: self.folder.path().to_owned(),
             options: self.options.clone(),
             rings: self.rings.iter().filter(|tended| tended.ring.position() > 0).count(),
             bytes: self.rings.iter().map(|tended| tended.ring.position()).sum(),
@@ -313,23 +351,28 @@ impl Recording {
             let not_a_circle = format!("the session's mode is {}: its files are a trace already", self.options.mode);
             return Err(Error::new(Step::Snapshot, folder, io::Error::other(not_a_circle)));
         }
-        let folder = folder::make(folder)?;
-        self.snapshot_into(folder)
+        let made = folder::make(folder)?;
+        self.snapshot_into(&made.folder)
     }
 
-    fn snapshot_into(&mut self, folder: PathBuf) -> Result<Snapshot, Error> {
+    fn snapshot_into(&mut self, folder: &Folder) -> Result<Snapshot, Error> {
         self.refine_clock();
         // Of its own: readers that are given several snapshots would join those of the same.
-        let uuid = new_uuid(&folder)?;
-        self.write_metadata(&folder, uuid)?;
-        let channel = folder.join("process");
-        snapshot::copy_plain(&self.folder.join("process"), &channel, uuid)
-            .map_err(|error| Error::new(Step::Snapshot, &channel, error))?;
-        let mut snapshot = Snapshot { folder, packets: 0, bytes: 0, overwritten: 0 };
+        let uuid = new_uuid(folder.path())?;
+        self.write_metadata(folder, uuid)?;
+        let failed = |name: &str| {
+            let path = folder.path().join(name);
+            |error| Error::new(Step::Snapshot, path, error)
+        };
+        snapshot::copy_plain(&self.folder, folder, CHANNEL, uuid).map_err(failed(CHANNEL))?;
+        let mut snapshot = Snapshot { folder: folder.path().to_owned(), packets: 0, bytes: 0, overwritten: 0 };
         for tended in self.rings.iter().filter(|tended| tended.ring.position() > 0) {
-            let path = snapshot.folder.join(tended.path.file_name().unwrap_or_default());
-            let copied = snapshot::copy(tended.ring.space().file(), &path, uuid)
-                .map_err(|error| Error::new(Step::Snapshot, &path, error))?;
+            let copied = snapshot::copy(tended.ring.space().file(), folder, &tended.name, uuid);
+            let copied = copied.map_err(failed(&tended.name))?;
+            if copied.packets == 0 {
+                // The reader takes a file without a packet for one that was cut.
+                folder.remove_file(&tended.name).map_err(failed(&tended.name))?;
+            }
             snapshot.packets += copied.packets;
             snapshot.bytes += copied.bytes;
             snapshot.overwritten += copied.overwritten;
@@ -355,8 +398,8 @@ impl Recording {
         let taken = self
             .flight
             .prepare()
-            .and_then(|folder| self.snapshot_into(folder))
-            .and_then(|snapshot| self.flight.keep(&snapshot.folder, cause));
+            .and_then(|prepared| self.snapshot_into(&prepared.folder).map(|_| prepared))
+            .and_then(|prepared| self.flight.keep(&prepared.holder, cause));
         match &taken {
             Ok(folder) => self.channel.snapshot(cause.name(), folder),
             Err(error) => self.channel.lost(0, &format!("no snapshot was taken: {error}")),
@@ -397,26 +440,33 @@ impl Recording {
         if let Some(late) = late {
             // Their memory stays, and so do the files as they are.
             mem::forget(self.rings);
-            return Summary { status, errors: vec![Error::late(&self.folder, late)] };
+            return Summary { status, errors: vec![Error::late(self.folder.path(), late)] };
         }
         if !filters.is_null() {
             // SAFETY: made of a box by `set_filter`; nobody reads it after the wait.
             drop(unsafe { Box::from_raw(filters) });
         }
-        let unused: HashMap<PathBuf, bool> =
-            self.rings.drain(..).map(|tended| (tended.path, tended.ring.position() == 0)).collect();
-        let mut errors = Vec::new();
-        for (path, unused) in unused {
+        let unused: HashMap<String, bool> =
+            self.rings.drain(..).map(|tended| (tended.name, tended.ring.position() == 0)).collect();
+        let files = self.circles.as_ref().unwrap_or(&self.folder);
+        let finish = |folder: &Folder, name: &str, is_last| {
+            folder.open_to_write(name).and_then(|file| stream_file::finish(&file, is_last))
+        };
+        let failed = |folder: &Folder, name: &str, error| Error::new(Step::Finish, folder.path().join(name), error);
+        let (mut errors, mut all_said) = (Vec::new(), true);
+        for (name, unused) in unused {
             let done = match (unused, self.options.mode) {
-                (true, _) => fs::remove_file(&path),
-                (false, Mode::Overwrite) => Ok(()),
-                (false, _) => stream_file::finish(&path),
+                (true, _) => files.remove_file(&name),
+                (false, Mode::Overwrite) => {
+                    files.open_to_write(&name).and_then(|file| stream_file::make_checksums(&file))
+                }
+                (false, _) => finish(files, &name, true).map(|said| all_said &= said),
             };
-            errors.extend(done.err().map(|error| Error::new(Step::Finish, &path, error)));
+            errors.extend(done.err().map(|error| failed(files, &name, error)));
         }
         drop(self.channel);
-        let channel = self.folder.join("process");
-        errors.extend(stream_file::finish(&channel).err().map(|error| Error::new(Step::Finish, &channel, error)));
+        let done = finish(&self.folder, CHANNEL, all_said && errors.is_empty());
+        errors.extend(done.err().map(|error| failed(&self.folder, CHANNEL, error)));
         Summary { status, errors }
     }
 

@@ -3,20 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU32};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::{io, ptr};
 
+use super::children;
 use super::error::{Error, Step};
+use super::exit;
 use super::filter::Filter;
 use super::glob::Glob;
 use super::maintenance;
 use super::options::Options;
-use super::probes;
 use super::recording::Recording;
-use super::slot::{SESSIONS, SLOTS};
-use super::trigger;
+use super::slot::SESSIONS;
+use crate::forks::Anew;
 use crate::host;
-use crate::thread_progress;
+use crate::thread_progress::{self, os::without_file_size_signal};
 
 /// A recording session. Dropped, it stops.
 ///
@@ -35,9 +36,8 @@ use crate::thread_progress;
 /// ```
 #[derive(Debug)]
 pub struct Session {
+    /// No session of a forked child has the number of one of its parent's.
     generation: u32,
-    /// In a forked child the session is not there any more.
-    process: u32,
 }
 
 /// What a session has done until now.
@@ -94,6 +94,10 @@ impl Session {
     /// A folder or file that cannot be made, 32 sessions that are there already, no memory for a thread; triggers that would never
     /// do anything.
     pub fn start(options: Options) -> Result<Session, Error> {
+        without_file_size_signal(|| Session::begin(options))
+    }
+
+    fn begin(options: Options) -> Result<Session, Error> {
         let directory = options.directory.clone();
         if host::is_guest() {
             let refused = host::refused("a recording", "start it in the program: it has the module's events, too");
@@ -103,7 +107,8 @@ impl Session {
             return Err(Error::new(Step::Sessions, &directory, io::Error::new(io::ErrorKind::InvalidInput, why)));
         }
         thread_progress::prepare().map_err(|error| Error::new(Step::Fork, &directory, error))?;
-        stop_in_children().map_err(|error| Error::new(Step::Fork, &directory, error))?;
+        children::begin_anew().map_err(|error| Error::new(Step::Fork, &directory, error))?;
+        exit::tell_at_exit();
         let mut sessions = sessions();
         let Some(slot) = sessions.recordings.iter().position(Option::is_none) else {
             let all = io::Error::other(format!("all {SESSIONS} are taken; stop one"));
@@ -115,13 +120,13 @@ impl Session {
             sessions.recordings[slot].take().map(Recording::stop);
             return Err(Error::new(Step::Thread, &directory, error));
         }
-        Ok(Session { generation, process: std::process::id() })
+        Ok(Session { generation })
     }
 
     /// Records other probes, or others of their events, from now on.
     pub fn change(&self, probes: Vec<Glob>, filter: Filter) {
         if let Some(recording) = sessions().find(self) {
-            recording.change(probes, filter);
+            without_file_size_signal(|| recording.change(probes, filter));
         }
     }
 
@@ -137,7 +142,7 @@ impl Session {
     ///
     /// The session is not one that overwrites, or its trace cannot be written there.
     pub fn snapshot(&self, directory: impl AsRef<Path>) -> Option<Result<Snapshot, Error>> {
-        sessions().find(self).map(|recording| recording.snapshot(directory.as_ref()))
+        sessions().find(self).map(|recording| without_file_size_signal(|| recording.snapshot(directory.as_ref())))
     }
 
     /// Stops, and waits until the files are whole: no thread fires into them any more, and what was prepared and not used
@@ -154,7 +159,7 @@ impl Session {
     fn end(&self) -> Option<Summary> {
         let mut sessions = sessions();
         let slot = sessions.slot(self)?;
-        sessions.recordings[slot].take().map(Recording::stop)
+        without_file_size_signal(|| sessions.recordings[slot].take().map(Recording::stop))
     }
 }
 
@@ -178,11 +183,29 @@ fn next_generation() -> u32 {
 }
 
 /// The sessions of this process. A forked child begins with none: the lock may be anybody's there.
-static ALL: AtomicPtr<Mutex<Sessions>> = AtomicPtr::new(ptr::null_mut());
+static ALL: Anew<AtomicPtr<Mutex<Sessions>>> = Anew::new(AtomicPtr::new(ptr::null_mut()));
+
+/// Has every session of this process write down modules that have arrived. Blocks while the maintenance thread is in a round.
+pub(super) fn tell_of_modules() {
+    sessions().recordings.iter_mut().flatten().for_each(Recording::tell_of_modules);
+}
 
 /// The sessions of this process, locked. The lock is held by who starts, changes and stops, and by the maintenance thread;
 /// never by a thread that fires.
 pub(super) fn sessions() -> MutexGuard<'static, Sessions> {
+    all().lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, if nobody has the lock.
+pub(super) fn try_sessions() -> Option<MutexGuard<'static, Sessions>> {
+    match all().try_lock() {
+        Ok(sessions) => Some(sessions),
+        Err(TryLockError::Poisoned(sessions)) => Some(sessions.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+fn all() -> &'static Mutex<Sessions> {
     let mut all = ALL.load(Acquire);
     if all.is_null() {
         let new =
@@ -197,14 +220,13 @@ pub(super) fn sessions() -> MutexGuard<'static, Sessions> {
         };
     }
     // SAFETY: made of a box, and never freed.
-    unsafe { &*all }.lock().unwrap_or_else(PoisonError::into_inner)
+    unsafe { &*all }
 }
 
 impl Sessions {
     fn slot(&self, session: &Session) -> Option<usize> {
         let is_it = |recording: &Recording| recording.generation() == session.generation;
-        (session.process == std::process::id())
-            .then(|| self.recordings.iter().position(|recording| recording.as_ref().is_some_and(is_it)))?
+        self.recordings.iter().position(|recording| recording.as_ref().is_some_and(is_it))
     }
 
     fn find(&mut self, session: &Session) -> Option<&mut Recording> {
@@ -213,23 +235,17 @@ impl Sessions {
     }
 }
 
-/// A forked child stops recording: the files are its parent's.
-fn stop_in_children() -> io::Result<()> {
-    extern "C" fn in_child() {
-        for probe in probes::present() {
-            probe.clear_sessions();
-        }
-        trigger::clear();
-        for slot in &SLOTS {
-            slot.generation.store(0, Relaxed);
-        }
-        ALL.store(ptr::null_mut(), Relaxed);
-    }
+/// Has the kernel take the sessions from each forked child. `false` where it does not.
+pub(super) fn wipe_in_children() -> bool {
+    ALL.wipe_in_children()
+}
 
-    static DONE: OnceLock<i32> = OnceLock::new();
-    // SAFETY: a function that stays; it touches atomics only, and no lock.
-    match DONE.get_or_init(|| unsafe { libc::pthread_atfork(None, None, Some(in_child)) }) {
-        0 => Ok(()),
-        error => Err(io::Error::from_raw_os_error(*error)),
-    }
+/// A forked child has no sessions.
+///
+/// # Safety
+///
+/// The caller is the child's only thread.
+pub(super) unsafe fn forget() {
+    // SAFETY: as the caller promises.
+    unsafe { ALL.forget() };
 }

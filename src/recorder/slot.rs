@@ -10,6 +10,8 @@
 //!    that nobody wants, had put it back, and another thread was quicker: try the next one.
 //! 3. A handler may have come in between and have taken a ring for this thread: keep that one, give this one back. The
 //!    maintenance thread finds rings that are neither owned nor in the slot.
+//! 4. If no ring is prepared, threads come faster than the maintenance thread prepares rings. Go through the chain of all of the
+//!    session's rings, and take one of a thread that has ended.
 
 use std::cell::Cell;
 use std::ptr;
@@ -26,6 +28,7 @@ use super::payload::Payload;
 use super::place::Place;
 use super::ring::Ring;
 use super::trigger::CAUSES;
+use crate::forks::{Anew, Zeros};
 use crate::thread_progress;
 
 /// How many sessions there can be at once.
@@ -42,7 +45,12 @@ pub(super) type ThreadRing = Ring<Place>;
 /// For each probe, what its events must be like; by their ids.
 pub(super) type Filters = Vec<Option<Predicate>>;
 
-pub(super) static SLOTS: [Slot; SESSIONS] = [const { Slot::new() }; SESSIONS];
+/// A forked child has none of its parent's sessions here, from its first instruction on: so it touches none of their rings,
+/// which lie in its parent's files.
+pub(super) static SLOTS: Anew<[Slot; SESSIONS]> = Anew::new([const { Slot::new() }; SESSIONS]);
+
+// SAFETY: atomics only.
+unsafe impl Zeros for Slot {}
 
 /// Pointers in a slot are good for threads that were pinned when they read the session's bit.
 pub(super) struct Slot {
@@ -51,6 +59,8 @@ pub(super) struct Slot {
     /// Null if every event passes.
     pub filters: AtomicPtr<Filters>,
     pub prepared: [AtomicPtr<ThreadRing>; PREPARED],
+    /// The chain of all rings of the session, the newest first.
+    rings: AtomicPtr<ThreadRing>,
     /// Events of threads that found no prepared ring.
     pub ringless: AtomicU64,
     /// More cycles than this are too many for an operation, where the session is to be told of such.
@@ -113,6 +123,7 @@ impl Slot {
             generation: AtomicU32::new(0),
             filters: AtomicPtr::new(ptr::null_mut()),
             prepared: [const { AtomicPtr::new(ptr::null_mut()) }; PREPARED],
+            rings: AtomicPtr::new(ptr::null_mut()),
             ringless: AtomicU64::new(0),
             slower: AtomicU64::new(0),
             requests: [const { AtomicU64::new(0) }; CAUSES],
@@ -185,33 +196,60 @@ impl Slot {
             return ptr::null();
         }
         let thread = gettid().as_raw_nonzero().get() as u64;
-        for prepared in &self.prepared {
+        let Some(ring) = self.take_prepared(thread).or_else(|| self.take_from_ended(thread)) else {
+            return ptr::null();
+        };
+        OWN.with(|own| {
+            // 3.
+            let there = own[number].get();
+            if there.generation == generation {
+                ring.abandon(thread);
+                return there.ring;
+            }
+            own[number].set(Own { generation, ring });
+            ptr::from_ref(ring)
+        })
+    }
+
+    fn take_prepared(&self, thread: u64) -> Option<&ThreadRing> {
+        self.prepared.iter().find_map(|prepared| {
             if prepared.load(Relaxed).is_null() {
-                continue;
+                return None;
             }
             // 1. Acquire: with `offer`'s Release.
             let pointer = prepared.swap(ptr::null_mut(), AcqRel);
             // SAFETY: null, or a ring of this session, as in `record`.
-            let Some(ring) = (unsafe { pointer.as_ref() }) else { continue };
+            let ring = unsafe { pointer.as_ref() }?;
             if self.waiting() < FEW {
                 maintenance::wake();
             }
             // 2.
-            if !ring.adopt(thread) {
-                continue;
+            ring.adopt(thread).then_some(ring)
+        })
+    }
+
+    /// 4.
+    fn take_from_ended(&self, thread: u64) -> Option<&ThreadRing> {
+        // Acquire: with the Release of `chain`.
+        let mut next = self.rings.load(Acquire);
+        // SAFETY: null, or a ring of this session, as in `record`.
+        while let Some(ring) = unsafe { next.as_ref() } {
+            let owner = ring.thread();
+            // A ring that already bears this thread's number is being taken by the code that this signal handler interrupted.
+            let has_ended = owner == 0 || (owner != thread && thread_progress::has_ended(owner as u32));
+            if has_ended && ring.space().may_hold(ring.position()) && ring.adopt_from(owner, thread) {
+                return Some(ring);
             }
-            return OWN.with(|own| {
-                // 3.
-                let there = own[number].get();
-                if there.generation == generation {
-                    ring.abandon();
-                    return there.ring;
-                }
-                own[number].set(Own { generation, ring });
-                pointer.cast_const()
-            });
+            next = ring.next();
         }
-        ptr::null()
+        None
+    }
+
+    /// Adds a new ring to the chain. Only the maintenance thread does that.
+    pub fn chain(&self, ring: &ThreadRing) {
+        ring.chain(self.rings.load(Relaxed));
+        // Release: a thread that finds the ring finds it whole.
+        self.rings.store(ptr::from_ref(ring).cast_mut(), Release);
     }
 
     /// Puts a ring where threads find it. `false` if there are enough.
@@ -237,6 +275,18 @@ impl Slot {
         for prepared in &self.prepared {
             prepared.store(ptr::null_mut(), Relaxed);
         }
+        self.rings.store(ptr::null_mut(), Relaxed);
         self.ringless.store(0, Relaxed);
     }
+}
+
+/// Where the calling thread's ring of a session lies, and how many bytes; `(0, 0)` if it has none. The thread is pinned.
+pub(super) fn own_mapping(number: usize) -> (usize, usize) {
+    let own = OWN.with(|own| own[number].get());
+    if own.generation == 0 || own.generation != SLOTS[number].generation.load(Acquire) {
+        return (0, 0);
+    }
+    // SAFETY: as in `record`: a ring of the session that is there, seen by a pinned thread.
+    let file = unsafe { own.ring.as_ref() }.map(|ring| ring.space().file());
+    file.map_or((0, 0), |file| (file.base().addr(), file.limit() as usize))
 }

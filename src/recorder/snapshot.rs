@@ -11,11 +11,13 @@
 //! overtake: then there are newer packets, which are copied in another round. What is older than a packet that is lost is
 //! left out, too: a snapshot is the last of the events, without a gap.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
 
+use dyntrace_folders::{Folder, NewFile};
+
+use super::checksum;
 use super::packet::{HEADER, Header, PAGE, SUB_BUFFER, offset};
 use super::stream_file::StreamFile;
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
@@ -32,37 +34,57 @@ pub(crate) struct Copied {
     pub(crate) overwritten: u64,
 }
 
-/// Copies what is in `circle` to `path`, which must not exist, as a plain stream file of the trace with that identity.
+/// Copies what is in `circle` to the new file `name` in `folder`, as a plain stream file of the trace with that identity.
 ///
 /// # Errors
 ///
 /// The system's, as it gave it; then there is no file.
-pub(crate) fn copy(circle: &StreamFile, path: &Path, uuid: [u8; 16]) -> io::Result<Copied> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+pub(crate) fn copy(circle: &StreamFile, folder: &Folder, name: &str, uuid: [u8; 16]) -> io::Result<Copied> {
+    let mut file = folder.create_file(name, NewFile::Plain)?;
     let copied = copy_to(circle, &mut file, uuid);
     if copied.is_err() {
         // The error worth telling is why it could not be written.
-        let _ = fs::remove_file(path);
+        let _ = folder.remove_file(name);
     }
     copied
 }
 
-/// Copies a stream file that nobody writes meanwhile, as [`copy`] does.
-pub(crate) fn copy_plain(from: &Path, path: &Path, uuid: [u8; 16]) -> io::Result<()> {
-    let mut bytes = fs::read(from)?;
+/// Copies a stream file that nobody writes meanwhile, by the same name, as [`copy`] does.
+pub(crate) fn copy_plain(from: &Folder, to: &Folder, name: &str, uuid: [u8; 16]) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    from.open_file(name)?.read_to_end(&mut bytes)?;
     let mut packet = bytes.as_mut_slice();
-    while let Some(header) = packet.first_chunk().and_then(Header::decode) {
-        packet[..HEADER].copy_from_slice(&Header { uuid, ..header }.encode());
-        packet = packet.get_mut(header.packet_size as usize..).unwrap_or_default();
+    let mut last = None;
+    while let Some(header) = packet.first_chunk().and_then(Header::decode)
+        && packet.len() as u64 >= header.packet_size
+    {
+        let (this, rest) = packet.split_at_mut(header.packet_size as usize);
+        this[..HEADER].copy_from_slice(&Header { uuid, ..header }.encode());
+        if header.sequence != 0 {
+            last = Some(set_checksum(&mut this[..header.content_size as usize]));
+        }
+        packet = rest;
     }
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(&bytes)
+    if let Some(word) = last {
+        *word = checksum::last(u64::from_ne_bytes(*word)).to_ne_bytes();
+    }
+    to.create_file(name, NewFile::Plain)?.write_all(&bytes)
+}
+
+/// Makes the checksum of a packet's header and content. Returns its place.
+fn set_checksum(packet: &mut [u8]) -> &mut [u8; 8] {
+    let (header, content) = packet.split_first_chunk_mut::<HEADER>().expect("a packet has a header");
+    let sum = checksum::sum(header, content);
+    let word = header[offset::CHECKSUM..].first_chunk_mut().expect("the header has the word");
+    *word = sum.to_ne_bytes();
+    word
 }
 
 fn copy_to(circle: &StreamFile, file: &mut File, uuid: [u8; 16]) -> io::Result<Copied> {
     let packets: Vec<Packet> = packets(circle).collect();
     let mut copied = Copied::default();
     let mut copy = Vec::with_capacity(SUB_BUFFER);
-    let mut last = 0;
+    let (mut last, mut last_checksum) = (0, None);
     for _ in 0..ROUNDS {
         let mut newer: Vec<_> = packets.iter().map(|packet| (packet.sequence(), packet)).collect();
         newer.retain(|&(sequence, _)| sequence > last);
@@ -74,6 +96,8 @@ fn copy_to(circle: &StreamFile, file: &mut File, uuid: [u8; 16]) -> io::Result<C
                     begin_anew(file, &mut copied)?;
                 }
                 file.write_all(&copy)?;
+                let word = u64::from_ne_bytes(std::array::from_fn(|byte| copy[offset::CHECKSUM + byte]));
+                last_checksum = Some((copied.bytes + offset::CHECKSUM as u64, word));
                 copied.packets += 1;
                 copied.bytes += copy.len() as u64;
                 last = sequence;
@@ -85,6 +109,9 @@ fn copy_to(circle: &StreamFile, file: &mut File, uuid: [u8; 16]) -> io::Result<C
         if overwritten == 0 {
             break;
         }
+    }
+    if let Some((place, word)) = last_checksum {
+        file.write_all_at(&checksum::last(word).to_ne_bytes(), place)?;
     }
     Ok(copied)
 }
@@ -139,6 +166,7 @@ impl Packet<'_> {
         let header = Header { uuid, content_size: content_size as u64, packet_size: packet_size as u64, ..header };
         copy[..HEADER].copy_from_slice(&header.encode());
         copy.truncate(content_size);
+        set_checksum(copy);
         copy.resize(packet_size, 0);
         true
     }

@@ -12,36 +12,53 @@
 //!
 //! What could not be appended is given back to `claimed`.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::FileExt;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use dyntrace_folders::Folder;
 use rustix::fs::{FallocateFlags, fallocate, fstat, ftruncate};
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
-use rustix::process::{Resource, getrlimit};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
 
+use super::checksum;
+use super::limits::{Addresses, file_size};
 use super::packet::{HEADER, Header, PAGE, SUB_BUFFER, offset, prepared_page};
+use crate::thread_progress::os::without_file_size_signal;
+use descriptor::Descriptor;
 
 /// How many pages are appended with one system call.
 const AT_ONCE: usize = 64;
-/// How many of the process's addresses all files may take together. Where there are few, the program needs the rest.
-const ADDRESSES: u64 = if cfg!(target_pointer_width = "64") { 1 << 46 } else { 1 << 30 };
-/// A file takes one such part at most of what is left of them: there is always some for the next.
-const PARTS: u64 = 16;
 /// Less is of no use to a file.
 const SMALLEST: u64 = 2 * SUB_BUFFER as u64;
 
-/// How many addresses are taken.
-static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// Whether forked children are made without the mappings.
+static LEFT_OUT: AtomicBool = AtomicBool::new(false);
+
+/// From now on, forked children do not have the mappings of files that are made: no code that runs there goes by their addresses.
+pub(super) fn leave_out_of_children() {
+    LEFT_OUT.store(true, Ordering::Relaxed);
+}
+
+/// Puts private memory at the addresses of a mapping of the parent's.
+///
+/// # Safety
+///
+/// The caller is in a forked child, whose parent had a file mapped there, and has not used these addresses since.
+pub(super) unsafe fn make_private(base: usize, length: usize) {
+    let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
+    // SAFETY: as the caller promises, nothing of the child is there. If it fails, there is no memory to go on with.
+    let _ = unsafe { mmap_anonymous(ptr::without_provenance_mut(base), length, protection, flags | MapFlags::FIXED) };
+}
 
 /// A file of packets, mapped to be written.
 pub(crate) struct StreamFile {
-    file: File,
+    descriptor: Descriptor,
+    _addresses: Addresses,
     base: *mut u8,
     /// Of the mapping, and of the file.
     limit: u64,
@@ -66,35 +83,66 @@ impl StreamFile {
     /// # Errors
     ///
     /// The system's, as it gave it: the caller knows the path. Then there is no file.
-    pub(crate) fn create(path: &Path, uuid: [u8; 16], stream_id: u32, limit: u64, prepared: u64) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).append(true).create_new(true).mode(0o600).open(path)?;
-        let stream = Self::map(file, prepared_page(uuid, stream_id, 0), limit)
+    pub(crate) fn create(
+        folder: &Folder,
+        name: impl AsRef<OsStr>,
+        uuid: [u8; 16],
+        stream_id: u32,
+        limit: u64,
+        prepared: u64,
+    ) -> io::Result<Self> {
+        let name = name.as_ref();
+        let descriptor = Descriptor::create(folder, name)?;
+        let stream = Self::map(descriptor, prepared_page(uuid, stream_id, 0), limit)
             .and_then(|stream| stream.prepare(prepared).map(|_| stream));
+        let stream = stream.map(StreamFile::let_go);
         if stream.is_err() {
             // Nothing is in it yet; that it could not be prepared is the error worth telling.
-            let _ = fs::remove_file(path);
+            let _ = folder.remove_file(name);
         }
         stream
     }
 
-    fn map(file: File, page: [u8; PAGE], limit: u64) -> io::Result<Self> {
-        // Relaxed: an amount, which orders nothing.
-        let left = ADDRESSES.saturating_sub(TAKEN.load(Ordering::Relaxed));
-        let mut limit = pages(allowed(limit.min((left / PARTS).max(SMALLEST))));
+    fn map(descriptor: Descriptor, page: [u8; PAGE], limit: u64) -> io::Result<Self> {
+        let mut limit = pages(file_size(limit.min(Addresses::allowed(SMALLEST.min(limit))?)));
+        if limit == 0 {
+            return Err(Errno::FBIG.into());
+        }
+        let file = descriptor.get()?;
         let base = loop {
             let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
+            // AGAIN: the program locks all of its memory, and may not lock so much.
             // SAFETY: a new mapping at an address that the kernel chooses takes nobody's memory.
             match unsafe { mmap(ptr::null_mut(), limit as usize, protection, flags, &file, 0) } {
-                Ok(base) => break base.cast(),
-                Err(Errno::NOMEM) if limit > SUB_BUFFER as u64 => limit = pages(limit / 2),
+                Ok(base) => break base.cast::<u8>(),
+                Err(Errno::NOMEM | Errno::AGAIN) if limit > SUB_BUFFER as u64 => limit = pages(limit / 2),
                 Err(error) => return Err(error.into()),
             }
         };
-        TAKEN.fetch_add(limit, Ordering::Relaxed);
+        if LEFT_OUT.load(Ordering::Relaxed) {
+            // SAFETY: the mapping made above, which nobody uses in a child. Where the kernel cannot, the child has it, too.
+            let _ = unsafe { madvise(base.cast(), limit as usize, Advice::LinuxDontFork) };
+        }
+        drop(file);
+        let _addresses = Addresses::take(limit);
         let template = Box::new(std::array::from_fn(|i| {
             AtomicU64::new(u64::from_ne_bytes(std::array::from_fn(|byte| page[8 * i + byte])))
         }));
-        Ok(Self { file, base, limit, claimed: AtomicU64::new(0), prepared: AtomicU64::new(0), template })
+        Ok(Self {
+            descriptor,
+            _addresses,
+            base,
+            limit,
+            claimed: AtomicU64::new(0),
+            prepared: AtomicU64::new(0),
+            template,
+        })
+    }
+
+    /// Lets the descriptor go if the process has few.
+    fn let_go(mut self) -> Self {
+        self.descriptor.let_go();
+        self
     }
 
     /// Where the mapping begins. Valid below [`prepared`](Self::prepared).
@@ -126,38 +174,39 @@ impl StreamFile {
         let _kept = KeptErrno::new();
         let upto = whole_pages(upto).min(self.limit);
         if self.prepared() < upto {
-            self.grow(upto)?;
+            without_file_size_signal(|| self.grow(upto))?;
         }
         Ok(self.prepared())
     }
 
     fn grow(&self, upto: u64) -> Result<(), Errno> {
-        if allowed(upto) < upto {
+        if file_size(upto) < upto {
             return Err(Errno::FBIG);
         }
-        let mut length = self.publish()?;
+        let file = &self.descriptor.get()?;
+        let mut length = self.publish(file)?;
         if length < upto {
-            self.reserve(length, upto)?;
+            self.reserve(file, length, upto)?;
         }
         while length < upto {
             let amount = self.claim((upto - length).min((AT_ONCE * PAGE) as u64));
             if amount == 0 {
                 break;
             }
-            let appended = self.append(amount);
+            let appended = self.append(file, amount);
             // Relaxed: an amount, which orders nothing.
             self.claimed.fetch_sub(amount - *appended.as_ref().unwrap_or(&0), Ordering::Relaxed);
-            length = self.publish()?;
+            length = self.publish(file)?;
             appended?;
         }
         Ok(())
     }
 
-    fn reserve(&self, from: u64, upto: u64) -> Result<(), Errno> {
+    fn reserve(&self, file: &impl AsFd, from: u64, upto: u64) -> Result<(), Errno> {
         loop {
-            return match fallocate(&self.file, FallocateFlags::KEEP_SIZE, from, upto - from) {
-                // Some file systems cannot. Appending alone takes space on most of them.
-                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+            return match fallocate(file, FallocateFlags::KEEP_SIZE, from, upto - from) {
+                // Some file systems cannot, and a sandbox may refuse. Appending alone takes space on most of them.
+                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::PERM) => Ok(()),
                 Err(Errno::INTR) => continue,
                 Err(error) => Err(error),
             };
@@ -173,20 +222,20 @@ impl StreamFile {
     }
 
     /// Appends `amount` bytes of prepared pages, or as many as there is room for, at least one; the answer is in bytes.
-    fn append(&self, amount: u64) -> Result<u64, Errno> {
-        let appended = self.write(0, amount as usize)?;
+    fn append(&self, file: &impl AsFd, amount: u64) -> Result<u64, Errno> {
+        let appended = self.write(file, 0, amount as usize)?;
         let torn = appended % PAGE;
-        if torn != 0 && self.write(torn, PAGE - torn) != Ok(PAGE - torn) {
+        if torn != 0 && self.write(file, torn, PAGE - torn) != Ok(PAGE - torn) {
             // Room for a part of the last page only, and no fallocate that would have found that beforehand. Others find no
             // room either, so the part is still the file's end.
-            ftruncate(&self.file, pages(fstat(&self.file)?.st_size as u64))?;
+            ftruncate(file, pages(fstat(file)?.st_size as u64))?;
             return if appended < PAGE { Err(Errno::NOSPC) } else { Ok((appended - torn) as u64) };
         }
         Ok(appended.next_multiple_of(PAGE) as u64)
     }
 
     /// Appends `amount` bytes of a row of prepared pages, beginning at byte `from` of the first.
-    fn write(&self, from: usize, amount: usize) -> Result<usize, Errno> {
+    fn write(&self, file: &impl AsFd, from: usize, amount: usize) -> Result<usize, Errno> {
         let page = self.template.as_ptr().cast_mut().cast::<u8>();
         let mut parts = [libc::iovec { iov_base: page.cast(), iov_len: PAGE }; AT_ONCE];
         parts[0] = libc::iovec { iov_base: page.wrapping_add(from).cast(), iov_len: amount.min(PAGE - from) };
@@ -194,7 +243,7 @@ impl StreamFile {
         loop {
             // SAFETY: each part lies within `template`, which lives as long as `self`; the kernel only reads it, and no
             // reference is made to bytes that another thread may change meanwhile.
-            let written = unsafe { libc::writev(self.file.as_raw_fd(), parts.as_ptr(), count as libc::c_int) };
+            let written = unsafe { libc::writev(file.as_fd().as_raw_fd(), parts.as_ptr(), count as libc::c_int) };
             match written {
                 0 => return Err(Errno::NOSPC),
                 1.. => return Ok(written as usize),
@@ -207,8 +256,8 @@ impl StreamFile {
     }
 
     /// Looks how long the file is and makes that known.
-    fn publish(&self) -> Result<u64, Errno> {
-        let length = pages(fstat(&self.file)?.st_size as u64).min(self.limit);
+    fn publish(&self, file: &impl AsFd) -> Result<u64, Errno> {
+        let length = pages(fstat(file)?.st_size as u64).min(self.limit);
         // Release: with prepared's Acquire. The kernel has filled all pages below the length it tells.
         self.prepared.fetch_max(length, Ordering::Release);
         Ok(length)
@@ -248,7 +297,6 @@ impl Drop for StreamFile {
     fn drop(&mut self) {
         // SAFETY: the mapping is this value's own, and whoever had `base` from it was to be done before.
         let _ = unsafe { munmap(self.base.cast(), self.limit as usize) };
-        TAKEN.fetch_sub(self.limit, Ordering::Relaxed);
     }
 }
 
@@ -269,15 +317,44 @@ impl Drop for KeptErrno {
     }
 }
 
-/// Cuts the prepared pages off the end of a file that nobody writes any more.
+/// Cuts the prepared pages off the end of a file that nobody writes any more, and makes the checksums that are missing.
+/// That of the last packet says that it is the last one, if `is_last` and if it can be written. Answers whether it says so;
+/// a process that may no longer make files of that size leaves packets without checksums, which are no worse otherwise.
 ///
 /// # Errors
 ///
 /// The system's; [`io::ErrorKind::InvalidData`] if the file is not a row of packets: then it stays as it is.
-pub(crate) fn finish(path: &Path) -> io::Result<()> {
-    let file = OpenOptions::new().read(true).write(true).open(path)?;
+pub(crate) fn finish(file: &File, is_last: bool) -> io::Result<bool> {
+    let (mut end, mut said) = (0, is_last);
+    if let Some((place, header)) = checksums(file)? {
+        said = is_last && put_checksum(file, place, checksum::last(header.checksum))?;
+        end = place + header.packet_size;
+    }
+    file.set_len(end).map(|()| said)
+}
+
+/// Writes the checksum word of the packet at `place`. `false` if the process may make no file of that size.
+fn put_checksum(file: &File, place: u64, word: u64) -> io::Result<bool> {
+    match file.write_all_at(&word.to_ne_bytes(), place + offset::CHECKSUM as u64) {
+        Ok(()) => Ok(true),
+        Err(error) if error.raw_os_error() == Some(libc::EFBIG) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes the checksums that are missing in a circle that nobody writes any more.
+///
+/// # Errors
+///
+/// As of [`finish`].
+pub(crate) fn make_checksums(file: &File) -> io::Result<()> {
+    checksums(file).map(|_| ())
+}
+
+/// Makes the checksums that are missing; returns the last packet that was entered, and where it begins.
+fn checksums(file: &File) -> io::Result<Option<(u64, Header)>> {
     let length = file.metadata()?.len();
-    let (mut position, mut end) = (0, 0);
+    let (mut position, mut last, mut open) = (0, None, Vec::new());
     while position < length {
         let mut bytes = [0; HEADER];
         let header = match file.read_exact_at(&mut bytes, position) {
@@ -291,17 +368,29 @@ pub(crate) fn finish(path: &Path) -> io::Result<()> {
                 format!("no whole packet begins at byte {position}"),
             ));
         };
-        position += header.packet_size;
         if header.sequence != 0 {
-            end = position;
+            if header.checksum == checksum::open(header.sequence) {
+                open.push((position, header));
+            }
+            last = Some((position, header));
+        }
+        position += header.packet_size;
+    }
+    let mut content = Vec::new();
+    for (position, header) in open {
+        content.resize(header.content_size as usize - HEADER, 0);
+        file.read_exact_at(&mut content, position + HEADER as u64)?;
+        let sum = checksum::sum(&header.encode(), &content);
+        if !put_checksum(file, position, sum)? {
+            break;
+        }
+        if let Some((place, last)) = &mut last
+            && *place == position
+        {
+            last.checksum = sum;
         }
     }
-    file.set_len(end)
-}
-
-/// As much of it as a file of this process may hold. A write beyond would be answered with a signal.
-fn allowed(bytes: u64) -> u64 {
-    getrlimit(Resource::Fsize).current.map_or(bytes, |most| most.min(bytes))
+    Ok(last)
 }
 
 /// So many bytes of them as are whole pages.
@@ -313,5 +402,6 @@ fn whole_pages(bytes: u64) -> u64 {
     pages(bytes.saturating_add(PAGE as u64 - 1))
 }
 
+mod descriptor;
 #[cfg(test)]
 mod tests;

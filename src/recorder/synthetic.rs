@@ -1,16 +1,20 @@
 //! Traces made by hand, for tests: whole packets through the doors that the writer of a ring goes through.
 
+use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
+use dyntrace_folders::Folder;
+
+use super::checksum;
 use super::descriptor::{Argument, Descriptor, Kind};
 use super::filter::Field;
 use super::metadata::{self, Description};
 use super::options::Mode;
 use super::packet::{HEADER, Header, offset};
-use super::stream_file::StreamFile;
+use super::stream_file::{self, StreamFile};
 use crate::clock::{self, Calibration};
 
 pub(crate) const UUID: [u8; 16] = *b"0123456789abcdef";
@@ -44,7 +48,25 @@ pub(crate) fn describe(dir: &Path, procname: &str) {
         clock_name: clock::name(),
         events: &EVENTS,
     };
-    metadata::write(dir, &description).unwrap();
+    metadata::write(&Folder::open(dir).unwrap(), &description).unwrap();
+}
+
+/// The folder of a path, and its last name.
+pub(crate) fn place(path: &Path) -> io::Result<(Folder, &str)> {
+    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok((Folder::open(above)?, path.file_name().unwrap().to_str().unwrap()))
+}
+
+/// A stream file at a path.
+pub(crate) fn create(path: &Path, uuid: [u8; 16], stream: u32, limit: u64, prepared: u64) -> io::Result<StreamFile> {
+    let (folder, name) = place(path)?;
+    StreamFile::create(&folder, name, uuid, stream, limit, prepared)
+}
+
+/// Ends the stream file at a path.
+pub(crate) fn finish(path: &Path, is_last: bool) -> io::Result<bool> {
+    let (folder, name) = place(path)?;
+    stream_file::finish(&folder.open_to_write(name)?, is_last)
 }
 
 /// An event as it is in a file.
@@ -72,9 +94,11 @@ pub(crate) fn write_packet(stream: &StreamFile, place: u64, size: u64, sequence:
         unsafe { AtomicU64::from_ptr(stream.base().add(place as usize + at).cast()) }
     };
     field(offset::SEQUENCE).store(0, Ordering::Relaxed);
+    field(offset::CHECKSUM).store(checksum::open(sequence), Ordering::Relaxed);
     fence(Ordering::Release);
     field(offset::CONTENT_SIZE).store(8 * HEADER as u64, Ordering::Relaxed);
     field(offset::TID).store(7, Ordering::Relaxed);
+    field(offset::RING).store(1, Ordering::Relaxed);
     field(offset::PACKET_SIZE).store(8 * size, Ordering::Release);
     field(offset::SEQUENCE).store(sequence, Ordering::Release);
     // SAFETY: this is within the packet that was entered, as asserted, and only this thread writes there.
@@ -101,6 +125,8 @@ pub(crate) fn packets(file: &[u8]) -> Option<Vec<Header>> {
 /// babeltrace2; that is said.
 pub(crate) fn babeltrace(dir: &Path) -> Option<Vec<String>> {
     let Ok(output) = Command::new("babeltrace2").arg(dir).output() else {
+        let required = std::env::var("DYNTRACE_REQUIRE").unwrap_or_default();
+        assert!(!required.contains("babeltrace2"), "babeltrace2: not installed, and DYNTRACE_REQUIRE asks for it");
         eprintln!("SKIPPED: reading a trace with babeltrace2: it is not installed");
         return None;
     };

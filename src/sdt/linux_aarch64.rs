@@ -57,6 +57,7 @@ macro_rules! __sdt_if_enabled {
         // SAFETY: reads the word that the same assembly defines, in this program or shared object. No Rust code writes it,
         // hence `nomem`: around `readonly` assembly the compiler keeps copies that it could do without.
         unsafe {
+            $crate::__sdt_check!($provider, $probe);
             ::core::arch::asm!(
                 concat!(
                     $crate::__sdt_word!($provider, $probe),
@@ -79,6 +80,7 @@ macro_rules! __sdt_if_traced {
     ($provider:literal, $probe:literal, $traced:block) => {
         // SAFETY: reads half of the word that the same assembly defines. The recorder writes the other half only.
         unsafe {
+            $crate::__sdt_check!($provider, $probe);
             ::core::arch::asm!(
                 concat!(
                     $crate::__sdt_word!($provider, $probe),
@@ -102,6 +104,7 @@ macro_rules! __sdt_word_at {
         let word: *const ::core::sync::atomic::AtomicU32;
         // SAFETY: takes an address that the same assembly defines.
         unsafe {
+            $crate::__sdt_check!($provider, $probe);
             ::core::arch::asm!(
                 concat!(
                     $crate::__sdt_word!($provider, $probe),

@@ -86,6 +86,7 @@ macro_rules! __sdt_if_enabled {
         // hence `nomem`: around `readonly` assembly the compiler keeps copies that it could do without. Not `nostack`: the
         // call pushes what the next instruction pops.
         unsafe {
+            $crate::__sdt_check!($provider, $probe);
             ::core::arch::asm!(
                 concat!(
                     $crate::__sdt_word!($provider, $probe),
@@ -109,6 +110,7 @@ macro_rules! __sdt_if_traced {
     ($provider:literal, $probe:literal, $traced:block) => {
         // SAFETY: reads half of the word that the same assembly defines. The recorder writes the other half only.
         unsafe {
+            $crate::__sdt_check!($provider, $probe);
             ::core::arch::asm!(
                 concat!(
                     $crate::__sdt_word!($provider, $probe),
@@ -133,6 +135,7 @@ macro_rules! __sdt_word_at {
         let word: *const ::core::sync::atomic::AtomicU32;
         // SAFETY: takes an address that the same assembly defines.
         unsafe {
+            $crate::__sdt_check!($provider, $probe);
             ::core::arch::asm!(
                 concat!(
                     $crate::__sdt_word!($provider, $probe),

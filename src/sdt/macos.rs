@@ -63,6 +63,7 @@ macro_rules! __sdt_site {
     ($provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {
         // SAFETY: the linker makes a nop of the call. A tracer restores all registers and only reads memory.
         unsafe {
+            $crate::__sdt_check!($provider, $probe);
             $crate::__sdt_c_call!(
                 [
                     concat!(".reference ___dtrace_typedefs$", $provider, "$v2"),

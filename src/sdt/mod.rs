@@ -17,7 +17,13 @@
 //! | `plain` | others; also loom and miri | nothing; the word can be set by tests |
 //! | `none` | feature `probes` off | nothing; arguments are only type-checked |
 //!
-//! The macros are for generated code, see the crate `dyntrace-build`.
+//! The macros are for generated code, see the crate `dyntrace-build`. A probe's names stand in assembly, so that others than those of
+//! letters, digits and `_` do not compile:
+//!
+//! ```compile_fail,E0080
+//! dyntrace::sdt::declare!("shop", "sold\n.popsection");
+//! dyntrace::sdt::if_enabled!("shop", "sold\n.popsection", shop, {});
+//! ```
 
 mod buffer;
 mod here;
@@ -56,6 +62,27 @@ mod recorded;
 #[cfg(not(recorded))]
 mod unrecorded;
 
+/// Whether names are fit for assembly and for tracers: letters, digits and `_`. Others could be instructions.
+#[doc(hidden)]
+pub const fn are_names(provider: &str, probe: &str) -> bool {
+    const fn is_name(name: &[u8]) -> bool {
+        match name {
+            [] => true,
+            [first, rest @ ..] => (first.is_ascii_alphanumeric() || *first == b'_') && is_name(rest),
+        }
+    }
+    !provider.is_empty() && !probe.is_empty() && is_name(provider.as_bytes()) && is_name(probe.as_bytes())
+}
+
+/// Refuses to compile a probe whose names are no names.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_check {
+    ($provider:literal, $probe:literal) => {
+        const { assert!($crate::sdt::are_names($provider, $probe), "a probe's names are of letters, digits and `_`") }
+    };
+}
+
 pub use buffer::Buffer;
 #[cfg(target_os = "linux")]
 pub(crate) use name::{Name, Recorded};
@@ -73,3 +100,16 @@ pub(crate) use here::fire_here;
 pub(crate) use recorded::{record_here, time_if_recorded};
 #[cfg(not(recorded))]
 pub(crate) use unrecorded::{record_here, time_if_recorded};
+
+#[cfg(test)]
+mod tests {
+    use super::are_names;
+
+    #[test]
+    fn names_that_assembly_would_take_for_more_are_refused() {
+        assert!(are_names("shop", "order__sold") && are_names("_7", "Sold2"));
+        for bad in ["", "a b", "a-b", "a\n.byte 0", "a\"", "ä", "a;ud2"] {
+            assert!(!are_names("shop", bad) && !are_names(bad, "sold"), "{bad}");
+        }
+    }
+}

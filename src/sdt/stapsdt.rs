@@ -101,6 +101,7 @@ macro_rules! __sdt_noted_nop {
         // SAFETY: the assembly is a nop with notes beside it. A tracer that replaces the nop restores all registers and
         // only reads memory, hence `readonly`. Not `nostack`: what replaces the nop may push onto the stack.
         unsafe {
+            $crate::__sdt_check!($provider, $probe);
             ::core::arch::asm!(
                 concat!(
                     $crate::__sdt_word!($provider, $probe),

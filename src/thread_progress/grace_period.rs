@@ -5,7 +5,7 @@ use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
 use super::record::{Record, Word};
-use super::{OWN, REGISTRY, barrier, os, prepare};
+use super::{REGISTRY, barrier, is_pinned, os, prepare};
 
 /// How often the words of pinned threads are read again at once: most pins last less than it takes to fall asleep.
 const LOOKS: usize = if cfg!(any(loom, miri)) { 0 } else { 100 };
@@ -42,6 +42,13 @@ pub(super) struct Held {
     waited: Duration,
 }
 
+impl Late {
+    /// The current thread is pinned and would wait for itself.
+    pub(super) fn own() -> Late {
+        Held { threads: vec![os::thread_id()], waited: Duration::ZERO }.named()
+    }
+}
+
 impl Held {
     pub(super) fn named(self) -> Late {
         let pinned = |thread| Pinned { thread, name: os::thread_name(thread) };
@@ -63,8 +70,7 @@ impl GracePeriod {
     ///
     /// If the current thread is pinned: it would wait for itself.
     pub(super) fn begin() -> GracePeriod {
-        let own = OWN.with(std::cell::Cell::get);
-        assert!(!own.is_some_and(|own| own.word().is_pinned()), "waiting for threads to unpin, while pinned");
+        assert!(!is_pinned(), "waiting for threads to unpin, while pinned");
         let mut period = GracePeriod { begun: Instant::now(), holders: None };
         period.try_barrier();
         for _ in 0..LOOKS {

@@ -196,6 +196,11 @@ impl Pin {
     }
 }
 
+/// Whether the current thread is pinned. Then it must not wait: it would wait for itself.
+pub(crate) fn is_pinned() -> bool {
+    OWN.with(Cell::get).is_some_and(|record| record.own_word().is_pinned())
+}
+
 impl Drop for Pin {
     #[inline]
     fn drop(&mut self) {

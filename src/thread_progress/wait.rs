@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::grace_period::{GracePeriod, Late};
+use super::is_pinned;
 use super::pending::{self, Answer, Ticket};
 use crate::sync::pause;
 
@@ -13,12 +14,11 @@ use crate::sync::pause;
 ///
 /// # Errors
 ///
-/// Who is still inside; what they read must stay.
-///
-/// # Panics
-///
-/// If the current thread is pinned.
+/// Who is still inside; what they read must stay. At once, if that is the current thread: it would wait for itself.
 pub(crate) fn wait_blocking(patience: Duration) -> Result<(), Late> {
+    if is_pinned() {
+        return Err(Late::own());
+    }
     let mut period = GracePeriod::begin();
     while !period.is_over() {
         if let Some(held) = period.held(patience) {

@@ -9,6 +9,8 @@ mod fork;
 mod forked;
 mod kill;
 mod life;
+mod memory;
 mod remote;
 mod support;
+mod trust;
 mod types;

@@ -31,17 +31,13 @@ fn sheltered(program: &str) -> Command {
     shell
 }
 
-/// A world, if Erlang is on the machine. If not, the test says so, and passes unless DYNTRACE_REQUIRE_ERLANG is set.
+/// A world, if Erlang is on the machine. If not, the test says so, and passes unless DYNTRACE_REQUIRE names `erlang`.
 #[macro_export]
 macro_rules! world {
     () => {
         match $crate::erl::World::new() {
             Ok(world) => world,
-            Err(reason) if std::env::var_os("DYNTRACE_REQUIRE_ERLANG").is_none() => {
-                eprintln!("SKIPPED: {}: {reason}", std::thread::current().name().unwrap_or("dist"));
-                return;
-            }
-            Err(reason) => panic!("{reason}"),
+            Err(reason) => return $crate::missing::skip("erlang", &reason.to_string()),
         }
     };
 }

@@ -1,18 +1,26 @@
 //! Messages between this program and real Erlang nodes, over loopback.
 //!
-//! Without Erlang on the machine the tests that need it say SKIPPED; with DYNTRACE_REQUIRE_ERLANG they fail.
+//! Without Erlang on the machine the tests that need it say SKIPPED; with `erlang` in DYNTRACE_REQUIRE they fail.
 
 mod bonds;
+mod budgets;
 mod cuts;
 mod erl;
 mod example;
 mod floods;
+mod garbage;
+mod held;
+mod hostile;
 mod messages;
+#[path = "../common/missing.rs"]
+mod missing;
 mod ours;
 mod probes;
 mod refused;
 mod runtimes;
 mod silence;
+mod slow;
+mod strangers;
 #[cfg(feature = "dist-tls")]
 mod tls;
 mod tokens;

@@ -161,7 +161,7 @@ async fn strangers_that_are_nearly_right_do_no_harm() {
 }
 
 /// Counts panics of the code that takes in what peers send: a runtime catches those of its tasks.
-fn panics_of_dist() -> &'static AtomicUsize {
+pub fn panics_of_dist() -> &'static AtomicUsize {
     static PANICS: AtomicUsize = AtomicUsize::new(0);
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -11,4 +11,9 @@ fn work() -> bool {
     dyntrace::probes::user_trace::s1::is_enabled()
 }
 
-dyntrace::module!("worker", version = "1.0.0", unloadable);
+dyntrace::module!(
+    "worker",
+    version = "1.0.0",
+    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    unloadable = unsafe { dyntrace::code::Unloadable::new() }
+);

@@ -1,12 +1,18 @@
 //! What the recorder and traced functions bear: ring 4. With every other test at short length, at full length by `ci/faults`.
 #![cfg(target_os = "linux")]
 
+mod damage;
 mod disk;
 #[path = "../common/forked.rs"]
 mod forked;
+mod forks;
 mod kill;
 mod load;
+#[path = "../common/missing.rs"]
+mod missing;
+mod privileges;
 mod sessions;
 mod signals;
+mod small;
 mod support;
 mod traced;

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dyntrace::recorder::{Options, Session, Summary};
-use dyntrace_trace::{Trace, Value};
+use dyntrace_trace::{Losses, Trace, Value};
 
 const TEXT: &str =
     "some text of which each event takes another length, so that packets end at every place that there is";
@@ -35,12 +35,18 @@ pub type Lines = BTreeMap<i64, Vec<i64>>;
 
 /// Reads a trace. Panics if it is damaged, if time goes back in a thread, or if an event is not as it was fired.
 pub fn read(trace: &Path) -> Lines {
-    let (lines, damaged) = read_damaged(trace);
-    assert!(damaged.is_empty(), "{damaged:?}");
-    lines
+    read_counted(trace).0
 }
 
-fn read_damaged(trace: &Path) -> (Lines, Vec<dyntrace_trace::Damage>) {
+/// The same, and how many events the trace says were lost.
+pub fn read_counted(trace: &Path) -> (Lines, u64) {
+    let (lines, losses) = read_damaged(trace);
+    assert!(losses.damaged.is_empty(), "{:?}", losses.damaged);
+    let lost = losses.discarded.iter().map(|lost| lost.count).chain(losses.lost.iter().map(|lost| lost.count));
+    (lines, lost.sum())
+}
+
+fn read_damaged(trace: &Path) -> (Lines, Losses) {
     let trace = Trace::open(trace).unwrap();
     let mut lines = Lines::new();
     let mut last = BTreeMap::new();
@@ -57,7 +63,7 @@ fn read_damaged(trace: &Path) -> (Lines, Vec<dyntrace_trace::Damage>) {
         assert_eq!(event.field("i1"), Some(Value::Signed(number)));
         lines.entry(line).or_default().push(number);
     }
-    (lines, trace.losses().damaged)
+    (lines, trace.losses())
 }
 
 /// The numbers around the first gap, if they do not go on from `first` without one.
@@ -69,7 +75,7 @@ pub fn gap(numbers: &[i64], first: i64) -> Option<(i64, &[i64])> {
 /// Has a tool that nobody here wrote read the trace: it may say nothing but how many events were discarded.
 pub fn read_by_babeltrace(trace: &Path) {
     let Ok(output) = Command::new("babeltrace2").args(["-o", "dummy"]).arg(trace).output() else {
-        return eprintln!("SKIPPED: babeltrace2 is not here to read {}", trace.display());
+        return crate::missing::skip("babeltrace2", "not installed");
     };
     let errors = String::from_utf8_lossy(&output.stderr);
     let is_count = |line: &str| line.is_empty() || line.contains("WARNING: Tracer discarded");

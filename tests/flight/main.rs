@@ -1,6 +1,8 @@
 //! The flight recorder: what has a session that overwrites write out what it holds.
 #![cfg(target_os = "linux")]
 
+#[path = "../common/missing.rs"]
+mod missing;
 mod panics;
 mod slow;
 
@@ -80,7 +82,7 @@ fn values(trace: &Path, probe: &str, field: &str) -> Vec<String> {
 /// Has a tool that nobody here wrote read the trace.
 fn read_by_babeltrace(trace: &Path) {
     let Ok(output) = Command::new("babeltrace2").args(["-o", "dummy"]).arg(trace).output() else {
-        return eprintln!("SKIPPED: babeltrace2 is not here to read {}", trace.display());
+        return missing::skip("babeltrace2", "not installed");
     };
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && errors.is_empty(), "babeltrace2 {}: {errors}", trace.display());

@@ -6,6 +6,9 @@ mod of_tokio {
 
     include!("signatures.rs");
     include!("behaviour.rs");
+    include!("arguments.rs");
+    include!("outcomes.rs");
+    include!("unseekable.rs");
 }
 
 mod of_dyntrace {
@@ -13,9 +16,15 @@ mod of_dyntrace {
 
     include!("signatures.rs");
     include!("behaviour.rs");
+    include!("arguments.rs");
+    include!("outcomes.rs");
+    include!("unseekable.rs");
 }
 
+mod lifetimes;
 mod names;
+mod streams_alike;
+mod tables;
 
 /// Each of these with both, on a runtime of each kind.
 macro_rules! alike {
@@ -69,4 +78,5 @@ alike! {
     directories_are_made_and_listed
     what_fails_fails_alike
     a_read_that_is_given_up_is_not_lost
+    a_threads_destructors_use_files
 }

@@ -29,14 +29,17 @@ fn a_child_works_with_a_pool_of_its_own() {
     let path = place.path().join("file");
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // The pool's locks are in use at each fork.
-        for _ in 0..2 {
-            scope.spawn(|| {
-                run(async {
-                    while !stop.load(Ordering::Relaxed) {
-                        fs::metadata("/").await.unwrap();
-                    }
-                });
+        // The pool's locks are in use at each fork, and so is the list of runtimes.
+        for operations in [usize::MAX, 1] {
+            let stop = &stop;
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    run(async {
+                        for _ in (0..operations).take_while(|_| !stop.load(Ordering::Relaxed)) {
+                            fs::metadata("/").await.unwrap();
+                        }
+                    });
+                }
             });
         }
         let stops = stop_when_dropped(&stop);
@@ -140,4 +143,38 @@ fn what_was_in_flight_is_the_parents() {
         assert_eq!(byte, *b"x");
         writing.close().await.unwrap();
     });
+}
+
+/// A file with an operation of the parent's in flight: closing it in the child, or giving it away, waits for nothing.
+#[test]
+fn a_file_that_the_parent_uses_is_given_up_in_the_child() {
+    if !inside("fork::a_file_that_the_parent_uses_is_given_up_in_the_child", |program| Command::new(program)) {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let paths = ["closed", "given", "to tokio"].map(|name| place.path().join(name));
+    // More than a FIFO takes: the writes last until somebody reads.
+    let data = vec![7; 1 << 20];
+    let [closed, given, to_tokio] = paths.each_ref().map(|path| {
+        assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+        run(async {
+            let mut file = File::options().read(true).write(true).open(path).await.unwrap();
+            file.write_all(&data).await.unwrap();
+            file
+        })
+    });
+    in_child(|| {
+        run(async {
+            assert_eq!(errno(closed.close().await), Some(Errno::CANCELED.raw_os_error()));
+            given.into_std().await.metadata().unwrap();
+            tokio::fs::File::from(to_tokio).try_into_std().unwrap().metadata().unwrap();
+            fs::metadata("/").await.unwrap();
+        });
+    });
+    // The parent has dropped its files, and writes what they accepted.
+    for path in paths {
+        let mut read = vec![0; data.len()];
+        std::fs::File::open(path).unwrap().read_exact(&mut read).unwrap();
+        assert!(read == data);
+    }
 }

@@ -35,5 +35,9 @@ fn errno<T>(answer: io::Result<T>) -> Option<i32> {
 }
 
 fn run<T>(test: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(test)
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let answer = runtime.block_on(test);
+    // Its drop would wait for accepted writes, and some here wait for a reader.
+    runtime.shutdown_background();
+    answer
 }

@@ -161,4 +161,9 @@ fn open_control() -> String {
     dyntrace::recorder::control().unwrap_err().to_string()
 }
 
-dyntrace::module!("shelf", version = if cfg!(v1) { "1" } else { "2" }, unloadable);
+dyntrace::module!(
+    "shelf",
+    version = if cfg!(v1) { "1" } else { "2" },
+    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    unloadable = unsafe { dyntrace::code::Unloadable::new() }
+);

@@ -7,6 +7,7 @@ use dyntrace::code::{self, Purged};
 use dyntrace::recorder;
 use dyntrace::trace::{Limits, Session};
 
+use crate::missing;
 use crate::support::{Turn, export, load};
 
 #[tokio::test]
@@ -14,7 +15,7 @@ async fn places_in_a_module_that_is_gone() {
     let _turn = Turn::take().await;
     let dyntrace = env::current_exe().unwrap().ancestors().nth(2).unwrap().join("dyntrace");
     if !dyntrace.exists() {
-        eprintln!("SKIPPED: {} is not built: cargo build -p dyntrace-cli", dyntrace.display());
+        missing::skip("dyntrace", "not built: cargo build -p dyntrace-cli");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use std::process::{ExitCode, ExitStatus};
 pub const USAGE: u8 = 2;
 /// Events of the trace were lost.
 pub const LOSSY: u8 = 3;
-/// The trace is damaged: what that cost cannot be known.
+/// The trace is damaged. What is whole was shown or converted nevertheless.
 pub const DAMAGED: u8 = 4;
 /// The program has no probes, or none that the script names.
 pub const NO_PROBES: u8 = 65;

@@ -73,7 +73,7 @@ pub fn list(subject: &Subject, providers: &Providers, json: bool) -> Outcome {
     };
     written.map_err(anyhow::Error::new)?;
     if listed.iter().all(|object| object.probes.is_empty()) {
-        anstream::eprintln!("dyntrace: no probes in {}", subject_name(subject));
+        say!("dyntrace: no probes in {}", subject_name(subject));
         return Ok(exit::NO_PROBES.into());
     }
     Ok(ExitCode::SUCCESS)

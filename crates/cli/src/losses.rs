@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use dyntrace_trace::Losses;
+use dyntrace_trace::{Damage, Losses};
 
 use crate::escape;
 use crate::exit;
@@ -18,8 +18,16 @@ pub fn say(losses: &Losses) {
         warn(&format!("{} lost: {file} says: {reason}", events(lost.count)));
     }
     for place in &losses.damaged {
-        let (file, reason) = (escape::path(&place.file), escape::name(&place.reason));
-        warn(&format!("damaged: {file} at byte {}: {reason}", place.offset));
+        warn(&format!("damaged: {}", self::place(place)));
+    }
+}
+
+/// A damaged place: where it is, what is wrong, and how much was passed over for it.
+pub fn place(place: &Damage) -> String {
+    let (file, offset, reason) = (escape::path(&place.file), place.offset, escape::name(&place.reason));
+    match place.bytes {
+        0 => format!("{file} at byte {offset}: {reason}"),
+        bytes => format!("{file} at byte {offset}: {reason}; {bytes} bytes were passed over"),
     }
 }
 
@@ -41,5 +49,5 @@ fn events(count: u64) -> String {
 /// Says one thing in that way.
 pub fn warn(what: &str) {
     let style = anstyle::Style::new().fg_color(Some(anstyle::AnsiColor::Yellow.into())).bold();
-    anstream::eprintln!("{style}dyntrace:{style:#} {what}");
+    say!("{style}dyntrace:{style:#} {what}");
 }

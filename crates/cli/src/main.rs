@@ -1,4 +1,9 @@
 //! The `dyntrace` command: its arguments.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+// First: the others use its macro.
+#[macro_use]
+mod stdout;
 
 mod caller;
 #[cfg(target_os = "linux")]
@@ -17,6 +22,7 @@ mod filter;
 mod list;
 mod losses;
 mod operation;
+mod private;
 mod process;
 mod provider;
 #[cfg(target_os = "linux")]
@@ -33,13 +39,14 @@ mod snapshot;
 #[cfg(target_os = "linux")]
 mod status;
 mod system;
+mod temporary;
 mod token;
 mod trace;
 mod tracer;
 mod view;
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -193,6 +200,7 @@ Examples:
 Exit status: that of the command, 128 and the signal's number if a signal ended it; 0 with -p.
 Unless the command says otherwise:
     2  wrong use, or no such script
+    3  the tracer lost events, or lines of the trace did not arrive
    65  the program has no probes, or none that the script names
    69  no tracer can be used: none is here, too old, no rights
    70  the tracer or the recorder failed, and the trace is not whole
@@ -223,13 +231,14 @@ Exit status:
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match perform(arguments.command) {
+    let outcome = perform(arguments.command).and_then(|status| Ok(stdout::flush().map(|()| status)?));
+    match outcome {
         Ok(status) => status,
         // Whoever read the list has read enough of it.
         Err(Failure { error, .. }) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(Failure { status, error }) => {
             let style = anstyle::Style::new().fg_color(Some(anstyle::AnsiColor::Red.into())).bold();
-            anstream::eprintln!("{style}dyntrace:{style:#} {error:#}");
+            say!("{style}dyntrace:{style:#} {error:#}");
             status.into()
         }
     }
@@ -273,7 +282,7 @@ fn perform(command: Command) -> Outcome {
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut text);
-            io::stdout().write_all(&text).map_err(anyhow::Error::new)?;
+            stdout::write(&String::from_utf8_lossy(&text))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Man { folder } => {

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::losses;
 use crate::record::folder;
 use crate::record::summary::Summary;
+use crate::stdout;
 
 /// The examples and the exit statuses.
 pub const HELP: &str = "\
@@ -19,7 +19,7 @@ The trace itself is only read. Traces of programs that were killed can be viewed
 
 Exit status:
    0  everything could be taken over
-   1  the new trace cannot be written
+   1  the new trace, or standard output, cannot be written
    2  wrong use
    3  the trace lacks events that were lost
    4  some of it is damaged and left out
@@ -42,17 +42,17 @@ pub struct Arguments {
 pub fn recover(arguments: &Arguments) -> Outcome {
     let output = folder::choose(Some(&arguments.output), "")?;
     // An empty folder may be there, as for the other commands that write traces.
-    let _ = std::fs::remove_dir(&output);
+    let _ = dyntrace_folders::remove_empty(&output);
     let recovered = dyntrace_trace::recover(&arguments.trace, &output).map_err(|error| {
         let is_of_the_new = matches!(&error, dyntrace_trace::Error::Io { path, .. } if path.starts_with(&output));
         Failure::new(if is_of_the_new { 1 } else { exit::NO_TRACE }, error)
     })?;
     let summary = Summary::of(&output)?;
     for place in &recovered.damaged {
-        let (file, reason) = (escape::path(&place.file), escape::name(&place.reason));
-        losses::warn(&format!("left out: {file} at byte {}: {reason}", place.offset));
+        losses::warn(&format!("left out: {}", losses::place(place)));
     }
     let status = summary.say_losses();
-    println!("{}", if arguments.json { summary.json() } else { summary.line("recovering") });
+    let line = if arguments.json { summary.json() } else { summary.line("recovering") };
+    stdout::write(&format!("{line}\n"))?;
     Ok(if recovered.damaged.is_empty() { status } else { exit::DAMAGED.into() })
 }

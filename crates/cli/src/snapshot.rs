@@ -7,6 +7,7 @@ use dyntrace::recorder::control::protocol::{Record, Request};
 use crate::exit::{Failure, Outcome};
 use crate::record::summary::Summary;
 use crate::record::{folder, process};
+use crate::stdout;
 
 /// The examples and the exit statuses.
 pub const HELP: &str = "\
@@ -18,7 +19,7 @@ A process keeps its last events while it is recorded with --overwrite.
 
 Exit status:
    0  the trace was written
-   1  it cannot be written or read
+   1  it cannot be written or read, or standard output cannot be written
    2  wrong use
    3  events were lost
    4  the trace is damaged
@@ -52,7 +53,8 @@ pub fn snapshot(arguments: &Arguments) -> Outcome {
     connection.request(&Request::Snapshot(session, directory.clone())).map_err(process::refusal)?;
     let summary = Summary::of(&directory)?;
     let status = summary.say_losses();
-    println!("{}", if arguments.json { summary.json() } else { summary.line("copying") });
+    let line = if arguments.json { summary.json() } else { summary.line("copying") };
+    stdout::write(&format!("{line}\n"))?;
     Ok(status)
 }
 

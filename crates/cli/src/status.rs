@@ -1,9 +1,7 @@
 //! `dyntrace status`: which processes let their recorder be controlled, and what they record.
 
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{Connection, ControlError};
 use indicatif::HumanBytes;
@@ -13,6 +11,7 @@ use crate::escape;
 use crate::exit::{Failure, Outcome};
 use crate::process;
 use crate::record::process::refusal;
+use crate::stdout;
 
 /// The examples and the exit statuses.
 pub const HELP: &str = "\
@@ -51,7 +50,7 @@ pub fn status(arguments: &Arguments) -> Outcome {
     } else {
         answers.iter().map(|(pid, records)| lines(*pid, records)).collect()
     };
-    io::stdout().write_all(text.as_bytes()).context("cannot write")?;
+    stdout::write(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -63,7 +62,7 @@ fn all() -> Result<Vec<(u32, Vec<Record>)>, Failure> {
             Ok(records) => answers.push((pid, records)),
             // It has ended, or is one of another container.
             Err(ControlError::NoProcess(_) | ControlError::NoControl(_)) => {}
-            Err(error) => anstream::eprintln!("dyntrace: {error}"),
+            Err(error) => say!("dyntrace: {error}"),
         }
     }
     Ok(answers)

@@ -27,7 +27,13 @@ fn it_records_shows_and_leaves_nothing_behind() {
         let row = |line: &str| line.starts_with(&format!("{command} ")) && line.ends_with(outcome);
         assert!(demo.lines().any(row), "{command}: {demo}");
     }
-    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    // The user's own folder stays, for the next command.
+    let left: Vec<_> = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [own] = left.as_slice() else { panic!("{left:?}") };
+    assert_eq!(
+        (own.file_name().unwrap().to_str(), own.read_dir().unwrap().count()),
+        (Some(format!("dyntrace-run-{}", nix::unistd::geteuid()).as_str()), 0)
+    );
 }
 
 #[test]

@@ -3,12 +3,14 @@
 
 #[path = "common/interrupts.rs"]
 mod interrupts;
+#[path = "../../../tests/common/missing.rs"]
+mod missing;
 
 use std::env;
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::{PermissionsExt as _, chown};
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -31,6 +33,7 @@ fn role() {
                 scope.spawn(move || fire(number, argument.parse().unwrap()));
             }
         }),
+        "control" => dyntrace::recorder::control().unwrap(),
         "exit" => std::process::exit(argument.parse().unwrap()),
         "panic" => {
             fire(0, 100);
@@ -226,7 +229,7 @@ fn babeltrace_reads_it() {
     let place = Place::new();
     place.record(&["-o", "trace", "--probes", "user_trace*"], "fire 100").says(0, "done");
     let Ok(output) = Command::new("babeltrace2").arg(place.path("trace")).output() else {
-        eprintln!("skipped: there is no babeltrace2 here");
+        missing::skip("babeltrace2", "not installed");
         return;
     };
     let ran = Ran::of(output);
@@ -499,6 +502,21 @@ fn a_program_with_raised_privileges_does_not_listen() {
         return;
     }
     assert!(!recorded(0o4755, "raised"));
+
+    // Its other variables are somebody else's, too: where it has its control socket.
+    let run = place.path("run");
+    chown(&run, Some(NOBODY), None).unwrap();
+    fs::set_permissions(&run, Permissions::from_mode(0o755)).unwrap();
+    let controlled = |mode: u32, uid: u32| {
+        fs::set_permissions(&program, Permissions::from_mode(mode)).unwrap();
+        let _ = fs::remove_dir_all(run.join("dyntrace"));
+        let mut command = Command::new(&program);
+        place.put(command.env("DYNTRACE", "").env("ROLE", "control").uid(uid).current_dir("/"));
+        Ran::of(command.args(["--exact", "role"]).output().unwrap()).says(0, "");
+        run.join("dyntrace").exists()
+    };
+    assert!(controlled(0o755, NOBODY));
+    assert!(!controlled(0o4755, 0));
 }
 
 fn is_without_setuid(path: &Path) -> bool {

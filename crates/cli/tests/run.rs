@@ -103,7 +103,9 @@ fn a_command_that_records_itself_is_shown_live_and_gets_signals() {
     read_until(run.stdout.take().unwrap(), "user_trace s1 | hello");
     send(&run, Signal::SIGTERM);
     assert_eq!(run.wait().unwrap().code(), Some(128 + Signal::SIGTERM as i32));
-    assert_eq!(fs::read_dir(machine.path(".")).unwrap().count(), 0, "the trace is removed");
+    let left: Vec<_> = fs::read_dir(machine.path(".")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let [own] = left.as_slice() else { panic!("{left:?}") };
+    assert_eq!(fs::read_dir(own).unwrap().count(), 0, "the trace is removed");
 }
 
 #[test]
@@ -264,6 +266,50 @@ fn an_interrupt_ends_the_trace_of_a_process_and_not_the_process() {
     assert!(said.contains("does not end and is killed"), "{said}");
 
     assert!(process.try_wait().unwrap().is_none(), "the process lives on");
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
+#[test]
+fn lost_lines_are_told_and_have_an_exit_status() {
+    if !may_trace() {
+        return;
+    }
+    let machine = Machine::new().with("bpftrace", BPFTRACE, "lose");
+    let ran = machine.run("exit 0");
+    ran.fails_with(3, "4 of 5 lines lost (bpftrace counted 2)");
+    assert!(ran.err.contains("dyntrace record") && ran.err.contains("Lost 2 events"), "{ran:?}");
+    machine.run("exit 5").fails_with(5, "4 of 5 lines lost");
+    let machine = Machine::new().with("dtrace", DTRACE, "lose");
+    machine.run("exit 0").fails_with(3, "dtrace lost 2 events");
+    // The tracer ends well, and its script has not come to its end.
+    let machine = Machine::new().with("bpftrace", BPFTRACE, "cut");
+    machine.run("exit 0").fails_with(3, "the end of the trace is lost");
+}
+
+#[test]
+fn an_interrupt_that_arrives_twice_does_not_cost_the_end_of_the_trace() {
+    if !may_trace() {
+        return;
+    }
+    let [path, arguments @ ..] = program();
+    let mut process = std::process::Command::new(path);
+    process.args(arguments).env("ROLE", "program").env("ACT", "wait").stdout(std::process::Stdio::piped());
+    let mut process = process.spawn().unwrap();
+    read_until(process.stdout.take().unwrap(), "program: waits");
+    let pid = process.id().to_string();
+    let machine = Machine::new().with("bpftrace", BPFTRACE, "buffer");
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        let mut command = machine.dyntrace("", &["run", "user-probe", "-p", &pid]);
+        let mut run = command.process_group(0).spawn().unwrap();
+        let mut out = run.stdout.take().unwrap();
+        read_until(&mut out, "tracer: attached");
+        // As `timeout` does: the process, then its group.
+        send(&run, signal);
+        signal::killpg(Pid::from_raw(run.id().cast_signed()), signal).unwrap();
+        assert_eq!(run.wait().unwrap().code(), Some(0), "{signal}");
+        assert_eq!(std::io::read_to_string(out).unwrap(), "tracer: end\none\ntwo\n", "{signal}");
+    }
     process.kill().unwrap();
     process.wait().unwrap();
 }

@@ -5,7 +5,8 @@
 //! const _: () = {
 //!     fn __dyntrace_exported(order: &Order) -> Cents { ...price(order), around which it can be traced as `export pricing::price`... }
 //!     fn __dyntrace_wrapper(a0: &Order) -> Result<Cents, Panicked> { caught(move || __dyntrace_exported(a0)) }
-//!     static EXPORT: ExportDescriptor = ExportDescriptor::new::<fn(&Order) -> Cents>("price", __dyntrace_wrapper);
+//!     const CODE: fn(&Order) -> Result<Cents, Panicked> = __dyntrace_wrapper;    // of any lifetime, if it is written so
+//!     static EXPORT: ExportDescriptor = unsafe { ExportDescriptor::new::<fn(&Order) -> Cents>("price", CODE) };
 //!     static ENTRY: &ExportDescriptor = &EXPORT;       // in the section where the module's exports are found
 //! };
 //! ```
@@ -66,8 +67,12 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
                 #(#have_layouts)*
                 ::dyntrace::__code::caught(move || #call(__dyntrace_exported(#(#arguments),*)))
             }
-            static EXPORT: ::dyntrace::__code::ExportDescriptor =
-                ::dyntrace::__code::ExportDescriptor::new::<#binder fn(#(#types),*) -> #result>(#name, __dyntrace_wrapper as *const ());
+            const CODE: #binder fn(#(#types),*) -> ::core::result::Result<#result, ::dyntrace::__code::Panicked> =
+                __dyntrace_wrapper;
+            // SAFETY: both types are made of the same tokens.
+            static EXPORT: ::dyntrace::__code::ExportDescriptor = unsafe {
+                ::dyntrace::__code::ExportDescriptor::new::<#binder fn(#(#types),*) -> #result>(#name, CODE as *const ())
+            };
             #[used]
             #[unsafe(link_section = "dyntrace_exports")]
             static ENTRY: ::dyntrace::__code::ExportEntry = ::dyntrace::__code::ExportEntry::new(&EXPORT);

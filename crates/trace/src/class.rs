@@ -111,13 +111,17 @@ impl EventClass {
     }
 }
 
+/// The longest string that the recorder writes, with its NUL. What goes on longer is damaged.
+const TEXT: usize = 512;
+
 /// Where the last of the strings ends that lie behind runs of integers; 0 if there is none.
 #[inline]
 fn skip(data: &[u8], runs: &[usize]) -> Option<usize> {
     let mut at = 0;
     for run in runs {
         at += run;
-        at += memchr::memchr(0, data.get(at..)?)? + 1;
+        let rest = data.get(at..)?;
+        at += memchr::memchr(0, &rest[..rest.len().min(TEXT)])? + 1;
     }
     Some(at)
 }

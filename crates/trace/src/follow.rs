@@ -102,8 +102,13 @@ impl Follow {
             }
         }
         let losses = trace.losses();
-        // Damage stays where it is: a stream does not get behind it.
-        (self.losses.discarded, self.losses.damaged) = (losses.discarded, losses.damaged);
+        self.losses.discarded = losses.discarded;
+        // Found once, when a stream passes it; kept from then on.
+        for damage in losses.damaged {
+            if !self.losses.damaged.iter().any(|known| (&known.file, known.offset) == (&damage.file, damage.offset)) {
+                self.losses.damaged.push(damage);
+            }
+        }
         last
     }
 

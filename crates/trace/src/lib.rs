@@ -14,10 +14,25 @@
 //! ```
 //!
 //! Files are mapped, never copied; an event points into its file. Whatever stands in the files, reading ends, takes
-//! bounded memory and does not panic: a damaged place costs the events of its file from there on.
+//! bounded memory and does not panic.
+//!
+//! # Damage
+//!
+//! Each packet that its writer has left has a CRC-32 of its header and content, its ring's number and a sequence number. The
+//! recorder's maintenance thread makes the checksum in its next round, or the session when it ends. So the reader
+//! finds with certainty (but for one damage in 2^32) any change of such a packet's bytes, packets that were exchanged,
+//! repeated or are missing between others, packets of another run or another ring, a damaged metadata file, and a file of an
+//! ended recording that was cut. It reports the place and the bytes that it passed over, and goes on at the next page where a
+//! whole packet begins: every event that it shows of such packets was recorded.
+//!
+//! Packets without a checksum are those that were open when a program was killed. For them the reader has limits only: known
+//! classes, strings of 511 bytes at most, times that go back by less than a second, sizes that agree with the last event.
+//! What stays within these limits, such as another number in a field, is not found. Nor is a whole file that was removed, or
+//! a file of a killed program that was cut between two packets: that looks like an earlier kill. The count of discarded
+//! events has no checksum. Traces of the recorder's first version have no checksums at all, and are read by these limits.
 //!
 //! The way of an event: `map` (the file in memory) → `packet` (its heads) → `stream` (events of one file) → `merge`
-//! (all files). `metadata` makes the [`EventClass`]es that say where fields lie.
+//! (all files). `walk` judges packets and passes over damaged ones. `metadata` makes the [`EventClass`]es that say where fields lie.
 
 mod byte_order;
 mod class;
@@ -37,6 +52,7 @@ mod recover;
 mod stage;
 mod stream;
 mod trace;
+mod walk;
 
 pub use class::{EventClass, FieldClass, FieldKind};
 pub use clock::Clock;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::packet::Checksum;
+
 /// What was lost, by [`Trace::losses`](crate::Trace::losses).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -11,7 +13,7 @@ pub struct Losses {
     pub discarded: Vec<Discarded>,
     /// What the recorder says it could not record.
     pub lost: Vec<Lost>,
-    /// Damaged places. The events of a file from its damaged place on are missing, unless the reason says otherwise.
+    /// Damaged places. The events of the bytes that were passed over are missing.
     pub damaged: Vec<Damage>,
 }
 
@@ -45,6 +47,8 @@ pub struct Damage {
     pub file: PathBuf,
     /// The place in it, in bytes.
     pub offset: u64,
+    /// How many bytes from there on were passed over. With 0, the reason says what is missing, if anything is.
+    pub bytes: u64,
     /// What is wrong there.
     pub reason: String,
 }
@@ -69,14 +73,28 @@ const KEPT: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     pub(crate) discarded: u64,
-    damaged: Vec<(u64, String)>,
+    damaged: Vec<(u64, u64, String)>,
+    /// Damaged places that are not kept: where the first one is, how many, and how many bytes of them were passed over.
+    more: Option<(u64, u64, u64)>,
     lost: BTreeMap<String, u64>,
+    /// Whether the file was read to its end.
+    pub(crate) is_read: bool,
+    /// The checksum word of its last packet; `None` without any packet.
+    pub(crate) last: Option<Checksum>,
+    /// The ring that its packets are of, if they say so.
+    pub(crate) ring: Option<u64>,
+    /// Whether the recorder's last event is in it.
+    pub(crate) has_end: bool,
 }
 
 impl Found {
-    pub(crate) fn damage(&mut self, offset: u64, reason: impl Into<String>) {
+    pub(crate) fn damage(&mut self, offset: u64, bytes: u64, reason: impl Into<String>) {
         if self.damaged.len() < KEPT {
-            self.damaged.push((offset, reason.into()));
+            self.damaged.push((offset, bytes, reason.into()));
+        } else {
+            let (_, places, passed_over) = self.more.get_or_insert((offset, 0, 0));
+            *places += 1;
+            *passed_over += bytes;
         }
     }
 
@@ -100,10 +118,17 @@ impl Found {
             reason: reason.clone(),
             count: *count,
         }));
-        losses.damaged.extend(self.damaged.iter().map(|(offset, reason)| Damage {
+        losses.damaged.extend(self.damaged.iter().map(|(offset, bytes, reason)| Damage {
             file: file(),
             offset: *offset,
+            bytes: *bytes,
             reason: reason.clone(),
+        }));
+        losses.damaged.extend(self.more.map(|(offset, places, bytes)| Damage {
+            file: file(),
+            offset,
+            bytes,
+            reason: format!("{places} more damaged places from here on"),
         }));
     }
 }

@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::packet::{CONTENT_SIZE, Format, HEADER, PAGE, Packet};
+use crate::packet::{self, CHECKSUM, CONTENT_SIZE, Format, HEADER, PAGE, Packet, SEQUENCE};
 
 /// How much is looked through at once for prepared packets.
 const BLOCK: u64 = 64 << 10;
@@ -21,9 +21,8 @@ pub(crate) struct Map {
 }
 
 impl Map {
-    /// Maps the file at `path` as long as it is now.
-    pub(crate) fn open(path: &Path, format: Format) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+    /// Maps the file as long as it is now.
+    pub(crate) fn of(mut file: File, format: Format) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let written = written(&mut file, length, format)?;
         if written == 0 {
@@ -66,25 +65,37 @@ impl Map {
     /// What is wrong with it, as [`Format::packet`] says.
     pub(crate) fn packet(&self, offset: u64) -> Result<Packet, String> {
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        let head: &[u8; HEADER] = self
+        let length = self.format.header();
+        let head = self
             .bytes()
             .get(start..)
-            .and_then(<[u8]>::first_chunk)
+            .and_then(|bytes| bytes.get(..length))
             .ok_or_else(|| "the file ends within the head of a packet".to_owned())?;
-        let words = head.as_ptr().cast::<[AtomicU64; HEADER / 8]>();
+        let words = head.as_ptr().cast::<AtomicU64>();
         if !words.is_aligned() {
             return Err("a packet does not begin at a multiple of 8 bytes".to_owned());
         }
         // SAFETY: The words are the bytes of `head`, aligned as was just checked, and are only loaded.
-        let words = unsafe { &*words };
-        // First of all: what belongs to this size was stored before it.
-        let content = words[CONTENT_SIZE / 8].load(Ordering::Acquire);
+        let words = unsafe { slice::from_raw_parts(words, length / 8) };
         let mut head = [0; HEADER];
-        for (bytes, word) in head.chunks_exact_mut(8).zip(words) {
-            bytes.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
+        // Acquire, in this order: a writer that enters stores the checksum word before the sequence; the checksum is stored
+        // behind the final content size; what belongs to that size is stored before it.
+        for at in [SEQUENCE, CHECKSUM, CONTENT_SIZE] {
+            if let Some(word) = words.get(at / 8) {
+                head[at..at + 8].copy_from_slice(&word.load(Ordering::Acquire).to_ne_bytes());
+            }
         }
-        head[CONTENT_SIZE..CONTENT_SIZE + 8].copy_from_slice(&content.to_ne_bytes());
-        self.format.packet(offset, &head)
+        for (at, word) in words.iter().enumerate().map(|(number, word)| (8 * number, word)) {
+            if ![SEQUENCE, CHECKSUM, CONTENT_SIZE].contains(&at) {
+                head[at..at + 8].copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
+            }
+        }
+        self.format.packet(offset, &head[..length])
+    }
+
+    /// The checksum of a packet, made anew; `None` if not all of its content is there.
+    pub(crate) fn crc(&self, packet: &Packet) -> Option<u32> {
+        self.bytes().get(packet.offset as usize..packet.content_end as usize).map(packet::crc)
     }
 
     /// Lets go of the memory of the bytes from `from` to `upto`; read again, they come from the file again.
@@ -121,7 +132,7 @@ fn written(file: &mut File, length: u64, format: Format) -> io::Result<u64> {
             Err(error) => return Err(error),
         }
         for page in block.rchunks_exact(PAGE as usize) {
-            if !page.first_chunk().is_some_and(|head| format.is_prepared(head)) {
+            if !format.is_prepared(page) {
                 return Ok(end);
             }
             end -= PAGE;

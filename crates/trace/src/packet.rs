@@ -7,18 +7,24 @@
 use crate::byte_order::ByteOrder;
 
 pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
-/// The length of a packet's header and context.
-pub(crate) const HEADER: usize = 64;
+/// The length of the longest header: the one with a checksum.
+pub(crate) const HEADER: usize = 80;
+/// The length of a header without a ring's number and a checksum, of the recorder's first version.
+const SHORT_HEADER: usize = 64;
 /// The length of a prepared packet.
 pub(crate) const PAGE: u64 = 4096;
+/// The length of a packet that the recorder enters.
+pub(crate) const SUB_BUFFER: u64 = 32768;
 
 const STREAM_ID: usize = 20;
 /// The commit word.
 pub(crate) const CONTENT_SIZE: usize = 24;
 pub(crate) const PACKET_SIZE: usize = 32;
 const DISCARDED: usize = 40;
-const SEQUENCE: usize = 48;
+pub(crate) const SEQUENCE: usize = 48;
 const TID: usize = 56;
+const RING: usize = 64;
+pub(crate) const CHECKSUM: usize = 72;
 
 /// The head of a packet.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +41,48 @@ pub(crate) struct Packet {
     /// Its number in its ring, from 1; 0 if it is only prepared.
     pub(crate) sequence: u64,
     pub(crate) tid: u64,
+    /// The number of its ring; 0 if the packet does not say.
+    pub(crate) ring: u64,
+    pub(crate) checksum: Checksum,
+}
+
+/// What the checksum word of a packet says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checksum {
+    /// Packets of this trace have none.
+    Absent,
+    /// None was made: the packet was being written. The low half of its sequence.
+    Open(u32),
+    /// The checksum of the packet.
+    Sum {
+        crc: u32,
+        /// Whether the recorder ended the file with this packet.
+        is_last: bool,
+    },
+    /// No recorder writes such a word.
+    Damaged,
+}
+
+/// The high half of an open word.
+const OPEN: u32 = 0x6f70_656e;
+/// What the high half of a last packet's word differs in.
+const LAST: u32 = 0x6c61_7374;
+
+impl Checksum {
+    fn of(word: u64) -> Self {
+        let (high, low) = ((word >> 32) as u32, word as u32);
+        match high {
+            OPEN => Checksum::Open(low),
+            _ if high == !low => Checksum::Sum { crc: low, is_last: false },
+            _ if high == !low ^ LAST => Checksum::Sum { crc: low, is_last: true },
+            _ => Checksum::Damaged,
+        }
+    }
+
+    /// Whether the recorder ended the file with this packet.
+    pub(crate) fn is_last(self) -> bool {
+        matches!(self, Checksum::Sum { is_last: true, .. })
+    }
 }
 
 /// How the packets of a process's files are to be read.
@@ -42,15 +90,22 @@ pub(crate) struct Packet {
 pub(crate) struct Format {
     pub(crate) byte_order: ByteOrder,
     pub(crate) uuid: [u8; 16],
+    /// Whether packets have a ring's number and a checksum.
+    pub(crate) checksums: bool,
 }
 
 impl Format {
-    /// The packet at `offset` that begins with `head`.
+    /// The length of a packet's header and context.
+    pub(crate) fn header(&self) -> usize {
+        if self.checksums { HEADER } else { SHORT_HEADER }
+    }
+
+    /// The packet at `offset` that begins with `head`, which is as long as a header.
     ///
     /// # Errors
     ///
     /// What is wrong with it. One that goes on behind the end of the file is none: its end says so.
-    pub(crate) fn packet(&self, offset: u64, head: &[u8; HEADER]) -> Result<Packet, String> {
+    pub(crate) fn packet(&self, offset: u64, head: &[u8]) -> Result<Packet, String> {
         if self.u32(head, 0) != MAGIC {
             return Err("no packet begins here: the magic number is missing".to_owned());
         }
@@ -58,10 +113,18 @@ impl Format {
             return Err("this packet is of another trace: its uuid is not the metadata's".to_owned());
         }
         let (content, size) = (self.u64(head, CONTENT_SIZE), self.u64(head, PACKET_SIZE));
-        let whole =
-            content.is_multiple_of(8) && size.is_multiple_of(64) && HEADER as u64 * 8 <= content && content <= size;
-        let end = offset.checked_add(size / 8).filter(|_| whole);
+        let unit = if self.checksums { PAGE * 8 } else { 64 };
+        let whole = content.is_multiple_of(8)
+            && size.is_multiple_of(unit)
+            && self.header() as u64 * 8 <= content
+            && content <= size;
+        let too_large = self.checksums && size > SUB_BUFFER * 8;
+        let end = offset.checked_add(size / 8).filter(|_| whole && !too_large);
         let end = end.ok_or_else(|| format!("a packet of {size} bits cannot hold {content} bits"))?;
+        let (ring, checksum) = match self.checksums {
+            true => (self.u64(head, RING), Checksum::of(self.u64(head, CHECKSUM))),
+            false => (0, Checksum::Absent),
+        };
         Ok(Packet {
             offset,
             end,
@@ -70,26 +133,61 @@ impl Format {
             discarded: self.u64(head, DISCARDED),
             sequence: self.u64(head, SEQUENCE),
             tid: self.u64(head, TID),
+            ring,
+            checksum,
         })
     }
 
     /// Whether `head` begins a packet that nobody has entered.
-    pub(crate) fn is_prepared(&self, head: &[u8; HEADER]) -> bool {
-        self.packet(0, head).is_ok_and(|packet| packet.is_prepared() && packet.end == PAGE)
+    pub(crate) fn is_prepared(&self, head: &[u8]) -> bool {
+        head.len() >= self.header()
+            && self.packet(0, head).is_ok_and(|packet| {
+                let open = matches!(packet.checksum, Checksum::Absent | Checksum::Open(_));
+                packet.is_prepared() && packet.end == PAGE && open
+            })
     }
 
-    fn u32(&self, head: &[u8; HEADER], at: usize) -> u32 {
+    /// Puts the checksum of a packet, its header and content, into its header.
+    pub(crate) fn set_checksum(&self, packet: &mut [u8], is_last: bool) {
+        let crc = crc(packet);
+        let high = if is_last { !crc ^ LAST } else { !crc };
+        let word = self.byte_order.u64((u64::from(high) << 32 | u64::from(crc)).to_ne_bytes());
+        packet[CHECKSUM..][..8].copy_from_slice(&word.to_ne_bytes());
+    }
+
+    fn u32(&self, head: &[u8], at: usize) -> u32 {
         self.byte_order.u32(std::array::from_fn(|byte| head[at + byte]))
     }
 
-    fn u64(&self, head: &[u8; HEADER], at: usize) -> u64 {
+    fn u64(&self, head: &[u8], at: usize) -> u64 {
         self.byte_order.u64(std::array::from_fn(|byte| head[at + byte]))
     }
+}
+
+/// The checksum of a packet, its header and content: all of it but the checksum word and the count of discarded events.
+pub(crate) fn crc(packet: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&packet[..DISCARDED]);
+    hasher.update(&packet[SEQUENCE..CHECKSUM]);
+    hasher.update(&packet[HEADER..]);
+    hasher.finalize()
 }
 
 impl Packet {
     /// Whether nobody has entered it.
     pub(crate) fn is_prepared(&self) -> bool {
         self.sequence == 0
+    }
+
+    /// What is wrong with a packet that has no checksum yet. Outside of circles, its sequence number is that of its place.
+    pub(crate) fn is_wrong_for_open(&self, is_circle: bool) -> Option<&'static str> {
+        let Checksum::Open(low) = self.checksum else { return None };
+        if self.sequence as u32 != low {
+            return Some("its sequence number and its checksum word disagree");
+        }
+        if !is_circle && (self.sequence - 1).checked_mul(SUB_BUFFER) != Some(self.offset) {
+            return Some("its sequence number is not that of its place, and it has no checksum");
+        }
+        None
     }
 }

@@ -1,8 +1,9 @@
 //! The processes of a trace.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use dyntrace_folders::Reading;
 
 use crate::class::{Classes, EventClass};
 use crate::clock::Clock;
@@ -32,14 +33,17 @@ pub struct Process {
     /// What its times are made of.
     pub clock: Clock,
     pub(crate) metadata: Metadata,
+    /// What is wrong with its metadata, which could be understood nevertheless.
+    pub(crate) damage: Option<&'static str>,
 }
 
 impl Process {
-    /// Reads the metadata of the folder `path`.
-    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+    /// Reads the metadata of the folder, which is at `path`.
+    pub(crate) fn open(path: &Path, folder: &Reading) -> Result<Self, Error> {
         let file = path.join(METADATA);
         let mut bytes = Vec::new();
-        File::open(&file)
+        folder
+            .file(METADATA)
             .and_then(|opened| opened.take(MAX_METADATA + 1).read_to_end(&mut bytes))
             .map_err(Error::io("read the metadata", &file))?;
         let problem = |line, reason| Error::Metadata { path: file.clone(), line, reason };
@@ -51,6 +55,7 @@ impl Process {
             problem(line, "this is no text in UTF-8".to_owned())
         })?;
         let metadata = metadata::parse(text).map_err(|found| problem(found.line, found.reason))?;
+        let damage = metadata.format.checksums.then(|| metadata::checksum_problem(text)).flatten();
         let folder = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self {
             path: path.to_owned(),
@@ -60,6 +65,7 @@ impl Process {
             word_size: metadata.word_size,
             clock: metadata.clock.clone(),
             metadata,
+            damage,
         })
     }
 

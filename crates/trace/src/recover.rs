@@ -1,18 +1,22 @@
 //! Plain traces out of what a crash or damage left.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+use dyntrace_folders::{Folder, NewFile, Reading};
 
 use crate::byte_order::ByteOrder;
 use crate::class::Classes;
 use crate::error::Error;
 use crate::losses::Damage;
 use crate::map::Map;
-use crate::packet::{CONTENT_SIZE, HEADER, PACKET_SIZE, PAGE, Packet};
+use crate::packet::{CONTENT_SIZE, PACKET_SIZE, PAGE, Packet};
 use crate::process::{METADATA, Process};
 use crate::stream::EVENT_HEADER;
-use crate::trace::{process_folders, stream_files};
+use crate::trace::{CHANNEL, Place, process_folders, stream_files};
+use crate::walk::{Gap, Judge};
 
 /// Where a process's recorder in overwrite mode has its rings: files that are written in a circle.
 const CIRCLES: &str = ".rings";
@@ -25,7 +29,7 @@ pub struct Recovered {
     pub packets: u64,
     /// How many events are in them.
     pub events: u64,
-    /// Where something was damaged. A file of events was cut there; in a circle only that packet was.
+    /// Where something was damaged, and left out.
     pub damaged: Vec<Damage>,
 }
 
@@ -36,20 +40,38 @@ pub struct Recovered {
 ///
 /// # Errors
 ///
-/// When there is no trace, and when a file cannot be read or cut.
+/// When there is no trace, and when a file cannot be read or cut. A trace that has to be cut must be in a folder that only root and this
+/// process's user can write in: the error says whose it is.
 pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
-    for folder in folders(dir.as_ref())? {
-        let process = Process::open(&folder)?;
-        for path in stream_files(&folder)? {
-            let end = {
-                let map = open(&path, &process)?;
-                match packets(&map).last().transpose() {
-                    Ok(last) => last.map_or(0, |packet| packet.end),
-                    Err(_) => continue,
-                }
+    for place in places(dir.as_ref())? {
+        let writable = Folder::open(&place.path);
+        // What is read is what will be cut.
+        let folder = match &writable {
+            Ok(folder) => folder.reading().map_err(Error::io("read the folder", &place.path))?,
+            Err(_) => place.open()?,
+        };
+        let process = Process::open(&place.path, &folder)?;
+        for name in stream_files(&place.path, &folder)? {
+            let path = place.path.join(&name);
+            let file = match &writable {
+                Ok(folder) => folder.open_to_write(&name),
+                Err(_) => folder.file(&name),
             };
-            let file = OpenOptions::new().write(true).open(&path).map_err(Error::io("open", &path))?;
-            if end < file.metadata().map_err(Error::io("look at", &path))?.len() {
+            let file = file.map_err(Error::io("open", &path))?;
+            let length = file.metadata().map_err(Error::io("look at", &path))?.len();
+            let end = {
+                let file = file.try_clone().map_err(Error::io("open", &path))?;
+                let map = Map::of(file, process.metadata.format).map_err(Error::io("open", &path))?;
+                let (packets, gaps) = packets(&Judge::new(&map, &path, &process));
+                if !gaps.is_empty() {
+                    continue;
+                }
+                packets.last().map_or(0, |packet| packet.end)
+            };
+            if end < length {
+                if let Err(error) = writable {
+                    return Err(Error::io("end the trace in", &place.path)(error));
+                }
                 file.set_len(end).map_err(Error::io("cut what was only prepared off", &path))?;
             }
         }
@@ -58,7 +80,7 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
 }
 
 /// Makes a plain trace in the new folder `out` of the one in `dir`, whatever is wrong with that: rings of the overwrite
-/// mode become files of events, their packets in order; a damaged file is cut where the damage begins. `dir` is only read.
+/// mode become files of events, their packets in order; damaged packets are left out. `dir` is only read.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -72,33 +94,50 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
 /// When there is no trace, when the metadata of a process cannot be read, and when `out` exists or cannot be written.
 pub fn recover(dir: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Recovered, Error> {
     let (dir, out) = (dir.as_ref(), out.as_ref());
-    let folders = folders(dir)?;
+    let places = places(dir)?;
     let mut recovered = Recovered::default();
-    create_folder(out, false)?;
-    for folder in folders {
-        let target = out.join(folder.strip_prefix(dir).unwrap_or(Path::new("")));
-        create_folder(&target, true)?;
-        let process = Process::open(&folder)?;
-        let (from, to) = (folder.join(METADATA), target.join(METADATA));
-        fs::copy(&from, &to).map_err(Error::io("copy the metadata to", &to))?;
-        for path in stream_files(&folder)? {
-            let map = open(&path, &process)?;
+    let new = Folder::create(out).map_err(Error::io("create the folder", out))?;
+    for place in places {
+        let below = place.path.strip_prefix(dir).unwrap_or(Path::new(""));
+        let path = out.join(below);
+        let target = new.make_below(below).map_err(Error::io("create the folder", &path))?;
+        let target = Target { path, folder: target };
+        let folder = place.open()?;
+        let process = Process::open(&place.path, &folder)?;
+        let to = target.path.join(METADATA);
+        let copied = folder
+            .file(METADATA)
+            .and_then(|mut from| io::copy(&mut from, &mut target.folder.create_file(METADATA, NewFile::Plain)?));
+        copied.map_err(Error::io("copy the metadata to", &to))?;
+        let mut is_ended = false;
+        for name in stream_files(&place.path, &folder)? {
+            let path = place.path.join(&name);
+            let map = open(&path, &folder, &name, &process)?;
+            let (packets, gaps) = packets(&Judge::new(&map, &path, &process));
+            recovered.damage(&path, gaps);
+            if name == CHANNEL {
+                is_ended = packets.last().is_some_and(|packet| packet.checksum.is_last());
+            }
             let mut file = Output::create(&target, &path, &process)?;
-            for packet in packets(&map) {
-                match packet {
-                    Ok(packet) if file.packet(&map, &packet, &mut recovered)? => {}
-                    Ok(_) => break,
-                    Err((offset, reason)) => recovered.damaged.push(Damage { file: path.clone(), offset, reason }),
-                }
+            for packet in packets {
+                file.packet(&map, &packet, packet.checksum.is_last(), &mut recovered)?;
             }
             file.close()?;
         }
-        let circles = folder.join(CIRCLES);
-        for path in if circles.is_dir() { stream_files(&circles)? } else { Vec::new() } {
-            let map = open(&path, &process)?;
+        if !folder.has_folder(CIRCLES) {
+            continue;
+        }
+        let at = place.path.join(CIRCLES);
+        let circles = folder.below(Path::new(CIRCLES)).map_err(Error::io("read the folder", &at))?;
+        for name in stream_files(&at, &circles)? {
+            let path = at.join(&name);
+            let map = open(&path, &circles, &name, &process)?;
+            let (packets, gaps) = circle(&Judge::of_circle(&map, &path, &process), &map);
+            recovered.damage(&path, gaps);
             let mut file = Output::create(&target, &path, &process)?;
-            for packet in circle(&map, &path, &mut recovered.damaged) {
-                file.packet(&map, &packet, &mut recovered)?;
+            let last = packets.len().wrapping_sub(1);
+            for (number, packet) in packets.iter().enumerate() {
+                file.packet(&map, packet, is_ended && number == last, &mut recovered)?;
             }
             file.close()?;
         }
@@ -106,67 +145,78 @@ pub fn recover(dir: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Recovered
     Ok(recovered)
 }
 
-fn folders(dir: &Path) -> Result<Vec<PathBuf>, Error> {
-    let folders = process_folders(dir)?;
-    if folders.is_empty() { Err(Error::NoTrace { path: dir.to_owned() }) } else { Ok(folders) }
+fn places(dir: &Path) -> Result<Vec<Place>, Error> {
+    let places = process_folders(dir)?;
+    if places.is_empty() { Err(Error::NoTrace { path: dir.to_owned() }) } else { Ok(places) }
 }
 
-fn open(path: &Path, process: &Process) -> Result<Map, Error> {
-    Map::open(path, process.metadata.format).map_err(Error::io("open", path))
+fn open(path: &Path, folder: &Reading, name: &OsStr, process: &Process) -> Result<Map, Error> {
+    folder.file(name).and_then(|file| Map::of(file, process.metadata.format)).map_err(Error::io("open", path))
 }
 
-fn create_folder(path: &Path, may_exist: bool) -> Result<(), Error> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(may_exist);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(Error::io("create the folder", path))
+/// A folder of the new trace.
+struct Target {
+    path: PathBuf,
+    folder: Folder,
 }
 
-/// The packets of a file that were entered, up to the first damaged place.
-fn packets(map: &Map) -> impl Iterator<Item = Result<Packet, (u64, String)>> {
-    let (mut offset, limit) = (0, map.written());
-    std::iter::from_fn(move || {
-        while offset < limit {
-            match map.packet(offset) {
-                Ok(packet) => {
-                    offset = packet.end;
-                    if !packet.is_prepared() {
-                        return Some(Ok(packet));
-                    }
-                }
-                Err(reason) => return Some(Err((std::mem::replace(&mut offset, limit), reason))),
-            }
+/// The packets of a file that were entered, and the damage between them.
+fn packets(judge: &Judge<'_>) -> (Vec<Packet>, Vec<Gap>) {
+    let (mut packets, mut gaps) = (Vec::new(), Vec::<Gap>::new());
+    loop {
+        let last = packets.last();
+        let next = judge.next(last.map_or(0, |packet: &Packet| packet.end), last);
+        gaps.extend(next.gap);
+        match next.packet {
+            Some(packet) => packets.push(packet),
+            None => return (packets, gaps),
         }
-        None
-    })
+    }
 }
 
 /// The packets of a file written in a circle, in the order they were entered. Behind a damaged one it goes on at the
 /// next page where a packet begins.
-fn circle(map: &Map, path: &Path, damaged: &mut Vec<Damage>) -> Vec<Packet> {
-    let mut found: Vec<Packet> = Vec::new();
+fn circle(judge: &Judge<'_>, map: &Map) -> (Vec<Packet>, Vec<Gap>) {
+    let (mut packets, mut gaps) = (Vec::<Packet>::new(), Vec::<Gap>::new());
     let (mut offset, mut whole) = (0, true);
     while offset < map.written() {
         let page_behind = offset - offset % PAGE + PAGE;
-        match map.packet(offset) {
+        match judge.packet(offset, None) {
             Ok(packet) => {
                 whole = true;
                 offset = packet.end;
                 if !packet.is_prepared() {
-                    found.push(packet);
+                    packets.push(packet);
                 }
             }
             Err(reason) => {
                 if std::mem::take(&mut whole) {
-                    damaged.push(Damage { file: path.to_owned(), offset, reason });
+                    gaps.push(Gap { offset, bytes: 0, reason });
+                }
+                if let Some(gap) = gaps.last_mut() {
+                    gap.bytes = page_behind - gap.offset;
                 }
                 offset = page_behind;
             }
         }
     }
-    found.sort_by_key(|packet| packet.sequence);
-    found
+    packets.sort_by_key(|packet| packet.sequence);
+    packets.dedup_by(|next, before| {
+        let same = next.sequence == before.sequence;
+        if same {
+            let reason = format!("packet {} is there twice", next.sequence);
+            gaps.push(Gap { offset: next.offset, bytes: next.end - next.offset, reason });
+        }
+        same
+    });
+    (packets, gaps)
+}
+
+impl Recovered {
+    fn damage(&mut self, file: &Path, gaps: Vec<Gap>) {
+        let damage = |Gap { offset, bytes, reason }| Damage { file: file.to_owned(), offset, bytes, reason };
+        self.damaged.extend(gaps.into_iter().map(damage));
+    }
 }
 
 /// A file of the new trace.
@@ -179,14 +229,14 @@ struct Output<'p> {
 
 impl<'p> Output<'p> {
     /// The new file for what is in `from`.
-    fn create(folder: &Path, from: &Path, process: &'p Process) -> Result<Self, Error> {
+    fn create(target: &Target, from: &Path, process: &'p Process) -> Result<Self, Error> {
         let name = from.file_name().unwrap_or_default();
-        let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
-        let mut path = folder.join(name);
-        let file = create(&path).or_else(|error| match error.kind() {
+        let mut path = target.path.join(name);
+        let file = target.folder.create_file(name, NewFile::Plain).or_else(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {
-                path = folder.join(format!("circle-{}", name.to_string_lossy()));
-                create(&path)
+                let name = format!("circle-{}", name.to_string_lossy());
+                path = target.path.join(&name);
+                target.folder.create_file(name, NewFile::Plain)
             }
             _ => Err(error),
         });
@@ -194,39 +244,36 @@ impl<'p> Output<'p> {
         Ok(Self { from: from.to_owned(), path, process, file })
     }
 
-    /// Writes the packet with its events up to the first that is not whole. False if there was such a one.
-    fn packet(&mut self, map: &Map, packet: &Packet, recovered: &mut Recovered) -> Result<bool, Error> {
+    /// Writes the packet with its events up to the first that is not whole.
+    fn packet(&mut self, map: &Map, packet: &Packet, is_last: bool, recovered: &mut Recovered) -> Result<(), Error> {
+        let format = self.process.metadata.format;
         let start = packet.offset as usize;
         let end = packet.content_end.min(map.written()) as usize;
-        let Some((header, content)) = map.bytes()[start..end].split_first_chunk::<HEADER>() else {
-            return Ok(false);
-        };
-        let Some(classes) = self.process.classes_of(packet.stream_id) else {
-            let reason = format!("the metadata knows no stream {}", packet.stream_id);
-            recovered.damaged.push(Damage { file: self.from.clone(), offset: packet.offset, reason });
-            return Ok(false);
-        };
-        let (length, events) = whole_events(classes, self.process.metadata.format.byte_order, content);
-        let size = ((HEADER + length) as u64).next_multiple_of(PAGE);
-        let mut header = *header;
-        for (at, bytes) in [(CONTENT_SIZE, (HEADER + length) as u64), (PACKET_SIZE, size)] {
-            let bits = self.process.metadata.format.byte_order.u64((bytes * 8).to_ne_bytes());
-            header[at..at + 8].copy_from_slice(&bits.to_ne_bytes());
+        let Some(classes) = self.process.classes_of(packet.stream_id) else { return Ok(()) };
+        let Some((header, content)) = map.bytes()[start..end].split_at_checked(format.header()) else { return Ok(()) };
+        let (length, events) = whole_events(classes, format.byte_order, content);
+        let length = header.len() + length;
+        let size = (length as u64).next_multiple_of(PAGE);
+        let mut bytes = [header, content].concat();
+        bytes.truncate(length);
+        for (at, size) in [(CONTENT_SIZE, length as u64), (PACKET_SIZE, size)] {
+            let bits = format.byte_order.u64((size * 8).to_ne_bytes());
+            bytes[at..at + 8].copy_from_slice(&bits.to_ne_bytes());
         }
-        let padding = [0; PAGE as usize];
-        let padding = &padding[..size as usize - HEADER - length];
-        for bytes in [&header, &content[..length], padding] {
-            self.file.write_all(bytes).map_err(Error::io("write", &self.path))?;
+        let whole = start + length == packet.content_end as usize;
+        if format.checksums {
+            format.set_checksum(&mut bytes, is_last && whole);
         }
+        bytes.resize(size as usize, 0);
+        self.file.write_all(&bytes).map_err(Error::io("write", &self.path))?;
         recovered.packets += 1;
         recovered.events += events;
-        let whole = start + HEADER + length == packet.content_end as usize;
         if !whole {
-            let offset = packet.offset + (HEADER + length) as u64;
+            let offset = packet.offset + length as u64;
             let reason = "an event is not whole, or the metadata does not know it".to_owned();
-            recovered.damaged.push(Damage { file: self.from.clone(), offset, reason });
+            recovered.damage(&self.from, vec![Gap { offset, bytes: packet.content_end - offset, reason }]);
         }
-        Ok(whole)
+        Ok(())
     }
 
     fn close(mut self) -> Result<(), Error> {

@@ -1,14 +1,17 @@
 //! The events of one file, in the order they were written.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::class::Classes;
+use crate::error::Error;
 use crate::event::{Event, Value};
 use crate::losses::Found;
 use crate::map::Map;
-use crate::packet::{HEADER, Packet};
+use crate::packet::{Checksum, Packet};
 use crate::process::Process;
+use crate::trace::Place;
+use crate::walk::{Judge, Next};
 
 /// How much is read before the memory of what was read is let go.
 const RELEASED_AT_ONCE: u64 = 256 << 10;
@@ -21,12 +24,35 @@ pub(crate) const EVENT_HEADER: usize = 10;
 /// A file of events.
 #[derive(Debug)]
 pub(crate) struct StreamFile {
+    /// The folder it is in.
+    pub(crate) place: Arc<Place>,
     pub(crate) path: PathBuf,
     pub(crate) map: Map,
     /// The number of its process in the trace.
     pub(crate) process: usize,
     /// What reading it to the end found.
     pub(crate) found: Mutex<Found>,
+}
+
+impl StreamFile {
+    /// Maps the file again, as it is now. Like the first time, it is opened in its folder, and only if it is a regular file.
+    fn map_again(&self, process: &Process) -> Result<Map, Error> {
+        let name = self.path.file_name().unwrap_or_default();
+        let opened = self.place.open()?.file(name);
+        opened.and_then(|file| Map::of(file, process.metadata.format)).map_err(Error::io("open", &self.path))
+    }
+
+    /// Whether its recorder has ended it by now: it may have gone on since it was opened.
+    pub(crate) fn is_ended_now(&self, process: &Process) -> bool {
+        self.map_again(process).is_ok_and(|map| {
+            let judge = Judge::new(&map, &self.path, process);
+            let mut last: Option<Packet> = None;
+            while let Some(next) = judge.next(last.map_or(0, |last| last.end), last.as_ref()).packet {
+                last = Some(next);
+            }
+            last.is_some_and(|last| last.checksum.is_last())
+        })
+    }
 }
 
 /// A place in a file, between two events.
@@ -42,6 +68,7 @@ pub(crate) struct Position {
 pub(crate) struct Stream<'t> {
     file: &'t StreamFile,
     process: &'t Process,
+    judge: Judge<'t>,
     packet: Option<Packet>,
     /// The classes of the packet's events.
     classes: Option<&'t Classes>,
@@ -60,6 +87,7 @@ impl<'t> Stream<'t> {
         Self {
             file,
             process,
+            judge: Judge::new(&file.map, &file.path, process),
             packet: None,
             classes: None,
             rest: &[],
@@ -77,7 +105,12 @@ impl<'t> Stream<'t> {
         if position.event > 0 {
             match file.map.packet(position.packet) {
                 Ok(packet) => stream.enter(packet, position.event),
-                Err(reason) => stream.end(position.packet, reason),
+                // Damaged since: the next packet is looked for behind it.
+                Err(reason) => {
+                    let next = stream.judge.next(position.packet, None);
+                    stream.found.damage(position.packet, 0, reason);
+                    stream.go_to(next);
+                }
             }
         }
         stream
@@ -102,39 +135,57 @@ impl<'t> Stream<'t> {
         self.file.map.written()
     }
 
-    /// The next event; `None` for ever at the end or the first damaged place.
+    /// The next event; `None` for ever at the end. Damaged places are passed over.
     #[inline]
     pub(crate) fn read(&mut self) -> Option<Event<'t>> {
-        while self.rest.is_empty() {
-            if self.ended || !self.next_packet() {
-                return None;
+        loop {
+            while self.rest.is_empty() {
+                if self.ended || !self.next_packet() {
+                    return None;
+                }
             }
+            let (packet, classes) = (self.packet?, self.classes?);
+            let order = self.process.metadata.format.byte_order;
+            let Some((&[id0, id1, ref time @ ..], data)) = self.rest.split_first_chunk::<EVENT_HEADER>() else {
+                self.cut();
+                continue;
+            };
+            let id = order.u16([id0, id1]);
+            let Some(class) = classes.get(id) else {
+                self.pass_over(format!("the metadata knows no event {id} of stream {}", packet.stream_id));
+                continue;
+            };
+            let Some(length) = class.measure(data) else {
+                self.cut();
+                continue;
+            };
+            let cycles = order.u64(*time);
+            if cycles < self.last_cycles && self.goes_back(self.last_cycles - cycles) {
+                continue;
+            }
+            self.last_cycles = cycles;
+            let (data, rest) = data.split_at(length);
+            self.rest = rest;
+            let event =
+                Event { time: self.process.clock.time(cycles), process: self.process, tid: packet.tid, class, data };
+            if packet.stream_id != 0 {
+                self.note(&event);
+            }
+            return Some(event);
         }
-        let (packet, classes) = (self.packet?, self.classes?);
-        let order = self.process.metadata.format.byte_order;
-        let Some((&[id0, id1, ref time @ ..], data)) = self.rest.split_first_chunk::<EVENT_HEADER>() else {
-            return self.cut();
-        };
-        let id = order.u16([id0, id1]);
-        let Some(class) = classes.get(id) else {
-            self.end(self.offset(), format!("the metadata knows no event {id} of stream {}", packet.stream_id));
-            return None;
-        };
-        let Some(length) = class.measure(data) else { return self.cut() };
-        let cycles = order.u64(*time);
-        if cycles < self.last_cycles {
-            let back = self.last_cycles - cycles;
-            self.found.damage(self.offset(), format!("time goes back by {back} cycles; nothing is missing for that"));
+    }
+
+    /// Time goes back. Whether that is damage, so that the event is none: no clock goes back by a second, and a packet
+    /// whose checksum is right has just what was recorded.
+    #[cold]
+    fn goes_back(&mut self, back: u64) -> bool {
+        let is_open = self.packet.is_some_and(|packet| matches!(packet.checksum, Checksum::Open(_)));
+        if is_open && back > self.process.clock.frequency {
+            self.pass_over(format!("time goes back by {back} cycles"));
+            return true;
         }
-        self.last_cycles = cycles;
-        let (data, rest) = data.split_at(length);
-        self.rest = rest;
-        let event =
-            Event { time: self.process.clock.time(cycles), process: self.process, tid: packet.tid, class, data };
-        if packet.stream_id != 0 {
-            self.note(&event);
-        }
-        Some(event)
+        self.found.damage(self.offset(), 0, format!("time goes back by {back} cycles; nothing is missing for that"));
+        false
     }
 
     /// What the recorder says it lost.
@@ -146,98 +197,109 @@ impl<'t> Stream<'t> {
         {
             self.found.lost(count, reason);
         }
+        if event.class.name == "recorder:end" {
+            self.found.has_end = true;
+        }
     }
 
     /// An event is not whole: the file is cut there, or its bytes are not what they were.
     #[cold]
-    fn cut(&mut self) -> Option<Event<'t>> {
+    fn cut(&mut self) {
         let length = self.file.map.length();
         match self.packet.map_or(0, |packet| packet.content_end) {
-            // Written after the file was opened: not seen yet, and not damaged.
-            end if end > self.rest_end && end <= length => self.finish(),
-            end if end > length => self.end(self.offset(), "the file is cut within an event"),
-            _ => self.end(self.offset(), "an event goes on behind the end of its packet"),
+            end if end > length => {
+                let cut = length.saturating_sub(self.offset());
+                self.found.damage(self.offset(), cut, "the file is cut within an event");
+                self.finish();
+            }
+            end if end > self.rest_end => self.miss(end),
+            _ => self.pass_over("an event goes on behind the end of its packet"),
         }
-        None
+    }
+
+    /// The content goes on, up to `end`, where the file had prepared packets only when it was opened. What was written
+    /// since is not seen yet, and not damaged; what is still not there was lost.
+    #[cold]
+    fn miss(&mut self, end: u64) {
+        let now = self.file.map_again(self.process);
+        if now.is_ok_and(|map| map.length() == self.file.map.length() && map.written() < end) {
+            let offset = self.offset();
+            self.found.damage(offset, end - offset, "the end of this packet's content is not there");
+        }
+        self.finish();
+    }
+
+    /// Passes over the rest of the packet.
+    #[cold]
+    fn pass_over(&mut self, reason: impl Into<String>) {
+        let offset = self.offset();
+        self.found.damage(offset, self.rest.len() as u64, reason);
+        self.rest = &[];
     }
 
     /// Goes on to what was committed since in this packet, or to the next packet. False at the end.
     #[cold]
     fn next_packet(&mut self) -> bool {
-        let mut offset = self.packet.map_or(0, |packet| packet.end);
+        let offset = self.packet.map_or(0, |packet| packet.end);
         if offset > self.file.map.length() {
-            self.end(
-                self.file.map.length(),
-                format!("the file is cut within the packet before, which ends at {offset}"),
-            );
+            let reason = format!("the file is cut within the packet before, which ends at {offset}");
+            self.found.damage(self.file.map.length(), 0, reason);
+            self.finish();
             return false;
         }
-        let next = loop {
-            if offset >= self.file.map.written() {
-                break None;
-            }
-            match self.file.map.packet(offset) {
-                Ok(packet) if packet.is_prepared() => offset = packet.end,
-                Ok(packet) => break Some(packet),
-                Err(reason) => {
-                    self.end(offset, reason);
-                    return false;
-                }
-            }
-        };
+        let next = self.judge.next(offset, self.packet.as_ref());
         // A writer that is at work may have gone on in this packet before it entered the next.
         if let Some(packet) = self.packet
             && let Ok(again) = self.file.map.packet(packet.offset)
         {
             self.found.discarded = again.discarded;
+            self.found.last = Some(again.checksum);
             if again.content_end.min(self.file.map.written()) > self.rest_end {
-                self.enter(again, self.rest_end);
-                return !self.ended;
+                match self.judge.wrong(&again) {
+                    None => {
+                        self.enter(again, self.rest_end);
+                        return true;
+                    }
+                    Some(reason) => self.found.damage(again.offset, again.end - again.offset, reason),
+                }
+            } else if again.content_end > self.rest_end && next.packet.is_none() {
+                self.miss(again.content_end);
+                return false;
             }
         }
-        let Some(next) = next else {
-            self.finish();
-            return false;
-        };
-        if let Some(packet) = self.packet
-            && packet.sequence.wrapping_add(1) != next.sequence
-        {
-            let (from, to) = (packet.sequence, next.sequence);
-            self.found.damage(next.offset, format!("packet {to} follows packet {from}: what was between is missing"));
+        self.go_to(next)
+    }
+
+    /// Takes the next packet up, and notes what is wrong before it. False if there is none.
+    fn go_to(&mut self, Next { packet, gap }: Next) -> bool {
+        if let Some(gap) = gap {
+            self.found.damage(gap.offset, gap.bytes, gap.reason);
         }
-        self.enter(next, next.offset + HEADER as u64);
+        match packet {
+            Some(packet) => self.enter(packet, packet.offset + self.process.metadata.format.header() as u64),
+            None => self.finish(),
+        }
         !self.ended
     }
 
     /// Takes `packet` up, from the event at `from` on.
     fn enter(&mut self, packet: Packet, from: u64) {
         let end = packet.content_end.min(self.file.map.written());
-        let Some(content) = self.file.map.bytes().get(from as usize..end as usize) else {
-            return self.end(packet.offset, "a packet's content ends before its beginning");
-        };
-        self.classes = self.process.classes_of(packet.stream_id);
-        if self.classes.is_none() {
-            return self.end(packet.offset, format!("the metadata knows no stream {}", packet.stream_id));
-        }
         if packet.offset >= self.released + RELEASED_AT_ONCE {
             // The page before may still be that of the last event.
             self.file.map.release(self.released.saturating_sub(AROUND), packet.offset);
             self.released = packet.offset;
         }
-        self.found.discarded = packet.discarded;
-        (self.packet, self.rest, self.rest_end) = (Some(packet), content, end);
-    }
-
-    /// Ends at a damaged place.
-    #[cold]
-    fn end(&mut self, offset: u64, reason: impl Into<String>) {
-        self.found.damage(offset, reason);
-        self.finish();
+        self.classes = self.process.classes_of(packet.stream_id);
+        self.rest = self.file.map.bytes().get(from as usize..end as usize).unwrap_or_default();
+        (self.found.discarded, self.found.last) = (packet.discarded, Some(packet.checksum));
+        (self.packet, self.rest_end) = (Some(packet), end.max(from));
     }
 
     /// Ends, and leaves what was found with the file.
     fn finish(&mut self) {
         (self.ended, self.rest_end, self.rest) = (true, self.offset(), &[]);
+        (self.found.is_read, self.found.ring) = (true, self.judge.ring());
         *self.file.found.lock().unwrap_or_else(PoisonError::into_inner) = self.found.clone();
     }
 }

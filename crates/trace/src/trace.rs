@@ -1,15 +1,22 @@
 //! Traces: the folders and files of one or more processes.
 
-use std::fs;
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dyntrace_folders::Reading;
 
 use crate::error::Error;
 use crate::losses::{Damage, Found, Losses};
 use crate::map::Map;
 use crate::merge::Events;
+use crate::packet::Checksum;
 use crate::process::{METADATA, Process};
 use crate::stream::{Stream, StreamFile};
+
+/// The file of the recorder's own events.
+pub(crate) const CHANNEL: &str = "process";
 
 /// How many folders deep processes are looked for.
 const MAX_DEPTH: usize = 4;
@@ -59,13 +66,15 @@ impl Trace {
         let mut first_error = None;
         for path in paths {
             let path = path.as_ref();
-            let folders = process_folders(path)?;
-            if folders.is_empty() {
+            let places = process_folders(path)?;
+            if places.is_empty() {
                 return Err(Error::NoTrace { path: path.to_owned() });
             }
-            for folder in folders {
-                if let Err(error) = trace.add(&folder) {
-                    trace.unopened.push(Damage { file: folder.join(METADATA), offset: 0, reason: error.to_string() });
+            for place in places {
+                let place = Arc::new(place);
+                if let Err(error) = trace.add(&place) {
+                    let reason = error.to_string();
+                    trace.unopened.push(Damage { file: place.path.join(METADATA), offset: 0, bytes: 0, reason });
                     first_error.get_or_insert(error);
                 }
             }
@@ -76,11 +85,18 @@ impl Trace {
         }
     }
 
-    fn add(&mut self, folder: &Path) -> Result<(), Error> {
-        let process = Process::open(folder)?;
-        for path in stream_files(folder)? {
-            match Map::open(&path, process.metadata.format) {
+    fn add(&mut self, place: &Arc<Place>) -> Result<(), Error> {
+        let folder = place.open()?;
+        let process = Process::open(&place.path, &folder)?;
+        if let Some(reason) = process.damage {
+            let (file, reason) = (place.path.join(METADATA), reason.to_owned());
+            self.unopened.push(Damage { file, offset: 0, bytes: 0, reason });
+        }
+        for name in stream_files(&place.path, &folder)? {
+            let path = place.path.join(&name);
+            match folder.file(&name).and_then(|file| Map::of(file, process.metadata.format)) {
                 Ok(map) => self.files.push(StreamFile {
+                    place: place.clone(),
                     path,
                     map,
                     process: self.processes.len(),
@@ -88,7 +104,7 @@ impl Trace {
                 }),
                 Err(error) => {
                     let reason = format!("cannot open it: {error}");
-                    self.unopened.push(Damage { file: path, offset: 0, reason });
+                    self.unopened.push(Damage { file: path, offset: 0, bytes: 0, reason });
                 }
             }
         }
@@ -112,7 +128,56 @@ impl Trace {
         for file in &self.files {
             file.found.lock().unwrap_or_else(PoisonError::into_inner).add_to(&mut losses, &file.path);
         }
+        for process in 0..self.processes.len() {
+            losses.damaged.extend(self.compare(process));
+        }
         losses
+    }
+
+    /// What is wrong with the files of a process beside each other.
+    fn compare(&self, process: usize) -> Vec<Damage> {
+        let mut damaged = Vec::new();
+        let files = self.files.iter().filter(|file| file.process == process).map(|file| {
+            let found = file.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            (file, found)
+        });
+        let files: Vec<(&StreamFile, Found)> = files.filter(|(_, found)| found.is_read).collect();
+        if !self.processes[process].metadata.format.checksums {
+            return damaged;
+        }
+        let mut damage = |file: &StreamFile, reason: String| {
+            damaged.push(Damage { file: file.path.clone(), offset: file.map.length(), bytes: 0, reason });
+        };
+        let is_ended = |found: &Found| found.last.is_some_and(Checksum::is_last);
+        let (channel, rings): (Vec<_>, Vec<_>) =
+            files.iter().partition(|(file, _)| file.path.file_name().is_some_and(|name| name == CHANNEL));
+        // The recorder ends the rings first, then the channel.
+        if let Some((channel, found)) = channel.first() {
+            if is_ended(found) {
+                for (ring, _) in rings.iter().filter(|(_, found)| !is_ended(found)) {
+                    damage(
+                        ring,
+                        "the recording was ended, but this file was not: packets at its end are missing".to_owned(),
+                    );
+                }
+            } else if rings.iter().any(|(_, found)| is_ended(found))
+                && !found.has_end
+                && !channel.is_ended_now(&self.processes[process])
+            {
+                damage(
+                    channel,
+                    "the recording was ended, but this file was not: packets at its end are missing".to_owned(),
+                );
+            }
+        }
+        let mut of_ring = HashMap::new();
+        for (ring, found) in &rings {
+            let Some(number) = found.ring.filter(|number| *number > 0) else { continue };
+            if let Some(other) = of_ring.insert(number, &ring.path) {
+                damage(ring, format!("its packets are of ring {number}, as those of {}", other.display()));
+            }
+        }
+        damaged
     }
 
     pub(crate) fn streams(&self) -> impl Iterator<Item = (&StreamFile, &Process)> {
@@ -120,36 +185,53 @@ impl Trace {
     }
 }
 
+/// The folder of a process in a trace. It is opened below the folder that the user named, and never through a symbolic link there: the
+/// trace may be another user's.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// To be shown.
+    pub(crate) path: PathBuf,
+    root: Arc<Reading>,
+    below: PathBuf,
+}
+
+impl Place {
+    pub(crate) fn open(&self) -> Result<Reading, Error> {
+        self.root.below(&self.below).map_err(Error::io("read the folder", &self.path))
+    }
+}
+
 /// The folders in and below `path` that have metadata, in the order of their names.
-pub(crate) fn process_folders(path: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn process_folders(path: &Path) -> Result<Vec<Place>, Error> {
+    let root = Arc::new(Reading::open(path).map_err(Error::io("read the folder", path))?);
     let mut found = Vec::new();
-    let mut open = vec![(path.to_owned(), 0)];
-    while let Some((folder, depth)) = open.pop() {
-        if folder.join(METADATA).is_file() {
-            found.push(folder);
+    let mut open = vec![(PathBuf::new(), 0)];
+    while let Some((below, depth)) = open.pop() {
+        let shown = if depth == 0 { path.to_owned() } else { path.join(&below) };
+        let place = Place { path: shown, root: root.clone(), below };
+        let folder = place.open()?;
+        if folder.has_file(METADATA) {
+            found.push(place);
         } else if depth < MAX_DEPTH {
-            let folders = entries(&folder)?.into_iter().filter(|entry| entry.is_dir() && !entry.is_symlink());
-            open.extend(folders.map(|folder| (folder, depth + 1)));
+            let names = entries(&place.path, &folder)?.into_iter().filter(|name| folder.has_folder(name));
+            open.extend(names.map(|name| (place.below.join(name), depth + 1)));
         }
     }
-    found.sort();
+    found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
 }
 
-/// The files of events in the folder of a process, in the order of their names.
-pub(crate) fn stream_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut files = entries(folder)?;
-    files.retain(|path| path.file_name().is_some_and(|name| name != METADATA) && path.is_file());
-    files.sort();
-    Ok(files)
+/// The names of the files of events in the folder of a process, in order.
+pub(crate) fn stream_files(path: &Path, folder: &Reading) -> Result<Vec<OsString>, Error> {
+    let mut names = entries(path, folder)?;
+    names.retain(|name| name != METADATA && folder.has_file(name));
+    names.sort();
+    Ok(names)
 }
 
 /// What is in a folder and not hidden.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let visible = |entry: &fs::DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
-    fs::read_dir(folder)
-        .and_then(|entries| {
-            entries.filter(|entry| entry.as_ref().map_or(true, visible)).map(|entry| Ok(entry?.path())).collect()
-        })
-        .map_err(Error::io("read the folder", folder))
+fn entries(path: &Path, folder: &Reading) -> Result<Vec<OsString>, Error> {
+    let mut names = folder.names().map_err(Error::io("read the folder", path))?;
+    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
+    Ok(names)
 }

@@ -1,6 +1,8 @@
 //! Whatever is recorded is read back whole and in order, and babeltrace2 sees as much.
 
 mod common;
+#[path = "../../../tests/common/missing.rs"]
+mod missing;
 
 use std::process::Command;
 
@@ -90,7 +92,7 @@ proptest! {
 #[test]
 fn babeltrace2_reads_as_many_events_without_a_word() {
     if Command::new("babeltrace2").arg("--version").output().is_err() {
-        println!("SKIPPED: babeltrace2_reads_as_many_events_without_a_word: there is no babeltrace2 on this machine");
+        missing::skip("babeltrace2", "not installed");
         return;
     }
     let mut runner = proptest::test_runner::TestRunner::deterministic();

@@ -1,4 +1,4 @@
-//! Damaged, cut and hostile traces: reading ends, says what is wrong, and keeps what was before.
+//! Damaged, cut and hostile traces: reading ends, says what is wrong, and keeps what was before and behind.
 
 mod common;
 
@@ -106,7 +106,7 @@ fn each_kind_of_damage_has_its_reason() {
         (32, &[0xff; 8][..], "cannot hold", second, 4),
         (32, &(1_u64 << 40).to_ne_bytes()[..], "cut", whole.len(), 8),
         (48, &[9][..], "missing", second, 9),
-        (HEADER, &[0xff, 0xff][..], "no event 65535", second + HEADER, 4),
+        (HEADER, &[0xff, 0xff][..], "no event 65535", second + HEADER, 5),
         (HEADER + 2, &[0; 8][..], "time goes back", second + HEADER, 9),
     ] {
         let mut damaged = whole.clone();

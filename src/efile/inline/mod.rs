@@ -50,7 +50,7 @@ impl From<io::Error> for Miss {
 
 /// What a driver does that was not told: the environment's `DYNTRACE_INLINE`, where 1 means yes.
 pub(super) fn by_default() -> bool {
-    std::env::var_os("DYNTRACE_INLINE").is_some_and(|text| text == "1")
+    crate::environment::var("DYNTRACE_INLINE").is_some_and(|text| text == "1")
 }
 
 /// Whether reads of one open file are attempted.

@@ -8,6 +8,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
+use tokio::task::coop::unconstrained;
+
 use super::File;
 use crate::aio_pool::Port;
 use crate::efile::{Descriptor, Driver};
@@ -47,7 +49,7 @@ impl File {
     pub async fn into_std(self) -> std::fs::File {
         // Who did not flush does not ask for the error: the return of the WRITE has it.
         let _ = self.written().await;
-        self.hand_over().await.expect("a descriptor goes to its heir")
+        unconstrained(self.hand_over()).await.expect("a descriptor goes to its heir")
     }
 
     /// As [`into_std`](File::into_std), at once. Gives this file back if an operation on it is in flight, or if something
@@ -63,11 +65,11 @@ impl File {
         Ok(self.hand_over().try_recv().expect("no other reference is left"))
     }
 
-    fn hand_over(self) -> tokio::sync::oneshot::Receiver<std::fs::File> {
+    pub(super) fn hand_over(self) -> tokio::sync::oneshot::Receiver<std::fs::File> {
         let File { cursor, descriptor, .. } = self;
-        let receiver = descriptor.hand_over();
+        // The cursor has a reference of its own, which must be gone first.
         cursor.into_inner().return_unread();
-        receiver
+        descriptor.hand_over()
     }
 }
 

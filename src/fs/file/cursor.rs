@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use super::tape::Tape;
-use crate::efile::{Command, Descriptor, OfProcess, Request};
+use crate::efile::{Command, Descriptor, Request, answered};
 use crate::tag;
 
 /// The most bytes that one READ or WRITE moves unless the file says otherwise, and the most that may be read ahead.
@@ -86,6 +86,31 @@ impl Cursor {
     /// Whether bytes are left of a write that failed. No operation may be in flight.
     pub(super) fn has_unwritten(&self) -> bool {
         !self.tape.unwritten().is_empty()
+    }
+
+    /// As [`Tape::must_write_first`]. No operation may be in flight.
+    pub(super) fn must_write_first(&self) -> bool {
+        self.tape.must_write_first()
+    }
+
+    /// As [`Tape::take_unwritten`], for another file that writes them. No operation may be in flight.
+    #[cfg(all(feature = "tokio-fs", not(loom)))]
+    pub(super) fn take_unwritten(&mut self) -> Vec<u8> {
+        self.tape.take_unwritten()
+    }
+
+    /// Has the next operation that tells of write errors tell this one.
+    #[cfg(all(feature = "tokio-fs", not(loom)))]
+    pub(super) fn keep_write_error(&mut self, error: io::Error) {
+        self.write_error = Some(error);
+    }
+
+    /// Has the cursor's operations wait for another file that writes at the same position. No operation may be in flight.
+    #[cfg(all(feature = "tokio-fs", not(loom)))]
+    pub(super) fn wait_for(&mut self, written: impl Future<Output = io::Result<()>> + Send + Sync + 'static) {
+        debug_assert!(self.is_idle());
+        self.ahead = 0;
+        self.in_flight = Some(Box::pin(async { (Finished::Write(written.await), None) }));
     }
 
     /// Whether something was accepted and not written, as far as the operation in flight has not ended.
@@ -186,7 +211,7 @@ impl Cursor {
                 let _ = sender.send((Finished::Write(answer), tape));
             },
         );
-        let in_flight = OfProcess::new(receiver);
+        let in_flight = answered(receiver);
         self.in_flight = Some(Box::pin(async {
             match in_flight.await {
                 Some(answer) => answer.expect("every operation is answered"),

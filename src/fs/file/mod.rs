@@ -4,6 +4,8 @@ mod advise;
 mod convert;
 mod cursor;
 mod ipread;
+#[cfg(all(feature = "tokio-fs", not(loom)))]
+mod of_tokio;
 mod option;
 mod positional;
 mod read_line;
@@ -20,6 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, MutexGuard};
+use tokio::task::coop::unconstrained;
 
 use self::advise::advise;
 use self::cursor::{Cursor, MAX_SIZE};
@@ -47,6 +50,10 @@ pub use self::times::FileTimes;
 /// and gives the error if they fail again. So a flush that says Ok has written everything, as that of std's
 /// [`BufWriter`](std::io::BufWriter) has; who makes room on a full disk and flushes again loses nothing. A seek gives
 /// them up, so that a program may begin anew: after it the cursor is where the file's is.
+///
+/// A file that cannot seek (a pipe, a socket, a terminal) has no way to begin anew, so it keeps bytes only where the kernel
+/// says to try again (EAGAIN). After any other error it drops them, gives the error once, and goes on. Its reads do not wait
+/// for its writes, and bytes that were read ahead stay readable when a write comes between.
 ///
 /// Flush the file before you read what you wrote by [`read_at`](File::read_at), [`metadata`](File::metadata) or another
 /// descriptor.
@@ -168,6 +175,8 @@ impl File {
     ///
     /// Gives a kept write error, else that of close(2). The file is closed whatever the answer, also if the future is
     /// dropped once it was polled.
+    ///
+    /// ECANCELED in a forked child, if an operation of the parent's uses the file: the child's descriptor stays open then.
     pub async fn close(self) -> io::Result<()> {
         let File { cursor, descriptor, .. } = self;
         let written = {
@@ -178,16 +187,21 @@ impl File {
         written.and(closed)
     }
 
+    /// Outside of the task's budget, which another executor inside the task would not renew.
+    async fn lock(&self) -> MutexGuard<'_, Cursor> {
+        unconstrained(self.cursor.lock()).await
+    }
+
     /// The cursor, once no operation is in flight.
     async fn idle(&self) -> MutexGuard<'_, Cursor> {
-        let mut cursor = self.cursor.lock().await;
+        let mut cursor = self.lock().await;
         poll_fn(|cx| cursor.poll_idle(cx)).await;
         cursor
     }
 
     /// Waits until everything that was accepted is written, or gives the error.
     async fn written(&self) -> io::Result<()> {
-        let mut cursor = self.cursor.lock().await;
+        let mut cursor = self.lock().await;
         poll_fn(|cx| cursor.poll_written(cx)).await
     }
 

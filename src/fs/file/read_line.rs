@@ -21,7 +21,7 @@ impl File {
                 Some(Finished::Read(answer)) => answer? == 0,
                 _ => false,
             };
-            if cursor.has_unwritten() {
+            if cursor.must_write_first() {
                 poll_fn(|cx| cursor.poll_written(cx)).await?;
             }
             let unread = cursor.unread();

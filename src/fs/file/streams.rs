@@ -20,7 +20,7 @@ impl AsyncRead for File {
                 Some(Finished::Read(Ok(0))) if cursor.unread().is_empty() => break,
                 _ => {}
             }
-            if cursor.has_unwritten() {
+            if cursor.must_write_first() {
                 ready!(cursor.poll_written(cx))?;
             }
             let unread = cursor.unread();

@@ -3,132 +3,203 @@
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
-/// Bytes between the caller and the file. It belongs to the operation in flight, and to the cursor in between.
+use rustix::io::Errno;
+
+/// Bytes between the caller and the file. The operation in flight owns it; between operations the cursor does.
 #[derive(Default)]
 pub(super) struct Tape {
-    /// Never shorter than it once was: what was made zero need not be again.
+    /// Never shrinks, so that bytes are set to zero once only.
     bytes: Vec<u8>,
-    /// `bytes[start..end]` was read from the file and not yet by the caller, or is yet to be written.
+    /// `bytes[start..middle]` was read from the file and not yet taken by the caller.
     start: usize,
+    middle: usize,
+    /// `bytes[middle..end]` was accepted and not yet written.
     end: usize,
-    /// Whether those bytes are to be written. Never while there are none.
-    unwritten: bool,
-    /// How far the system's cursor must step back before the next operation, because unread bytes were forgotten.
+    /// Whether `bytes[start..middle]` must be read again if the file can seek: a write or a new length came after it.
+    stale: bool,
+    /// Whether the file was found unable to seek. Its reads and writes have no common position.
+    cannot_seek: bool,
+    /// How many bytes the kernel's position is ahead for, beyond the unread ones: those of a buffer that was lost.
     owed: u64,
 }
 
 impl Tape {
+    /// The bytes that the caller may take.
     pub(super) fn unread(&self) -> &[u8] {
-        if self.unwritten { &[] } else { self.held() }
+        if self.stale { &[] } else { &self.bytes[self.start..self.middle] }
     }
 
     pub(super) fn unwritten(&self) -> &[u8] {
-        if self.unwritten { self.held() } else { &[] }
+        &self.bytes[self.middle..self.end]
     }
 
-    fn held(&self) -> &[u8] {
-        &self.bytes[self.start..self.end]
+    /// Removes the unwritten bytes and returns them.
+    #[cfg(all(feature = "tokio-fs", not(loom)))]
+    pub(super) fn take_unwritten(&mut self) -> Vec<u8> {
+        let unwritten = self.unwritten().to_vec();
+        self.end = self.middle;
+        unwritten
     }
 
-    /// The caller has read so many of the unread bytes.
+    /// Whether a read must wait until the unwritten bytes are written: they come before what it reads. Not so where the file
+    /// cannot seek: there the peer may wait for the program to read before it reads itself.
+    pub(super) fn must_write_first(&self) -> bool {
+        self.middle < self.end && !self.cannot_seek
+    }
+
+    /// Removes `count` unread bytes, which the caller has taken.
     pub(super) fn consume(&mut self, count: usize) {
         self.start += count;
-        debug_assert!(self.start <= self.end);
+        debug_assert!(self.start <= self.middle);
     }
 
-    /// How far the system's cursor is ahead of the caller's.
+    /// How many bytes the kernel's position is ahead of the caller's.
     pub(super) fn ahead(&self) -> u64 {
-        self.owed + self.unread().len() as u64
+        self.owed + (self.middle - self.start) as u64
     }
 
-    /// Drops the unread bytes: they are to be read again.
+    /// Marks the unread bytes to be read again. Where the file cannot seek they stay.
     pub(super) fn forget_unread(&mut self) {
-        if !self.unwritten {
-            self.owed = self.ahead();
-            (self.start, self.end) = (0, 0);
-        }
+        self.stale = self.start < self.middle;
     }
 
-    /// In place of a tape that was lost with an operation that could not run.
+    /// Replaces a tape that was lost with an operation that could not run.
     pub(super) fn lost(ahead: u64) -> Tape {
         Tape { owed: ahead, ..Tape::default() }
     }
 
-    /// Takes up to `size` bytes that are to be written, and says how many. None may be left from before.
+    /// Copies up to `size` bytes to be written, and returns their count. No earlier bytes may be unwritten.
     pub(super) fn load<'a>(&mut self, sources: impl Iterator<Item = &'a [u8]>, size: usize) -> usize {
-        debug_assert!(!self.unwritten);
-        self.forget_unread();
+        debug_assert!(self.middle == self.end);
+        if self.start == self.middle {
+            (self.start, self.middle, self.end) = (0, 0, 0);
+        }
         for source in sources {
-            let source = &source[..source.len().min(size - self.end)];
+            let source = &source[..source.len().min(size - (self.end - self.middle))];
             self.make_room(source.len());
             self.bytes[self.end..self.end + source.len()].copy_from_slice(source);
             self.end += source.len();
         }
-        self.unwritten = self.end > 0;
-        self.end
+        if self.middle < self.end {
+            self.forget_unread();
+        }
+        self.end - self.middle
     }
 
-    /// Has `read` read up to `size` bytes behind the unread ones, at the system's cursor.
+    /// Has `read` read up to `size` bytes at the kernel's position, and appends them to the unread ones.
     pub(super) fn read<E: From<io::Error>>(
         &mut self,
         file: &File,
         size: usize,
         read: impl FnOnce(&mut [u8]) -> Result<usize, E>,
     ) -> Result<usize, E> {
-        debug_assert!(!self.unwritten);
-        self.step_back(file)?;
-        if self.start > 0 {
+        if self.must_step_back() {
+            self.step_back(file)?;
+            if self.start < self.middle {
+                // The file cannot seek, so the bytes that were read ahead are the next ones.
+                return Ok(self.middle - self.start);
+            }
+        }
+        if self.start == self.end {
+            (self.start, self.middle, self.end) = (0, 0, 0);
+        } else if self.start > 0 {
             self.bytes.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
+            (self.start, self.middle, self.end) = (0, self.middle - self.start, self.end - self.start);
         }
         self.make_room(size);
         let count = read(&mut self.bytes[self.end..self.end + size])?;
+        if self.middle < self.end {
+            self.bytes[self.middle..self.end + count].rotate_right(count);
+        }
+        self.middle += count;
         self.end += count;
         Ok(count)
     }
 
-    /// Writes what is unwritten. After an error, what the file did not take is so still.
+    /// Writes the unwritten bytes.
+    ///
+    /// After an error those that the file did not take stay unwritten. Where the file cannot seek they do so only if the
+    /// kernel says to try again; else they are dropped, because no seek could give them up and they would fail every later
+    /// operation.
     pub(super) fn write(&mut self, mut file: &File) -> io::Result<()> {
-        self.step_back(file)?;
-        while self.start < self.end {
-            match file.write(self.held()) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(count) => self.start += count,
+        if self.must_step_back() {
+            self.step_back(file)?;
+        }
+        let mut written = self.middle;
+        let answer = loop {
+            if written == self.end {
+                break Ok(());
+            }
+            match file.write(&self.bytes[written..self.end]) {
+                Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => written += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => break Err(error),
+            }
+        };
+        if let Err(error) = &answer {
+            self.cannot_seek = self.cannot_seek || file.stream_position().is_err_and(|error| is_not_seekable(&error));
+            if self.cannot_seek && error.kind() != io::ErrorKind::WouldBlock {
+                written = self.end;
             }
         }
-        self.empty();
-        Ok(())
+        if written < self.end {
+            self.bytes.copy_within(written..self.end, self.middle);
+        }
+        self.end -= written - self.middle;
+        answer
     }
 
-    /// Moves the system's cursor; the bytes that are held are worth nothing then.
+    /// Moves the kernel's position. All bytes that are held are dropped then.
     pub(super) fn seek(&mut self, mut file: &File, to: SeekFrom) -> io::Result<u64> {
         let position = file.seek(to)?;
         self.empty();
-        self.owed = 0;
         Ok(position)
     }
 
-    /// Moves the system's cursor to the caller's, if that is possible: who has another way to the file reads on there.
-    pub(super) fn return_unread(&mut self, mut file: &File) {
+    /// Moves the kernel's position to the caller's, if the file can seek: another user of the open file reads on there.
+    pub(super) fn return_unread(&mut self, file: &File) {
         let ahead = self.ahead();
-        if ahead > 0 && file.seek_relative(-(ahead as i64)).is_ok() {
-            self.forget_unread();
-            self.owed = 0;
+        if ahead > 0 && matches!(move_back(file, ahead), Ok(true)) {
+            self.drop_unread();
         }
     }
 
     fn empty(&mut self) {
-        (self.start, self.end, self.unwritten) = (0, 0, false);
+        (self.start, self.middle, self.end, self.stale, self.owed) = (0, 0, 0, false, 0);
     }
 
-    fn step_back(&mut self, mut file: &File) -> io::Result<()> {
-        if self.owed > 0 {
-            file.seek_relative(-(self.owed as i64))?;
-            self.owed = 0;
+    /// Whether unread bytes must be read again, or were lost.
+    fn must_step_back(&self) -> bool {
+        self.stale || self.owed > 0
+    }
+
+    fn drop_unread(&mut self) {
+        self.start = self.middle;
+        (self.stale, self.owed) = (false, 0);
+    }
+
+    /// Moves the kernel's position back over the bytes to be read again. Where the file cannot seek, its bytes can be had
+    /// once only, and the unread ones stay.
+    ///
+    /// An error is given once: the next operation takes the position as it is.
+    #[cold]
+    fn step_back(&mut self, file: &File) -> io::Result<()> {
+        match move_back(file, self.ahead()) {
+            Ok(true) => {
+                self.drop_unread();
+                Ok(())
+            }
+            Ok(false) => {
+                self.cannot_seek = true;
+                (self.stale, self.owed) = (false, 0);
+                Ok(())
+            }
+            Err(error) => {
+                self.drop_unread();
+                Err(error)
+            }
         }
-        Ok(())
     }
 
     fn make_room(&mut self, size: usize) {
@@ -136,4 +207,20 @@ impl Tape {
             self.bytes.resize(self.end + size, 0);
         }
     }
+}
+
+/// Moves the kernel's position back, or returns false if the file cannot seek.
+fn move_back(mut file: &File, count: u64) -> io::Result<bool> {
+    let moved = file.stream_position().and_then(|before| {
+        // A device may accept a seek and not move.
+        Ok(file.seek(SeekFrom::Current(-(count as i64)))? != before)
+    });
+    match moved {
+        Err(error) if is_not_seekable(&error) => Ok(false),
+        moved => moved,
+    }
+}
+
+fn is_not_seekable(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::SPIPE.raw_os_error())
 }

@@ -41,7 +41,10 @@ impl Connection {
             other => other?,
         };
         let stream = match directory.connect(process.own_number) {
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no_control(error)),
+            // Another process had this number, and was killed.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                directory.remove(process.own_number);
                 return Err(no_control(error));
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(ControlError::Silent(pid)),

@@ -1,29 +1,29 @@
 //! Where control sockets are: one folder for each user, that nobody else can enter.
 //!
-//! The folder is `dyntrace` in `$XDG_RUNTIME_DIR` if that is the user's own, else `/tmp/dyntrace-UID`. It is opened once, checked, and
-//! from then on used by its descriptor, so that nobody can put another in its place between check and use. That also keeps the paths
-//! of sockets, which may have 107 bytes, short.
+//! The folder is `dyntrace` in `$XDG_RUNTIME_DIR` if that is the user's own, else `/tmp/dyntrace-UID`. It is used by descriptor
+//! (`dyntrace_folders`). That also keeps the paths of sockets, which may have 107 bytes, short.
 
 use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, fstat, mkdirat, openat, unlinkat};
+use dyntrace_folders::{Distrust, Folder};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 use rustix::process::{Pid, geteuid, test_kill_process};
 
 use super::error::ControlError;
+use super::peer::peer;
+use crate::environment;
 
 /// The folder for the control sockets of one user.
 #[derive(Debug)]
 pub(super) struct Directory {
-    path: PathBuf,
-    fd: OwnedFd,
+    folder: Folder,
 }
 
 impl Directory {
@@ -42,66 +42,36 @@ impl Directory {
     /// The folder of this process, made if it is not there.
     pub(super) fn own() -> Result<Directory, ControlError> {
         let uid = geteuid().as_raw();
-        let path = Directory::path_for(uid, std::env::var_os("XDG_RUNTIME_DIR").as_deref(), Path::new("/"));
+        let path = Directory::path_for(uid, environment::var("XDG_RUNTIME_DIR").as_deref(), Path::new("/"));
         Directory::create(path)
     }
 
     /// The folder at `path`, made if it is not there.
     pub(super) fn create(path: PathBuf) -> Result<Directory, ControlError> {
-        match mkdirat(CWD, &path, Mode::RWXU) {
-            Ok(()) | Err(Errno::EXIST) => Directory::open(path, geteuid().as_raw()),
-            Err(error) => {
-                Err(ControlError::system(format!("make the folder for control sockets, {path:?}"))(error.into()))
-            }
-        }
+        let folder = Folder::make_private(&path);
+        folder.map(|folder| Directory { folder }).map_err(refusal("make", path))
     }
 
     /// The folder at `path`, if it is user `uid`'s and nobody else's.
     pub(super) fn open(path: PathBuf, uid: u32) -> Result<Directory, ControlError> {
-        let distrust = |path: &Path, why| Err(ControlError::Folder { folder: path.to_owned(), why });
-        let fd = match openat(
-            CWD,
-            &path,
-            OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY,
-            Mode::empty(),
-        ) {
-            Ok(fd) => fd,
-            Err(Errno::LOOP | Errno::NOTDIR) => {
-                return distrust(
-                    &path,
-                    "is a file or a symbolic link that somebody has put there: remove it, or set XDG_RUNTIME_DIR",
-                );
-            }
-            Err(error) => {
-                return Err(ControlError::system(format!("open the folder for control sockets, {path:?}"))(
-                    error.into(),
-                ));
-            }
-        };
-        let stat = fstat(&fd).map_err(|error| ControlError::system(format!("check {path:?}"))(error.into()))?;
-        if stat.st_uid != uid {
-            return distrust(
-                &path,
-                "belongs to another user: have it removed, or set XDG_RUNTIME_DIR to a folder of your own",
-            );
-        }
-        if stat.st_mode & 0o077 != 0 {
-            return distrust(&path, "is open to other users: make it private with chmod 700");
-        }
-        Ok(Directory { path, fd })
+        let folder = Folder::private_of(&path, uid);
+        folder.map(|folder| Directory { folder }).map_err(refusal("open", path))
     }
 
     /// A listening socket for process `pid`. One that a dead process with this number left is replaced.
+    ///
+    /// It gets its name when it listens already. So nobody listens on a socket that refuses a connection, and it can be removed.
     pub(super) fn listen(&self, pid: u32) -> Result<UnixListener, ControlError> {
-        let name = name(pid);
-        let shown = self.path.join(&name);
-        match self.connect(pid) {
-            Ok(_) => return Err(ControlError::Taken(shown)),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.remove(&name),
-            Err(_) => {}
+        let (name, new) = (name(pid), format!(".{}", name(pid)));
+        let shown = self.folder.path().join(&name);
+        if self.connect(pid).is_ok() {
+            return Err(ControlError::Taken(shown));
         }
-        let listener = UnixListener::bind(self.by_descriptor(&name));
-        listener.map_err(ControlError::system(format!("make the control socket {shown:?}")))
+        // Of a process with this number that was killed just here.
+        let _ = self.folder.remove_file(&new);
+        let listener = UnixListener::bind(self.by_descriptor(&new));
+        let named = listener.and_then(|listener| self.folder.rename(&new, &name).map(|()| listener));
+        named.map_err(ControlError::system(format!("make the control socket {shown:?}")))
     }
 
     /// A connection to the socket of process `pid`. Does not wait: for a process that accepts none it fails with `WouldBlock`.
@@ -116,31 +86,65 @@ impl Directory {
 
     /// The processes that have a socket, dead ones too.
     pub(super) fn processes(&self) -> io::Result<Vec<u32>> {
-        let mut pids: Vec<u32> = Dir::read_from(&self.fd)?
-            .filter_map(Result::ok)
-            .filter_map(|entry| entry.file_name().to_str().ok()?.strip_suffix(".sock")?.parse().ok())
-            .collect();
+        let names = self.folder.names()?;
+        let mut pids: Vec<u32> =
+            names.iter().filter_map(|name| name.to_str()?.strip_suffix(".sock")?.parse().ok()).collect();
         pids.sort_unstable();
         Ok(pids)
     }
 
-    /// Removes the sockets of processes that are dead: not there, and not listening from another namespace of process ids either.
+    /// Removes the sockets of processes that have ended, unless they listen from another namespace of process ids. Costs a system call
+    /// for each socket, and a connection for each of a process that is not there.
     pub(super) fn remove_stale(&self) {
+        for name in self.folder.names().unwrap_or_default() {
+            let pid = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(".sock")?.parse().ok());
+            if pid.is_some_and(|pid| !is_alive(pid)) {
+                // It never listened, or was killed before it had its name.
+                let _ = self.folder.remove_file(name);
+            }
+        }
         for pid in self.processes().unwrap_or_default() {
-            if !is_alive(pid) && self.connect(pid).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-            {
-                self.remove(&name(pid));
+            if is_alive(pid) {
+                continue;
+            }
+            let is_stale = match self.connect(pid) {
+                Err(error) => error.kind() == io::ErrorKind::ConnectionRefused,
+                // A forked child holds the socket of its parent, and does not serve it.
+                Ok(stream) => peer(&stream).is_ok_and(|peer| peer.pid == pid),
+            };
+            if is_stale {
+                self.remove(pid);
             }
         }
     }
 
-    fn remove(&self, name: &str) {
+    /// Removes the socket of process `pid`, on which nobody listens any more.
+    pub(super) fn remove(&self, pid: u32) {
         // One that cannot be removed is in the way of nobody but the next process with its number, which says so.
-        let _ = unlinkat(&self.fd, name, AtFlags::empty());
+        let _ = self.folder.remove_file(name(pid));
     }
 
     fn by_descriptor(&self, name: &str) -> PathBuf {
-        PathBuf::from(format!("/proc/self/fd/{}/{name}", self.fd.as_raw_fd()))
+        PathBuf::from(format!("/proc/self/fd/{}/{name}", self.folder.as_fd().as_raw_fd()))
+    }
+}
+
+/// Says what is wrong with the folder at `path`, and what to do.
+fn refusal(doing: &str, path: PathBuf) -> impl FnOnce(io::Error) -> ControlError {
+    move |error| {
+        let why = match Distrust::of(&error) {
+            Some(Distrust::NotAFolder(_) | Distrust::Link { .. }) => {
+                "is a file or a symbolic link that somebody has put there: remove it, or set XDG_RUNTIME_DIR"
+            }
+            Some(Distrust::Owner { .. }) => {
+                "belongs to another user: have it removed, or set XDG_RUNTIME_DIR to a folder of your own"
+            }
+            Some(_) => "is open to other users: make it private with chmod 700",
+            None => {
+                return ControlError::system(format!("{doing} the folder for control sockets, {path:?}"))(error);
+            }
+        };
+        ControlError::Folder { folder: path, why }
     }
 }
 
@@ -242,6 +246,59 @@ mod tests {
         assert_eq!(directory.processes().unwrap(), left);
         drop(directory.listen(own).expect("one left by an earlier process of this number is replaced"));
         assert!(matches!(directory.listen(elsewhere), Err(ControlError::Taken(_))));
+    }
+
+    /// The number of a process that was killed may be another one's by now.
+    #[test]
+    fn a_socket_has_its_name_only_while_somebody_listens() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::create(place.path().join("dyntrace")).unwrap();
+        let left = place.path().join("dyntrace/.5000003.sock");
+        fs::write(&left, "").unwrap();
+        let listener = directory.listen(std::process::id()).unwrap();
+        assert_eq!(directory.folder.names().unwrap().len(), 2);
+        directory.remove_stale();
+        assert!(!left.exists());
+        drop(listener);
+        let refused = directory.connect(std::process::id()).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        directory.remove(std::process::id());
+        assert!(directory.folder.names().unwrap().is_empty());
+    }
+
+    /// It has the descriptor, and connections wait there for ever.
+    #[test]
+    fn a_socket_that_only_a_forked_child_holds_goes() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = Directory::create(place.path().join("dyntrace")).unwrap();
+        let (alive, child) = io::pipe().unwrap();
+        // SAFETY: the child, which has one thread, and its own make a socket and wait; `_exit` runs nothing of this program.
+        let parent = unsafe {
+            let parent = libc::fork();
+            if parent == 0 {
+                drop(alive);
+                let listener = directory.listen(std::process::id());
+                if libc::fork() != 0 {
+                    libc::_exit(i32::from(listener.is_err()));
+                }
+                // Until the test ends: then nobody has the other end of the pipe any more.
+                let mut poll = libc::pollfd { fd: child.as_fd().as_raw_fd(), events: 0, revents: 0 };
+                libc::poll(&raw mut poll, 1, 60_000);
+                libc::_exit(0);
+            }
+            parent
+        };
+        drop(child);
+        let mut status = 0;
+        // SAFETY: the child made above, and a place for its status.
+        assert_eq!(unsafe { libc::waitpid(parent, &raw mut status, 0) }, parent);
+        assert_eq!(status, 0);
+        let pid = parent.cast_unsigned();
+        assert_eq!(directory.processes().unwrap(), [pid]);
+        directory.connect(pid).expect("the grandchild has it");
+        directory.remove_stale();
+        assert!(directory.processes().unwrap().is_empty());
+        drop(alive);
     }
 
     #[test]

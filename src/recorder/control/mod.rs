@@ -15,7 +15,7 @@ mod server;
 mod sessions;
 
 use std::process;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
@@ -23,12 +23,32 @@ use directory::Directory;
 use registry::Registry;
 use server::{Limits, Server};
 
+use super::children;
+use crate::forks::Anew;
 use crate::host;
 use crate::thread_progress::os::without_signals;
 
 pub use client::{Connection, Ender};
 pub(crate) use door::{serve_code, serve_traces};
 pub use error::ControlError;
+
+/// Whether this process is served: a forked child is not.
+static SERVED: Anew<AtomicBool> = Anew::new(AtomicBool::new(false));
+
+/// Has the kernel take note of forks. `false` where it does not.
+pub(super) fn wipe_in_children() -> bool {
+    SERVED.wipe_in_children()
+}
+
+/// A forked child is not served.
+///
+/// # Safety
+///
+/// The caller is the child's only thread.
+pub(super) unsafe fn forget() {
+    // SAFETY: as the caller promises.
+    unsafe { SERVED.forget() };
+}
 
 /// Lets other processes of this user, and root, control the recorder of this process from now on.
 ///
@@ -46,19 +66,17 @@ pub use error::ControlError;
 /// # Ok::<(), dyntrace::recorder::control::ControlError>(())
 /// ```
 pub fn control() -> Result<(), ControlError> {
-    /// The process that is served: after a fork it is not this one any more.
-    static SERVED: AtomicU32 = AtomicU32::new(0);
-    let own = process::id();
     if host::is_guest() {
         let refused = host::refused("the control socket", "open it in the program");
         return Err(ControlError::system("serve the control socket")(refused));
     }
-    if SERVED.swap(own, Relaxed) == own {
+    children::begin_anew().map_err(ControlError::system("prepare for forks"))?;
+    if SERVED.swap(true, Relaxed) {
         return Ok(());
     }
-    let begun = begin(own);
+    let begun = begin(process::id());
     if begun.is_err() {
-        SERVED.store(0, Relaxed);
+        SERVED.store(false, Relaxed);
     }
     begun
 }

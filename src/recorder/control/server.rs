@@ -18,6 +18,7 @@ use super::door::{self, Serve};
 use super::peer::peer;
 use super::protocol::{self, GREETING, ProtocolError, Record, Reply, Request};
 use super::sessions::Sessions;
+use crate::recorder::children::ClosedInChildren;
 
 /// What clients may take.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// The server of one process.
 pub(super) struct Server<S> {
+    _listener_closed: ClosedInChildren,
     listener: UnixListener,
     sessions: S,
     limits: Limits,
@@ -49,6 +51,7 @@ pub(super) struct Server<S> {
 }
 
 struct Connection {
+    closed: ClosedInChildren,
     stream: UnixStream,
     arrived: Vec<u8>,
     has_greeted: bool,
@@ -73,7 +76,16 @@ impl<S: Sessions> Server<S> {
     /// A server for `listener`.
     pub(super) fn new(listener: UnixListener, sessions: S, limits: Limits) -> io::Result<Server<S>> {
         listener.set_nonblocking(true)?;
-        Ok(Server { listener, sessions, limits, connections: Vec::new(), refused: 0, accepts_after: None })
+        let _listener_closed = ClosedInChildren::new(&listener);
+        Ok(Server {
+            _listener_closed,
+            listener,
+            sessions,
+            limits,
+            connections: Vec::new(),
+            refused: 0,
+            accepts_after: None,
+        })
     }
 
     /// Serves for ever.
@@ -105,6 +117,8 @@ impl<S: Sessions> Server<S> {
                 Next::Stays => self.connections.push(connection),
                 Next::Leaves(serve, wish) => {
                     self.end(connection.sessions);
+                    // The other room's from now on.
+                    drop(connection.closed);
                     serve(connection.stream, wish);
                 }
                 Next::Ends => self.end(connection.sessions),
@@ -153,7 +167,8 @@ impl<S: Sessions> Server<S> {
             Ok(()) => {
                 let deadline = Some(now + self.limits.patience);
                 let (arrived, sessions) = (Vec::new(), Vec::new());
-                self.connections.push(Connection { stream, arrived, has_greeted: false, sessions, deadline });
+                let closed = ClosedInChildren::new(&stream);
+                self.connections.push(Connection { closed, stream, arrived, has_greeted: false, sessions, deadline });
             }
             Err(why) => self.refuse(&stream, why),
         }

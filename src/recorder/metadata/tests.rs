@@ -10,15 +10,15 @@ use super::*;
 use crate::clock;
 use crate::recorder::filter::Field;
 use crate::recorder::packet::{PAGE, SUB_BUFFER};
-use crate::recorder::stream_file::{self, StreamFile};
-use crate::recorder::synthetic::{EVENTS, UUID, babeltrace, describe, event, write_packet};
+use crate::recorder::stream_file::StreamFile;
+use crate::recorder::synthetic::{EVENTS, UUID, babeltrace, create, describe, event, finish, write_packet};
 
 const FIELDS: [Field<'static>; 5] =
     [Field::I32(-1), Field::U32(u32::MAX), Field::I64(i64::MIN), Field::U64(u64::MAX), Field::Text(b"caf\xc3\xa9")];
 
 /// A stream with one packet of a sub-buffer and one of two pages, six events in all, then prepared pages.
 fn make_stream(path: &Path, stream_id: u32, prepared: u64) -> StreamFile {
-    let stream = StreamFile::create(path, UUID, stream_id, 1 << 20, prepared).unwrap();
+    let stream = create(path, UUID, stream_id, 1 << 20, prepared).unwrap();
     let content = |count| (0..count).flat_map(|_| [event(0, &FIELDS), event(1, &[])].concat()).collect::<Vec<u8>>();
     write_packet(&stream, 0, SUB_BUFFER as u64, 1, &content(2));
     write_packet(&stream, SUB_BUFFER as u64, 2 * PAGE as u64, 2, &content(1));
@@ -48,10 +48,10 @@ fn babeltrace2_reads_what_was_finished_and_what_has_nothing_in_it() {
     describe(dir.path(), "by hand");
     drop(make_stream(&dir.path().join("ring-1"), RING_STREAM, 1 << 18));
     for empty in ["ring-2", "ring-3"] {
-        StreamFile::create(&dir.path().join(empty), UUID, RING_STREAM, 1 << 20, 2 * PAGE as u64).unwrap();
+        create(&dir.path().join(empty), UUID, RING_STREAM, 1 << 20, 2 * PAGE as u64).unwrap();
     }
     for finished in ["ring-1", "ring-2"] {
-        stream_file::finish(&dir.path().join(finished)).unwrap();
+        finish(&dir.path().join(finished), true).unwrap();
     }
     assert_eq!(fs::metadata(dir.path().join("ring-1")).unwrap().len(), (SUB_BUFFER + 2 * PAGE) as u64);
     assert_eq!(fs::metadata(dir.path().join("ring-2")).unwrap().len(), 0);
@@ -76,10 +76,10 @@ fn babeltrace2_joins_rings_the_low_rate_channel_and_other_processes() {
             clock_name: clock::name(),
             events: &EVENTS,
         };
-        write(&folder, &description).unwrap();
-        let ring = StreamFile::create(&folder.join("ring-1"), uuid, RING_STREAM, 1 << 20, 1 << 16).unwrap();
+        write(&Folder::open(&folder).unwrap(), &description).unwrap();
+        let ring = create(&folder.join("ring-1"), uuid, RING_STREAM, 1 << 20, 1 << 16).unwrap();
         write_packet(&ring, 0, SUB_BUFFER as u64, 1, &event(1, &[]));
-        let channel = StreamFile::create(&folder.join("process"), uuid, PROCESS_STREAM, 1 << 20, 1 << 16).unwrap();
+        let channel = create(&folder.join("process"), uuid, PROCESS_STREAM, 1 << 20, 1 << 16).unwrap();
         let events = [
             event(process_event::THREAD, &[Field::U64(7), Field::Text(b"main")]),
             event(process_event::LOST, &[Field::U64(1), Field::Text(b"no ring")]),
@@ -119,7 +119,7 @@ fn metadata_that_cannot_be_written_leaves_the_old() {
         clock_name: "monotonic",
         events: &[],
     };
-    write(dir.path(), &description).unwrap_err();
+    write(&Folder::open(dir.path()).unwrap(), &description).unwrap_err();
     assert!(dir.path().join("metadata").is_dir() && !dir.path().join(".metadata.new").exists());
 }
 
@@ -163,7 +163,7 @@ proptest! {
         let (hostname, procname, clock) = (name.as_str(), name.as_str(), *CALIBRATION);
         let description =
             Description { uuid: UUID, hostname, procname, pid: 1, mode: Mode::Discard, clock, clock_name, events: &EVENTS };
-        write(dir.path(), &description).unwrap();
+        write(&Folder::open(dir.path()).unwrap(), &description).unwrap();
         let trace = Trace::open(dir.path()).unwrap();
         let process = &trace.processes()[0];
         let read = name.replace('\0', "\u{fffd}");

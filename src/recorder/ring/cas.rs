@@ -30,7 +30,8 @@ pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
 #[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
 #[inline(always)]
 pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
-    use crate::sync::atomic::Ordering::Relaxed;
-    // Relaxed: it orders nothing; what others read is published by the commit word.
-    word.compare_exchange(current, new, Relaxed, Relaxed).is_ok()
+    use crate::sync::atomic::Ordering::{Relaxed, Release};
+    // Release: with `Ring::settled`, which takes a level of 0 as a sign that all content sizes are stored. (On x86_64 every
+    // store is a release.)
+    word.compare_exchange(current, new, Release, Relaxed).is_ok()
 }

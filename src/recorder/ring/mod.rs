@@ -45,10 +45,13 @@ mod models;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+use std::ptr;
+
+use super::checksum;
 use super::packet;
 use super::payload::Payload;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use crate::sync::atomic::{AtomicU64, fence};
+use crate::sync::atomic::{AtomicPtr, AtomicU64, fence};
 
 const SUB_BUFFER: u64 = packet::SUB_BUFFER as u64;
 const HEADER: u64 = packet::HEADER as u64;
@@ -94,6 +97,8 @@ pub(super) enum Word {
     Discarded,
     Sequence,
     Thread,
+    Number,
+    Checksum,
 }
 
 #[derive(Debug)]
@@ -113,6 +118,10 @@ pub(super) struct Ring<S> {
     last: AtomicU64,
     /// The thread that has it, by its number in the system; 0 for none.
     thread: AtomicU64,
+    /// Tells it from the other rings of its session.
+    number: u64,
+    /// The session's ring made before this one. Written before other threads can see this ring.
+    next: AtomicPtr<Ring<S>>,
     space: S,
 }
 
@@ -145,31 +154,50 @@ impl State {
 }
 
 impl<S: Space> Ring<S> {
-    pub fn new(space: S) -> Ring<S> {
+    pub fn new(space: S, number: u64) -> Ring<S> {
         Ring {
             word: AtomicU64::new(0),
             frames: std::array::from_fn(|_| Frame { packet: AtomicU64::new(0), closed: AtomicU64::new(0) }),
             discarded: AtomicU64::new(0),
             last: AtomicU64::new(0),
             thread: AtomicU64::new(0),
+            number,
+            next: AtomicPtr::new(ptr::null_mut()),
             space,
         }
     }
 
     /// Makes the ring the calling thread's, which begins with a new packet. `false` if it is another's.
     pub fn adopt(&self, thread: u64) -> bool {
-        // Acquire: with `abandon`'s Release, so that this thread goes on where the other one ended.
-        if self.thread.compare_exchange(0, thread, Acquire, Relaxed).is_err() {
+        self.adopt_from(0, thread)
+    }
+
+    /// As `adopt`, but takes the ring from the thread `owner`, which has ended. `false` if the ring is no longer that thread's.
+    pub fn adopt_from(&self, owner: u64, thread: u64) -> bool {
+        // Acquire: with `abandon`'s Release, so that this thread goes on where the other one ended. A thread that has ended
+        // without `abandon` is ordered before the call that found it ended: the kernel's end of a thread is a full barrier.
+        if self.thread.compare_exchange(owner, thread, Acquire, Relaxed).is_err() {
             return false;
         }
         let position = self.position().next_multiple_of(SUB_BUFFER);
-        self.word.store(State { position, level: 0 }.word(), Relaxed);
+        // Release: with `settled`.
+        self.word.store(State { position, level: 0 }.word(), Release);
         true
     }
 
-    /// Nobody's any more: the thread does not want it, or has ended.
-    pub fn abandon(&self) {
-        self.thread.store(0, Release);
+    /// Takes the ring from `thread`, which does not want it or has ended. `false` if the ring is another thread's.
+    pub fn abandon(&self, thread: u64) -> bool {
+        self.thread.compare_exchange(thread, 0, Release, Relaxed).is_ok()
+    }
+
+    /// Puts this ring in front of `next` in the chain of a session's rings.
+    pub fn chain(&self, next: *mut Ring<S>) {
+        self.next.store(next, Relaxed);
+    }
+
+    /// The ring behind this one in the chain; null at the end.
+    pub fn next(&self) -> *mut Ring<S> {
+        self.next.load(Relaxed)
     }
 
     /// The thread that has it, 0 for none.
@@ -180,6 +208,13 @@ impl<S: Space> Ring<S> {
     /// Up to where space is reserved.
     pub fn position(&self) -> u64 {
         State::of(self.word.load(Relaxed)).position
+    }
+
+    /// The position, if no firing is under way: everything before it is committed.
+    pub fn settled(&self) -> Option<u64> {
+        // Acquire: with the Release of the exchange that drops the level to 0. The content sizes stored before it are seen.
+        let state = State::of(self.word.load(Acquire));
+        (state.level == 0).then_some(state.position)
     }
 
     pub fn discarded(&self) -> u64 {
@@ -297,12 +332,14 @@ impl<S: Space> Ring<S> {
     fn begin(&self, packet: u64) {
         let header = |word| self.space.header(packet, word);
         header(Word::Sequence).store(0, Relaxed);
-        // Partner: the reader's fence between its copy and its second look at the sequence.
+        header(Word::Checksum).store(checksum::open(packet + 1), Relaxed);
+        // Partners: a reader's fence between its copy and its second look at the sequence, or at the checksum.
         fence(Release);
         header(Word::ContentSize).store(HEADER * 8, Relaxed);
         self.space.interrupted();
         self.show_discarded(packet);
         header(Word::Thread).store(self.thread(), Relaxed);
+        header(Word::Number).store(self.number, Relaxed);
         self.space.interrupted();
         // Release: a reader that sees this packet's size, which swallows the prepared pages behind it, sees its header.
         header(Word::PacketSize).store(SUB_BUFFER * 8, Release);
@@ -348,7 +385,8 @@ impl<S: Space> Ring<S> {
                 self.space.show_discarded(end, discarded);
                 self.space.interrupted();
                 // Handlers are discarded at this level, so the word is as it was left here.
-                self.word.store(state.word(), Relaxed);
+                // Release: with `settled`.
+                self.word.store(state.word(), Release);
                 if discarded == self.discarded() {
                     return;
                 }

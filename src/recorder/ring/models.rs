@@ -42,10 +42,11 @@ impl Space for Model {
 #[test]
 fn loom_ring_a_reader_finds_whole_events_only() {
     loom::model(|| {
-        let ring = Arc::new(Ring::new(Model {
-            headers: (0..5).map(|_| AtomicU64::new(0)).collect(),
+        let model = Model {
+            headers: (0..7).map(|_| AtomicU64::new(0)).collect(),
             events: (0..2).map(|_| AtomicU64::new(0)).collect(),
-        }));
+        };
+        let ring = Arc::new(Ring::new(model, 1));
         assert!(ring.adopt(1));
         let reader = {
             let ring = Arc::clone(&ring);
@@ -86,6 +87,8 @@ impl Space for Circle {
             Word::Discarded => offset::DISCARDED,
             Word::Sequence => offset::SEQUENCE,
             Word::Thread => offset::TID,
+            Word::Number => offset::RING,
+            Word::Checksum => offset::CHECKSUM,
         };
         &self.0[field / 8]
     }
@@ -107,7 +110,7 @@ fn loom_ring_a_copy_of_a_packet_that_is_taken_again_is_left_out() {
     model.check(|| {
         let words = [u64::from_ne_bytes([MAGIC.to_ne_bytes(), [0; 4]].concat().try_into().unwrap())];
         let words = words.into_iter().chain([0; FIRST + 2]).map(AtomicU64::new).collect();
-        let ring = Arc::new(Ring::new(Circle(words)));
+        let ring = Arc::new(Ring::new(Circle(words), 1));
         assert!(ring.adopt(1));
         ring.record(1, &(0u64,));
         let copier = {
@@ -124,7 +127,7 @@ fn loom_ring_a_copy_of_a_packet_that_is_taken_again_is_left_out() {
             })
         };
         // Another thread's turn, and another packet.
-        ring.abandon();
+        ring.abandon(1);
         assert!(ring.adopt(2));
         ring.record(2, &(0u64,));
         copier.join().unwrap();

@@ -16,7 +16,7 @@ thread_local! {
 struct Memory {
     packets: u64,
     circle: bool,
-    headers: Vec<[AtomicU64; 5]>,
+    headers: Vec<[AtomicU64; 7]>,
     bytes: Vec<AtomicU64>,
     /// The steps until now, and the ones at which the handler fires.
     step: Cell<u64>,
@@ -108,7 +108,7 @@ fn ids(ring: &Ring<Memory>) -> Vec<u16> {
 
 fn ring(packets: u64, circle: bool) -> &'static Ring<Memory> {
     CLOCK.set(0);
-    let ring = Box::leak(Box::new(Ring::new(Memory::new(packets, circle))));
+    let ring = Box::leak(Box::new(Ring::new(Memory::new(packets, circle), 1)));
     assert!(ring.adopt(7));
     ring
 }
@@ -272,8 +272,8 @@ fn an_event_has_the_time_when_it_happened_unless_it_is_too_old() {
 fn a_ring_goes_to_another_thread_with_a_new_packet() {
     let ring = ring(3, false);
     ring.record(1, &(0u64,));
-    assert!(!ring.adopt(8));
-    ring.abandon();
+    assert!(!ring.adopt(8) && !ring.abandon(8));
+    assert!(ring.abandon(7));
     assert!(ring.adopt(8));
     ring.record(2, &(0u64,));
     let threads = [0, 1].map(|packet| ring.space().header(packet, Word::Thread).load(Relaxed));
@@ -281,16 +281,28 @@ fn a_ring_goes_to_another_thread_with_a_new_packet() {
     assert_eq!(committed(ring).iter().map(|(packet, id, _)| (*packet, *id)).collect::<Vec<_>>(), [(0, 1), (1, 2)]);
 }
 
+#[test]
+fn a_ring_is_taken_once_from_a_thread_that_has_ended() {
+    let ring = ring(3, false);
+    ring.record(1, &(0u64,));
+    assert!(ring.adopt_from(7, 8));
+    assert!(!ring.adopt_from(7, 9) && !ring.abandon(7), "it is 8's now");
+    ring.record(2, &(0u64,));
+    let threads = [0, 1].map(|packet| ring.space().header(packet, Word::Thread).load(Relaxed));
+    assert_eq!(threads, [7, 8]);
+}
+
 /// As after a kill: the prepared packets are still there.
 #[test]
 fn counts_never_go_down_in_a_file() {
     use crate::recorder::options::Mode;
     use crate::recorder::place::Place;
-    use crate::recorder::synthetic::packets;
+    use crate::recorder::synthetic::{packets, place};
 
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");
-    let ring = Ring::new(Place::create(&path, [0; 16], 0, Mode::Stream, 1 << 20).unwrap());
+    let (folder, name) = place(&path).unwrap();
+    let ring = Ring::new(Place::create(&folder, name, [0; 16], 0, Mode::Stream, 1 << 20).unwrap(), 1);
     ring.adopt(1);
     let counts = || -> Vec<u64> {
         packets(&std::fs::read(&path).unwrap()).unwrap().iter().map(|packet| packet.discarded).collect()

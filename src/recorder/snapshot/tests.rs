@@ -1,13 +1,20 @@
+use std::fs;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use super::*;
-use crate::recorder::synthetic::{UUID, babeltrace, describe, event, packets as headers, write_packet};
+use crate::recorder::synthetic::{UUID, babeltrace, create, describe, event, packets as headers, place, write_packet};
 
 /// A circle of four sub-buffers, none of which was entered.
 fn circle(path: &Path) -> StreamFile {
     let size = 4 * SUB_BUFFER as u64;
-    StreamFile::create(path, UUID, 0, size, size).unwrap()
+    create(path, UUID, 0, size, size).unwrap()
+}
+
+fn copy(circle: &StreamFile, path: &Path, uuid: [u8; 16]) -> io::Result<Copied> {
+    let (folder, name) = place(path)?;
+    super::copy(circle, &folder, name, uuid)
 }
 
 fn write(circle: &StreamFile, sequence: u64, content: &[u8]) {

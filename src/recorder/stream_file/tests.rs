@@ -1,11 +1,13 @@
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 use std::thread;
 
-use rustix::process::{Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::*;
-use crate::recorder::synthetic::{UUID, packets, write_packet};
+use crate::recorder::synthetic::{UUID, create, finish, packets, write_packet};
 
 const PAGES: u64 = PAGE as u64;
 const SUB_BUFFERS: u64 = SUB_BUFFER as u64;
@@ -18,7 +20,7 @@ fn length(path: &Path) -> u64 {
 fn grows_by_as_many_pages_as_it_must() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");
-    let stream = StreamFile::create(&path, UUID, 0, 100 * PAGES + 1, 1).unwrap();
+    let stream = create(&path, UUID, 0, 100 * PAGES + 1, 1).unwrap();
     assert_eq!((stream.limit(), stream.prepared(), length(&path)), (100 * PAGES, PAGES, PAGES));
     assert_eq!(stream.prepare(70 * PAGES + 1).unwrap(), 71 * PAGES);
     assert_eq!(stream.prepare(3).unwrap(), 71 * PAGES);
@@ -31,11 +33,10 @@ fn grows_by_as_many_pages_as_it_must() {
 #[test]
 fn files_leave_addresses_for_others() {
     let dir = tempfile::tempdir().unwrap();
-    let create =
-        |number: usize| StreamFile::create(&dir.path().join(number.to_string()), UUID, 0, u64::MAX, 0).unwrap();
+    let create = |number: usize| create(&dir.path().join(number.to_string()), UUID, 0, u64::MAX, 0).unwrap();
     let files: Vec<_> = (0..40).map(create).collect();
     assert!(files.iter().all(|file| file.limit() >= SMALLEST));
-    assert!(files.iter().map(StreamFile::limit).sum::<u64>() < ADDRESSES);
+    assert!(files.iter().map(StreamFile::limit).sum::<u64>() < 1 << 46);
 }
 
 #[test]
@@ -43,9 +44,9 @@ fn is_for_its_owner_and_takes_nobodys_place() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");
-    StreamFile::create(&path, UUID, 0, SUB_BUFFERS, 0).unwrap();
+    create(&path, UUID, 0, SUB_BUFFERS, 0).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    let again = StreamFile::create(&path, UUID, 0, SUB_BUFFERS, 0).err().unwrap();
+    let again = create(&path, UUID, 0, SUB_BUFFERS, 0).err().unwrap();
     assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
     assert!(path.exists());
 }
@@ -54,7 +55,7 @@ fn is_for_its_owner_and_takes_nobodys_place() {
 fn pages_that_are_there_and_pages_to_come_tell_what_was_lost() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");
-    let stream = StreamFile::create(&path, UUID, 0, 10 * PAGES, 8 * PAGES).unwrap();
+    let stream = create(&path, UUID, 0, 10 * PAGES, 8 * PAGES).unwrap();
     stream.set_discarded(3 * PAGES - 1, 5);
     stream.prepare(10 * PAGES).unwrap();
     let discarded: Vec<u64> =
@@ -66,7 +67,7 @@ fn pages_that_are_there_and_pages_to_come_tell_what_was_lost() {
 fn finishing_refuses_what_is_no_row_of_packets() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");
-    let stream = StreamFile::create(&path, UUID, 0, 10 * PAGES, 8 * PAGES).unwrap();
+    let stream = create(&path, UUID, 0, 10 * PAGES, 8 * PAGES).unwrap();
     write_packet(&stream, 0, 2 * PAGES, 1, b"");
     drop(stream);
     let whole = fs::read(&path).unwrap();
@@ -74,7 +75,7 @@ fn finishing_refuses_what_is_no_row_of_packets() {
     damaged[5 * PAGE] = 0;
     for (bytes, place) in [(&damaged[..], 5 * PAGE), (&whole[..8 * PAGE - 1], 7 * PAGE), (&whole[..PAGE], 0)] {
         fs::write(&path, bytes).unwrap();
-        let error = finish(&path).unwrap_err();
+        let error = finish(&path, true).unwrap_err();
         assert!(error.to_string().ends_with(&format!("byte {place}")), "{error}");
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
@@ -86,7 +87,7 @@ fn is_a_row_of_packets_at_every_instant() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");
     let limit = 24 << 20;
-    let stream = StreamFile::create(&path, UUID, 0, limit, 0).unwrap();
+    let stream = create(&path, UUID, 0, limit, 0).unwrap();
     let grown = AtomicBool::new(false);
     thread::scope(|scope| {
         let appenders = [7 * PAGES, SUB_BUFFERS].map(|step| {
@@ -139,7 +140,7 @@ fn grows_in_signal_handlers() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");
     let limit = 1000 * PAGES;
-    let mut stream = StreamFile::create(&path, UUID, 0, limit, 0).unwrap();
+    let mut stream = create(&path, UUID, 0, limit, 0).unwrap();
     STREAM.store(&mut stream, Ordering::Relaxed);
     let handler: extern "C" fn(libc::c_int) = handler;
     // SAFETY: the handler does what handlers may. The threads that are sent signals run until all are sent.
@@ -201,12 +202,12 @@ fn a_size_that_the_process_may_not_make_is_an_error() {
     }
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");
-    let stream = StreamFile::create(&path, UUID, 0, 1 << 20, 8 * PAGES).unwrap();
+    let stream = create(&path, UUID, 0, 1 << 20, 8 * PAGES).unwrap();
     setrlimit(Resource::Fsize, Rlimit { current: Some(10 * PAGES + 100), maximum: None }).unwrap();
     assert_eq!(stream.prepare(12 * PAGES).unwrap_err().raw_os_error(), Some(libc::EFBIG));
     assert_eq!(stream.prepare(9 * PAGES).unwrap(), 9 * PAGES);
     assert_eq!(length(&path), 9 * PAGES);
-    let small = StreamFile::create(&dir.path().join("small"), UUID, 0, 1 << 20, u64::MAX).unwrap();
+    let small = create(&dir.path().join("small"), UUID, 0, 1 << 20, u64::MAX).unwrap();
     assert_eq!((small.limit(), small.prepared()), (10 * PAGES, 10 * PAGES));
 }
 
@@ -230,11 +231,11 @@ fn run_on_mount(name: &str, kind: &str, options: &str) {
 #[test]
 fn a_full_disk_leaves_whole_pages() {
     if !is_child() {
-        return run_on_mount("a_full_disk_leaves_whole_pages", "tmpfs", "size=256k");
+        return run_on_mount("a_full_disk_leaves_whole_pages", "tmpfs", "size=256k,mode=700");
     }
     fs::write("other", [0; 100_000]).unwrap();
     let path = Path::new("ring");
-    let stream = StreamFile::create(path, UUID, 0, 1 << 20, PAGES).unwrap();
+    let stream = create(path, UUID, 0, 1 << 20, PAGES).unwrap();
     assert_eq!(stream.prepare(1 << 20).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
     let mut upto = PAGES;
     let full = loop {
@@ -259,8 +260,8 @@ fn grows_where_space_cannot_be_taken_beforehand() {
         return run_on_mount("grows_where_space_cannot_be_taken_beforehand", "ramfs", "mode=700");
     }
     let path = Path::new("ring");
-    let stream = StreamFile::create(path, UUID, 0, 1 << 20, PAGES).unwrap();
-    let refused = fallocate(&stream.file, FallocateFlags::KEEP_SIZE, 0, PAGES);
+    let stream = create(path, UUID, 0, 1 << 20, PAGES).unwrap();
+    let refused = fallocate(stream.descriptor.get().unwrap(), FallocateFlags::KEEP_SIZE, 0, PAGES);
     assert_eq!(refused, Err(Errno::OPNOTSUPP));
     assert_eq!(stream.prepare(1 << 20).unwrap(), 1 << 20);
     assert_eq!(length(path), 1 << 20);

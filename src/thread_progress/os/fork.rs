@@ -22,6 +22,22 @@ pub(crate) fn around_fork(before: extern "C" fn(), after: extern "C" fn()) -> io
     }
 }
 
+/// Has each thread that forks from now on run `before`, and its child `in_child`.
+#[cfg(not(miri))]
+pub(crate) fn in_forked_child(before: extern "C" fn(), in_child: extern "C" fn()) -> io::Result<()> {
+    // SAFETY: the handlers are there as long as the program is.
+    match unsafe { libc::pthread_atfork(Some(before), None, Some(in_child)) } {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
+}
+
+/// Miri does not fork.
+#[cfg(miri)]
+pub(crate) fn in_forked_child(_before: extern "C" fn(), _in_child: extern "C" fn()) -> io::Result<()> {
+    Ok(())
+}
+
 /// Miri does not fork.
 #[cfg(miri)]
 pub(crate) fn around_fork(_before: extern "C" fn(), _after: extern "C" fn()) -> io::Result<()> {

@@ -11,7 +11,7 @@ mod elsewhere;
 pub(crate) use elsewhere::{barrier, has_ended, register_barrier, thread_id, thread_name};
 
 mod fork;
-pub(crate) use fork::{after_fork_in_child, around_fork};
+pub(crate) use fork::{after_fork_in_child, around_fork, in_forked_child};
 
 mod signals;
-pub(crate) use signals::without_signals;
+pub(crate) use signals::{without_file_size_signal, without_signals};

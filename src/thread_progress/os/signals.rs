@@ -19,3 +19,54 @@ pub(crate) fn without_signals<R>(f: impl FnOnce() -> R) -> R {
 pub(crate) fn without_signals<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
+
+/// Runs `f`, which writes files. Where one would pass the process's limit of file sizes, the write fails with EFBIG, and the signal
+/// that comes with it (SIGXFSZ) ends no program: it is for this thread, and is taken back. Safe in signal handlers.
+#[cfg(all(target_os = "linux", not(miri)))]
+pub(crate) fn without_file_size_signal<R>(f: impl FnOnce() -> R) -> R {
+    /// Puts the mask back also where `f` panics.
+    struct Blocked {
+        signal: libc::sigset_t,
+        before: libc::sigset_t,
+        was_pending: bool,
+    }
+
+    fn is_pending() -> bool {
+        // SAFETY: plain data that the calls fill in.
+        unsafe {
+            let mut pending = std::mem::zeroed();
+            libc::sigpending(&mut pending);
+            libc::sigismember(&pending, libc::SIGXFSZ) == 1
+        }
+    }
+
+    impl Drop for Blocked {
+        fn drop(&mut self) {
+            let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+            // One that was pending before is somebody else's.
+            if !self.was_pending && is_pending() {
+                // SAFETY: plain data that the calls read.
+                unsafe { libc::sigtimedwait(&self.signal, std::ptr::null_mut(), &at_once) };
+            }
+            // SAFETY: the mask from before.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut()) };
+        }
+    }
+
+    // SAFETY: plain data that the calls fill in.
+    let (signal, before) = unsafe {
+        let (mut signal, mut before) = (std::mem::zeroed(), std::mem::zeroed());
+        libc::sigemptyset(&mut signal);
+        libc::sigaddset(&mut signal, libc::SIGXFSZ);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &signal, &mut before);
+        (signal, before)
+    };
+    let _blocked = Blocked { signal, before, was_pending: is_pending() };
+    f()
+}
+
+/// Elsewhere nothing is recorded.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+pub(crate) fn without_file_size_signal<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}

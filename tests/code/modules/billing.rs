@@ -18,4 +18,9 @@ fn bill(order: &Order) -> String {
     }
 }
 
-dyntrace::module!("billing", version = "1.0.0", unloadable);
+dyntrace::module!(
+    "billing",
+    version = "1.0.0",
+    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    unloadable = unsafe { dyntrace::code::Unloadable::new() }
+);

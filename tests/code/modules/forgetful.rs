@@ -15,4 +15,9 @@ fn note(note: String) -> usize {
     })
 }
 
-dyntrace::module!("forgetful", version = "1.0.0", unloadable);
+dyntrace::module!(
+    "forgetful",
+    version = "1.0.0",
+    // SAFETY: broken on purpose; what it leaves to threads keeps it in memory, see the test.
+    unloadable = unsafe { dyntrace::code::Unloadable::new() }
+);

@@ -21,4 +21,9 @@ fn bill(order: Order) -> u64 {
     PRICE.call(&order).map_or(0, |cents| cents.0)
 }
 
-dyntrace::module!("other_signature", version = "1.0.0", unloadable);
+dyntrace::module!(
+    "other_signature",
+    version = "1.0.0",
+    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    unloadable = unsafe { dyntrace::code::Unloadable::new() }
+);

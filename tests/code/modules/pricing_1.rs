@@ -33,4 +33,10 @@ fn state() -> State {
     State { form: 1, bytes: 17_u64.to_le_bytes().into() }
 }
 
-dyntrace::module!("pricing", version = "1.0.0", unloadable, state = state);
+dyntrace::module!(
+    "pricing",
+    version = "1.0.0",
+    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    unloadable = unsafe { dyntrace::code::Unloadable::new() },
+    state = state
+);

@@ -30,4 +30,10 @@ fn on_upgrade(old: State) -> Result<(), String> {
     Ok(())
 }
 
-dyntrace::module!("pricing", version = "2.0.0", on_upgrade = on_upgrade, unloadable);
+dyntrace::module!(
+    "pricing",
+    version = "2.0.0",
+    on_upgrade = on_upgrade,
+    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    unloadable = unsafe { dyntrace::code::Unloadable::new() }
+);

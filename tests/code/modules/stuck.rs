@@ -7,4 +7,10 @@ fn on_load() -> Result<(), String> {
     }
 }
 
-dyntrace::module!("stuck", version = "1.0.0", unloadable, on_load = on_load);
+dyntrace::module!(
+    "stuck",
+    version = "1.0.0",
+    // SAFETY: its hook never returns, so that it is never unmapped.
+    unloadable = unsafe { dyntrace::code::Unloadable::new() },
+    on_load = on_load
+);

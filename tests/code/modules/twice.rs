@@ -15,4 +15,9 @@ mod cake {
     }
 }
 
-dyntrace::module!("twice", version = "1.0.0");
+dyntrace::module!(
+    "twice",
+    version = "1.0.0",
+    // SAFETY: nothing of it runs before it is refused.
+    unloadable = unsafe { dyntrace::code::Unloadable::new() }
+);

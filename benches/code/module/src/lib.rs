@@ -6,7 +6,12 @@ use std::mem::transmute;
 #[path = "../../src/clock.rs"]
 mod clock;
 
-dyntrace::module!("module_0000", version = "1", unloadable);
+dyntrace::module!(
+    "module_0000",
+    version = "1",
+    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    unloadable = unsafe { dyntrace::code::Unloadable::new() }
+);
 
 dyntrace::import! {
     static PRICE: fn(u32) -> u64 = "module_0000", "price";

@@ -36,7 +36,7 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     })?;
     let functions: u64 = set.iter().filter_map(|pattern| pattern.number("functions")).sum();
     let later = if arguments.later { ", and what is loaded later," } else { "" };
-    anstream::eprintln!("{}{later} traced; an interrupt ends it", count(functions, "function"));
+    say!("{}{later} traced; an interrupt ends it", count(functions, "function"));
     let mut output = Output::new(io::stdout().lock(), height_of_terminal, arguments.json, arguments.pid);
     output.each_interval(arguments.interval.is_some());
     let mut events: u64 = 0;
@@ -51,7 +51,7 @@ pub fn trace(arguments: &Arguments) -> Outcome {
             "counts" => output.counts(&records).map_err(Error::new)?,
             "lost" => {
                 output.clear().map_err(Error::new)?;
-                anstream::eprintln!("dyntrace: so far {}", losses(first));
+                say!("dyntrace: so far {}", losses(first));
             }
             "end" => break Some(first.clone()),
             _ => {
@@ -96,12 +96,12 @@ fn is_end(error: &io::Error) -> bool {
 /// Says what came of it.
 fn summarize(pid: u32, end: Option<&Record>, patterns: usize, events: u64) -> ExitCode {
     let Some(end) = end else {
-        anstream::eprintln!("process {pid} has ended; {}", count(events, "event"));
+        say!("process {pid} has ended; {}", count(events, "event"));
         return ExitCode::SUCCESS;
     };
     let removed = count(patterns as u64, "pattern");
     let told = count(end.number("events").unwrap_or(events), "event");
-    anstream::eprintln!("{removed} removed, {told}, {}, {}", losses(end), waits(end, &TimeZone::system()));
+    say!("{removed} removed, {told}, {}, {}", losses(end), waits(end, &TimeZone::system()));
     if end.number("dropped").unwrap_or_default() > 0 { exit::LOSSY.into() } else { ExitCode::SUCCESS }
 }
 

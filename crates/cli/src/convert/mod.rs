@@ -26,6 +26,8 @@ Examples:
   dyntrace convert trace --to perfetto -o trace.perfetto
   dyntrace convert trace-of-a trace-of-b --to parquet -o tables
 
+Files are as readable as the trace, and no more. Files of their names are replaced.
+
 Exit status:
    0  the trace was converted
    1  what was asked for cannot be written

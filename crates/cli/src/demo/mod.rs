@@ -15,6 +15,7 @@ use dyntrace_trace::{Operation, Operations, Trace};
 use crate::exit::Outcome;
 use crate::operation::{command_name, errno_name};
 use crate::report::format::duration;
+use crate::temporary::Temporary;
 use crate::view::Format;
 use crate::{escape, losses, render};
 
@@ -32,7 +33,7 @@ Exit status:
 
 /// Does some file operations, records them, and prints the lines and what each operation took.
 pub fn demo(output: Option<&Path>) -> Outcome {
-    let temporary = tempfile::Builder::new().prefix("dyntrace-demo-").tempdir().context("cannot make a directory")?;
+    let temporary = Temporary::new()?;
     let folder = match output {
         Some(folder) => std::path::absolute(folder).context("cannot tell where that is")?,
         None => temporary.path().join("trace"),

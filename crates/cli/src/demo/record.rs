@@ -24,7 +24,7 @@ pub fn record(place: &Path, folder: &Path) -> Result<()> {
     let summary = session.stop();
     env::set_current_dir(&back).with_context(|| format!("cannot go back to {}", escape::path(&back)))?;
     for error in summary.into_iter().flat_map(|summary| summary.errors) {
-        anstream::eprintln!("dyntrace: {error}");
+        say!("dyntrace: {error}");
     }
     done
 }

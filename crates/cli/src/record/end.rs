@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use dyntrace_folders::{Distrust, Folder};
 use dyntrace_trace::Trace;
 
 use crate::escape;
@@ -27,27 +28,35 @@ pub fn end(directory: &Path) -> Result<(), Failure> {
     for (folder, pid) in folders {
         if is_recording(pid, &folder) {
             let shown = escape::path(&folder);
-            anstream::eprintln!(
-                "dyntrace: process {pid} goes on, and so does its trace {shown}: dyntrace view shows what is there"
-            );
+            say!("dyntrace: process {pid} goes on, and so does its trace {shown}: dyntrace view shows what is there");
             continue;
+        }
+        let shown = escape::path(&folder);
+        match Folder::open(&folder) {
+            Ok(_) => {}
+            // Root has had another user's process record: what is in that user's folder, only that user changes.
+            Err(error) if Distrust::of(&error).is_some() => {
+                dyntrace_trace::finish(&folder).with_context(|| format!("the trace {shown} is left as it is"))?;
+                continue;
+            }
+            Err(error) => return Err(error).with_context(|| format!("cannot open {shown}")).map_err(Failure::from),
         }
         if folder.join(CIRCLES).exists() {
             unroll(&folder)?;
         } else {
             dyntrace_trace::finish(&folder).map_err(unreadable)?;
         }
-        remove_empty(&folder).with_context(|| format!("cannot clear up {}", escape::path(&folder)))?;
+        remove_empty(&folder).with_context(|| format!("cannot clear up {shown}"))?;
     }
     Ok(())
 }
 
 /// Removes the files of rings that waited for a thread and got none.
 fn remove_empty(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.metadata()?.len() == 0 {
-            fs::remove_file(entry.path())?;
+    let folder = Folder::open(folder)?;
+    for name in folder.names()? {
+        if folder.reading()?.has_file(&name) && folder.open_file(&name)?.metadata()?.len() == 0 {
+            folder.remove_file(&name)?;
         }
     }
     Ok(())
@@ -55,7 +64,7 @@ fn remove_empty(folder: &Path) -> io::Result<()> {
 
 fn nothing(directory: &Path) -> Failure {
     // It may have been made for the trace; if it was not empty, it stays.
-    let _ = fs::remove_dir(directory);
+    let _ = dyntrace_folders::remove_empty(directory);
     Failure::new(
         exit::NO_PROBES,
         anyhow!(
@@ -80,15 +89,23 @@ fn is_recording(pid: u64, folder: &Path) -> bool {
 /// Puts a plain trace in the place of one that has circles.
 fn unroll(folder: &Path) -> Result<(), Failure> {
     let beside = |ending: &str| {
-        let mut name = folder.as_os_str().to_owned();
+        let mut name = folder.file_name().unwrap_or_default().to_owned();
         name.push(ending);
-        PathBuf::from(name)
+        name
     };
     let (plain, circles) = (beside(".plain"), beside(".circles"));
+    let path = folder.with_file_name(&plain);
+    let put = || format!("cannot put the plain trace {} in its place", escape::path(&path));
+    let holder = Folder::open(folder.parent().unwrap_or(Path::new("/"))).with_context(put)?;
     let failure = |error| Failure::new(exit::NO_TRACE, anyhow::Error::new(error));
-    dyntrace_trace::recover(folder, &plain).map_err(failure)?;
-    let put = fs::rename(folder, &circles).and_then(|()| fs::rename(&plain, folder));
-    put.and_then(|()| fs::remove_dir_all(&circles))
-        .with_context(|| format!("cannot put the plain trace {} in its place", escape::path(&plain)))?;
+    // What a command that was killed here has left is in the way.
+    let _ = holder.remove_all(&plain);
+    dyntrace_trace::recover(folder, &path).map_err(failure)?;
+    let name = folder.file_name().unwrap_or_default();
+    holder
+        .rename(name, &circles)
+        .and_then(|()| holder.rename(&plain, name))
+        .and_then(|()| holder.remove_all(&circles))
+        .with_context(put)?;
     Ok(())
 }

@@ -9,12 +9,11 @@ mod progress;
 pub mod summary;
 pub mod wanted;
 
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Context as _;
+use dyntrace_folders::Folder;
 
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
@@ -37,12 +36,12 @@ pub fn record(arguments: &Arguments) -> Outcome {
         }
     };
     // A program that just ends leaves it, also if there is nothing in it.
-    let _ = fs::remove_dir(options.snapshots_directory());
+    let _ = dyntrace_folders::remove_empty(&options.snapshots_directory());
     match finish(&directory, arguments.json) {
         // The command's own status says more.
         Ok(_) if status.is_some_and(|status| !status.success()) => Ok(like(status)),
         Err(failure) if status.is_some_and(|status| !status.success()) => {
-            anstream::eprintln!("dyntrace: {:#}", failure.error);
+            say!("dyntrace: {:#}", failure.error);
             Ok(like(status))
         }
         other => other,
@@ -55,10 +54,8 @@ fn like(status: Option<ExitStatus>) -> ExitCode {
 
 /// What cannot be written is said before the command is started.
 fn make(directory: &Path) -> anyhow::Result<()> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)
+    Folder::make(directory)
+        .map(drop)
         .with_context(|| format!("cannot make the folder {}: choose another with -o", escape::path(directory)))
 }
 
@@ -68,9 +65,9 @@ fn finish(directory: &Path, json: bool) -> Result<ExitCode, Failure> {
     let summary = Summary::of(directory)?;
     let status = summary.say_losses();
     let line = if json { summary.json() } else { summary.line("recording") };
-    anstream::eprintln!("{line}");
+    say!("{line}");
     if !json && let Some(line) = summary.snapshots_line() {
-        anstream::eprintln!("{line}");
+        say!("{line}");
     }
     Ok(status)
 }

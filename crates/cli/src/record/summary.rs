@@ -28,6 +28,8 @@ pub struct Summary {
     lost: u64,
     /// Damaged places.
     damaged: usize,
+    /// The damaged places.
+    damage: Vec<Place>,
     bytes: u64,
     /// Snapshots that a session took by itself: their folders.
     snapshots: Vec<String>,
@@ -35,6 +37,16 @@ pub struct Summary {
     suppressed: u64,
     #[serde(skip)]
     losses: Losses,
+}
+
+/// A damaged place.
+#[derive(Serialize)]
+struct Place {
+    file: String,
+    offset: u64,
+    /// How many bytes were passed over.
+    bytes: u64,
+    reason: String,
 }
 
 impl Summary {
@@ -71,6 +83,16 @@ impl Summary {
             events,
             lost: losses.events(),
             damaged: losses.damaged.len(),
+            damage: losses
+                .damaged
+                .iter()
+                .map(|place| Place {
+                    file: escape::path(&place.file),
+                    offset: place.offset,
+                    bytes: place.bytes,
+                    reason: escape::name(&place.reason),
+                })
+                .collect(),
             bytes: progress::bytes(directory),
             snapshots,
             suppressed,

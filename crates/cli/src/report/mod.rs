@@ -11,14 +11,14 @@ mod summary;
 mod table;
 mod timeline;
 
-use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 
 use crate::escape;
 use crate::exit::Outcome;
-use crate::{losses, trace};
+use crate::{losses, private, trace};
 
 use summary::Summary;
 
@@ -27,6 +27,8 @@ pub const HELP: &str = "\
 Examples:
   dyntrace report trace -o report.html
   dyntrace report trace-of-a trace-of-b -o both.html
+
+The page is as readable as the trace, and no more. A file of its name is replaced.
 
 Exit status:
    0  the page was written
@@ -56,7 +58,9 @@ pub fn report(Arguments { traces, output }: &Arguments) -> Outcome {
     }
     let losses = trace.losses();
     let page = page::page(trace.processes(), summary, &losses);
-    fs::write(output, page).with_context(|| format!("cannot write the page {}", escape::path(output)))?;
+    private::create(output, private::mode(&trace))
+        .and_then(|mut file| file.write_all(page.as_bytes()))
+        .with_context(|| format!("cannot write the page {}", escape::path(output)))?;
     losses::say(&losses);
     Ok(losses::status(&losses))
 }

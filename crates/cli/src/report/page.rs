@@ -217,7 +217,10 @@ fn lost(losses: &Losses) -> Markup {
                     }
                     (more(losses.lost.len()))
                     @for damage in losses.damaged.iter().take(LISTED) {
-                        li { (escape::path(&damage.file)) ": at byte " (damage.offset) ": " (escape::name(&damage.reason)) }
+                        li {
+                            (escape::path(&damage.file)) ": at byte " (damage.offset) ": " (escape::name(&damage.reason))
+                            @if damage.bytes > 0 { "; " (HumanCount(damage.bytes)) " bytes were passed over" }
+                        }
                     }
                     (more(losses.damaged.len()))
                 }

@@ -85,7 +85,7 @@ pub fn choose<'a>(script: &'a Script, target: &Asked, asked: Option<By>) -> Resu
 /// Tells why others that are here are passed over.
 fn say(chosen: &str, refusals: &[Refusal]) {
     for refusal in refusals.iter().filter(|refusal| refusal.is_here) {
-        anstream::eprintln!("dyntrace: using {chosen}, for {} cannot be used: {}", refusal.kind, refusal.why);
+        say!("dyntrace: using {chosen}, for {} cannot be used: {}", refusal.kind, refusal.why);
     }
 }
 

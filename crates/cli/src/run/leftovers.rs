@@ -15,7 +15,7 @@ pub fn remove(pid: u32) {
             let removed =
                 OpenOptions::new().append(true).open(list).and_then(|mut file| file.write_all(line.as_bytes()));
             if let Err(error) = removed {
-                anstream::eprintln!("dyntrace: cannot remove the uprobe {event} from {list}: {error}");
+                say!("dyntrace: cannot remove the uprobe {event} from {list}: {error}");
             }
         }
         return;

@@ -3,14 +3,30 @@
 //! Tracers print a newline in a name as it is, and what follows it looks like a line of its own: a file's name could pretend that
 //! something happened. So the tracer gets the script with a mark at both ends of every line, which is made anew for each run. By a
 //! third mark a script says that it has begun.
+//!
+//! By a fourth mark a script for bpftrace says at its end how many lines its probes had to print. The tracer's own count of lost events
+//! does not cover the events that it throws away when it is told to end, so `dyntrace run` compares this count with the lines that
+//! arrived. Of DTrace and SystemTap only the tracer's own count is known.
 
 use std::hash::{BuildHasher as _, RandomState};
 
+use crate::script::{Part, parts};
+use crate::tracer::Kind;
+
 const BEGIN: char = '<';
+/// Begins a line that the script counts.
+const COUNTED: char = '+';
 const END: char = '>';
 const READY: char = '!';
+/// Followed by the script's count and `;`.
+const COUNT: char = '=';
 
-/// What stands before [`BEGIN`], [`END`] and [`READY`]: nobody who chose a name can have known it.
+/// Has a script for bpftrace note its count and take no more events.
+const STOP: &str = "if (!@dyntrace_stop) { @dyntrace_stop = (uint64)1 + FIRED; }";
+/// What takes the place of the count in [`STOP`].
+const FIRED: &str = "FIRED";
+
+/// What stands before each of these characters: nobody who chose a name can have known it.
 #[derive(Clone)]
 pub struct Mark(String);
 
@@ -20,14 +36,54 @@ impl Mark {
         Mark(format!("{:016x}", RandomState::new().hash_one(std::process::id())))
     }
 
-    /// `script` with marks in what it prints: shipped scripts print one whole line at a time.
-    pub fn put_into(&self, script: &str) -> String {
+    /// Marks each line that the shipped `script` prints, and has the script count the lines of its probes.
+    pub fn put_into(&self, script: &str, kind: Kind) -> String {
         let Mark(mark) = self;
-        let mut marked = script.replace("\\n\"", &format!("{mark}{END}\\n\""));
-        for print in ["printf(\"", "printa(\""] {
-            marked = marked.replace(print, &format!("{print}{mark}{BEGIN}"));
+        let mut marked = String::new();
+        let mut clause = Clause { at_end: self.at_end(kind), ..Clause::default() };
+        for part in parts(script, kind) {
+            match part {
+                Part::Code(code) => clause.copy(code, kind, &mut marked),
+                Part::Comment(comment) => marked.push_str(comment),
+                Part::Text(text) => {
+                    let print = ["printf(", "printa("].into_iter().find(|print| marked.ends_with(print));
+                    if let (Some(print), Some(text)) = (print, text.strip_prefix('"')) {
+                        let begin = if clause.is_counted(kind) { COUNTED } else { BEGIN };
+                        if begin == COUNTED {
+                            marked.insert_str(marked.len() - print.len(), COUNTS_ONE);
+                            clause.counts = true;
+                        }
+                        let text = text.replace("\\n\"", &format!("{mark}{END}\\n\""));
+                        marked += &format!("\"{mark}{begin}{text}");
+                    } else {
+                        marked.push_str(text);
+                    }
+                }
+            }
         }
-        marked
+        self.with_last_clauses(marked, kind, &clause)
+    }
+
+    /// The statements at the script's end that print the count.
+    fn at_end(&self, kind: Kind) -> String {
+        let Mark(mark) = self;
+        match kind {
+            Kind::Bpftrace => format!(" {STOP} printf(\"{mark}{COUNT}%ld;\", (int64)@dyntrace_stop - 1);"),
+            Kind::Dtrace | Kind::Stap => String::new(),
+        }
+    }
+
+    /// `marked` with the clauses that it needs besides. SIGINT makes bpftrace throw away what it has buffered; SIGUSR1 has the script take
+    /// no more events, and end behind those that it took.
+    fn with_last_clauses(&self, mut marked: String, kind: Kind, clause: &Clause) -> String {
+        if !is_counted(kind) {
+            return marked;
+        }
+        marked += &format!("\nself:signal:SIGUSR1\n{{\n\t{STOP}\n\texit();\n}}\n");
+        if !clause.has_end {
+            marked += &format!("\nEND\n{{{}\n}}\n", self.at_end(kind));
+        }
+        marked.replace(FIRED, if clause.counts { "(uint64)@dyntrace_fired" } else { "(uint64)0" })
     }
 
     /// What a script prints to say that it has begun.
@@ -36,10 +92,82 @@ impl Mark {
     }
 }
 
+/// Whether shipped scripts for this tracer count the lines of their probes.
+pub fn is_counted(kind: Kind) -> bool {
+    kind == Kind::Bpftrace
+}
+
+/// The statement that counts a line.
+const COUNTS_ONE: &str = "@dyntrace_fired = count(); ";
+
+/// The clause of a script that is being copied.
+#[derive(Default)]
+struct Clause {
+    /// What stands before its body.
+    header: String,
+    /// How many braces are open.
+    depth: u32,
+    /// Whether a line of the script was counted.
+    counts: bool,
+    /// What the clause for the script's end does first.
+    at_end: String,
+    /// Whether the script has such a clause.
+    has_end: bool,
+}
+
+impl Clause {
+    /// Copies `code`. A clause of bpftrace does nothing once the script was told to stop.
+    fn copy(&mut self, code: &str, kind: Kind, to: &mut String) {
+        for c in code.chars() {
+            to.push(c);
+            match c {
+                '{' => {
+                    self.depth += 1;
+                    if self.depth > 1 {
+                        continue;
+                    }
+                    if self.header.trim() == "END" && is_counted(kind) {
+                        to.push_str(&self.at_end);
+                        self.has_end = true;
+                    } else if self.is_counted(kind) {
+                        to.push_str(" if (@dyntrace_stop) { return; }");
+                    }
+                }
+                '}' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        self.header.clear();
+                    }
+                }
+                ';' if self.depth == 0 => self.header.clear(),
+                c if self.depth == 0 => self.header.push(c),
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether it is a clause of the traced program's probes, whose lines are counted.
+    fn is_counted(&self, kind: Kind) -> bool {
+        is_counted(kind) && self.header.contains("usdt:")
+    }
+}
+
+/// How many lines the probes of a script had to print, and how many arrived whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// The script's own count. `None` until its end has printed it.
+    pub fired: Option<u64>,
+    /// Lines that arrived.
+    pub printed: u64,
+}
+
 /// Takes the marks out of a trace that arrives in pieces, and writes out the newlines and tabs between them.
 pub struct Marked {
     mark: Mark,
     is_in_line: bool,
+    is_in_counted: bool,
+    /// The lines so far.
+    pub tally: Tally,
     /// Whether the script has not said yet that it has begun: until then all is held back.
     pub is_awaited: bool,
     /// Perhaps the beginning of a mark whose end has not arrived yet.
@@ -49,7 +177,14 @@ pub struct Marked {
 impl Marked {
     /// The trace of a script with this mark; whether the script will say that it has begun.
     pub fn new(mark: Mark, is_awaited: bool) -> Marked {
-        Marked { mark, is_in_line: false, is_awaited, begun: String::new() }
+        Marked {
+            mark,
+            is_in_line: false,
+            is_in_counted: false,
+            tally: Tally::default(),
+            is_awaited,
+            begun: String::new(),
+        }
     }
 
     /// The next piece, as far as it is known to be no mark.
@@ -65,16 +200,29 @@ impl Marked {
             && let Some(kind) = after.chars().next()
         {
             out += &self.shown(before);
-            if self.is_in_line && kind == BEGIN {
+            if kind == COUNT {
+                let Some((count, after)) = after[1..].split_once(';') else {
+                    self.begun = format!("{}{after}", self.mark.0);
+                    return out;
+                };
+                self.tally.fired = count.trim().parse().ok();
+                self.is_in_line = false;
+                rest = after;
+                continue;
+            }
+            let begins = matches!(kind, BEGIN | COUNTED);
+            if self.is_in_line && begins {
                 // The tracer has lost the end of a line.
                 out.push('\n');
             }
+            self.tally.printed += u64::from(self.is_in_counted && kind == END);
+            self.is_in_counted = kind == COUNTED;
             rest = &after[kind.len_utf8()..];
             if kind == READY {
                 self.is_awaited = false;
                 rest = without_row(&mut out, rest);
             }
-            self.is_in_line = kind == BEGIN;
+            self.is_in_line = begins;
         }
         let Mark(mark) = &self.mark;
         let begun = (0..=mark.len()).rev().find(|&length| rest.ends_with(&mark[..length])).unwrap_or(0);
@@ -109,7 +257,6 @@ mod tests {
     use dyntrace::scripts;
 
     use crate::script::shipped_text;
-    use crate::tracer::Kind;
 
     use super::*;
 
@@ -150,15 +297,38 @@ mod tests {
     }
 
     #[test]
+    fn whole_lines_of_probes_are_counted() {
+        let trace = "0a0b<table0a0b>\n0a0b+one0a0b>\n0a0b+lost 0a0b+two0a0b>\n0a0b=4;0a0b<table0a0b>\n";
+        let mut whole = marked();
+        assert_eq!(whole.push(trace), "table\none\nlost \ntwo\ntable\n");
+        assert_eq!(whole.tally, Tally { fired: Some(4), printed: 2 });
+        let mut pieces = marked();
+        let shown: String = trace.split_inclusive(|_| true).map(|piece| pieces.push(piece)).collect();
+        assert_eq!((shown.as_str(), pieces.tally), ("table\none\nlost \ntwo\ntable\n", whole.tally));
+    }
+
+    #[test]
     fn every_line_of_every_shipped_script_is_marked() {
         let mark = Mark::new();
         for script in scripts::ALL {
             for kind in [Kind::Dtrace, Kind::Stap, Kind::Bpftrace] {
-                let text = mark.put_into(shipped_text(script, kind));
+                let text = mark.put_into(shipped_text(script, kind), kind);
+                let count = format!("\"{}{COUNT}", mark.0);
                 for printed in text.replace("printa(", "printf(").split("printf(").skip(1) {
                     let line = printed.split(['\n']).next().unwrap_or_default();
-                    let (begin, end) = (format!("\"{}{BEGIN}", mark.0), format!("{}{END}\\n\"", mark.0));
-                    assert!(line.starts_with(&begin) && line.contains(&end), "{} for {kind}: {line}", script.name);
+                    if line.starts_with(&count) {
+                        continue;
+                    }
+                    let begins = [BEGIN, COUNTED].map(|begin| format!("\"{}{begin}", mark.0));
+                    let end = format!("{}{END}\\n\"", mark.0);
+                    assert!(begins.iter().any(|begin| line.starts_with(begin)), "{} for {kind}: {line}", script.name);
+                    assert!(line.contains(&end), "{} for {kind}: {line}", script.name);
+                }
+                let counts = usize::from(is_counted(kind));
+                assert_eq!(text.matches(&count).count(), counts, "{} for {kind}", script.name);
+                assert!(!text.contains(FIRED), "{} for {kind}", script.name);
+                if matches!(script.name, "efile_drv" | "messages" | "user-probe") && is_counted(kind) {
+                    assert!(text.contains(COUNTS_ONE), "{} for {kind}", script.name);
                 }
             }
         }

@@ -1,9 +1,11 @@
 //! `dyntrace run`: a script, by the tracer that is here, on a command or a process.
 
+mod at_work;
 mod choose;
 mod dtrace;
 mod gate;
 mod leftovers;
+mod lost;
 mod marks;
 mod output;
 mod recorded;
@@ -27,6 +29,7 @@ use crate::signals::Notice;
 use crate::tracer::Kind;
 
 use choose::Choice;
+use marks::Tally;
 use output::Sink;
 use script_file::Text;
 use target::Target;
@@ -42,6 +45,8 @@ enum Event {
     Begun,
     /// The process that was asked for has ended, where the tracer does not end with it.
     ProcessEnded,
+    /// The trace has ended, with this many lines.
+    Counted(Tally),
     /// One of the two outputs of the tracer has ended.
     OutputEnded,
     /// The trace cannot be written any more.
@@ -74,7 +79,7 @@ pub fn run(request: &Request) -> Outcome {
     }
     let sites = target.sites(&named)?;
     let sink = Sink::open(request.output.as_deref())?;
-    let text = Text::new(&script, tracer.kind, text);
+    let text = Text::new(&script, &tracer, text);
     session::Session { tracer: &tracer, script: &text, target: &target, asked: &request.asked, sites: &sites }.run(sink)
 }
 

@@ -11,11 +11,13 @@ use std::thread;
 use anyhow::Context as _;
 
 use crate::escape::{self, Stream};
+use crate::private;
 use crate::render::{Rendering, Way};
+use crate::stdout::say_part;
 use crate::view::Format;
 
-use super::Event;
-use super::marks::Marked;
+use super::marks::{Marked, Tally};
+use super::{Event, lost};
 
 /// What the one who waits for the tracer and those who read what it prints know of each other.
 #[derive(Clone, Default)]
@@ -24,14 +26,20 @@ pub struct Progress(Arc<Shared>);
 #[derive(Default)]
 struct Shared {
     pieces: AtomicU64,
+    lost: AtomicU64,
     will_print_newline: AtomicBool,
 }
 
-// Relaxed: nothing else is read on the strength of these two.
+// Relaxed: nothing else is read on the strength of these.
 impl Progress {
     /// How many pieces there were: whoever waits for the tracer to end waits longer while this grows.
     pub fn count(&self) -> u64 {
         self.0.pieces.load(Ordering::Relaxed)
+    }
+
+    /// How many events the tracer says it has lost. Complete once both outputs have ended: the channel that says so orders this count.
+    pub fn lost(&self) -> u64 {
+        self.0.lost.load(Ordering::Relaxed)
     }
 
     /// The tracer is about to print a newline that means nothing.
@@ -56,7 +64,7 @@ impl Sink {
     /// The file at `path`, made anew; standard output if there is none.
     pub fn open(path: Option<&Path>) -> anyhow::Result<Sink> {
         let Some(path) = path else { return Ok(Sink::Stdout) };
-        let file = File::create(path).with_context(|| format!("cannot write to {}", escape::path(path)))?;
+        let file = private::create(path, 0o600).with_context(|| format!("cannot write to {}", escape::path(path)))?;
         Ok(Sink::File(file))
     }
 
@@ -130,10 +138,13 @@ impl Trace {
         self.to.flush()
     }
 
-    fn finish(mut self) -> io::Result<()> {
-        let text = self.marked.push(&self.stream.finish()) + &self.marked.finish();
+    fn finish(mut self) -> io::Result<Tally> {
+        let text = self.marked.push(&self.stream.finish());
+        let tally = self.marked.tally;
+        let text = text + &self.marked.finish();
         self.to.write_all(self.lines.pass(&text).as_bytes())?;
-        self.to.flush()
+        self.to.flush()?;
+        Ok(tally)
     }
 }
 
@@ -162,8 +173,8 @@ pub fn pass_on(mut from: impl Read + Send + 'static, mut trace: Trace, progress:
                 let _ = events.send(Event::Begun);
             }
         }
-        if is_open && let Err(error) = trace.finish() {
-            let _ = events.send(Event::CannotWrite(error));
+        if is_open {
+            let _ = events.send(trace.finish().map_or_else(Event::CannotWrite, Event::Counted));
         }
         let _ = events.send(Event::OutputEnded);
     });
@@ -179,12 +190,13 @@ pub fn pass_errors_on(from: impl Read + Send + 'static, progress: Progress, even
         let mut line = Vec::new();
         while from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
             progress.add_piece();
+            progress.0.lost.fetch_add(lost::said_in(&String::from_utf8_lossy(&line)), Ordering::Relaxed);
             if !is_noise(&line) {
-                anstream::eprint!("{}", stream.push(&line));
+                say_part(&stream.push(&line));
             }
             line.clear();
         }
-        anstream::eprint!("{}", stream.finish());
+        say_part(&stream.finish());
         let _ = events.send(Event::OutputEnded);
     });
 }

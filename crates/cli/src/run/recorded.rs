@@ -16,6 +16,7 @@ use crate::exit::{self, Failure, Outcome};
 use crate::losses;
 use crate::render::Rendering;
 use crate::signals::{self, Notice};
+use crate::temporary::Temporary;
 use crate::view::{Live, PAUSE};
 
 use super::output::Sink;
@@ -24,8 +25,7 @@ use super::wish::wish;
 
 /// Runs the command and prints what `rendering` makes of its events.
 pub fn run(rendering: &'static Rendering, target: &Target, words: &[OsString], sink: Sink) -> Outcome {
-    let temporary = tempfile::Builder::new().prefix("dyntrace-run-").tempdir();
-    let temporary = temporary.context("cannot make a temporary directory for the trace")?;
+    let temporary = Temporary::new()?;
     let folder = temporary.path().join("trace");
     let (sender, notices) = mpsc::channel();
     signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
@@ -76,7 +76,7 @@ fn follow(
 fn say(error: &anyhow::Error) {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     if !error.downcast_ref().is_some_and(is_gone) {
-        anstream::eprintln!("dyntrace: cannot print the trace any more: {error:#}");
+        say!("dyntrace: cannot print the trace any more: {error:#}");
     }
 }
 
@@ -84,17 +84,17 @@ fn say(error: &anyhow::Error) {
 fn outcome(status: ExitStatus, from: &Follow, folder: &Path) -> Outcome {
     let losses = from.losses();
     losses::say(&losses);
-    let how = if !folder.exists() {
-        "recorded nothing: it is not built with a dyntrace that has the recorder, or has more rights than its caller"
-    } else if !losses.is_empty() {
-        "could not record everything: the trace is not whole"
-    } else {
+    if !status.success() {
+        if !folder.exists() {
+            say!("dyntrace: {NOTHING}");
+        }
         return Ok(exit::like(status));
-    };
-    let failure = Failure::new(exit::TRACER_FAILED, anyhow!("the command {how}"));
-    if status.success() {
-        return Err(failure);
     }
-    anstream::eprintln!("dyntrace: {:#}", failure.error);
-    Ok(exit::like(status))
+    if !folder.exists() {
+        return Err(Failure::new(exit::TRACER_FAILED, anyhow!(NOTHING)));
+    }
+    // As of `dyntrace record`.
+    Ok(losses::status(&losses))
 }
+
+const NOTHING: &str = "the command recorded nothing: it is not built with a dyntrace that has the recorder, or has more rights than its caller";

@@ -1,18 +1,22 @@
 //! The script as the tracer gets it.
 
-use std::fs;
-use std::io;
+use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use tempfile::TempDir;
+use dyntrace_folders::NewFile;
 
 use crate::script::Script;
-use crate::tracer::Kind;
+use crate::temporary::Temporary;
+use crate::tracer::{Kind, Tracer};
 
 use super::dtrace;
-use super::marks::{Mark, Marked};
+use super::marks::{self, Mark, Marked};
 use super::tracing::Followed;
+
+/// SIGINT makes bpftrace throw away the events that it has buffered; `exit()` takes its turn behind them.
+const END_WHEN_ASKED: &str = "self:signal:SIGUSR1\n{\n\texit();\n}\n";
 
 /// What the tracer will read.
 pub struct Text<'a> {
@@ -20,6 +24,8 @@ pub struct Text<'a> {
     kind: Kind,
     text: String,
     mark: Mark,
+    /// Whether bpftrace, when it gets SIGUSR1, ends behind the events that it has buffered.
+    pub ends_when_asked: bool,
 }
 
 /// The file that the tracer reads the script from.
@@ -27,18 +33,22 @@ pub enum ScriptFile {
     /// The user's.
     Own(PathBuf),
     /// One for a text that was changed, in a folder that is removed at the end.
-    Temporary(PathBuf, #[expect(dead_code, reason = "kept until the end")] TempDir),
+    Temporary(PathBuf, #[expect(dead_code, reason = "kept until the end")] Temporary),
 }
 
 impl Text<'_> {
     /// That of `script`, whose text for `kind` this is.
-    pub fn new<'a>(script: &'a Script, kind: Kind, text: &str) -> Text<'a> {
+    pub fn new<'a>(script: &'a Script, tracer: &Tracer, text: &str) -> Text<'a> {
         let mark = Mark::new();
+        let kind = tracer.kind;
+        // A temporary copy would not find what the file includes.
+        let ends_when_asked = tracer.ends_when_asked() && !text.contains("#include") && !text.contains("import ");
         let text = match script {
-            Script::Shipped(_) => mark.put_into(text),
+            Script::Shipped(_) => mark.put_into(text, kind),
+            Script::File { .. } if ends_when_asked => format!("{text}\n{END_WHEN_ASKED}"),
             Script::File { .. } => text.to_owned(),
         };
-        Text { script, kind, text, mark }
+        Text { script, kind, text, mark, ends_when_asked }
     }
 
     /// What takes the marks out of the trace again.
@@ -46,11 +56,17 @@ impl Text<'_> {
         Marked::new(self.mark.clone(), followed.number_for(self.kind).is_some())
     }
 
+    /// Whether the script prints, at its end, how many lines its probes had to print.
+    pub fn is_counted(&self) -> bool {
+        matches!(self.script, Script::Shipped(_)) && marks::is_counted(self.kind)
+    }
+
     /// A file with what is to be run on what is `followed`.
     pub fn file(&self, followed: &Followed) -> anyhow::Result<ScriptFile> {
         match (followed.number_for(self.kind), self.script) {
             (Some(pid), _) => self.temporary(&dtrace::script_for(&self.text, pid, &self.mark)),
             (None, Script::Shipped(_)) => self.temporary(&self.text),
+            (None, Script::File { .. }) if self.ends_when_asked => self.temporary(&self.text),
             (None, Script::File { path, .. }) => Ok(ScriptFile::Own(path.clone())),
         }
     }
@@ -58,13 +74,13 @@ impl Text<'_> {
     /// A file of the same name: the tracer shows it with an error in the script.
     fn temporary(&self, text: &str) -> anyhow::Result<ScriptFile> {
         let write = || {
-            let folder = tempfile::Builder::new().prefix("dyntrace-").tempdir()?;
-            let path = match self.script {
-                Script::Shipped(script) => folder.path().join(format!("{}.{}", script.name, self.kind.extension())),
-                Script::File { path, .. } => folder.path().join(path.file_name().unwrap_or_default()),
+            let temporary = Temporary::new()?;
+            let name: OsString = match self.script {
+                Script::Shipped(script) => format!("{}.{}", script.name, self.kind.extension()).into(),
+                Script::File { path, .. } => path.file_name().unwrap_or_default().to_owned(),
             };
-            fs::write(&path, text)?;
-            Ok::<_, io::Error>(ScriptFile::Temporary(path, folder))
+            temporary.folder().create_file(&name, NewFile::Plain)?.write_all(text.as_bytes())?;
+            Ok::<_, anyhow::Error>(ScriptFile::Temporary(temporary.path().join(name), temporary))
         };
         write().context("cannot write the script to a temporary file")
     }

@@ -1,7 +1,8 @@
 //! A script at work: the tracer, the command if there is one, and this process between them.
 //!
 //! The command is held before its first instruction until the tracer is ready, then let go. When it ends, so do most tracers by
-//! themselves; one that does not is interrupted, and killed as the last resort.
+//! themselves; one that does not is interrupted, and killed as the last resort. A tracer that works is left alone: on a busy machine
+//! it may take long to end, and bpftrace throws away what it has buffered when it is interrupted.
 
 use std::ffi::OsString;
 use std::io;
@@ -23,6 +24,8 @@ use crate::tracer::{Kind, Tracer};
 use super::Event;
 use super::dtrace;
 use super::gate::{self, Held, Started};
+use super::lost::Lost;
+use super::marks::Tally;
 use super::output::Sink;
 use super::script_file::Text;
 use super::target::{Asked, Target};
@@ -35,6 +38,8 @@ const LOOK: Duration = Duration::from_millis(2);
 const GRACE: Duration = Duration::from_secs(3);
 /// How long a tracer may say nothing after it was interrupted, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How many times it is left alone all the same because it works.
+const REPRIEVES: u32 = 20;
 
 /// What is to be done.
 pub struct Session<'a> {
@@ -133,6 +138,8 @@ enum Ending {
     No,
     /// Its process is gone; it should end by itself.
     ByItself,
+    /// It was asked to end behind the events that it has buffered.
+    Asked,
     /// It was interrupted.
     Interrupted,
     /// It was killed.
@@ -147,6 +154,12 @@ struct Run {
     events: Receiver<Event>,
     open_outputs: u32,
     ending: Ending,
+    /// How many signals asked for the end of the trace since the command has ended, or since the first without one.
+    requests: u32,
+    /// The lines of the trace, once it has ended.
+    tally: Option<Tally>,
+    /// Why not all of the trace was written, if so.
+    unwritten: Option<io::ErrorKind>,
     /// Whether the script takes events, as far as it says so.
     has_begun: bool,
     /// The signal that ended everything before the command began.
@@ -156,7 +169,19 @@ struct Run {
 impl Run {
     fn new(kind: Kind, tracing: Tracing, child: Option<Running>, events: Receiver<Event>) -> Run {
         let has_begun = !tracing.is_told_by_number;
-        Run { kind, tracing, child, events, open_outputs: 2, ending: Ending::No, has_begun, aborted: None }
+        Run {
+            kind,
+            tracing,
+            child,
+            events,
+            open_outputs: 2,
+            ending: Ending::No,
+            requests: 0,
+            tally: None,
+            unwritten: None,
+            has_begun,
+            aborted: None,
+        }
     }
 
     /// Waits until the tracer is ready and lets the command go.
@@ -206,6 +231,7 @@ impl Run {
     /// Waits until the command and the tracer have ended.
     fn until_end(&mut self) -> Result<(), Failure> {
         let mut printed = self.tracing.progress.count();
+        let mut reprieves = REPRIEVES;
         loop {
             self.poll()?;
             let command_runs = self.child.as_ref().is_some_and(|child| child.ended.is_none());
@@ -218,7 +244,7 @@ impl Run {
             }
             let limit = match self.ending {
                 Ending::No | Ending::Killed => None,
-                Ending::ByItself => Some(GRACE),
+                Ending::ByItself | Ending::Asked => Some(GRACE),
                 Ending::Interrupted => Some(PATIENCE),
             };
             match limit.map_or_else(|| self.events.recv().map_err(Into::into), |limit| self.events.recv_timeout(limit))
@@ -227,6 +253,7 @@ impl Run {
                 Err(RecvTimeoutError::Timeout) if self.tracing.progress.count() != printed => {
                     printed = self.tracing.progress.count();
                 }
+                Err(RecvTimeoutError::Timeout) if reprieves > 0 && self.tracing.is_at_work() => reprieves -= 1,
                 Err(RecvTimeoutError::Timeout) => self.press(),
                 Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("nobody receives signals any more").into()),
             }
@@ -241,10 +268,12 @@ impl Run {
             Event::OutputEnded => self.open_outputs -= 1,
             Event::CannotWrite(error) => {
                 if error.kind() != io::ErrorKind::BrokenPipe {
-                    anstream::eprintln!("dyntrace: cannot write the trace: {error}");
+                    say!("dyntrace: cannot write the trace: {error}");
                 }
-                self.interrupt();
+                self.unwritten = Some(error.kind());
+                self.end_tracing();
             }
+            Event::Counted(tally) => self.tally = Some(tally),
             Event::Notice(Notice::Signal(signal)) => match &self.child {
                 Some(child) if child.ended.is_none() => {
                     if !signal.is_from_terminal {
@@ -252,7 +281,7 @@ impl Run {
                     }
                 }
                 _ if matches!(Signal::try_from(signal.number), Ok(Signal::SIGUSR1 | Signal::SIGUSR2)) => {}
-                _ => self.press(),
+                _ => self.end_is_requested(),
             },
         }
     }
@@ -260,28 +289,56 @@ impl Run {
     fn process_ended(&mut self) {
         if self.tracing.is_told_by_number {
             self.interrupt();
-        } else {
+        } else if self.ending == Ending::No {
             self.ending = Ending::ByItself;
         }
     }
 
-    /// Takes the next harder way of ending the tracer.
-    fn press(&mut self) {
-        match self.ending {
-            Ending::No | Ending::ByItself => self.interrupt(),
-            Ending::Interrupted | Ending::Killed => {
-                anstream::eprintln!("dyntrace: {} does not end and is killed; the end of the trace is lost", self.kind);
-                self.tracing.kill();
-                self.ending = Ending::Killed;
+    /// A signal of the user's, when there is no command to send it to. One request may arrive twice: `timeout` signals the process and its
+    /// group. So only the third gives the rest of the trace up.
+    fn end_is_requested(&mut self) {
+        self.requests += 1;
+        match self.requests {
+            1 if self.ending == Ending::No => self.end_tracing(),
+            1 => {}
+            2 => say!("dyntrace: {} is writing out the end of the trace; one more signal gives it up", self.kind),
+            _ => self.kill(),
+        }
+    }
+
+    /// Ends the tracer in the gentlest way that it knows.
+    fn end_tracing(&mut self) {
+        if matches!(self.ending, Ending::No | Ending::ByItself) {
+            if self.tracing.ask_to_end() {
+                self.ending = Ending::Asked;
+            } else {
+                self.interrupt();
             }
         }
     }
 
+    /// Takes the next harder way of ending the tracer, which has said nothing for a while.
+    fn press(&mut self) {
+        match self.ending {
+            Ending::No | Ending::ByItself => self.end_tracing(),
+            Ending::Asked => self.interrupt(),
+            Ending::Interrupted | Ending::Killed => self.kill(),
+        }
+    }
+
     fn interrupt(&mut self) {
-        if matches!(self.ending, Ending::No | Ending::ByItself) {
+        if !matches!(self.ending, Ending::Interrupted | Ending::Killed) {
             self.tracing.interrupt();
             self.ending = Ending::Interrupted;
         }
+    }
+
+    fn kill(&mut self) {
+        if self.ending != Ending::Killed {
+            say!("dyntrace: {} does not end and is killed; the end of the trace is lost", self.kind);
+        }
+        self.tracing.kill();
+        self.ending = Ending::Killed;
     }
 
     fn poll(&mut self) -> Result<(), Failure> {
@@ -322,9 +379,11 @@ impl Run {
         let is_whole = match self.ending {
             Ending::No | Ending::ByItself => tracer.is_some_and(|status| status.success()),
             // Some tracers end by the signal that was asked for, or say so in their status.
-            Ending::Interrupted => tracer.is_some_and(|status| {
-                let interrupt = Signal::SIGINT as i32;
-                status.success() || status.signal() == Some(interrupt) || status.code() == Some(128 + interrupt)
+            Ending::Asked | Ending::Interrupted => tracer.is_some_and(|status| {
+                let ends = [Signal::SIGINT, Signal::SIGUSR1].map(|signal| signal as i32);
+                status.success()
+                    || status.signal().is_some_and(|signal| ends.contains(&signal))
+                    || status.code() == Some(128 + Signal::SIGINT as i32)
             }),
             Ending::Killed => false,
         };
@@ -332,13 +391,24 @@ impl Run {
             let how = tracer.map_or_else(String::new, |status| format!(" ({status})"));
             let failure = self.tracer_failed(format!("failed{how}: the trace is not whole"));
             match command {
-                Some(status) if !status.success() => anstream::eprintln!("dyntrace: {:#}", failure.error),
+                Some(status) if !status.success() => say!("dyntrace: {:#}", failure.error),
                 _ => return Err(failure),
             }
         }
+        let has_lost = self.unwritten.is_none() && self.lost().say();
+        let is_cut = self.unwritten.is_some_and(|kind| kind != io::ErrorKind::BrokenPipe);
         Ok(match command {
-            None => ExitCode::SUCCESS,
-            Some(status) => exit::like(status),
+            Some(status) if !status.success() => exit::like(status),
+            _ if has_lost || is_cut => exit::LOSSY.into(),
+            _ => ExitCode::SUCCESS,
         })
+    }
+
+    fn lost(&self) -> Lost {
+        let tally = self.tally.unwrap_or_default();
+        // A tracer that SIGUSR1 has ended had not begun: later its script gets the signal.
+        let had_begun = self.tracing.ended.is_none_or(|status| status.signal() != Some(Signal::SIGUSR1 as i32));
+        let is_counted = self.tracing.is_counted && had_begun;
+        Lost { kind: self.kind, said: self.tracing.progress.lost(), tally, is_counted }
     }
 }

@@ -14,7 +14,7 @@ use crate::tracer::{Kind, Tracer};
 
 use super::output::{self, Progress, Sink, Trace};
 use super::script_file::{ScriptFile, Text};
-use super::{Event, dtrace, leftovers};
+use super::{Event, at_work, dtrace, leftovers};
 
 /// What a tracer follows.
 pub enum Followed<'a> {
@@ -41,6 +41,10 @@ pub struct Tracing {
     _script: ScriptFile,
     /// Whether the script says when it has begun, and the tracer does not end with the process.
     pub is_told_by_number: bool,
+    /// Whether the script ends the trace when the tracer gets SIGUSR1.
+    ends_when_asked: bool,
+    /// Whether the script prints the count of its lines at the end.
+    pub is_counted: bool,
     /// How it ended, once it has.
     pub ended: Option<ExitStatus>,
     /// How much it has printed.
@@ -58,6 +62,7 @@ impl Tracing {
         events: &Sender<Event>,
     ) -> anyhow::Result<Tracing> {
         let trace = Trace::new(sink, script.marked(followed));
+        let (ends_when_asked, is_counted) = (script.ends_when_asked, script.is_counted());
         let script = script.file(followed)?;
         let is_told_by_number = followed.number_for(tracer.kind).is_some();
         let mut command = command(tracer, script.path(), followed, program);
@@ -71,7 +76,16 @@ impl Tracing {
             output::pass_on(stdout, trace, progress.clone(), events.clone());
             output::pass_errors_on(stderr, progress.clone(), events.clone());
         }
-        Ok(Tracing { kind: tracer.kind, child, _script: script, is_told_by_number, ended: None, progress })
+        Ok(Tracing {
+            kind: tracer.kind,
+            child,
+            _script: script,
+            is_told_by_number,
+            ends_when_asked,
+            is_counted,
+            ended: None,
+            progress,
+        })
     }
 
     /// Looks whether it has ended.
@@ -85,7 +99,20 @@ impl Tracing {
         Ok(())
     }
 
-    /// Asks it to end with what it has to say at the end.
+    /// Whether it does something, as far as that can be told.
+    pub fn is_at_work(&self) -> bool {
+        at_work::is_at_work(self.child.id())
+    }
+
+    /// Asks it to end behind the events that it has buffered. Returns whether there is a gentler way than [`interrupt`](Self::interrupt).
+    pub fn ask_to_end(&self) -> bool {
+        if self.ends_when_asked {
+            self.signal(Signal::SIGUSR1);
+        }
+        self.ends_when_asked
+    }
+
+    /// Interrupts it: it ends with what its script says at the end.
     pub fn interrupt(&self) {
         if self.kind == Kind::Dtrace {
             self.progress.will_print_newline();

@@ -96,6 +96,16 @@ pub struct Tracer {
     pub version: Version,
 }
 
+/// From this version on it is certain that bpftrace knows the probe `self:signal`.
+const SELF_SIGNAL: Version = Version(0, 24, 0);
+
+impl Tracer {
+    /// Whether SIGUSR1 can run a clause of its script.
+    pub fn ends_when_asked(&self) -> bool {
+        self.kind == Kind::Bpftrace && self.version >= SELF_SIGNAL
+    }
+}
+
 /// What a search for a tracer ends with.
 #[derive(Debug)]
 pub enum Search {

@@ -1,4 +1,4 @@
-//! Commands that heed interrupts, also where tests run in the background of a shell, which has it ignore them.
+//! Commands that heed signals, also where tests run in the background of a shell or under nohup, which has them ignored.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -10,8 +10,9 @@ pub fn heed(command: &mut Command) -> &mut Command {
     // SAFETY: one system call, which is safe after fork; the default action replaces a function of nobody's.
     unsafe {
         command.pre_exec(|| {
-            signal(Signal::SIGINT, SigHandler::SigDfl)?;
-            signal(Signal::SIGQUIT, SigHandler::SigDfl)?;
+            for ignored in [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGHUP] {
+                signal(ignored, SigHandler::SigDfl)?;
+            }
             Ok(())
         })
     }

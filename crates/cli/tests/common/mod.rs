@@ -55,7 +55,7 @@ impl Machine {
     /// Adds a tracer that behaves as `act` says.
     pub fn with(self, name: &str, version: &str, act: &str) -> Machine {
         // bpftrace -q -p PID ..., dtrace -s SCRIPT
-        let followed = if name == "bpftrace" { "PID=$3" } else { "SCRIPT=$2" };
+        let followed = if name == "bpftrace" { "PID=$3 TEXT=$4" } else { "SCRIPT=$2 TEXT=$2" };
         let program = env::current_exe().unwrap();
         let text = format!(
             "#!/bin/sh\ncase \"$1\" in --version|-V) echo '{version}'; exit;; esac\n\
@@ -186,6 +186,8 @@ fn act_program(act: &str) -> ! {
 
 fn act_tracer(act: &str) -> ! {
     let interrupted = Arc::new(AtomicBool::new(false));
+    let asked = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGUSR1, Arc::clone(&asked)).unwrap();
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&interrupted)).unwrap();
     }
@@ -220,11 +222,35 @@ fn act_tracer(act: &str) -> ! {
         std::process::exit(3);
     }
     let is_alive = || Path::new(&format!("/proc/{pid}")).exists();
-    while (is_alive() || has_script) && (act == "deaf" || !interrupted.load(Ordering::Relaxed)) {
+    let is_told = || asked.load(Ordering::Relaxed) || interrupted.load(Ordering::Relaxed);
+    while (is_alive() || has_script) && (act == "deaf" || !is_told()) {
         thread::sleep(Duration::from_millis(2));
     }
     println!("tracer: end");
+    let Some(mark) = mark_in(&fs::read_to_string(env::var_os("TEXT").unwrap()).unwrap()) else {
+        if act == "lose" {
+            eprintln!("dtrace: 2 drops on CPU 0");
+        }
+        std::process::exit(0);
+    };
+    match act {
+        // As bpftrace: an interrupt throws away what it has buffered.
+        "buffer" if interrupted.load(Ordering::Relaxed) => println!("{mark}=2;"),
+        "buffer" => println!("{mark}+one{mark}>\n{mark}+two{mark}>\n{mark}=2;"),
+        "lose" => {
+            eprintln!("Lost 2 events");
+            println!("{mark}+one{mark}>\n{mark}=5;");
+        }
+        "cut" => {}
+        _ => println!("{mark}=0;"),
+    }
     std::process::exit(0);
+}
+
+/// The mark of a script that counts: its end prints it with the count of lines.
+fn mark_in(script: &str) -> Option<String> {
+    let (before, _) = script.rsplit_once("=%ld;")?;
+    Some(before[before.rfind('"')? + 1..].to_owned())
 }
 
 /// The process that a script for DTrace names.

@@ -1,5 +1,6 @@
 //! What `dyntrace` makes of recorded traces, with traces of which every event is known.
 
+mod damaged;
 #[path = "../../src/convert/perfetto/message.rs"]
 #[allow(missing_docs, reason = "of the command itself")]
 mod message;
@@ -7,6 +8,7 @@ mod parquet;
 mod perfetto;
 mod report;
 mod storm;
+mod streams;
 mod token;
 #[path = "../../../trace/tests/common/mod.rs"]
 mod writer;

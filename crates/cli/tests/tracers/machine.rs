@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::missing;
+
 const UPROBES: &str = "/sys/kernel/tracing/uprobe_events";
 
 /// The kernel's tracing state is one for the whole machine.
@@ -40,9 +42,7 @@ pub fn turn(tool: &str, needs_root: bool) -> Option<Turn> {
     } else {
         return Some(Turn { _guard: MACHINE.lock().unwrap_or_else(PoisonError::into_inner) });
     };
-    let required = env::var("DYNTRACE_REQUIRE_TRACERS").unwrap_or_default();
-    assert!(!required.split_whitespace().any(|name| name == tool), "{tool}: {why}");
-    eprintln!("skipped: {tool}: {why}");
+    missing::skip(tool, why);
     None
 }
 

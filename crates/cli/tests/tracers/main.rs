@@ -1,6 +1,6 @@
 //! Ring 3: real tracers on real runs, and what they saw held against what the program says it did.
 //!
-//! A test whose tool is missing says so and passes; `DYNTRACE_REQUIRE_TRACERS` lists the tools that must not be missing
+//! A test whose tool is missing says so and passes; `DYNTRACE_REQUIRE` lists the tools that must not be missing
 //! (`ci/ring3` sets it). DTrace and the bpftrace that reads eleven arguments are those of `ci/tracers`.
 
 mod answers;
@@ -14,6 +14,8 @@ mod events;
 mod gdb;
 mod hostile;
 mod machine;
+#[path = "../../../../tests/common/missing.rs"]
+mod missing;
 mod perf;
 mod pool;
 mod process;

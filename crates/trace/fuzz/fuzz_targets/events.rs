@@ -3,27 +3,38 @@
 #![no_main]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use dyntrace_trace::{Selection, Trace, finish, recover};
 use libfuzzer_sys::fuzz_target;
 
-/// A folder with the metadata of the golden trace, but for most events: it is read for each input.
-static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+/// Folders with the metadata of the golden trace, but for most events: it is read for each input. Packets of the second one
+/// have checksums.
+static FOLDERS: LazyLock<[PathBuf; 2]> = LazyLock::new(|| [false, true].map(folder));
+
+fn folder(checksums: bool) -> PathBuf {
     let folder = tempfile::tempdir().expect("a folder").keep();
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/shop-12/metadata");
     fs::create_dir_all(folder.join("trace/.rings")).expect("a folder");
     let text = fs::read_to_string(golden).expect("the golden metadata");
     let kept =
         |line: &&str| !line.starts_with("event") || line.contains("efile_drv-return") || line.contains("recorder:lost");
-    let text: String = text.split_inclusive('\n').filter(kept).collect();
+    let mut text: String = text.split_inclusive('\n').filter(kept).collect();
+    if checksums {
+        let word = "integer { size = 64; align = 8; signed = false; }";
+        text = text.replace(" tid; };", &format!(" tid; {word} ring; {word} checksum; }};"));
+    }
     fs::write(folder.join("trace/metadata"), text).expect("the metadata");
     folder
-});
+}
 
 fuzz_target!(|bytes: &[u8]| {
-    let (trace, out) = (FOLDER.join("trace"), FOLDER.join("out"));
+    FOLDERS.iter().for_each(|folder| read(folder, bytes));
+});
+
+fn read(folder: &Path, bytes: &[u8]) {
+    let (trace, out) = (folder.join("trace"), folder.join("out"));
     for file in ["ring-1", ".rings/ring-1"] {
         fs::write(trace.join(file), bytes).expect("a file");
     }
@@ -46,4 +57,4 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(recovered.events >= read);
     fs::remove_dir_all(&out).expect("the plain trace");
     finish(&trace).expect("a trace");
-});
+}

@@ -20,6 +20,20 @@ use syntax::{Block, Member, Parser, Statement, Type, Value};
 /// How many classes of streams there can be: the recorder has two.
 const MAX_STREAMS: usize = 16;
 
+/// What is wrong with a text whose last line is to be its checksum.
+pub(crate) fn checksum_problem(text: &str) -> Option<&'static str> {
+    let line = text.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
+    let (above, line) = text.split_at(line);
+    let sum = line.strip_prefix("/* crc32 ").and_then(|line| line.strip_suffix(" of the text above */\n"));
+    match sum.and_then(|sum| u32::from_str_radix(sum, 16).ok()) {
+        None => Some("the line with its checksum is missing or damaged; what it says may be wrong"),
+        Some(sum) if sum != crc32fast::hash(above.as_bytes()) => {
+            Some("its checksum is wrong; what it says may be wrong")
+        }
+        Some(_) => None,
+    }
+}
+
 /// What is wrong with the text, and where.
 #[derive(Debug)]
 pub(crate) struct Problem {
@@ -94,7 +108,7 @@ impl Reading {
             _ => return Err(block.problem("`byte_order` of this trace is neither `le` nor `be`")),
         };
         let uuid = block.text("uuid").and_then(uuid).ok_or_else(|| block.problem("this trace has no `uuid`"))?;
-        self.trace = Some(Format { byte_order, uuid });
+        self.trace = Some(Format { byte_order, uuid, checksums: false });
         self.expect_layout(block, "packet.header", &[("magic", 32, 1), ("uuid", 8, 16), ("stream_id", 32, 1)])
     }
 
@@ -113,8 +127,17 @@ impl Reading {
         if self.streams.len() == MAX_STREAMS || self.streams.iter().any(|(known, _)| *known == id) {
             return Err(block.problem(format!("there are too many streams, or stream {id} is there twice")));
         }
-        let context = ["content_size", "packet_size", "events_discarded", "sequence", "tid"].map(|name| (name, 64, 1));
-        self.expect_layout(block, "packet.context", &context)?;
+        let context = ["content_size", "packet_size", "events_discarded", "sequence", "tid", "ring", "checksum"];
+        let context = context.map(|name| (name, 64, 1));
+        // Traces of the recorder's first version have the first five.
+        let checksums = self.members(block, "packet.context")?.len() == context.len();
+        self.expect_layout(block, "packet.context", if checksums { &context } else { &context[..5] })?;
+        match &mut self.trace {
+            Some(format) if self.streams.is_empty() => format.checksums = checksums,
+            Some(format) if format.checksums == checksums => {}
+            None if !checksums => {}
+            _ => return Err(block.problem("`packet.context` of this stream is not that of the stream before")),
+        }
         self.expect_layout(block, "event.header", &[("id", 16, 1), ("timestamp", 64, 1)])?;
         self.streams.push((id, Classes::default()));
         Ok(())

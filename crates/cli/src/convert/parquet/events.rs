@@ -1,7 +1,7 @@
 //! One row for each event. Fields of all classes share the columns of their names.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::fs::File;
 use std::ptr;
 
 use dyntrace_trace::{Event, EventClass, FieldKind, Trace, Value};
@@ -30,7 +30,7 @@ pub struct Events {
 
 impl Events {
     /// A table for the events of `trace` in the new file `path`.
-    pub fn create(path: &Path, trace: &Trace) -> anyhow::Result<Events> {
+    pub fn create(file: File, trace: &Trace) -> anyhow::Result<Events> {
         let mut columns = Columns::default();
         for (name, kind) in FIXED {
             columns.place(name, kind);
@@ -44,7 +44,7 @@ impl Events {
             (key(class), places)
         });
         let places = places.collect();
-        Ok(Events { table: Table::create(path, columns.list)?, columns: places })
+        Ok(Events { table: Table::create(file, columns.list)?, columns: places })
     }
 
     /// Appends an event.

@@ -4,18 +4,19 @@ mod events;
 mod operations;
 mod table;
 
-use std::fs;
 use std::path::Path;
 
 use dyntrace_trace::Trace;
 
-use crate::trace;
+use crate::{private, trace};
 
 /// Writes the tables into the folder `output`, which is made if it is not there.
 pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(output)?;
-    let mut events = events::Events::create(&output.join("events.parquet"), trace)?;
-    let mut operations = operations::Operations::create(&output.join("operations.parquet"))?;
+    let mode = private::mode(trace);
+    private::create_folder(output, mode)?;
+    let create = |name| private::create(&output.join(name), mode);
+    let mut events = events::Events::create(create("events.parquet")?, trace)?;
+    let mut operations = operations::Operations::create(create("operations.parquet")?)?;
     let mut joined = dyntrace_trace::Operations::default();
     for event in trace::events(trace) {
         events.add(&event)?;

@@ -1,6 +1,6 @@
 //! One row for each operation of the file driver.
 
-use std::path::Path;
+use std::fs::File;
 
 use dyntrace_trace::Operation;
 use parquet::errors::Result;
@@ -62,9 +62,9 @@ struct Row<'r> {
 
 impl Operations {
     /// A table in the new file `path`.
-    pub fn create(path: &Path) -> anyhow::Result<Operations> {
+    pub fn create(file: File) -> anyhow::Result<Operations> {
         let columns = COLUMNS.map(|(name, kind, _)| (name.to_owned(), kind));
-        Table::create(path, columns).map(Operations)
+        Table::create(file, columns).map(Operations)
     }
 
     /// Appends an operation. What was still going on when the trace ended has no answer.

@@ -2,7 +2,6 @@
 //! does not grow with the table.
 
 use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -73,8 +72,8 @@ enum Values {
 }
 
 impl Table {
-    /// A table in the new file `path`.
-    pub fn create(path: &Path, columns: impl IntoIterator<Item = (String, Kind)>) -> anyhow::Result<Table> {
+    /// A table in this new file.
+    pub fn create(file: File, columns: impl IntoIterator<Item = (String, Kind)>) -> anyhow::Result<Table> {
         let mut types = Vec::new();
         let mut gathered = Vec::new();
         for (name, kind) in columns {
@@ -83,7 +82,7 @@ impl Table {
         }
         let schema = Type::group_type_builder("schema").with_fields(types).build()?;
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-        let file = SerializedFileWriter::new(File::create(path)?, Arc::new(schema), Arc::new(properties))?;
+        let file = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
         Ok(Table { file, columns: gathered, rows: 0, text: 0 })
     }
 

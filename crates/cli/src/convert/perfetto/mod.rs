@@ -11,6 +11,7 @@ use std::path::Path;
 use dyntrace_trace::{Event, Operation, Operations, Trace, Value};
 use prost::Message as _;
 
+use crate::private;
 use crate::token::Token;
 use crate::trace;
 use message::{Clock, ClockSnapshot, Data, EventType, TracePacket, TrackEvent};
@@ -27,7 +28,8 @@ const AT_ONCE: usize = 4096;
 
 /// Writes the trace to the file `output`.
 pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
-    let mut writer = Writer { file: BufWriter::new(File::create(output)?), packets: Vec::new() };
+    let mut writer =
+        Writer { file: BufWriter::new(private::create(output, private::mode(trace))?), packets: Vec::new() };
     let mut operations = Operations::default();
     let mut tracks = Tracks::default();
     let mut events = Vec::new();

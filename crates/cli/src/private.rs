@@ -1,0 +1,101 @@
+//! Files that are made of traces: no more readable than the traces are.
+//!
+//! A file gets the permissions that all files of the traces have in common, less where a folder on the way to them keeps
+//! others out, and less by the umask. One that is there already is removed first: its permissions, and who has it open,
+//! belong to what was in it before.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use dyntrace_trace::Trace;
+
+/// Read and write, for everybody.
+const ALL: u32 = 0o666;
+/// The owner's.
+const OWNER: u32 = 0o600;
+
+/// Who may read and write what is made of the trace.
+pub fn mode(trace: &Trace) -> u32 {
+    trace.processes().iter().fold(ALL, |mode, process| mode & of_folder(&process.path)) | OWNER
+}
+
+/// What the files in a folder allow to everybody who can reach them.
+fn of_folder(folder: &Path) -> u32 {
+    let Ok(folder) = folder.canonicalize() else { return OWNER };
+    let reached = folder.ancestors().fold(ALL, |mode, folder| {
+        // Who may pass through a folder may do what its files allow.
+        let passes = fs::metadata(folder).map_or(0, |there| there.mode() & 0o111);
+        mode & (passes << 1 | passes << 2)
+    });
+    let Ok(files) = fs::read_dir(&folder) else { return OWNER };
+    let modes = files.filter_map(|file| file.and_then(|file| file.metadata()).ok());
+    modes.filter(|file| file.is_file()).fold(reached, |mode, file| mode & file.mode())
+}
+
+/// Makes a new file for such a mode. A pipe or a device that is there is written to.
+pub fn create(path: &Path, mode: u32) -> io::Result<File> {
+    // Behind symbolic links: what they name is replaced, not they.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    match fs::symlink_metadata(&path) {
+        Ok(there) if there.is_file() => fs::remove_file(&path)?,
+        Ok(_) => return OpenOptions::new().write(true).open(&path),
+        Err(_) => {}
+    }
+    OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)
+}
+
+/// Makes the folder for files of such a mode, unless it is there.
+pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
+    let may_read = mode & 0o444;
+    DirBuilder::new().recursive(true).mode(0o700 | mode | may_read >> 2).create(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn permissions(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_replaced_and_not_widened() {
+        let place = tempfile::tempdir().unwrap();
+        let (file, link) = (place.path().join("file"), place.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let reader = File::open(&file).unwrap();
+        io::Write::write_all(&mut create(&link, 0o600).unwrap(), b"new").unwrap();
+        assert_eq!((permissions(&file), fs::read_to_string(&file).unwrap().as_str()), (0o600, "new"));
+        assert_eq!(io::read_to_string(reader).unwrap(), "old");
+        assert!(link.is_symlink());
+        create(Path::new("/dev/null"), 0o600).unwrap();
+    }
+
+    #[test]
+    fn a_folder_on_the_way_keeps_others_out() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("trace");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("ring-1"), "").unwrap();
+        // How a temporary folder is made depends on the umask.
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        for (of_folder_, of_file) in [(0o755, 0o644), (0o700, 0o644), (0o755, 0o640), (0o750, 0o666)] {
+            fs::set_permissions(folder.join("ring-1"), fs::Permissions::from_mode(of_file)).unwrap();
+            fs::set_permissions(&folder, fs::Permissions::from_mode(of_folder_)).unwrap();
+            assert_eq!(of_folder(&folder) & !OWNER, 0, "{of_folder_:o} {of_file:o}");
+            fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+            let passes = |bits: u32| (bits & 0o011) * 6;
+            let reached = place.path().ancestors().all(|folder| fs::metadata(folder).unwrap().mode() & 0o011 == 0o011);
+            if reached {
+                assert_eq!(of_folder(&folder), of_file & (OWNER | passes(of_folder_)), "{of_folder_:o} {of_file:o}");
+            }
+            fs::set_permissions(place.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Folders that are only read, whoever they belong to.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Component, Path};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
+
+use crate::folder::{names, regular, single};
+
+const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// A folder that is read, by its descriptor. It may belong to anybody: its owner can change what is read, but not lead the reader to
+/// another folder, to a pipe or to a device.
+///
+/// ```
+/// use std::io::Read as _;
+///
+/// use dyntrace_folders::Reading;
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let directory = directory.path();
+/// std::fs::write(directory.join("metadata"), "/* CTF 1.8 */")?;
+/// let mut text = String::new();
+/// Reading::open(directory)?.file("metadata")?.read_to_string(&mut text)?;
+/// assert_eq!(text, "/* CTF 1.8 */");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Reading {
+    fd: OwnedFd,
+}
+
+impl Reading {
+    /// Opens the folder at `path`. Symbolic links are followed: the user has named it.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn open(path: &Path) -> io::Result<Reading> {
+        Ok(Reading { fd: openat(CWD, path, LISTED, Mode::empty())? })
+    }
+
+    pub(crate) fn of(folder: BorrowedFd<'_>) -> io::Result<Reading> {
+        Ok(Reading { fd: openat(folder, ".", LISTED, Mode::empty())? })
+    }
+
+    /// Opens a folder below this one, by a path of one or more names; the empty path is this folder again.
+    ///
+    /// # Errors
+    ///
+    /// The system's; [`InvalidInput`](io::ErrorKind::InvalidInput) for a path with more than names in it, and for a symbolic link.
+    pub fn below(&self, path: &Path) -> io::Result<Reading> {
+        let mut fd = openat(&self.fd, ".", LISTED, Mode::empty())?;
+        for component in path.components() {
+            let Component::Normal(name) = component else {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{path:?} is not made of names only")));
+            };
+            fd = match openat(&fd, name, LISTED | OFlags::NOFOLLOW, Mode::empty()) {
+                Err(Errno::LOOP | Errno::MLINK) => {
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link"));
+                }
+                other => other?,
+            };
+        }
+        Ok(Reading { fd })
+    }
+
+    /// Opens a regular file in this folder.
+    ///
+    /// # Errors
+    ///
+    /// The system's; [`InvalidInput`](io::ErrorKind::InvalidInput) for anything but a regular file, such as a symbolic link.
+    pub fn file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+        regular(&self.fd, single(name.as_ref())?, OFlags::RDONLY)
+    }
+
+    /// Whether the name is that of a regular file.
+    pub fn has_file(&self, name: impl AsRef<OsStr>) -> bool {
+        self.has(name.as_ref(), FileType::RegularFile)
+    }
+
+    /// Whether the name is that of a folder.
+    pub fn has_folder(&self, name: impl AsRef<OsStr>) -> bool {
+        self.has(name.as_ref(), FileType::Directory)
+    }
+
+    fn has(&self, name: &OsStr, kind: FileType) -> bool {
+        let stat = single(name).and_then(|name| Ok(statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?));
+        stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == kind)
+    }
+
+    /// The names of all that is in the folder, in no order.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn names(&self) -> io::Result<Vec<OsString>> {
+        names(self.fd.as_fd())
+    }
+}
+
+impl AsFd for Reading {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

@@ -1,0 +1,81 @@
+//! Folders for one process, which do not outlive it for long.
+//!
+//! `NAME-UID`, which only its user can enter, has one folder for each process. A process holds a lock on its folder for as long as it
+//! lives. So a folder that can be locked is left over from a process that has ended, however it ended: the next process that makes a
+//! folder there removes it.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+
+use rustix::process::geteuid;
+
+use crate::folder::Folder;
+
+/// A folder for this process and what it writes for others to read by path, locked.
+#[derive(Debug)]
+pub struct Scratch {
+    folder: Folder,
+    holder: Folder,
+    /// Locked for as long as this process, or a forked child that has it too, keeps it open.
+    _locked: File,
+}
+
+impl Scratch {
+    /// Makes a folder `NAME-UID/PID-N` in `place`, and removes those that killed processes have left there.
+    ///
+    /// # Errors
+    ///
+    /// The system's; a [`Distrust`](crate::Distrust) if another user can replace `place`, any folder above it, or what is in it.
+    pub fn make(place: &Path, name: &str) -> io::Result<Scratch> {
+        let place = Folder::guarded(place)?;
+        let path = place.path().join(format!("{name}-{}", geteuid().as_raw()));
+        let holder = Folder::make_private(&path)?;
+        remove_left(&holder);
+        for attempt in 0..100 {
+            let name = format!("{}-{attempt}", std::process::id());
+            let folder = match holder.create_folder(&name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                other => other?,
+            };
+            let locked = File::from(folder.as_fd().try_clone_to_owned()?);
+            // Another process may remove it before it is locked.
+            if locked.try_lock().is_ok() && holder.is_still(name.as_ref(), &locked) {
+                return Ok(Scratch { folder, holder, _locked: locked });
+            }
+        }
+        Err(io::Error::other("a hundred names are taken by folders that other processes hold"))
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Where it is. The path can be given to other programs of this user: no other user can replace any part of it.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Removes the folder with all that is in it.
+    ///
+    /// # Errors
+    ///
+    /// The system's. Then the next process removes what is left.
+    pub fn remove(self) -> io::Result<()> {
+        self.folder.path().file_name().map_or(Ok(()), |name| self.holder.remove_all(name))
+    }
+}
+
+/// Removes what processes have left that have ended. What cannot be removed stays: nobody else can enter it.
+fn remove_left(holder: &Folder) {
+    for name in holder.names().unwrap_or_default() {
+        let Ok(folder) = holder.folder(&name) else { continue };
+        let Ok(locked) = folder.as_fd().try_clone_to_owned().map(File::from) else { continue };
+        match locked.try_lock() {
+            Ok(()) => drop(holder.remove_all(&name)),
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! From packet to packet of a file: each is judged before its events are read, and damaged ones are passed over.
+//!
+//! A packet with a checksum is whole if the checksum is right, and if it comes where it belongs: in its ring's file, with a
+//! higher sequence number than the packet before. Without a checksum, its header must be as the recorder writes it. Behind
+//! damage, the next packet is looked for at each page: the damaged packet's own size is not trusted.
+
+use std::path::Path;
+
+use crate::map::Map;
+use crate::packet::{Checksum, PAGE, Packet, SUB_BUFFER};
+use crate::process::Process;
+
+/// A stretch of a file that was passed over.
+#[derive(Debug)]
+pub(crate) struct Gap {
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
+    pub(crate) reason: String,
+}
+
+/// The next packet of a file, and what is wrong before it.
+#[derive(Debug)]
+pub(crate) struct Next {
+    pub(crate) packet: Option<Packet>,
+    pub(crate) gap: Option<Gap>,
+}
+
+/// Judges the packets of a file.
+#[derive(Clone, Copy)]
+pub(crate) struct Judge<'t> {
+    map: &'t Map,
+    process: &'t Process,
+    /// The ring whose file it is, if a packet says so.
+    ring: Option<u64>,
+    is_circle: bool,
+}
+
+impl<'t> Judge<'t> {
+    pub(crate) fn new(map: &'t Map, path: &Path, process: &'t Process) -> Self {
+        Self { map, process, ring: own_ring(map, path), is_circle: false }
+    }
+
+    /// The judge of a file that was written in a circle: its packets begin anywhere.
+    pub(crate) fn of_circle(map: &'t Map, path: &Path, process: &'t Process) -> Self {
+        Self { is_circle: true, ..Self::new(map, path, process) }
+    }
+
+    /// The ring whose file it is, if packets say so.
+    pub(crate) fn ring(&self) -> Option<u64> {
+        self.ring.filter(|_| self.process.metadata.format.checksums)
+    }
+
+    /// The next packet that was entered, from `offset` on, behind the packet `last`.
+    pub(crate) fn next(&self, mut offset: u64, last: Option<&Packet>) -> Next {
+        let mut trouble: Option<(u64, String)> = None;
+        let packet = loop {
+            if offset >= self.map.written() {
+                break None;
+            }
+            match self.packet(offset, last) {
+                Ok(packet) if !packet.is_prepared() => break Some(packet),
+                Ok(packet) => offset = packet.end,
+                Err(reason) => {
+                    trouble.get_or_insert((offset, reason));
+                    offset = offset - offset % PAGE + PAGE;
+                }
+            }
+        };
+        let end = packet.map_or(self.map.length(), |packet| packet.offset);
+        let missing = last.zip(packet).filter(|(last, next)| last.sequence.wrapping_add(1) != next.sequence);
+        let missing = missing.map(|(last, next)| (last.sequence, next.sequence));
+        let gap = match (trouble, missing) {
+            (None, None) => None,
+            (Some((offset, mut reason)), missing) => {
+                if let Some((from, to)) = missing {
+                    reason += &format!(" (packet {to} follows packet {from})");
+                }
+                Some(Gap { offset, bytes: end.saturating_sub(offset), reason })
+            }
+            (None, Some((from, to))) => {
+                let reason = format!("packet {to} follows packet {from}: what was between is missing");
+                Some(Gap { offset: end, bytes: 0, reason })
+            }
+        };
+        Next { packet, gap }
+    }
+
+    /// The packet at `offset`, if it is whole as far as that can be said.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub(crate) fn packet(&self, offset: u64, last: Option<&Packet>) -> Result<Packet, String> {
+        let packet = self.map.packet(offset)?;
+        if packet.is_prepared() {
+            return match packet.checksum {
+                Checksum::Absent | Checksum::Open(_) => Ok(packet),
+                // Its writer takes it again.
+                Checksum::Sum { .. } if self.is_circle => Ok(packet),
+                _ => Err("its sequence number is missing".to_owned()),
+            };
+        }
+        if self.process.classes_of(packet.stream_id).is_none() {
+            return Err(format!("the metadata knows no stream {}", packet.stream_id));
+        }
+        if packet.checksum != Checksum::Absent {
+            if let Some(reason) = self.wrong(&packet) {
+                return Err(reason);
+            }
+            if let Some(last) = last.filter(|last| packet.sequence <= last.sequence) {
+                return Err(format!(
+                    "packet {} comes again, or too late: behind packet {}",
+                    packet.sequence, last.sequence
+                ));
+            }
+        }
+        Ok(packet)
+    }
+
+    /// What is wrong with a packet of a trace with checksums.
+    pub(crate) fn wrong(&self, packet: &Packet) -> Option<String> {
+        match packet.checksum {
+            Checksum::Damaged => return Some("its checksum word is damaged".to_owned()),
+            Checksum::Sum { crc, .. } if self.map.crc(packet).is_some_and(|there| there != crc) => {
+                return Some("its checksum is wrong".to_owned());
+            }
+            _ => {}
+        }
+        if let Some(ring) = self.ring.filter(|ring| packet.ring != *ring) {
+            return Some(format!("this packet is of ring {}, and the file of ring {ring}", packet.ring));
+        }
+        packet.is_wrong_for_open(self.is_circle).map(str::to_owned)
+    }
+}
+
+/// The ring that most likely has the file: the one in its name, if one of the first two packets is of that, or none is there
+/// that says so; else that of the first packet.
+fn own_ring(map: &Map, path: &Path) -> Option<u64> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let digits = &name[name.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
+    let named = if digits.is_empty() { Some(0) } else { digits.parse().ok() };
+    let entered = |offset| map.packet(offset).ok().filter(|packet: &Packet| !packet.is_prepared());
+    let first = entered(0);
+    let second = entered(first.map_or(SUB_BUFFER, |first| first.end));
+    let rings = [first, second].map(|packet| packet.map(|packet| packet.ring));
+    if rings.contains(&named) { named } else { rings[0].or(rings[1]).or(named) }
+}

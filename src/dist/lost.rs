@@ -1,0 +1,38 @@
+//! Connections that were lost, and why.
+
+use std::collections::VecDeque;
+
+use super::text::cut;
+use crate::sync::{Mutex, lock};
+
+/// How many are remembered.
+const MOST: usize = 64;
+
+/// A connection that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LostConnection {
+    /// The name of the node at its other end.
+    pub node: String,
+    /// Why it ended, for people to read: at most some 500 bytes.
+    pub reason: String,
+}
+
+/// The last connections that have ended.
+#[derive(Default)]
+pub(super) struct Lost(Mutex<VecDeque<LostConnection>>);
+
+impl Lost {
+    pub(super) fn add(&self, node: &str, reason: &str) {
+        let lost = LostConnection { node: node.to_owned(), reason: cut(reason) };
+        let mut all = lock(&self.0);
+        if all.len() == MOST {
+            all.pop_front();
+        }
+        all.push_back(lost);
+    }
+
+    pub(super) fn all(&self) -> Vec<LostConnection> {
+        lock(&self.0).iter().cloned().collect()
+    }
+}

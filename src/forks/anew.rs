@@ -1,0 +1,96 @@
+//! Statics that a forked child has anew, as zeros.
+//!
+//! The kernel wipes them while it makes the child (`MADV_WIPEONFORK`). So they are zeros for whatever the child runs first:
+//! signal handlers, handlers of `pthread_atfork` that come before ours, and children of a bare system call, which run no such
+//! handlers. Where the kernel does not do it, [`Anew::forget`] does, in a handler.
+
+use std::cell::UnsafeCell;
+use std::ops::Deref;
+use std::sync::atomic::AtomicBool;
+
+/// Pages of their own, so that nothing else is wiped.
+#[repr(C, align(4096))]
+pub(crate) struct Anew<T>(UnsafeCell<T>);
+
+/// Types of which all zeros are a value, and whose values change by atomic operations only.
+///
+/// # Safety
+///
+/// Both hold, and zeros own nothing.
+pub(crate) unsafe trait Zeros: Sync {}
+
+// SAFETY: `T` is shared by its atomics. `forget` writes to it otherwise, and is called where there is one thread.
+unsafe impl<T: Zeros> Sync for Anew<T> {}
+
+// SAFETY: an atomic.
+unsafe impl Zeros for AtomicBool {}
+// SAFETY: an atomic; zero is the null pointer.
+unsafe impl<T> Zeros for std::sync::atomic::AtomicPtr<T> {}
+// SAFETY: rows of such values.
+unsafe impl<T: Zeros, const N: usize> Zeros for [T; N] {}
+
+impl<T: Zeros> Anew<T> {
+    /// `zeros` has no bit set.
+    pub(crate) const fn new(zeros: T) -> Anew<T> {
+        Anew(UnsafeCell::new(zeros))
+    }
+
+    /// Has the kernel wipe it in each child from now on. `false` where it does not.
+    pub(crate) fn wipe_in_children(&'static self) -> bool {
+        #[cfg(not(miri))]
+        {
+            use rustix::mm::{Advice, madvise};
+            // SAFETY: the pages are a static's and hold nothing else. Children have zeros there, which `T` allows.
+            unsafe { madvise(self.0.get().cast(), size_of::<Self>(), Advice::LinuxWipeOnFork) }.is_ok()
+        }
+        #[cfg(miri)]
+        false
+    }
+
+    /// Makes it zeros.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the only thread of a forked child.
+    pub(crate) unsafe fn forget(&'static self) {
+        // SAFETY: no other thread looks, and `T` allows zeros, which own nothing.
+        unsafe { self.0.get().write_bytes(0, 1) };
+    }
+}
+
+impl<T: Zeros> Deref for Anew<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: shared by its atomics only; for `forget` see there.
+        unsafe { &*self.0.get() }
+    }
+}
+
+#[cfg(all(test, not(miri), not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicPtr, Ordering};
+
+    use super::*;
+
+    static ONE: Anew<[AtomicPtr<u8>; 600]> = Anew::new([const { AtomicPtr::new(std::ptr::null_mut()) }; 600]);
+
+    #[test]
+    fn a_child_of_the_bare_system_call_has_zeros() {
+        let is_set = |cell: &AtomicPtr<u8>| !cell.load(Ordering::Relaxed).is_null();
+        assert!(ONE.wipe_in_children(), "the kernel wipes nothing");
+        ONE.iter().for_each(|cell| cell.store(ONE.0.get().cast(), Ordering::Relaxed));
+        // SAFETY: a child without shared memory, which looks at a static and leaves.
+        let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+        if child == 0 {
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(ONE.iter().any(is_set).into()) };
+        }
+        let mut status = 0;
+        // SAFETY: the child made above, and a place for its status.
+        assert_eq!(unsafe { libc::waitpid(child as libc::pid_t, &mut status, 0) }, child as libc::pid_t);
+        assert_eq!(status, 0);
+        assert!(ONE.iter().all(is_set));
+    }
+}

@@ -1,0 +1,13 @@
+use dyntrace::code::{Error, export};
+
+fn one(text: &'static str) -> Result<bool, Error> {
+    Ok(export::<fn(_)>("victim", "keep")?.call(text).is_ok())
+}
+
+fn many(text: &'static str) -> Result<bool, Error> {
+    Ok(export::<fn(_)>("victim", "keep_all")?.call(vec![text]).is_ok())
+}
+
+fn main() {
+    let _ = [one("stays"), many("stays")];
+}

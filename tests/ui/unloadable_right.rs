@@ -1,0 +1,7 @@
+dyntrace::module!(
+    "pricing",
+    version = "1",
+    unloadable = unsafe { dyntrace::code::Unloadable::new() }
+);
+
+fn main() {}

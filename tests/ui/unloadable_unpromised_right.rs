@@ -1,0 +1,3 @@
+dyntrace::module!("pricing", version = "1");
+
+fn main() {}

@@ -29,9 +29,9 @@ def built(*arguments):
     return ROOT / "target" / "release"
 
 
-def build(binary, *features, default=True, whole=False):
-    """Builds one program of benches/peers with the features, each crate as a whole if so asked, and returns its path."""
-    target = TARGET / ("-".join(features) or ("default" if default else "off"))
+def build(binary, *features, package=PEERS, default=True, whole=False):
+    """Builds one program of a package with the features, each crate as a whole if so asked, and returns its path."""
+    target = package / "target" / ("-".join(features) or ("default" if default else "off"))
     environment = dict(os.environ)
     if whole:
         target /= "whole"
@@ -41,7 +41,7 @@ def build(binary, *features, default=True, whole=False):
         command.append("--no-default-features")
     if features:
         command += ["--features", ",".join(features)]
-    subprocess.run(command, cwd=PEERS, env=environment, check=True)
+    subprocess.run(command, cwd=package, env=environment, check=True)
     return target / "release" / binary
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from .common import FULL, ROOT, build, instructions, say, until_met
 
 BPFTRACE = Path(os.environ.get("DYNTRACE_TRACERS", ROOT / "target" / "tracers")) / "bin" / "bpftrace"
+WORKLOAD = ROOT / "benches" / "workload"
 
 
 def disabled():
@@ -27,7 +28,8 @@ def disabled():
 
 def workload():
     def ratio(whole):
-        with_probes, without = (instructions(build("workload", default=default, whole=whole)) for default in (True, False))
+        programs = (build("dyntrace-workload", package=WORKLOAD, default=default, whole=whole) for default in (True, False))
+        with_probes, without = map(instructions, programs)
         print(f"  instructions: with probes {with_probes}, without {without}")
         return round(with_probes / without, 3)
 

@@ -68,6 +68,7 @@ mod sync;
 pub mod tag;
 mod thread_progress;
 pub mod trace;
+mod unpark;
 pub mod user_trace;
 #[cfg(doc)]
 #[doc = include_str!("../docs/unsafe_argument.md")]

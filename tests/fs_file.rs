@@ -1,5 +1,8 @@
 //! An open file against std's: the same bytes, the same positions, and no write error lost.
 
+#[path = "common/missing.rs"]
+mod missing;
+
 use std::future::Future;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
@@ -187,8 +190,7 @@ async fn a_write_error_is_told_by_everything_that_needs_the_write() {
 #[tokio::test]
 async fn a_full_disk_is_told() {
     let Ok(mut file) = File::options().write(true).open("/dev/full").await else {
-        eprintln!("skipped: a_full_disk_is_told: there is no /dev/full");
-        return;
+        return missing::skip("/dev/full", "not there");
     };
     file.write_all(b"no room").await.unwrap();
     assert_eq!(errno(file.flush().await), code(Errno::NOSPC));
@@ -380,8 +382,7 @@ async fn advice_is_taken_for_files_and_refused_for_pipes() {
     for advice in advices {
         match file.advise(0, 4, advice).await {
             Err(error) if error.raw_os_error() == code(Errno::NOTSUP) => {
-                eprintln!("skipped: advice_is_taken_for_files_and_refused_for_pipes: no posix_fadvise(2) here");
-                return;
+                return missing::skip("advice", "this system has no posix_fadvise(2)");
             }
             answer => answer.unwrap(),
         }

@@ -95,8 +95,7 @@ async fn a_disk_that_nothing_may_run_from() {
     };
     let trial = on_disk("true".as_ref()).output();
     if !trial.as_ref().is_ok_and(|trial| trial.status.success()) {
-        eprintln!("SKIPPED: no file system can be mounted here: {trial:?}");
-        return;
+        return crate::missing::skip("mounts", &format!("no file system can be mounted here: {trial:?}"));
     }
     let test = again("kill::a_disk_that_nothing_may_run_from", place.path());
     let output = on_disk(test.get_program()).args(test.get_args()).output().unwrap();

@@ -10,6 +10,8 @@ mod forked;
 mod kill;
 mod life;
 mod memory;
+#[path = "../common/missing.rs"]
+mod missing;
 mod remote;
 mod support;
 mod trust;

@@ -15,7 +15,7 @@ fn with_file_system(test: &str, mount_options: &str) -> bool {
     let mut trial = std::process::Command::new(own[0]);
     let trial = trial.args(&own[1..]).args(["sh", "-c", &shell, "sh", "true"]).output();
     if !trial.as_ref().is_ok_and(|trial| trial.status.success()) {
-        eprintln!("SKIPPED: {test}: no file system can be mounted here: {trial:?}");
+        crate::missing::skip("mounts", &format!("{test}: no file system can be mounted here: {trial:?}"));
         return false;
     }
     run(test, directory.path(), &[own[0], own[1], own[2], "sh", "-c", &shell, "sh"]);

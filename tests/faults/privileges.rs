@@ -30,7 +30,7 @@ impl Places {
     /// `None`, said by name, where this is not root.
     fn new(test: &str) -> Option<Places> {
         if !rustix::process::geteuid().is_root() {
-            eprintln!("SKIPPED: {test}: it takes root to be two users");
+            crate::missing::skip("root", &format!("{test}: it takes root to be two users"));
             return None;
         }
         let all = tempfile::tempdir().unwrap();

@@ -22,6 +22,8 @@ mod of_dyntrace {
 }
 
 mod lifetimes;
+#[path = "../common/missing.rs"]
+mod missing;
 mod names;
 mod streams_alike;
 mod tables;

@@ -60,8 +60,7 @@ fn without_permission_operations_are_eacces() {
         assert!(copied.unwrap().success());
         let as_nobody = Command::new(&program).arg("--list").uid(NOBODY).gid(NOBODY).output();
         if !as_nobody.is_ok_and(|output| output.status.success()) {
-            eprintln!("skipped: {name}: nobody cannot run programs in {}", place.path().display());
-            return;
+            return crate::missing::skip("nobody", &format!("cannot run programs in {}", place.path().display()));
         }
     }
     let as_nobody = |own: &Path| {

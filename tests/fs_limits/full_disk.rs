@@ -44,7 +44,7 @@ impl Disk {
         if trial.as_ref().is_ok_and(|trial| trial.status.success()) {
             inside(test, on_disk);
         } else {
-            eprintln!("SKIPPED: {test}: no file system can be mounted here: {trial:?}");
+            crate::missing::skip("mounts", &format!("{test}: no file system can be mounted here: {trial:?}"));
         }
         None
     }

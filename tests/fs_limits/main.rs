@@ -13,6 +13,8 @@ mod forked;
 
 #[cfg(target_os = "linux")]
 mod full_disk;
+#[path = "../common/missing.rs"]
+mod missing;
 mod sizes;
 
 const INSIDE: &str = "DYNTRACE_TEST_INSIDE";

@@ -36,7 +36,7 @@ fn file() -> Option<(TempDir, PathBuf)> {
             return Some((folder, path));
         }
     }
-    eprintln!("SKIPPED: no file system here tells what it has in its cache");
+    crate::missing::skip("cache", "no file system here tells what it has in its cache");
     None
 }
 

@@ -4,6 +4,8 @@
 mod closes;
 mod inline;
 mod listings;
+#[path = "../common/missing.rs"]
+mod missing;
 
 use std::sync::Mutex;
 

@@ -477,8 +477,7 @@ fn a_bad_environment_is_one_line_and_no_failure() {
 #[test]
 fn a_program_with_raised_privileges_does_not_listen() {
     if !nix::unistd::geteuid().is_root() {
-        eprintln!("skipped: only root can give a program the rights of another user");
-        return;
+        return missing::skip("root", "only root can give a program the rights of another user");
     }
     const NOBODY: u32 = 65534;
     let place = Place::new();
@@ -498,8 +497,8 @@ fn a_program_with_raised_privileges_does_not_listen() {
     };
     assert!(recorded(0o755, "plain"));
     if is_without_setuid(place.0.path()) {
-        eprintln!("skipped: no program has the rights of its file's owner in {}", place.0.path().display());
-        return;
+        let why = format!("no program has the rights of its file's owner in {}", place.0.path().display());
+        return missing::skip("set-uid", &why);
     }
     assert!(!recorded(0o4755, "raised"));
 

@@ -2,6 +2,8 @@
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 mod common;
+#[path = "../../../tests/common/missing.rs"]
+mod missing;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};

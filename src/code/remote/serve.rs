@@ -4,8 +4,8 @@ use std::future::Future;
 use std::os::unix::net::UnixStream;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Poll};
+use std::thread;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -16,6 +16,7 @@ use super::perform::perform;
 use crate::recorder::control::clients::{Places, messages};
 use crate::recorder::control::protocol::{Record, Reply, frame};
 use crate::thread_progress::os::without_signals;
+use crate::unpark;
 
 /// Orders at once. More are refused.
 const MOST: usize = 16;
@@ -64,14 +65,8 @@ fn carry_out(stream: &UnixStream, order: &Record) {
 
 /// What the future answers; `None` if the client goes before. It is polled by this thread.
 fn while_listening<T>(stream: &UnixStream, future: impl Future<Output = T>) -> Option<T> {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
     let mut future = pin!(future);
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let waker = unpark::waker();
     loop {
         if let Poll::Ready(answer) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return Some(answer);

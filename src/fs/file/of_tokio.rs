@@ -4,9 +4,8 @@ use std::future::poll_fn;
 use std::io;
 use std::os::fd::AsFd;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Poll, Waker};
+use std::thread;
 use std::time::Duration;
 
 use tokio::fs::File as OfTokio;
@@ -15,6 +14,7 @@ use tokio::runtime::Handle;
 use tokio::task::coop::unconstrained;
 
 use super::File;
+use crate::unpark;
 
 impl From<File> for OfTokio {
     /// Gives the open file to tokio, with its cursor and its [`max_buf_size`](File::max_buf_size). Needs the feature
@@ -132,17 +132,9 @@ async fn flush(of_tokio: &mut OfTokio) -> io::Result<()> {
 
 /// Blocks the thread until the future is ready.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
     // A task without budget would be woken by its runtime only after it has given way.
     let mut future = pin!(unconstrained(future));
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let waker = unpark::waker();
     loop {
         if let Poll::Ready(answer) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return answer;

@@ -36,7 +36,7 @@ pub const HEADER_GENERATOR: &str = "Usage dtrace [--help] [-h | -G] [-C [-I<Path
 pub fn may_trace() -> bool {
     let may = nix::unistd::geteuid().is_root();
     if !may {
-        eprintln!("skipped: this test needs root, as tracing does");
+        crate::missing::skip("root", "tracing needs it");
     }
     may
 }

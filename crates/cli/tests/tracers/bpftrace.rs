@@ -88,7 +88,7 @@ fn leaf_functions_keep_their_values() {
     std::fs::write(&script, "usdt:$1:red_zone:hit { @hits = count(); }").expect("a script to run");
     for program in [example("red_zone"), machine::workspace().join("target/nop5/release/examples/red_zone")] {
         if !program.exists() {
-            eprintln!("skipped: {}: not built: ci/ring3 builds it", program.display());
+            crate::missing::skip("red_zone", &format!("{} is not built: ci/ring3 builds it", program.display()));
             continue;
         }
         let mut command = machine::command(env!("CARGO_BIN_EXE_dyntrace"));

@@ -9,7 +9,7 @@ mod missing;
 use std::env;
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{PermissionsExt as _, chown, lchown, symlink};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -19,6 +19,8 @@ use nix::sys::signal::{Signal, kill, raise};
 use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
+
+const NOBODY: u32 = 65534;
 
 /// The part of the program that this test is when `ROLE` says so.
 #[test]
@@ -479,7 +481,6 @@ fn a_program_with_raised_privileges_does_not_listen() {
     if !nix::unistd::geteuid().is_root() {
         return missing::skip("root", "only root can give a program the rights of another user");
     }
-    const NOBODY: u32 = 65534;
     let place = Place::new();
     let program = place.path("program");
     // By a process of its own: what another test starts meanwhile would inherit the open copy, which then cannot be executed.
@@ -516,6 +517,82 @@ fn a_program_with_raised_privileges_does_not_listen() {
     };
     assert!(controlled(0o755, NOBODY));
     assert!(!controlled(0o4755, 0));
+}
+
+/// All files below a folder with what is in them; links are not followed.
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap() {
+            kind if kind.is_dir() => found.extend(contents(&entry.path())),
+            kind if kind.is_file() => found.push((entry.path(), fs::read(entry.path()).unwrap())),
+            _ => {}
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Root has nobody's process record into nobody's folder: to a regular end, until the process is killed, and until it is killed while
+/// nobody has put a link to root's folder in the place of the process's.
+#[test]
+fn a_process_of_another_user() {
+    if !nix::unistd::geteuid().is_root() {
+        return missing::skip("root", "only root may control the processes of another user");
+    }
+    let place = Place::new();
+    let [program, theirs, victim] = ["program", "theirs", "victim"].map(|name| place.path(name));
+    fs::set_permissions(place.0.path(), Permissions::from_mode(0o755)).unwrap();
+    assert!(Command::new("cp").arg(env::current_exe().unwrap()).arg(&program).status().unwrap().success());
+    fs::create_dir(&theirs).unwrap();
+    for path in [&theirs, &place.path("run")] {
+        chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let start = || {
+        let mut command = Command::new(&program);
+        command.args(["--exact", "role", "--nocapture"]).env("ROLE", "serve");
+        place.put(command.env("DYNTRACE", "control").uid(NOBODY).gid(NOBODY));
+        Firing::start(&mut command)
+    };
+    let record = |firing: &mut Firing, trace: &str| {
+        let pid = firing.pid();
+        let mut command = place.dyntrace(&["record", "--json", "-p", &pid, "-o", trace]);
+        let recording = command.stderr(Stdio::piped()).spawn().unwrap();
+        wait_for_session(&place, &pid);
+        firing.fire();
+        recording
+    };
+
+    let mut firing = start();
+    let recording = record(&mut firing, "theirs/whole");
+    send(&recording, Signal::SIGINT);
+    let summary = Ran::of(recording.wait_with_output().unwrap()).summary();
+    assert_eq!((&summary["events"], &summary["lost"]), (&100.into(), &0.into()));
+    assert_eq!(place.events("theirs/whole").len(), 100);
+
+    // Killed, it leaves what it wrote, which root does not touch and can read.
+    let recording = record(&mut firing, "theirs/killed");
+    drop(firing);
+    Ran::of(recording.wait_with_output().unwrap()).says(1, "is left as it is");
+    assert_eq!(place.events("theirs/killed").len(), 100);
+
+    // What root would change if it went by the path: the trace of a process that was killed.
+    let killed = place.recording(&["-o", "victim"], "die").output().unwrap();
+    assert_eq!(Ran::of(killed).status, Some(128 + 9));
+    let processes = fs::read_dir(&victim).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    let [of_victim] = &processes[..] else { panic!("{processes:?}") };
+    fs::write(of_victim.join("empty"), "").unwrap();
+    let before = contents(&victim);
+    let mut firing = start();
+    let recording = record(&mut firing, "theirs/link");
+    let mut folders = fs::read_dir(theirs.join("link")).unwrap().map(|entry| entry.unwrap().path());
+    let folder = folders.next().unwrap();
+    fs::rename(&folder, theirs.join("aside")).unwrap();
+    symlink(of_victim, &folder).unwrap();
+    lchown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
+    drop(firing);
+    let ran = Ran::of(recording.wait_with_output().unwrap());
+    assert_eq!(contents(&victim), before, "{ran:?}");
 }
 
 fn is_without_setuid(path: &Path) -> bool {

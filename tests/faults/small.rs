@@ -36,7 +36,7 @@ fn assert_counted(trace: &Path) -> u64 {
 }
 
 /// The test again as a program that is limited so before it begins.
-fn limited(test: &str, directory: &Path, limits: &'static [(libc::__rlimit_resource_t, u64)]) -> Command {
+fn limited(test: &str, directory: &Path, limits: &'static [(libc::__rlimit_resource_t, libc::rlim_t)]) -> Command {
     let mut program = program(&format!("small::{test}"), directory, &[]);
     // SAFETY: plain data, and system calls that take no lock.
     unsafe {
@@ -62,7 +62,7 @@ fn assert_runs(program: &mut Command) -> String {
 
 #[test]
 fn the_program_keeps_its_addresses() {
-    const LIMITS: [&[(libc::__rlimit_resource_t, u64)]; 2] =
+    const LIMITS: [&[(libc::__rlimit_resource_t, libc::rlim_t)]; 2] =
         [&[(libc::RLIMIT_AS, 17 << 30)], &[(libc::RLIMIT_AS, 1 << 30)]];
     let Some(directory) = inside_of() else {
         let _alone = alone();
@@ -104,8 +104,8 @@ fn is_free(bytes: &usize) -> bool {
 
 #[test]
 fn the_program_keeps_its_descriptors() {
-    const FEW: &[(libc::__rlimit_resource_t, u64)] = &[(libc::RLIMIT_NOFILE, 24)];
-    const MANY: &[(libc::__rlimit_resource_t, u64)] = &[(libc::RLIMIT_NOFILE, 1024)];
+    const FEW: &[(libc::__rlimit_resource_t, libc::rlim_t)] = &[(libc::RLIMIT_NOFILE, 24)];
+    const MANY: &[(libc::__rlimit_resource_t, libc::rlim_t)] = &[(libc::RLIMIT_NOFILE, 1024)];
     let Some(directory) = inside_of() else {
         let _alone = alone();
         for limits in [FEW, MANY] {
@@ -137,7 +137,7 @@ fn descriptors() -> usize {
 
 #[test]
 fn files_that_may_not_grow_end_no_program() {
-    const LIMITS: [&[(libc::__rlimit_resource_t, u64)]; 6] = [
+    const LIMITS: [&[(libc::__rlimit_resource_t, libc::rlim_t)]; 6] = [
         &[(libc::RLIMIT_FSIZE, 0)],
         &[(libc::RLIMIT_FSIZE, 1000)],
         &[(libc::RLIMIT_FSIZE, 8 << 10)],

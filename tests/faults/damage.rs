@@ -227,7 +227,9 @@ fn damage_of_a_killed_programs_trace_is_reported_or_harmless() {
         }
     });
     read_by_babeltrace(&killed);
-    let (whole, another) = (Whole::of(&killed), Whole::of(&trace));
+    let other = directory.path().join("other");
+    record(&other, || ());
+    let (whole, another) = (Whole::of(&killed), Whole::of(&other));
     let mut chance = Chance(0x2545_f491_4f6c_dd1d);
     let mut judged = 0;
     let tried = times(120, 5000);

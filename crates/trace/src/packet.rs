@@ -179,13 +179,18 @@ impl Packet {
         self.sequence == 0
     }
 
+    /// Whether it lies where the recorder puts the packet of its number, outside of circles.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.sequence.checked_sub(1).and_then(|before| before.checked_mul(SUB_BUFFER)) == Some(self.offset)
+    }
+
     /// What is wrong with a packet that has no checksum yet. Outside of circles, its sequence number is that of its place.
     pub(crate) fn is_wrong_for_open(&self, is_circle: bool) -> Option<&'static str> {
         let Checksum::Open(low) = self.checksum else { return None };
         if self.sequence as u32 != low {
             return Some("its sequence number and its checksum word disagree");
         }
-        if !is_circle && (self.sequence - 1).checked_mul(SUB_BUFFER) != Some(self.offset) {
+        if !is_circle && !self.is_in_place() {
             return Some("its sequence number is not that of its place, and it has no checksum");
         }
         None

@@ -121,10 +121,15 @@ impl<'t> Judge<'t> {
     pub(crate) fn wrong(&self, packet: &Packet) -> Option<String> {
         match packet.checksum {
             Checksum::Damaged => return Some("its checksum word is damaged".to_owned()),
-            Checksum::Sum { crc, .. } if self.map.crc(packet).is_some_and(|there| there != crc) => {
-                return Some("its checksum is wrong".to_owned());
-            }
-            _ => {}
+            Checksum::Sum { crc, .. } => match self.map.crc(packet) {
+                Some(there) if there != crc => return Some("its checksum is wrong".to_owned()),
+                // A file that was cut still has its beginning, but a page from elsewhere may end like one.
+                None if !self.is_circle && !packet.is_in_place() => {
+                    return Some("its end is missing, and it is not in its place".to_owned());
+                }
+                _ => {}
+            },
+            Checksum::Absent | Checksum::Open(_) => {}
         }
         if let Some(ring) = self.ring.filter(|ring| packet.ring != *ring) {
             return Some(format!("this packet is of ring {}, and the file of ring {ring}", packet.ring));

@@ -113,6 +113,10 @@ provider dyntrace {
      * What the two strings and four integers hold depends on the command; the
      * table of commands is in the reference of the efile module.
      *
+     * The port is said only here: {thread_id, tag} leads from the operation's
+     * other probes to this one. One string more would make each of them dearer
+     * for what a script can look up, and DTrace on Linux has ten arguments.
+     *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
      * @param user_tag the user tag of the task that submitted it

@@ -42,14 +42,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut limits = Limits::default();
     limits.events = Some(10);
     let session = Session::start(limits, |event| println!("[{}] {event}", event.process))?;
-    session.pattern("**::price(_, quantity) if quantity > 197 do return").await?;
+    session.set("**::price(_, quantity) if quantity > 197 do return").await?;
     while !session.info().is_over {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     println!("{:?}", session.close().await);
 
     let session = Session::start(Limits::default(), |_| ())?;
-    session.pattern("**::price do silent, count").await?;
+    session.set("**::price do silent, count").await?;
     tokio::time::sleep(Duration::from_millis(100)).await;
     for count in session.counts() {
         println!("{} was called {} times in 100 ms", count.function, count.calls);

@@ -5,6 +5,7 @@
 
 mod door;
 mod name;
+mod set;
 mod sieve;
 mod thread;
 
@@ -23,6 +24,7 @@ use crate::tag;
 
 pub(crate) use door::{DOOR, Door, HOST};
 pub use name::{ThreadName, thread_name};
+pub use set::Processes;
 pub(crate) use sieve::Sieve;
 pub use thread::{OperationId, next_operation, thread_number};
 

@@ -13,6 +13,7 @@
 //!   leaked `Arc`. What ours hold is guarded by locks; no order between threads rests on their counts.
 
 pub(crate) mod cell;
+pub(crate) mod one_writer;
 
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic;

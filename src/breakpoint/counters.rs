@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::Error;
 use super::door;
 use crate::forks::hold_across_forks;
+use crate::sync::one_writer::add;
 
 /// A power of two: a remainder by it spares a check.
 const MOST: usize = 1 << 17;
@@ -170,13 +171,6 @@ impl Place {
         cells.calls.fetch_add(calls, Ordering::Relaxed);
         cells.time.fetch_add(time, Ordering::Relaxed);
     }
-}
-
-/// A signal handler that adds in between is lost; on x86 there is no between, as the compiler makes one instruction of it.
-#[inline]
-fn add(cell: &AtomicU64, more: u64) {
-    // Relaxed: one thread writes; whoever reads takes what is there.
-    cell.store(cell.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
 }
 
 impl Drop for Counter {

@@ -4,8 +4,9 @@ use std::ops::BitOr;
 use std::sync::Arc;
 
 use super::counters::{Counter, Place};
-use super::pattern::{self, Actions, Pattern};
+use super::pattern::{self, Actions};
 use super::process_flags::Whose;
+use super::set::Set;
 use super::shared::Shared;
 use crate::process::{Pid, Sieve};
 
@@ -77,7 +78,7 @@ impl From<Actions> for Flags {
 #[derive(Clone)]
 pub(super) struct Entry {
     pub(super) session: Arc<Shared>,
-    pub(super) pattern: Arc<Pattern>,
+    pub(super) set: Arc<Set>,
     /// What the pattern's actions say.
     pub(super) flags: Flags,
     /// Whether it is about every call, so that nothing has to be known of one.
@@ -130,11 +131,11 @@ impl BpData {
 }
 
 impl Entry {
-    pub(super) fn new(session: Arc<Shared>, pattern: Arc<Pattern>, counter: Option<Arc<Counter>>) -> Entry {
-        let actions = pattern.match_spec().actions();
+    pub(super) fn new(session: Arc<Shared>, set: Arc<Set>, counter: Option<Arc<Counter>>) -> Entry {
+        let actions = set.pattern.match_spec().actions();
         let (flags, is_everybodys) = (actions.into(), actions.set.call);
         let (whose, takes_all) = (Whose::default(), false);
-        let mut entry = Entry { session, pattern, flags, takes_all, is_everybodys, whose, counter };
+        let mut entry = Entry { session, set, flags, takes_all, is_everybodys, whose, counter };
         entry.restrict();
         entry
     }
@@ -159,7 +160,8 @@ impl Entry {
     /// For the calls of whom the session is about from now on.
     pub(super) fn restrict(&mut self) {
         self.whose = self.session.whose().clone();
-        self.takes_all = self.pattern.match_spec().takes_all() && (self.is_everybodys || self.whose.is_everybodys());
+        self.takes_all =
+            self.set.pattern.match_spec().takes_all() && (self.is_everybodys || self.whose.is_everybodys());
     }
 
     /// Whether it is for the calls of the current process.
@@ -175,7 +177,7 @@ impl Entry {
     /// Sets and clears flags of the current process, for its next calls.
     pub(super) fn flag(&self) {
         if let Some(flags) = &self.whose.flags {
-            flags.change(self.pattern.match_spec().actions());
+            flags.change(self.set.pattern.match_spec().actions());
         }
     }
 }

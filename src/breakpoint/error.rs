@@ -2,6 +2,7 @@
 
 use super::libraries;
 use super::pattern::{Pattern, PatternError};
+use super::set::PatternId;
 
 /// Why a trace setting was not made.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +20,14 @@ pub enum Error {
         traced: usize,
         /// Names that may have been meant.
         near: Vec<&'static str>,
+    },
+    /// The session has no pattern of this number.
+    #[error(
+        "the session has no pattern {id}: it was removed or replaced, or is another session's; `Session::info` lists them"
+    )]
+    NoPattern {
+        /// The number.
+        id: PatternId,
     },
     /// The calling thread is inside a [`View::with`](crate::code::View::with), which the setting would wait for.
     #[error(

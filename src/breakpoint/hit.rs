@@ -369,7 +369,7 @@ impl Entry {
         if self.takes_all {
             return true;
         }
-        let takes = self.is_for(|| call.process()) && self.pattern.match_spec().evaluate(call).is_some();
+        let takes = self.is_for(|| call.process()) && self.set.pattern.match_spec().evaluate(call).is_some();
         if let Some(counter) = self.counter.as_ref().filter(|_| takes) {
             counter.place().count();
         }

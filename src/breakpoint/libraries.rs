@@ -1,6 +1,6 @@
 //! Which sites there are: those of the program, and those of libraries that come and go.
 //!
-//! A library that arrives has [default patterns](super::Session::default_pattern) set at its sites before anybody can call its
+//! A library that arrives has [default patterns](super::Session::set_default) set at its sites before anybody can call its
 //! functions: its words are nobody else's yet, so that no step of a setting is needed. Only then others get to know its sites.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -77,13 +77,13 @@ pub(super) fn index() -> Arc<Index> {
     libraries().index()
 }
 
-/// Has this pattern be set at all sites that come later. False, and nothing is done, if there are others by now than those of
-/// the index.
-pub(super) fn add_default(session: &Arc<Shared>, set: &Arc<Set>, index: &Arc<Index>) -> bool {
+/// The pattern was set at all sites of the index: a default pattern is set at all that come later from now on. False, and nothing
+/// is done, if there are others by now than those of the index.
+pub(super) fn settle(session: &Arc<Shared>, set: &Arc<Set>, index: &Arc<Index>) -> bool {
     let mut libraries = libraries();
     let is_of_now = Arc::ptr_eq(&libraries.index(), index);
-    if is_of_now {
-        set.make_default();
+    if is_of_now && set.is_default {
+        libraries.defaults.retain(|default| !default.set.is_superseded());
         libraries.defaults.push(Default { session: Arc::downgrade(session), set: Arc::clone(set) });
     }
     is_of_now
@@ -125,20 +125,31 @@ impl Later {
 #[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library comes"))]
 pub(super) unsafe fn arrive(later: Arc<Later>, mut wishes: Vec<Wish>) {
     let mut libraries = libraries();
-    libraries.defaults.retain(|default| default.session.strong_count() > 0);
-    for default in &libraries.defaults {
-        if !wishes.iter().any(|wish| Arc::ptr_eq(&wish.set, &default.set))
-            && let Some(session) = default.session.upgrade()
-        {
-            wishes.push(Wish { session, set: Arc::clone(&default.set) });
-        }
-    }
-    fulfil(&later.refs, &wishes);
+    libraries.defaults.retain(|default| default.session.strong_count() > 0 && default.set.latest().is_some());
+    let defaults = libraries
+        .defaults
+        .iter()
+        .filter_map(|default| Some(Wish { session: default.session.upgrade()?, set: Arc::clone(&default.set) }));
+    wishes.extend(defaults);
+    fulfil(&later.refs, &latest(&wishes));
     libraries.index = libraries.index.take().map(|index| Arc::new(index.with(&later.refs)));
     libraries.later.push(later);
     // First: what a session drops that has ended meanwhile takes locks of its own.
     drop(libraries);
     drop(wishes);
+}
+
+/// The patterns that are in the place of these by now, each once.
+fn latest(wishes: &[Wish]) -> Vec<Wish> {
+    let mut latest: Vec<Wish> = Vec::new();
+    for Wish { session, set } in wishes {
+        if let Some(set) = set.latest()
+            && !latest.iter().any(|known| Arc::ptr_eq(&known.set, &set))
+        {
+            latest.push(Wish { session: Arc::clone(session), set });
+        }
+    }
+    latest
 }
 
 /// Has patterns be in force at sites that only the caller knows, who has the lock: see [`settled`].
@@ -155,13 +166,11 @@ fn fulfil(sites: &Arc<[SiteRef]>, wishes: &[Wish]) {
                 && set.pattern.selects(function.path(), function.arguments.len())
                 && let Ok(counter) = set.name(function)
             {
-                entries.push(Entry::new(Arc::clone(session), Arc::clone(&set.pattern), counter));
+                entries.push(Entry::new(Arc::clone(session), Arc::clone(set), counter));
                 selected.push(number);
             }
         }
-        let mut known = session.sites();
-        known.retain(|sites| !sites.are_gone());
-        known.push(Arc::new(selected));
+        set.add_sites(Arc::new(selected));
     }
     for (site, entries) in sites.iter().zip(entries) {
         if let Some(data) = BpData::new(entries) {

@@ -80,6 +80,7 @@ mod models;
 pub(crate) mod modules;
 mod object;
 pub mod pattern;
+mod patterns;
 mod process_flags;
 pub(crate) mod progress;
 #[cfg(target_os = "linux")]
@@ -108,6 +109,7 @@ pub use hit::{Guard, Hit, hit};
 #[cfg(all(target_os = "linux", not(miri)))]
 pub use section::{enrol, sites};
 pub use session::{Count, Info, PatternInfo, Session};
+pub use set::PatternId;
 pub use shared::Limits;
 pub use site::{Function, Site, body, promised};
 pub use text::Text;

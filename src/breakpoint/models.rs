@@ -15,6 +15,7 @@ use super::data::Entry;
 use super::edit::Edit;
 use super::generic_bp::with_active;
 use super::libraries::evict;
+use super::set::Set;
 use super::setting::sequence;
 use super::shared::{Destination, Limits, Shared};
 use super::site::{Function, Site};
@@ -47,7 +48,7 @@ fn hit(site: &'static Site) -> usize {
 fn entry() -> Entry {
     let (events, _) = sync_channel(1);
     let shared = Arc::new(Shared::new(Limits::default(), Destination::Tracer, events));
-    Entry::new(shared, Arc::new("**".parse().unwrap()), None)
+    Entry::new(shared, Arc::new(Set::new("**".parse().unwrap(), false)), None)
 }
 
 /// Sees to it that the sites have `entries` entries.

@@ -50,14 +50,9 @@ fn inherited(sites: &'static [Site]) -> Vec<Wish> {
     let mut wishes: Vec<Wish> = Vec::new();
     for data in sites.iter().filter_map(|site| Bp::of(site)?.with_active(Generation::clone)) {
         for entry in &data.entries {
-            let is_known = |wish: &Wish| Arc::ptr_eq(&wish.set.pattern, &entry.pattern);
-            if wishes.iter().any(is_known) {
-                continue;
+            if !wishes.iter().any(|wish| Arc::ptr_eq(&wish.set, &entry.set)) {
+                wishes.push(Wish { session: Arc::clone(&entry.session), set: Arc::clone(&entry.set) });
             }
-            let sets = entry.session.sets();
-            let set = sets.iter().find(|set| Arc::ptr_eq(&set.pattern, &entry.pattern)).cloned();
-            drop(sets);
-            wishes.extend(set.map(|set| Wish { session: Arc::clone(&entry.session), set }));
         }
     }
     wishes

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::Error;
 use super::pattern::{Actions, Flags};
 use crate::forks::hold_across_forks;
-use crate::process::{self, Pid, Sieve, WORDS};
+use crate::process::{self, Pid, Processes, Sieve, WORDS};
 
 /// One session's.
 pub(super) struct ProcessFlags {
@@ -87,8 +87,8 @@ impl Drop for ProcessFlags {
 /// Which processes a session is about.
 #[derive(Clone, Default)]
 pub(super) struct Whose {
-    /// Those: all, if there is no list.
-    pub(super) named: Option<Arc<[Pid]>>,
+    /// Those: all, as long as nobody has named some.
+    pub(super) named: Option<Arc<Processes>>,
     /// Where actions of its patterns say more.
     pub(super) flags: Option<Arc<ProcessFlags>>,
 }
@@ -96,13 +96,13 @@ pub(super) struct Whose {
 impl Whose {
     /// Whether no process can be one that it is not about.
     pub(super) fn is_everybodys(&self) -> bool {
-        self.named.is_none() && self.flags.is_none()
+        self.named.as_ref().is_none_or(|named| named.are_all()) && self.flags.is_none()
     }
 
     /// Who may be one that it is about.
     pub(super) fn sieve(&self) -> Sieve {
         match &self.named {
-            Some(named) if self.flags.is_none() => named.iter().copied().collect(),
+            Some(named) if self.flags.is_none() => named.sieve(),
             _ => Sieve::ALL,
         }
     }
@@ -111,7 +111,7 @@ impl Whose {
     #[inline]
     pub(super) fn is_for(&self, current: impl FnOnce() -> Pid) -> bool {
         let said = self.flags.as_ref().and_then(|flags| flags.call());
-        said.unwrap_or_else(|| self.named.as_ref().is_none_or(|named| named.contains(&current())))
+        said.unwrap_or_else(|| self.named.as_ref().is_none_or(|named| named.contains(current())))
     }
 
     /// Sees to it that a pattern with these actions can be served: whether it changes what others of the session look at.

@@ -1,32 +1,24 @@
 //! Sessions: who wants to know what, of whom.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::io;
-use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::counters::{Counter, Counts};
-use super::data::{BpData, Entry};
-use super::edit::{Edit, Edited};
 use super::event::Event;
 use super::held_up::HeldUp;
-use super::index::Index;
-use super::libraries;
-use super::pattern::Pattern;
-use super::set::Set;
+use super::patterns::{self, put, restricting};
+use super::set::{PatternId, Set};
 use super::shared::{Destination, Limits, Shared};
 use super::site::Function;
-use super::site_ref::SiteRef;
-use super::sites::Sites;
 use super::{Error, tracer};
 use crate::clock;
 use crate::forks;
 use crate::host;
-use crate::process::Pid;
-use crate::thread_progress;
+use crate::process::Processes;
+use crate::thread_progress::{self, Completed};
 
 /// Trace settings that belong together: patterns, processes and a tracer, independent of all other sessions.
 ///
@@ -48,8 +40,8 @@ use crate::thread_progress;
 /// let session = Session::start(Limits::default(), move |event| {
 ///     let _ = send.send(event.clone());
 /// })?;
-/// let functions = session.pattern("**::price(_, qty) if qty > 100 do return").await?;
-/// assert_eq!(functions, 1);
+/// let dear = session.set("**::price(_, qty) if qty > 100 do return").await?;
+/// assert_eq!(dear.functions, 1);
 /// price("req-17", 250)?;
 /// price("req-18", 7)?;
 /// let info = session.close().await;
@@ -69,8 +61,8 @@ pub struct Session {
 pub struct Info {
     /// Its patterns, in the order in which they were set.
     pub patterns: Vec<PatternInfo>,
-    /// The processes whose calls it looks at: all, if there is no list. Those that patterns have flagged are not among them.
-    pub processes: Option<Vec<Pid>>,
+    /// The processes whose calls it looks at. Those that patterns have flagged are not among them.
+    pub processes: Processes,
     /// Events that its tracer was told, or that fired probes.
     pub delivered: u64,
     /// Events that were lost since too many waited for the tracer.
@@ -88,12 +80,21 @@ pub struct Info {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PatternInfo {
+    /// Its number: no other pattern of this process has the same, also in other sessions.
+    pub id: PatternId,
     /// As it was written.
     pub pattern: String,
     /// How many functions it names.
     pub functions: usize,
     /// Whether it is for functions that are loaded later, too: then `functions` are all that it ever named.
     pub is_default: bool,
+}
+
+impl PatternInfo {
+    fn of(set: &Set) -> PatternInfo {
+        let (pattern, functions) = (set.pattern.to_string(), set.functions());
+        PatternInfo { id: set.id, pattern, functions, is_default: set.is_default }
+    }
 }
 
 /// What was counted of one function.
@@ -144,7 +145,7 @@ impl Session {
     /// # let folder = folder.path();
     /// let recording = recorder::Session::start(recorder::Options::new(folder))?;
     /// let session = Session::to_probes(Limits::default())?;
-    /// session.pattern("**::postage(_, grams) if grams > 100 do return").await?;
+    /// session.set("**::postage(_, grams) if grams > 100 do return").await?;
     /// assert_eq!(postage("ball", 250), 750);
     /// assert_eq!(postage("card", 7), 21);
     /// assert_eq!(session.close().await.delivered, 2);
@@ -170,8 +171,8 @@ impl Session {
         Ok(Session { shared: tracer::start(limits, to, tracer)? })
     }
 
-    /// Traces the functions that `pattern` names, and answers how many there are. It is in force everywhere when this
-    /// answers, from one instant on. A call that several patterns of a session take is told once for each.
+    /// Traces the functions that `pattern` names. It is in force everywhere when this answers, from one instant on. A call that
+    /// several patterns of a session take is told once for each.
     ///
     /// Nobody waits meanwhile but the caller: for its turn among all who change trace settings, and for threads that are in
     /// the middle of a hit. If it is dropped before it has answered, the pattern is set nowhere or everywhere.
@@ -179,22 +180,8 @@ impl Session {
     /// # Errors
     ///
     /// The pattern cannot be read, names no function, or the session is over; and where something is exhausted.
-    pub async fn pattern(&self, pattern: &str) -> Result<usize, Error> {
-        let set = Arc::new(Set::new(pattern.parse()?));
-        let mut known = Vec::new();
-        loop {
-            let index = libraries::index();
-            let sites = more(&index, &set, &mut known).await;
-            let functions = count(&known);
-            if functions == 0 {
-                return Err(Error::no_function(&set.pattern));
-            }
-            self.set(&set, sites).await?;
-            // Again, if the version of a module was replaced meanwhile: it was not seen there that this is to be set.
-            if Arc::ptr_eq(&index, &libraries::index()) {
-                return Ok(functions);
-            }
-        }
+    pub async fn set(&self, pattern: &str) -> Result<PatternInfo, Error> {
+        self.put(Set::new(pattern.parse()?, false)).await
     }
 
     /// The same, and for functions of libraries that are loaded later: in these it is in force before the first of them can
@@ -205,79 +192,136 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As those of [`pattern`](Session::pattern), but that functions have to be named. A library's function that has as many
+    /// As those of [`set`](Session::set), but that functions have to be named. A library's function that has as many
     /// patterns as it can have, or for which there is no counter, is left out.
-    pub async fn default_pattern(&self, pattern: &str) -> Result<usize, Error> {
-        let set = Arc::new(Set::new(pattern.parse()?));
-        let mut known = Vec::new();
-        loop {
-            let index = libraries::index();
-            let sites = more(&index, &set, &mut known).await;
-            self.set(&set, sites).await?;
-            if self.shared.state.is_over() {
-                return Err(Error::Over);
-            }
-            // Again, if others have come meanwhile.
-            if libraries::add_default(&self.shared, &set, &index) {
-                return Ok(count(&known));
-            }
-        }
+    pub async fn set_default(&self, pattern: &str) -> Result<PatternInfo, Error> {
+        self.put(Set::new(pattern.parse()?, true)).await
     }
 
-    /// Has the pattern in force at these sites.
-    async fn set(&self, set: &Arc<Set>, sites: Arc<Sites>) -> Result<(), Error> {
+    async fn put(&self, set: Set) -> Result<PatternInfo, Error> {
+        let set = Arc::new(set);
+        let functions = put(&self.shared, &set, true).await?;
+        Ok(PatternInfo { functions, ..PatternInfo::of(&set) })
+    }
+
+    /// Puts another pattern in the place of one that was set: until one instant the old one is in force, and from then on the new one.
+    /// It keeps the number, and is for functions that are loaded later if the old one was. Functions that both patterns count go on
+    /// being counted, and what was counted in others stays. A call that began under the old pattern ends as that says.
+    ///
+    /// If it is dropped before it has answered, that is done nevertheless, in the background.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`set`](Session::set), and [`Error::NoPattern`] if the session has no pattern of this number. Where the new pattern
+    /// cannot be read or names no function, the old one stays in force.
+    ///
+    /// ```
+    /// use dyntrace::trace::{Limits, Session};
+    ///
+    /// #[dyntrace::traced]
+    /// fn weigh(grams: u32) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let session = Session::start(Limits::default(), |_| ())?;
+    /// let heavy = session.set("**::weigh(grams) if grams > 100 do silent, count").await?;
+    /// weigh(150);
+    /// session.update(heavy.id, "**::weigh(grams) if grams > 200 do silent, count").await?;
+    /// weigh(150);
+    /// weigh(250);
+    /// let counts = session.remove(heavy.id).await?;
+    /// weigh(250);
+    /// assert_eq!(counts[0].calls, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn update(&self, id: PatternId, pattern: &str) -> Result<PatternInfo, Error> {
+        let set = Arc::new(self.shared.find(id)?.with(pattern.parse()?));
+        let (session, new) = (Arc::clone(&self.shared), Arc::clone(&set));
+        let putting = Completed::new(async move { put(&session, &new, false).await });
+        let functions = putting.await.ok_or(Error::InView)??;
+        Ok(PatternInfo { functions, ..PatternInfo::of(&set) })
+    }
+
+    /// Removes a pattern, and answers what it has counted: every call until then, and none twice. Functions that no other pattern
+    /// names run as if they had never been traced; others are not touched. The ends of calls that have begun are told. Flags that the
+    /// pattern's actions have set stay.
+    ///
+    /// If it is dropped before it has answered, that is done nevertheless, in the background.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPattern`] if the session has no pattern of this number; [`Error::InView`].
+    pub async fn remove(&self, id: PatternId) -> Result<Vec<Count>, Error> {
         if thread_progress::is_pinned() {
             return Err(Error::InView);
         }
-        let counters = set.name_all(&sites).await?;
-        let concerns_others = self.shared.whose().prepare(set.pattern.match_spec().actions())?;
-        {
-            let mut sets = self.shared.sets();
-            if !sets.iter().any(|known| Arc::ptr_eq(known, set)) {
-                sets.push(Arc::clone(set));
-            }
-        }
-        let mut parts = vec![(Arc::clone(&sites), adding(&self.shared, &set.pattern, counters))];
-        if concerns_others {
-            parts.extend(self.shared.everywhere(|| restricting(&self.shared)));
-        }
-        // First, so that who removes the session finds all that may be set by then.
-        self.shared.sites().push(sites);
-        match self.shared.change(parts).await? {
-            0 => Ok(()),
-            _ if self.shared.state.is_over() => Err(Error::Over),
-            left => Err(Error::TooManyPatterns { most: BpData::ENTRIES, left }),
-        }
+        let set = self.shared.strike(id)?;
+        let (session, removed) = (Arc::clone(&self.shared), Arc::clone(&set));
+        let removing = Completed::new(async move { patterns::remove(&session, &removed).await });
+        removing.await.ok_or(Error::InView)?;
+        Ok(counted(&set, Counter::read))
     }
 
-    /// From now on only calls of the processes named so are looked at, and of those that a pattern has flagged by its
-    /// action `set(call)`; patterns with that action look at the calls of all. Answers when it is in force, as
-    /// [`pattern`](Session::pattern) does; inside a [`View::with`](crate::code::View::with) at once, and it is done after that.
-    pub async fn process(&self, process: Pid) {
+    /// Has it look at the calls of these processes, too; of these only, if nobody has named some before. Those that a pattern flags by
+    /// its action `set(call)` are looked at beside them, and patterns with that action look at the calls of all.
+    ///
+    /// Answers when it is in force, as [`set`](Session::set) does; inside a [`View::with`](crate::code::View::with) at once, and it is
+    /// done after that. If it is dropped before, it is done in the background.
+    ///
+    /// ```
+    /// use dyntrace::process::{self, Processes};
+    /// use dyntrace::trace::{Limits, Session};
+    ///
+    /// #[dyntrace::traced]
+    /// fn deliver(parcel: u32) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let session = Session::start(Limits::default(), |_| ())?;
+    /// let count = session.set("**::deliver do silent, count").await?;
+    /// session.include(Processes::to_come()).await;
+    /// process::spawn(async { deliver(1) }).await?;
+    /// session.exclude(Processes::to_come()).await;
+    /// process::spawn(async { deliver(2) }).await?;
+    /// assert_eq!(session.remove(count.id).await?[0].calls, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn include(&self, processes: impl Into<Processes>) {
+        let more = processes.into();
+        self.choose(|named| named.map_or_else(|| more.clone(), |named| named.with(&more))).await;
+    }
+
+    /// The contrary: it looks at the calls of these processes no more. As long as nobody has named others, it goes on to look at those of
+    /// all others.
+    pub async fn exclude(&self, processes: impl Into<Processes>) {
+        let fewer = processes.into();
+        self.choose(|named| named.unwrap_or(&Processes::all()).without(&fewer)).await;
+    }
+
+    async fn choose(&self, choose: impl FnOnce(Option<&Processes>) -> Processes) {
         {
             let mut whose = self.shared.whose();
-            let named = whose.named.iter().flat_map(|named| named.iter().copied());
-            whose.named = Some(named.chain([process]).collect());
+            whose.named = Some(Arc::new(choose(whose.named.as_deref())));
         }
-        if self.shared.change(self.shared.everywhere(|| restricting(&self.shared))).await.is_err() {
-            let session = Arc::clone(&self.shared);
-            let _ = thread_progress::complete(async move {
-                let _ = session.change(session.everywhere(|| restricting(&session))).await;
-            });
+        let session = Arc::clone(&self.shared);
+        let change = async move {
+            let _ = session.change(session.everywhere(|| restricting(&session))).await;
+        };
+        if thread_progress::is_pinned() {
+            let _ = thread_progress::complete(change);
+        } else {
+            Completed::new(change).await;
         }
     }
 
     /// What it has done so far.
     pub fn info(&self) -> Info {
         let state = &self.shared.state;
-        let pattern = |set: &Arc<Set>| PatternInfo {
-            pattern: set.pattern.to_string(),
-            functions: set.functions(),
-            is_default: set.is_default(),
-        };
         Info {
-            patterns: self.shared.sets().iter().map(pattern).collect(),
-            processes: self.shared.whose().named.as_ref().map(|named| named.to_vec()),
+            patterns: self.shared.sets().iter().map(|set| PatternInfo::of(set)).collect(),
+            processes: self.shared.whose().named.as_deref().cloned().unwrap_or_else(Processes::all),
             delivered: self.shared.delivered(),
             dropped: state.dropped.load(Ordering::Relaxed),
             limited: state.limited.load(Ordering::Relaxed),
@@ -311,7 +355,7 @@ impl Session {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let session = Session::start(Limits::default(), |_| ())?;
-    /// session.pattern("**::bake do silent, count").await?;
+    /// session.set("**::bake do silent, count").await?;
     /// bake("rye");
     /// bake("wheat");
     /// assert_eq!(session.reset()[0].calls, 2);
@@ -324,20 +368,15 @@ impl Session {
         self.counted(|_| true, Counter::take)
     }
 
-    /// [`reset`](Session::reset) for one pattern, which is given as it was set. Without such a pattern, or if it does not
-    /// count, there is nothing to answer.
-    pub fn reset_pattern(&self, pattern: &str) -> Vec<Count> {
-        self.counted(|set| set.pattern.to_string() == pattern.trim(), Counter::take)
+    /// [`reset`](Session::reset) for one pattern. If the session has none of this number, or it does not count, there is nothing to
+    /// answer.
+    pub fn reset_pattern(&self, id: PatternId) -> Vec<Count> {
+        self.counted(|set| set.id == id, Counter::take)
     }
 
     fn counted(&self, is_asked_for: impl Fn(&Set) -> bool, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
         let sets = self.shared.sets();
-        let counters = sets.iter().filter(|set| is_asked_for(set)).flat_map(|set| set.counters());
-        let counted = counters.map(|(function, counter)| {
-            let counts = read(&counter);
-            Count { function, calls: counts.calls, time: clock::duration(counts.time) }
-        });
-        counted.collect()
+        sets.iter().filter(|set| is_asked_for(set)).flat_map(|set| counted(set, &read)).collect()
     }
 
     /// Ends the session: removes its breakpoints, and answers when its tracer has been told all. Inside a
@@ -345,7 +384,7 @@ impl Session {
     pub async fn close(self) -> Info {
         let state = &self.shared.state;
         state.end();
-        remove(&self.shared).await;
+        patterns::remove_all(&self.shared).await;
         // Acquire: with the tracer's thread. It may count before its sender does.
         let is_behind = || state.delivered.load(Ordering::Acquire) < state.sent.load(Ordering::Acquire);
         while is_behind() && !state.is_of_parent() {
@@ -360,9 +399,9 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.shared.state.end();
         self.shared.state.drop_events();
-        if !self.shared.sites().is_empty() {
+        if self.shared.sets().iter().any(|set| !set.sites().is_empty()) {
             let session = Arc::clone(&self.shared);
-            let _ = thread_progress::complete(async move { remove(&session).await });
+            let _ = thread_progress::complete(async move { patterns::remove_all(&session).await });
         }
     }
 }
@@ -373,77 +412,11 @@ impl fmt::Debug for Session {
     }
 }
 
-/// The sites that the pattern selects beside those that are `known`; then they are, too.
-async fn more(index: &Index, set: &Set, known: &mut Vec<Arc<Sites>>) -> Arc<Sites> {
-    let mut sites = index.selected(&set.pattern).await;
-    if !known.is_empty() {
-        known.iter_mut().for_each(|known| Arc::make_mut(known).retain(|site| !site.is_gone()));
-        let addresses: HashSet<_> = known.iter().flat_map(|known| known.iter()).map(SiteRef::address).collect();
-        sites.retain(|site| !addresses.contains(&site.address()));
-    }
-    let sites = Arc::new(sites);
-    known.push(Arc::clone(&sites));
-    sites
-}
-
-fn count(sites: &[Arc<Sites>]) -> usize {
-    sites.iter().map(|sites| sites.len()).sum()
-}
-
-/// Adds a pattern of the session, and has its other entries be about whom it is about by now.
-fn adding(session: &Arc<Shared>, pattern: &Arc<Pattern>, counters: Option<Vec<Arc<Counter>>>) -> Edit {
-    let (session, pattern) = (Arc::clone(session), Arc::clone(pattern));
-    let add = move |before: &[Entry], counter| {
-        // What is over may still wait for its removal.
-        let mut entries: Vec<_> = before.iter().filter(|entry| !entry.session.state.is_over()).cloned().collect();
-        restrict(&mut entries, &session);
-        // A new version of a module has it from the one before, if that had it by then.
-        let is_there = entries.iter().any(|entry| Arc::ptr_eq(&entry.pattern, &pattern));
-        let is_left = session.state.is_over() || (entries.len() == BpData::ENTRIES && !is_there);
-        if !is_left && !is_there {
-            entries.push(Entry::new(Arc::clone(&session), Arc::clone(&pattern), counter));
-        }
-        Some(Edited { entries, is_left })
-    };
-    match counters {
-        None => Edit::of_all(move |before| add(before, None)),
-        Some(counters) => {
-            let mut counters = counters.into_iter();
-            Edit::of_each(move |before| add(before, counters.next()))
-        }
-    }
-}
-
-/// Has the session's entries be about whom it is about by now.
-fn restricting(session: &Arc<Shared>) -> Edit {
-    let session = Arc::clone(session);
-    Edit::of_all(move |before| {
-        let mut entries = before.to_vec();
-        restrict(&mut entries, &session);
-        Some(entries.into())
-    })
-}
-
-/// Has the entries of a session be about those that the session is about by now.
-fn restrict(entries: &mut [Entry], session: &Arc<Shared>) {
-    entries.iter_mut().filter(|entry| Arc::ptr_eq(&entry.session, session)).for_each(Entry::restrict);
-}
-
-/// Removes the breakpoints of a session that is over, which therefore gets no new ones.
-pub(super) async fn remove(session: &Arc<Shared>) {
-    let removing = || {
-        let removed = Arc::clone(session);
-        Edit::of_all(move |before| {
-            let is_other = |entry: &&Entry| !Arc::ptr_eq(&entry.session, &removed);
-            let entries: Vec<_> = before.iter().filter(is_other).cloned().collect();
-            (entries.len() < before.len()).then(|| entries.into())
-        })
-    };
-    if session.change(session.everywhere(removing)).await.is_err() {
-        // The session's drop sees to it, in the background.
-        return;
-    }
-    mem::take(&mut *session.sites());
-    // Its thread may have the session for a while yet, and others are waiting for these.
-    session.whose().flags = None;
+/// What a pattern has counted, by function.
+fn counted(set: &Set, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
+    let counted = set.counters().into_iter().map(|(function, counter)| {
+        let counts = read(&counter);
+        Count { function, calls: counts.calls, time: clock::duration(counts.time) }
+    });
+    counted.collect()
 }

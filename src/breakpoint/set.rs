@@ -1,8 +1,11 @@
 //! Patterns of a session, as they were set.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::num::ParseIntError;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Error;
@@ -13,13 +16,39 @@ use super::setting::slice;
 use super::site::Function;
 use super::sites::Sites;
 
+/// Which of all patterns that this process has ever set. It is shown as a number, and read from one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PatternId(u64);
+
+impl fmt::Display for PatternId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for PatternId {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<PatternId, ParseIntError> {
+        text.parse().map(PatternId)
+    }
+}
+
 /// A pattern that was set.
 pub(super) struct Set {
-    pub(super) pattern: Arc<Pattern>,
+    pub(super) id: PatternId,
+    pub(super) pattern: Pattern,
+    /// Whether it is for functions that are loaded later, too.
+    pub(super) is_default: bool,
+    /// The pattern that has its number now; `None` if it was removed. Empty as long as it has the number itself.
+    superseded: OnceLock<Option<Arc<Set>>>,
+    /// Where it may have breakpoints; some sites more than once.
+    sites: Mutex<Vec<Arc<Sites>>>,
     /// Those that it was set at first, where it does not count: a list costs nothing where there are thousands.
     first: OnceLock<Arc<Sites>>,
     named: Mutex<Named>,
-    is_default: AtomicBool,
+    /// Functions that it does not count, of patterns that had its number before: what was counted in them stays.
+    former: Vec<(&'static Function, Arc<Counter>)>,
 }
 
 /// Other functions that it names, by their addresses, and the counter of each if it counts. By address, since whole names take long to
@@ -27,13 +56,68 @@ pub(super) struct Set {
 type Named = HashMap<usize, (&'static Function, Option<Arc<Counter>>)>;
 
 impl Set {
-    pub(super) fn new(pattern: Pattern) -> Set {
+    pub(super) fn new(pattern: Pattern, is_default: bool) -> Set {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        // Relaxed: only that numbers differ matters.
+        Set::numbered(PatternId(NEXT.fetch_add(1, Ordering::Relaxed)), pattern, is_default)
+    }
+
+    fn numbered(id: PatternId, pattern: Pattern, is_default: bool) -> Set {
         Set {
-            pattern: Arc::new(pattern),
+            id,
+            pattern,
+            is_default,
+            superseded: OnceLock::new(),
+            sites: Mutex::default(),
             first: OnceLock::new(),
             named: Mutex::default(),
-            is_default: AtomicBool::new(false),
+            former: Vec::new(),
         }
+    }
+
+    /// One that is to come in its place. Functions that both count go on being counted.
+    pub(super) fn with(&self, pattern: Pattern) -> Set {
+        let mut set = Set::numbered(self.id, pattern, self.is_default);
+        let is_counted =
+            |function: &Function| set.counts() && set.pattern.selects(function.path(), function.arguments.len());
+        let (counted, former): (Vec<_>, Vec<_>) =
+            self.counters().into_iter().partition(|(function, _)| is_counted(function));
+        let named = |(function, counter)| (ptr::from_ref::<Function>(function).addr(), (function, Some(counter)));
+        set.named().extend(counted.into_iter().map(named));
+        set.former = former;
+        set
+    }
+
+    /// From now on another pattern has its number, or none.
+    pub(super) fn supersede(&self, by: Option<Arc<Set>>) {
+        // A second call has nothing to say: the pattern was taken off the session's list by the first one.
+        let _ = self.superseded.set(by);
+    }
+
+    /// Whether it is to be in force no more.
+    pub(super) fn is_superseded(&self) -> bool {
+        self.superseded.get().is_some()
+    }
+
+    /// The pattern that has its number now: itself, as long as none came in its place. `None` if that was removed.
+    pub(super) fn latest(self: &Arc<Set>) -> Option<Arc<Set>> {
+        let mut latest = Arc::clone(self);
+        while let Some(next) = latest.superseded.get().cloned() {
+            latest = next?;
+        }
+        Some(latest)
+    }
+
+    /// It may have breakpoints there, too.
+    pub(super) fn add_sites(&self, more: Arc<Sites>) {
+        let mut sites = self.sites();
+        sites.retain(|sites| !sites.are_gone());
+        sites.push(more);
+    }
+
+    /// Where it may have breakpoints. Nothing panics under this lock.
+    pub(super) fn sites(&self) -> MutexGuard<'_, Vec<Arc<Sites>>> {
+        self.sites.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// It names the functions of these sites, too. Answers their counters, if it counts.
@@ -78,11 +162,12 @@ impl Set {
         }
     }
 
-    /// Those of its functions, by name, if it counts.
+    /// The functions that it counts, by name, and those that others had counted that had its number.
     pub(super) fn counters(&self) -> Vec<(&'static Function, Arc<Counter>)> {
         let named = self.named();
         let mut counters: Vec<_> =
             named.values().filter_map(|(function, counter)| Some((*function, counter.clone()?))).collect();
+        counters.extend(self.former.iter().cloned());
         counters.sort_by_key(|(function, _)| *function);
         counters
     }
@@ -90,14 +175,5 @@ impl Set {
     /// Nothing panics under this lock.
     fn named(&self) -> MutexGuard<'_, Named> {
         self.named.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// From now on it is for functions that are loaded later, too.
-    pub(super) fn make_default(&self) {
-        self.is_default.store(true, Ordering::Relaxed);
-    }
-
-    pub(super) fn is_default(&self) -> bool {
-        self.is_default.load(Ordering::Relaxed)
     }
 }

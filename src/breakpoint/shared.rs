@@ -1,5 +1,6 @@
 //! What a session's breakpoints have of their session: whether it goes on, and where its events go.
 
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,9 +14,8 @@ use super::event::{Event, Kind};
 use super::held_up::HeldUp;
 use super::libraries;
 use super::process_flags::Whose;
-use super::set::Set;
+use super::set::{PatternId, Set};
 use super::setting::{Part, Setting};
-use super::sites::Sites;
 use super::told::{self, Told};
 use crate::clock;
 use crate::forks;
@@ -45,7 +45,6 @@ impl Default for Limits {
 
 pub(super) struct Shared {
     pub(super) state: Arc<State>,
-    sites: Mutex<Vec<Arc<Sites>>>,
     sets: Mutex<Vec<Arc<Set>>>,
     /// Read where entries are staged, so that of two changes the one that comes last finds it as it is by then.
     whose: Mutex<Whose>,
@@ -55,6 +54,12 @@ pub(super) struct Shared {
     fired: Option<Tally>,
     /// `None` says that the session is over. The session's thread ends when the last of these is gone.
     events: SyncSender<Option<Event>>,
+}
+
+/// The edit at all sites where the pattern may have breakpoints.
+pub(super) fn everywhere(set: &Set, edit: impl Fn() -> Edit) -> Vec<Part> {
+    let _settled = libraries::settled();
+    set.sites().iter().map(|sites| (Arc::clone(sites), edit())).collect()
 }
 
 /// Where a session's events go.
@@ -105,7 +110,6 @@ impl Shared {
         };
         Shared {
             state: Arc::new(state),
-            sites: Mutex::default(),
             sets: Mutex::default(),
             whose: Mutex::default(),
             held_up: Mutex::default(),
@@ -114,14 +118,56 @@ impl Shared {
         }
     }
 
-    /// Where it may have breakpoints; some sites more than once. Nothing panics under this lock.
-    pub(super) fn sites(&self) -> MutexGuard<'_, Vec<Arc<Sites>>> {
-        self.sites.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Its patterns. Nothing panics under this lock.
     pub(super) fn sets(&self) -> MutexGuard<'_, Vec<Arc<Set>>> {
         self.sets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a pattern on the list, in the place of the one that has its number; answers that one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPattern`]: the number was given up, or has another pattern again.
+    pub(super) fn enter(&self, set: &Arc<Set>, is_new: bool) -> Result<Option<Arc<Set>>, Error> {
+        let mut sets = self.sets();
+        if set.is_superseded() {
+            return Err(Error::NoPattern { id: set.id });
+        }
+        match sets.iter_mut().find(|known| known.id == set.id) {
+            Some(known) if Arc::ptr_eq(known, set) => Ok(None),
+            Some(known) => {
+                let old = mem::replace(known, Arc::clone(set));
+                old.supersede(Some(Arc::clone(set)));
+                Ok(Some(old))
+            }
+            None if is_new => {
+                sets.push(Arc::clone(set));
+                Ok(None)
+            }
+            None => Err(Error::NoPattern { id: set.id }),
+        }
+    }
+
+    /// The pattern of this number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPattern`].
+    pub(super) fn find(&self, id: PatternId) -> Result<Arc<Set>, Error> {
+        self.sets().iter().find(|set| set.id == id).cloned().ok_or(Error::NoPattern { id })
+    }
+
+    /// Takes the pattern of this number off the list.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPattern`].
+    pub(super) fn strike(&self, id: PatternId) -> Result<Arc<Set>, Error> {
+        let mut sets = self.sets();
+        let place = sets.iter().position(|set| set.id == id).ok_or(Error::NoPattern { id })?;
+        let set = sets.remove(place);
+        set.supersede(None);
+        Ok(set)
     }
 
     /// Which processes it is about. Nothing panics under this lock.
@@ -156,8 +202,8 @@ impl Shared {
 
     /// The edit at all sites where the session may have breakpoints.
     pub(super) fn everywhere(&self, edit: impl Fn() -> Edit) -> Vec<Part> {
-        let _settled = libraries::settled();
-        self.sites().iter().map(|sites| (Arc::clone(sites), edit())).collect()
+        let sets = self.sets().clone();
+        sets.iter().flat_map(|set| everywhere(set, &edit)).collect()
     }
 
     /// Events that its tracer was told, or that fired probes.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::event::Event;
 use super::hit::untraced_thread;
-use super::session::remove;
+use super::patterns::remove_all;
 use super::shared::{Destination, Limits, Shared, State};
 use crate::thread_progress::{self, os::without_signals};
 
@@ -58,7 +58,7 @@ fn run(received: &Receiver<Option<Event>>, state: &State, session: &Weak<Shared>
         if state.is_over() && !is_removed {
             is_removed = true;
             if let Some(session) = session.upgrade() {
-                let _ = thread_progress::complete(async move { remove(&session).await });
+                let _ = thread_progress::complete(async move { remove_all(&session).await });
             }
         }
     }

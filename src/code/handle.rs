@@ -85,16 +85,16 @@ macro_rules! arity {
             /// # Errors
             ///
             /// No version has it any more, or the function has panicked.
-            #[inline]
+            // Always: the export returns to whoever calls this, which traces tell.
+            #[inline(always)]
             pub fn call<R $(, $type)*>(&self $(, $argument: $type)*) -> Result<R, CallError>
             where
                 F: Fn($($type),*) -> R,
             {
-                self.0.run(|code| {
-                    // SAFETY: the entry's code has the entry's signature, which is `F`'s.
-                    let code = unsafe { transmute::<*const (), fn($($type),*) -> Result<R, Panicked>>(code) };
-                    code($($argument),*)
-                })
+                let entered = self.0.enter()?;
+                // SAFETY: the entry's code has the entry's signature, which is `F`'s.
+                let code = unsafe { transmute::<*const (), fn($($type),*) -> Result<R, Panicked>>(entered.code) };
+                Ok(code($($argument),*)?)
             }
         }
 
@@ -104,7 +104,7 @@ macro_rules! arity {
             /// # Errors
             ///
             /// The function has panicked.
-            #[inline]
+            #[inline(always)]
             pub fn call<R $(, $type)*>(&self $(, $argument: $type)*) -> Result<R, CallError>
             where
                 F: Fn($($type),*) -> R,
@@ -162,24 +162,23 @@ impl<F, const ARITY: usize> fmt::Debug for Borrowed<F, ARITY> {
 }
 
 impl<F> Calls<F> {
-    /// Has `call` call the code that the export has now.
+    /// The code that the export has now, until what this answers is dropped.
     #[inline(always)]
-    fn run<R>(&self, call: impl FnOnce(*const ()) -> Result<R, Panicked>) -> Result<R, CallError> {
+    fn enter(&self) -> Result<Entered, CallError> {
         match self.entry.enter() {
-            Some(entered) => Ok(call(entered.code)?),
-            None => self.run_pinned(call),
+            Some(entered) => Ok(entered),
+            None => self.enter_pinned(),
         }
     }
 
-    /// Apart, with all that follows: so a call that enters at once has what it needs in registers.
     #[cold]
     #[inline(never)]
-    fn run_pinned<R>(&self, call: impl FnOnce(*const ()) -> Result<R, Panicked>) -> Result<R, CallError> {
+    fn enter_pinned(&self) -> Result<Entered, CallError> {
         let (entered, _) = match self.entry.enter_pinned() {
             Some(entered) => entered,
             None => self.entry.missing(Entry::enter_pinned)?,
         };
-        Ok(call(entered.code)?)
+        Ok(entered)
     }
 
     fn enter_and_hold(&self) -> Result<(Entered, Hold), CallError> {

@@ -60,6 +60,7 @@ mod destination;
 mod epmd;
 mod error;
 mod frame;
+mod greetings;
 mod handshake;
 #[doc(hidden)]
 pub mod hostile;

@@ -15,6 +15,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::budget::Budget;
 use super::connection::Connection;
 use super::error::Error;
+use super::greetings::Greetings;
 use super::handshake::{self, Dialled};
 use super::lost::Lost;
 use super::node::Inner;
@@ -36,6 +37,7 @@ const SWEPT: usize = 16;
 
 pub(super) struct Peers {
     all: Mutex<Table>,
+    greetings: Greetings,
     ended: AtomicBool,
     pub lost: Lost,
 }
@@ -130,7 +132,12 @@ impl Drop for Dials<'_> {
 impl Peers {
     pub(super) fn new() -> Peers {
         let table = Table { peers: HashMap::new(), full: SWEPT };
-        Peers { all: Mutex::new(table), ended: AtomicBool::new(false), lost: Lost::default() }
+        Peers {
+            all: Mutex::new(table),
+            greetings: Greetings::default(),
+            ended: AtomicBool::new(false),
+            lost: Lost::default(),
+        }
     }
 
     /// The connection to a node that is there.
@@ -228,6 +235,11 @@ impl Inner {
         peer.dials.fetch_add(1, Ordering::Relaxed);
         let dials = Dials(&peer.dials);
         let name = &peer.name;
+        // Counted first: see `greetings`.
+        self.peers.greetings.wait(&name.to_string()).await;
+        if let Some(connection) = self.peers.connected(&name.to_string()) {
+            return Ok(connection);
+        }
         let limit = self.options.setup_time;
         let until = Instant::now() + limit;
         let slow = |what| Error::TooSlow { what, node: name.to_string(), limit };
@@ -294,7 +306,10 @@ impl Inner {
     /// Lets a peer connect that has opened a socket to this node. It has its place until it has proved to know the cookie.
     pub(super) async fn accept(self: &Arc<Self>, socket: TcpStream, place: Place) -> Result<(), Error> {
         // Where both dial, the connection of the one with the greater name stays.
+        let mut greeting = None;
         let refuses = |name: &NodeName| {
+            // Before the look at those who dial: see `greetings`.
+            greeting = Some(self.peers.greetings.leave(name.to_string()));
             let peer = lock(&self.peers.all).peers.get(&name.to_string()).cloned();
             peer.is_some_and(|peer| peer.dials.load(Ordering::Relaxed) > 0) && self.local.name > name.to_string()
         };
@@ -313,7 +328,9 @@ impl Inner {
             && timeout(ASKED, epmd::look_up(&peer.name, self.options.epmd_port))
                 .await
                 .is_ok_and(|found| found.is_ok_and(|place| place.is_ours));
-        self.establish(peer, is_ours).map(drop)
+        let established = self.establish(peer, is_ours).map(drop);
+        drop(greeting);
+        established
     }
 
     /// Begins to use a connection whose peer has proved to know the cookie. One that was there before is lost: a peer that

@@ -106,6 +106,7 @@
 )]
 
 mod block;
+mod completed;
 mod door;
 mod grace_period;
 mod maintenance;
@@ -124,6 +125,7 @@ mod tallies;
 mod tests;
 mod wait;
 
+pub(crate) use completed::Completed;
 pub(crate) use door::{DOOR, Door, enter};
 pub(crate) use grace_period::{Late, NOTABLE, Pinned};
 pub(crate) use maintenance::{complete, give};

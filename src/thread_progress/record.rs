@@ -1,6 +1,7 @@
 //! One thread's record: whose it is, and whether that thread is pinned.
 
 use std::ptr;
+use std::sync::atomic::AtomicU64 as Tally;
 
 use super::stays::{Counts, new_counts};
 use super::tallies::TALLIES;
@@ -21,7 +22,8 @@ pub(super) struct Record {
     word: AtomicUsize,
     /// Null, or what `make_counts` stored. It goes with the record, whoever has that.
     counts: AtomicPtr<Counts>,
-    tallies: [AtomicU64; TALLIES],
+    /// `std`'s always: in models nobody has one.
+    tallies: [Tally; TALLIES],
 }
 
 /// What a record said about its owner.
@@ -136,7 +138,7 @@ impl Record {
 
     /// Written by the record's own thread. They go with the record, whoever has that.
     #[inline(always)]
-    pub(super) fn tallies(&self) -> &[AtomicU64; TALLIES] {
+    pub(super) fn tallies(&self) -> &[Tally; TALLIES] {
         &self.tallies
     }
 

@@ -4,10 +4,10 @@
 //! the cache line that a pin has touched already.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU8, AtomicU64 as Word};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use super::{OWN, REGISTRY};
-use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::one_writer::add;
 
 /// How many there are.
 pub(super) const TALLIES: usize = 4;
@@ -22,7 +22,7 @@ pub(crate) struct Tally {
     /// What others have left there before.
     before: u64,
     /// Of threads without a record.
-    others: Word,
+    others: AtomicU64,
 }
 
 impl Tally {
@@ -31,14 +31,14 @@ impl Tally {
         // Acquire: with `drop`, so that what was counted for the one before is seen as such.
         let taken = TAKEN.fetch_update(Ordering::Acquire, Ordering::Relaxed, take);
         let number = taken.ok().map(|taken| taken.trailing_ones() as usize);
-        Tally { number, before: number.map_or(0, sum), others: Word::new(0) }
+        Tally { number, before: number.map_or(0, sum), others: AtomicU64::new(0) }
     }
 
     /// One more.
     #[inline]
     pub(crate) fn count(&self) {
         match (self.number, OWN.with(Cell::get)) {
-            (Some(number), Some(record)) => add(&record.tallies()[number]),
+            (Some(number), Some(record)) => add(&record.tallies()[number], 1),
             _ => {
                 self.others.fetch_add(1, Ordering::Relaxed);
             }
@@ -58,13 +58,6 @@ impl Drop for Tally {
             TAKEN.fetch_and(!(1 << number), Ordering::Release);
         }
     }
-}
-
-/// A signal handler that adds in between is lost; on x86 there is no between, as the compiler makes one instruction of it.
-#[inline]
-fn add(count: &AtomicU64) {
-    // Relaxed: one thread writes; whoever reads takes what is there.
-    count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
 }
 
 fn sum(number: usize) -> u64 {

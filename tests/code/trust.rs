@@ -109,11 +109,11 @@ fn bake(_bread: &str) {}
 async fn a_trace_setting_inside_a_view_is_refused() {
     let _turn = Turn::take().await;
     let session = trace::Session::start(trace::Limits::default(), |_| ()).unwrap();
-    session.pattern("**::trust::bake do silent, count").await.unwrap();
+    session.set("**::trust::bake do silent, count").await.unwrap();
     View::with(|_| {
-        let refused = poll(session.pattern("**::trust::bake do return"));
+        let refused = poll(session.set("**::trust::bake do return"));
         assert!(matches!(refused, Poll::Ready(Err(trace::Error::InView))), "{refused:?}");
-        assert!(poll(session.process(dyntrace::process::current())).is_ready());
+        assert!(poll(session.include(dyntrace::process::current())).is_ready());
     });
     assert_eq!(session.info().patterns.len(), 1);
     bake("rye");

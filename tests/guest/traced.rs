@@ -12,7 +12,7 @@ async fn calls_returns_and_panics() {
     let _turn = Turn::take().await;
     load("v1").await;
     let watch = session();
-    assert_eq!(watch.0.pattern("shelf::* do return, exception, error").await.unwrap(), 6);
+    assert_eq!(watch.0.set("shelf::* do return, exception, error").await.unwrap().functions, 6);
     assert_eq!(export::<fn(u32) -> u32>("weighed").call(250).unwrap(), 250);
     assert_eq!(export::<fn(u32) -> u32>("looked_up").call(17).unwrap(), 0);
     let panicked = export::<fn(u32) -> u32>("shattered").call(3);
@@ -50,8 +50,8 @@ async fn callers() {
     let _turn = Turn::take().await;
     load("v1").await;
     let watch = session();
-    watch.0.pattern("shelf::told do caller, return").await.unwrap();
-    watch.0.pattern("shelf::weigh do caller").await.unwrap();
+    watch.0.set("shelf::told do caller, return").await.unwrap();
+    watch.0.set("shelf::weigh do caller").await.unwrap();
     let (telling, weighed) = (export::<fn(u32)>("telling"), export::<fn(u32) -> u32>("weighed"));
     telling.call(1).unwrap();
     weighed.call(2).unwrap();
@@ -68,8 +68,8 @@ async fn calls_are_counted_and_timed() {
     let _turn = Turn::take().await;
     load("v1").await;
     let (watch, _events) = session();
-    watch.pattern("shelf::weigh do silent, count").await.unwrap();
-    watch.pattern("shelf::look_up do silent, time").await.unwrap();
+    watch.set("shelf::weigh do silent, count").await.unwrap();
+    watch.set("shelf::look_up do silent, time").await.unwrap();
     let (weighed, looked_up) = (export::<fn(u32) -> u32>("weighed"), export::<fn(u32) -> u32>("looked_up"));
     let work = move || {
         for number in 0..100 {
@@ -89,7 +89,7 @@ async fn calls_are_counted_and_timed() {
 async fn default_patterns_are_in_force_at_the_first_call() {
     let _turn = Turn::take().await;
     let watch = session();
-    assert_eq!(watch.0.default_pattern("shelf::weigh").await.unwrap(), 0);
+    assert_eq!(watch.0.set_default("shelf::weigh").await.unwrap().functions, 0);
     load("v1").await;
     assert_eq!(export::<fn(u32) -> u32>("weighed").call(1).unwrap(), 1);
     assert_eq!(end(watch).await, [r#"call   shelf::weigh("rye", 1)"#]);
@@ -123,9 +123,9 @@ async fn what_is_traced_in_a_version_is_traced_in_the_next() {
     let _turn = Turn::take().await;
     load("v1").await;
     let watch = session();
-    assert_eq!(watch.0.pattern("shelf::weigh(_, grams) if grams > 1 do return, count").await.unwrap(), 1);
+    assert_eq!(watch.0.set("shelf::weigh(_, grams) if grams > 1 do return, count").await.unwrap().functions, 1);
     // It names a function that comes with the next version.
-    assert_eq!(watch.0.pattern("shelf::l* do count").await.unwrap(), 1);
+    assert_eq!(watch.0.set("shelf::l* do count").await.unwrap().functions, 1);
     let weighed = export::<fn(u32) -> u32>("weighed");
     assert_eq!([1, 2].map(|number| weighed.call(number).unwrap()), [1, 2]);
     load("v2").await;
@@ -170,8 +170,8 @@ async fn patterns_are_set_while_versions_come() {
             code::finish([prepared]).await.unwrap();
         };
         let patterns = async {
-            watch.0.pattern("shelf::weigh").await.unwrap();
-            watch.0.default_pattern("shelf::look_up").await.unwrap();
+            watch.0.set("shelf::weigh").await.unwrap();
+            watch.0.set_default("shelf::look_up").await.unwrap();
         };
         if round < 3 {
             tokio::join!(patterns, finish)
@@ -191,7 +191,7 @@ async fn a_version_that_is_not_put_in_force_leaves_nothing() {
     let _turn = Turn::take().await;
     load("v1").await;
     let (watch, _events) = session();
-    watch.default_pattern("shelf::** do count").await.unwrap();
+    watch.set_default("shelf::** do count").await.unwrap();
     let named = watch.info().patterns[0].functions;
     let [one, other] = [code::prepare(file("v2")).await.unwrap(), code::prepare(file("v2")).await.unwrap()];
     assert!(code::finish([one, other]).await.is_err());
@@ -205,9 +205,9 @@ async fn exports_are_traced_at_the_entry_and_by_patterns_of_their_own() {
     let _turn = Turn::take().await;
     load("v1").await;
     let watch = session();
-    assert_eq!(watch.0.pattern("export shelf::weighed(_) do return").await.unwrap(), 1);
-    assert_eq!(watch.0.pattern("export shelf::waited do return").await.unwrap(), 1);
-    assert!(watch.0.pattern("shelf::weighed").await.is_err());
+    assert_eq!(watch.0.set("export shelf::weighed(_) do return").await.unwrap().functions, 1);
+    assert_eq!(watch.0.set("export shelf::waited do return").await.unwrap().functions, 1);
+    assert!(watch.0.set("shelf::weighed").await.is_err());
     let weighed = export::<fn(u32) -> u32>("weighed");
     weighed.call(5).unwrap();
     let waited = export::<fn(u32) -> code::Pending<u32>>("waited");

@@ -91,7 +91,7 @@ fn own(number: u32) -> u32 {
 fn default_patterns() {
     let watch = start();
     let patterns = ["**::own", "**::sell(n) if n > 4 do return, count", "library::* do silent, count"];
-    let named = patterns.map(|pattern| block_on(watch.0.default_pattern(pattern)).unwrap());
+    let named = patterns.map(|pattern| block_on(watch.0.set_default(pattern)).unwrap().functions);
     assert_eq!(named, [1, 0, 0]);
     own(1);
     for number in [1, 2] {
@@ -112,16 +112,16 @@ fn default_patterns() {
 /// Functions of a library are known while it is there. What is set at them goes with it.
 fn patterns_while_it_is_there() {
     let watch = start();
-    assert!(matches!(block_on(watch.0.pattern("**::bake")), Err(Error::NoFunction { .. })));
+    assert!(matches!(block_on(watch.0.set("**::bake")), Err(Error::NoFunction { .. })));
     let libraries = ["liblibrary.so", "libother.so"].map(Library::load);
-    assert_eq!(block_on(watch.0.pattern("**::bake")).unwrap(), 2);
+    assert_eq!(block_on(watch.0.set("**::bake")).unwrap().functions, 2);
     libraries.iter().for_each(|library| _ = library.work(1));
     let [library, other] = libraries;
     drop(library);
-    assert_eq!(block_on(watch.0.pattern("**::bake do silent, return")).unwrap(), 1);
+    assert_eq!(block_on(watch.0.set("**::bake do silent, return")).unwrap().functions, 1);
     other.work(2);
     drop(other);
-    assert!(matches!(block_on(watch.0.pattern("**::bake")), Err(Error::NoFunction { .. })));
+    assert!(matches!(block_on(watch.0.set("**::bake")), Err(Error::NoFunction { .. })));
     // Not in force at those that come.
     Library::load("liblibrary.so").work(3);
     let [one, two] = [1, 2].map(|number| format!("call   library::bake(\"rye\", {number})"));
@@ -137,8 +137,8 @@ fn under_settings() {
             scope.spawn(move || {
                 while !is_over.load(Ordering::Relaxed) {
                     let (session, _events) = start();
-                    block_on(session.default_pattern("** do return, count")).unwrap();
-                    block_on(session.process(dyntrace::process::current()));
+                    block_on(session.set_default("** do return, count")).unwrap();
+                    block_on(session.include(dyntrace::process::current()));
                     if times.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
                         block_on(session.close());
                     }
@@ -170,10 +170,10 @@ fn in_the_middle_of_settings() {
         while !is_done {
             let (session, events) = start();
             let other = start();
-            block_on(other.0.pattern("**::own")).unwrap();
+            block_on(other.0.set("**::own")).unwrap();
             let library = Library::load("liblibrary.so");
             {
-                let mut setting = pin!(session.default_pattern("** do return"));
+                let mut setting = pin!(session.set_default("** do return"));
                 for _ in 0..polls {
                     is_done = setting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
                     if is_done {
@@ -188,7 +188,7 @@ fn in_the_middle_of_settings() {
             let again = Library::load("liblibrary.so");
             again.read();
             own(polls);
-            assert_eq!(block_on(other.0.pattern("**::s7::b")).unwrap(), 1);
+            assert_eq!(block_on(other.0.set("**::s7::b")).unwrap().functions, 1);
             again.read();
             assert_eq!(end(other), [format!("call   program::own({polls})"), "call   library::s7::b()".to_owned()]);
             drop(again);

@@ -259,8 +259,8 @@ async fn functions_that_never_return_cost_nothing_more() {
 async fn counts_are_exact() {
     const CALLS: u64 = 10_000;
     let session = Session::start(Limits::default(), |_| unreachable!("nothing is to be told")).unwrap();
-    session.pattern("**::calls::counted do silent, count").await.unwrap();
-    session.pattern("**::calls::counted_if(n) if n % 10 == 0 do silent, time").await.unwrap();
+    session.set("**::calls::counted do silent, count").await.unwrap();
+    session.set("**::calls::counted_if(n) if n % 10 == 0 do silent, time").await.unwrap();
     let threads = [(); 3].map(|()| {
         thread::spawn(|| {
             for number in 0..CALLS as u32 {
@@ -277,7 +277,7 @@ async fn counts_are_exact() {
     // Another one begins anew, though it may count in the same place.
     drop(session.close().await);
     let session = Session::start(Limits::default(), |_| ()).unwrap();
-    session.pattern("**::calls::counted do silent, count").await.unwrap();
+    session.set("**::calls::counted do silent, count").await.unwrap();
     counted(1);
     assert_eq!(session.counts()[0].calls, 1);
 }
@@ -287,12 +287,12 @@ async fn counts_begin_anew_for_one_pattern_of_one_session() {
     let start = || Session::start(Limits::default(), |_| ()).unwrap();
     let calls = |counts: Vec<dyntrace::trace::Count>| counts.iter().map(|count| count.calls).collect::<Vec<_>>();
     let (session, other) = (start(), start());
-    session.pattern("**::calls::reset do silent, time").await.unwrap();
-    session.pattern("**::calls::reset_in_part do silent, count").await.unwrap();
-    session.pattern(" **::calls::reset(n) if n > 1 do silent, count").await.unwrap();
-    other.pattern("**::calls::reset do silent, count").await.unwrap();
+    session.set("**::calls::reset do silent, time").await.unwrap();
+    session.set("**::calls::reset_in_part do silent, count").await.unwrap();
+    let some = session.set(" **::calls::reset(n) if n > 1 do silent, count").await.unwrap();
+    let others = other.set("**::calls::reset do silent, count").await.unwrap();
     (0..5).for_each(|number| _ = reset(number) + reset_in_part(number));
-    assert_eq!(calls(session.reset_pattern("**::calls::reset(n) if n > 1 do silent, count")), [3]);
+    assert_eq!(calls(session.reset_pattern(some.id)), [3]);
     assert_eq!(calls(session.counts()), [5, 5, 0]);
     let counts = session.reset();
     assert!(!counts[0].time.is_zero());
@@ -301,7 +301,7 @@ async fn counts_begin_anew_for_one_pattern_of_one_session() {
     reset(7);
     assert_eq!(calls(session.counts()), [1, 0, 1]);
     assert_eq!(calls(other.counts()), [6]);
-    assert_eq!(session.reset_pattern("**::calls::reset"), []);
+    assert_eq!(session.reset_pattern(others.id), []);
 }
 
 /// Each call is in one interval, and in one only.
@@ -309,7 +309,7 @@ async fn counts_begin_anew_for_one_pattern_of_one_session() {
 async fn nothing_is_lost_between_intervals() {
     const CALLS: u32 = 200_000;
     let session = Session::start(Limits::default(), |_| ()).unwrap();
-    session.pattern("**::calls::reset_meanwhile do silent, count").await.unwrap();
+    session.set("**::calls::reset_meanwhile do silent, count").await.unwrap();
     let mut threads =
         [(); 2].map(|()| thread::spawn(|| (0..CALLS).for_each(|number| _ = reset_meanwhile(number)))).into_iter();
     let mut calls = 0;
@@ -337,8 +337,8 @@ async fn sessions_do_not_know_of_each_other() {
 #[tokio::test]
 async fn one_session_has_many_patterns() {
     let watch = Watch::with(Limits::default());
-    assert_eq!(watch.session.pattern("**::calls::first").await.unwrap(), 1);
-    assert_eq!(watch.session.pattern("**::calls::s?cond(_) do silent, count").await.unwrap(), 1);
+    assert_eq!(watch.session.set("**::calls::first").await.unwrap().functions, 1);
+    assert_eq!(watch.session.set("**::calls::s?cond(_) do silent, count").await.unwrap().functions, 1);
     first(1);
     second(2);
     let info = watch.session.info();
@@ -360,12 +360,12 @@ async fn only_the_processes_named() {
         process_of(1);
     });
     let process = told.await.unwrap();
-    watch.session.process(process).await;
+    watch.session.include(process).await;
     process_of(2);
     go.send(()).unwrap();
     task.await.unwrap();
     let (events, info) = watch.end().await;
-    assert_eq!(info.processes, Some(vec![process]));
+    assert_eq!(info.processes, process.into());
     assert_eq!(events.iter().map(|event| &*event.text).collect::<Vec<_>>(), ["1"]);
     assert_eq!(events[0].process, process);
     assert_eq!(events[0].tag.as_deref(), Some("req-81"));
@@ -376,7 +376,7 @@ async fn limits_bound_what_is_told() {
     let mut limits = Limits::default();
     limits.per_second = Some(5);
     let watch = Watch::with(limits);
-    watch.session.pattern("**::calls::limited_in_second").await.unwrap();
+    watch.session.set("**::calls::limited_in_second").await.unwrap();
     assert_eq!((0..1000).map(limited_in_second).sum::<u32>(), 999_000);
     let (events, info) = watch.end().await;
     assert_eq!(events.len() as u64 + info.limited, 1000);
@@ -385,16 +385,16 @@ async fn limits_bound_what_is_told() {
     let mut limits = Limits::default();
     limits.events = Some(3);
     let watch = Watch::with(limits);
-    watch.session.pattern("**::calls::at_most").await.unwrap();
+    watch.session.set("**::calls::at_most").await.unwrap();
     assert_eq!((0..1000).map(at_most).sum::<u32>(), 999_000);
     assert!(watch.session.info().is_over);
-    assert!(matches!(watch.session.pattern("**::calls::at_most").await, Err(Error::Over)));
+    assert!(matches!(watch.session.set("**::calls::at_most").await, Err(Error::Over)));
     assert_eq!(watch.end().await.0.len(), 3);
 
     let mut limits = Limits::default();
     limits.time = Some(Duration::from_millis(1));
     let watch = Watch::with(limits);
-    let _ = watch.session.pattern("**::calls::for_a_time").await;
+    let _ = watch.session.set("**::calls::for_a_time").await;
     while !watch.session.info().is_over {
         tokio::task::yield_now().await;
     }
@@ -409,7 +409,7 @@ async fn slow_tracers_lose_events() {
     limits.waiting = 10;
     let (go, gate) = std::sync::mpsc::channel::<()>();
     let session = Session::start(limits, move |_| assert!(gate.recv().is_err())).unwrap();
-    session.pattern("**::calls::dropped").await.unwrap();
+    session.set("**::calls::dropped").await.unwrap();
     assert_eq!((0..100).map(dropped).sum::<u32>(), 9900);
     drop(go);
     let info = session.close().await;
@@ -420,7 +420,7 @@ async fn slow_tracers_lose_events() {
 #[tokio::test]
 async fn tracers_that_panic_end_their_session() {
     let session = Session::start(Limits::default(), |_| panic!("no")).unwrap();
-    session.pattern("**::calls::told").await.unwrap();
+    session.set("**::calls::told").await.unwrap();
     told(1);
     while !session.info().is_over {
         tokio::task::yield_now().await;
@@ -433,7 +433,7 @@ async fn tracers_that_panic_end_their_session() {
 #[tokio::test]
 async fn tracers_may_call_what_they_trace() {
     let session = Session::start(Limits::default(), |event| assert_eq!(third(event.text.len() as u32), 2)).unwrap();
-    session.pattern("**::calls::third").await.unwrap();
+    session.set("**::calls::third").await.unwrap();
     third(1);
     assert_eq!(session.close().await.delivered, 1);
 }
@@ -441,9 +441,9 @@ async fn tracers_may_call_what_they_trace() {
 #[tokio::test]
 async fn what_is_wrong_with_a_pattern_is_said() {
     let session = Session::start(Limits::default(), |_| ()).unwrap();
-    let error = session.pattern("**::price(").await.unwrap_err();
+    let error = session.set("**::price(").await.unwrap_err();
     assert!(error.to_string().starts_with("reading the pattern: expected"), "{error}");
-    let error = session.pattern("traced::calls::near_itt").await.unwrap_err();
+    let error = session.set("traced::calls::near_itt").await.unwrap_err();
     assert!(error.to_string().contains("near it: traced::calls::near_it/1"), "{error}");
     near_it(1);
 }
@@ -458,14 +458,14 @@ async fn as_many_sessions_as_can_be_on_one_function() {
         all.push(watch().await);
     }
     let late = Session::start(Limits::default(), |_| ()).unwrap();
-    let error = late.pattern("**::calls::crowded").await.unwrap_err();
+    let error = late.set("**::calls::crowded").await.unwrap_err();
     assert!(matches!(error, Error::TooManyPatterns { most: MOST, left: 1 }), "{error}");
     assert!(error.to_string().contains("close sessions that are needed no more"), "{error}");
     crowded(3);
     for one in all.drain(1..) {
         assert_eq!(one.lines().await, ["call   calls::crowded(3)", "return calls::crowded -> 6"]);
     }
-    assert_eq!(late.pattern("**::calls::crowded").await.unwrap(), 1);
+    assert_eq!(late.set("**::calls::crowded").await.unwrap().functions, 1);
     crowded(4);
     assert_eq!(all.pop().unwrap().lines().await.len(), 4);
     assert_eq!(late.close().await.delivered, 1);
@@ -477,7 +477,7 @@ async fn settings_that_are_dropped() {
     for polls in 0..6 {
         let watch = Watch::with(Limits::default());
         {
-            let mut setting = pin!(watch.session.pattern("**::calls::forgotten"));
+            let mut setting = pin!(watch.session.set("**::calls::forgotten"));
             for _ in 0..polls {
                 if let Poll::Ready(set) = setting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
                     set.unwrap();
@@ -498,7 +498,7 @@ async fn sessions_come_and_go() {
     for number in 0..1000 {
         let told = Arc::clone(&told);
         let session = Session::start(Limits::default(), move |_| _ = told.fetch_add(1, Ordering::Relaxed)).unwrap();
-        session.pattern("**::calls::asleep do return").await.unwrap();
+        session.set("**::calls::asleep do return").await.unwrap();
         assert_eq!(asleep(number), number * 2);
         if number % 10 == 0 {
             assert_eq!(session.close().await.delivered, 2);
@@ -543,7 +543,7 @@ async fn set_and_cleared_while_threads_call() {
 #[tokio::test]
 async fn a_thread_that_ends_has_counted() {
     let session = Session::start(Limits::default(), |_| ()).unwrap();
-    session.pattern("**::calls::many_threads do silent, count").await.unwrap();
+    session.set("**::calls::many_threads do silent, count").await.unwrap();
     for number in 0..50 {
         thread::spawn(move || many_threads(number)).join().unwrap();
     }

@@ -1,5 +1,6 @@
 //! Patterns that say which processes the others of their session are about.
 
+use dyntrace::process::Processes;
 use dyntrace::trace::{Error, Limits, Session};
 use dyntrace::traced;
 use tokio::sync::Mutex;
@@ -35,7 +36,7 @@ static ALONE: Mutex<()> = Mutex::const_new(());
 async fn watch(patterns: &[&str]) -> Watch {
     let watch = Watch::with(Limits::default());
     for pattern in patterns {
-        watch.session.pattern(pattern).await.unwrap();
+        watch.session.set(pattern).await.unwrap();
     }
     watch
 }
@@ -72,7 +73,7 @@ async fn what_a_process_does_from_one_call_to_another() {
     login("eve");
     process(async { _ = buy(2) }).await;
     buy(3);
-    assert_eq!(watch.session.info().processes, Some(vec![]));
+    assert_eq!(watch.session.info().processes, Processes::default());
     let buys = ["buy(11)", "logout()", "buy(3)"].map(|call| format!("call   flagged::from_login_to_logout::{call}"));
     assert_eq!(watch.lines().await, buys);
     assert_eq!(other.lines().await.len(), 9, "other sessions know nothing of it");
@@ -92,14 +93,14 @@ async fn processes_leave() {
     all_but::buy(3);
     let (events, info) = watch.end().await;
     assert_eq!(events.iter().map(|event| &*event.text).collect::<Vec<_>>(), ["1", "3"]);
-    assert_eq!(info.processes, None);
+    assert_eq!(info.processes, Processes::all());
 }
 
 #[tokio::test]
 async fn processes_that_are_silent_are_counted() {
     let _alone = ALONE.lock().await;
     let watch = watch(&["**::silenced::buy do return, count", "**::silenced::login do set(silent)"]).await;
-    watch.session.pattern("**::silenced::logout do clear(silent)").await.unwrap();
+    watch.session.set("**::silenced::logout do clear(silent)").await.unwrap();
     process(async {
         silenced::login("eve");
         silenced::buy(1);
@@ -136,7 +137,7 @@ async fn few_sessions_at_a_time() {
     let mut sessions = Vec::new();
     let error = loop {
         let session = Session::start(Limits::default(), |_| ()).unwrap();
-        match session.pattern("**::at_first::login do set(call)").await {
+        match session.set("**::at_first::login do set(call)").await {
             Ok(_) => sessions.push(session),
             Err(error) => break error,
         }
@@ -145,7 +146,7 @@ async fn few_sessions_at_a_time() {
     assert!(matches!(error, Error::TooManyFlagging { most: 4 }), "{error}");
     sessions.pop().unwrap().close().await;
     let session = Session::start(Limits::default(), |_| ()).unwrap();
-    assert_eq!(session.pattern("**::at_first::login do set(call)").await.unwrap(), 1);
+    assert_eq!(session.set("**::at_first::login do set(call)").await.unwrap().functions, 1);
     sessions.push(session);
     at_first::login("eve");
     at_first::buy(1);

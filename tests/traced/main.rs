@@ -3,8 +3,10 @@
 
 mod callers;
 mod calls;
+mod changed;
 mod flagged;
 mod kinds;
 #[cfg(target_os = "linux")]
 mod probes;
+mod processes;
 mod support;

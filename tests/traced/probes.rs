@@ -88,7 +88,7 @@ fn lines(events: &[Fired]) -> Vec<String> {
 
 async fn to_probes(pattern: &str) -> Session {
     let session = Session::to_probes(Limits::default()).unwrap();
-    assert_eq!(session.pattern(pattern).await.unwrap(), 1, "{pattern}");
+    assert_eq!(session.set(pattern).await.unwrap().functions, 1, "{pattern}");
     session
 }
 
@@ -168,7 +168,7 @@ async fn nothing_is_rendered_until_somebody_looks() {
     let mut limits = Limits::default();
     limits.events = Some(2);
     let session = Session::to_probes(limits).unwrap();
-    session.pattern("**::probes::armed(_, n) if n > 1 do return, count").await.unwrap();
+    session.set("**::probes::armed(_, n) if n > 1 do return, count").await.unwrap();
     for number in 0..100 {
         armed(&Bomb, number);
     }
@@ -234,7 +234,7 @@ fn often(number: u32) -> u32 {
 async fn of_thousand(limits: Limits) -> (usize, Info) {
     let recording = Recording::start().await;
     let session = Session::to_probes(limits).unwrap();
-    session.pattern("**::probes::often").await.unwrap();
+    session.set("**::probes::often").await.unwrap();
     assert_eq!((0..1000).map(often).sum::<u32>(), 499_500);
     let info = session.close().await;
     (recording.end().len(), info)

@@ -22,8 +22,8 @@ impl Watch {
     /// With one pattern, which must name one function.
     pub async fn on(pattern: &str) -> Watch {
         let watch = Watch::with(Limits::default());
-        let functions = watch.session.pattern(pattern).await.unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(functions, 1, "{pattern}");
+        let set = watch.session.set(pattern).await.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(set.functions, 1, "{pattern}");
         watch
     }
 

@@ -13,7 +13,7 @@ pub fn measure(other: Other, rounds: usize) -> Value {
     // The first one of a program also sorts the names.
     let (first, first_session) = time(|| {
         let session = session();
-        runtime.block_on(session.pattern("settings::callable")).expect("there is such a function");
+        runtime.block_on(session.set("settings::callable")).expect("there is such a function");
         session
     });
     runtime.block_on(first_session.close());
@@ -26,8 +26,8 @@ pub fn measure(other: Other, rounds: usize) -> Value {
                 let session = session();
                 settle();
                 await_a_turn();
-                let (took, functions) = time(|| runtime.block_on(session.pattern(pattern)));
-                assert_eq!(functions.expect("there is such a function"), 1, "{pattern}");
+                let (took, set) = time(|| runtime.block_on(session.set(pattern)));
+                assert_eq!(set.expect("there is such a function").functions, 1, "{pattern}");
                 samples.push(took);
                 black_box(callable(1, 2));
                 settle();

@@ -122,7 +122,7 @@ async fn set_without_end(done: &Done) -> u64 {
     let mut settings = 0;
     while !done.is() {
         let session = session();
-        session.pattern(made::FIRST).await.expect("there are such functions");
+        session.set(made::FIRST).await.expect("there are such functions");
         session.close().await;
         settings += 1;
     }

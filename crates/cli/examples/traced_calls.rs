@@ -38,15 +38,15 @@ fn often(number: u32) -> u32 {
 async fn main() -> Result<(), Box<dyn Error>> {
     let session = Session::to_probes(Limits::default())?;
     if env::args().nth(1).is_some() {
-        session.pattern("traced_calls::often(number) if number % 2 == 0 do return").await?;
+        session.set("traced_calls::often(number) if number % 2 == 0 do return").await?;
         let threads = [(); 2].map(|()| thread::spawn(|| (0..5000).map(often).map(u64::from).sum::<u64>()));
         threads.into_iter().for_each(|thread| drop(thread.join()));
         println!("entries 5000\nreturns 5000");
         return Ok(());
     }
-    session.pattern("traced_calls::price(_, qty) if qty > 100 do return, exception").await?;
-    session.pattern("traced_calls::pack do caller").await?;
-    session.pattern("traced_calls::deliver do return").await?;
+    session.set("traced_calls::price(_, qty) if qty > 100 do return, exception").await?;
+    session.set("traced_calls::pack do caller").await?;
+    session.set("traced_calls::deliver do return").await?;
     set_hook(Box::new(|_| ()));
     dyntrace::put_tag("req-1")?;
 

@@ -109,6 +109,11 @@ impl Function {
     fn is_in_between(&self) -> bool {
         self.at.as_ref().is_some_and(|at| at.starts_with("/rustc/") || at.contains("src/breakpoint/hit.rs:"))
     }
+
+    /// Whether it stands between an export and its caller.
+    fn calls_exports(&self) -> bool {
+        self.at.as_ref().is_some_and(|at| at.contains("src/code/handle.rs:") || at.starts_with("/rustc/"))
+    }
 }
 
 impl Code {
@@ -128,6 +133,10 @@ impl Code {
 
 /// The caller of the function `traced`, whose code is `inside` and returns to `behind`.
 fn caller(traced: &str, inside: &Code, behind: &Code) -> String {
+    if traced.starts_with("export ") {
+        // Nothing is inlined into its entry, and that into nothing: modules are called through pointers.
+        return behind.shown(behind.functions.iter().position(|function| !function.calls_exports()).unwrap_or(0));
+    }
     let traced = last(traced);
     let at = inside.functions.iter().position(|function| last(&function.name) == traced);
     match (&*inside.functions, at) {

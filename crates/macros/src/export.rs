@@ -3,15 +3,17 @@
 //! ```text
 //! fn price(order: &Order) -> Cents { ...as it was written... }
 //! const _: () = {
-//!     fn __dyntrace_exported(order: &Order) -> Cents { ...price(order), around which it can be traced as `export pricing::price`... }
-//!     fn __dyntrace_wrapper(a0: &Order) -> Result<Cents, Panicked> { caught(move || __dyntrace_exported(a0)) }
+//!     fn __dyntrace_wrapper(order: &Order) -> Result<Cents, Panicked> {
+//!         ...caught(move || price(order)), around which it can be traced as `export pricing::price`...
+//!     }
 //!     const CODE: fn(&Order) -> Result<Cents, Panicked> = __dyntrace_wrapper;    // of any lifetime, if it is written so
 //!     static EXPORT: ExportDescriptor = unsafe { ExportDescriptor::new::<fn(&Order) -> Cents>("price", CODE) };
 //!     static ENTRY: &ExportDescriptor = &EXPORT;       // in the section where the module's exports are found
 //! };
 //! ```
 //!
-//! The wrapper of an asynchronous function makes the future, which catches panics whenever it is polled.
+//! So only calls from outside of the module hit the site, and the wrapper returns to their caller. The wrapper of an asynchronous function
+//! makes the future, which is traced itself and catches panics whenever it is polled.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -33,7 +35,6 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
         FnArg::Receiver(receiver) => Err(Error::new(receiver.span(), "an export is a function, not a method")),
     });
     let types: Vec<&Type> = types.collect::<Result<_>>()?;
-    let arguments: Vec<Ident> = (0..types.len()).map(|at| format_ident!("a{at}")).collect();
     let result = match &signature.output {
         ReturnType::Default => quote!(()),
         ReturnType::Type(_, of) => quote!(#of),
@@ -48,25 +49,37 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
     });
     // Each where it is written, so that errors point there.
     let have_layouts = all.map(|of| quote_spanned!(of.span()=> ::dyntrace::__code::has_layout::<#of>();));
-    let (result, call) = match signature.asyncness {
-        Some(_) => (quote!(::dyntrace::code::Pending<#result>), quote!(::dyntrace::code::Pending::new)),
-        None => (result, TokenStream::new()),
-    };
     let name = signature.ident.to_string();
     let name = name.trim_start_matches("r#");
-    let exported = exported(signature, name)?;
     let parameters = (!lifetimes.is_empty()).then(|| quote!(<#(#lifetimes),*>));
+    let (result, wrapper) = match signature.asyncness {
+        None => {
+            let mut wrapper = entry(signature, "__dyntrace_wrapper", name)?;
+            wrapper.sig.output = parse_quote!(-> ::core::result::Result<#result, ::dyntrace::__code::Panicked>);
+            (result, quote!(#wrapper))
+        }
+        Some(_) => {
+            let future = entry(signature, "__dyntrace_future", name)?;
+            let arguments: Vec<Ident> = (0..types.len()).map(|at| format_ident!("a{at}")).collect();
+            let result = quote!(::dyntrace::code::Pending<#result>);
+            let wrapper = quote! {
+                #future
+                fn __dyntrace_wrapper #parameters (
+                    #(#arguments: #types),*
+                ) -> ::core::result::Result<#result, ::dyntrace::__code::Panicked> {
+                    ::dyntrace::__code::caught(move || ::dyntrace::code::Pending::new(__dyntrace_future(#(#arguments),*)))
+                }
+            };
+            (result, wrapper)
+        }
+    };
     let binder = (!lifetimes.is_empty()).then(|| quote!(for<#(#lifetimes),*>));
     Ok(quote! {
         #item
         const _: () = {
-            #exported
-            fn __dyntrace_wrapper #parameters (
-                #(#arguments: #types),*
-            ) -> ::core::result::Result<#result, ::dyntrace::__code::Panicked> {
-                #(#have_layouts)*
-                ::dyntrace::__code::caught(move || #call(__dyntrace_exported(#(#arguments),*)))
-            }
+            #wrapper
+            #[allow(dead_code, reason = "it is for the compiler to check")]
+            fn __dyntrace_layouts #parameters () { #(#have_layouts)* }
             const CODE: #binder fn(#(#types),*) -> ::core::result::Result<#result, ::dyntrace::__code::Panicked> =
                 __dyntrace_wrapper;
             // SAFETY: both types are made of the same tokens.
@@ -81,10 +94,10 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
 }
 
 /// What calls from outside of the module go through: it calls the function, and is a site of breakpoints.
-fn exported(signature: &Signature, name: &str) -> Result<ItemFn> {
+fn entry(signature: &Signature, entry: &str, name: &str) -> Result<ItemFn> {
     let function = &signature.ident;
     let mut signature = signature.clone();
-    signature.ident = format_ident!("__dyntrace_exported", span = function.span());
+    signature.ident = format_ident!("{entry}", span = function.span());
     let mut arguments = Vec::new();
     for (at, input) in signature.inputs.iter_mut().enumerate() {
         if let FnArg::Typed(typed) = input {

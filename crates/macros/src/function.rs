@@ -94,13 +94,20 @@ pub fn instrument(
         }
     } else {
         let arrow = result.as_ref().map(|of| quote!(-> #of));
+        let ends = |call: TokenStream| match options.export {
+            Some(_) => quote!(::dyntrace::__code::caught(move || #call)),
+            None => call,
+        };
+        let hit =
+            ends(quote!(::dyntrace::__traced::hit(__dyntrace_body, #of_result, &__DYNTRACE_SITE, __dyntrace_mark)));
+        let plain = ends(quote!(__dyntrace_body(::core::option::Option::None)));
         quote! {
             let __dyntrace_body = ::dyntrace::__traced::body(move |#parameter| #arrow { #call #written });
             ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, {
                 let __dyntrace_mark = ::dyntrace::__traced_mark!();
-                return ::dyntrace::__traced::hit(__dyntrace_body, #of_result, &__DYNTRACE_SITE, __dyntrace_mark);
+                return #hit;
             });
-            __dyntrace_body(::core::option::Option::None)
+            #plain
         }
     };
     if result.is_none() {

@@ -93,7 +93,7 @@ use path::Path;
 ///
 /// These flags are the session's own, and end with the process. Where a session has a pattern with `set(call)`, that one looks at
 /// the calls of all processes, and its others only at those of processes that are flagged so or
-/// [named](crate::trace::Session::process). So these trace all that is done for one customer, from login to logout:
+/// [named](crate::trace::Session::include). So these trace all that is done for one customer, from login to logout:
 ///
 /// ```text
 /// shop::login(name) if name == "eve" do set(call)

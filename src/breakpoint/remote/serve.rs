@@ -1,24 +1,28 @@
 //! One trace for one client: from the request to the last words.
 
+use std::mem;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::breakpoint::Session;
-use crate::recorder::control::clients::Places;
+use crate::breakpoint::{Count, Error, PatternId, PatternInfo, Session};
+use crate::recorder::control::clients::{Places, parts};
 use crate::recorder::control::protocol::Record;
 use crate::thread_progress::os::without_signals;
 
 use super::messages;
+use super::order::{Action, Order};
 use super::outlet::Outlet;
+use super::running::{self, Answer, Asked, Running};
 use super::wish::Wish;
 
-/// Traces for clients at once. More are refused.
+/// Traces for clients at once, and orders. More are refused.
 const MOST: usize = 16;
-/// How often it is looked whether the session is over.
+/// How often it is looked whether the session is over, and whether there are orders.
 const LOOK: Duration = Duration::from_millis(50);
 /// How often counts and losses are told, if nothing is said of it, and how often at most.
 const PERIOD: Duration = Duration::from_secs(1);
@@ -27,27 +31,46 @@ const SHORTEST: Duration = Duration::from_millis(1);
 const PATIENCE: Duration = Duration::from_secs(5);
 
 static TRACES: Places = Places::new(MOST);
+static ORDERS: Places = Places::new(MOST);
 
 /// Serves a client on a thread of its own.
-pub(super) fn serve(stream: UnixStream, wish: Record) {
+pub(super) fn serve(stream: UnixStream, asked: Record) {
+    let order = Order::read(&asked);
     let Ok(outlet) = Outlet::new(stream).map(Arc::new) else { return };
     let refuse = |why: String| {
         outlet.wait_at_most(Duration::ZERO);
         outlet.turn().send(Err(why));
     };
-    let Some(place) = TRACES.take() else {
-        return refuse(format!("{MOST} traces go on already: end one of them"));
+    let place = match order {
+        None => TRACES.take().ok_or_else(|| format!("{MOST} traces go on already: end one of them")),
+        Some(_) => ORDERS.take().ok_or_else(|| format!("{MOST} orders are carried out already: wait for one of them")),
+    };
+    let place = match place {
+        Ok(place) => place,
+        Err(why) => return refuse(why),
     };
     let thread = thread::Builder::new().name("dyntrace-trace".into());
     let own = Arc::clone(&outlet);
     let started = without_signals(|| {
         thread.spawn(move || {
             let _place = place;
-            trace(&own, &wish);
+            match order {
+                None => trace(&own, &asked),
+                Some(order) => answer(&own, order.and_then(running::carry_out)),
+            }
         })
     });
     if let Err(error) = started {
         refuse(format!("cannot start a thread for the trace: {error}"));
+    }
+}
+
+fn answer(outlet: &Outlet, answer: Answer) {
+    outlet.wait_at_most(PATIENCE);
+    let mut turn = outlet.turn();
+    match answer {
+        Ok(records) => _ = parts(records).into_iter().all(|part| turn.send(Ok(part))),
+        Err(why) => _ = turn.send(Err(why)),
     }
 }
 
@@ -61,7 +84,7 @@ fn trace(outlet: &Arc<Outlet>, wish: &Record) {
     };
     turn.send(answer);
     drop(turn);
-    if let Some(trace) = trace {
+    if let Some(mut trace) = trace {
         trace.go_on(outlet);
         trace.end(outlet);
     }
@@ -74,11 +97,16 @@ struct Trace {
     end: Option<Instant>,
     /// How often counts begin anew, if they do.
     interval: Option<Duration>,
+    /// The counts of removed patterns: with an interval those that were not told yet, else all, which each telling has.
+    removed: Vec<Count>,
+    running: Running,
+    orders: Receiver<Asked>,
 }
 
 impl Trace {
     /// Sets all patterns, or none. Also the answer: what each names.
     fn begin(outlet: &Arc<Outlet>, wish: &Wish) -> Result<(Trace, Vec<Record>), String> {
+        let (running, orders) = running::enter(wish.session.as_deref())?;
         let end = wish.limits.time.and_then(|time| Instant::now().checked_add(time));
         let runtime =
             Builder::new_current_thread().build().map_err(|error| format!("cannot begin a trace: {error}"))?;
@@ -86,34 +114,79 @@ impl Trace {
         let session = Session::start(wish.limits.clone(), move |event| tracer.tell(event));
         let session = session.map_err(|error| format!("cannot begin a trace: {error}"))?;
         let set = runtime.block_on(async {
-            for process in &wish.processes {
-                session.process(*process).await;
+            for which in &wish.processes {
+                session.include(*which).await;
             }
-            for pattern in &wish.patterns {
-                match wish.later {
-                    true => session.default_pattern(pattern).await?,
-                    false => session.pattern(pattern).await?,
-                };
-            }
-            Ok(())
+            set(&session, &wish.patterns, wish.later).await
         });
-        set.map_err(|error: crate::breakpoint::Error| error.to_string())?;
-        let patterns = session.info().patterns;
-        let answer = patterns
-            .iter()
-            .map(|set| Record::default().with("pattern", &set.pattern).with("functions", set.functions))
-            .collect();
-        Ok((Trace { session, runtime, end, interval: wish.interval }, answer))
+        let (set, interval) = (set.map_err(|error| error.to_string())?, wish.interval);
+        let trace = Trace { session, runtime, end, interval, removed: Vec::new(), running, orders };
+        let answer = set.iter().map(|pattern| trace.pattern(pattern)).collect();
+        Ok((trace, answer))
+    }
+
+    /// A pattern of its, as a record.
+    fn pattern(&self, pattern: &PatternInfo) -> Record {
+        Record::default()
+            .with("session", self.running.name())
+            .with("id", pattern.id)
+            .with("functions", pattern.functions)
+            .with("later", u8::from(pattern.is_default))
+            .with("pattern", &pattern.pattern)
+    }
+
+    /// Whose calls it looks at, as a record.
+    fn processes(&self) -> Record {
+        let processes = self.session.info().processes;
+        Record::default().with("session", self.running.name()).with("processes", processes)
+    }
+
+    fn carry_out(&mut self, action: Action) -> Answer {
+        let patterns = match action {
+            Action::Include(which) => {
+                which.into_iter().for_each(|which| self.runtime.block_on(self.session.include(which)));
+                return Ok(vec![self.processes()]);
+            }
+            Action::Exclude(which) => {
+                which.into_iter().for_each(|which| self.runtime.block_on(self.session.exclude(which)));
+                return Ok(vec![self.processes()]);
+            }
+            Action::List => Ok(self.session.info().patterns),
+            Action::Add { patterns, later } => self.runtime.block_on(set(&self.session, &patterns, later)),
+            Action::Update { id, pattern } => {
+                self.runtime.block_on(self.session.update(id, &pattern)).map(|new| vec![new])
+            }
+            Action::Remove(ids) => {
+                let mut patterns = self.session.info().patterns;
+                let known = |id: &&PatternId| patterns.iter().any(|pattern| pattern.id == **id);
+                match ids.iter().find(|id| !known(id)) {
+                    // All are removed, or none.
+                    Some(id) => Err(Error::NoPattern { id: *id }),
+                    None => {
+                        patterns.retain(|pattern| ids.contains(&pattern.id));
+                        let removed = self.runtime.block_on(remove(&self.session, &patterns));
+                        removed.map(|counts| self.removed.extend(counts)).map(|()| patterns)
+                    }
+                }
+            }
+        };
+        patterns
+            .map(|patterns| patterns.iter().map(|pattern| self.pattern(pattern)).collect())
+            .map_err(|error| error.to_string())
     }
 
     /// Until it is over, or the client wants no more.
-    fn go_on(&self, outlet: &Outlet) {
+    fn go_on(&mut self, outlet: &Outlet) {
         let period = self.interval.unwrap_or(PERIOD).max(SHORTEST);
         let after = |time: Instant| time.checked_add(period);
         let mut next = after(Instant::now());
         let mut lost = (0, 0);
         let until = |next: Instant| next.saturating_duration_since(Instant::now()).clamp(SHORTEST, LOOK);
         while outlet.stays(next.map_or(LOOK, until)) {
+            while let Ok(Asked { action, answer }) = self.orders.try_recv() {
+                // Whoever has asked may have gone.
+                let _ = answer.send(self.carry_out(action));
+            }
             let now = Instant::now();
             let info = self.session.info();
             if info.is_over || self.end.is_some_and(|end| end <= now) {
@@ -136,12 +209,16 @@ impl Trace {
     }
 
     /// As messages: none, if nothing is counted.
-    fn counts(&self) -> Vec<Vec<Record>> {
-        let counts = if self.interval.is_some() { self.session.reset() } else { self.session.counts() };
+    fn counts(&mut self) -> Vec<Vec<Record>> {
+        let (mut counts, removed) = match self.interval {
+            Some(_) => (self.session.reset(), mem::take(&mut self.removed)),
+            None => (self.session.counts(), self.removed.clone()),
+        };
+        counts.extend(removed);
         if counts.is_empty() { Vec::new() } else { messages::counts(&counts, SystemTime::now()) }
     }
 
-    fn end(self, outlet: &Outlet) {
+    fn end(mut self, outlet: &Outlet) {
         outlet.wait_at_most(PATIENCE);
         let counts = self.counts();
         let info = self.runtime.block_on(self.session.close());
@@ -151,4 +228,29 @@ impl Trace {
         }
         turn.send(Ok(vec![messages::end(&info, outlet.unheard())]));
     }
+}
+
+/// Sets all patterns, or none.
+async fn set(session: &Session, patterns: &[String], later: bool) -> Result<Vec<PatternInfo>, Error> {
+    let mut all = Vec::new();
+    for pattern in patterns {
+        let set = if later { session.set_default(pattern).await } else { session.set(pattern).await };
+        match set {
+            Ok(pattern) => all.push(pattern),
+            Err(error) => {
+                let _ = remove(session, &all).await;
+                return Err(error);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Removes the patterns, and answers what they have counted.
+async fn remove(session: &Session, patterns: &[PatternInfo]) -> Result<Vec<Count>, Error> {
+    let mut counts = Vec::new();
+    for pattern in patterns {
+        counts.extend(session.remove(pattern.id).await?);
+    }
+    Ok(counts)
 }

@@ -2,22 +2,24 @@
 
 use std::time::Duration;
 
+use super::which::Which;
 use crate::breakpoint::Limits;
-use crate::process::Pid;
 use crate::recorder::control::protocol::Record;
 
 /// What a client asks for.
 ///
-/// As a record: `pattern` and `process`, each as often as there are such, `later` (1, if it is asked for), `limit` (events in a second),
-/// `events`, `time` and `interval` (milliseconds).
+/// As a record: `session` if it is named, `pattern` and `process`, each as often as there are such, `later` (1, if it is asked for),
+/// `limit` (events in a second), `events`, `time` and `interval` (milliseconds).
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
+    /// The session's name, by which [orders](super::Order) for it find it. Without one it gets a number.
+    pub session: Option<String>,
     /// The patterns.
     pub patterns: Vec<String>,
-    /// Whether they are for functions that are loaded later, too: [default patterns](crate::trace::Session::default_pattern).
+    /// Whether they are for functions that are loaded later, too: [default patterns](crate::trace::Session::set_default).
     pub later: bool,
     /// The processes whose calls are looked at: all, if there is none.
-    pub processes: Vec<Pid>,
+    pub processes: Vec<Which>,
     /// When it ends, and how much there may be. How many events wait is the process's own affair.
     pub limits: Limits,
     /// How often counts are told. Each telling then begins anew; without it, each says what was counted since the beginning.
@@ -27,7 +29,8 @@ pub struct Wish {
 impl Wish {
     /// It as a record.
     pub fn record(&self) -> Record {
-        let patterns = self.patterns.iter().fold(Record::default(), |record, pattern| record.with("pattern", pattern));
+        let session = self.session.iter().fold(Record::default(), |record, name| record.with("session", name));
+        let patterns = self.patterns.iter().fold(session, |record, pattern| record.with("pattern", pattern));
         let record = self.processes.iter().fold(patterns, |record, process| record.with("process", process));
         let Limits { per_second, events, time, .. } = self.limits;
         let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -48,6 +51,7 @@ impl Wish {
         for (name, value) in record.iter() {
             let number = || value.parse().map_err(|_| format!("{name} is {value:?}, which is no number"));
             match name {
+                "session" => wish.session = Some(value.to_owned()),
                 "pattern" => wish.patterns.push(value.to_owned()),
                 "process" => wish.processes.push(value.parse().map_err(|error| format!("{error}"))?),
                 "later" => wish.later = number()? != 0,
@@ -76,6 +80,7 @@ mod tests {
         };
         let processes = vec!["<0.57.0>".parse().unwrap()];
         let wish = Wish {
+            session: Some("shop".into()),
             patterns: vec!["a::b".into(), "c if x == \"\t\"".into()],
             later: true,
             processes,

@@ -13,7 +13,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::order::Order;
 use super::perform::perform;
-use crate::recorder::control::clients::{Places, messages};
+use crate::recorder::control::clients::{Places, parts};
 use crate::recorder::control::protocol::{Record, Reply, frame};
 use crate::thread_progress::os::without_signals;
 use crate::unpark;
@@ -79,14 +79,6 @@ fn while_listening<T>(stream: &UnixStream, future: impl Future<Output = T>) -> O
     }
 }
 
-/// The records of each message.
-fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
-    let mut parts = messages(records);
-    let last = parts.len() - 1;
-    parts[..last].iter_mut().for_each(|part| part.push(Record::default().with("more", 1)));
-    parts
-}
-
 /// Sends a message; whether it went out whole.
 fn say(stream: &UnixStream, message: Result<Vec<Record>, String>) -> bool {
     let Ok(message) = frame(&Reply(message).to_string()) else { return false };
@@ -106,23 +98,6 @@ mod tests {
     use std::future::pending;
 
     use super::*;
-
-    #[test]
-    fn long_answers_come_in_parts() {
-        let row = |number: usize| Record::default().with("module", number).with("file", "x".repeat(300));
-        let records: Vec<Record> = (0..1000).map(row).collect();
-        let mut parts = parts(records.clone());
-        assert!(parts.len() > 3);
-        let last = parts.len() - 1;
-        for (number, part) in parts.iter_mut().enumerate() {
-            assert!(frame(&Reply(Ok(part.clone())).to_string()).is_ok());
-            if number < last {
-                assert_eq!(part.pop().unwrap().number("more"), Some(1));
-            }
-        }
-        assert_eq!(parts.concat(), records);
-        assert_eq!(super::parts(Vec::new()), [[]]);
-    }
 
     #[test]
     fn an_order_ends_with_its_client() {

@@ -47,3 +47,34 @@ pub(crate) fn messages(records: impl IntoIterator<Item = Record>) -> Vec<Vec<Rec
     }
     messages
 }
+
+/// The records of each message of an answer: the last record of each but the last says `more=1`.
+pub(crate) fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
+    let mut parts = messages(records);
+    let last = parts.len() - 1;
+    parts[..last].iter_mut().for_each(|part| part.push(Record::default().with("more", 1)));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::protocol::{Reply, frame};
+    use super::*;
+
+    #[test]
+    fn long_answers_come_in_parts() {
+        let row = |number: usize| Record::default().with("module", number).with("file", "x".repeat(300));
+        let records: Vec<Record> = (0..1000).map(row).collect();
+        let mut parts = parts(records.clone());
+        assert!(parts.len() > 3);
+        let last = parts.len() - 1;
+        for (number, part) in parts.iter_mut().enumerate() {
+            assert!(frame(&Reply(Ok(part.clone())).to_string()).is_ok());
+            if number < last {
+                assert_eq!(part.pop().unwrap().number("more"), Some(1));
+            }
+        }
+        assert_eq!(parts.concat(), records);
+        assert_eq!(super::parts(Vec::new()), [[]]);
+    }
+}

@@ -131,8 +131,8 @@ fn the_exit_of_the_program() {
     let session = SESSION.get_or_init(|| Session::start(Limits::default(), tracer).unwrap());
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        session.pattern("**::ends::at_the_end do return, count").await.unwrap();
-        session.pattern("**::ends::without_end do silent, count, time").await.unwrap();
+        session.set("**::ends::at_the_end do return, count").await.unwrap();
+        session.set("**::ends::without_end do silent, count, time").await.unwrap();
     });
     thread::spawn(|| {
         loop {

@@ -28,7 +28,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 fn traces_anew(parents: &Watch) {
     assert_eq!(forked(7), 14);
     assert!(parents.session.info().is_over);
-    assert!(block_on(parents.session.pattern("**::fork::forked")).is_err());
+    assert!(block_on(parents.session.set("**::fork::forked")).is_err());
     block_on(async {
         let watch = Watch::on("**::fork::forked do return, count").await;
         assert_eq!(thread::spawn(|| forked(8)).join().unwrap(), 16);
@@ -58,7 +58,7 @@ fn children_trace_anew() {
             while !stop.load(Ordering::Relaxed) {
                 others.counts();
                 // After some, there are no more to be had; the steps are the same.
-                let _ = block_on(others.pattern("**::fork::elsewhere do return"));
+                let _ = block_on(others.set("**::fork::elsewhere do return"));
             }
         });
         let _stop = AtEnd(stop);

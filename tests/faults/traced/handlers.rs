@@ -1,12 +1,12 @@
 //! Signal handlers that call what is traced, and interrupt calls that are being told.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use dyntrace::traced;
 
-use super::{Watch, calls};
+use super::{Watch, calls, counting};
 use crate::signals::Timer;
 use crate::support::{alone, times};
 
@@ -63,5 +63,61 @@ fn handlers_call_what_is_traced() {
             let [call, end] = [0, 1].map(|number| pair[number].text.parse::<u32>().unwrap());
             assert_eq!(end, call + 1);
         }
+    });
+}
+
+/// A pattern is removed, replaced, or goes with its session while a handler that interrupts the function is in the middle of it.
+#[test]
+fn settings_change_while_handlers_are_inside() {
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+    static INSIDE: AtomicU32 = AtomicU32::new(0);
+
+    #[traced]
+    fn nested(number: u32) -> u32 {
+        number + 1
+    }
+
+    fn handler() {
+        INSIDE.store(nested(INSIDE.load(Ordering::Relaxed)), Ordering::Relaxed);
+    }
+
+    let _alone = alone();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let pattern = "**::handlers::nested";
+        // In force before the first call until after the last one.
+        let all = counting(&format!("{pattern} do silent, count")).await;
+        let caller = thread::spawn(|| {
+            // What a thread needs for its first event is not to be had in a handler.
+            handler();
+            let timer = Timer::start(EVERY, EVERY, handler);
+            let mut called = 0_u32;
+            while !IS_OVER.load(Ordering::Relaxed) {
+                assert_eq!(nested(called), called + 1);
+                called += 1;
+            }
+            drop(timer);
+            called
+        });
+        let mut told = 0;
+        for number in 0..times(200, 5_000) {
+            let ends = if number % 3 == 0 { "" } else { " do return, count" };
+            let watch = Watch::on(&format!("{pattern}{ends}")).await;
+            let second = watch.session.set(&format!("{pattern} do return")).await.unwrap();
+            watch.session.update(second.id, &format!("{pattern}(number) if number > 7 do return")).await.unwrap();
+            watch.session.remove(second.id).await.unwrap();
+            if number % 2 == 0 {
+                told += watch.end().await.1.delivered;
+            }
+        }
+        IS_OVER.store(true, Ordering::Relaxed);
+        let called = caller.join().unwrap();
+        assert_eq!(
+            calls(&all),
+            u64::from(called) + u64::from(INSIDE.load(Ordering::Relaxed)),
+            "each call, and none twice"
+        );
+        assert!(told > 0);
+        println!("{called} calls, and {} of handlers", INSIDE.load(Ordering::Relaxed));
     });
 }

@@ -27,7 +27,7 @@ impl Watch {
             let _ = send.send(event.clone());
         };
         let session = Session::start(Limits::default(), tracer).unwrap();
-        session.pattern(pattern).await.unwrap();
+        session.set(pattern).await.unwrap();
         Watch { session, events }
     }
 
@@ -41,7 +41,7 @@ impl Watch {
 /// A session with one pattern, which tells nobody.
 async fn counting(pattern: &str) -> Session {
     let session = Session::start(Limits::default(), |_| ()).unwrap();
-    session.pattern(pattern).await.unwrap();
+    session.set(pattern).await.unwrap();
     session
 }
 

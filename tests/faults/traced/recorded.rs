@@ -77,7 +77,7 @@ async fn settings() -> u64 {
     for number in 0..times(100, 2_000) {
         let session = Session::to_probes(Limits::default()).unwrap();
         let ends = if number % 2 == 0 { "" } else { " do return" };
-        session.pattern(&format!("**::recorded::*{ends}")).await.unwrap();
+        session.set(&format!("**::recorded::*{ends}")).await.unwrap();
         thread::sleep(Duration::from_millis(1));
         told += session.close().await.delivered;
     }

@@ -131,8 +131,8 @@ async fn dropped(until: Instant) -> usize {
     let mut settings = 0;
     for polls in (0..12).cycle().take_while(|_| Instant::now() < until) {
         let session = Session::start(Limits::default(), |_| ()).unwrap();
-        match polled(session.pattern(PATTERN), polls).await {
-            Some(set) => assert_eq!(set.unwrap(), 1),
+        match polled(session.set(PATTERN), polls).await {
+            Some(set) => assert_eq!(set.unwrap().functions, 1),
             None => settings += 1,
         }
         // Its removal is dropped, too.

@@ -74,10 +74,10 @@ async fn traced_by(options: &Options, pattern: &str) {
     let mut sessions = Vec::new();
     for _ in 0..options.sessions {
         let session = Session::start(Limits::default(), |_| ()).expect("a session starts");
-        session.pattern(pattern).await.expect("the pattern is right");
+        session.set(pattern).await.expect("the pattern is right");
         if options.case == Case::Elsewhere {
             let other = dyntrace::spawn(async { dyntrace::process::current() }).await.expect("the process ends");
-            session.process(other).await;
+            session.include(other).await;
         }
         sessions.push(session);
     }
@@ -95,7 +95,7 @@ async fn recorded(options: &Options, directory: &TempDir, pattern: &str, events:
     recording.probes = vec!["function-*".into()];
     let recording = recorder::Session::start(recording).expect("the recorder starts");
     let session = Session::to_probes(Limits::default()).expect("a session starts");
-    session.pattern(pattern).await.expect("the pattern is right");
+    session.set(pattern).await.expect("the pattern is right");
     measure(options, traceds);
     assert_eq!(session.close().await.delivered, events * options.all_calls(), "each call is told");
     recording.stop();

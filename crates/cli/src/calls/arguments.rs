@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use anyhow::anyhow;
-use dyntrace::process::Pid;
-use dyntrace::trace::remote::Wish;
+use dyntrace::trace::remote::{Which, Wish};
 use dyntrace::trace::{Limits, Pattern};
 
 use crate::exit::{self, Failure};
 use crate::view::time;
+
+use super::orders::Order;
 
 /// The examples and the exit statuses.
 pub const HELP: &str = "\
@@ -19,6 +20,13 @@ Examples:
   dyntrace trace -p 4711 'shop::**' --count --interval 1s
   dyntrace trace -p 4711 --later 'pricing::**' --count
   dyntrace trace -p 4711 '**::pay if tag == \"req-81\" do caller, return, exception'
+
+While that goes on, from another terminal:
+  dyntrace trace -p 4711 list
+  dyntrace trace -p 4711 add 'shop::cart::*' --return
+  dyntrace trace -p 4711 update 2 'shop::cart::*(id) if id == 7'
+  dyntrace trace -p 4711 remove 1
+  dyntrace trace -p 4711 exclude '<0.57.0>'
 
 A path names functions: * is any text and ? one character of a segment, ** any number of
 segments. Arguments are literals, _ or names, which the guard behind if may compare; tag is the
@@ -37,20 +45,53 @@ Exit status:
    1  the process does not answer
    2  wrong use, or something that is no pattern
    3  events were dropped; those above --limit do not count
-  65  there is no such process, it does not let itself be controlled, or no function is named so";
+  65  there is no such process, it does not let itself be controlled, or no function, pattern or
+      session is named so";
 
 /// The arguments of `dyntrace trace`.
 #[derive(clap::Args)]
+#[command(subcommand_value_name = "ORDER", subcommand_help_heading = "Orders to a trace that goes on")]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: u32,
     /// Which calls, and of which functions: 'shop::**::price(_, qty) if qty > 100'
-    #[arg(required = true, value_name = "PATTERN")]
+    #[arg(value_name = "PATTERN")]
     patterns: Vec<String>,
+    /// The name of the session, by which orders find it; else it gets a number. An order needs it only where several go on
+    #[arg(long, value_name = "NAME", global = true)]
+    pub session: Option<String>,
+    #[command(subcommand)]
+    pub order: Option<Order>,
     /// Trace functions that are loaded later, too, from their first call on; then nothing need be named so yet
     #[arg(long)]
     pub later: bool,
+    #[command(flatten)]
+    actions: Actions,
+    /// Print what was counted in each interval, and count anew: 1s
+    #[arg(long, value_name = "TIME", value_parser = interval)]
+    pub interval: Option<Duration>,
+    /// The most events in a second; more are left out, and counted
+    #[arg(long, value_name = "N/s", default_value = "10000/s", value_parser = per_second)]
+    limit: u32,
+    /// End after this time: 30s
+    #[arg(long = "for", value_name = "TIME", value_parser = time::duration)]
+    length: Option<i64>,
+    /// End after so many events
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_events: Option<u64>,
+    /// Only calls of this process, as dyntrace shows it, of all that are there when this begins (existing), or of all that come later
+    /// (new); may be given more than once
+    #[arg(long, value_name = "<0.N.0>|existing|new")]
+    process: Vec<Which>,
+    /// Print JSON, one object for each event, function or pattern
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// Actions for all patterns of a command.
+#[derive(clap::Args)]
+pub struct Actions {
     /// Tell when functions return, with the value
     #[arg(long = "return")]
     return_: bool,
@@ -73,40 +114,38 @@ pub struct Arguments {
     /// The same with the time that they take, the most expensive first
     #[arg(long)]
     time: bool,
-    /// Print what was counted in each interval, and count anew: 1s
-    #[arg(long, value_name = "TIME", value_parser = interval)]
-    pub interval: Option<Duration>,
-    /// The most events in a second; more are left out, and counted
-    #[arg(long, value_name = "N/s", default_value = "10000/s", value_parser = per_second)]
-    limit: u32,
-    /// End after this time: 30s
-    #[arg(long = "for", value_name = "TIME", value_parser = time::duration)]
-    length: Option<i64>,
-    /// End after so many events
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    max_events: Option<u64>,
-    /// Only calls of this process, as dyntrace shows it; may be given more than once
-    #[arg(long, value_name = "0.N.0")]
-    process: Vec<Pid>,
-    /// Print JSON, one object for each event or function
-    #[arg(long)]
-    pub json: bool,
 }
 
 impl Arguments {
     /// What is asked of the process.
     pub fn wish(&self) -> Result<Wish, Failure> {
-        let patterns = self.patterns.iter().map(|pattern| with_actions(pattern, &self.actions()));
+        if self.patterns.is_empty() {
+            let why = "which calls? give a pattern, or one of the orders list, add, update, remove, include and exclude; --help has examples";
+            return Err(Failure::new(exit::USAGE, anyhow!(why)));
+        }
         let mut limits = Limits::default();
         limits.per_second = Some(self.limit);
         limits.events = self.max_events;
         limits.time = self.length.and_then(|length| u64::try_from(length).ok()).map(Duration::from_nanos);
-        let patterns = patterns.collect::<Result<_, _>>()?;
-        Ok(Wish { patterns, later: self.later, processes: self.process.clone(), limits, interval: self.interval })
+        Ok(Wish {
+            session: self.session.clone(),
+            patterns: self.actions.patterns(&self.patterns)?,
+            later: self.later,
+            processes: self.process.clone(),
+            limits,
+            interval: self.interval,
+        })
+    }
+}
+
+impl Actions {
+    /// The patterns with these actions.
+    pub fn patterns(&self, patterns: &[String]) -> Result<Vec<String>, Failure> {
+        patterns.iter().map(|pattern| with_actions(pattern, &self.text())).collect()
     }
 
-    /// The actions for all patterns, as patterns have them.
-    fn actions(&self) -> String {
+    /// As patterns have them.
+    fn text(&self) -> String {
         let actions = [
             (self.return_, "return"),
             (self.return_to, "return_to"),

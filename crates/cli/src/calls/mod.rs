@@ -2,6 +2,7 @@
 
 mod arguments;
 mod event;
+mod orders;
 mod output;
 mod table;
 
@@ -27,6 +28,9 @@ pub use arguments::{Arguments, HELP};
 
 /// Has the process trace what is asked for, and shows it until it ends.
 pub fn trace(arguments: &Arguments) -> Outcome {
+    if let Some(order) = &arguments.order {
+        return orders::carry_out(arguments, order);
+    }
     let wish = arguments.wish()?;
     let mut connection = connect(arguments.pid)?;
     end_by_signal(connection.ender().map_err(refusal)?)?;
@@ -36,7 +40,8 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     })?;
     let functions: u64 = set.iter().filter_map(|pattern| pattern.number("functions")).sum();
     let later = if arguments.later { ", and what is loaded later," } else { "" };
-    say!("{}{later} traced; an interrupt ends it", count(functions, "function"));
+    let session = set.first().and_then(|pattern| pattern.get("session")).map(escape::name).unwrap_or_default();
+    say!("{}{later} traced in session {session}; an interrupt ends it", count(functions, "function"));
     let mut output = Output::new(io::stdout().lock(), height_of_terminal, arguments.json, arguments.pid);
     output.each_interval(arguments.interval.is_some());
     let mut events: u64 = 0;
@@ -61,7 +66,7 @@ pub fn trace(arguments: &Arguments) -> Outcome {
         }
     };
     output.end().map_err(Error::new)?;
-    Ok(summarize(arguments.pid, end.as_ref(), set.len(), events))
+    Ok(summarize(arguments.pid, end.as_ref(), events))
 }
 
 /// `None` where standard output goes elsewhere, or to a terminal that shows lines one after the other.
@@ -94,12 +99,12 @@ fn is_end(error: &io::Error) -> bool {
 }
 
 /// Says what came of it.
-fn summarize(pid: u32, end: Option<&Record>, patterns: usize, events: u64) -> ExitCode {
+fn summarize(pid: u32, end: Option<&Record>, events: u64) -> ExitCode {
     let Some(end) = end else {
         say!("process {pid} has ended; {}", count(events, "event"));
         return ExitCode::SUCCESS;
     };
-    let removed = count(patterns as u64, "pattern");
+    let removed = count(end.number("patterns").unwrap_or_default(), "pattern");
     let told = count(end.number("events").unwrap_or(events), "event");
     say!("{removed} removed, {told}, {}, {}", losses(end), waits(end, &TimeZone::system()));
     if end.number("dropped").unwrap_or_default() > 0 { exit::LOSSY.into() } else { ExitCode::SUCCESS }

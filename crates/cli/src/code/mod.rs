@@ -11,7 +11,7 @@ use dyntrace::recorder::control::protocol::Request;
 
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
-use crate::record::process::{connect, refusal};
+use crate::record::process::{ask, refusal};
 
 /// The examples and the exit statuses.
 pub const HELP: &str = "\
@@ -118,13 +118,7 @@ fn one_absolute(file: &Path) -> Result<PathBuf, Failure> {
 /// Has the process do it, and prints its answer.
 pub fn code(arguments: &Arguments) -> Outcome {
     let order = arguments.action.order()?;
-    let mut connection = connect(arguments.pid)?;
-    let mut records = connection.request(&Request::Code(order.record())).map_err(refusal)?;
-    // Long answers come in parts.
-    while records.last().and_then(|record| record.number("more")) == Some(1) {
-        records.pop();
-        records.extend(connection.hear().map_err(refusal)?);
-    }
+    let records = ask(arguments.pid, &Request::Code(order.record())).map_err(refusal)?;
     output::print(&order, &records, arguments.json)?;
     Ok(ExitCode::SUCCESS)
 }

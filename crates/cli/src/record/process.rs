@@ -53,6 +53,18 @@ pub fn connect(pid: u32) -> Result<Connection, Failure> {
     Connection::open(pid).map_err(refusal)
 }
 
+/// Asks process `pid` for something that has an answer of any length.
+pub fn ask(pid: u32, request: &Request) -> Result<Vec<Record>, ControlError> {
+    let mut connection = Connection::open(pid)?;
+    let mut records = connection.request(request)?;
+    // Long answers come in parts.
+    while records.last().and_then(|record| record.number("more")) == Some(1) {
+        records.pop();
+        records.extend(connection.hear()?);
+    }
+    Ok(records)
+}
+
 /// The failure that it is when a process does not do what was asked for.
 pub fn refusal(error: ControlError) -> Failure {
     let status = match error {

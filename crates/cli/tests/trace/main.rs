@@ -4,6 +4,7 @@
 mod clients;
 #[path = "../common/interrupts.rs"]
 mod interrupts;
+mod orders;
 mod shop;
 
 use std::env;
@@ -242,6 +243,6 @@ fn what_is_refused() {
     shop.refuses(&["**::price", "--process", "57"], 2, "expected one like <0.57.0>");
     shop.refuses(&["**::price", "--limit", "0"], 2, "like 1000/s");
     shop.refuses(&["**::price", "--interval", "10us"], 2, "a millisecond or more");
-    shop.refuses(&[], 2, "<PATTERN>");
+    shop.refuses(&[], 2, "which calls? give a pattern");
     while shop.tracing_threads() > 0 {}
 }

@@ -58,7 +58,7 @@ impl Shop {
         let mut errors = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         errors.read_line(&mut line).unwrap();
-        assert!(line.ends_with("traced; an interrupt ends it\n"), "{line}");
+        assert!(line.contains(" traced in session ") && line.ends_with("; an interrupt ends it\n"), "{line}");
         Trace { child, errors }
     }
 

@@ -170,6 +170,12 @@ mod tests {
 
     use super::*;
 
+    /// Ends `listener` as the end of its process would. A child that another test forks meanwhile has a copy of the descriptor, so
+    /// closing it would leave the socket open.
+    fn end(listener: UnixListener) {
+        rustix::net::shutdown(listener, rustix::net::Shutdown::Both).unwrap();
+    }
+
     fn refusal(path: &Path) -> String {
         Directory::create(path.to_owned()).unwrap_err().to_string()
     }
@@ -235,16 +241,16 @@ mod tests {
         let directory = Directory::create(place.path().join("dyntrace")).unwrap();
         // No process has these numbers: the kernel's largest is 4194304.
         let (dead, elsewhere) = (5_000_001, 5_000_002);
-        drop(directory.listen(dead).unwrap());
+        end(directory.listen(dead).unwrap());
         let _listens = directory.listen(elsewhere).unwrap();
         let own = std::process::id();
-        drop(directory.listen(own).unwrap());
+        end(directory.listen(own).unwrap());
         assert_eq!(directory.processes().unwrap().len(), 3);
         directory.remove_stale();
         let mut left = vec![own, elsewhere];
         left.sort_unstable();
         assert_eq!(directory.processes().unwrap(), left);
-        drop(directory.listen(own).expect("one left by an earlier process of this number is replaced"));
+        end(directory.listen(own).expect("one left by an earlier process of this number is replaced"));
         assert!(matches!(directory.listen(elsewhere), Err(ControlError::Taken(_))));
     }
 
@@ -259,7 +265,7 @@ mod tests {
         assert_eq!(directory.folder.names().unwrap().len(), 2);
         directory.remove_stale();
         assert!(!left.exists());
-        drop(listener);
+        end(listener);
         let refused = directory.connect(std::process::id()).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
         directory.remove(std::process::id());

@@ -102,7 +102,7 @@ fn a_command_that_records_itself_is_shown_live_and_gets_signals() {
     let machine = Machine::new();
     let mut run = machine.dyntrace("wait", &["run", "--tracer", "recorder", "user-probe", "--"]);
     let mut run = run.env("TMPDIR", machine.path(".")).args(program()).spawn().unwrap();
-    read_until(run.stdout.take().unwrap(), "user_trace s1 | hello");
+    read_until(&mut run, "user_trace s1 | hello");
     send(&run, Signal::SIGTERM);
     assert_eq!(run.wait().unwrap().code(), Some(128 + Signal::SIGTERM as i32));
     let left: Vec<_> = fs::read_dir(machine.path(".")).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -224,8 +224,7 @@ fn a_signal_to_dyntrace_is_for_the_command() {
     let machine = Machine::new().with("bpftrace", BPFTRACE, "follow");
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let mut run = machine.start("wait", &[]);
-        let mut out = run.stdout.take().unwrap();
-        read_until(&mut out, "program: waits");
+        let out = read_until(&mut run, "program: waits");
         send(&run, signal);
         let ran = Ran::of(run.wait_with_output().unwrap());
         assert_eq!(ran.status, Some(128 + signal as i32), "{ran:?}");
@@ -242,20 +241,19 @@ fn an_interrupt_ends_the_trace_of_a_process_and_not_the_process() {
     let mut process = std::process::Command::new(path);
     process.args(arguments).env("ROLE", "program").env("ACT", "wait").stdout(std::process::Stdio::piped());
     let mut process = process.spawn().unwrap();
-    read_until(process.stdout.take().unwrap(), "program: waits");
+    read_until(&mut process, "program: waits");
 
     let pid = process.id().to_string();
     let machine = Machine::new().with("bpftrace", BPFTRACE, "follow").with("dtrace", DTRACE, "deaf");
     let mut run = machine.dyntrace("", &["run", "user-probe", "-p", &pid]).spawn().unwrap();
-    let mut out = run.stdout.take().unwrap();
-    read_until(&mut out, "tracer: attached");
+    let out = read_until(&mut run, "tracer: attached");
     send(&run, Signal::SIGINT);
     assert_eq!(run.wait().unwrap().code(), Some(0));
     assert!(std::io::read_to_string(out).unwrap().contains("tracer: end"));
 
     // One that does not listen is killed when the user insists.
     let mut run = machine.dyntrace("", &["run", "--tracer", "dtrace", "user-probe", "-p", &pid]).spawn().unwrap();
-    read_until(run.stdout.take().unwrap(), "tracer: attached");
+    read_until(&mut run, "tracer: attached");
     let mut err = run.stderr.take().unwrap();
     send(&run, Signal::SIGTERM);
     while run.try_wait().unwrap().is_none() {
@@ -298,14 +296,13 @@ fn an_interrupt_that_arrives_twice_does_not_cost_the_end_of_the_trace() {
     let mut process = std::process::Command::new(path);
     process.args(arguments).env("ROLE", "program").env("ACT", "wait").stdout(std::process::Stdio::piped());
     let mut process = process.spawn().unwrap();
-    read_until(process.stdout.take().unwrap(), "program: waits");
+    read_until(&mut process, "program: waits");
     let pid = process.id().to_string();
     let machine = Machine::new().with("bpftrace", BPFTRACE, "buffer");
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         let mut command = machine.dyntrace("", &["run", "user-probe", "-p", &pid]);
         let mut run = command.process_group(0).spawn().unwrap();
-        let mut out = run.stdout.take().unwrap();
-        read_until(&mut out, "tracer: attached");
+        let out = read_until(&mut run, "tracer: attached");
         // As `timeout` does: the process, then its group.
         send(&run, signal);
         signal::killpg(Pid::from_raw(run.id().cast_signed()), signal).unwrap();

@@ -33,19 +33,26 @@ impl Scratch {
         let path = place.path().join(format!("{name}-{}", geteuid().as_raw()));
         let holder = Folder::make_private(&path)?;
         remove_left(&holder);
+        let mut refused = None;
         for attempt in 0..100 {
             let name = format!("{}-{attempt}", std::process::id());
             let folder = match holder.create_folder(&name) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                other => other?,
+                Ok(folder) => folder,
+                // Until it is locked, another process takes it for one that was left, and may remove it before it is opened.
+                Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
+                    refused = Some(error);
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
             let locked = File::from(folder.as_fd().try_clone_to_owned()?);
-            // Another process may remove it before it is locked.
+            // The same, or it was removed after it was opened.
             if locked.try_lock().is_ok() && holder.is_still(name.as_ref(), &locked) {
                 return Ok(Scratch { folder, holder, _locked: locked });
             }
         }
-        Err(io::Error::other("a hundred names are taken by folders that other processes hold"))
+        Err(refused
+            .unwrap_or_else(|| io::Error::other("other processes took a hundred folders away before they were locked")))
     }
 
     /// The folder.

@@ -140,3 +140,20 @@ fn what_a_killed_process_left_goes_with_the_next_and_a_held_folder_stays() {
     let error = Scratch::make(&place.path().join("below"), "scratch").unwrap_err();
     assert!(matches!(Distrust::of(&error), Some(Distrust::Open { .. })), "{error}");
 }
+
+/// Each takes the folders of the others for left ones until they are locked.
+#[test]
+fn many_make_folders_at_once() {
+    let place = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    let scratch = Scratch::make(place.path(), "scratch").unwrap();
+                    assert!(scratch.path().exists());
+                    scratch.remove().unwrap();
+                }
+            });
+        }
+    });
+}

@@ -7,7 +7,7 @@ mod interrupts;
 
 use std::env;
 use std::fs::{self, OpenOptions};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -142,14 +142,18 @@ impl Ran {
     }
 }
 
-/// Reads lines up to one that ends with `end`.
-pub fn read_until(from: impl Read, end: &str) {
-    for line in BufReader::new(from).lines() {
-        if line.unwrap().ends_with(end) {
-            return;
+/// Reads what the child prints, up to a line that ends with `end`. Answers the rest.
+#[track_caller]
+pub fn read_until(child: &mut Child, end: &str) -> impl Read + use<> {
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut lines = String::new();
+    while !lines.trim_end().ends_with(end) {
+        if out.read_line(&mut lines).unwrap() == 0 {
+            let error = child.stderr.take().map(io::read_to_string);
+            panic!("{:?} before it said {end:?}: {lines:?} {error:?}", child.wait());
         }
     }
-    panic!("it ended before it said {end:?}");
+    out
 }
 
 /// Sends a signal to a child that was not waited for.

@@ -4,7 +4,7 @@
 //! lives. So a folder that can be locked is left over from a process that has ended, however it ended: the next process that makes a
 //! folder there removes it.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::path::Path;
@@ -80,9 +80,10 @@ fn remove_left(holder: &Folder) {
     for name in holder.names().unwrap_or_default() {
         let Ok(folder) = holder.folder(&name) else { continue };
         let Ok(locked) = folder.as_fd().try_clone_to_owned().map(File::from) else { continue };
-        match locked.try_lock() {
-            Ok(()) => drop(holder.remove_all(&name)),
-            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
+        // One that was removed meanwhile can be locked, too, and its name may be another folder's by now. A folder is
+        // removed under its lock only, so a name that is still this one's stays so.
+        if locked.try_lock().is_ok() && holder.is_still(&name, &locked) {
+            let _ = holder.remove_all(&name);
         }
     }
 }

@@ -141,7 +141,7 @@ fn what_a_killed_process_left_goes_with_the_next_and_a_held_folder_stays() {
     assert!(matches!(Distrust::of(&error), Some(Distrust::Open { .. })), "{error}");
 }
 
-/// Each takes the folders of the others for left ones until they are locked.
+/// Each takes the folders of the others for left ones until they are locked, and names are used again at once.
 #[test]
 fn many_make_folders_at_once() {
     let place = tempfile::tempdir().unwrap();
@@ -150,6 +150,7 @@ fn many_make_folders_at_once() {
             scope.spawn(|| {
                 for _ in 0..200 {
                     let scratch = Scratch::make(place.path(), "scratch").unwrap();
+                    (0..20).for_each(|_| std::thread::yield_now());
                     assert!(scratch.path().exists());
                     scratch.remove().unwrap();
                 }

@@ -83,7 +83,7 @@ pub mod __traced {
     pub use crate::breakpoint::pattern::{Actions, Call, Flags, MatchSpec};
     pub use crate::breakpoint::value::{
         Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Inspect, Layer, Plain,
-        Shape, Shell, Shown, Value, Variant,
+        Printed, Shape, Shell, Shown, Value, Variant,
     };
     pub use crate::breakpoint::{Guard, Hit, Mark, Site, body, hit, hit_future, promised, told};
     #[cfg(all(target_os = "linux", not(miri)))]

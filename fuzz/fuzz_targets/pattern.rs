@@ -2,7 +2,9 @@
 //! `cargo +nightly fuzz run pattern`.
 #![no_main]
 
-use dyntrace::__traced::{Call, Value, Variant};
+use std::fmt;
+
+use dyntrace::__traced::{Call, Plain, Printed, Value, Variant};
 use dyntrace::trace::Pattern;
 use libfuzzer_sys::fuzz_target;
 
@@ -27,6 +29,15 @@ impl Call for Odd<'_> {
     }
 }
 
+/// Prints the pattern's own text.
+struct Raw<'t>(&'t str);
+
+impl fmt::Debug for Raw<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
 fuzz_target!(|text: &str| {
     match text.parse::<Pattern>() {
         Ok(pattern) => {
@@ -34,7 +45,9 @@ fuzz_target!(|text: &str| {
             let name = text.split('(').next().unwrap_or_default().trim();
             assert!(!pattern.selects(name, 2) || name.starts_with(pattern.prefix()));
             let value = Value::from(text);
-            let all = [value, value.within(Variant::Some), value.within(Variant::Err).within(Variant::Ok), Value::HIDDEN];
+            // Looked into as whatever it looks like.
+            let printed = Value::of(Plain::Debug(Printed::new(&Raw(text))));
+            let all = [value, printed, value.within(Variant::Some), printed.within(Variant::Ok), Value::HIDDEN];
             pattern.match_spec().evaluate(&Odd(text, all.into_iter().cycle().take(text.len() % 6).collect()));
             pattern.nearest([name, "shop::cart::price/2"]);
         }

@@ -39,6 +39,32 @@ async fn guards_choose_calls() {
     guarded(7);
 }
 
+#[derive(Debug)]
+struct Order {
+    id: u64,
+    lines: Vec<(&'static str, u32)>,
+}
+
+#[traced]
+fn total(order: &Order, discount: Option<&Order>) -> u32 {
+    order.lines.iter().map(|(_, quantity)| quantity).sum::<u32>() - discount.map_or(0, |other| other.id as u32)
+}
+
+#[tokio::test]
+async fn patterns_look_into_arguments() {
+    let watch = Watch::on("**::calls::total(Order { id, .. }, _) if id == 7 do silent, count, return").await;
+    let last = watch.session.set(r#"**::calls::total(Order { lines: [.., ("rye", n)], .. }, None) if n > 1"#).await;
+    let inside = watch.session.set("**::calls::total(_, Some(Order { id: 2, .. })) do silent, count").await.unwrap();
+    assert_eq!(last.unwrap().functions, 1);
+    let orders = [7, 8, 2].map(|id| Order { id, lines: vec![("spelt", id as u32), ("rye", 2)] });
+    let totals = [total(&orders[0], None), total(&orders[1], None), total(&orders[0], Some(&orders[2]))];
+    assert_eq!(totals, [9, 10, 7]);
+    assert_eq!(watch.session.counts().iter().map(|count| count.calls).collect::<Vec<_>>(), [2, 1]);
+    assert_eq!(watch.session.remove(inside.id).await.unwrap()[0].calls, 1);
+    let lines: Vec<_> = watch.lines().await.iter().map(|line| line.chars().take(6).collect::<String>()).collect();
+    assert_eq!(lines, ["call  ", "return", "call  ", "return"]);
+}
+
 #[traced]
 fn fails(text: &str) -> u32 {
     text.parse().unwrap_or_else(|_| panic!("no number: {text}"))

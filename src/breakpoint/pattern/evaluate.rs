@@ -1,4 +1,5 @@
-//! Whether a call meets a pattern. Takes nothing from the heap, calls no code of the user's, and does not panic.
+//! Whether a call meets a pattern. Takes nothing from the heap and does not panic. Calls no code of the user's but the `Debug` of
+//! arguments that a pattern looks into, and of these only when all others are as it says.
 //!
 //! What cannot be told fails the guard, whatever surrounds it: a number that overflows, a division by zero, operands of kinds that do
 //! not go together, a value that can only be printed, more text than [`MOST_TEXT`].
@@ -6,9 +7,11 @@
 use std::cmp::Ordering;
 
 use super::actions::Actions;
-use super::spec::{Instruction, MatchSpec, Operand, REGISTERS};
-use super::syntax::{Arithmetic, Comparison, Place, TextTest};
-use crate::breakpoint::value::{Plain, Shell, Value};
+use super::part;
+use super::spec::{Instruction, MatchSpec, Operand, REGISTERS, parts_of};
+use super::syntax::{Argument, Arithmetic, Comparison, Place, Position, TextTest, Wanted};
+use super::unquoted::Unquoted;
+use crate::breakpoint::value::{self, Plain, Shell, Value};
 
 /// How many bytes of text one evaluation looks at.
 pub const MOST_TEXT: usize = 64 * 1024;
@@ -28,16 +31,28 @@ pub trait Call {
 impl MatchSpec {
     /// What is to be done about `call`, or `None` if it does not meet the pattern.
     pub fn evaluate(&self, call: &dyn Call) -> Option<Actions> {
-        let mut evaluation = Evaluation { spec: self, call, arguments: call.arguments(), text: MOST_TEXT };
-        (evaluation.arguments()? && (self.guard.is_empty() || evaluation.guard()?)).then_some(self.actions)
+        let arguments = call.arguments();
+        let mut evaluation = Evaluation { spec: self, call, arguments, printed: &[], text: MOST_TEXT };
+        if !self.arity.allows(arguments.len()) {
+            return None;
+        }
+        let parts = parts_of(&self.arguments);
+        let is_met = evaluation.all(&self.arguments[..self.arguments.len() - parts.len()])?
+            && if parts.is_empty() { evaluation.guard()? } else { evaluation.look_into(parts)? };
+        is_met.then_some(self.actions)
     }
 }
+
+/// How many arguments a pattern may look into.
+pub const MOST_LOOKED_INTO: usize = 8;
 
 /// In all its functions `None` means that it cannot be told.
 struct Evaluation<'e> {
     spec: &'e MatchSpec,
     call: &'e dyn Call,
     arguments: &'e [Value<'e>],
+    /// Those that are looked into, as they print.
+    printed: &'e [&'e [u8]],
     /// Bytes of text that may still be looked at.
     text: usize,
 }
@@ -77,22 +92,59 @@ impl Registers {
 }
 
 impl<'e> Evaluation<'e> {
-    fn arguments(&mut self) -> Option<bool> {
-        if !self.spec.arity.allows(self.arguments.len()) {
-            return Some(false);
-        }
-        for argument in &self.spec.arguments {
-            let value = self.place(argument.place)?;
-            if let Some(constant) = &argument.constant
-                && !self.equal(value, Seen::bare(&constant.plain()))?
-            {
+    fn all(&mut self, arguments: &[Argument]) -> Option<bool> {
+        for argument in arguments {
+            let is_met = match (&argument.wanted, argument.place.part) {
+                (Wanted::Form(form), Some(part)) => form.is_of(self.part(argument.place.position, part)?)?,
+                (Wanted::Anything, Some(part)) => self.part(argument.place.position, part).is_some(),
+                (Wanted::Constant(constant), _) => {
+                    let mut slot = Plain::None;
+                    self.equal(self.place(argument.place, &mut slot)?, Seen::bare(&constant.plain()))?
+                }
+                (Wanted::Anything | Wanted::Form(_), None) => self.place(argument.place, &mut Plain::None).is_some(),
+            };
+            if !is_met {
                 return Some(false);
             }
         }
         Some(true)
     }
 
+    /// Prints what is looked into, and goes on with that. Out of line: it takes room on the stack.
+    #[inline(never)]
+    fn look_into(&self, parts: &[Argument]) -> Option<bool> {
+        let mut printed = Unquoted::new();
+        let mut ranges = [const { 0..0 }; MOST_LOOKED_INTO];
+        for (range, position) in ranges.iter_mut().zip(&self.spec.looked_into) {
+            let argument = self.argument(*position)?;
+            *range = match &argument.plain {
+                // Shown as a text, and looked into as a slice.
+                Plain::Bytes(bytes) => {
+                    let list = Plain::Debug(value::Printed::new(bytes));
+                    printed.print(&Value { plain: list, ..*argument })
+                }
+                _ => printed.print(argument),
+            };
+        }
+        let printed = ranges.map(|range| &printed.bytes()[range]);
+        let mut evaluation = Evaluation { printed: &printed, ..*self };
+        Some(evaluation.all(parts)? && evaluation.guard()?)
+    }
+
+    fn argument(&self, position: Position) -> Option<&'e Value<'e>> {
+        self.arguments.get(position.of(self.arguments.len())?)
+    }
+
+    /// What a part of an argument prints.
+    fn part(&self, position: Position, part: u16) -> Option<&'e [u8]> {
+        let number = self.spec.looked_into.iter().position(|looked_into| *looked_into == position)?;
+        part::part(self.printed.get(number)?, self.spec.parts.get(usize::from(part))?)
+    }
+
     fn guard(&mut self) -> Option<bool> {
+        if self.spec.guard.is_empty() {
+            return Some(true);
+        }
         let mut registers = Registers([0; REGISTERS]);
         let mut at = 0;
         while let Some(instruction) = self.spec.guard.get(at) {
@@ -135,7 +187,7 @@ impl<'e> Evaluation<'e> {
         'e: 's,
     {
         *slot = match operand {
-            Operand::Place(place) => return self.place(place),
+            Operand::Place(place) => return self.place(place, slot),
             Operand::Integer(number) => Plain::Integer(*registers.at(number)),
             Operand::Truth(number) => Plain::Bool(*registers.at(number) != 0),
             Operand::Constant(number) => self.spec.constants.get(usize::from(number))?.plain(),
@@ -146,8 +198,17 @@ impl<'e> Evaluation<'e> {
         Some(Seen::bare(slot))
     }
 
-    fn place(&self, place: Place) -> Option<Seen<'e>> {
-        let value = self.arguments.get(place.position.of(self.arguments.len())?)?;
+    /// The same of a place. A part has no value of its own: it is read from what was printed.
+    fn place<'s>(&self, place: Place, slot: &'s mut Plain<'e>) -> Option<Seen<'s>>
+    where
+        'e: 's,
+    {
+        if let Some(part) = place.part {
+            let value = part::value(self.part(place.position, part)?)?;
+            *slot = value.plain;
+            return Some(Seen { shell: value.shell, plain: slot });
+        }
+        let value = self.argument(place.position)?;
         Some(Seen { shell: value.shell.strip(place.shell)?, plain: &value.plain })
     }
 

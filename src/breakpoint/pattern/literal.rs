@@ -106,26 +106,34 @@ fn character(cursor: &mut Cursor<'_>, start: usize) -> Result<Constant, PatternE
 /// What comes behind a backslash.
 fn escape(cursor: &mut Cursor<'_>) -> Result<char, PatternError> {
     let start = cursor.end() - 1;
+    meant(cursor).ok_or_else(|| {
+        cursor.error("expected one of \\n \\r \\t \\0 \\\\ \\\" \\' \\x7f \\u{1F600}", start..cursor.end())
+    })
+}
+
+/// The character that an escape means, which is given without its backslash. Takes nothing from the heap.
+pub fn unescaped(escape: &str) -> Option<char> {
+    meant(&mut Cursor::new(escape))
+}
+
+fn meant(cursor: &mut Cursor<'_>) -> Option<char> {
     let number = |digits: &str| u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
-    let character = match cursor.next() {
-        Some('n') => Some('\n'),
-        Some('r') => Some('\r'),
-        Some('t') => Some('\t'),
-        Some('0') => Some('\0'),
-        Some(itself @ ('\\' | '"' | '\'')) => Some(itself),
-        Some('x') => {
+    match cursor.next()? {
+        'n' => Some('\n'),
+        'r' => Some('\r'),
+        't' => Some('\t'),
+        '0' => Some('\0'),
+        itself @ ('\\' | '"' | '\'') => Some(itself),
+        'x' => {
             let digits = cursor.rest().get(..2).unwrap_or_default();
             cursor.eat_close(digits);
             number(digits).filter(|c| c.is_ascii() && digits.chars().all(|c| c.is_ascii_hexdigit()))
         }
-        Some('u') if cursor.eat_close("{") => {
+        'u' if cursor.eat_close("{") => {
             let digits = cursor.take_while(|c| c.is_ascii_hexdigit());
             let closed = cursor.eat_close("}");
             number(digits).filter(|_| closed && digits.len() <= 6)
         }
         _ => None,
-    };
-    character.ok_or_else(|| {
-        cursor.error("expected one of \\n \\r \\t \\0 \\\\ \\\" \\' \\x7f \\u{1F600}", start..cursor.end())
-    })
+    }
 }

@@ -1,6 +1,7 @@
 //! Patterns: which calls of which functions are traced, and what is done about them.
 
 mod actions;
+mod arguments;
 mod cursor;
 mod error;
 mod evaluate;
@@ -8,9 +9,11 @@ mod guard;
 mod literal;
 mod nearest;
 mod parser;
+mod part;
 mod path;
 mod spec;
 mod syntax;
+mod unquoted;
 
 use std::fmt;
 use std::str::FromStr;
@@ -40,6 +43,10 @@ use path::Path;
 /// arguments  = [ argument { "," argument } [ "," ] ]
 /// argument   = literal | "_" | name | ".."       ".." once: any number of arguments
 ///            | "Some(" argument ")" | "Ok(" argument ")" | "Err(" argument ")"
+///            | type [ "(" arguments ")" | "{" fields "}" ] | "(" arguments ")" | "[" arguments "]"
+/// fields     = [ field { "," field } [ "," ] ]
+/// field      = name [ ":" argument ] | ".."      a name alone names the field's value, too
+/// type       = { name "::" } Name                of a structure or a variant
 /// literal    = integer | text | character | "true" | "false" | "None"
 ///
 /// guard      = all { "||" all }
@@ -65,7 +72,19 @@ use path::Path;
 /// # Arguments
 ///
 /// Integers of all types, `bool`, `char`, texts and paths are seen as they are, through references, `Box`, `Rc` and `Arc`, and inside
-/// of `Option` and `Result`. All other values meet only `_` and names. `secret` and skipped arguments do, too.
+/// of `Option` and `Result`. `secret` and skipped arguments meet only `_` and names.
+///
+/// All other values are looked into as their `Debug` prints them, so as a derived one does. That finds fields of structures, values in
+/// tuples, variants, arrays and slices, one in the other:
+///
+/// ```text
+/// shop::price(Order { id, .. }, quantity) if id == 7 && quantity > 100
+/// shop::ship(Order { lines: [.., Line(sku, _)], state: State::Paid, to: Some(to), .. }) if starts_with(to, "Ulm")
+/// ```
+///
+/// Without `..` a structure has the named fields and no others. Of an argument's first 4 KiB as they are printed a pattern sees all, of
+/// the rest nothing: a part that is not there, or is not printed as a derived `Debug` prints it, fails the pattern. Up to eight arguments
+/// can be looked into. They are printed when all others are as the pattern says, which takes as long as it takes to print them.
 ///
 /// # Guards
 ///

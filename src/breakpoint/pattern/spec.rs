@@ -5,7 +5,8 @@
 
 use super::actions::Actions;
 use super::literal::Constant;
-use super::syntax::{Argument, Arithmetic, Arity, Comparison, Expression, Leaf, Place, Syntax, TextTest};
+use super::part::Step;
+use super::syntax::{Argument, Arithmetic, Arity, Comparison, Expression, Leaf, Place, Position, Syntax, TextTest};
 
 /// How many instructions a guard may have.
 pub const MAX_INSTRUCTIONS: usize = 4096;
@@ -16,7 +17,12 @@ pub const REGISTERS: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchSpec {
     pub(super) arity: Arity,
+    /// First those that are compared as wholes.
     pub(super) arguments: Box<[Argument]>,
+    /// Which arguments are looked into.
+    pub(super) looked_into: Box<[Position]>,
+    /// The ways to their parts.
+    pub(super) parts: Box<[Vec<Step>]>,
     /// Leaves its truth in register 0. Empty: there is no guard.
     pub(super) guard: Box<[Instruction]>,
     pub(super) constants: Box<[Constant]>,
@@ -83,9 +89,15 @@ impl MatchSpec {
         if let Some(guard) = &syntax.guard {
             compiler.condition(guard, 0)?;
         }
+        let mut arguments = syntax.arguments.clone();
+        arguments.sort_by_key(|argument| argument.place.part.is_some());
+        let mut looked_into: Vec<_> = parts_of(&arguments).iter().map(|argument| argument.place.position).collect();
+        looked_into.dedup();
         Ok(MatchSpec {
             arity: syntax.arity,
-            arguments: syntax.arguments.as_slice().into(),
+            arguments: arguments.into(),
+            looked_into: looked_into.into(),
+            parts: syntax.parts.as_slice().into(),
             guard: compiler.code.into(),
             constants: compiler.constants.into(),
             actions: syntax.actions,
@@ -101,6 +113,11 @@ impl MatchSpec {
     pub fn actions(&self) -> Actions {
         self.actions
     }
+}
+
+/// Those of the arguments that are looked into.
+pub(super) fn parts_of(arguments: &[Argument]) -> &[Argument] {
+    &arguments[arguments.partition_point(|argument| argument.place.part.is_none())..]
 }
 
 struct Compiler {

@@ -2,6 +2,7 @@
 
 use super::actions::Actions;
 use super::literal::Constant;
+use super::part::{Form, Step};
 use super::path::Path;
 use crate::breakpoint::value::Shell;
 
@@ -12,11 +13,13 @@ pub struct Syntax {
     pub arity: Arity,
     /// Of arguments that can be anything there is none.
     pub arguments: Vec<Argument>,
+    /// The ways to parts of arguments that are looked into.
+    pub parts: Vec<Vec<Step>>,
     pub guard: Option<Expression>,
     pub actions: Actions,
 }
 
-/// How many arguments a function may have.
+/// How many arguments a function may have, or parts a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arity {
     pub least: usize,
@@ -26,16 +29,30 @@ pub struct Arity {
 impl Arity {
     pub const ANY: Arity = Arity { least: 0, most: usize::MAX };
 
+    pub fn exactly(number: usize) -> Arity {
+        Arity { least: number, most: number }
+    }
+
     pub fn allows(self, arity: usize) -> bool {
         (self.least..=self.most).contains(&arity)
     }
 }
 
-/// What one argument has to be: in such a shell, and there this constant or, without one, anything.
+/// What one argument, or a part of one, has to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
     pub place: Place,
-    pub constant: Option<Constant>,
+    pub wanted: Wanted,
+}
+
+/// What has to be at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Anything, as long as the place is there.
+    Anything,
+    Constant(Constant),
+    /// A value that has parts.
+    Form(Form),
 }
 
 /// An argument, or a part of one.
@@ -44,9 +61,11 @@ pub struct Place {
     pub position: Position,
     /// What is to be taken off.
     pub shell: Shell,
+    /// The number of the way to a part of what the whole argument prints. Then the shell is empty.
+    pub part: Option<u16>,
 }
 
-/// Which argument.
+/// Which argument, or which value of a tuple or a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
     /// From 0.
@@ -56,6 +75,14 @@ pub enum Position {
 }
 
 impl Position {
+    /// The same, counted from the end of a row of so many.
+    pub fn counted_back(self, count: u16) -> Position {
+        match self {
+            Position::FromStart(number) => Position::FromEnd(count - number),
+            Position::FromEnd(_) => self,
+        }
+    }
+
     /// The argument's number in a call with so many.
     pub fn of(self, arity: usize) -> Option<usize> {
         match self {

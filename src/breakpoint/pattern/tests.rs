@@ -2,6 +2,7 @@
 
 mod errors;
 mod evaluation;
+mod parts;
 mod round_trip;
 
 use super::*;

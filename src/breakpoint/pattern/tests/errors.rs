@@ -25,10 +25,20 @@ fn each_says_where_and_what() {
         ("f(_ _)", "_", "expected `,` or `)`, found `_`"),
         ("f(.., _, ..)", "..", "expected one `..` at most"),
         (
-            "f(Order)",
-            "Order",
-            "expected a pattern: a literal, `_`, a name, `..`, Some(), None, Ok() or Err(), found `Order`",
+            "f(-x)",
+            "-",
+            "expected a pattern: a literal, `_`, a name, `..`, Some(), None, Ok(), Err(), or a value with parts",
         ),
+        ("f(Order {)", ")", "expected the name of a field, or `..`, found `)`"),
+        ("f(Order { id: })", "}", "expected a pattern"),
+        ("f(Order { id = 7 })", "=", "expected `,` or `}`, found `=`"),
+        ("f(Order { id, id })", "id", "expected another name: `id` is taken"),
+        ("f(Order { .., .. })", "..", "expected one `..` at most"),
+        ("f(Order { tag })", "tag", "expected another name than `tag`"),
+        ("f(shop::5)", "5", "expected a name"),
+        ("f((x))", "(x)", "expected `,` in a tuple of one value, as in (x,)"),
+        ("f([1, 2)", ")", "expected `,` or `]`, found `)`"),
+        ("f(Order { total: Some })", "}", "expected `(`"),
         ("f(Some)", ")", "expected `(`"),
         ("f(Some())", ")", "expected a pattern"),
         ("f(x, Ok(x))", "x", "expected another name: `x` is taken by an argument before"),
@@ -112,6 +122,13 @@ fn bounds() {
     assert!(nested(32).parse::<Pattern>().is_ok());
     assert_eq!(error(&nested(33)).message(), "expected at most 32 variants, one in the other");
     assert_eq!(error(&nested(10_000)).message(), "expected at most 32 variants, one in the other");
+    let inside = |depth: usize| format!("f({}x{})", "(_, ".repeat(depth), ")".repeat(depth));
+    assert!(inside(32).parse::<Pattern>().is_ok());
+    assert_eq!(error(&inside(33)).message(), "expected nothing nested deeper than 32 levels");
+    assert_eq!(error(&inside(10_000)).message(), "expected nothing nested deeper than 32 levels");
+    let row = |count: usize| format!("f({})", "(_, 1), ".repeat(count));
+    assert!(row(8).parse::<Pattern>().is_ok());
+    assert_eq!(error(&row(9)).message(), "expected at most 8 arguments that are looked into");
     let ones = |count: usize| format!("f(x) if x == 1{} do caller", "+1".repeat(count - 1));
     assert!(ones(4096).parse::<Pattern>().is_ok());
     let long = error(&ones(4097));
@@ -138,6 +155,12 @@ fn pieces() -> impl Strategy<Value = String> {
             "x",
             "Some(",
             "Ok(",
+            "Order { ",
+            "id",
+            ":",
+            " }",
+            "[",
+            "]",
             "None",
             "1",
             "-",

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::super::literal::Constant;
-use super::super::syntax::{Argument, Arithmetic, Arity, Comparison, Expression, Leaf, Place, Position, TextTest};
+use super::super::syntax::{
+    Argument, Arithmetic, Arity, Comparison, Expression, Leaf, Place, Position, TextTest, Wanted,
+};
 use super::*;
 use crate::breakpoint::value::{Plain, Shell, Variant};
 
@@ -195,7 +197,7 @@ fn made() -> impl Strategy<Value = Made> {
                 _ => Position::FromStart(number as u16),
             };
             let shell = variants.iter().rev().fold(Shell::EMPTY, |shell, variant| shell.within(*variant).unwrap());
-            let place = Place { position, shell };
+            let place = Place { position, shell, part: None };
             let inside = constant.as_ref().map_or_else(|| format!("a{}", places.len()), shown);
             let opened: String = variants.iter().map(|variant| format!("{variant}(")).collect();
             write!(text, "{opened}{inside}{}, ", ")".repeat(variants.len())).unwrap();
@@ -203,7 +205,7 @@ fn made() -> impl Strategy<Value = Made> {
                 places.push(place);
             }
             if constant.is_some() || shell != Shell::EMPTY {
-                arguments.push(Argument { place, constant });
+                arguments.push(Argument { place, wanted: constant.map_or(Wanted::Anything, Wanted::Constant) });
             }
         }
         if rest == Some(count) {
@@ -380,8 +382,9 @@ impl Call1 {
         made.arity.allows(self.arguments.len())
             && made.arguments.iter().all(|argument| {
                 let value = self.at(argument.place);
-                value.is_some_and(|value| {
-                    argument.constant.as_ref().is_none_or(|constant| equal(&value, &Nested::of(constant)) == Some(true))
+                value.is_some_and(|value| match &argument.wanted {
+                    Wanted::Constant(constant) => equal(&value, &Nested::of(constant)) == Some(true),
+                    wanted => *wanted == Wanted::Anything,
                 })
             })
             && meaning(&made.guard, self) == Some(Nested::Bool(true))

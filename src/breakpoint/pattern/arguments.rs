@@ -1,0 +1,289 @@
+//! From text to what arguments have to be: literals, names, variants, and parts of values.
+
+use super::cursor::Cursor;
+use super::error::PatternError;
+use super::evaluate::MOST_LOOKED_INTO;
+use super::guard::MAX_DEPTH;
+use super::literal::literal;
+use super::part::{Brackets, Form, Step};
+use super::syntax::{Argument, Arity, Place, Position, Wanted};
+use crate::breakpoint::value::{Shell, Variant};
+
+/// Words that mean something in guards, so that no argument can have their name.
+const RESERVED: [&str; 5] = ["if", "do", "pid", "tag", "thread"];
+
+/// Variants that each hold one value.
+const VARIANTS: [&str; 3] = ["Some", "Ok", "Err"];
+
+/// The patterns of arguments, and what names they give.
+#[derive(Default)]
+pub struct Arguments<'t> {
+    pub patterns: Vec<Argument>,
+    pub names: Vec<(&'t str, Place)>,
+    pub parts: Vec<Vec<Step>>,
+    looked_into: usize,
+}
+
+/// Patterns in a row, with a comma between them.
+pub struct Row {
+    pub count: u16,
+    /// If there was a `..`: how much there was before it. What is behind it is counted from the end.
+    pub behind: Option<Mark>,
+    ends_in_comma: bool,
+}
+
+/// How much was read before a `..`.
+pub struct Mark {
+    pub patterns: usize,
+    pub names: usize,
+    parts: usize,
+}
+
+impl Row {
+    /// How many values there may be.
+    pub fn arity(&self) -> Arity {
+        let least = self.count.into();
+        Arity { least, most: if self.behind.is_some() { usize::MAX } else { least } }
+    }
+}
+
+impl<'t> Arguments<'t> {
+    /// Patterns up to `close`, each read by `one`, which is told its number.
+    pub fn row(
+        &mut self,
+        cursor: &mut Cursor<'t>,
+        close: &str,
+        mut one: impl FnMut(&mut Self, &mut Cursor<'t>, u16) -> Result<(), PatternError>,
+    ) -> Result<Row, PatternError> {
+        let mut row = Row { count: 0, behind: None, ends_in_comma: true };
+        while !cursor.eat(close) {
+            let start = cursor.at();
+            if cursor.eat("..") {
+                let mark = Mark { patterns: self.patterns.len(), names: self.names.len(), parts: self.parts.len() };
+                if row.behind.replace(mark).is_some() {
+                    return Err(cursor.error("expected one `..` at most", start..cursor.end()));
+                }
+            } else {
+                // A pattern's length bounds them well below 2^16.
+                one(self, cursor, row.count)?;
+                row.count += 1;
+            }
+            row.ends_in_comma = cursor.eat(",");
+            if !row.ends_in_comma {
+                if cursor.eat(close) {
+                    break;
+                }
+                return Err(cursor.expected(&format!("`,` or `{close}`")));
+            }
+        }
+        Ok(row)
+    }
+
+    /// The pattern of one argument: `Some(Ok(qty))` is a row of variants and what is inside of them.
+    pub fn argument(&mut self, cursor: &mut Cursor<'t>, position: Position) -> Result<(), PatternError> {
+        let mut variants = Vec::new();
+        while let Some(variant) = variant(cursor)? {
+            if variants.len() == Shell::DEPTH {
+                let message = format!("expected at most {} variants, one in the other", Shell::DEPTH);
+                return Err(cursor.error(message, cursor.end() - 1..cursor.end()));
+            }
+            variants.push(variant);
+        }
+        if is_form(cursor) {
+            self.look_into(cursor, position, &variants)?;
+        } else {
+            let shell = variants.iter().rev().try_fold(Shell::EMPTY, |shell, variant| shell.within(*variant));
+            let place = Place { position, shell: shell.unwrap_or_default(), part: None };
+            let wanted = self.innermost(cursor, place)?;
+            if wanted != Wanted::Anything || place.shell != Shell::EMPTY {
+                self.patterns.push(Argument { place, wanted });
+            }
+        }
+        variants.iter().try_for_each(|_| cursor.expect(")"))
+    }
+
+    /// A value with parts, in these variants. The variants are parts, too: what is printed has them around it.
+    fn look_into(
+        &mut self,
+        cursor: &mut Cursor<'t>,
+        position: Position,
+        variants: &[Variant],
+    ) -> Result<(), PatternError> {
+        if self.looked_into == MOST_LOOKED_INTO {
+            let start = cursor.at();
+            let message = format!("expected at most {MOST_LOOKED_INTO} arguments that are looked into");
+            return Err(cursor.error(message, start..start + 1));
+        }
+        self.looked_into += 1;
+        let mut steps = Vec::new();
+        for variant in variants {
+            let place = self.place(position, &steps);
+            let form = Form { name: variant.to_string().into(), brackets: Brackets::Tuple, parts: Arity::exactly(1) };
+            self.patterns.push(Argument { place, wanted: Wanted::Form(form) });
+            steps.push(Step::Item(Position::FromStart(0)));
+        }
+        self.form(cursor, position, &mut steps)
+    }
+
+    /// The place of a part.
+    fn place(&mut self, position: Position, steps: &[Step]) -> Place {
+        self.parts.push(steps.to_vec());
+        // A pattern's length bounds them, too.
+        Place { position, shell: Shell::EMPTY, part: Some((self.parts.len() - 1) as u16) }
+    }
+
+    /// `Order { id: 7, .. }`, `Shipped(_)`, `Shipped`, `(7, _)` or `[first, .., last]`
+    fn form(&mut self, cursor: &mut Cursor<'t>, position: Position, steps: &mut Vec<Step>) -> Result<(), PatternError> {
+        let start = cursor.at();
+        if steps.len() >= MAX_DEPTH {
+            let message = format!("expected nothing nested deeper than {MAX_DEPTH} levels");
+            return Err(cursor.error(message, start..start + 1));
+        }
+        let name = name(cursor)?;
+        let place = self.place(position, steps);
+        let (pattern, parts) = (self.patterns.len(), self.parts.len());
+        let wanted = Wanted::Form(Form { name: name.into(), brackets: Brackets::None, parts: Arity::exactly(0) });
+        self.patterns.push(Argument { place, wanted });
+        let (brackets, row) = if cursor.eat("(") {
+            (Brackets::Tuple, self.items(cursor, ")", position, steps)?)
+        } else if name.is_empty() {
+            cursor.expect("[")?;
+            (Brackets::List, self.items(cursor, "]", position, steps)?)
+        } else if cursor.eat("{") {
+            (Brackets::Fields, self.fields(cursor, position, steps)?)
+        } else if VARIANTS.contains(&name) {
+            return Err(cursor.expected("`(`"));
+        } else {
+            return Ok(());
+        };
+        if name.is_empty()
+            && brackets == Brackets::Tuple
+            && row.count == 1
+            && !row.ends_in_comma
+            && row.behind.is_none()
+        {
+            return Err(cursor.error("expected `,` in a tuple of one value, as in (x,)", start..cursor.end()));
+        }
+        if let Some(behind) = row.behind.as_ref().filter(|_| brackets != Brackets::Fields) {
+            for way in &mut self.parts[behind.parts.max(parts)..] {
+                if let Some(Step::Item(position)) = way.get_mut(steps.len()) {
+                    *position = position.counted_back(row.count);
+                }
+            }
+        }
+        let form = Form { name: name.into(), brackets, parts: row.arity() };
+        self.patterns[pattern].wanted = Wanted::Form(form);
+        Ok(())
+    }
+
+    fn items(
+        &mut self,
+        cursor: &mut Cursor<'t>,
+        close: &str,
+        position: Position,
+        steps: &mut Vec<Step>,
+    ) -> Result<Row, PatternError> {
+        self.row(cursor, close, |arguments, cursor, number| {
+            arguments.part(cursor, position, steps, Step::Item(Position::FromStart(number)))
+        })
+    }
+
+    fn fields(
+        &mut self,
+        cursor: &mut Cursor<'t>,
+        position: Position,
+        steps: &mut Vec<Step>,
+    ) -> Result<Row, PatternError> {
+        self.row(cursor, "}", |arguments, cursor, _| {
+            let mut ahead = cursor.clone();
+            let Some(name) = ahead.word() else { return Err(cursor.expected("the name of a field, or `..`")) };
+            // `id` alone is `id: id`.
+            if ahead.eat(":") {
+                *cursor = ahead;
+            }
+            arguments.part(cursor, position, steps, Step::Field(name.into()))
+        })
+    }
+
+    /// The pattern of a part that is one step from these.
+    fn part(
+        &mut self,
+        cursor: &mut Cursor<'t>,
+        position: Position,
+        steps: &mut Vec<Step>,
+        step: Step,
+    ) -> Result<(), PatternError> {
+        steps.push(step);
+        if is_form(cursor) || is_variant(cursor) {
+            self.form(cursor, position, steps)?;
+        } else {
+            let place = self.place(position, steps);
+            let wanted = self.innermost(cursor, place)?;
+            self.patterns.push(Argument { place, wanted });
+        }
+        steps.pop();
+        Ok(())
+    }
+
+    /// A literal, a name or `_`.
+    fn innermost(&mut self, cursor: &mut Cursor<'t>, place: Place) -> Result<Wanted, PatternError> {
+        if let Some(constant) = literal(cursor)? {
+            return Ok(Wanted::Constant(constant));
+        }
+        let start = cursor.at();
+        let Some(name) = cursor.word() else {
+            return Err(cursor.expected("a pattern: a literal, `_`, a name, `..`, Some(), None, Ok(), Err(), or a value with parts, such as Order { id, .. }"));
+        };
+        let span = start..cursor.end();
+        if RESERVED.contains(&name) {
+            return Err(
+                cursor.error(format!("expected another name than `{name}`, which has a meaning of its own"), span)
+            );
+        }
+        if name != "_" {
+            if self.names.iter().any(|(other, _)| *other == name) {
+                return Err(
+                    cursor.error(format!("expected another name: `{name}` is taken by an argument before"), span)
+                );
+            }
+            self.names.push((name, place));
+        }
+        Ok(Wanted::Anything)
+    }
+}
+
+/// A variant and its parenthesis, if one comes next.
+fn variant(cursor: &mut Cursor<'_>) -> Result<Option<Variant>, PatternError> {
+    let variant = match cursor.peek_word() {
+        Some("Some") => Variant::Some,
+        Some("Ok") => Variant::Ok,
+        Some("Err") => Variant::Err,
+        _ => return Ok(None),
+    };
+    cursor.word();
+    cursor.expect("(")?;
+    Ok(Some(variant))
+}
+
+fn is_variant(cursor: &mut Cursor<'_>) -> bool {
+    cursor.peek_word().is_some_and(|word| VARIANTS.contains(&word))
+}
+
+/// Whether a value with parts comes next, or a variant without any.
+fn is_form(cursor: &mut Cursor<'_>) -> bool {
+    let mut ahead = cursor.clone();
+    match ahead.word() {
+        Some("None") => false,
+        Some(word) => word.starts_with(char::is_uppercase) || ahead.eat_close("::"),
+        None => ahead.eat("(") || ahead.eat("["),
+    }
+}
+
+/// The name of a structure or a variant, if one comes next. A path before it says nothing: `Debug` does not print it.
+fn name<'t>(cursor: &mut Cursor<'t>) -> Result<&'t str, PatternError> {
+    let Some(mut name) = cursor.word() else { return Ok("") };
+    while cursor.eat_close("::") {
+        name = cursor.word().ok_or_else(|| cursor.expected("a name"))?;
+    }
+    Ok(name)
+}

@@ -34,14 +34,17 @@ pub(super) struct Place(usize);
 pub(super) struct Counts {
     pub(super) calls: u64,
     pub(super) time: u64,
+    /// Without the time of calls within them.
+    pub(super) own: u64,
 }
 
 struct Cells {
     calls: AtomicU64,
     time: AtomicU64,
+    own: AtomicU64,
 }
 
-/// One thread's: two megabytes of addresses, and of memory what was counted in.
+/// One thread's: three megabytes of addresses, and of memory what was counted in.
 type Table = [Cells; MOST];
 
 struct Tables {
@@ -57,7 +60,8 @@ static TABLES: Mutex<Tables> =
     Mutex::new(Tables { all: Vec::new(), free: Vec::new(), free_places: Vec::new(), places: 0 });
 
 /// For threads whose own is given back already: in destructors of thread-local values.
-static OF_ALL: Table = [const { Cells { calls: AtomicU64::new(0), time: AtomicU64::new(0) } }; MOST];
+static OF_ALL: Table =
+    [const { Cells { calls: AtomicU64::new(0), time: AtomicU64::new(0), own: AtomicU64::new(0) } }; MOST];
 
 thread_local! {
     static OWN: Cell<Option<&'static Table>> = const { Cell::new(None) };
@@ -126,7 +130,11 @@ impl Counter {
 
 impl Counts {
     fn since(self, before: Counts) -> Counts {
-        Counts { calls: self.calls.wrapping_sub(before.calls), time: self.time.wrapping_sub(before.time) }
+        Counts {
+            calls: self.calls.wrapping_sub(before.calls),
+            time: self.time.wrapping_sub(before.time),
+            own: self.own.wrapping_sub(before.own),
+        }
     }
 }
 
@@ -140,7 +148,7 @@ impl Place {
     #[inline]
     pub(super) fn count(self) {
         if !self.count_again() {
-            self.add_first(1, 0);
+            self.add_first(1, 0, 0);
         }
     }
 
@@ -150,26 +158,30 @@ impl Place {
         OWN.get().map(|table| add(&self.of(table).calls, 1)).is_some()
     }
 
-    /// The time of one of the calls that were counted.
+    /// The time of one of the calls that were counted, and how much of it was its own.
     #[inline]
-    pub(super) fn add_time(self, time: u64) {
-        match OWN.get() {
-            Some(table) => add(&self.of(table).time, time),
-            None => self.add_first(0, time),
+    pub(super) fn add_time(self, time: u64, own: u64) {
+        match OWN.get().map(|table| self.of(table)) {
+            Some(cells) => {
+                add(&cells.time, time);
+                add(&cells.own, own);
+            }
+            None => self.add_first(0, time, own),
         }
     }
 
     /// In a table that this thread has not got yet, or has no more.
     #[cold]
     #[inline(never)]
-    fn add_first(self, calls: u64, time: u64) {
+    fn add_first(self, calls: u64, time: u64, own: u64) {
         // A guest counts no calls.
         if let Some(host) = door::HOST.get() {
-            return (host.add_time)(self, time);
+            return (host.add_time)(self, time, own);
         }
         let cells = self.of(own_table().unwrap_or(&OF_ALL));
         cells.calls.fetch_add(calls, Ordering::Relaxed);
         cells.time.fetch_add(time, Ordering::Relaxed);
+        cells.own.fetch_add(own, Ordering::Relaxed);
     }
 }
 
@@ -203,6 +215,7 @@ impl Tables {
         all.fold(Counts::default(), |sum, cells| Counts {
             calls: sum.calls.wrapping_add(cells.calls.load(Ordering::Relaxed)),
             time: sum.time.wrapping_add(cells.time.load(Ordering::Relaxed)),
+            own: sum.own.wrapping_add(cells.own.load(Ordering::Relaxed)),
         })
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::counters::Place;
 use super::data::BpData;
 use super::hit::{self, Begun, Hit};
+use super::own_time;
 use super::site::Site;
 use super::unwind::Mark;
 use super::value::Value;
@@ -19,7 +20,8 @@ pub(crate) struct Door {
     pub(super) returned: for<'a> fn(&Hit, Option<Duration>, &dyn Fn() -> Value<'a>),
     pub(super) cancelled: fn(&Hit, Duration),
     pub(super) panicked: fn(&Hit, Option<Duration>, &str),
-    pub(super) add_time: fn(Place, u64),
+    pub(super) add_time: fn(Place, u64, u64),
+    pub(super) inner_time: fn(u64) -> u64,
     pub(super) give_back: fn(Arc<BpData>),
 }
 
@@ -33,5 +35,6 @@ pub(crate) static DOOR: Door = Door {
     cancelled: Hit::cancelled,
     panicked: Hit::panicked_with,
     add_time: Place::add_time,
+    inner_time: own_time::replaced,
     give_back: drop,
 };

@@ -22,7 +22,8 @@ pub async fn hit_future<F: Future>(
 ) -> F::Output {
     match Hit::begin(site, caller.map_or(Origin::Unknown, Origin::Location)) {
         None => body(None).await,
-        Some(mut hit) => {
+        Some(hit) => {
+            let mut hit = hit.by_polls();
             let future = body(Some(&mut hit));
             let (result, ended) = Traced { future, hit: Some(hit), polled: Duration::ZERO }.await;
             ended.hit.returned(Some(ended.polled), &|| value(&result));
@@ -50,6 +51,8 @@ pin_project_lite::pin_project! {
     }
 }
 
+const NOT_AGAIN: &str = "a future is not polled after it has ended";
+
 struct Ended {
     hit: Hit,
     polled: Duration,
@@ -62,7 +65,8 @@ impl<F: Future> Future for Traced<F> {
         let this = self.project();
         let begun = Instant::now();
         // A future that panicked is not polled again, and the panic goes on.
-        let answer = catch_unwind(AssertUnwindSafe(|| this.future.poll(cx)));
+        let hit = this.hit.as_mut().expect(NOT_AGAIN);
+        let answer = hit.poll(|| catch_unwind(AssertUnwindSafe(|| this.future.poll(cx))));
         *this.polled += begun.elapsed();
         let result = match answer {
             Ok(answer) => ready!(answer),
@@ -71,7 +75,7 @@ impl<F: Future> Future for Traced<F> {
                 resume_unwind(payload)
             }
         };
-        let hit = this.hit.take().expect("a future is not polled after it has ended");
+        let hit = this.hit.take().expect(NOT_AGAIN);
         Poll::Ready((result, Ended { hit, polled: *this.polled }))
     }
 }

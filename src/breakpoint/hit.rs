@@ -17,6 +17,7 @@ use super::door;
 use super::event::Kind;
 use super::generic_bp::with_active;
 use super::held::Held;
+use super::own_time::Stretch;
 use super::pattern::Call;
 use super::site::{Function, Site};
 use super::text::Text;
@@ -47,6 +48,10 @@ pub struct Hit {
     wants: Flags,
     /// When it began, by the clock's cycles, if somebody wants its end or its time.
     began: Option<u64>,
+    /// While it goes on on one thread, if somebody wants its time.
+    stretch: Option<Stretch>,
+    /// Whether it goes on by polls, and how many cycles of these were its own.
+    polls: Option<u64>,
     origin: Origin,
 }
 
@@ -121,19 +126,21 @@ fn begun<R>(
 
 #[inline(never)]
 fn timed<R>(body: impl FnOnce(Option<&mut Hit>) -> R, place: Place) -> R {
-    let _timer = Timer { began: clock::now(), place };
+    let _timer = Timer { stretch: Stretch::begin(), began: clock::now(), place };
     body(None)
 }
 
 /// Measures until it is dropped.
 struct Timer {
+    stretch: Stretch,
     began: u64,
     place: Place,
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        self.place.add_time(clock::now().saturating_sub(self.began));
+        let cycles = clock::now().saturating_sub(self.began);
+        self.place.add_time(cycles, self.stretch.end(cycles));
     }
 }
 
@@ -210,7 +217,8 @@ fn is_busy() -> bool {
 impl Hit {
     #[inline(always)]
     fn new(data: Held, site: &'static Site, origin: Origin) -> Hit {
-        Hit { data, function: site.function(), wanted: 0, wants: Flags::NONE, began: None, origin }
+        let function = site.function();
+        Hit { data, function, wanted: 0, wants: Flags::NONE, began: None, stretch: None, polls: None, origin }
     }
 
     /// `None` if the call has not to be looked at.
@@ -256,8 +264,26 @@ impl Hit {
         // Last, so that it is for the next calls, whichever entry comes first.
         self.entries(flagging).for_each(Entry::flag);
         (self.wanted, self.wants) = (wanted, wants);
+        self.stretch = (wants.contains(Flags::TIME) && self.polls.is_none()).then(Stretch::begin);
         self.began = (wanted != 0).then(clock::now);
         self.data.end_moment();
+    }
+
+    /// For one that goes on by polls.
+    pub(super) fn by_polls(self) -> Hit {
+        Hit { polls: Some(0), ..self }
+    }
+
+    /// Polls it.
+    pub(super) fn poll<R>(&mut self, poll: impl FnOnce() -> R) -> R {
+        if !self.wants.contains(Flags::TIME) {
+            return poll();
+        }
+        let (stretch, began) = (Stretch::begin(), clock::now());
+        let result = poll();
+        let own = stretch.end(clock::now().saturating_sub(began));
+        self.polls = self.polls.map(|polls| polls.saturating_add(own));
+        result
     }
 
     pub(super) fn returned<'a>(&self, polled: Option<Duration>, value: &dyn Fn() -> Value<'a>) {
@@ -306,7 +332,9 @@ impl Hit {
         let cycles = at.saturating_sub(began);
         if self.wants.contains(Flags::TIME) {
             let timing = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::TIME));
-            timing.filter_map(|entry| entry.counter.as_ref()).for_each(|counter| counter.place().add_time(cycles));
+            let own = self.stretch.map_or(self.polls, |stretch| Some(stretch.end(cycles))).unwrap_or_default();
+            let counters = timing.filter_map(|entry| entry.counter.as_ref());
+            counters.for_each(|counter| counter.place().add_time(cycles, own));
         }
         Some(Ended { at, cycles })
     }

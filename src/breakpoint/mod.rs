@@ -79,6 +79,7 @@ mod models;
 #[cfg(target_os = "linux")]
 pub(crate) mod modules;
 mod object;
+mod own_time;
 pub mod pattern;
 mod patterns;
 mod process_flags;

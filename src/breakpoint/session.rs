@@ -107,6 +107,9 @@ pub struct Count {
     pub calls: u64,
     /// Time from the call to the end, of those that have ended; zero where no pattern wants it.
     pub time: Duration,
+    /// How much of that was their own: without the time of calls within them, of functions whose time somebody adds up. Of asynchronous
+    /// functions the time in which they were polled counts.
+    pub own_time: Duration,
 }
 
 impl Session {
@@ -416,7 +419,8 @@ impl fmt::Debug for Session {
 fn counted(set: &Set, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
     let counted = set.counters().into_iter().map(|(function, counter)| {
         let counts = read(&counter);
-        Count { function, calls: counts.calls, time: clock::duration(counts.time) }
+        let [time, own_time] = [counts.time, counts.own].map(clock::duration);
+        Count { function, calls: counts.calls, time, own_time }
     });
     counted.collect()
 }

@@ -55,13 +55,14 @@ fn with(record: Record, name: &str, value: Option<impl Display>) -> Record {
 
 /// Counts of all functions that were called, as messages. `at`: when they were read.
 pub(super) fn counts(counts: &[Count], at: SystemTime) -> Vec<Vec<Record>> {
-    let mut functions: BTreeMap<&str, (u64, Duration)> = BTreeMap::new();
+    let mut functions: BTreeMap<&str, (u64, Duration, Duration)> = BTreeMap::new();
     for count in counts.iter().filter(|count| count.calls > 0) {
         let sum = functions.entry(count.function.name).or_default();
-        *sum = (sum.0 + count.calls, sum.1 + count.time);
+        *sum = (sum.0 + count.calls, sum.1 + count.time, sum.2 + count.own_time);
     }
-    let mut messages = messages(functions.into_iter().map(|(name, (calls, time))| {
-        Record::default().with("function", name).with("calls", calls).with("time", time.as_nanos())
+    let mut messages = messages(functions.into_iter().map(|(name, (calls, time, own))| {
+        let record = Record::default().with("function", name).with("calls", calls);
+        record.with("time", time.as_nanos()).with("own", own.as_nanos())
     }));
     let last = messages.len() - 1;
     let at = since_1970(at);
@@ -103,7 +104,12 @@ mod tests {
             let name = Box::leak(format!("shop::{}::f{number:05}/1", "x".repeat(100)).into_boxed_str());
             Box::leak(Box::new(Function::new(name, "src/shop.rs", number, &["x"])))
         };
-        let count = |number| Count { function: function(number), calls: number.into(), time: Duration::from_nanos(7) };
+        let count = |number| Count {
+            function: function(number),
+            calls: number.into(),
+            time: Duration::from_nanos(7),
+            own_time: Duration::from_nanos(5),
+        };
         let all: Vec<Count> = (0..1000).map(count).collect();
         let messages = counts(&[all.clone(), all].concat(), UNIX_EPOCH);
         assert!(messages.len() > 3);
@@ -112,7 +118,7 @@ mod tests {
         assert_eq!(more.last(), Some(&0));
         let rows: Vec<&Record> = messages.iter().flat_map(|message| &message[1..]).collect();
         assert_eq!(rows.len(), 999, "functions that were not called have no row");
-        assert_eq!((rows[998].number("calls"), rows[998].number("time")), (Some(1998), Some(14)));
+        assert_eq!(["calls", "time", "own"].map(|name| rows[998].number(name)), [Some(1998), Some(14), Some(10)]);
         assert_eq!(counts(&[], UNIX_EPOCH).len(), 1);
     }
 }

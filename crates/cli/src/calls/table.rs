@@ -19,6 +19,8 @@ struct Row {
     function: String,
     calls: u64,
     nanoseconds: u64,
+    /// How many of them were the function's own.
+    own: u64,
 }
 
 impl Row {
@@ -26,8 +28,8 @@ impl Row {
     fn numbers(&self, has_times: bool) -> Vec<String> {
         let mut numbers = vec![self.calls.to_string()];
         if has_times {
-            let time = self.nanoseconds as f64 / 1e3;
-            numbers.extend([format!("{time:.0}"), format!("{:.3}", time / self.calls as f64)]);
+            let [time, own] = [self.nanoseconds, self.own].map(|nanoseconds| nanoseconds as f64 / 1e3);
+            numbers.extend([format!("{time:.0}"), format!("{own:.0}"), format!("{:.3}", time / self.calls as f64)]);
         }
         numbers
     }
@@ -54,6 +56,7 @@ impl Table {
             function: record.get("function").map(escape::name).unwrap_or_default(),
             calls: record.number("calls").unwrap_or_default(),
             nanoseconds: record.number("time").unwrap_or_default(),
+            own: record.number("own").unwrap_or_default(),
         }));
         self.at = first.and_then(|first| first.number("at")).unwrap_or_default();
         let is_whole = first.and_then(|first| first.number("more")) != Some(1);
@@ -78,7 +81,7 @@ impl Table {
     pub fn lines(&self, most: usize) -> Vec<String> {
         let has_times = self.has_times();
         let shown = if self.rows.len() < most { self.rows.len() } else { most.saturating_sub(2) };
-        let head = if has_times { &["calls", "time (us)", "each (us)"][..] } else { &["calls"] };
+        let head = if has_times { &["calls", "time (us)", "own (us)", "each (us)"][..] } else { &["calls"] };
         let head = (head.iter().map(ToString::to_string).collect(), "function".to_owned());
         let rows = self.rows[..shown].iter().map(|row| (row.numbers(has_times), row.function.clone()));
         let left = self.rows.len() - shown;
@@ -89,9 +92,9 @@ impl Table {
     /// Its rows as objects.
     pub fn objects(&self) -> impl Iterator<Item = Value> {
         let has_times = self.has_times();
-        self.rows.iter().map(move |Row { function, calls, nanoseconds }| {
+        self.rows.iter().map(move |Row { function, calls, nanoseconds, own }| {
             if has_times {
-                json!({ "function": function, "calls": calls, "time_ns": nanoseconds })
+                json!({ "function": function, "calls": calls, "time_ns": nanoseconds, "own_ns": own })
             } else {
                 json!({ "function": function, "calls": calls })
             }
@@ -120,21 +123,22 @@ mod tests {
         let mut table = Table::default();
         assert!(!table.take(&records("told=counts\tmore=1\nfunction=a/1\tcalls=3\ttime=1500")));
         assert_eq!(table.lines(9).len(), 1, "half a table is none");
-        assert!(
-            table.take(&records(
-                "told=counts\tmore=0\nfunction=b/1\tcalls=2\ttime=9000\nfunction=c/1\tcalls=4\ttime=1500"
-            ))
-        );
+        assert!(table.take(&records(
+            "told=counts\tmore=0\nfunction=b/1\tcalls=2\ttime=9000\town=7000\nfunction=c/1\tcalls=4\ttime=1500"
+        )));
         assert_eq!(
             table.lines(3),
             [
-                "calls  time (us)  each (us)  function",
-                "    2          9      4.500  b/1",
-                "                             2 more"
+                "calls  time (us)  own (us)  each (us)  function",
+                "    2          9         7      4.500  b/1",
+                "                                       2 more"
             ]
         );
         assert!(table.lines(4).len() == 4 && table.lines(4)[2].ends_with("  c/1"));
-        assert_eq!(table.objects().next().unwrap(), json!({"function": "b/1", "calls": 2, "time_ns": 9000}));
+        assert_eq!(
+            table.objects().next().unwrap(),
+            json!({"function": "b/1", "calls": 2, "time_ns": 9000, "own_ns": 7000})
+        );
         assert!(table.take(&records("told=counts\tmore=0")));
         assert_eq!(table.objects().count(), 0, "each telling takes the place of that before");
     }

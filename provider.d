@@ -75,16 +75,57 @@ provider dyntrace {
     probe message__receive(char *receiver, uint32_t size, uint32_t queue_len,
                            int token_label, int token_previous, int token_current);
 
+    /* Other nodes */
+
+    /**
+     * A node came up or went down: a connection to it was made, or has ended.
+     *
+     * The nodedown of a connection comes after its nodeup. Where a node connects
+     * anew, the nodedown of the old connection comes before the new nodeup.
+     *
+     * @param node name of this node
+     * @param what nodeup or nodedown
+     * @param monitored_node name of the other node
+     * @param type visible, or hidden for a node that its peers do not list in
+     * nodes()
+     * @param reason why the connection ended, as text; absent for nodeup
+     */
+    probe dist__monitor(char *node, char *what, char *monitored_node,
+                        char *type, char *reason);
+
     /**
      * A process has to wait before it can send to another node, because that
-     * node does not read as fast as this one writes.
+     * node does not read as fast as this one writes. Fires once for each message
+     * that waits.
      *
      * @param node name of this node
      * @param port the connection, by the name of the node at its other end
      * @param remote_node name of the node at its other end
      * @param pid pid of the process that waits, as "<0.N.0>"
      */
-    probe dist__port__busy(char *node, char *port, char *remote_node, char *pid);
+    probe dist__port_busy(char *node, char *port, char *remote_node, char *pid);
+
+    /**
+     * A connection for which processes had to wait has room again. Fires once
+     * for all of them. A connection that ends while it is busy has a nodedown
+     * instead.
+     *
+     * @param node name of this node
+     * @param port the connection, by the name of the node at its other end
+     * @param remote_node name of the node at its other end
+     */
+    probe dist__port_not_busy(char *node, char *port, char *remote_node);
+
+    /**
+     * A write call to a connection's socket has taken bytes: messages, signals
+     * and ticks. Under TLS these are the bytes before encryption.
+     *
+     * @param node name of this node
+     * @param port the connection, by the name of the node at its other end
+     * @param remote_node name of the node at its other end
+     * @param bytes how many bytes the call took
+     */
+    probe dist__output(char *node, char *port, char *remote_node, int bytes);
 
     /* The pool of I/O threads */
 
@@ -103,6 +144,24 @@ provider dyntrace {
      * @param new_queue_length length of that queue after the step
      */
     probe aio_pool__get(char *port, int new_queue_length);
+
+    /**
+     * The queues of a pool hold as many jobs as they may: this operation, and
+     * those that come after it, wait in line. Does not fire again before
+     * port-not_busy has.
+     *
+     * @param port the port of the first operation that waits, as "#Port<0.N>"
+     */
+    probe port__busy(char *port);
+
+    /**
+     * The queues of a pool that was busy have room again: nothing waits in line,
+     * and the next operation need not wait. Also fires when a busy pool is shut
+     * down.
+     *
+     * @param port the port of the port-busy that this one ends, as "#Port<0.N>"
+     */
+    probe port__not_busy(char *port);
 
     /* The file driver */
 

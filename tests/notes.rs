@@ -7,7 +7,7 @@
 
 mod stapsdt;
 
-use dyntrace::probes::{aio_pool, code, dist, efile_drv, function, message, seq_trace, user_trace};
+use dyntrace::probes::{aio_pool, code, dist, efile_drv, function, message, port, seq_trace, user_trace};
 use dyntrace_build::model::Kind;
 
 /// Contains every probe of provider.d, and fires none: nobody traces this test.
@@ -19,9 +19,14 @@ fn contain_all() -> bool {
     message::send_remote(not_called::<(&str, &str, &str, _, _, _, _)>);
     message::queued(not_called::<(&str, _, _, _, _, _)>);
     message::receive(not_called::<(&str, _, _, _, _, _)>);
+    dist::monitor(not_called::<(&str, &str, &str, &str, &str)>);
     dist::port_busy(not_called::<(&str, &str, &str, &str)>);
+    dist::port_not_busy(not_called::<(&str, &str, &str)>);
+    dist::output(not_called::<(&str, &str, &str, _)>);
     aio_pool::add(not_called::<(&str, _)>);
     aio_pool::get(not_called::<(&str, _)>);
+    port::busy(not_called::<&str>);
+    port::not_busy(not_called::<&str>);
     efile_drv::entry(not_called::<(_, _, &str, _, &str, &str, _, _, _, _, &str)>);
     efile_drv::int_entry(not_called);
     efile_drv::int_return(not_called);
@@ -42,7 +47,7 @@ fn every_probe_has_one_note_with_its_arguments() {
     assert!(!contain_all());
     let (file, notes) = stapsdt::own();
     let provider = dyntrace_build::parse(include_str!("../provider.d"), "provider.d").expect("our own definition");
-    assert_eq!(provider.probes.len(), 19);
+    assert_eq!(provider.probes.len(), 24);
     for probe in &provider.probes {
         let notes: Vec<_> =
             notes.iter().filter(|note| note.provider == "dyntrace" && note.name == probe.name).collect();

@@ -93,6 +93,9 @@
 //! The queues together hold a bounded number of jobs ([`Builder::bound`]). While they are full, further operations stand in
 //! line, first come first served, and their futures wait. Each place in line belongs to a future and goes with it.
 //!
+//! `port-busy` fires when the first operation has to stand in line, and `port-not_busy` when the queues have room for the next one. Both
+//! carry the port of that first operation.
+//!
 //! # Faults
 //!
 //! No work is lost: whatever happens to it ([`Fault`]), [`Work::settle`] is called, once.
@@ -104,6 +107,7 @@ mod clock;
 mod contain;
 mod delivery;
 mod ending;
+mod full;
 mod hand;
 mod job;
 mod lane;

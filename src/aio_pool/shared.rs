@@ -42,7 +42,7 @@ pub(super) struct Settings {
 }
 
 pub(super) struct Shared {
-    settings: Settings,
+    pub settings: Settings,
     pub state: Mutex<State>,
     /// Rung when a thread of the pool ends.
     ended: Condvar,
@@ -58,7 +58,9 @@ pub(super) struct Shared {
 
 pub(super) struct State {
     lanes: [LaneState; 2],
-    line: Line<Entry>,
+    pub line: Line<Entry>,
+    /// The port whose operation found the queues full, until they have room again. There is one while anything stands in line.
+    pub busy: Option<Port>,
     phase: Phase,
     /// Threads that have not ended, the watch among them.
     threads: Vec<ThreadId>,
@@ -139,6 +141,7 @@ impl Shared {
         let state = State {
             lanes: [lane(Pace::quick()), lane(Pace::slow())],
             line: Line::new(),
+            busy: None,
             phase: Phase::Open,
             threads: Vec::new(),
             promises: Promises::new(),
@@ -166,7 +169,7 @@ impl Shared {
         }
         entry.promise = entry.promise.and_then(|promise| state.promises.make(promise));
         if state.queued() >= self.settings.bound {
-            return Some(state.line.stand(entry));
+            return Some(self.stand_in_line(&mut state, entry));
         }
         let now = entry.submitted;
         match self.choose(&mut state, entry.lane, now) {
@@ -186,7 +189,7 @@ impl Shared {
 
     /// The seat for a new job: that of a worker that comes to it soon, of an idle one, of a new one, or the one with the shortest
     /// queue; of the other lane where this one has no worker. The error says why there is none.
-    fn choose(self: &Arc<Self>, state: &mut State, lane: Lane, now: Time) -> io::Result<Seat> {
+    pub fn choose(self: &Arc<Self>, state: &mut State, lane: Lane, now: Time) -> io::Result<Seat> {
         let LaneState { queues, pace, .. } = state.lane(lane);
         if let Some(queue) = queues.soon(pace, now).or_else(|| queues.idle()) {
             return Ok(Seat { lane, queue });
@@ -257,7 +260,7 @@ impl Shared {
 
     /// Puts a job into a queue. `aio_pool-add` is fired under the lock: else a trace could show a job taken before it was
     /// added. While nobody looks that costs nothing.
-    fn push(&self, state: &mut State, seat: Seat, entry: Entry) -> Wake {
+    pub fn push(&self, state: &mut State, seat: Seat, entry: Entry) -> Wake {
         let port = entry.port;
         let queues = &mut state.lane(seat.lane).queues;
         let doing = queues.push(seat.queue, entry);
@@ -464,35 +467,8 @@ impl Shared {
     fn take(self: &Arc<Self>, state: &mut State, seat: Seat, most: usize, now: Time) -> (usize, Option<Vec<Wake>>) {
         let LaneState { queues, wait, .. } = state.lane(seat.lane);
         let taken = queues.take(seat.queue, most, |entry| wait.record(now.since(entry.submitted)));
-        let wakes = (state.line.length() > 0).then(|| self.let_in_line(state, seat, now));
+        let wakes = state.busy.is_some().then(|| self.let_in_line(state, seat, now));
         (taken, wakes)
-    }
-
-    /// Puts as many of the line into queues as there is room for.
-    #[cold]
-    #[inline(never)]
-    fn let_in_line(self: &Arc<Self>, state: &mut State, seat: Seat, now: Time) -> Vec<Wake> {
-        let mut wakes = Vec::new();
-        while state.queued() < self.settings.bound
-            && let Some(next) = state.line.next()
-        {
-            wakes.push(self.let_in(state, next, seat, now));
-        }
-        wakes
-    }
-
-    /// Puts the first of the line into a queue: in that of the one who made room, at worst.
-    #[cold]
-    fn let_in(self: &Arc<Self>, state: &mut State, next: Entry, seat: Seat, now: Time) -> Wake {
-        let seat = self.choose(state, next.lane, now).unwrap_or(seat);
-        self.push(state, seat, next)
-    }
-
-    /// The operation that has this ticket was dropped.
-    pub fn leave_line(&self, ticket: Ticket) {
-        // Bound to a name, the entry is dropped after the guard.
-        let entry = lock(&self.state).line.leave(ticket);
-        drop(entry);
     }
 
     pub fn metrics(&self) -> Metrics {
@@ -542,6 +518,7 @@ impl Shared {
             for entry in queued.iter().map(|(entry, _)| entry).chain(&waiting) {
                 self.keep(&mut state, entry.promise);
             }
+            self.has_room(&mut state);
         }
         let workers = state.lanes.iter().flat_map(|lane| &lane.workers).map(|worker| Arc::clone(&worker.bell));
         let bells: Vec<_> = workers.chain([Arc::clone(&self.watch)]).collect();

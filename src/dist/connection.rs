@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use erl_dist::message::Message;
-use erl_dist::node::NodeName;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
@@ -13,10 +12,12 @@ use tokio::time::{Instant, timeout};
 use super::budget::Budget;
 use super::error::Error;
 use super::frame::{self, Frames, TICK};
+use super::handshake;
 use super::node::Inner;
 use super::outgoing::{Batch, Outgoing, Refused};
 use super::socket::{Reading, Socket, Writing};
 use super::text::cut;
+use crate::probes::dist;
 use crate::sync::{Mutex, lock};
 
 /// The reason of the end of a connection whose peer makes this node keep too much.
@@ -31,6 +32,8 @@ pub(super) struct Connection {
     pub node: String,
     /// It is a node of dyntrace, to which user tags may go.
     pub is_ours: bool,
+    /// Its peers do not list it in `nodes()`.
+    is_hidden: bool,
     /// What this node keeps for the peer.
     pub budget: Arc<Budget>,
     outgoing: Outgoing,
@@ -44,10 +47,16 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(inner: &Inner, peer: &NodeName, is_ours: bool, budget: Arc<Budget>) -> Arc<Connection> {
+    pub(super) fn new(
+        inner: &Inner,
+        peer: &handshake::Peer<Socket>,
+        is_ours: bool,
+        budget: Arc<Budget>,
+    ) -> Arc<Connection> {
         Arc::new(Connection {
-            node: peer.to_string(),
+            node: peer.name.to_string(),
             is_ours,
+            is_hidden: peer.is_hidden(),
             outgoing: Outgoing::new(inner.options.busy_limit, budget.kept.clone()),
             budget,
             ticked: Notify::new(),
@@ -92,6 +101,12 @@ impl Connection {
         }
     }
 
+    /// Calls `tell` before the end of this connection can be told.
+    pub(super) fn tell_first(&self, tell: impl FnOnce()) {
+        let _told = lock(&self.told);
+        tell();
+    }
+
     /// Calls `tell` with the reason of the end, unless another call has or does; then it returns when that one is done.
     pub(super) fn tell_once(&self, tell: impl FnOnce(&str)) {
         let mut told = lock(&self.told);
@@ -114,27 +129,50 @@ impl Connection {
         Error::lost(&self.node, self.reason())
     }
 
-    async fn write(&self, mut socket: Writing, tick_time: Duration) -> io::Result<()> {
+    /// Fires `dist-monitor` at the node `node`: with the reason where the connection is down.
+    pub(super) fn fire_monitor(&self, node: &str, down: Option<&str>) {
+        dist::monitor(|| {
+            let what = if down.is_some() { "nodedown" } else { "nodeup" };
+            let kind = if self.is_hidden { "hidden" } else { "visible" };
+            (node, what, &*self.node, kind, down)
+        });
+    }
+
+    async fn write(&self, node: &str, mut socket: Writing, tick_time: Duration) -> io::Result<()> {
+        let not_busy = || dist::port_not_busy(|| (node, &*self.node, &*self.node));
         let mut batch = Batch::default();
         let mut last = Instant::now();
         loop {
             tokio::select! {
                 biased;
-                taken = timeout(tick_time / 4, self.outgoing.take(&mut batch)) => match taken {
-                    Ok(()) => socket.write_all(&batch.bytes).await?,
-                    Err(_) => socket.write_all(&TICK).await?,
+                taken = timeout(tick_time / 4, self.outgoing.take(&mut batch, not_busy)) => match taken {
+                    Ok(()) => self.write_all(node, &mut socket, &batch.bytes).await?,
+                    Err(_) => self.write_all(node, &mut socket, &TICK).await?,
                 },
                 () = self.ticked.notified() => {
                     if last.elapsed() < ANSWERED {
                         continue;
                     }
-                    socket.write_all(&TICK).await?;
+                    self.write_all(node, &mut socket, &TICK).await?;
                 }
             }
             // TLS may have kept some.
             socket.flush().await?;
             last = Instant::now();
         }
+    }
+
+    /// Writes all of `bytes`. Fires `dist-output` for each call that takes some.
+    async fn write_all(&self, node: &str, socket: &mut Writing, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let count = socket.write(bytes).await?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            dist::output(|| (node, &*self.node, &*self.node, i32::try_from(count).unwrap_or(i32::MAX)));
+            bytes = &bytes[count..];
+        }
+        Ok(())
     }
 }
 
@@ -157,8 +195,8 @@ async fn run(mut ending: Ending, socket: Socket) {
     let (reading, writing) = socket.split();
     let tick_time = inner.options.tick_time;
     let writer = {
-        let connection = connection.clone();
-        tokio::spawn(async move { connection.write(writing, tick_time).await })
+        let (inner, connection) = (inner.clone(), connection.clone());
+        tokio::spawn(async move { connection.write(&inner.local.name, writing, tick_time).await })
     };
     let abort = writer.abort_handle();
     *reason = tokio::select! {

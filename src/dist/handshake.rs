@@ -29,6 +29,13 @@ pub(super) struct Peer<S> {
     pub socket: S,
 }
 
+impl<S> Peer<S> {
+    /// Whether its peers do not list it in `nodes()`.
+    pub(super) fn is_hidden(&self) -> bool {
+        !self.flags.contains(Flags::PUBLISHED)
+    }
+}
+
 /// What comes of a handshake that this node began.
 pub(super) enum Dialled<S> {
     Connected(Peer<S>),

@@ -41,7 +41,8 @@
 //! # Probes, tokens and tags
 //!
 //! `message-send-remote` fires for each message that is sent, `message-queued` and `message-receive` for those that come in, and
-//! `dist-port-busy` where a sender must wait for its peer. The [sequential trace token](crate::seq_trace) of the sender goes to any
+//! `dist-port_busy` where a sender must wait for its peer, until `dist-port_not_busy`. `dist-monitor` fires for each connection that is
+//! made or ends, and `dist-output` for each write to a socket. The [sequential trace token](crate::seq_trace) of the sender goes to any
 //! node, and comes from any: on both sides it is the same trace.
 //!
 //! A user tag that [spreads](crate::spread_tag) goes to nodes of dyntrace only. Such a node says so in the `extra` field of its

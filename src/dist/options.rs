@@ -29,7 +29,7 @@ pub struct Options {
     /// of small terms.
     pub max_memory: usize,
     /// Bytes that a connection holds for a peer that does not read: 1 MiB, as in Erlang. Who sends when there are more waits, and
-    /// `dist-port-busy` fires. One message may exceed it.
+    /// `dist-port_busy` fires. One message may exceed it.
     pub busy_limit: usize,
     /// Bytes of decoded messages that a mailbox holds, and that all mailboxes hold of one peer: 64 MiB. When one of the two is
     /// full, nothing more is read from the connection whose message waits for room, so that the peer's socket fills and its

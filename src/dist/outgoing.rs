@@ -25,6 +25,8 @@ struct Waiting {
     batch: Batch,
     /// A batch was taken and is being written.
     writing: bool,
+    /// A sender found no room.
+    busy: bool,
     closed: bool,
 }
 
@@ -50,7 +52,8 @@ impl Outgoing {
         Outgoing { waiting: Mutex::new(Waiting::default()), filled: Notify::new(), taken: Notify::new(), limit, kept }
     }
 
-    /// Appends `bytes` once there is room; calls `busy` if there is none at first.
+    /// Appends `bytes` once there is room; calls `busy` if there is none at first, with the buffer locked: else a trace could show
+    /// the room before the wait for it.
     ///
     /// # Errors
     ///
@@ -72,9 +75,10 @@ impl Outgoing {
                     self.append(&mut waiting, bytes);
                     return Ok(());
                 }
-            }
-            if let Some(busy) = busy.take() {
-                busy();
+                waiting.busy = true;
+                if let Some(busy) = busy.take() {
+                    busy();
+                }
             }
             taken.await;
         }
@@ -109,8 +113,9 @@ impl Outgoing {
         }
     }
 
-    /// Takes the bytes that wait, once there are any, in place of `written`. For one caller.
-    pub(super) async fn take(&self, written: &mut Batch) {
+    /// Takes the bytes that wait, once there are any, in place of `written`. Calls `not_busy` if senders waited for that. For one
+    /// caller.
+    pub(super) async fn take(&self, written: &mut Batch, not_busy: impl Fn()) {
         written.bytes.clear();
         written.bytes.shrink_to(KEPT);
         written.signals = None;
@@ -119,6 +124,9 @@ impl Outgoing {
                 let mut waiting = lock(&self.waiting);
                 mem::swap(&mut waiting.batch, written);
                 waiting.writing = !written.bytes.is_empty();
+                if mem::take(&mut waiting.busy) {
+                    not_busy();
+                }
             }
             self.taken.notify_waiters();
             if !written.bytes.is_empty() {

@@ -322,9 +322,8 @@ impl Inner {
         let late = |_| Error::TooSlow { what: "the handshake with", node: "a peer".to_owned(), limit };
         let peer = timeout(limit, proves).await.map_err(late)??;
         drop(place);
-        let hidden = !peer.flags.contains(erl_dist::DistributionFlags::PUBLISHED);
         // Erlang's nodes are hidden seldom, and epmd is near. A silent one only costs the peer's tags.
-        let is_ours = hidden
+        let is_ours = peer.is_hidden()
             && timeout(ASKED, epmd::look_up(&peer.name, self.options.epmd_port))
                 .await
                 .is_ok_and(|found| found.is_ok_and(|place| place.is_ours));
@@ -344,12 +343,15 @@ impl Inner {
         let prepared = connected.socket.tcp().set_nodelay(true);
         prepared.map_err(|source| Error::io("cannot prepare the socket to", name, source))?;
         let peer = self.peers.entry(name, &self.options);
-        let connection = Connection::new(self, name, is_ours, peer.budget.clone());
-        // Before it begins: it may end at once.
-        let before = lock(&peer.connection).replace(connection.clone());
-        if let Some(before) = before {
-            self.lost(&before, "it has connected anew");
-        }
+        let connection = Connection::new(self, &connected, is_ours, peer.budget.clone());
+        connection.tell_first(|| {
+            // Before it begins: it may end at once.
+            let before = lock(&peer.connection).replace(connection.clone());
+            if let Some(before) = before {
+                self.lost(&before, "it has connected anew");
+            }
+            connection.fire_monitor(&self.local.name, None);
+        });
         connection.start(self, connected.socket);
         peer.connected.notify_waiters();
         if self.peers.ended.load(Ordering::SeqCst) {
@@ -362,6 +364,7 @@ impl Inner {
     pub(super) fn lost(&self, connection: &Arc<Connection>, reason: &str) {
         connection.close(reason);
         connection.tell_once(|reason| {
+            connection.fire_monitor(&self.local.name, Some(reason));
             self.peers.lost.add(&connection.node, reason);
             // Before it is removed: a new connection to the node finds this one, and waits here for its end to be told.
             self.processes.node_lost(&connection.node, &connection.budget);

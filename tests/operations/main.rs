@@ -1,6 +1,7 @@
 //! What the recorder sees of operations.
 #![cfg(target_os = "linux")]
 
+mod busy;
 mod closes;
 mod inline;
 mod listings;
@@ -10,21 +11,45 @@ mod missing;
 use std::sync::Mutex;
 
 use dyntrace::recorder::{Options, Session};
-use dyntrace_trace::{Operation, Operations, Trace};
+use dyntrace_trace::{Operation, Operations, Trace, Value};
 
-/// Acts, and looks at the operations that ended meanwhile. A session sees the whole program: one at a time.
-fn recorded<R>(act: impl FnOnce() -> R, look: impl FnOnce(R, &[Operation<'_>])) {
+/// Acts, and looks at the trace of that. A session sees the whole program: one at a time.
+fn traced<R, T>(act: impl FnOnce() -> R, look: impl FnOnce(R, &Trace) -> T) -> T {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock();
     let folder = tempfile::tempdir().unwrap();
     let session = Session::start(Options::new(folder.path())).unwrap();
     let result = act();
     session.stop().unwrap();
-    let trace = Trace::open(folder.path()).unwrap();
-    let mut operations = Operations::default();
-    let ended: Vec<_> = trace.events().filter_map(|event| operations.push(&event)).collect();
-    assert_eq!(operations.unmatched(), 0);
-    look(result, &ended);
+    look(result, &Trace::open(folder.path()).unwrap())
+}
+
+/// Acts, and looks at the operations that ended meanwhile.
+fn recorded<R>(act: impl FnOnce() -> R, look: impl FnOnce(R, &[Operation<'_>])) {
+    traced(act, |result, trace| {
+        let mut operations = Operations::default();
+        let ended: Vec<_> = trace.events().filter_map(|event| operations.push(&event)).collect();
+        assert_eq!(operations.unmatched(), 0);
+        look(result, &ended);
+    });
+}
+
+/// Acts, and returns the events that came meanwhile, each as its probe and its fields.
+fn events(act: impl FnOnce()) -> Vec<String> {
+    fn show(value: Value<'_>) -> String {
+        match value {
+            Value::Signed(number) => number.to_string(),
+            Value::Unsigned(number) => number.to_string(),
+            Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        }
+    }
+    traced(act, |(), trace| {
+        let event = |event: dyntrace_trace::Event<'_>| {
+            let fields: Vec<String> = event.fields().map(|(_, value)| show(value)).collect();
+            format!("{} {}", event.class.probe(), fields.join(" "))
+        };
+        trace.events().map(event).collect()
+    })
 }
 
 fn run<T>(test: impl Future<Output = T>) -> T {

@@ -33,7 +33,8 @@
  * CAVEATS
  *     Each thread has a queue of its own. A job that was cancelled in its queue is
  *     taken out all the same. Jobs of a pool whose queues were full stand in line
- *     first; they are added when there is room.
+ *     first; they are added when there is room. The probes port-busy and
+ *     port-not_busy tell when they do.
  *     Seconds have lines of their own during the first ten minutes; `all` is all.
  *     Drivers of other kinds have probes of their own: for their works busy_us is 0.
  *     Linux cuts the names of threads after 15 bytes, and only there does DTrace know

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 use dyntrace::efile::{Command, Position};
 
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 9] = [
     "aio_pool",
+    "dist",
     "efile_by_tag",
     "efile_drv",
     "efile_errors",

@@ -5,6 +5,8 @@
 //! ```text
 //! dyntrace run examples/own_provider/scripts/orders.bt -- target/release/own_provider
 //! ```
+//!
+//! What they print is in `scripts/orders_example.txt`.
 
 mod probes {
     dyntrace::include_provider!("bakery");

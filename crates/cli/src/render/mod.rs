@@ -4,6 +4,7 @@
 mod aio_pool;
 pub mod append;
 mod commands;
+mod dist;
 mod efile_by_tag;
 mod efile_drv;
 mod efile_errors;
@@ -88,6 +89,7 @@ impl Rendering {
 /// All of them.
 pub const ALL: &[Rendering] = &[
     Rendering { script: "aio_pool", way: Way::Answer { probes: aio_pool::PROBES, begin: aio_pool::begin } },
+    Rendering { script: "dist", way: Way::Lines(dist::LINES) },
     Rendering { script: "efile_by_tag", way: Way::Answer { probes: efile_by_tag::PROBES, begin: efile_by_tag::begin } },
     Rendering { script: "efile_drv", way: Way::Lines(efile_drv::LINES) },
     Rendering { script: "efile_errors", way: Way::Answer { probes: efile_errors::PROBES, begin: efile_errors::begin } },

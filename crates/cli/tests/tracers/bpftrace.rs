@@ -5,7 +5,9 @@ use crate::drivers;
 use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::{self, turn};
-use crate::programs::{MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced};
+use crate::programs::{
+    CHECKOUT, CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced,
+};
 
 #[test]
 fn every_operation_of_a_storm() {
@@ -53,7 +55,9 @@ fn the_lines_to_the_letter() {
     let Some(_turn) = turn("bpftrace", true) else { return };
     assert_eq!(traced("bpftrace", "efile_drv", "rename_tagged", &[]).0, renamed("#Port<0.1>"));
     assert_eq!(traced("bpftrace", "messages", "every_event", &[]).0, MESSAGES);
+    assert_eq!(traced("bpftrace", "dist", "every_event", &[]).0, CONNECTIONS);
     assert_eq!(traced("bpftrace", "user-probe", "every_event", &[]).0, USER_PROBES);
+    assert_eq!(traced("bpftrace", "user-probe", "checkout", &[]).0, CHECKOUT);
     assert_eq!(traced("bpftrace", &orders("bt"), "own_provider", &[]).0, ORDERS);
 }
 

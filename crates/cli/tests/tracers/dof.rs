@@ -10,7 +10,7 @@ use dyntrace::efile::Command;
 use crate::answers::{self, SIZES};
 use crate::events::{self, Order};
 use crate::pool;
-use crate::programs::{Done, MESSAGES, USER_PROBES, done};
+use crate::programs::{CONNECTIONS, Done, MESSAGES, USER_PROBES, done};
 
 /// Where `ci/dof` left the answers; `None`, after saying so, if it is not what runs this.
 fn answers() -> Option<PathBuf> {
@@ -64,6 +64,7 @@ fn every_script_by_wildcard_before_and_after() {
         pool::check(&trace("aio_pool"), &done);
         answers::message_latency(&trace("message_latency"), &answers.of(&format!("pipeline-{when}.out")));
         assert_eq!(sorted(&trace("messages")), sorted(MESSAGES), "{when}");
+        assert_eq!(sorted(&trace("dist")), sorted(CONNECTIONS), "{when}");
         assert_eq!(sorted(&trace("user-probe")), sorted(USER_PROBES.trim_end()), "{when}");
         for script in dyntrace::scripts::ALL.iter().map(|script| script.name) {
             let said = answers.of(&format!("{when}-{script}.trace.err"));

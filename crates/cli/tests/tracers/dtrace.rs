@@ -6,7 +6,7 @@ use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::{self, tracers, turn};
 use crate::pool;
-use crate::programs::{MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced};
+use crate::programs::{CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced};
 
 /// DTrace writes one buffer for each processor.
 fn sorted(lines: &str) -> Vec<&str> {
@@ -71,6 +71,7 @@ fn the_lines_to_the_letter() {
     let Some(_turn) = turn("dtrace", true) else { return };
     assert_eq!(sorted(&traced("dtrace", "efile_drv", "rename_tagged", &[]).0), sorted(&renamed("?")));
     assert_eq!(sorted(&traced("dtrace", "messages", "every_event", &[]).0), sorted(MESSAGES));
+    assert_eq!(sorted(&traced("dtrace", "dist", "every_event", &[]).0), sorted(CONNECTIONS));
     assert_eq!(sorted(&traced("dtrace", "user-probe", "every_event", &[]).0), sorted(USER_PROBES));
     assert_eq!(sorted(&traced("dtrace", &orders("d"), "own_provider", &[]).0), sorted(ORDERS));
 }

@@ -38,12 +38,29 @@ queued:  <0.2.0> label 1 token {2,3}: 5 words, queue len 1
 receive: <0.2.0> label 0 token {0,0}: 5 words, queue len 0
 ";
 
+/// The lines of the script `dist` on `every_event`.
+pub const CONNECTIONS: &str = "\
+monitor:  nodeup other@host (visible) at node@host: 
+output:   node@host -> other@host: 2147483647 bytes
+busy:     node@host -> other@host: <0.1.0> waits
+not busy: node@host -> other@host
+monitor:  nodedown other@host (visible) at node@host: it closed the connection
+";
+
 /// The lines of the script `user-probe` on `every_event`.
 pub const USER_PROBES: &str = "\
 user_trace s1 | hello, world
 user_trace s1 | 
 user_trace i4s4 <0.1.0> user tag  | 0 0 0 0 | untagged |  |  | 
 user_trace i4s4 <0.1.0> user tag req-1 | 1 -2 9223372036854775807 -9223372036854775808 | a | b | c | d
+";
+
+/// The lines of the script `user-probe` on `checkout`.
+pub const CHECKOUT: &str = "\
+user_trace s1 | the shop is open
+user_trace i4s4 <0.1.0> user tag Ada | 3 2450 0 0 | paid | card |  | 
+user_trace i4s4 <0.2.0> user tag Joe | 0 0 0 0 | left |  |  | 
+user_trace i4s4 <0.3.0> user tag Robert | 1 99999 0 0 | refused | card | above the limit | 
 ";
 
 /// The lines of the script `efile_drv` on `rename_tagged`, with what this tracer shows as port.

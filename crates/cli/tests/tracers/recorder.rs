@@ -5,13 +5,15 @@ use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::turn;
 use crate::pool;
-use crate::programs::{MESSAGES, STORMS, USER_PROBES, done, renamed, traced};
+use crate::programs::{CHECKOUT, CONNECTIONS, MESSAGES, STORMS, USER_PROBES, done, renamed, traced};
 
-const SCRIPTS: [(&str, &str); 4] = [
+const SCRIPTS: [(&str, &str); 6] = [
     ("efile_drv", "rename_tagged"),
     ("efile_errors", "rename_tagged"),
     ("messages", "every_event"),
+    ("dist", "every_event"),
     ("user-probe", "every_event"),
+    ("user-probe", "checkout"),
 ];
 
 #[test]
@@ -62,7 +64,7 @@ fn how_long_messages_wait() {
 
 #[test]
 fn the_lines_to_the_letter() {
-    let expected = [&renamed("#Port<0.1>"), FAILED_RENAME, MESSAGES, USER_PROBES];
+    let expected = [&renamed("#Port<0.1>"), FAILED_RENAME, MESSAGES, CONNECTIONS, USER_PROBES, CHECKOUT];
     for ((script, program), expected) in SCRIPTS.into_iter().zip(expected) {
         assert_eq!(traced("recorder", script, program, &[]).0, expected);
     }

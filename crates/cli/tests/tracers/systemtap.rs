@@ -8,7 +8,7 @@ use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::{command, run, turn, workspace};
 use crate::pool;
-use crate::programs::{MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, renamed};
+use crate::programs::{CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, renamed};
 
 #[test]
 fn every_script_in_one_boot() {
@@ -27,6 +27,7 @@ fn every_script_in_one_boot() {
         ("names", "examples/resolver_driver/scripts/look_ups.stp", "resolver_driver", drivers::names().join(" ")),
         ("failed", "stap-scripts/efile_errors.stp", "rename_tagged", String::new()),
         ("messages", "stap-scripts/messages.stp", "every_event", String::new()),
+        ("dist", "stap-scripts/dist.stp", "every_event", String::new()),
         ("waits", "stap-scripts/message_latency.stp", "pipeline", REQUESTS.join(" ")),
         ("orders", "examples/own_provider/scripts/orders.stp", "own_provider", String::new()),
         ("user", "stap-scripts/user-probe.stp", "every_event", String::new()),
@@ -72,6 +73,7 @@ fn every_script_in_one_boot() {
     drivers::digests(&answer("digests", "trace"), &answer("digests", "out"), "/etc", &[("passwd", 19)], events::port);
     drivers::look_ups(&answer("names", "trace"), &answer("names", "out"));
     assert_eq!(answer("messages", "trace"), MESSAGES);
+    assert_eq!(answer("dist", "trace"), CONNECTIONS);
     answers::message_latency(&answer("waits", "trace"), &answer("waits", "out"));
     assert_eq!(answer("user", "trace"), USER_PROBES);
     assert_eq!(answer("orders", "trace"), ORDERS);

@@ -31,7 +31,7 @@ async fn checkout(customer: &str, prices: &[u32]) -> Result<(), dyntrace::TagErr
     // The arguments are evaluated only while a tracer or a recording wants them.
     match total {
         0 => dyntrace::p!("left"),
-        ..=LIMIT => dyntrace::p!(prices.len(), total, "paid", "card"),
+        1..=LIMIT => dyntrace::p!(prices.len(), total, "paid", "card"),
         _ => dyntrace::p!(prices.len(), total, "refused", "card", "above the limit"),
     }
     Ok(())

@@ -34,7 +34,7 @@ pub(super) struct Place(usize);
 pub(super) struct Counts {
     pub(super) calls: u64,
     pub(super) time: u64,
-    /// Without the time of calls within them.
+    /// The time without that of timed calls inside.
     pub(super) own: u64,
 }
 
@@ -158,7 +158,7 @@ impl Place {
         OWN.get().map(|table| add(&self.of(table).calls, 1)).is_some()
     }
 
-    /// The time of one of the calls that were counted, and how much of it was its own.
+    /// Adds the time and the own time of a counted call.
     #[inline]
     pub(super) fn add_time(self, time: u64, own: u64) {
         match OWN.get().map(|table| self.of(table)) {

@@ -35,6 +35,6 @@ pub(crate) static DOOR: Door = Door {
     cancelled: Hit::cancelled,
     panicked: Hit::panicked_with,
     add_time: Place::add_time,
-    inner_time: own_time::replaced,
+    inner_time: own_time::exchange_own,
     give_back: drop,
 };

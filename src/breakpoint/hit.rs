@@ -48,9 +48,9 @@ pub struct Hit {
     wants: Flags,
     /// When it began, by the clock's cycles, if somebody wants its end or its time.
     began: Option<u64>,
-    /// While it goes on on one thread, if somebody wants its time.
+    /// Measures the own time of a synchronous call, if a session wants it.
     stretch: Option<Stretch>,
-    /// Whether it goes on by polls, and how many cycles of these were its own.
+    /// The own cycles of an asynchronous call's polls so far.
     polls: Option<u64>,
     origin: Origin,
 }
@@ -269,12 +269,12 @@ impl Hit {
         self.data.end_moment();
     }
 
-    /// For one that goes on by polls.
+    /// The same for an asynchronous call.
     pub(super) fn by_polls(self) -> Hit {
         Hit { polls: Some(0), ..self }
     }
 
-    /// Polls it.
+    /// Runs a poll of the call and adds up its own time.
     pub(super) fn poll<R>(&mut self, poll: impl FnOnce() -> R) -> R {
         if !self.wants.contains(Flags::TIME) {
             return poll();

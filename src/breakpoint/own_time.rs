@@ -1,8 +1,10 @@
-//! How much of the time of a call is its own: not that of calls within it whose time is added up, too, by whichever session.
+//! Own time: the time of a call without the timed calls inside it. A call is timed if any session has the action `time` for it.
 //!
-//! Each thread has one sum, of what such calls took that have ended within the innermost one that goes on. A call puts the sum aside
-//! when it begins. When it ends, the sum is what is not its own, and its whole time is added to what it put aside. Of an asynchronous
-//! call each poll does that: nothing else may come between the beginning and the end on one thread.
+//! 1. Each thread has a counter: the cycles of timed calls that have ended inside the innermost running one.
+//! 2. A call saves the counter and sets it to 0 when it begins.
+//! 3. When it ends, its own time is its time minus the counter. It sets the counter to the saved value plus its whole time.
+//!
+//! An asynchronous call does 2 and 3 at each poll, because the thread polls other tasks between its polls.
 
 use std::cell::Cell;
 
@@ -12,37 +14,37 @@ thread_local! {
     static INNER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A call or a poll that goes on.
+/// A running call or poll.
 #[derive(Clone, Copy)]
 pub(super) struct Stretch {
-    /// The sum that it put aside.
+    /// The saved counter of the call around it.
     outer: u64,
 }
 
 impl Stretch {
     #[inline(always)]
     pub(super) fn begin() -> Stretch {
-        Stretch { outer: sum(0) }
+        Stretch { outer: exchange(0) }
     }
 
-    /// Ends it after so many cycles. Answers how many of them were its own.
+    /// Ends the call, which took `cycles`. Returns its own cycles.
     #[inline(always)]
     pub(super) fn end(self, cycles: u64) -> u64 {
-        // The clocks of two processors may differ by a little.
-        cycles.saturating_sub(sum(self.outer.saturating_add(cycles)))
+        // Saturating: the clocks of two processors may differ by a few cycles.
+        cycles.saturating_sub(exchange(self.outer.saturating_add(cycles)))
     }
 }
 
-/// The thread's sum, which is `next` from now on.
+/// Sets the thread's counter and returns the old value. A module uses the counter of its host.
 #[inline(always)]
-fn sum(next: u64) -> u64 {
+fn exchange(next: u64) -> u64 {
     match door::HOST.get() {
-        None => replaced(next),
+        None => exchange_own(next),
         Some(host) => (host.inner_time)(next),
     }
 }
 
 #[inline(always)]
-pub(super) fn replaced(next: u64) -> u64 {
+pub(super) fn exchange_own(next: u64) -> u64 {
     INNER.replace(next)
 }

@@ -107,8 +107,8 @@ pub struct Count {
     pub calls: u64,
     /// Time from the call to the end, of those that have ended; zero where no pattern wants it.
     pub time: Duration,
-    /// How much of that was their own: without the time of calls within them, of functions whose time somebody adds up. Of asynchronous
-    /// functions the time in which they were polled counts.
+    /// Own time of these calls: `time` without the calls inside them that any session times. Asynchronous functions have the time
+    /// in which they were polled.
     pub own_time: Duration,
 }
 

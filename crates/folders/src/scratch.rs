@@ -38,7 +38,7 @@ impl Scratch {
             let name = format!("{}-{attempt}", std::process::id());
             let folder = match holder.create_folder(&name) {
                 Ok(folder) => folder,
-                // Until it is locked, another process takes it for one that was left, and may remove it before it is opened.
+                // NotFound: another process saw the folder without a lock and removed it before it was opened.
                 Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
                     refused = Some(error);
                     continue;
@@ -46,7 +46,7 @@ impl Scratch {
                 Err(error) => return Err(error),
             };
             let locked = File::from(folder.as_fd().try_clone_to_owned()?);
-            // The same, or it was removed after it was opened.
+            // Or removed it after that.
             if locked.try_lock().is_ok() && holder.is_still(name.as_ref(), &locked) {
                 return Ok(Scratch { folder, holder, _locked: locked });
             }
@@ -80,8 +80,8 @@ fn remove_left(holder: &Folder) {
     for name in holder.names().unwrap_or_default() {
         let Ok(folder) = holder.folder(&name) else { continue };
         let Ok(locked) = folder.as_fd().try_clone_to_owned().map(File::from) else { continue };
-        // One that was removed meanwhile can be locked, too, and its name may be another folder's by now. A folder is
-        // removed under its lock only, so a name that is still this one's stays so.
+        // A removed folder can be locked too, and a new folder may have its name. Processes remove a folder only under its
+        // lock, so the name stays this folder's once it is locked.
         if locked.try_lock().is_ok() && holder.is_still(&name, &locked) {
             let _ = holder.remove_all(&name);
         }

@@ -1,4 +1,4 @@
-//! From text to what arguments have to be: literals, names, variants, and parts of values.
+//! Parses the patterns of arguments: literals, names, variants and parts of values.
 
 use super::cursor::Cursor;
 use super::error::PatternError;
@@ -9,13 +9,13 @@ use super::part::{Brackets, Form, Step};
 use super::syntax::{Argument, Arity, Place, Position, Wanted};
 use crate::breakpoint::value::{Shell, Variant};
 
-/// Words that mean something in guards, so that no argument can have their name.
+/// Words with a meaning in guards. No argument can be named so.
 const RESERVED: [&str; 5] = ["if", "do", "pid", "tag", "thread"];
 
-/// Variants that each hold one value.
+/// Variants that hold one value.
 const VARIANTS: [&str; 3] = ["Some", "Ok", "Err"];
 
-/// The patterns of arguments, and what names they give.
+/// The patterns of arguments, and the names that they bind.
 #[derive(Default)]
 pub struct Arguments<'t> {
     pub patterns: Vec<Argument>,
@@ -24,15 +24,15 @@ pub struct Arguments<'t> {
     looked_into: usize,
 }
 
-/// Patterns in a row, with a comma between them.
+/// A list of patterns between two brackets.
 pub struct Row {
     pub count: u16,
-    /// If there was a `..`: how much there was before it. What is behind it is counted from the end.
+    /// The lengths of the lists at a `..`, if there was one. Positions behind it count from the end.
     pub behind: Option<Mark>,
     ends_in_comma: bool,
 }
 
-/// How much was read before a `..`.
+/// The lengths of the lists of [`Arguments`] at a `..`.
 pub struct Mark {
     pub patterns: usize,
     pub names: usize,
@@ -40,7 +40,7 @@ pub struct Mark {
 }
 
 impl Row {
-    /// How many values there may be.
+    /// The number of values that the list matches.
     pub fn arity(&self) -> Arity {
         let least = self.count.into();
         Arity { least, most: if self.behind.is_some() { usize::MAX } else { least } }
@@ -48,7 +48,7 @@ impl Row {
 }
 
 impl<'t> Arguments<'t> {
-    /// Patterns up to `close`, each read by `one`, which is told its number.
+    /// Parses patterns up to `close`, each by `one`, which gets its index.
     pub fn row(
         &mut self,
         cursor: &mut Cursor<'t>,
@@ -79,7 +79,7 @@ impl<'t> Arguments<'t> {
         Ok(row)
     }
 
-    /// The pattern of one argument: `Some(Ok(qty))` is a row of variants and what is inside of them.
+    /// Parses the pattern of one argument: `Some(Ok(qty))` is two variants and the pattern in them.
     pub fn argument(&mut self, cursor: &mut Cursor<'t>, position: Position) -> Result<(), PatternError> {
         let mut variants = Vec::new();
         while let Some(variant) = variant(cursor)? {
@@ -102,7 +102,7 @@ impl<'t> Arguments<'t> {
         variants.iter().try_for_each(|_| cursor.expect(")"))
     }
 
-    /// A value with parts, in these variants. The variants are parts, too: what is printed has them around it.
+    /// Parses a value with parts inside `variants`. The printed text has the variants around it, so they become steps.
     fn look_into(
         &mut self,
         cursor: &mut Cursor<'t>,
@@ -125,14 +125,14 @@ impl<'t> Arguments<'t> {
         self.form(cursor, position, &mut steps)
     }
 
-    /// The place of a part.
+    /// Adds a part and returns its place.
     fn place(&mut self, position: Position, steps: &[Step]) -> Place {
         self.parts.push(steps.to_vec());
         // A pattern's length bounds them, too.
         Place { position, shell: Shell::EMPTY, part: Some((self.parts.len() - 1) as u16) }
     }
 
-    /// `Order { id: 7, .. }`, `Shipped(_)`, `Shipped`, `(7, _)` or `[first, .., last]`
+    /// Parses `Order { id: 7, .. }`, `Shipped(_)`, `Shipped`, `(7, _)` or `[first, .., last]`.
     fn form(&mut self, cursor: &mut Cursor<'t>, position: Position, steps: &mut Vec<Step>) -> Result<(), PatternError> {
         let start = cursor.at();
         if steps.len() >= MAX_DEPTH {
@@ -197,7 +197,7 @@ impl<'t> Arguments<'t> {
         self.row(cursor, "}", |arguments, cursor, _| {
             let mut ahead = cursor.clone();
             let Some(name) = ahead.word() else { return Err(cursor.expected("the name of a field, or `..`")) };
-            // `id` alone is `id: id`.
+            // `id` alone means `id: id`.
             if ahead.eat(":") {
                 *cursor = ahead;
             }
@@ -205,7 +205,7 @@ impl<'t> Arguments<'t> {
         })
     }
 
-    /// The pattern of a part that is one step from these.
+    /// Parses the pattern of a part, one `step` further.
     fn part(
         &mut self,
         cursor: &mut Cursor<'t>,
@@ -225,7 +225,7 @@ impl<'t> Arguments<'t> {
         Ok(())
     }
 
-    /// A literal, a name or `_`.
+    /// Parses a literal, a name or `_`.
     fn innermost(&mut self, cursor: &mut Cursor<'t>, place: Place) -> Result<Wanted, PatternError> {
         if let Some(constant) = literal(cursor)? {
             return Ok(Wanted::Constant(constant));
@@ -252,7 +252,7 @@ impl<'t> Arguments<'t> {
     }
 }
 
-/// A variant and its parenthesis, if one comes next.
+/// Parses `Some(`, `Ok(` or `Err(`, if it comes next.
 fn variant(cursor: &mut Cursor<'_>) -> Result<Option<Variant>, PatternError> {
     let variant = match cursor.peek_word() {
         Some("Some") => Variant::Some,
@@ -269,7 +269,7 @@ fn is_variant(cursor: &mut Cursor<'_>) -> bool {
     cursor.peek_word().is_some_and(|word| VARIANTS.contains(&word))
 }
 
-/// Whether a value with parts comes next, or a variant without any.
+/// Returns whether a value with parts comes next, or a variant without any.
 fn is_form(cursor: &mut Cursor<'_>) -> bool {
     let mut ahead = cursor.clone();
     match ahead.word() {
@@ -279,7 +279,7 @@ fn is_form(cursor: &mut Cursor<'_>) -> bool {
     }
 }
 
-/// The name of a structure or a variant, if one comes next. A path before it says nothing: `Debug` does not print it.
+/// Parses the name of a structure or a variant, empty if there is none. Skips the path before it, which `Debug` does not print.
 fn name<'t>(cursor: &mut Cursor<'t>) -> Result<&'t str, PatternError> {
     let Some(mut name) = cursor.word() else { return Ok("") };
     while cursor.eat_close("::") {

@@ -1,5 +1,5 @@
-//! Whether a call meets a pattern. Takes nothing from the heap and does not panic. Calls no code of the user's but the `Debug` of
-//! arguments that a pattern looks into, and of these only when all others are as it says.
+//! Decides whether a call matches a pattern. Allocates nothing and does not panic. The only user code that it calls is the `Debug` of
+//! arguments that the pattern looks into, and only after all other arguments have matched.
 //!
 //! What cannot be told fails the guard, whatever surrounds it: a number that overflows, a division by zero, operands of kinds that do
 //! not go together, a value that can only be printed, more text than [`MOST_TEXT`].
@@ -43,7 +43,7 @@ impl MatchSpec {
     }
 }
 
-/// How many arguments a pattern may look into.
+/// The maximum number of arguments that a pattern may look into.
 pub const MOST_LOOKED_INTO: usize = 8;
 
 /// In all its functions `None` means that it cannot be told.
@@ -51,7 +51,7 @@ struct Evaluation<'e> {
     spec: &'e MatchSpec,
     call: &'e dyn Call,
     arguments: &'e [Value<'e>],
-    /// Those that are looked into, as they print.
+    /// The printed arguments that the pattern looks into.
     printed: &'e [&'e [u8]],
     /// Bytes of text that may still be looked at.
     text: usize,
@@ -110,7 +110,7 @@ impl<'e> Evaluation<'e> {
         Some(true)
     }
 
-    /// Prints what is looked into, and goes on with that. Out of line: it takes room on the stack.
+    /// Prints the arguments that the pattern looks into and matches their parts. Out of line, because the buffer takes 4 KiB of stack.
     #[inline(never)]
     fn look_into(&self, parts: &[Argument]) -> Option<bool> {
         let mut printed = Unquoted::new();
@@ -118,7 +118,7 @@ impl<'e> Evaluation<'e> {
         for (range, position) in ranges.iter_mut().zip(&self.spec.looked_into) {
             let argument = self.argument(*position)?;
             *range = match &argument.plain {
-                // Shown as a text, and looked into as a slice.
+                // Bytes print as a text. As a slice they have parts.
                 Plain::Bytes(bytes) => {
                     let list = Plain::Debug(value::Printed::new(bytes));
                     printed.print(&Value { plain: list, ..*argument })
@@ -135,7 +135,7 @@ impl<'e> Evaluation<'e> {
         self.arguments.get(position.of(self.arguments.len())?)
     }
 
-    /// What a part of an argument prints.
+    /// Finds a part in its printed argument.
     fn part(&self, position: Position, part: u16) -> Option<&'e [u8]> {
         let number = self.spec.looked_into.iter().position(|looked_into| *looked_into == position)?;
         part::part(self.printed.get(number)?, self.spec.parts.get(usize::from(part))?)
@@ -198,7 +198,7 @@ impl<'e> Evaluation<'e> {
         Some(Seen::bare(slot))
     }
 
-    /// The same of a place. A part has no value of its own: it is read from what was printed.
+    /// Returns the value of a place. That of a part is parsed from the printed text into `slot`.
     fn place<'s>(&self, place: Place, slot: &'s mut Plain<'e>) -> Option<Seen<'s>>
     where
         'e: 's,

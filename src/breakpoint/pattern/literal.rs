@@ -111,7 +111,7 @@ fn escape(cursor: &mut Cursor<'_>) -> Result<char, PatternError> {
     })
 }
 
-/// The character that an escape means, which is given without its backslash. Takes nothing from the heap.
+/// Decodes an escape, given without its backslash. Allocates nothing.
 pub fn unescaped(escape: &str) -> Option<char> {
     meant(&mut Cursor::new(escape))
 }

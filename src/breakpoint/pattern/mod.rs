@@ -74,17 +74,17 @@ use path::Path;
 /// Integers of all types, `bool`, `char`, texts and paths are seen as they are, through references, `Box`, `Rc` and `Arc`, and inside
 /// of `Option` and `Result`. `secret` and skipped arguments meet only `_` and names.
 ///
-/// All other values are looked into as their `Debug` prints them, so as a derived one does. That finds fields of structures, values in
-/// tuples, variants, arrays and slices, one in the other:
+/// Patterns look into all other values by the text that their `Debug` prints. A derived `Debug` shows the fields of structures and the
+/// values in tuples, variants, arrays and slices, at any depth:
 ///
 /// ```text
 /// shop::price(Order { id, .. }, quantity) if id == 7 && quantity > 100
 /// shop::ship(Order { lines: [.., Line(sku, _)], state: State::Paid, to: Some(to), .. }) if starts_with(to, "Ulm")
 /// ```
 ///
-/// Without `..` a structure has the named fields and no others. Of an argument's first 4 KiB as they are printed a pattern sees all, of
-/// the rest nothing: a part that is not there, or is not printed as a derived `Debug` prints it, fails the pattern. Up to eight arguments
-/// can be looked into. They are printed when all others are as the pattern says, which takes as long as it takes to print them.
+/// Without `..` a structure must have exactly the named fields. A pattern sees the first 4 KiB of the printed arguments. A part beyond
+/// that, a missing part, or a `Debug` that prints in another form fails the pattern. A pattern can look into eight arguments. It prints
+/// them after all other arguments have matched; the call waits for that.
 ///
 /// # Guards
 ///

@@ -1,13 +1,13 @@
-//! Parts of values: where a pattern finds them in what a value prints.
+//! Finds parts of a value in the text that its `Debug` prints.
 //!
-//! What is looked into is a value as its `Debug` prints it: `Order { id: 7, .. }`, `Shipped(3)`, `(7, "rye")`, `[1, 2]`. A `Debug` that is
-//! derived prints so. One that prints something else has no parts, and a pattern that asks for some is not met.
+//! A derived `Debug` prints `Order { id: 7, .. }`, `Shipped(3)`, `(7, "rye")` or `[1, 2]`. A value whose `Debug` prints anything else has
+//! no parts: a pattern that asks for one does not match.
 
 use super::syntax::{Arity, Position};
 use super::unquoted::{CHARACTER, TEXT};
 use crate::breakpoint::value::{Plain, Shell, Value, Variant};
 
-/// From a value to a part of it.
+/// One step from a value to a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The field of this name.
@@ -16,7 +16,7 @@ pub enum Step {
     Item(Position),
 }
 
-/// What a value with parts has to look like.
+/// The form that a pattern asks of a value with parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The name of the structure or the variant, without a path; empty for a tuple or a slice.
@@ -26,7 +26,7 @@ pub struct Form {
     pub parts: Arity,
 }
 
-/// What the parts of a value stand in.
+/// The brackets around the parts of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brackets {
     /// There are no parts.
@@ -40,7 +40,7 @@ pub enum Brackets {
 }
 
 impl Form {
-    /// Whether `printed`, a value, has this form. `None` if it was cut before that can be told.
+    /// Returns whether the printed value has this form, or `None` if the text was cut too early to tell.
     pub fn is_of(&self, printed: &[u8]) -> Option<bool> {
         let group = Group::of(printed);
         if group.name != self.name.as_bytes() || group.brackets != self.brackets {
@@ -54,7 +54,7 @@ impl Form {
         // More than the least are counted only where there may be too many.
         while count < self.parts.least || self.parts.most != usize::MAX {
             match parts.next()? {
-                // What stands there says that there are others, and not how many.
+                // The `Debug` left fields out and does not say how many.
                 Some(b"..") => return None,
                 Some(_) => count += 1,
                 None => break,
@@ -64,7 +64,7 @@ impl Form {
     }
 }
 
-/// The part of `printed` that these steps lead to. `None` if it is not there or was cut.
+/// Follows the steps from a printed value to a part of it. Returns `None` if the part is missing or was cut.
 pub fn part<'p>(printed: &'p [u8], steps: &[Step]) -> Option<&'p [u8]> {
     steps.iter().try_fold(printed, |value, step| {
         let inside = Group::of(value).inside;
@@ -76,7 +76,7 @@ pub fn part<'p>(printed: &'p [u8], steps: &[Step]) -> Option<&'p [u8]> {
     })
 }
 
-/// The value that was printed so, as far as it is one that patterns know.
+/// Reads a printed value. Returns `None` for a kind of value that patterns do not compare.
 pub fn value(printed: &[u8]) -> Option<Value<'_>> {
     let mut variants = [Variant::Some; Shell::DEPTH];
     let (mut depth, mut inside) = (0, printed);
@@ -118,7 +118,7 @@ fn between(printed: &[u8], mark: u8) -> Option<&[u8]> {
     printed.strip_prefix(&[mark])?.strip_suffix(&[mark])
 }
 
-/// A value: its name, and what is in its brackets and behind them.
+/// A printed value, split at its opening bracket. `inside` goes on behind the closing one.
 struct Group<'p> {
     name: &'p [u8],
     brackets: Brackets,
@@ -136,17 +136,17 @@ impl<'p> Group<'p> {
             [b'[', inside @ ..] => (Brackets::List, inside),
             _ => (Brackets::None, rest),
         };
-        // A value without brackets is all that was printed.
+        // Without brackets the whole text is the name.
         let name = if brackets == Brackets::None { printed } else { name };
         Group { name, brackets, inside }
     }
 }
 
-/// The parts of a value, one after the other.
+/// Iterates over the parts of a value.
 struct Parts<'p>(&'p [u8]);
 
 impl<'p> Parts<'p> {
-    /// The next one; `Some(None)` behind the last. `None` if it was cut.
+    /// Returns the next part, `Some(None)` after the last one, and `None` if the text was cut.
     fn next(&mut self) -> Option<Option<&'p [u8]>> {
         let start = self.0.trim_ascii_start();
         let length = length(start)?;
@@ -157,7 +157,7 @@ impl<'p> Parts<'p> {
         } else if part.is_empty() {
             return Some(None);
         } else {
-            // The bracket is met again, with nothing before it.
+            // Leave the bracket: the next call sees it with no part before it and ends.
             self.0 = &start[length..];
         }
         Some(Some(part.trim_ascii_end()))
@@ -170,7 +170,7 @@ impl<'p> Parts<'p> {
         self.next()?.filter(|part| part != b"..")
     }
 
-    /// `None` if not all are there.
+    /// Returns `None` if the text was cut or the `Debug` left parts out.
     fn count(&mut self) -> Option<usize> {
         let mut count = 0;
         while let Some(part) = self.next()? {
@@ -193,7 +193,7 @@ fn field<'p>(inside: &'p [u8], name: &[u8]) -> Option<&'p [u8]> {
     }
 }
 
-/// How long the value is that stands first, up to the comma or the bracket behind it. `None` if neither is there.
+/// Returns the length of the first value, up to its comma or closing bracket, or `None` if the text ends before either.
 fn length(printed: &[u8]) -> Option<usize> {
     let (mut at, mut depth) = (0, 0_usize);
     loop {

@@ -17,11 +17,11 @@ pub const REGISTERS: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchSpec {
     pub(super) arity: Arity,
-    /// First those that are compared as wholes.
+    /// Whole arguments first, then parts.
     pub(super) arguments: Box<[Argument]>,
-    /// Which arguments are looked into.
+    /// The arguments that the pattern looks into.
     pub(super) looked_into: Box<[Position]>,
-    /// The ways to their parts.
+    /// The steps to each part.
     pub(super) parts: Box<[Vec<Step>]>,
     /// Leaves its truth in register 0. Empty: there is no guard.
     pub(super) guard: Box<[Instruction]>,
@@ -115,7 +115,7 @@ impl MatchSpec {
     }
 }
 
-/// Those of the arguments that are looked into.
+/// The conditions on parts: the last ones.
 pub(super) fn parts_of(arguments: &[Argument]) -> &[Argument] {
     &arguments[arguments.partition_point(|argument| argument.place.part.is_none())..]
 }

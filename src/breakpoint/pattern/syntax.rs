@@ -13,13 +13,13 @@ pub struct Syntax {
     pub arity: Arity,
     /// Of arguments that can be anything there is none.
     pub arguments: Vec<Argument>,
-    /// The ways to parts of arguments that are looked into.
+    /// The steps to each part.
     pub parts: Vec<Vec<Step>>,
     pub guard: Option<Expression>,
     pub actions: Actions,
 }
 
-/// How many arguments a function may have, or parts a value.
+/// The number of arguments of a function, or of parts of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arity {
     pub least: usize,
@@ -38,20 +38,20 @@ impl Arity {
     }
 }
 
-/// What one argument, or a part of one, has to be.
+/// A condition on an argument or on a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
     pub place: Place,
     pub wanted: Wanted,
 }
 
-/// What has to be at a place.
+/// The condition on a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// Anything, as long as the place is there.
+    /// The place exists.
     Anything,
     Constant(Constant),
-    /// A value that has parts.
+    /// A value with parts.
     Form(Form),
 }
 
@@ -61,11 +61,11 @@ pub struct Place {
     pub position: Position,
     /// What is to be taken off.
     pub shell: Shell,
-    /// The number of the way to a part of what the whole argument prints. Then the shell is empty.
+    /// Index of the steps to a part of the printed argument. The shell is empty then.
     pub part: Option<u16>,
 }
 
-/// Which argument, or which value of a tuple or a slice.
+/// Index of an argument, or of a value in a tuple or a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
     /// From 0.
@@ -75,7 +75,7 @@ pub enum Position {
 }
 
 impl Position {
-    /// The same, counted from the end of a row of so many.
+    /// The same position counted from the end of a list of `count`.
     pub fn counted_back(self, count: u16) -> Position {
         match self {
             Position::FromStart(number) => Position::FromEnd(count - number),

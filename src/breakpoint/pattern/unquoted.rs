@@ -1,7 +1,7 @@
-//! What values print, in a form in which parts are found without reading any escape.
+//! Prints values by their `Debug` and takes texts and characters out of their quotes.
 //!
-//! `Debug` writes texts and characters in quotes, with escapes. Here each is written as what it is, between two bytes that are in no
-//! UTF-8: so a bracket, a comma or a quote within one is never taken for the value's own.
+//! `Debug` writes texts and characters with quotes and escapes. This buffer holds the unescaped characters between two marker bytes that
+//! never occur in UTF-8. So a reader of the buffer decodes no escapes, and takes no bracket, comma or quote in a text for one of the value.
 
 use std::fmt::{self, Write};
 use std::mem;
@@ -10,37 +10,37 @@ use std::ops::Range;
 use super::literal::unescaped;
 use crate::breakpoint::value::Value;
 
-/// Before and behind a text.
+/// Marks the beginning and the end of a text.
 pub const TEXT: u8 = 0xff;
-/// Before and behind a character.
+/// Marks the beginning and the end of a character.
 pub const CHARACTER: u8 = 0xfe;
 
 /// The longest escape is `\u{10ffff}`.
 const ESCAPE: usize = 10;
 
-/// What was printed so far, at most [`Unquoted::LIMIT`] bytes.
+/// A buffer of printed values, at most [`Unquoted::LIMIT`] bytes.
 pub struct Unquoted {
     bytes: [u8; Unquoted::LIMIT],
     length: usize,
-    /// Whether something did not fit: nothing behind that is taken, or it would seem to stand in its place.
+    /// Whether a write did not fit. Later writes fail too: they would land in the wrong place.
     is_cut: bool,
     within: Within,
-    /// An escape that has begun, backslash and all.
+    /// The escape that is being read, with its backslash.
     escape: [u8; ESCAPE],
     escaped: usize,
 }
 
-/// What the next byte belongs to.
+/// Where the next character belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     Nothing,
     Text,
-    /// What may be a character: an apostrophe stands before it, at this place. Some types print apostrophes of their own.
+    /// Behind an apostrophe at this offset: a character, or an apostrophe that a type printed by itself.
     Character(usize),
 }
 
 impl Unquoted {
-    /// How many bytes it holds at most.
+    /// Capacity in bytes.
     pub const LIMIT: usize = 4096;
 
     pub fn new() -> Unquoted {
@@ -54,16 +54,16 @@ impl Unquoted {
         }
     }
 
-    /// Prints one value more, and answers where it is. Of a value that does not fit, or panics while it is printed, the beginning is there.
+    /// Appends a value and returns its range. A value that does not fit, or whose `Debug` panics, is there up to that point.
     pub fn print(&mut self, value: &Value<'_>) -> Range<usize> {
         let start = self.length;
         (self.within, self.escaped) = (Within::Nothing, 0);
-        // Parts that are not there are not found: no more than that follows from an error.
+        // An error only means that later parts are missing.
         let _ = write!(self, "{value}");
         start..self.length
     }
 
-    /// All that was printed.
+    /// All printed values.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -75,7 +75,7 @@ impl Unquoted {
         Ok(())
     }
 
-    /// What was at the place of a quote becomes what stands before a character, and the same comes behind it.
+    /// Turns the quote before a character into a marker and appends the closing one.
     fn close_character(&mut self, quote: usize) -> fmt::Result {
         self.bytes[quote] = CHARACTER;
         self.push(&[CHARACTER])
@@ -107,7 +107,7 @@ impl Unquoted {
                 self.within = Within::Nothing;
                 self.close_character(quote)
             }
-            // It was an apostrophe.
+            // A lone apostrophe.
             (Within::Character(quote), _) if self.length > quote + 1 => {
                 self.within = Within::Nothing;
                 self.one(character)
@@ -116,7 +116,7 @@ impl Unquoted {
         }
     }
 
-    /// One character more of an escape, which is written when it is whole.
+    /// Reads the next character of an escape. Appends the escaped character once the escape is complete.
     fn escape(&mut self, character: char) -> fmt::Result {
         let place = self.escape.get_mut(self.escaped).ok_or(fmt::Error)?;
         *place = u8::try_from(character).map_err(|_| fmt::Error)?;
@@ -131,7 +131,7 @@ impl Unquoted {
         let (escape, length) = (self.escape, mem::take(&mut self.escaped));
         match str::from_utf8(&escape[1..length]).ok().and_then(unescaped) {
             Some(meant) => self.push(meant.encode_utf8(&mut [0; 4]).as_bytes()),
-            // Of a type that writes escapes of its own.
+            // Not one of Rust's escapes: a type printed it by itself.
             None => self.push(&escape[..length]),
         }
     }

@@ -19,7 +19,7 @@ struct Row {
     function: String,
     calls: u64,
     nanoseconds: u64,
-    /// How many of them were the function's own.
+    /// The own time among them.
     own: u64,
 }
 

@@ -37,7 +37,7 @@ pub fn run(rendering: &'static Rendering, target: &Target, words: &[OsString], s
         is_wanted: |event: &Event<'_>| rendering.needs(event),
         to: sink,
     };
-    let status = follow(&mut live, running, &notices)?;
+    let status = follow(&mut live, &folder, running, &notices)?;
     outcome(status, &live.from, &folder)
 }
 
@@ -53,6 +53,7 @@ fn start(rendering: &Rendering, target: &Target, words: &[OsString], folder: &Pa
 /// Prints events until the command has ended, and then those that are left. Whatever becomes of the trace, the command goes on.
 fn follow(
     live: &mut Live<Sink, impl FnMut(&Event<'_>) -> bool>,
+    folder: &Path,
     mut running: Running,
     notices: &Receiver<Notice>,
 ) -> anyhow::Result<ExitStatus> {
@@ -63,7 +64,8 @@ fn follow(
             Ok(_) | Err(_) => {}
         }
         running.poll().context("cannot wait for the command")?;
-        if is_printing {
+        // The command makes the folder when it begins to record, which takes a while on a busy machine.
+        if is_printing && folder.exists() {
             let printed = if running.ended.is_some() { live.end() } else { live.look().map(|_| ()) };
             is_printing = printed.inspect_err(say).is_ok();
         }

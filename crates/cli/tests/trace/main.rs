@@ -134,8 +134,8 @@ fn counts_and_times() {
     shop.sell(9);
     let (_, out, _) = trace.interrupt();
     let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(rows[0], ["calls", "time", "(us)", "each", "(us)", "function"]);
-    assert_eq!((rows.len(), rows[1].len(), rows[1][0], rows[1][3]), (2, 4, "11", "trace::price/2"));
+    assert_eq!(rows[0], ["calls", "time", "(us)", "own", "(us)", "each", "(us)", "function"]);
+    assert_eq!((rows.len(), rows[1].len(), rows[1][0], rows[1][4]), (2, 5, "11", "trace::price/2"));
 }
 
 #[test]

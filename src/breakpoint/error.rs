@@ -1,5 +1,7 @@
 //! Why a trace setting was not made.
 
+use std::io;
+
 use super::libraries;
 use super::pattern::{Pattern, PatternError};
 use super::set::PatternId;
@@ -37,6 +39,9 @@ pub enum Error {
     /// The session has ended: by its limits, a panic of its tracer or a fork.
     #[error("setting a pattern of a session that is over; start another one")]
     Over,
+    /// The tracer of a meta pattern gets no thread.
+    #[error("starting the tracer of a meta pattern: {0}")]
+    Tracer(#[source] io::Error),
     /// Some functions have as many patterns as they can have.
     #[error(
         "{left} functions have {most} patterns already; close sessions that are needed no more (the others are set)"

@@ -74,6 +74,7 @@ mod hit;
 mod index;
 mod kept;
 mod libraries;
+mod metas;
 #[cfg(all(loom, test))]
 mod models;
 #[cfg(target_os = "linux")]

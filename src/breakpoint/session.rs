@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::counters::{Counter, Counts};
 use super::event::Event;
 use super::held_up::HeldUp;
+use super::metas::Metas;
 use super::patterns::{self, put, restricting};
 use super::set::{PatternId, Set};
 use super::shared::{Destination, Limits, Shared};
@@ -53,6 +54,7 @@ use crate::thread_progress::{self, Completed};
 /// ```
 pub struct Session {
     shared: Arc<Shared>,
+    metas: Metas,
 }
 
 /// What a session has done so far.
@@ -88,12 +90,14 @@ pub struct PatternInfo {
     pub functions: usize,
     /// Whether it is for functions that are loaded later, too: then `functions` are all that it ever named.
     pub is_default: bool,
+    /// Whether it is a [meta pattern](Session::set_meta).
+    pub is_meta: bool,
 }
 
 impl PatternInfo {
     fn of(set: &Set) -> PatternInfo {
         let (pattern, functions) = (set.pattern.to_string(), set.functions());
-        PatternInfo { id: set.id, pattern, functions, is_default: set.is_default }
+        PatternInfo { id: set.id, pattern, functions, is_default: set.is_default, is_meta: false }
     }
 }
 
@@ -171,7 +175,16 @@ impl Session {
         thread_progress::prepare()?;
         clock::prepare();
         forks::count()?;
-        Ok(Session { shared: tracer::start(limits, to, tracer)? })
+        Ok(Session { shared: tracer::start(limits, to, tracer)?, metas: Metas::default() })
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Returns the session that has the pattern: an inner one for a meta pattern.
+    fn owner(&self, id: PatternId) -> Arc<Shared> {
+        self.metas.find(id).unwrap_or_else(|| Arc::clone(&self.shared))
     }
 
     /// Traces the functions that `pattern` names. It is in force everywhere when this answers, from one instant on. A call that
@@ -199,6 +212,51 @@ impl Session {
     /// patterns as it can have, or for which there is no counter, is left out.
     pub async fn set_default(&self, pattern: &str) -> Result<PatternInfo, Error> {
         self.put(Set::new(pattern.parse()?, true)).await
+    }
+
+    /// Sets a meta pattern: `tracer` gets its events, on a thread of its own, and not the session's tracer. It matches the calls of all
+    /// processes: [`include`](Session::include), [`exclude`](Session::exclude) and the actions `set` and `clear` of the session's other
+    /// patterns do not apply to it. The session's limits apply to it separately.
+    ///
+    /// [`update`](Session::update), [`remove`](Session::remove) and [`counts`](Session::counts) include meta patterns.
+    ///
+    /// # Errors
+    ///
+    /// As those of [`set`](Session::set), and [`Error::Tracer`].
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    ///
+    /// use dyntrace::process::{self, Processes};
+    /// use dyntrace::trace::{Limits, Session};
+    ///
+    /// #[dyntrace::traced]
+    /// fn refund(order: u32) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (send, audit) = mpsc::channel();
+    /// let session = Session::start(Limits::default(), |_| ())?;
+    /// session.exclude(Processes::all()).await;
+    /// let meta = session.set_meta("**::refund", move |event| drop(send.send(event.clone()))).await?;
+    /// refund(7);
+    /// session.remove(meta.id).await?;
+    /// assert_eq!(&*audit.recv()?.text, "7");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn set_meta(
+        &self,
+        pattern: &str,
+        tracer: impl FnMut(&Event) + Send + 'static,
+    ) -> Result<PatternInfo, Error> {
+        if self.shared.state.is_over() {
+            return Err(Error::Over);
+        }
+        let inner = Session::start(self.shared.state.limits.clone(), tracer).map_err(Error::Tracer)?;
+        let info = inner.set(pattern).await?;
+        self.metas.add(inner);
+        Ok(PatternInfo { is_meta: true, ..info })
     }
 
     async fn put(&self, set: Set) -> Result<PatternInfo, Error> {
@@ -239,11 +297,13 @@ impl Session {
     /// # }
     /// ```
     pub async fn update(&self, id: PatternId, pattern: &str) -> Result<PatternInfo, Error> {
-        let set = Arc::new(self.shared.find(id)?.with(pattern.parse()?));
-        let (session, new) = (Arc::clone(&self.shared), Arc::clone(&set));
+        let session = self.owner(id);
+        let is_meta = !Arc::ptr_eq(&session, &self.shared);
+        let set = Arc::new(session.find(id)?.with(pattern.parse()?));
+        let new = Arc::clone(&set);
         let putting = Completed::new(async move { put(&session, &new, false).await });
         let functions = putting.await.ok_or(Error::InView)??;
-        Ok(PatternInfo { functions, ..PatternInfo::of(&set) })
+        Ok(PatternInfo { functions, is_meta, ..PatternInfo::of(&set) })
     }
 
     /// Removes a pattern, and answers what it has counted: every call until then, and none twice. Functions that no other pattern
@@ -259,10 +319,14 @@ impl Session {
         if thread_progress::is_pinned() {
             return Err(Error::InView);
         }
-        let set = self.shared.strike(id)?;
-        let (session, removed) = (Arc::clone(&self.shared), Arc::clone(&set));
-        let removing = Completed::new(async move { patterns::remove(&session, &removed).await });
+        let session = self.owner(id);
+        let set = session.strike(id)?;
+        let (owner, removed) = (Arc::clone(&session), Arc::clone(&set));
+        let removing = Completed::new(async move { patterns::remove(&owner, &removed).await });
         removing.await.ok_or(Error::InView)?;
+        if let Some(meta) = self.metas.take(&session) {
+            meta.end().await;
+        }
         Ok(counted(&set, Counter::read))
     }
 
@@ -323,7 +387,7 @@ impl Session {
     pub fn info(&self) -> Info {
         let state = &self.shared.state;
         Info {
-            patterns: self.shared.sets().iter().map(|set| PatternInfo::of(set)).collect(),
+            patterns: self.patterns(),
             processes: self.shared.whose().named.as_deref().cloned().unwrap_or_else(Processes::all),
             delivered: self.shared.delivered(),
             dropped: state.dropped.load(Ordering::Relaxed),
@@ -331,6 +395,16 @@ impl Session {
             is_over: state.is_over(),
             held_up: self.held_up(),
         }
+    }
+
+    fn patterns(&self) -> Vec<PatternInfo> {
+        let mut patterns: Vec<_> = self.shared.sets().iter().map(|set| PatternInfo::of(set)).collect();
+        for meta in self.metas.all() {
+            let of_meta = |set: &Arc<Set>| PatternInfo { is_meta: true, ..PatternInfo::of(set) };
+            patterns.extend(meta.sets().iter().map(of_meta));
+        }
+        patterns.sort_by_key(|pattern| pattern.id);
+        patterns
     }
 
     fn held_up(&self) -> Option<HeldUp> {
@@ -378,13 +452,26 @@ impl Session {
     }
 
     fn counted(&self, is_asked_for: impl Fn(&Set) -> bool, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
-        let sets = self.shared.sets();
-        sets.iter().filter(|set| is_asked_for(set)).flat_map(|set| counted(set, &read)).collect()
+        let mut counts = Vec::new();
+        for session in [Arc::clone(&self.shared)].into_iter().chain(self.metas.all()) {
+            let sets = session.sets();
+            counts.extend(sets.iter().filter(|set| is_asked_for(set)).flat_map(|set| counted(set, &read)));
+        }
+        counts
     }
 
     /// Ends the session: removes its breakpoints, and answers when its tracer has been told all. Inside a
     /// [`View::with`](crate::code::View::with) the breakpoints are removed after that, in the background.
     pub async fn close(self) -> Info {
+        for meta in self.metas.all() {
+            if let Some(meta) = self.metas.take(&meta) {
+                meta.end().await;
+            }
+        }
+        self.end().await
+    }
+
+    async fn end(&self) -> Info {
         let state = &self.shared.state;
         state.end();
         patterns::remove_all(&self.shared).await;

@@ -6,6 +6,7 @@ mod calls;
 mod changed;
 mod flagged;
 mod kinds;
+mod metas;
 #[cfg(target_os = "linux")]
 mod probes;
 mod processes;

@@ -80,7 +80,7 @@ pub mod writing_a_driver {}
 /// What the code that the attribute macros make stands on. Not for use by hand, and free to change.
 #[doc(hidden)]
 pub mod __traced {
-    pub use crate::breakpoint::pattern::{Actions, Call, Flags, MatchSpec};
+    pub use crate::breakpoint::pattern::{Actions, Call, Flags, MatchSpec, TokenChange};
     pub use crate::breakpoint::value::{
         Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Inspect, Layer, Plain,
         Printed, Shape, Shell, Shown, Value, Variant,

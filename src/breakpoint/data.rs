@@ -25,10 +25,12 @@ impl Flags {
     pub(super) const TIME: Flags = Flags(1 << 5);
     /// An `Err` that is returned is told as such.
     pub(super) const ERROR: Flags = Flags(1 << 6);
-    /// It sets or clears flags of the process that calls.
+    /// It changes flags or the sequential trace token of the process that calls.
     pub(super) const FLAG: Flags = Flags(1 << 7);
     /// Whom it returns to is told.
     pub(super) const RETURN_TO: Flags = Flags(1 << 8);
+    /// The call's event has the token of its process.
+    pub(super) const TOKEN: Flags = Flags(1 << 9);
 
     /// Those that want an event at the end.
     pub(super) const ENDS: Flags = Flags(Flags::RETURN.0 | Flags::PANIC.0 | Flags::ERROR.0 | Flags::RETURN_TO.0);
@@ -70,7 +72,9 @@ impl From<Actions> for Flags {
             | Flags::RETURN_TO.when(actions.return_to)
             | Flags::COUNT.when(actions.count)
             | Flags::TIME.when(actions.time)
-            | Flags::FLAG.when([actions.set, actions.clear] != [pattern::Flags::default(); 2])
+            | Flags::FLAG
+                .when([actions.set, actions.clear] != [pattern::Flags::default(); 2] || actions.set_token.is_any())
+            | Flags::TOKEN.when(actions.get_token)
     }
 }
 
@@ -174,10 +178,14 @@ impl Entry {
         self.whose.flags.as_ref().is_some_and(|flags| flags.is_silent())
     }
 
-    /// Sets and clears flags of the current process, for its next calls.
+    /// Changes flags and the token of the current process, for its next calls.
     pub(super) fn flag(&self) {
+        let actions = self.set.pattern.match_spec().actions();
         if let Some(flags) = &self.whose.flags {
-            flags.change(self.set.pattern.match_spec().actions());
+            flags.change(actions);
+        }
+        if actions.set_token.is_any() {
+            actions.set_token.apply();
         }
     }
 }

@@ -7,6 +7,7 @@ use super::caller::Caller;
 use super::site::Function;
 use super::text::Text;
 use crate::process::{Pid, ThreadName};
+use crate::seq_trace::{Serial, Token};
 use crate::tag::Tag;
 
 /// Something that happened at a traced function.
@@ -36,6 +37,9 @@ pub struct Event {
     /// Where the call came from, or where it returns to, if the pattern asks for it and that is known: of asynchronous functions it
     /// is only where they have the option `caller` of the [attribute](crate::traced). `None` for events of other kinds.
     pub caller: Option<Caller>,
+    /// The sequential trace token of the process, if the pattern asks for it and the process has one. `None` for events of other kinds
+    /// than calls.
+    pub token: Option<Token>,
 }
 
 /// What happened.
@@ -71,6 +75,9 @@ impl fmt::Display for Event {
         if let Some(caller) = self.caller {
             let preposition = if self.kind == Kind::ReturnTo { "to" } else { "from" };
             write!(f, "  {preposition} {caller}")?;
+        }
+        if let Some(Token { label, serial: Serial { previous, current }, .. }) = &self.token {
+            write!(f, "  label {label:?} token {{{previous},{current}}}")?;
         }
         if let Some(took) = self.took {
             write!(f, "  {} us", took.as_micros())?;

@@ -250,7 +250,8 @@ impl Hit {
                     let text = rendered(&mut text, |text| seen.render(text));
                     let is_wanted = entry.flags.contains(Flags::CALLER);
                     let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller()));
-                    Told { caller: caller.flatten(), ..self.told(Kind::Call, text) }
+                    let has_token = entry.flags.contains(Flags::TOKEN);
+                    Told { caller: caller.flatten(), has_token, ..self.told(Kind::Call, text) }
                 });
             }
             if entry.flags.intersects(Flags::ENDS | Flags::TIME) {
@@ -369,7 +370,8 @@ impl Hit {
     }
 
     fn told<'t>(&self, kind: Kind, text: &'t Text) -> Told<'t> {
-        Told { kind, function: self.function, text, at: None, took: None, polled: None, caller: None }
+        let function = self.function;
+        Told { kind, function, text, at: None, took: None, polled: None, caller: None, has_token: false }
     }
 }
 

@@ -11,6 +11,7 @@ use super::text::Text;
 use crate::probes::function;
 use crate::process;
 use crate::sdt;
+use crate::seq_trace;
 
 /// What the thread need not ask for. The rest depends on who is told.
 pub(super) struct Told<'t> {
@@ -22,13 +23,15 @@ pub(super) struct Told<'t> {
     pub(super) took: Option<Duration>,
     pub(super) polled: Option<Duration>,
     pub(super) caller: Option<Caller>,
+    /// Whether the token of the process is told, too. Probes do not have it.
+    pub(super) has_token: bool,
 }
 
 impl Told<'_> {
     /// For a tracer.
     #[inline(never)]
     pub(super) fn event(&self) -> Event {
-        let Told { kind, function, text, at: _, took, polled, caller } = *self;
+        let Told { kind, function, text, at: _, took, polled, caller, has_token } = *self;
         Event {
             kind,
             function,
@@ -41,6 +44,7 @@ impl Told<'_> {
             took,
             polled,
             caller,
+            token: has_token.then(seq_trace::get_token).flatten(),
         }
     }
 

@@ -11,3 +11,4 @@ mod metas;
 mod probes;
 mod processes;
 mod support;
+mod tokens;

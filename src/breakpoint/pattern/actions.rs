@@ -2,6 +2,8 @@
 
 use super::cursor::Cursor;
 use super::error::PatternError;
+use super::literal::{Constant, literal};
+use crate::seq_trace::{self, Flags as TokenFlags, Label, Token};
 
 /// What is done when a pattern is met.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +28,21 @@ pub struct Actions {
     pub set: Flags,
     /// Flags that the calling process loses.
     pub clear: Flags,
+    /// The call's event has the sequential trace token of the calling process.
+    pub get_token: bool,
+    /// The change to that token.
+    pub set_token: TokenChange,
+}
+
+/// A change to the sequential trace token of the calling process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokenChange {
+    /// The new label.
+    pub label: Option<i64>,
+    /// Flags to set.
+    pub set: TokenFlags,
+    /// Flags to clear.
+    pub clear: TokenFlags,
 }
 
 /// Trace flags of a process.
@@ -37,8 +54,8 @@ pub struct Flags {
     pub silent: bool,
 }
 
-const ACTIONS: &str =
-    "an action: message, silent, caller, return, return_to, exception, error, count, time, set(flag) or clear(flag)";
+const ACTIONS: &str = "an action: message, silent, caller, return, return_to, exception, error, count, time, set(flag), \
+                       clear(flag), get_seq_token or set_seq_token(component, value)";
 
 impl Actions {
     /// The list of actions that comes next.
@@ -60,6 +77,8 @@ impl Actions {
                 Some("time") => actions.time = true,
                 Some("set") => actions.set.parse(&mut ahead)?,
                 Some("clear") => actions.clear.parse(&mut ahead)?,
+                Some("get_seq_token") => actions.get_token = true,
+                Some("set_seq_token") => actions.set_token.parse(&mut ahead)?,
                 _ => return Err(cursor.expected(ACTIONS)),
             }
             *cursor = ahead;
@@ -87,5 +106,47 @@ impl Flags {
         }
         cursor.word();
         cursor.expect(")")
+    }
+}
+
+impl TokenChange {
+    /// `(label, 17)` or `(send, true)`
+    fn parse(&mut self, cursor: &mut Cursor<'_>) -> Result<(), PatternError> {
+        cursor.expect("(")?;
+        let flag = match cursor.peek_word() {
+            Some("label") => None,
+            Some("send") => Some(TokenFlags::SEND),
+            Some("receive") => Some(TokenFlags::RECEIVE),
+            Some("print") => Some(TokenFlags::PRINT),
+            Some("timestamp") => Some(TokenFlags::TIMESTAMP),
+            _ => return Err(cursor.expected("a component of a token: label, send, receive, print or timestamp")),
+        };
+        cursor.word();
+        cursor.expect(",")?;
+        let start = cursor.at();
+        match (flag, literal(cursor)?) {
+            (None, Some(Constant::Integer(label))) if i64::try_from(label).is_ok() => self.label = Some(label as i64),
+            (Some(flag), Some(Constant::Bool(true))) => self.set |= flag,
+            (Some(flag), Some(Constant::Bool(false))) => self.clear |= flag,
+            (None, _) => return Err(cursor.error("expected a label: an integer of 64 bits", start..cursor.end())),
+            (Some(_), _) => return Err(cursor.error("expected true or false", start..cursor.end())),
+        }
+        cursor.expect(")")
+    }
+
+    /// Returns whether it changes anything.
+    pub(in crate::breakpoint) fn is_any(self) -> bool {
+        self != TokenChange::default()
+    }
+
+    /// Changes the token of the current process. A process without a token gets one, as by `seq_trace:set_token/2` in Erlang. Does nothing
+    /// where a token cannot be set: in a tokio task that dyntrace did not start.
+    pub(in crate::breakpoint) fn apply(self) {
+        let (label, flags) = match seq_trace::get_token() {
+            Some(Token { label, flags, .. }) => (label, flags),
+            None => (Label::Integer(0), TokenFlags::empty()),
+        };
+        let label = self.label.map_or(label, Label::Integer);
+        let _ = seq_trace::set_token(label, (flags | self.set) - self.clear);
     }
 }

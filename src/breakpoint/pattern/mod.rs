@@ -18,7 +18,7 @@ mod unquoted;
 use std::fmt;
 use std::str::FromStr;
 
-pub use actions::{Actions, Flags};
+pub use actions::{Actions, Flags, TokenChange};
 pub use error::PatternError;
 pub use evaluate::Call;
 pub use spec::MatchSpec;
@@ -60,6 +60,9 @@ use path::Path;
 /// action     = "message" | "silent" | "caller" | "return" | "return_to" | "exception" | "error"
 ///            | "count" | "time"
 ///            | ( "set" | "clear" ) "(" ( "call" | "silent" ) ")"
+///            | "get_seq_token"
+///            | "set_seq_token" "(" "label" "," integer ")"
+///            | "set_seq_token" "(" ( "send" | "receive" | "print" | "timestamp" ) "," ( "true" | "false" ) ")"
 /// ```
 ///
 /// Literals are written as in Rust: `-1_000`, `0xff`, `"req-\n"`, `'x'`. Spaces count only inside of a path, where there are none.
@@ -109,6 +112,8 @@ use path::Path;
 /// | `time` | the call is counted, and the time that it takes added up |
 /// | `set(call)`, `clear(call)` | the next calls of this process are looked at by the session, or not |
 /// | `set(silent)`, `clear(silent)` | the next calls of this process send no events, or do; they are counted all the same |
+/// | `get_seq_token` | the event of the call has the [token](crate::seq_trace) of this process, if it has one |
+/// | `set_seq_token(label, 17)`, `set_seq_token(send, true)` | changes one component of that token; a process without a token gets one, a tokio task that dyntrace did not start does not |
 ///
 /// These flags are the session's own, and end with the process. Where a session has a pattern with `set(call)`, that one looks at
 /// the calls of all processes, and its others only at those of processes that are flagged so or

@@ -7,6 +7,7 @@ mod round_trip;
 
 use super::*;
 use crate::breakpoint::value::Value;
+use crate::seq_trace;
 
 /// A call as it is written down in tests.
 pub struct Written<'a> {
@@ -87,6 +88,21 @@ fn actions() {
             clear: Flags { call: false, silent: true },
             ..Actions::default()
         }
+    );
+}
+
+#[test]
+fn actions_on_tokens() {
+    let of = |text: &str| pattern(text).spec.actions();
+    let change = TokenChange {
+        label: Some(-17),
+        set: seq_trace::Flags::SEND | seq_trace::Flags::RECEIVE,
+        clear: seq_trace::Flags::PRINT,
+    };
+    assert_eq!(
+        of("f do set_seq_token(label, -17), set_seq_token( send,true ), set_seq_token(receive, true), \
+            set_seq_token(print, false), get_seq_token"),
+        Actions { set_token: change, get_token: true, ..Actions::default() }
     );
 }
 

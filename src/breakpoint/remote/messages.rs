@@ -8,6 +8,7 @@ use crate::breakpoint::object::Place;
 use crate::breakpoint::{Address, Caller, Count, Event, Info, Kind};
 use crate::recorder::control::clients::messages;
 use crate::recorder::control::protocol::Record;
+use crate::seq_trace::Token;
 
 /// An event.
 pub(super) fn event(event: &Event) -> Record {
@@ -37,6 +38,14 @@ pub(super) fn event(event: &Event) -> Record {
             record.with("inside", Place::of(inside)).with("returns_to", Place::of(returns_to))
         }
         caller => with(record, "caller", caller),
+    };
+    let record = match &event.token {
+        Some(token) => {
+            let (_, previous, current) = Token::shown(Some(token));
+            let record = record.with("label", format_args!("{:?}", token.label));
+            record.with("previous", previous).with("current", current)
+        }
+        None => record,
     };
     let record = with(record, "took", event.took.map(|took| took.as_nanos()));
     with(record, "polled", event.polled.map(|polled| polled.as_nanos()))

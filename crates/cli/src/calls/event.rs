@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::escape;
 
 /// What JSON has of an event: the name there, the name in the protocol, and whether it is a number.
-const FIELDS: [(&str, &str, bool); 12] = [
+const FIELDS: [(&str, &str, bool); 15] = [
     ("event", "told", false),
     ("time_ns", "time", true),
     ("process", "process", false),
@@ -21,6 +21,9 @@ const FIELDS: [(&str, &str, bool); 12] = [
     ("text", "text", false),
     ("took_ns", "took", true),
     ("polled_ns", "polled", true),
+    ("token_label", "label", false),
+    ("token_previous", "previous", true),
+    ("token_current", "current", true),
 ];
 
 /// The line of an event: `12:00:01.204311 [worker-2 <0.57.0> req-81] call   shop::price(Order { id: 7 }, 250)`.
@@ -41,9 +44,12 @@ pub fn line(event: &Record, caller: Option<&str>, zone: &TimeZone) -> String {
     };
     let preposition = if told == "return_to" { "to" } else { "from" };
     let caller = caller.map(|caller| format!("  {preposition} {}", escape::name(caller))).unwrap_or_default();
+    let count = |name| event.number(name).unwrap_or_default();
+    let token = |label| format!("  label {} token {{{},{}}}", escape::name(label), count("previous"), count("current"));
+    let token = event.get("label").map(token).unwrap_or_default();
     let took = event.number("took").map(|took| format!("  {} us", took / 1000)).unwrap_or_default();
     let polled = event.number("polled").map(|polled| format!(", polled {} us", polled / 1000)).unwrap_or_default();
-    format!("{time} [{thread} {}{tag}] {what}{caller}{took}{polled}", get("process"))
+    format!("{time} [{thread} {}{tag}] {what}{caller}{token}{took}{polled}", get("process"))
 }
 
 /// The object of an event.
@@ -81,6 +87,10 @@ mod tests {
             (
                 "told=call\ttag=req-81\ttext=7, \"a\x1b\"\tcaller=src/cart.rs:88",
                 "<0.57.0> req-81] call   shop::price(7, \"a\\x1b\")  from src/cart.rs:88",
+            ),
+            (
+                "told=call\ttext=\tlabel=17\tprevious=1\tcurrent=2",
+                "<0.57.0>] call   shop::price()  label 17 token {1,2}",
             ),
             ("told=return_to\tcaller=a at b:7\ttook=1", "<0.57.0>] return_to shop::price  to a at b:7  0 us"),
             ("told=return\ttext=Ok(1250)\ttook=29999", "<0.57.0>] return shop::price -> Ok(1250)  29 us"),

@@ -93,6 +93,8 @@ impl From<Pid> for Text<'_> {
 
 /// How many words each process has for others to keep something in that goes where it goes, and ends with it.
 pub(crate) const WORDS: usize = 4;
+/// A word with this bit goes to processes that its process spawns.
+pub(crate) const INHERITED: u32 = 1;
 
 /// A process that is no thread.
 pub(crate) struct Process {
@@ -154,6 +156,13 @@ fn runs(process: Option<Pid>) {
 pub(crate) fn word(place: usize) -> u32 {
     scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.words[place]))
         .unwrap_or_else(|| WORDS_OF_THREAD.get()[place])
+}
+
+/// The words that a process spawned by the current one begins with.
+fn inherited_words() -> [u32; WORDS] {
+    let words = scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.words));
+    let words = words.unwrap_or_else(|| WORDS_OF_THREAD.get());
+    words.map(|word| if word & INHERITED != 0 { word } else { 0 })
 }
 
 /// Sets a word of the current process. Not in a signal handler.
@@ -249,6 +258,6 @@ where
 }
 
 fn process<F>(pid: Pid, future: F) -> Scoped<Option<Process>, tag::Tagged<F>> {
-    let process = Process { pid, words: [0; WORDS], sequence: seq_trace::of_new_process() };
+    let process = Process { pid, words: inherited_words(), sequence: seq_trace::of_new_process() };
     Scoped::new(&PROCESS, Some(process), tag::of_new_process(future))
 }

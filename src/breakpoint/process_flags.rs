@@ -20,14 +20,16 @@ pub(super) struct ProcessFlags {
     number: u32,
 }
 
+/// Processes that it spawns inherit its flags.
+const SET_ON_SPAWN: u32 = process::INHERITED;
 /// Its calls are looked at.
-const CALL: u32 = 1;
+const CALL: u32 = 1 << 1;
 /// They are not. Neither: the session's list says it.
-const NO_CALL: u32 = 1 << 1;
+const NO_CALL: u32 = 1 << 2;
 /// Its calls send no events.
-const SILENT: u32 = 1 << 2;
+const SILENT: u32 = 1 << 3;
 /// So many sessions are told from each other.
-const NUMBER: u32 = !(CALL | NO_CALL | SILENT);
+const NUMBER: u32 = !(SET_ON_SPAWN | CALL | NO_CALL | SILENT);
 
 /// Which places are a session's.
 static TAKEN: Mutex<[bool; WORDS]> = Mutex::new([false; WORDS]);
@@ -72,8 +74,15 @@ impl ProcessFlags {
     pub(super) fn change(&self, actions: Actions) {
         let Actions { set, clear, .. } = actions;
         let when = |is_wanted: bool, flags: u32| if is_wanted { flags } else { 0 };
-        let away = when(set.call || clear.call, CALL | NO_CALL) | when(clear.silent, SILENT);
-        let new = when(set.call, CALL) | when(clear.call, NO_CALL) | when(set.silent, SILENT);
+        // The session looks at this call. It shall look at those of a child too, which its list does not have.
+        let calls = set.call || (set.set_on_spawn && !clear.call);
+        let away = when(calls || clear.call, CALL | NO_CALL)
+            | when(clear.silent, SILENT)
+            | when(clear.set_on_spawn, SET_ON_SPAWN);
+        let new = when(calls, CALL)
+            | when(clear.call, NO_CALL)
+            | when(set.silent, SILENT)
+            | when(set.set_on_spawn, SET_ON_SPAWN);
         process::set_word(self.place, self.number | self.flags() & !away | new);
     }
 }
@@ -136,8 +145,8 @@ impl Whose {
 mod tests {
     use super::*;
 
-    const NONE: Flags = Flags { call: false, silent: false };
-    const BOTH: Flags = Flags { call: true, silent: true };
+    const NONE: Flags = Flags { call: false, silent: false, set_on_spawn: false };
+    const BOTH: Flags = Flags { call: true, silent: true, set_on_spawn: false };
 
     fn change(whose: &Whose, set: Flags, clear: Flags) {
         whose.flags.as_ref().unwrap().change(Actions { set, clear, ..Actions::default() });
@@ -156,9 +165,9 @@ mod tests {
         let says = |whose: &Whose| (whose.is_for(process::current), whose.flags.as_ref().unwrap().is_silent());
         assert_eq!((says(&one), says(&other)), ((true, true), (false, false)));
         std::thread::scope(|scope| scope.spawn(|| assert_eq!(says(&one), (false, false))).join().unwrap());
-        change(&one, NONE, Flags { call: true, silent: false });
+        change(&one, NONE, Flags { call: true, ..NONE });
         assert_eq!(says(&one), (false, true));
-        change(&one, Flags { call: true, silent: false }, Flags { call: false, silent: true });
+        change(&one, Flags { call: true, ..NONE }, Flags { silent: true, ..NONE });
         assert_eq!(says(&one), (true, false));
         // What comes in its place finds nothing of it.
         drop(one);

@@ -331,7 +331,8 @@ impl Session {
     }
 
     /// Has it look at the calls of these processes, too; of these only, if nobody has named some before. Those that a pattern flags by
-    /// its action `set(call)` are looked at beside them, and patterns with that action look at the calls of all.
+    /// its action `set(call)` are looked at beside them, and patterns with that action look at the calls of all. The processes that
+    /// these spawn are other processes, unless a pattern flags these by its action `set(set_on_spawn)`.
     ///
     /// Answers when it is in force, as [`set`](Session::set) does; inside a [`View::with`](crate::code::View::with) at once, and it is
     /// done after that. If it is dropped before, it is done in the background.

@@ -27,7 +27,7 @@ macro_rules! shop {
     )* };
 }
 
-shop!(from_login_to_logout all_but silenced counted at_first);
+shop!(from_login_to_logout all_but silenced counted at_first with_children named_with_children);
 
 /// Only a few sessions at a time have such patterns. One that is dropped has its place until its patterns are removed in the
 /// background: so each test closes those that it has.
@@ -154,4 +154,82 @@ async fn few_sessions_at_a_time() {
     for session in sessions {
         session.close().await;
     }
+}
+
+/// A process logs in, and spawns one that buys, which spawns another one that buys.
+async fn family(login: fn(&str), buy: fn(u32) -> u32, logout: fn(), number: u32) {
+    process(async move {
+        process(async move {
+            let _ = buy(number);
+        })
+        .await;
+        login("eve");
+        process(async move {
+            buy(number + 1);
+            process(async move {
+                let _ = buy(number + 2);
+            })
+            .await;
+        })
+        .await;
+        logout();
+        process(async move {
+            let _ = buy(number + 3);
+        })
+        .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn flags_go_to_processes_that_are_spawned() {
+    let _alone = ALONE.lock().await;
+    use with_children::*;
+    let only_itself = watch(&["**::with_children::buy", "**::with_children::login do silent, set(call)"]).await;
+    let watch = watch(&[
+        "**::with_children::buy",
+        "**::with_children::login do silent, set(call), set(set_on_spawn)",
+        "**::with_children::logout do silent, clear(set_on_spawn)",
+    ])
+    .await;
+    family(login, buy, logout, 10).await;
+    let lines = watch.lines().await;
+    assert_eq!(lines, ["call   flagged::with_children::buy(11)", "call   flagged::with_children::buy(12)"]);
+    assert_eq!(only_itself.lines().await, [""; 0]);
+}
+
+/// The session is about the process because it was named, and about those that it spawns because of the flag.
+#[tokio::test]
+async fn a_named_process_takes_its_children_with_it() {
+    let _alone = ALONE.lock().await;
+    use named_with_children::*;
+    let watch = watch(&[
+        "**::named_with_children::buy",
+        "**::named_with_children::login do silent, set(set_on_spawn)",
+        "**::named_with_children::logout do silent, clear(set_on_spawn)",
+    ])
+    .await;
+    let (tell, told) = tokio::sync::oneshot::channel();
+    let (go, gate) = tokio::sync::oneshot::channel::<()>();
+    let named = dyntrace::spawn(async move {
+        tell.send(dyntrace::process::current()).unwrap();
+        gate.await.unwrap();
+        login("eve");
+        process(async move {
+            let _ = buy(21);
+        })
+        .await;
+        logout();
+        process(async move {
+            let _ = buy(22);
+        })
+        .await;
+        buy(23);
+    });
+    watch.session.include(told.await.unwrap()).await;
+    family(login, buy, logout, 10).await;
+    go.send(()).unwrap();
+    named.await.unwrap();
+    let lines = watch.lines().await;
+    assert_eq!(lines, ["call   flagged::named_with_children::buy(21)", "call   flagged::named_with_children::buy(23)"]);
 }

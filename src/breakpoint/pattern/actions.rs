@@ -52,6 +52,8 @@ pub struct Flags {
     pub call: bool,
     /// Its calls act as patterns say, but send no events.
     pub silent: bool,
+    /// Processes that it spawns inherit its flags.
+    pub set_on_spawn: bool,
 }
 
 const ACTIONS: &str = "an action: message, silent, caller, return, return_to, exception, error, count, time, set(flag), \
@@ -86,7 +88,8 @@ impl Actions {
             if message && actions.silent {
                 return Err(cursor.error("expected either message or silent, found both", span));
             }
-            if (actions.set.call && actions.clear.call) || (actions.set.silent && actions.clear.silent) {
+            let flags = |flags: Flags| [flags.call, flags.silent, flags.set_on_spawn];
+            if flags(actions.set).into_iter().zip(flags(actions.clear)).any(|both| both == (true, true)) {
                 return Err(cursor.error("expected a flag to be either set or cleared, found both", span));
             }
             if !cursor.eat(",") {
@@ -102,7 +105,8 @@ impl Flags {
         match cursor.peek_word() {
             Some("call") => self.call = true,
             Some("silent") => self.silent = true,
-            _ => return Err(cursor.expected("a process's trace flag: call or silent")),
+            Some("set_on_spawn") => self.set_on_spawn = true,
+            _ => return Err(cursor.expected("a process's trace flag: call, silent or set_on_spawn")),
         }
         cursor.word();
         cursor.expect(")")

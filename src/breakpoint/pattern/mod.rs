@@ -59,7 +59,7 @@ use path::Path;
 ///
 /// action     = "message" | "silent" | "caller" | "return" | "return_to" | "exception" | "error"
 ///            | "count" | "time"
-///            | ( "set" | "clear" ) "(" ( "call" | "silent" ) ")"
+///            | ( "set" | "clear" ) "(" ( "call" | "silent" | "set_on_spawn" ) ")"
 ///            | "get_seq_token"
 ///            | "set_seq_token" "(" "label" "," integer ")"
 ///            | "set_seq_token" "(" ( "send" | "receive" | "print" | "timestamp" ) "," ( "true" | "false" ) ")"
@@ -112,6 +112,7 @@ use path::Path;
 /// | `time` | the call is counted, and the time that it takes added up |
 /// | `set(call)`, `clear(call)` | the next calls of this process are looked at by the session, or not |
 /// | `set(silent)`, `clear(silent)` | the next calls of this process send no events, or do; they are counted all the same |
+/// | `set(set_on_spawn)`, `clear(set_on_spawn)` | processes that this one spawns inherit these flags, this one included, or do not; the session looks at the calls of this process |
 /// | `get_seq_token` | the event of the call has the [token](crate::seq_trace) of this process, if it has one |
 /// | `set_seq_token(label, 17)`, `set_seq_token(send, true)` | changes one component of that token; a process without a token gets one, a tokio task that dyntrace did not start does not |
 ///

@@ -84,8 +84,8 @@ fn actions() {
         Actions {
             silent: true,
             count: true,
-            set: Flags { call: true, silent: false },
-            clear: Flags { call: false, silent: true },
+            set: Flags { call: true, ..Flags::default() },
+            clear: Flags { silent: true, ..Flags::default() },
             ..Actions::default()
         }
     );

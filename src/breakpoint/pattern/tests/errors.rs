@@ -75,7 +75,7 @@ fn each_says_where_and_what() {
         ("f if pid == <1.5.0>", "<", "expected a value, or a pid such as <0.57.0>"),
         ("f do", "", "expected an action: message, silent"),
         ("f do call", "call", "expected an action: message, silent"),
-        ("f do set(x)", "x", "expected a process's trace flag: call or silent"),
+        ("f do set(x)", "x", "expected a process's trace flag: call, silent or set_on_spawn"),
         ("f do set_seq_token(colour, 7)", "colour", "expected a component of a token: label, send, receive, print"),
         ("f do set_seq_token(label, 9223372036854775808)", "9223372036854775808", "expected a label: an integer of 64"),
         ("f do set_seq_token(label, x)", "", "expected a label: an integer of 64 bits"),

@@ -15,6 +15,7 @@ use super::orders::Order;
 pub const HELP: &str = "\
 Examples:
   dyntrace trace -p 4711 'shop::**::price(_, qty) if qty > 100' --return --panic
+  dyntrace trace -p 4711 'shop::**::price(Order { id: 7, .. }, _)' --caller
   dyntrace trace -p 4711 'shop::cart::*' --max-events 20 --json
   dyntrace trace -p 4711 'shop::**' --time --for 30s
   dyntrace trace -p 4711 'shop::**' --count --interval 1s
@@ -29,9 +30,11 @@ While that goes on, from another terminal:
   dyntrace trace -p 4711 exclude '<0.57.0>'
 
 A path names functions: * is any text and ? one character of a segment, ** any number of
-segments. Arguments are literals, _ or names, which the guard behind if may compare; tag is the
-user tag, pid the process. Actions behind do are for one pattern: message, silent, caller,
-return, return_to, exception, error, count, time. dyntrace::trace::Pattern has the whole of it.
+segments. Arguments are literals, _ or names, which the guard behind if may compare, or parts of
+structures, tuples, variants and slices: Order { id, lines: [first, ..], .. }. tag is the user
+tag, pid the process. Actions behind do are for one pattern: message, silent, caller, return,
+return_to, exception, error, count, time, get_seq_token, set_seq_token(label, 17), set(call),
+set(set_on_spawn). The documentation of dyntrace::trace::Pattern has the whole grammar.
 
 The program must let itself be controlled: by dyntrace::recorder::control(), or by
 DYNTRACE=control in its environment. Its functions are as before when this ends, however that

@@ -11,7 +11,7 @@
 //! user_trace i4s4 <0.3.0> user tag Robert | 1 99999 0 0 | refused | card | above the limit |
 //! ```
 
-/// What the shop takes at once, in cents.
+/// The largest amount that the shop takes at once, in cents.
 const LIMIT: u32 = 50_000;
 
 const CUSTOMERS: [(&str, &[u32]); 3] = [("Ada", &[1200, 1000, 250]), ("Joe", &[]), ("Robert", &[99_999])];

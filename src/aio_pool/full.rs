@@ -1,4 +1,4 @@
-//! What the pool does while its queues are full: operations stand in line, and tracers are told.
+//! The queues of a pool are full: operations wait in line, and two probes tell when that begins and ends.
 //!
 //! The pool is busy from the first operation that finds the queues full until they have room again, and not from one place in line to
 //! the next: else each job that is taken while operations wait would fire both probes.

@@ -503,7 +503,7 @@ impl fmt::Debug for Session {
     }
 }
 
-/// What a pattern has counted, by function.
+/// Returns the counts of a pattern, by function.
 fn counted(set: &Set, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
     let counted = set.counters().into_iter().map(|(function, counter)| {
         let counts = read(&counter);

@@ -18,7 +18,7 @@ use crate::world;
 const NEAR: &str = "seen-near@127.0.0.1";
 const FAR: &str = "seen-far@127.0.0.1";
 
-/// What a session recorded in a folder, each event as its probe and its fields.
+/// Reads the events of a recording, each as its probe and its fields.
 fn lines(folder: &Path) -> Vec<String> {
     fn show(value: Value<'_>) -> String {
         match value {

@@ -1,4 +1,4 @@
-//! What the probes say of a pool whose queues are full, as the recorder sees them.
+//! The recorder sees the probes of a pool whose queues are full.
 
 use dyntrace::aio_pool::{Fault, Operation, Pool, Port, Work};
 

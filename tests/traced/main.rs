@@ -7,6 +7,7 @@ mod changed;
 mod flagged;
 mod kinds;
 mod metas;
+mod own_time;
 #[cfg(target_os = "linux")]
 mod probes;
 mod processes;

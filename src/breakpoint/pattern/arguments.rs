@@ -12,9 +12,6 @@ use crate::breakpoint::value::{Shell, Variant};
 /// Words with a meaning in guards. No argument can be named so.
 const RESERVED: [&str; 5] = ["if", "do", "pid", "tag", "thread"];
 
-/// Variants that hold one value.
-const VARIANTS: [&str; 3] = ["Some", "Ok", "Err"];
-
 /// The patterns of arguments, and the names that they bind.
 #[derive(Default)]
 pub struct Arguments<'t> {
@@ -25,31 +22,47 @@ pub struct Arguments<'t> {
 }
 
 /// A list of patterns between two brackets.
-pub struct Row {
-    pub count: u16,
+struct Row {
+    count: u16,
     /// The lengths of the lists at a `..`, if there was one. Positions behind it count from the end.
-    pub behind: Option<Mark>,
+    behind: Option<Mark>,
     ends_in_comma: bool,
 }
 
 /// The lengths of the lists of [`Arguments`] at a `..`.
-pub struct Mark {
-    pub patterns: usize,
-    pub names: usize,
+struct Mark {
+    patterns: usize,
+    names: usize,
     parts: usize,
 }
 
 impl Row {
     /// The number of values that the list matches.
-    pub fn arity(&self) -> Arity {
+    fn arity(&self) -> Arity {
         let least = self.count.into();
         Arity { least, most: if self.behind.is_some() { usize::MAX } else { least } }
     }
 }
 
 impl<'t> Arguments<'t> {
+    /// Parses `(a, .., b)`, if it comes next. Also returns the number of arguments that it matches.
+    pub fn parse(cursor: &mut Cursor<'t>) -> Result<(Arguments<'t>, Arity), PatternError> {
+        let mut arguments = Arguments::default();
+        if !cursor.eat("(") {
+            return Ok((arguments, Arity::ANY));
+        }
+        let row = arguments
+            .row(cursor, ")", |arguments, cursor, number| arguments.argument(cursor, Position::FromStart(number)))?;
+        if let Some(behind) = &row.behind {
+            let patterns = arguments.patterns[behind.patterns..].iter_mut().map(|pattern| &mut pattern.place);
+            let names = arguments.names[behind.names..].iter_mut().map(|(_, place)| place);
+            patterns.chain(names).for_each(|place| place.position = place.position.counted_back(row.count));
+        }
+        Ok((arguments, row.arity()))
+    }
+
     /// Parses patterns up to `close`, each by `one`, which gets its index.
-    pub fn row(
+    fn row(
         &mut self,
         cursor: &mut Cursor<'t>,
         close: &str,
@@ -80,7 +93,7 @@ impl<'t> Arguments<'t> {
     }
 
     /// Parses the pattern of one argument: `Some(Ok(qty))` is two variants and the pattern in them.
-    pub fn argument(&mut self, cursor: &mut Cursor<'t>, position: Position) -> Result<(), PatternError> {
+    fn argument(&mut self, cursor: &mut Cursor<'t>, position: Position) -> Result<(), PatternError> {
         let mut variants = Vec::new();
         while let Some(variant) = variant(cursor)? {
             if variants.len() == Shell::DEPTH {
@@ -141,7 +154,7 @@ impl<'t> Arguments<'t> {
         }
         let name = name(cursor)?;
         let place = self.place(position, steps);
-        let (pattern, parts) = (self.patterns.len(), self.parts.len());
+        let pattern = self.patterns.len();
         let wanted = Wanted::Form(Form { name: name.into(), brackets: Brackets::None, parts: Arity::exactly(0) });
         self.patterns.push(Argument { place, wanted });
         let (brackets, row) = if cursor.eat("(") {
@@ -151,7 +164,7 @@ impl<'t> Arguments<'t> {
             (Brackets::List, self.items(cursor, "]", position, steps)?)
         } else if cursor.eat("{") {
             (Brackets::Fields, self.fields(cursor, position, steps)?)
-        } else if VARIANTS.contains(&name) {
+        } else if Variant::named(name).is_some() {
             return Err(cursor.expected("`(`"));
         } else {
             return Ok(());
@@ -165,8 +178,8 @@ impl<'t> Arguments<'t> {
             return Err(cursor.error("expected `,` in a tuple of one value, as in (x,)", start..cursor.end()));
         }
         if let Some(behind) = row.behind.as_ref().filter(|_| brackets != Brackets::Fields) {
-            for way in &mut self.parts[behind.parts.max(parts)..] {
-                if let Some(Step::Item(position)) = way.get_mut(steps.len()) {
+            for part in &mut self.parts[behind.parts..] {
+                if let Some(Step::Item(position)) = part.get_mut(steps.len()) {
                     *position = position.counted_back(row.count);
                 }
             }
@@ -254,19 +267,16 @@ impl<'t> Arguments<'t> {
 
 /// Parses `Some(`, `Ok(` or `Err(`, if it comes next.
 fn variant(cursor: &mut Cursor<'_>) -> Result<Option<Variant>, PatternError> {
-    let variant = match cursor.peek_word() {
-        Some("Some") => Variant::Some,
-        Some("Ok") => Variant::Ok,
-        Some("Err") => Variant::Err,
-        _ => return Ok(None),
-    };
-    cursor.word();
-    cursor.expect("(")?;
-    Ok(Some(variant))
+    let variant = cursor.peek_word().and_then(Variant::named);
+    if variant.is_some() {
+        cursor.word();
+        cursor.expect("(")?;
+    }
+    Ok(variant)
 }
 
 fn is_variant(cursor: &mut Cursor<'_>) -> bool {
-    cursor.peek_word().is_some_and(|word| VARIANTS.contains(&word))
+    cursor.peek_word().and_then(Variant::named).is_some()
 }
 
 /// Returns whether a value with parts comes next, or a variant without any.

@@ -11,7 +11,7 @@ use super::cursor::Cursor;
 use super::error::PatternError;
 use super::guard::Guard;
 use super::path::Path;
-use super::syntax::{Arity, Position, Syntax};
+use super::syntax::{Arity, Syntax};
 
 /// How many bytes a pattern may have.
 pub const MAX_LENGTH: usize = 64 * 1024;
@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Result<(Syntax, Range<usize>), PatternError> {
     let path = Path::parse(&mut cursor)?;
     let written = arity(&mut cursor)?;
     let start = cursor.at();
-    let (Arguments { patterns, names, parts, .. }, arity) = arguments(&mut cursor)?;
+    let (Arguments { patterns, names, parts, .. }, arity) = Arguments::parse(&mut cursor)?;
     let arity = match written {
         None => arity,
         Some(written) if arity.allows(written) => Arity::exactly(written),
@@ -65,20 +65,4 @@ fn arity(cursor: &mut Cursor<'_>) -> Result<Option<usize>, PatternError> {
         Err(_) if digits.is_empty() => Err(cursor.expected("a number of arguments")),
         Err(_) => Err(cursor.error("expected a number of arguments of at most 65535", start..cursor.end())),
     }
-}
-
-/// `(a, .., b)`
-fn arguments<'t>(cursor: &mut Cursor<'t>) -> Result<(Arguments<'t>, Arity), PatternError> {
-    let mut arguments = Arguments::default();
-    if !cursor.eat("(") {
-        return Ok((arguments, Arity::ANY));
-    }
-    let row = arguments
-        .row(cursor, ")", |arguments, cursor, number| arguments.argument(cursor, Position::FromStart(number)))?;
-    if let Some(behind) = &row.behind {
-        let patterns = arguments.patterns[behind.patterns..].iter_mut().map(|pattern| &mut pattern.place);
-        let names = arguments.names[behind.names..].iter_mut().map(|(_, place)| place);
-        patterns.chain(names).for_each(|place| place.position = place.position.counted_back(row.count));
-    }
-    Ok((arguments, row.arity()))
 }

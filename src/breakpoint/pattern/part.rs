@@ -90,12 +90,8 @@ pub fn value(printed: &[u8]) -> Option<Value<'_>> {
 }
 
 fn variant(printed: &[u8]) -> Option<Variant> {
-    match Group::of(printed) {
-        Group { name: b"Some", brackets: Brackets::Tuple, .. } => Some(Variant::Some),
-        Group { name: b"Ok", brackets: Brackets::Tuple, .. } => Some(Variant::Ok),
-        Group { name: b"Err", brackets: Brackets::Tuple, .. } => Some(Variant::Err),
-        _ => None,
-    }
+    let Group { name, brackets, .. } = Group::of(printed);
+    (brackets == Brackets::Tuple).then(|| str::from_utf8(name).ok().and_then(Variant::named))?
 }
 
 fn plain(printed: &[u8]) -> Option<Plain<'_>> {

@@ -13,6 +13,18 @@ pub enum Variant {
     Err = 3,
 }
 
+impl Variant {
+    /// Returns the variant of this name.
+    pub fn named(name: &str) -> Option<Variant> {
+        match name {
+            "Some" => Some(Variant::Some),
+            "Ok" => Some(Variant::Ok),
+            "Err" => Some(Variant::Err),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)

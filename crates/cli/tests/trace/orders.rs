@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::shop::Shop;
 
-/// What an order printed that was carried out.
+/// Returns the output of an order that succeeded.
 #[track_caller]
 fn order(shop: &Shop, arguments: &[&str]) -> String {
     let output = shop.command(arguments).output().unwrap();

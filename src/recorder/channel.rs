@@ -41,9 +41,9 @@ impl Channel {
         self.ring.record(process_event::THREAD, &(thread, name.as_bytes()));
     }
 
-    /// Events were lost that no ring counts.
-    pub fn lost(&self, count: u64, reason: &str) {
-        self.ring.record(process_event::LOST, &(count, reason.as_bytes()));
+    /// Something is lost that cannot be counted.
+    pub fn lost(&self, reason: &str) {
+        self.ring.record(process_event::LOST, &(0_u64, reason.as_bytes()));
     }
 
     /// The time.

@@ -19,7 +19,7 @@ pub(crate) const PROCESS_STREAM: u32 = 1;
 pub(crate) mod process_event {
     /// A thread has its first ring.
     pub(crate) const THREAD: u16 = 0;
-    /// Events were lost before any ring could count them.
+    /// Something is lost, or that many events, where no ring counts them.
     pub(crate) const LOST: u16 = 1;
     /// What time it is.
     pub(crate) const CLOCK: u16 = 2;

@@ -8,7 +8,6 @@ mod descriptor;
 mod door;
 mod environment;
 mod error;
-mod exit;
 mod filter;
 mod flight;
 mod folder;
@@ -24,6 +23,7 @@ mod place;
 pub(crate) mod probes;
 mod recording;
 mod ring;
+mod ringless;
 mod session;
 mod slot;
 #[cfg(recorded)]

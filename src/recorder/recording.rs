@@ -25,6 +25,7 @@ use super::options::{Mode, Options};
 use super::place::Place;
 use super::probes;
 use super::ring::Ring;
+use super::ringless::{self, Ringless};
 use super::session::{Snapshot, Status, Summary};
 use super::slot::{FEW, Filters, PREPARED, SLOTS, ThreadRing};
 use super::snapshot;
@@ -67,8 +68,8 @@ pub(super) struct Recording {
     channel: Channel,
     /// In the order of their files, from `ring-1`.
     rings: Vec<Tended>,
-    /// What was told of the events that no ring has counted.
-    ringless: u64,
+    /// Boxed: threads have its address.
+    ringless: Box<Ringless>,
     told_of_full: bool,
     /// The last module that the channel has told of.
     told_module: u64,
@@ -105,6 +106,8 @@ impl Recording {
         let clock = Calibration::start();
         let channel = Channel::create(&folder, CHANNEL, uuid);
         let channel = channel.map_err(|error| Error::new(Step::File, path.join(CHANNEL), error))?;
+        let ringless = Ringless::create(&folder, uuid);
+        let ringless = Box::new(ringless.map_err(|error| Error::new(Step::File, path.join(ringless::NAME), error))?);
         let next_refinement = (Instant::now(), Duration::from_millis(100));
         let flight = Flight::new(slot, path, &options);
         let mut recording = Recording {
@@ -118,7 +121,7 @@ impl Recording {
             clock,
             channel,
             rings: Vec::new(),
-            ringless: 0,
+            ringless,
             told_of_full: false,
             told_module: 0,
             next_refinement,
@@ -135,6 +138,8 @@ impl Recording {
         recording.set_slower();
         recording.flight.begin(&recording.options);
         recording.tell_of_modules();
+        // Release: with the Acquire of a thread that finds no ring.
+        SLOTS[slot].ringless.store(ptr::from_ref(&*recording.ringless).cast_mut(), Release);
         // Release: who sees the generation sees the rings.
         SLOTS[slot].generation.store(generation, Release);
         recording.set_probes();
@@ -194,7 +199,7 @@ impl Recording {
     pub fn take_in(&mut self, are_new: bool) {
         if are_new && let Err(error) = self.write_metadata(&self.folder, self.uuid) {
             // Nobody could read their events.
-            self.channel.lost(0, &format!("the probes of a module are not recorded: {error}"));
+            self.channel.lost(&format!("the probes of a module are not recorded: {error}"));
             return;
         }
         self.heed_options();
@@ -217,7 +222,6 @@ impl Recording {
         let busy = self.tend_rings();
         // What cannot be done now is tried again next time; until then events may be lost, and are counted.
         let _ = self.offer_rings(if SLOTS[self.slot].waiting() < FEW { PREPARED } else { WAITING });
-        self.tell_of_ringless();
         self.tell_of_modules();
         self.tend_triggers();
         if self.next_refinement.0 <= Instant::now() {
@@ -234,15 +238,6 @@ impl Recording {
             tended.checksums.advance(&tended.ring, &mut budget);
         }
         budget == 0
-    }
-
-    /// Tells the channel of events that no ring has counted.
-    pub fn tell_of_ringless(&mut self) {
-        let ringless = SLOTS[self.slot].ringless.load(Relaxed);
-        if ringless > self.ringless {
-            self.channel.lost(ringless - self.ringless, "no ring was ready for a thread");
-            self.ringless = ringless;
-        }
     }
 
     /// Writes modules that arrived since the last time into the low-rate channel.
@@ -296,7 +291,7 @@ impl Recording {
                     && !self.told_of_full
                 {
                     self.told_of_full = true;
-                    self.channel.lost(0, &format!("no room for more events: {error}"));
+                    self.channel.lost(&format!("no room for more events: {error}"));
                 }
             }
             busy |= position - tended.position > AHEAD / 4;
@@ -342,7 +337,7 @@ impl Recording {
 
     fn discarded(&self) -> u64 {
         let rings: u64 = self.rings.iter().map(|tended| tended.ring.discarded()).sum();
-        rings + SLOTS[self.slot].ringless.load(Relaxed)
+        rings + self.ringless.count()
     }
 
     /// Writes what the circles hold, as a trace, into a new folder; threads go on meanwhile.
@@ -364,7 +359,9 @@ impl Recording {
             let path = folder.path().join(name);
             |error| Error::new(Step::Snapshot, path, error)
         };
-        snapshot::copy_plain(&self.folder, folder, CHANNEL, uuid).map_err(failed(CHANNEL))?;
+        for plain in [CHANNEL, ringless::NAME] {
+            snapshot::copy_plain(&self.folder, folder, plain, uuid).map_err(failed(plain))?;
+        }
         let mut snapshot = Snapshot { folder: folder.path().to_owned(), packets: 0, bytes: 0, overwritten: 0 };
         for tended in self.rings.iter().filter(|tended| tended.ring.position() > 0) {
             let copied = snapshot::copy(tended.ring.space().file(), folder, &tended.name, uuid);
@@ -402,7 +399,7 @@ impl Recording {
             .and_then(|prepared| self.flight.keep(&prepared.holder, cause));
         match &taken {
             Ok(folder) => self.channel.snapshot(cause.name(), folder),
-            Err(error) => self.channel.lost(0, &format!("no snapshot was taken: {error}")),
+            Err(error) => self.channel.lost(&format!("no snapshot was taken: {error}")),
         }
         self.flight.rest(cause);
         taken.is_ok()
@@ -427,7 +424,6 @@ impl Recording {
         let slot = &SLOTS[self.slot];
         slot.generation.store(0, Relaxed);
         self.tend_rings();
-        self.tell_of_ringless();
         self.tell_of_modules();
         self.tend_triggers();
         self.tell_of_suppressed(true);
@@ -439,7 +435,7 @@ impl Recording {
         let filters = slot.filters.swap(ptr::null_mut(), Relaxed);
         if let Some(late) = late {
             // Their memory stays, and so do the files as they are.
-            mem::forget(self.rings);
+            mem::forget((self.rings, self.ringless));
             return Summary { status, errors: vec![Error::late(self.folder.path(), late)] };
         }
         if !filters.is_null() {
@@ -464,7 +460,12 @@ impl Recording {
             };
             errors.extend(done.err().map(|error| failed(files, &name, error)));
         }
-        drop(self.channel);
+        let done = match self.ringless.count() {
+            0 => self.folder.remove_file(ringless::NAME),
+            _ => finish(&self.folder, ringless::NAME, true).map(|said| all_said &= said),
+        };
+        errors.extend(done.err().map(|error| failed(&self.folder, ringless::NAME, error)));
+        drop((self.channel, self.ringless));
         let done = finish(&self.folder, CHANNEL, all_said && errors.is_empty());
         errors.extend(done.err().map(|error| failed(&self.folder, CHANNEL, error)));
         Summary { status, errors }

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU32};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{io, ptr};
 
 use super::children;
 use super::error::{Error, Step};
-use super::exit;
 use super::filter::Filter;
 use super::glob::Glob;
 use super::maintenance;
@@ -108,7 +107,6 @@ impl Session {
         }
         thread_progress::prepare().map_err(|error| Error::new(Step::Fork, &directory, error))?;
         children::begin_anew().map_err(|error| Error::new(Step::Fork, &directory, error))?;
-        exit::tell_at_exit();
         let mut sessions = sessions();
         let Some(slot) = sessions.recordings.iter().position(Option::is_none) else {
             let all = io::Error::other(format!("all {SESSIONS} are taken; stop one"));
@@ -194,15 +192,6 @@ pub(super) fn tell_of_modules() {
 /// never by a thread that fires.
 pub(super) fn sessions() -> MutexGuard<'static, Sessions> {
     all().lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The same, if nobody has the lock.
-pub(super) fn try_sessions() -> Option<MutexGuard<'static, Sessions>> {
-    match all().try_lock() {
-        Ok(sessions) => Some(sessions),
-        Err(TryLockError::Poisoned(sessions)) => Some(sessions.into_inner()),
-        Err(TryLockError::WouldBlock) => None,
-    }
 }
 
 fn all() -> &'static Mutex<Sessions> {

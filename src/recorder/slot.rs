@@ -27,6 +27,7 @@ use super::maintenance;
 use super::payload::Payload;
 use super::place::Place;
 use super::ring::Ring;
+use super::ringless::Ringless;
 use super::trigger::CAUSES;
 use crate::forks::{Anew, Zeros};
 use crate::thread_progress;
@@ -61,8 +62,8 @@ pub(super) struct Slot {
     pub prepared: [AtomicPtr<ThreadRing>; PREPARED],
     /// The chain of all rings of the session, the newest first.
     rings: AtomicPtr<ThreadRing>,
-    /// Events of threads that found no prepared ring.
-    pub ringless: AtomicU64,
+    /// Counts the events of threads that found no ring.
+    pub ringless: AtomicPtr<Ringless>,
     /// More cycles than this are too many for an operation, where the session is to be told of such.
     pub slower: AtomicU64,
     /// For each cause of a snapshot, how often it was there, and how often that has been dealt with. Both go on from one
@@ -124,7 +125,7 @@ impl Slot {
             filters: AtomicPtr::new(ptr::null_mut()),
             prepared: [const { AtomicPtr::new(ptr::null_mut()) }; PREPARED],
             rings: AtomicPtr::new(ptr::null_mut()),
-            ringless: AtomicU64::new(0),
+            ringless: AtomicPtr::new(ptr::null_mut()),
             slower: AtomicU64::new(0),
             requests: [const { AtomicU64::new(0) }; CAUSES],
             answered: [const { AtomicU64::new(0) }; CAUSES],
@@ -166,9 +167,9 @@ impl Slot {
         match door::HOST.get() {
             // A guest's threads find no ring here, whatever the session: its slots are never filled.
             Some(host) => (host.record)(number, id, payload),
-            None => {
-                self.ringless.fetch_add(1, Relaxed);
-            }
+            // Acquire: with the Release of the session's start.
+            // SAFETY: null, or the session's, which frees it as it frees its rings.
+            None => _ = unsafe { self.ringless.load(Acquire).as_ref() }.map(Ringless::add_one),
         }
     }
 
@@ -276,7 +277,7 @@ impl Slot {
             prepared.store(ptr::null_mut(), Relaxed);
         }
         self.rings.store(ptr::null_mut(), Relaxed);
-        self.ringless.store(0, Relaxed);
+        self.ringless.store(ptr::null_mut(), Relaxed);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Small machines: recording takes nothing that the program needs, and what could not be recorded is counted.
 
 use std::fs::File;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Barrier;
@@ -9,10 +9,13 @@ use std::thread;
 
 use dyntrace::recorder::Session;
 
-use crate::support::{alone, fire, inside_of, options, program, read_counted, run, stop};
+use crate::support::{
+    alone, fire, inside_of, options, program, read_by_babeltrace, read_counted, read_losses, run, stop,
+};
 
 const EVENTS: i32 = 2_000;
-const THREADS: i32 = 20;
+/// More than rings are prepared at the start.
+const THREADS: i32 = 40;
 
 /// So many threads that are there at once fire, each as its line.
 fn fire_in_threads() {
@@ -182,6 +185,34 @@ fn files_that_may_not_grow_any_more() {
     stop(circle);
     stop(stream);
     assert!(assert_counted(&trace) > 0);
+}
+
+/// No ring can be made any more, and the program is killed.
+#[test]
+fn events_without_a_ring_are_counted_at_once() {
+    let Some(directory) = inside_of() else {
+        let _alone = alone();
+        let directory = tempfile::tempdir().unwrap();
+        let status = program("small::events_without_a_ring_are_counted_at_once", directory.path(), &[]).status();
+        assert_eq!(status.unwrap().signal(), Some(libc::SIGKILL));
+        let trace = directory.path().join("trace");
+        read_by_babeltrace(&trace);
+        assert_counted(&trace);
+        let losses = read_losses(&trace);
+        let ringless = losses.discarded.iter().find(|lost| lost.reason() == "no ring was ready for a thread");
+        let recovered = directory.path().join("recovered");
+        dyntrace_trace::recover(&trace, &recovered).unwrap();
+        assert_eq!(read_losses(&recovered).events(), losses.events());
+        // Rings for all threads were never there.
+        return assert!(ringless.is_some_and(|lost| lost.count >= EVENTS as u64), "{losses:?}");
+    };
+    let _session = Session::start(options(&directory.join("trace"), "")).unwrap();
+    let most = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: plain data.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &most) }, 0);
+    fire_in_threads();
+    // SAFETY: the program ends.
+    unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
 }
 
 #[test]

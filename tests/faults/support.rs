@@ -46,6 +46,13 @@ pub fn read_counted(trace: &Path) -> (Lines, u64) {
     (lines, lost.sum())
 }
 
+/// What a trace says was lost.
+pub fn read_losses(trace: &Path) -> Losses {
+    let trace = Trace::open(trace).unwrap();
+    trace.events().for_each(drop);
+    trace.losses()
+}
+
 fn read_damaged(trace: &Path) -> (Lines, Losses) {
     let trace = Trace::open(trace).unwrap();
     let mut lines = Lines::new();

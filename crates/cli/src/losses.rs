@@ -10,8 +10,7 @@ use crate::exit;
 /// Says on standard error what was lost.
 pub fn say(losses: &Losses) {
     for ring in &losses.discarded {
-        let file = escape::path(&ring.file);
-        warn(&format!("{} lost: {file} had no room left", events(ring.count)));
+        warn(&format!("{} lost: {}: {}", events(ring.count), escape::path(&ring.file), ring.reason()));
     }
     for lost in &losses.lost {
         let (file, reason) = (escape::path(&lost.file), escape::name(&lost.reason));

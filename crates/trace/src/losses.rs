@@ -5,11 +5,14 @@ use std::path::PathBuf;
 
 use crate::packet::Checksum;
 
+/// The file that counts the events of threads that found no ring.
+const RINGLESS: &str = "ringless";
+
 /// What was lost, by [`Trace::losses`](crate::Trace::losses).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Losses {
-    /// Rings that were full at times, with the number of events each of them dropped.
+    /// How many events each ring dropped because it was full, and how many found no ring.
     pub discarded: Vec<Discarded>,
     /// What the recorder says it could not record.
     pub lost: Vec<Lost>,
@@ -17,17 +20,27 @@ pub struct Losses {
     pub damaged: Vec<Damage>,
 }
 
-/// Events that a full ring dropped.
+/// Events that a full ring dropped, or that found no ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Discarded {
-    /// The file of the ring.
+    /// The file of the ring, or the one that counts events without a ring.
     pub file: PathBuf,
     /// How many.
     pub count: u64,
 }
 
-/// Events that never got to a ring: the recorder's own `recorder:lost` events.
+impl Discarded {
+    /// Why they were dropped.
+    pub fn reason(&self) -> &'static str {
+        match self.file.file_name() {
+            Some(name) if name == RINGLESS => "no ring was ready for a thread",
+            _ => "the ring was full",
+        }
+    }
+}
+
+/// What the recorder's own `recorder:lost` events say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {

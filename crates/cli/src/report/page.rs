@@ -209,7 +209,7 @@ fn lost(losses: &Losses) -> Markup {
                 p { (HumanCount(losses.events())) " events were lost; " (losses.damaged.len()) " places are damaged." }
                 ul {
                     @for ring in losses.discarded.iter().take(LISTED) {
-                        li { (HumanCount(ring.count)) " events: the buffer was full: " (escape::path(&ring.file)) }
+                        li { (HumanCount(ring.count)) " events: " (ring.reason()) ": " (escape::path(&ring.file)) }
                     }
                     (more(losses.discarded.len()))
                     @for lost in losses.lost.iter().take(LISTED) {

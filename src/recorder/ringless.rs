@@ -1,0 +1,80 @@
+//! Events of threads that found no ring. They are counted in a file of their own, so that the trace has the count however the
+//! program ends.
+//!
+//! The file has two packets without events; the count is the number of discarded events that the second one says. Readers of the
+//! format take the difference of the two. Checksums leave that number out, so both packets have theirs from the beginning.
+
+use std::io;
+use std::ptr;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
+use dyntrace_folders::Folder;
+use rustix::io::Errno;
+
+use super::checksum;
+use super::metadata::RING_STREAM;
+use super::packet::{HEADER, Header, PAGE, offset};
+use super::stream_file::StreamFile;
+
+/// The name of the file. `crates/trace` knows it.
+pub(super) const NAME: &str = "ringless";
+
+const SIZE: usize = 2 * PAGE;
+
+/// The count, in the mapped file.
+pub(super) struct Ringless(StreamFile);
+
+impl Ringless {
+    /// Makes the file.
+    ///
+    /// # Errors
+    ///
+    /// The system's, as it gave it: the caller knows the path. Then there is no file.
+    pub fn create(folder: &Folder, uuid: [u8; 16]) -> io::Result<Ringless> {
+        let file = StreamFile::create(folder, NAME, uuid, RING_STREAM, SIZE as u64, SIZE as u64)?;
+        if file.prepared() < SIZE as u64 {
+            drop(file);
+            let _ = folder.remove_file(NAME);
+            return Err(Errno::FBIG.into());
+        }
+        file.populate(0, SIZE as u64);
+        for number in 0..2 {
+            let header = header(uuid, number as u64 + 1);
+            // SAFETY: the packet is in the mapping and below the file's length, which was looked at above. Nobody else has it yet.
+            unsafe { ptr::copy_nonoverlapping(header.as_ptr(), file.base().add(number * PAGE), HEADER) };
+        }
+        Ok(Ringless(file))
+    }
+
+    /// Counts one event. Safe in signal handlers.
+    pub fn add_one(&self) {
+        // Relaxed: one number, which orders nothing.
+        self.word().fetch_add(1, Relaxed);
+    }
+
+    pub fn count(&self) -> u64 {
+        self.word().load(Relaxed)
+    }
+
+    fn word(&self) -> &AtomicU64 {
+        // SAFETY: in the mapping and below the file's length, since `create`; aligned to 8, and behind shared references from then on.
+        unsafe { &*self.0.base().add(PAGE + offset::DISCARDED).cast::<AtomicU64>() }
+    }
+}
+
+fn header(uuid: [u8; 16], sequence: u64) -> [u8; HEADER] {
+    let (content_size, packet_size) = (HEADER as u64, PAGE as u64);
+    let open = Header {
+        uuid,
+        stream_id: RING_STREAM,
+        content_size,
+        packet_size,
+        discarded: 0,
+        sequence,
+        tid: 0,
+        ring: 0,
+        checksum: 0,
+    };
+    Header { checksum: checksum::sum(&open.encode(), &[]), ..open }.encode()
+}

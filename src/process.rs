@@ -93,13 +93,16 @@ impl From<Pid> for Text<'_> {
 
 /// How many words each process has for others to keep something in that goes where it goes, and ends with it.
 pub(crate) const WORDS: usize = 4;
+/// One word more: not 0 once the process has given its pid away.
+#[cfg(feature = "dist")]
+const GIVEN: usize = WORDS;
 /// A word with this bit goes to processes that its process spawns.
 pub(crate) const INHERITED: u32 = 1;
 
 /// A process that is no thread.
 pub(crate) struct Process {
     pid: Pid,
-    words: [u32; WORDS],
+    words: [u32; WORDS + 1],
     sequence: Sequence,
 }
 
@@ -107,7 +110,7 @@ thread_local! {
     static OWN: RefCell<Scope<Option<Process>>> = const { RefCell::new(Scope::of_thread(None)) };
     /// The thread as a process; no pid is spent on a thread that never asks.
     static THREAD: Cell<Option<Pid>> = const { Cell::new(None) };
-    static WORDS_OF_THREAD: Cell<[u32; WORDS]> = const { Cell::new([0; WORDS]) };
+    static WORDS_OF_THREAD: Cell<[u32; WORDS + 1]> = const { Cell::new([0; WORDS + 1]) };
     static SEQUENCE_OF_THREAD: RefCell<Sequence> = const { RefCell::new(Sequence::NEW) };
 }
 
@@ -159,7 +162,7 @@ pub(crate) fn word(place: usize) -> u32 {
 }
 
 /// The words that a process spawned by the current one begins with.
-fn inherited_words() -> [u32; WORDS] {
+fn inherited_words() -> [u32; WORDS + 1] {
     let words = scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.words));
     let words = words.unwrap_or_else(|| WORDS_OF_THREAD.get());
     words.map(|word| if word & INHERITED != 0 { word } else { 0 })
@@ -183,6 +186,24 @@ pub fn current() -> Pid {
 
 fn asked_for() -> Pid {
     scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid)).unwrap_or_else(of_thread)
+}
+
+/// The pid of the current process; `None` in a task that is none, where it would be that of a thread that runs others, too.
+#[cfg(feature = "dist")]
+pub(crate) fn own() -> Option<Pid> {
+    let of_task = scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid));
+    of_task.or_else(|| tokio::task::try_id().is_none().then(of_thread))
+}
+
+/// The pid of the current process, for what is to be the process to others. Each process gives it once: who was told that it has
+/// ended must not find another by that pid. `None` as [`own`].
+#[cfg(feature = "dist")]
+pub(crate) fn give() -> Option<Pid> {
+    let pid = own().filter(|_| word(GIVEN) == 0);
+    if pid.is_some() {
+        set_word(GIVEN, !INHERITED);
+    }
+    pid
 }
 
 /// The current thread's pid.

@@ -1,7 +1,7 @@
 //! Where messages of other nodes arrive.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use erl_dist::message::Message as Wire;
 use erl_dist::term::{Pid, PidOrAtom, Reference, Term};
@@ -12,7 +12,7 @@ use super::connection::TOO_MUCH;
 use super::destination::Destination;
 use super::error::Error;
 use super::node::{Inner, Node};
-use super::processes::{Door, Link, Queued, Watcher, bond_bytes};
+use super::processes::{Door, Link, Queued, State, Watcher, bond_bytes};
 use super::received::{Message, Received};
 use super::term::{IntoTerm, term};
 use crate::process;
@@ -20,12 +20,16 @@ use crate::{seq_trace, tag};
 
 /// A process of this node, as far as others see: it has a pid, and a name if it [registered](Node::register) one, and they can
 /// send to it, link to it and monitor it. It ends when this is dropped.
+///
+/// Its pid is that of the process that opens it, if that is the first inbox of the process: then messages, file operations and
+/// all else that tracers see of the process bear one pid. Otherwise it has a pid of its own, also where a task opens it that
+/// [`tokio::spawn`] has started, which is no process. To tracers the process that receives is the one that waits at it.
 #[derive(Debug)]
 pub struct Inbox {
     node: Node,
     process: process::Pid,
     queue: mpsc::UnboundedReceiver<Queued>,
-    length: Arc<AtomicUsize>,
+    state: Arc<State>,
     room: Arc<Account>,
     /// What those that are linked to it or monitor it are told in the end.
     reason: Term,
@@ -34,12 +38,12 @@ pub struct Inbox {
 impl Inbox {
     pub(super) fn open(node: Node, name: Option<&str>) -> Result<Inbox, Error> {
         let (sender, queue) = mpsc::unbounded_channel();
-        let length = Arc::new(AtomicUsize::new(0));
         let room = Account::new(node.life.inner.options.mailbox_limit);
-        let process = process::Pid::next();
-        let door = Door { pid: process, queue: sender, length: length.clone(), room: room.clone() };
+        let process = process::give().unwrap_or_else(process::Pid::next);
+        let state = Arc::new(State::new(process));
+        let door = Door { pid: process, queue: sender, state: state.clone(), room: room.clone() };
         node.life.inner.processes.open(door, name)?;
-        Ok(Inbox { node, process, queue, length, room, reason: term!(normal) })
+        Ok(Inbox { node, process, queue, state, room, reason: term!(normal) })
     }
 
     fn inner(&self) -> &Arc<Inner> {
@@ -57,6 +61,7 @@ impl Inbox {
     ///
     /// Dropped while it waits, it has taken nothing.
     pub async fn recv(&mut self) -> Received {
+        self.shown();
         match self.queue.recv().await {
             Some(queued) => self.taken(queued),
             // Not before the inbox itself is dropped.
@@ -79,13 +84,21 @@ impl Inbox {
     }
 
     fn taken(&self, queued: Queued) -> Received {
-        let length = self.length.fetch_sub(1, Ordering::Relaxed) - 1;
-        queued.received.fire_receive(self.process, length);
+        let length = self.state.length.fetch_sub(1, Ordering::Relaxed) - 1;
+        queued.received.fire_receive(self.shown(), length);
         if let Received::Message(message) = &queued.received {
             seq_trace::on_receive(message.token.clone());
             tag::on_receive(message.tag.clone());
         }
         queued.received
+    }
+
+    /// The pid that tracers are told: that of the current process, from now on.
+    fn shown(&self) -> process::Pid {
+        if let Some(pid) = process::own() {
+            self.state.set_shown(pid);
+        }
+        self.state.shown()
     }
 
     /// Sends a message as [`Node::send`] does, with this inbox as the sender, so that it is where answers arrive.
@@ -94,7 +107,7 @@ impl Inbox {
     ///
     /// Those of [`Node::send`].
     pub async fn send(&self, to: impl Into<Destination>, term: Term) -> Result<(), Error> {
-        self.inner().send(self.process, to.into(), term).await
+        self.inner().send(self.process, self.shown(), to.into(), term).await
     }
 
     /// Links it to a process of another node: when either ends, or the connection is lost, the other is told. This side gets

@@ -159,7 +159,8 @@ impl Node {
     /// failure [`Error::Unreachable`] for a while that doubles each time; [`Error::TooLarge`]; [`Error::Lost`] if the connection
     /// ended while it waited.
     pub async fn send(&self, to: impl Into<Destination>, term: Term) -> Result<(), Error> {
-        self.life.inner.send(process::current(), to.into(), term).await
+        let sender = process::current();
+        self.life.inner.send(sender, sender, to.into(), term).await
     }
 
     /// Waits until all that was sent is written to its sockets, or its connections are lost. A node that ends takes with it what is
@@ -170,7 +171,7 @@ impl Node {
         }
     }
 
-    /// Opens an inbox with a pid of its own and no name.
+    /// Opens an inbox without a name.
     pub fn inbox(&self) -> Inbox {
         Inbox::open(self.clone(), None).unwrap_or_else(|_| unreachable!("only a name can be taken already"))
     }
@@ -191,9 +192,11 @@ impl Node {
 }
 
 impl Inner {
+    /// Sends from the process `sender`. Tracers are told `shown`.
     pub(super) async fn send(
         self: &Arc<Self>,
         sender: process::Pid,
+        shown: process::Pid,
         to: Destination,
         mut term: Term,
     ) -> Result<(), Error> {
@@ -203,12 +206,12 @@ impl Inner {
         let fired = message::send_remote::is_enabled().then(|| (to.shown(), words(&term)));
         let frame = self.frame(&connection, sender, to, term, token.as_ref())?;
         let busy = || {
-            dist::port_busy(|| (self.local.name.as_str(), &*connection.node, &*connection.node, sender));
+            dist::port_busy(|| (self.local.name.as_str(), &*connection.node, &*connection.node, shown));
         };
         connection.send(&frame, busy).await.map_err(|_| connection.error())?;
         if let Some((receiver, size)) = fired {
             let (label, previous, current) = Token::shown(token.as_ref());
-            message::send_remote(|| (sender, &*connection.node, &*receiver, size, label, previous, current));
+            message::send_remote(|| (shown, &*connection.node, &*receiver, size, label, previous, current));
         }
         Ok(())
     }

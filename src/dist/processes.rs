@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use erl_dist::term::{Atom, Pid, PidOrAtom, Reference, Term};
 use tokio::sync::mpsc;
@@ -71,9 +71,32 @@ pub(super) fn bond_bytes(names: &[&str]) -> usize {
 pub(super) struct Door {
     pub pid: process::Pid,
     pub queue: mpsc::UnboundedSender<Queued>,
-    pub length: Arc<AtomicUsize>,
+    pub state: Arc<State>,
     /// Pays for what is in the queue.
     pub room: Arc<Account>,
+}
+
+/// What an inbox and those that put something into it know of it.
+#[derive(Debug)]
+pub(super) struct State {
+    /// How much is in the queue.
+    pub length: AtomicUsize,
+    shown: AtomicU64,
+}
+
+impl State {
+    pub(super) fn new(shown: process::Pid) -> State {
+        State { length: AtomicUsize::new(0), shown: AtomicU64::new(shown.number()) }
+    }
+
+    /// The pid of the process that receives, as tracers are told.
+    pub(super) fn shown(&self) -> process::Pid {
+        process::Pid::numbered(self.shown.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn set_shown(&self, pid: process::Pid) {
+        self.shown.store(pid.number(), Ordering::Relaxed);
+    }
 }
 
 pub(super) struct Queued {
@@ -97,10 +120,10 @@ impl Door {
     }
 
     fn put_now(&self, received: Received, charges: [Charge; 2]) {
-        let length = self.length.fetch_add(1, Ordering::Relaxed) + 1;
-        received.fire_queued(self.pid, length);
+        let length = self.state.length.fetch_add(1, Ordering::Relaxed) + 1;
+        received.fire_queued(self.state.shown(), length);
         if self.queue.send(Queued { received, _charges: charges }).is_err() {
-            self.length.fetch_sub(1, Ordering::Relaxed);
+            self.state.length.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }

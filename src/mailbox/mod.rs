@@ -41,6 +41,9 @@
 //!
 //! The receiver is the process that the mailbox was made for, from its first wait on the one that waits at it.
 //!
+//! A task that [`tokio::spawn`] has started is no process: tracers see the thread that polls it. Between two such tasks of one thread
+//! sender and receiver bear the same pid, and `message-queued` does not fire. [`dyntrace::spawn`](crate::spawn) gives a task its pid.
+//!
 //! Sizes are in machine words, rounded up: of the message itself, without what it points to; [`Options::measured`] asks
 //! the message ([`Size`]). The length of the queue is that after the step. It counts messages that a selective receive has
 //! passed over, and for senders also the places that others have [reserved](Sender::reserve) or are about to fill.

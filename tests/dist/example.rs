@@ -26,6 +26,8 @@ fn a_real_node_finds_the_checksums_right() {
     let port = world.port.to_string();
     let mut peer = Command::new(example());
     peer.args(["--cookie", COOKIE, "--requests", "4"]).env("ERL_EPMD_PORT", &port).stdout(Stdio::piped());
+    let trace = folder.path().join("trace");
+    peer.env("DYNTRACE", format!("record:{}", trace.display()));
     let mut peer = peer.spawn().unwrap();
     let mut said = std::io::BufReader::new(peer.stdout.take().unwrap());
     let mut line = String::new();
@@ -60,5 +62,9 @@ fn a_real_node_finds_the_checksums_right() {
     assert_eq!(rest.lines().count(), 4, "{rest}");
     for (label, line) in (1..).zip(rest.lines()) {
         assert!(line.contains(&format!("for the request {label} ")), "{line}");
+    }
+    #[cfg(target_os = "linux")]
+    if let Some(dyntrace) = crate::nested::dyntrace() {
+        crate::nested::assert_is_nested(&crate::nested::listing(&dyntrace, &trace, 2));
     }
 }

@@ -14,6 +14,8 @@ mod hostile;
 mod messages;
 #[path = "../common/missing.rs"]
 mod missing;
+#[cfg(target_os = "linux")]
+mod nested;
 mod ours;
 mod probes;
 mod refused;

@@ -86,6 +86,20 @@ fn each_step_with_token_size_and_length_after_it() {
     );
 }
 
+/// As the documentation says: a pid is had by `dyntrace::spawn`.
+#[test]
+fn tasks_of_tokio_alone_are_their_thread() {
+    let lines = seen(&["message"], async {
+        let (sender, mut mailbox) = channel(8);
+        let receiver = tokio::spawn(async move { mailbox.recv().await });
+        let sender = tokio::spawn(async move { sender.send(7_u8).await });
+        sender.await.unwrap().unwrap();
+        assert_eq!(receiver.await.unwrap(), Some(7));
+        vec![process::current()]
+    });
+    assert_eq!(lines, ["message-send A A 1 0 0 0", "message-receive A 1 0 0 0 0"]);
+}
+
 struct Page(Vec<u8>);
 
 impl Size for Page {

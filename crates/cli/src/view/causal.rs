@@ -94,7 +94,7 @@ impl Causal {
             "message-queued" => self.led_to(process(event, "receiver"), serial).unwrap_or(1) - 1,
             "message-receive" => {
                 let receiver = process(event, "receiver");
-                let steps = self.led_to(receiver.clone(), serial).unwrap_or(0);
+                let steps = self.led_to(receiver.clone(), serial).unwrap_or(1);
                 self.messages.remove(&(Some(receiver.clone()), serial));
                 self.received.insert((receiver.0, serial.1), steps);
                 self.steps.insert(receiver, steps);
@@ -116,9 +116,15 @@ impl Causal {
         steps
     }
 
-    /// How many messages led to a process with this one, which may be of another node.
+    /// How many messages led to a process with this one, which may be of another node. If nobody recorded that node, what it was
+    /// sent before led to it.
     fn led_to(&self, receiver: Process, serial: Serial) -> Option<usize> {
-        [Some(receiver), None].into_iter().find_map(|to| self.messages.get(&(to, serial)).copied())
+        let recorded = [Some(receiver), None].into_iter().find_map(|to| self.messages.get(&(to, serial)).copied());
+        let answered = || {
+            let to_others = self.messages.iter().filter(|((to, sent), _)| to.is_none() && sent.1 == serial.0);
+            to_others.map(|(_, steps)| steps + 1).max()
+        };
+        recorded.or_else(answered)
     }
 }
 

@@ -109,6 +109,27 @@ fn who_was_spawned_stands_under_who_spawned_it() {
 }
 
 #[test]
+fn messages_over_a_node_that_nobody_recorded_lead_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let remote = |at, sender: &str, token: [i64; 3]| {
+        let fields = [sender.into(), "erl@shop".into(), "box".into(), Arg::U(5)];
+        fired("message-send-remote", at, fields.into_iter().chain(token.map(Arg::I)))
+    };
+    // A, over an Erlang node, to B in another program, and back. And what came from there first, to C.
+    let a = [remote(100, "A", [42, 0, 1]), receive(400, "A", [42, 3, 4])];
+    let b = [receive(200, "B", [42, 1, 2]), remote(300, "B", [42, 2, 3])];
+    for (name, pid, events) in [("a-12", 77, &a[..]), ("b-13", 78, &b), ("c-14", 79, &[receive(500, "C", [42, 9, 10])])]
+    {
+        let writer = Writer::new(folder.path().join(name));
+        writer.ring("ring-1", pid, events);
+        writer.process(&[]);
+    }
+    let listing = view(folder.path(), &["--token", "42"]);
+    let places: Vec<_> = listing.lines().map(|line| line.len() - line.trim_start().len()).collect();
+    assert_eq!(places, [0, 4, 4, 8, 2], "{listing}");
+}
+
+#[test]
 fn a_trace_is_a_flow_in_perfetto() {
     let trace = trace();
     let read = Read::back(&[trace.path()]);

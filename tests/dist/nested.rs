@@ -1,0 +1,116 @@
+//! `dyntrace view --token`: one request through processes, nodes and file operations, as one nested listing.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use dyntrace::dist::{Term, term};
+use dyntrace::recorder::{Options, Session};
+use dyntrace::seq_trace::{self, Flags};
+use tokio::sync::oneshot;
+
+use crate::erl::{connected, next};
+use crate::missing;
+use crate::world;
+
+/// The command, if it was built.
+pub fn dyntrace() -> Option<PathBuf> {
+    let dyntrace = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("dyntrace");
+    if !dyntrace.exists() {
+        missing::skip("dyntrace", "not built: cargo build -p dyntrace-cli");
+        return None;
+    }
+    Some(dyntrace)
+}
+
+/// The listing of a trace token: for each line, how far to the right it stands, and the line.
+pub fn listing(dyntrace: &Path, trace: &Path, label: i32) -> Vec<(usize, String)> {
+    let output = Command::new(dyntrace).arg("view").arg(trace).args(["--token", &label.to_string()]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let listing = String::from_utf8(output.stdout).unwrap();
+    listing.lines().map(|line| ((line.len() - line.trim_start().len()) / 2, line.trim_start().to_owned())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn over_two_nodes_of_ours_and_one_of_erlang_between_them() {
+    const NEAR: &str = "nested-near@127.0.0.1";
+    const MIDDLE: &str = "nested-middle@127.0.0.1";
+    let Some(dyntrace) = dyntrace() else { return };
+    let mut world = world!();
+    let (near, far) = (world.node(NEAR), world.node("nested-far@127.0.0.1"));
+    world.erl("-name", MIDDLE, &[]);
+    connected(&near, MIDDLE).await;
+    connected(&far, MIDDLE).await;
+    let trace = tempfile::tempdir().unwrap();
+    let session = Session::start(Options::new(trace.path())).unwrap();
+    let (tell, told) = oneshot::channel();
+    let far = dyntrace::spawn(async move {
+        let mut inbox = far.inbox();
+        tell.send(inbox.pid()).unwrap();
+        let request = next(&mut inbox).await;
+        let read = dyntrace::fs::read("/etc/hostname").await.unwrap();
+        inbox.send(("asks", NEAR), term!((read.len()))).await.unwrap();
+        (dyntrace::process::current().to_string(), request.term)
+    });
+    let near = dyntrace::spawn(async move {
+        let mut inbox = near.register("asks").unwrap();
+        let receiver = told.await.unwrap();
+        seq_trace::set_token(7, Flags::SEND).unwrap();
+        // The Erlang node sends it on, to the pid in it.
+        inbox.send(("driver", MIDDLE), term!({(receiver), echo, hostname})).await.unwrap();
+        let answer = next(&mut inbox).await;
+        seq_trace::take_token();
+        assert!(matches!(answer.term, Term::FixInteger(_)), "{}", answer.term);
+        dyntrace::process::current().to_string()
+    });
+    let near = near.await.unwrap();
+    let (far, request) = far.await.unwrap();
+    assert_eq!(request, term!({echo, hostname}));
+    session.stop().unwrap();
+
+    let listing = listing(&dyntrace, trace.path(), 7);
+    let places = |of: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        listing.iter().filter(|(_, line)| of(line)).map(|(place, _)| *place).collect()
+    };
+    let line = |kind: &'static str, pid: &str| {
+        let begin = format!("{pid} ");
+        move |line: &str| line.strip_prefix(kind).is_some_and(|rest| rest.trim_start().starts_with(&begin))
+    };
+    assert_eq!(places(&line("send:", &near)), [0], "{listing:#?}");
+    // The message to the Erlang node is one, and its message the second.
+    assert_eq!(places(&line("receive:", &far)), [2], "{listing:#?}");
+    let operations = places(&line("", &far));
+    assert!(operations.len() >= 4 && operations.iter().all(|place| *place == 2), "{listing:#?}");
+    assert_eq!(places(&line("send:", &far)), [2], "{listing:#?}");
+    assert_eq!(places(&line("receive:", &near)), [3], "{listing:#?}");
+}
+
+#[tokio::test]
+async fn an_inbox_is_the_process_that_opens_it_first() {
+    let world = world!();
+    let node = world.node("nested-own@127.0.0.1");
+    let of = node.clone();
+    let process = dyntrace::spawn(async move {
+        let own = of.pid();
+        let first = of.inbox();
+        assert_eq!(first.pid(), own);
+        let second = of.inbox();
+        assert_ne!(second.pid(), own);
+        // Others were told that it has ended.
+        drop(first);
+        assert_ne!(of.inbox().pid(), own);
+        let child = of.clone();
+        dyntrace::spawn(async move { assert_eq!(child.inbox().pid(), child.pid()) }).await.unwrap();
+    });
+    process.await.unwrap();
+    // This task is no process, nor is the thread only its own.
+    tokio::spawn(async move { assert_ne!(node.inbox().pid(), node.pid()) }).await.unwrap();
+}
+
+/// A request of a real node to the example, as the head of its source says.
+pub fn assert_is_nested(listing: &[(usize, String)]) {
+    let received: Vec<_> = listing.iter().skip_while(|(_, line)| !line.starts_with("receive:")).collect();
+    let pid = received.first().and_then(|(_, line)| line.split_whitespace().nth(1)).expect("it is received");
+    // The message that led to it is one; the reading and the answer are of the process that receives.
+    assert_eq!(received.len(), 6, "{listing:#?}");
+    assert!(received.iter().all(|(place, line)| *place == 1 && line.contains(pid)), "{listing:#?}");
+}

@@ -91,6 +91,9 @@ enum Command {
         /// Use this tracer
         #[arg(long, value_enum)]
         tracer: Option<By>,
+        /// Give an option to that tracer, before those of dyntrace; one word each: --tracer-option=-q
+        #[arg(long, value_name = "OPTION", requires = "tracer", allow_hyphen_values = true)]
+        tracer_option: Vec<OsString>,
         /// Write the trace to a file
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
@@ -195,7 +198,7 @@ Examples:
   sudo dyntrace run efile_drv -- target/release/server --port 8080
   sudo dyntrace run efile_drv -p 4711
   dyntrace run --tracer recorder efile_drv -- target/release/server
-  sudo dyntrace run --tracer dtrace -o trace.txt ./mine.d -- ./server
+  sudo dyntrace run --tracer dtrace --tracer-option=-q -o trace.txt ./mine.d -- ./server
 
 Exit status: that of the command, 128 and the signal's number if a signal ended it; 0 with -p.
 Unless the command says otherwise:
@@ -251,9 +254,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn perform(command: Command) -> Outcome {
     match command {
         Command::Demo { output } => demo::demo(output.as_deref()),
-        Command::Run { script, pid, tracer, output, command } => {
+        Command::Run { script, pid, tracer, tracer_option, output, command } => {
             let asked = pid.map_or(Asked::Command(command), Asked::Process);
-            run::run(&Request { script, tracer, output, asked })
+            run::run(&Request { script, tracer, tracer_options: tracer_option, output, asked })
         }
         Command::List { binary, pid, json, provider } => {
             let subject = pid.map_or_else(|| Subject::File(binary.unwrap_or_default()), Subject::Process);

@@ -123,6 +123,7 @@ fn what_the_recorder_cannot_do() {
     let own = std::process::id().to_string();
     run(&["user-probe", "-p", &own]).fails_with(2, &format!("dyntrace record -p {own} -o trace"));
     run(&["user-probe", "--", "/bin/true"]).fails_with(65, "has no probes");
+    run(&["--tracer-option=-q", "user-probe", "--", &program()[0]]).fails_with(2, "has no options of a tracer");
     run(&["user-probe", "-o", "/nonexistent/trace", "--", &program()[0]]).fails_with(1, "cannot write to");
 }
 
@@ -158,6 +159,7 @@ fn what_is_wrong_is_said_before_anything_starts() {
     run(&["run", "user-prob", "--", "/bin/true"]).fails_with(2, "did you mean user-probe?");
     run(&["run", "/nonexistent/x.bt", "--", "/bin/true"]).fails_with(2, "cannot read the script /nonexistent/x.bt");
     run(&["run", "user-probe"]).fails_with(2, "COMMAND");
+    run(&["run", "--tracer-option=-q", "user-probe", "--", "/bin/true"]).fails_with(2, "--tracer <TRACER>");
     run(&["run", "user-probe", "--", "no-such-command"]).fails_with(127, "no such command in PATH");
     run(&["run", "user-probe", "--", "./no\x1b[2Jsuch"]).fails_with(127, r"./no\x1b[2Jsuch");
     run(&["run", "user-probe", "--", ""]).fails_with(127, "cannot run");

@@ -16,6 +16,7 @@ mod tracing;
 mod watch;
 mod wish;
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
@@ -59,6 +60,8 @@ pub struct Request {
     pub script: String,
     /// What makes the lines, if not the first tracer that is fit.
     pub tracer: Option<By>,
+    /// What the tracer is told besides.
+    pub tracer_options: Vec<OsString>,
     /// Where the trace goes, if not to standard output.
     pub output: Option<PathBuf>,
     /// What is traced.
@@ -71,7 +74,11 @@ pub fn run(request: &Request) -> Outcome {
     let target = Target::find(&request.asked)?;
     let (tracer, text) = match choose::choose(&script, &request.asked, request.tracer)? {
         Choice::Tracer(tracer, text) => (tracer, text),
-        Choice::Recorder(rendering) => return record(rendering, request, &target),
+        Choice::Recorder(rendering) if request.tracer_options.is_empty() => return record(rendering, request, &target),
+        Choice::Recorder(_) => {
+            let why = "the recorder has no options of a tracer: leave --tracer-option out, or name another tracer";
+            return Err(Failure::new(exit::USAGE, anyhow!(why)));
+        }
     };
     let named = Named::read(text, tracer.kind);
     if tracer.kind == Kind::Bpftrace {
@@ -80,7 +87,8 @@ pub fn run(request: &Request) -> Outcome {
     let sites = target.sites(&named)?;
     let sink = Sink::open(request.output.as_deref())?;
     let text = Text::new(&script, &tracer, text);
-    session::Session { tracer: &tracer, script: &text, target: &target, asked: &request.asked, sites: &sites }.run(sink)
+    let (options, asked) = (&request.tracer_options, &request.asked);
+    session::Session { tracer: &tracer, options, script: &text, target: &target, asked, sites: &sites }.run(sink)
 }
 
 /// Runs the command without a tracer.

@@ -45,6 +45,8 @@ const REPRIEVES: u32 = 20;
 pub struct Session<'a> {
     /// The tracer.
     pub tracer: &'a Tracer,
+    /// What it is told besides.
+    pub options: &'a [OsString],
     /// The script for it.
     pub script: &'a Text<'a>,
     /// What is traced.
@@ -113,7 +115,8 @@ impl Session<'_> {
     }
 
     fn start_tracer(&self, followed: &Followed, sink: Sink, sender: &Sender<Event>) -> Result<Tracing, Failure> {
-        Tracing::start(self.tracer, self.script, followed, &self.target.program, sink, sender).map_err(|error| {
+        let Session { tracer, options, script, target, .. } = self;
+        Tracing::start(tracer, options, script, followed, &target.program, sink, sender).map_err(|error| {
             let error = error.context(format!("cannot start {}", escape::path(&self.tracer.path)));
             Failure::new(exit::TRACER_FAILED, error)
         })

@@ -52,9 +52,10 @@ pub struct Tracing {
 }
 
 impl Tracing {
-    /// Starts `tracer` with `script` on what it has to follow, a process of `program`.
+    /// Starts `tracer` with the user's `options` and `script` on what it has to follow, a process of `program`.
     pub fn start(
         tracer: &Tracer,
+        options: &[OsString],
         script: &Text,
         followed: &Followed,
         program: &Path,
@@ -65,7 +66,7 @@ impl Tracing {
         let (ends_when_asked, is_counted) = (script.ends_when_asked, script.is_counted());
         let script = script.file(followed)?;
         let is_told_by_number = followed.number_for(tracer.kind).is_some();
-        let mut command = command(tracer, script.path(), followed, program);
+        let mut command = command(tracer, options, script.path(), followed, program);
         if is_told_by_number {
             dtrace::end_with_this_thread(&mut command);
         }
@@ -146,8 +147,9 @@ impl Drop for Tracing {
     }
 }
 
-fn command(tracer: &Tracer, script: &Path, followed: &Followed, program: &Path) -> Command {
+fn command(tracer: &Tracer, options: &[OsString], script: &Path, followed: &Followed, program: &Path) -> Command {
     let mut command = Command::new(&tracer.path);
+    command.args(options);
     match (tracer.kind, followed) {
         (Kind::Bpftrace, Followed::Process(pid)) => {
             // By the plain path and -p it attaches twice.

@@ -6,7 +6,7 @@ use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::{self, turn};
 use crate::programs::{
-    CHECKOUT, CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced,
+    CHECKOUT, CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced, traced_by_own,
 };
 
 #[test]
@@ -48,6 +48,16 @@ fn how_long_messages_wait() {
     let Some(_turn) = turn("bpftrace", true) else { return };
     let (trace, report) = traced("bpftrace", "message_latency", "pipeline", &REQUESTS);
     answers::message_latency(&trace, &report);
+}
+
+#[test]
+fn a_script_of_ones_own_and_options() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    let script = "usdt:$1:dyntrace:user_trace__s1 { printf(\"[%-14s]\\n\", str(arg0)); }";
+    let own = |options: &[&str]| traced_by_own("bpftrace", options, "own.bt", script);
+    assert_eq!(own(&[]).trim(), "[hello, world  ]\n[              ]");
+    let json = own(&["-f", "json"]);
+    assert!(json.contains(r#"{"type": "printf", "data": "[hello, world  ]\n"}"#), "{json}");
 }
 
 #[test]

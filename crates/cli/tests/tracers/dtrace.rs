@@ -6,7 +6,9 @@ use crate::events::{self, Order};
 use crate::hostile;
 use crate::machine::{self, tracers, turn};
 use crate::pool;
-use crate::programs::{CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced};
+use crate::programs::{
+    CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced, traced_by_own,
+};
 
 /// DTrace writes one buffer for each processor.
 fn sorted(lines: &str) -> Vec<&str> {
@@ -102,6 +104,17 @@ fn the_scripts_by_hand() {
                 .arg(example("every_event")),
         );
     }
+}
+
+#[test]
+fn a_script_of_ones_own_and_options() {
+    let Some(_turn) = turn("dtrace", true) else { return };
+    let script = "dyntrace$target:::user_trace-s1 { printf(\"[%-14s]\\n\", copyinstr(arg0)); }";
+    let own = |options: &[&str]| traced_by_own("dtrace", options, "own.d", script);
+    assert_eq!(own(&["-q"]), "[hello, world  ]\n[              ]\n");
+    assert_eq!(own(&["-x", "quiet"]), own(&["-q"]));
+    let loud = own(&[]);
+    assert!(loud.contains("FUNCTION:NAME") && loud.contains("user_trace-s1 [hello, world  ]\n"), "{loud}");
 }
 
 /// By DTrace's own compiler, and by the program of the same name that comes with SystemTap.

@@ -94,6 +94,18 @@ pub fn traced(tracer: &str, script: &str, program: &str, arguments: &[&str]) -> 
     traced_to_status(0, tracer, script, program, arguments)
 }
 
+/// The trace of a script of the user's own on `every_event`, by a tracer that is given these options.
+pub fn traced_by_own(tracer: &str, options: &[&str], file: &str, script: &str) -> String {
+    let folder = tempfile::tempdir().expect("a directory for the script");
+    let path = folder.path().join(file);
+    std::fs::write(&path, script).expect("writing the script");
+    let mut command = machine::command(env!("CARGO_BIN_EXE_dyntrace"));
+    command.args(["run", "--tracer", tracer]).args(options.iter().map(|option| format!("--tracer-option={option}")));
+    let trace = folder.path().join("trace");
+    machine::run(command.arg(&path).arg("-o").arg(&trace).arg("--").arg(example("every_event")));
+    std::fs::read_to_string(&trace).expect("dyntrace writes the trace")
+}
+
 /// The same of a program that must end with `status`.
 pub fn traced_to_status(
     status: i32,

@@ -58,10 +58,10 @@ impl Pool {
     /// [`Fault::ShutDown`]: super::Fault::ShutDown
     /// [`Fault::NoThread`]: super::Fault::NoThread
     pub fn submit<W: Work>(&self, port: Port, work: W) -> Operation<W> {
-        let lane = work.lane();
+        let (lane, taken) = (work.lane(), work.taken());
         let cell = Cell::awaited(work);
         let shared = &self.handle.shared;
-        let ticket = shared.add(Entry { port, lane, submitted: Time::now(), job: cell.clone(), promise: None });
+        let ticket = shared.add(Entry { port, lane, taken, submitted: Time::now(), job: cell.clone(), promise: None });
         Operation::new(cell, ticket.map(|ticket| (Arc::clone(shared), ticket)))
     }
 
@@ -83,8 +83,9 @@ impl Pool {
 
     #[inline(always)]
     fn detach<W: Work>(&self, port: Port, work: W, promise: Option<Promise>) {
-        let lane = work.lane();
-        self.handle.shared.add(Entry { port, lane, submitted: Time::now(), job: Cell::detached(work), promise });
+        let (lane, taken) = (work.lane(), work.taken());
+        let (submitted, job) = (Time::now(), Cell::detached(work));
+        self.handle.shared.add(Entry { port, lane, taken, submitted, job, promise });
     }
 
     /// Takes one job out of the queues and does it on this thread. `false` if there was none.

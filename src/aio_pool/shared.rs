@@ -21,6 +21,7 @@ use super::watch;
 use super::work::Fault;
 use super::worker::{self, Served};
 use crate::probes::aio_pool as probes;
+use crate::sdt::Taken;
 use crate::sync::thread::{self, JoinHandle, ThreadId};
 use crate::sync::{Condvar, Mutex, lock, wait, wait_timeout};
 
@@ -103,6 +104,7 @@ enum Phase {
 pub(super) struct Entry {
     pub port: Port,
     pub lane: Lane,
+    pub taken: Taken,
     pub submitted: Time,
     pub job: Arc<dyn Job>,
     pub promise: Option<Promise>,
@@ -261,10 +263,13 @@ impl Shared {
     /// Puts a job into a queue. `aio_pool-add` is fired under the lock: else a trace could show a job taken before it was
     /// added. While nobody looks that costs nothing.
     pub fn push(&self, state: &mut State, seat: Seat, entry: Entry) -> Wake {
-        let port = entry.port;
+        let (port, taken) = (entry.port, entry.taken);
         let queues = &mut state.lane(seat.lane).queues;
         let doing = queues.push(seat.queue, entry);
-        probes::add(|| (port, queues.length(seat.queue) as i32));
+        probes::add(|| {
+            taken.say();
+            (port, queues.length(seat.queue) as i32)
+        });
         match doing {
             Doing::Idle => state.wake(seat),
             _ => Wake { watch: self.watch_to_wake(state), ..Wake::default() },

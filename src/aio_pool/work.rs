@@ -3,6 +3,7 @@
 use std::io;
 
 use super::lane::Lane;
+use crate::sdt::Taken;
 
 /// One piece of blocking work, with what is to be said about it at its end.
 pub trait Work: Send + 'static {
@@ -12,6 +13,12 @@ pub trait Work: Send + 'static {
     /// Which threads it is for; asked when it is submitted.
     fn lane(&self) -> Lane {
         Lane::Fast
+    }
+
+    /// Which sessions of the recorder take the probes of its stay in the pool; asked when it is submitted.
+    #[doc(hidden)]
+    fn taken(&self) -> Taken {
+        Taken::BY_ALL
     }
 
     /// Does the work, on an I/O thread. Called once at most. May block; a panic is caught and fails this work alone, with

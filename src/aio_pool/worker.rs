@@ -84,8 +84,11 @@ pub(super) fn promise() -> Promise {
 /// step of the same queue.
 // Always: else what a probe costs here that nobody looks at would depend on what else is compiled.
 #[inline(always)]
-pub(super) fn work(shared: &Shared, seat: Seat, Entry { port, job, .. }: Entry) -> Option<Addressee> {
-    probes::get(|| (port, shared.length(seat)));
+pub(super) fn work(shared: &Shared, seat: Seat, Entry { port, taken, job, .. }: Entry) -> Option<Addressee> {
+    probes::get(|| {
+        taken.say();
+        (port, shared.length(seat))
+    });
     // A job contains its work by itself; this is for what is dropped with the job.
     contain(move || job.run())?
 }

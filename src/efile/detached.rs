@@ -4,6 +4,7 @@ use std::io;
 
 use super::operation::fault_error;
 use crate::aio_pool::{Fault, Lane, Work};
+use crate::sdt::Taken;
 
 /// A work that keeps its output until it is settled and hands it on then: whoever gets the answer can rely on it that
 /// the work was settled before. The function gets the work, too: one that never ran still has what it was to work on.
@@ -28,6 +29,10 @@ where
 
     fn lane(&self) -> Lane {
         self.work.lane()
+    }
+
+    fn taken(&self) -> Taken {
+        self.work.taken()
     }
 
     fn run(&mut self) {

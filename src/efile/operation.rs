@@ -11,7 +11,7 @@ use super::{Command, Request};
 use crate::aio_pool::{Fault, Lane, Port, Work};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
-use crate::sdt::Text;
+use crate::sdt::{Taken, Text};
 use crate::seq_trace;
 use crate::tag::{self, Tag};
 
@@ -21,6 +21,7 @@ pub(super) struct Entered {
     user_tag: Option<Tag>,
     command: Command,
     began: Began,
+    taken: Taken,
 }
 
 /// Somebody hears of an operation that begins.
@@ -28,6 +29,7 @@ pub(super) struct Entered {
 #[inline(never)]
 fn heard(id: OperationId) -> Began {
     seq_trace::tell_operation(id);
+    Taken::decide();
     Began::now()
 }
 
@@ -40,8 +42,10 @@ impl Entered {
         let user_tag = user_tag();
         #[cfg(test)]
         observe::note(id, observe::Stage::Entry(port, request.command));
-        let mut began = Began::UNKNOWN;
+        // Known in the closure, so that there is nothing more to ask where nobody looks.
+        let (mut began, mut is_seen) = (Began::UNKNOWN, false);
         efile_drv::entry(|| {
+            is_seen = true;
             began = heard(id);
             (
                 id.thread,
@@ -57,7 +61,8 @@ impl Entered {
                 Text::from(port),
             )
         });
-        Entered { id, user_tag, command: request.command, began }
+        let taken = if is_seen { Taken::decided() } else { Taken::BY_ALL };
+        Entered { id, user_tag, command: request.command, began, taken }
     }
 
     /// Before the work.
@@ -65,7 +70,7 @@ impl Entered {
     pub(super) fn begin(&self) {
         #[cfg(test)]
         observe::note(self.id, observe::Stage::InternalEntry);
-        efile_drv::int_entry(|| (self.id.thread, self.id.tag, self.command.number()));
+        efile_drv::int_entry(|| self.later());
     }
 
     /// After it.
@@ -73,7 +78,18 @@ impl Entered {
     pub(super) fn end(&self) {
         #[cfg(test)]
         observe::note(self.id, observe::Stage::InternalReturn);
-        efile_drv::int_return(|| (self.id.thread, self.id.tag, self.command.number()));
+        efile_drv::int_return(|| self.later());
+    }
+
+    /// The arguments of the probes around the work.
+    fn later(&self) -> (i32, i32, i32) {
+        self.taken.say();
+        (self.id.thread, self.id.tag, self.command.number())
+    }
+
+    /// Which sessions take it.
+    pub(super) fn taken(&self) -> Taken {
+        self.taken
     }
 
     /// With the answer.
@@ -82,10 +98,10 @@ impl Entered {
         let error = answer.err().map(errno);
         #[cfg(test)]
         observe::note(self.id, observe::Stage::Return(error.unwrap_or(0)));
-        // Known in the closure, so that there is nothing more to ask where nobody looks.
         let mut is_seen = false;
         efile_drv::r#return(|| {
             is_seen = true;
+            self.taken.say();
             (
                 self.id.thread,
                 self.id.tag,
@@ -169,6 +185,10 @@ where
 
     fn lane(&self) -> Lane {
         self.request.command.lane()
+    }
+
+    fn taken(&self) -> Taken {
+        self.entered.taken()
     }
 
     #[inline(always)]

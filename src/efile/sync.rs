@@ -22,7 +22,7 @@ use super::group::{Group, Seat};
 use super::operation::{Entered, errno, fault_error};
 use super::{Command, Descriptor, Request, answered};
 use crate::aio_pool::{Fault, Flight, Lane, Work};
-use crate::tag;
+use crate::{sdt, tag};
 
 /// One request of a group.
 pub(super) struct Member {
@@ -54,6 +54,8 @@ impl Drop for Answer {
 
 /// The work that makes the call of a group.
 pub(super) struct Lead {
+    /// Of the request that began the group.
+    taken: sdt::Taken,
     /// Until it is settled: who has the answer may rely on it that the file is not in use any more.
     descriptor: Option<Arc<Descriptor>>,
     /// From when the group is closed.
@@ -74,12 +76,13 @@ impl Descriptor {
             return self.driver().run_with(self.port(), self.request(command), (), work).await.0;
         };
         let entered = Entered::enter(tag::get_tag_data, self.port(), &self.request(command));
+        let taken = entered.taken();
         let answer = Answer { entered, result: Err(Errno::CANCELED.raw_os_error()) };
         let (task, receiver) = oneshot::channel();
         let (seat, leads) = group.join(Member { command, answer, task, _flight: Flight::begin() });
         let _seat = Taken { descriptor: self, seat };
         if leads {
-            self.driver().lead(self.port(), Lead { descriptor: Some(Arc::clone(self)), members: None });
+            self.driver().lead(self.port(), Lead { taken, descriptor: Some(Arc::clone(self)), members: None });
         }
         match answered(receiver).await {
             Some(answer) => answer.expect("every member is answered").take(),
@@ -109,6 +112,10 @@ impl Work for Lead {
 
     fn lane(&self) -> Lane {
         Lane::Slow
+    }
+
+    fn taken(&self) -> sdt::Taken {
+        self.taken
     }
 
     fn run(&mut self) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use super::filter::Field;
 use super::payload::Payload;
 use super::slot::SLOTS;
+use super::taken;
 use super::trigger;
 use crate::host::OfHost;
 
@@ -11,6 +12,8 @@ pub(crate) struct Door {
     /// Records an event of a probe with this id in this session; the thread is pinned.
     pub(super) record: fn(usize, u16, &dyn Event),
     pub(super) trigger: fn(),
+    pub(super) taken: fn() -> u32,
+    pub(super) set_taken: fn(u32),
 }
 
 pub(super) static HOST: OfHost<Door> = OfHost::new();
@@ -18,6 +21,8 @@ pub(super) static HOST: OfHost<Door> = OfHost::new();
 pub(crate) static DOOR: Door = Door {
     record: |session, id, event| SLOTS[session].record(session, id, &OfGuest(event)),
     trigger: trigger::trigger,
+    taken: taken::now,
+    set_taken: taken::set_now,
 };
 
 /// This copy is a guest from now on.

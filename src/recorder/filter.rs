@@ -2,9 +2,15 @@
 
 use super::descriptor::{Descriptor, Kind};
 use super::glob::Glob;
+use super::payload::Payload;
+use super::taken;
+use crate::process::{self, Pid};
 use crate::sdt::Name;
 
 /// Conditions that an event has to meet, all of them. A probe that has no such argument is not asked: its events pass.
+///
+/// What the entry of a file operation meets or does not meet counts for the whole of it: `aio_pool-add`, `aio_pool-get`,
+/// `efile_drv-int_entry`, `efile_drv-int_return` and `efile_drv-return`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filter {
@@ -12,14 +18,44 @@ pub struct Filter {
     pub tag: Option<Glob>,
     /// Only events whose `command` has this number.
     pub command: Option<i64>,
+    /// Only operations on such a path, their first or their second.
+    pub path: Option<Glob>,
+    /// Only events that this process fires, and operations that it asks for.
+    pub process: Option<Pid>,
+    /// Only operations that were asked for on the thread of this number, which is the first in their names.
+    pub thread: Option<i64>,
     /// Only events of what failed: whose `success` is 0 or, where there is no such argument, whose `errno` is not 0.
     pub failed: bool,
 }
 
 impl Filter {
-    /// What the filter asks of events of one probe, or `None` if it asks nothing of them.
-    pub(crate) fn compile(&self, descriptor: &Descriptor) -> Option<Predicate> {
+    /// Whether the filter has to be asked of this probe's events so that others are recorded as they should.
+    pub(crate) fn needs(&self, descriptor: &Descriptor) -> bool {
+        let Filter { tag, command, path, process, thread, failed: _ } = self;
+        let is_asked = tag.is_some() || command.is_some() || path.is_some() || process.is_some() || thread.is_some();
+        is_asked && Part::of(descriptor) == Part::Entry
+    }
+
+    /// What the filter asks of events of one probe, or `None` if it asks nothing of them. `is_recorded`: whether the session records
+    /// the probe, and does not only [need](Filter::needs) it.
+    pub(crate) fn compile(&self, descriptor: &Descriptor, is_recorded: bool) -> Option<Predicate> {
+        let part = Part::of(descriptor);
         let mut conditions = Vec::new();
+        let mut process = self.process;
+        match part {
+            Part::None => {}
+            Part::Entry => {
+                let paths = ["s1", "s2"].map(|name| text(descriptor, name));
+                if let (Some(path), [Some(first), Some(second)]) = (&self.path, paths) {
+                    conditions.push(Condition { position: first, test: Test::EitherLike(path.clone(), second) });
+                }
+            }
+            // Another thread may fire it.
+            Part::Later => process = None,
+        }
+        if let (Some(thread), Some(position)) = (self.thread, number(descriptor, "thread_id")) {
+            conditions.push(Condition { position, test: Test::Is(thread) });
+        }
         if let (Some(tag), Some(position)) = (&self.tag, text(descriptor, "user_tag")) {
             conditions.push(Condition { position, test: Test::Like(tag.clone()) });
         }
@@ -33,7 +69,31 @@ impl Filter {
                 conditions.push(Condition { position, test: Test::IsNot(0) });
             }
         }
-        (!conditions.is_empty()).then(|| Predicate(conditions.into()))
+        let is_asked = !conditions.is_empty() || process.is_some() || part == Part::Later && *self != Filter::default();
+        is_asked.then(|| Predicate { conditions: conditions.into(), process, part, is_recorded })
+    }
+}
+
+/// Which part of an operation a probe is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    None,
+    Entry,
+    Later,
+}
+
+impl Part {
+    fn of(descriptor: &Descriptor) -> Part {
+        if descriptor.provider != "dyntrace" {
+            return Part::None;
+        }
+        match &*descriptor.tool_name() {
+            "efile_drv-entry" => Part::Entry,
+            "aio_pool-add" | "aio_pool-get" | "efile_drv-int_entry" | "efile_drv-int_return" | "efile_drv-return" => {
+                Part::Later
+            }
+            _ => Part::None,
+        }
     }
 }
 
@@ -47,7 +107,12 @@ fn number(descriptor: &Descriptor, name: &str) -> Option<usize> {
 
 /// A filter made ready for one probe.
 #[derive(Clone, Debug)]
-pub(crate) struct Predicate(Box<[Condition]>);
+pub(crate) struct Predicate {
+    conditions: Box<[Condition]>,
+    process: Option<Pid>,
+    part: Part,
+    is_recorded: bool,
+}
 
 #[derive(Clone, Debug)]
 struct Condition {
@@ -59,6 +124,8 @@ struct Condition {
 #[derive(Clone, Debug)]
 enum Test {
     Like(Glob),
+    /// That argument or the one at this position.
+    EitherLike(Glob, usize),
     Is(i64),
     IsNot(i64),
 }
@@ -81,11 +148,32 @@ pub enum Field<'a> {
 }
 
 impl Predicate {
-    /// Whether an event with these arguments passes. Takes no lock and nothing from the heap: it is called while a probe fires.
-    pub(crate) fn test(&self, fields: &[Field<'_>]) -> bool {
-        self.0.iter().all(|condition| match (&condition.test, fields.get(condition.position)) {
-            (Test::Like(glob), Some(Field::Text(text))) => glob.matches(text),
-            (Test::Like(glob), Some(Field::Name(name))) => glob.matches(name.write(&mut [0; 16])),
+    /// Whether an event is to be recorded in the session. Takes no lock and nothing from the heap: it is called while a probe fires.
+    pub(crate) fn passes(&self, session: usize, payload: &impl Payload) -> bool {
+        let is_such = self.process.is_none_or(|process| process == process::current())
+            && payload.show(|fields| self.test(fields));
+        match self.part {
+            Part::None => is_such,
+            Part::Entry => {
+                if !is_such {
+                    taken::refuse(session);
+                }
+                is_such && self.is_recorded
+            }
+            Part::Later => is_such && !taken::was_refused(session),
+        }
+    }
+
+    /// Whether these arguments are such.
+    fn test(&self, fields: &[Field<'_>]) -> bool {
+        let is_like = |glob: &Glob, position: usize| match fields.get(position) {
+            Some(Field::Text(text)) => glob.matches(text),
+            Some(Field::Name(name)) => glob.matches(name.write(&mut [0; 16])),
+            _ => false,
+        };
+        self.conditions.iter().all(|condition| match (&condition.test, fields.get(condition.position)) {
+            (Test::Like(glob), _) => is_like(glob, condition.position),
+            (Test::EitherLike(glob, other), _) => is_like(glob, condition.position) || is_like(glob, *other),
             (Test::Is(wanted), Some(field)) => field.number() == Some(i128::from(*wanted)),
             (Test::IsNot(unwanted), Some(field)) => field.number() != Some(i128::from(*unwanted)),
             _ => false,
@@ -126,7 +214,7 @@ mod tests {
         ],
         ptr::null,
     );
-    static ADD: Descriptor = Descriptor::new("dyntrace", "aio_pool__add", &[argument("port", Kind::Text)], ptr::null);
+    static BUSY: Descriptor = Descriptor::new("dyntrace", "port__busy", &[argument("port", Kind::Text)], ptr::null);
     static OWN: Descriptor = Descriptor::new(
         "shop",
         "sold",
@@ -141,15 +229,15 @@ mod tests {
 
     #[test]
     fn nothing_asked() {
-        assert!(Filter::default().compile(&RETURN).is_none());
-        let all = Filter { tag: Some("req-*".into()), command: Some(12), failed: true };
-        assert!(all.compile(&ADD).is_none(), "a probe without such arguments is not asked");
+        assert!(Filter::default().compile(&RETURN, true).is_none());
+        let all = Filter { tag: Some("req-*".into()), command: Some(12), failed: true, ..Filter::default() };
+        assert!(all.compile(&BUSY, true).is_none(), "a probe without such arguments is not asked");
     }
 
     #[test]
     fn every_condition_is_to_be_met() {
-        let filter = Filter { tag: Some("req-*".into()), command: Some(12), failed: true };
-        let predicate = filter.compile(&RETURN).unwrap();
+        let filter = Filter { tag: Some("req-*".into()), command: Some(12), failed: true, ..Filter::default() };
+        let predicate = filter.compile(&RETURN, true).unwrap();
         assert!(predicate.test(&returned("req-17", 12, 0)));
         assert!(!predicate.test(&returned("job-17", 12, 0)));
         assert!(!predicate.test(&returned("", 12, 0)));
@@ -160,7 +248,7 @@ mod tests {
     #[test]
     fn a_name_is_a_text() {
         static SHAPE: Shape = Shape::new("req-", "-b");
-        let predicate = Filter { tag: Some("req-1?-b".into()), ..Filter::default() }.compile(&RETURN).unwrap();
+        let predicate = Filter { tag: Some("req-1?-b".into()), ..Filter::default() }.compile(&RETURN, true).unwrap();
         for (number, passes) in [(17, true), (27, false), (117, false)] {
             let mut buffer = Buffer::new();
             let name = buffer.recorded(Text::numbered(&SHAPE, number));
@@ -171,15 +259,15 @@ mod tests {
 
     #[test]
     fn failed_by_errno_and_only_arguments_of_the_right_kind() {
-        let filter = Filter { tag: Some("*".into()), command: Some(1), failed: true };
-        let predicate = filter.compile(&OWN).unwrap();
+        let filter = Filter { tag: Some("*".into()), command: Some(1), failed: true, ..Filter::default() };
+        let predicate = filter.compile(&OWN, true).unwrap();
         assert!(predicate.test(&[Field::U32(5), Field::U64(0), Field::Text(b"")]));
         assert!(!predicate.test(&[Field::U32(0), Field::U64(0), Field::Text(b"")]));
     }
 
     #[test]
     fn an_event_without_the_argument_does_not_pass() {
-        let predicate = Filter { command: Some(1), ..Filter::default() }.compile(&RETURN).unwrap();
+        let predicate = Filter { command: Some(1), ..Filter::default() }.compile(&RETURN, true).unwrap();
         assert!(!predicate.test(&[]));
     }
 

@@ -32,6 +32,7 @@ mod snapshot;
 mod stream_file;
 #[cfg(test)]
 mod synthetic;
+mod taken;
 mod trigger;
 #[cfg(recorded)]
 mod written;
@@ -50,6 +51,8 @@ pub use options::{Mode, Options, OptionsError, Triggers};
 pub use session::{Session, Snapshot, Status, Summary};
 #[cfg(recorded)]
 pub(crate) use slow::Began;
+#[doc(hidden)]
+pub use taken::Taken;
 pub use trigger::trigger;
 #[cfg(recorded)]
 pub(crate) use written::Written;

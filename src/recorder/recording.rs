@@ -14,6 +14,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use super::channel::Channel;
 use super::checksum::Progress;
 use super::children::ClosedInChildren;
+use super::descriptor::Descriptor;
 use super::error::{Error, Step};
 use super::filter::Filter;
 use super::flight::Flight;
@@ -167,13 +168,14 @@ impl Recording {
 
     fn set_probes(&self) {
         for probe in probes::present() {
-            probe.set_session(self.slot, self.options.takes(probe));
+            probe.set_session(self.slot, self.options.takes(probe) || self.options.filter.needs(probe));
         }
     }
 
     /// Puts the filter in force; gives back the one before, which threads may still read.
     fn set_filter(&self) -> Option<Box<Filters>> {
-        let filters: Filters = probes::classes().iter().map(|probe| self.options.filter.compile(probe)).collect();
+        let compile = |probe: &&Descriptor| self.options.filter.compile(probe, self.options.takes(probe));
+        let filters: Filters = probes::classes().iter().map(compile).collect();
         let filters =
             if filters.iter().any(Option::is_some) { Box::into_raw(Box::new(filters)) } else { ptr::null_mut() };
         // Release: who sees the pointer sees the filters.

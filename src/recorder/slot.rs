@@ -148,7 +148,7 @@ impl Slot {
     pub(super) fn record(&self, number: usize, id: u16, payload: &impl Payload) {
         // Acquire: with the Release of the session's start.
         let generation = self.generation.load(Acquire);
-        if !self.wants(id, payload) {
+        if !self.wants(number, id, payload) {
             return;
         }
         let own = OWN.with(|own| own[number].get());
@@ -173,19 +173,19 @@ impl Slot {
         }
     }
 
-    /// Whether the session records such an event of the probe with that id.
+    /// Whether the session, which is that of this number, records such an event of the probe with that id.
     #[inline]
-    pub fn wants(&self, id: u16, payload: &impl Payload) -> bool {
+    pub fn wants(&self, number: usize, id: u16, payload: &impl Payload) -> bool {
         // Acquire: with the Release of who sets a filter.
         let filters = self.filters.load(Acquire);
-        filters.is_null() || self.passes(filters, id, payload)
+        filters.is_null() || self.passes(filters, number, id, payload)
     }
 
     #[cold]
-    fn passes(&self, filters: *const Filters, id: u16, payload: &impl Payload) -> bool {
+    fn passes(&self, filters: *const Filters, number: usize, id: u16, payload: &impl Payload) -> bool {
         // SAFETY: not null, and freed like rings are, after a wait for all who were pinned.
         match unsafe { &*filters }.get(usize::from(id)) {
-            Some(Some(predicate)) => payload.show(|fields| predicate.test(fields)),
+            Some(Some(predicate)) => predicate.passes(number, payload),
             _ => true,
         }
     }

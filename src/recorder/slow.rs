@@ -51,7 +51,7 @@ impl Descriptor {
         let recording = self.sessions_acquired();
         for session in Cause::Slow.told().filter(|session| recording & 1 << session != 0) {
             let slot = &SLOTS[session];
-            if cycles > slot.slower.load(Relaxed) && slot.wants(self.id(), &payload) {
+            if cycles > slot.slower.load(Relaxed) && slot.wants(session, self.id(), &payload) {
                 Cause::Slow.note(session);
             }
         }

@@ -30,6 +30,8 @@ mod here;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "rings are Linux's, so far"))]
 mod name;
 mod registration;
+#[cfg(not(target_os = "linux"))]
+mod taken_elsewhere;
 mod text;
 
 #[cfg(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_x86", sdt_leaf = "linux_aarch64"))]
@@ -100,6 +102,13 @@ pub(crate) use here::fire_here;
 pub(crate) use recorded::{record_here, time_if_recorded};
 #[cfg(not(recorded))]
 pub(crate) use unrecorded::{record_here, time_if_recorded};
+
+#[cfg(target_os = "linux")]
+#[doc(hidden)]
+pub use crate::recorder::Taken;
+#[cfg(not(target_os = "linux"))]
+#[doc(hidden)]
+pub use taken_elsewhere::Taken;
 
 #[cfg(test)]
 mod tests {

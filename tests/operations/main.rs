@@ -3,6 +3,7 @@
 
 mod busy;
 mod closes;
+mod filtered;
 mod inline;
 mod listings;
 #[path = "../common/missing.rs"]
@@ -10,15 +11,23 @@ mod missing;
 
 use std::sync::Mutex;
 
-use dyntrace::recorder::{Options, Session};
+use dyntrace::recorder::{Filter, Options, Session};
 use dyntrace_trace::{Operation, Operations, Trace, Value};
 
-/// Acts, and looks at the trace of that. A session sees the whole program: one at a time.
+/// Acts, and looks at the trace of that.
 fn traced<R, T>(act: impl FnOnce() -> R, look: impl FnOnce(R, &Trace) -> T) -> T {
+    traced_by(&[], Filter::default(), act, look)
+}
+
+/// The same, of a session with such probes and such a filter. A session sees the whole program: one at a time.
+fn traced_by<R, T>(probes: &[&str], filter: Filter, act: impl FnOnce() -> R, look: impl FnOnce(R, &Trace) -> T) -> T {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock();
     let folder = tempfile::tempdir().unwrap();
-    let session = Session::start(Options::new(folder.path())).unwrap();
+    let mut options = Options::new(folder.path());
+    options.probes = probes.iter().map(|&probe| probe.into()).collect();
+    options.filter = filter;
+    let session = Session::start(options).unwrap();
     let result = act();
     session.stop().unwrap();
     look(result, &Trace::open(folder.path()).unwrap())
@@ -36,6 +45,11 @@ fn recorded<R>(act: impl FnOnce() -> R, look: impl FnOnce(R, &[Operation<'_>])) 
 
 /// Acts, and returns the events that came meanwhile, each as its probe and its fields.
 fn events(act: impl FnOnce()) -> Vec<String> {
+    events_of(&[], Filter::default(), act)
+}
+
+/// The same, of a session with such probes and such a filter.
+fn events_of(probes: &[&str], filter: Filter, act: impl FnOnce()) -> Vec<String> {
     fn show(value: Value<'_>) -> String {
         match value {
             Value::Signed(number) => number.to_string(),
@@ -43,7 +57,7 @@ fn events(act: impl FnOnce()) -> Vec<String> {
             Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
         }
     }
-    traced(act, |(), trace| {
+    traced_by(probes, filter, act, |(), trace| {
         let event = |event: dyntrace_trace::Event<'_>| {
             let fields: Vec<String> = event.fields().map(|(_, value)| show(value)).collect();
             format!("{} {}", event.class.probe(), fields.join(" "))

@@ -43,9 +43,10 @@ pub enum OptionsError {
 }
 
 const BEGINNING: &str = "record:";
-const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES, tag=GLOB, command=NUMBER, failed, on-panic, \
+const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, failed, on-panic, \
                     slower=TIME, snapshots=NUMBER";
-const CHANGEABLE: &str = "probes=GLOB+GLOB, tag=GLOB, command=NUMBER, failed can be changed";
+const CHANGEABLE: &str =
+    "probes=GLOB+GLOB, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, failed can be changed";
 
 /// Reads `record:DIRECTORY,...`.
 pub(super) fn parse(text: &str) -> Result<Options, OptionsError> {
@@ -64,7 +65,7 @@ pub(super) fn parse(text: &str) -> Result<Options, OptionsError> {
     }
 }
 
-/// Reads what a running session can change: `probes=...,tag=...,command=...,failed`. What is not there is not asked for any more.
+/// Reads what a running session can change, as `probes=...,tag=...,failed`. What is not there is not asked for any more.
 pub(crate) fn parse_change(text: &str) -> Result<(Vec<Glob>, Filter), OptionsError> {
     let mut reader = Reader { options: Options::new(""), seen: Vec::new() };
     for part in split(text, ',').filter(|part| !part.is_empty()) {
@@ -100,6 +101,20 @@ impl Reader {
                 self.once("command")?;
                 let bad = || bad("command", value, "expected the number of a command");
                 self.options.filter.command = Some(value.parse().map_err(|_| bad())?);
+            }
+            Some(("path", value)) => {
+                self.once("path")?;
+                self.options.filter.path = Some(plain(value).into());
+            }
+            Some(("process", value)) => {
+                self.once("process")?;
+                let bad = || bad("process", value, "expected a process like <0.57.0>");
+                self.options.filter.process = Some(value.parse().map_err(|_| bad())?);
+            }
+            Some(("thread", value)) => {
+                self.once("thread")?;
+                let bad = || bad("thread", value, "expected the first number of operations' names");
+                self.options.filter.thread = Some(value.parse().map_err(|_| bad())?);
             }
             _ => return Ok(false),
         }
@@ -255,6 +270,19 @@ impl fmt::Display for Change<'_> {
             write!(f, "{separator}command={command}")?;
             separator = ",";
         }
+        if let Some(path) = &self.filter.path {
+            write!(f, "{separator}path=")?;
+            escaped(f, path.as_str())?;
+            separator = ",";
+        }
+        if let Some(process) = self.filter.process {
+            write!(f, "{separator}process={process}")?;
+            separator = ",";
+        }
+        if let Some(thread) = self.filter.thread {
+            write!(f, "{separator}thread={thread}")?;
+            separator = ",";
+        }
         if self.filter.failed {
             write!(f, "{separator}failed")?;
         }
@@ -277,6 +305,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::process::Pid;
 
     fn error(text: &str) -> String {
         text.parse::<Options>().unwrap_err().to_string()
@@ -284,14 +313,15 @@ mod tests {
 
     #[test]
     fn everything_at_once() {
-        let text = "record:/tmp/a=b,probes=efile_drv*+aio_pool__add,mode=overwrite,size=16M,tag=req-*,command=12,failed,on-panic,\
-             slower=100ms,snapshots=3";
+        let text = "record:/tmp/a=b,probes=efile_drv*+aio_pool__add,mode=overwrite,size=16M,tag=req-*,command=12,path=/var/*,\
+             process=<0.7.0>,thread=3,failed,on-panic,slower=100ms,snapshots=3";
         let options: Options = text.parse().unwrap();
         let mut expected = Options::new("/tmp/a=b");
         expected.probes = vec!["efile_drv*".into(), "aio_pool-add".into()];
         expected.mode = Mode::Overwrite;
         expected.size = Some(16 << 20);
-        expected.filter = Filter { tag: Some("req-*".into()), command: Some(12), failed: true };
+        let (path, process, thread) = (Some("/var/*".into()), "<0.7.0>".parse().ok(), Some(3));
+        expected.filter = Filter { tag: Some("req-*".into()), command: Some(12), path, process, thread, failed: true };
         expected.triggers = Triggers { on_panic: true, slower: Some(Duration::from_millis(100)), snapshots: 3 };
         assert_eq!(options, expected);
     }
@@ -307,6 +337,8 @@ mod tests {
             ("record:/t,size=99999999999999999999G", "from 64K to 64G"),
             ("record:/t,size=-1", "from 64K to 64G"),
             ("record:/t,command=RENAME", "expected the number of a command"),
+            ("record:/t,process=7", "expected a process like <0.57.0>"),
+            ("record:/t,thread=main", "expected the first number"),
             ("record:/t,mode=overwrite,slower=100", "slower=\"100\": expected a time in ns, us, ms or s"),
             ("record:/t,mode=overwrite,slower=0s", "slower=\"0s\": expected a time"),
             ("record:/t,mode=overwrite,slower=99999999999s", "expected a time"),
@@ -365,11 +397,15 @@ mod tests {
             size in prop::option::of(Options::SMALLEST..=Options::LARGEST),
             tag in prop::option::of(".*"),
             command: Option<i64>,
+            path in prop::option::of(".*"),
+            process: Option<u64>,
+            thread: Option<i64>,
             failed: bool,
             triggers in any_triggers(),
         ) -> Options {
             let probes = probes.into_iter().map(Glob::from).collect();
-            let filter = Filter { tag: tag.map(Glob::from), command, failed };
+            let (path, process) = (path.map(Glob::from), process.map(Pid::numbered));
+            let filter = Filter { tag: tag.map(Glob::from), command, path, process, thread, failed };
             let mut options = Options { directory: directory.into(), mode, probes, size, filter, triggers };
             if options.idle_triggers().is_some() {
                 options.triggers = Triggers { snapshots: options.triggers.snapshots, ..Triggers::default() };

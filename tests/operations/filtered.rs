@@ -1,0 +1,98 @@
+//! A session's filter holds for all events of an operation, on whatever thread they fire.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use dyntrace::recorder::Filter;
+use dyntrace::{fs, process};
+use tokio::runtime::Builder;
+use tokio::sync::oneshot;
+
+use crate::events_of;
+
+/// Does one of each kind of operations that go a way of their own, with the file's name as the tag.
+async fn work(path: PathBuf) {
+    dyntrace::put_tag(path.file_name().unwrap().to_string_lossy().into_owned()).unwrap();
+    let file = fs::File::create(&path).await.unwrap();
+    file.sync_data().await.unwrap();
+    drop(file);
+    assert_eq!(fs::read(&path).await.unwrap(), b"");
+    fs::remove_file(&path).await.unwrap();
+}
+
+/// How many events of operations, by probe, a session with such a filter records of two processes: `mine` and `others`. `filter` gets
+/// the folder that they work in, and the pid of the first. None of the second may be recorded.
+fn recorded(probes: &[&str], filter: impl FnOnce(&Path, process::Pid) -> Filter) -> BTreeMap<String, usize> {
+    let folder = tempfile::tempdir().unwrap();
+    let [mine, others] = ["mine", "others"].map(|name| folder.path().join(name));
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let (tell, told) = oneshot::channel();
+    let (begin, begun) = oneshot::channel::<()>();
+    let (mine, pid) = runtime.block_on(async {
+        let mine = dyntrace::spawn(async {
+            tell.send(process::current()).unwrap();
+            begun.await.unwrap();
+            work(mine).await;
+        });
+        (mine, told.await.unwrap())
+    });
+    let events = events_of(probes, filter(folder.path(), pid), || {
+        begin.send(()).unwrap();
+        runtime.block_on(mine).unwrap();
+        runtime.block_on(async { dyntrace::spawn(work(others)).await.unwrap() });
+        // What nobody waits for, a CLOSE, ends as well.
+        drop(runtime);
+    });
+    let mut counts = BTreeMap::new();
+    for event in events {
+        let probe = event.split(' ').next().unwrap();
+        if ["efile_drv-", "aio_pool-"].iter().any(|begin| probe.starts_with(begin)) {
+            assert!(!event.contains("others"), "{event}");
+            *counts.entry(probe.to_owned()).or_default() += 1;
+        }
+    }
+    counts
+}
+
+const WHOLE: [&str; 6] = [
+    "aio_pool-add",
+    "aio_pool-get",
+    "efile_drv-entry",
+    "efile_drv-int_entry",
+    "efile_drv-int_return",
+    "efile_drv-return",
+];
+
+/// As many of each.
+fn assert_whole(counts: &BTreeMap<String, usize>) -> usize {
+    let operations = counts.get("efile_drv-entry").copied().unwrap_or_default();
+    assert_eq!(*counts, WHOLE.map(|probe| (probe.to_owned(), operations)).into());
+    operations
+}
+
+fn filter(change: impl FnOnce(&mut Filter)) -> Filter {
+    let mut filter = Filter::default();
+    change(&mut filter);
+    filter
+}
+
+#[test]
+fn every_event_of_an_operation_or_none() {
+    let of_tag = recorded(&[], |_, _| filter(|filter| filter.tag = Some("mi*".into())));
+    let all = assert_whole(&of_tag);
+    // OPEN, FDATASYNC, CLOSE, READ_FILE, DELETE.
+    assert_eq!(all, 5);
+    let of_process = recorded(&[], |_, pid| filter(|filter| filter.process = Some(pid)));
+    assert_eq!(of_process, of_tag);
+    let on_path = recorded(&[], |folder, _| {
+        let mine = folder.join("mi*").display().to_string();
+        filter(|filter| filter.path = Some(mine.as_str().into()))
+    });
+    assert!((1..all).contains(&assert_whole(&on_path)), "those of the open file have no path: {on_path:?}");
+    let of_nobody = recorded(&[], |_, _| filter(|filter| filter.tag = Some("nobody".into())));
+    assert_eq!(of_nobody, BTreeMap::new());
+    // The entries are not recorded, and decide all the same.
+    let inside = recorded(&["efile_drv-int_*"], |_, _| filter(|filter| filter.tag = Some("mine".into())));
+    let expected = ["efile_drv-int_entry", "efile_drv-int_return"].map(|probe| (probe.to_owned(), all));
+    assert_eq!(inside, expected.into());
+}

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use dyntrace::trace::{Limits, Session};
 use dyntrace::traced;
+use tokio::sync::oneshot::{self, Receiver};
 
 fn spin(time: Duration) {
     let begun = std::time::Instant::now();
@@ -32,9 +33,9 @@ fn branch() {
 }
 
 #[traced]
-async fn branches() {
+async fn branches(waits: Receiver<()>) {
     branch();
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    waits.await.unwrap();
     let inner = async { leaf_later().await };
     inner.await;
 }
@@ -53,7 +54,14 @@ async fn own_time_is_what_is_left_of_the_time() {
         for function in ["branch", "branches", "leaf", "leaf_later"] {
             session.set(&format!("**::own_time::{function} do {actions}")).await.unwrap();
         }
-        branches().await;
+        let (tell, told) = oneshot::channel();
+        // On the same thread, so that the function waits for all of this time.
+        let teller = tokio::spawn(async {
+            std::thread::sleep(Duration::from_millis(20));
+            tell.send(())
+        });
+        branches(told).await;
+        teller.await.unwrap().unwrap();
         let [branch, branches, leaf, later] = session.counts()[..] else { panic!("{:?}", session.counts()) };
         assert!(leaf.function.name.ends_with("::leaf/1") && later.function.name.ends_with("::leaf_later/0"));
         // The function calls itself: the whole time of a call within has its time, too, and its own time once.

@@ -34,7 +34,7 @@ pub struct Recovered {
 }
 
 /// Ends the trace in the folder `dir` in place of its recorder: cuts what was only prepared off the end of each file,
-/// as a recorder does that ends by itself. A trace that was ended already stays as it is, a damaged file too.
+/// as a recorder does that ends by itself, and all of a file that says nothing. A trace that was ended already stays as it is, a damaged file too.
 ///
 /// Only for programs that have ended: one that still records would be killed by it.
 ///
@@ -66,7 +66,10 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
                 if !gaps.is_empty() {
                     continue;
                 }
-                packets.last().map_or(0, |packet| packet.end)
+                let header = process.metadata.format.header() as u64;
+                let says_something =
+                    |packet: &Packet| packet.discarded > 0 || packet.content_end > packet.offset + header;
+                packets.last().filter(|_| packets.iter().any(says_something)).map_or(0, |packet| packet.end)
             };
             if end < length {
                 if let Err(error) = writable {

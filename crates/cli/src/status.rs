@@ -1,6 +1,7 @@
 //! `dyntrace status`: which processes let their recorder be controlled, and what they record.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::recorder::control::{Connection, ControlError};
@@ -24,6 +25,9 @@ Exit status:
    1  it does not answer, or the folder of sockets cannot be trusted
    2  wrong use
   65  there is no such process, or it does not let its recorder be controlled";
+
+/// How long a process may take to answer. It may be ending a session, for which it waits 10 s.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The arguments of `dyntrace status`.
 #[derive(clap::Args)]
@@ -69,7 +73,7 @@ fn all() -> Result<Vec<(u32, Vec<Record>)>, Failure> {
 }
 
 fn ask(pid: u32) -> Result<Vec<Record>, ControlError> {
-    Connection::open(pid)?.request(&Request::Status)
+    Connection::open(pid)?.request_within(&Request::Status, PATIENCE)
 }
 
 fn lines(pid: u32, records: &[Record]) -> String {

@@ -14,8 +14,12 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
+use std::time::Duration;
 
+use dyntrace::recorder::control::protocol::Request;
+use dyntrace::recorder::control::{Connection, ControlError};
 use nix::sys::signal::{Signal, kill, raise};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -460,8 +464,14 @@ fn processes_that_cannot_be_controlled() {
         .says(65, "no function of it can be traced: give those that matter");
     place.run(&["snapshot", "-p", &firing.pid(), "--session", "7"]).says(1, "there is no session 7");
     firing.fire();
+    let mut greeted = Connection::open(firing.child.id()).unwrap();
     send(&firing.child, Signal::SIGSTOP);
+    // Its threads stop later than the signal is sent.
+    let stopped = waitpid(Pid::from_raw(firing.child.id().cast_signed()), Some(WaitPidFlag::WUNTRACED)).unwrap();
+    assert!(matches!(stopped, WaitStatus::Stopped(_, Signal::SIGSTOP)), "{stopped:?}");
     place.run(&["status", "-p", &firing.pid()]).says(1, "does not answer: see whether it is stopped");
+    let error = greeted.request_within(&Request::Status, Duration::from_millis(100)).unwrap_err();
+    assert!(matches!(error, ControlError::Silent(_)), "{error}");
 }
 
 #[test]

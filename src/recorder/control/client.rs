@@ -83,6 +83,19 @@ impl Connection {
         self.exchange(&request.to_string())
     }
 
+    /// As [`request`](Connection::request), but the process may take so long at most for each piece of its answer: it may have been
+    /// stopped since the connection was opened.
+    ///
+    /// # Errors
+    ///
+    /// [`ControlError::Silent`] if it takes longer; then no further request is answered rightly over this connection.
+    pub fn request_within(&mut self, request: &Request, limit: Duration) -> Result<Vec<Record>, ControlError> {
+        self.wait_at_most(Some(limit))?;
+        let answer = self.request(request);
+        self.wait_at_most(None)?;
+        answer
+    }
+
     /// Waits for what the process says next by itself: of a trace.
     ///
     /// # Errors

@@ -195,8 +195,8 @@ pub(crate) fn own() -> Option<Pid> {
     of_task.or_else(|| tokio::task::try_id().is_none().then(of_thread))
 }
 
-/// The pid of the current process, for what is to be the process to others. Each process gives it once: who was told that it has
-/// ended must not find another by that pid. `None` as [`own`].
+/// The pid of the current process, for an inbox that is to be the process to others. Each process gives it once: when the inbox has
+/// ended, others were told so, and must not find another by that pid. `None` as [`own`].
 #[cfg(feature = "dist")]
 pub(crate) fn give() -> Option<Pid> {
     let pid = own().filter(|_| word(GIVEN) == 0);

@@ -3,6 +3,7 @@
 use super::descriptor::{Descriptor, Kind};
 use super::glob::Glob;
 use super::payload::Payload;
+use super::rate::Rate;
 use super::taken;
 use crate::process::{self, Pid};
 use crate::sdt::Name;
@@ -24,6 +25,9 @@ pub struct Filter {
     pub process: Option<Pid>,
     /// Only operations that were asked for on the thread of this number, which is the first in their names.
     pub thread: Option<i64>,
+    /// At most so many events of each probe in a second, as a clock counts seconds, and of file operations so many whole ones. Those
+    /// above are counted as lost.
+    pub rate: Option<u32>,
     /// Only events of what failed: whose `success` is 0 or, where there is no such argument, whose `errno` is not 0.
     pub failed: bool,
 }
@@ -31,8 +35,10 @@ pub struct Filter {
 impl Filter {
     /// Whether the filter has to be asked of this probe's events so that others are recorded as they should.
     pub(crate) fn needs(&self, descriptor: &Descriptor) -> bool {
-        let Filter { tag, command, path, process, thread, failed: _ } = self;
-        let is_asked = tag.is_some() || command.is_some() || path.is_some() || process.is_some() || thread.is_some();
+        let Filter { tag, command, path, process, thread, rate, failed: _ } = self;
+        let of_entry =
+            [tag.is_some(), command.is_some(), path.is_some(), process.is_some(), thread.is_some(), rate.is_some()];
+        let is_asked = of_entry.contains(&true);
         is_asked && Part::of(descriptor) == Part::Entry
     }
 
@@ -69,8 +75,11 @@ impl Filter {
                 conditions.push(Condition { position, test: Test::IsNot(0) });
             }
         }
-        let is_asked = !conditions.is_empty() || process.is_some() || part == Part::Later && *self != Filter::default();
-        is_asked.then(|| Predicate { conditions: conditions.into(), process, part, is_recorded })
+        // An operation whose entry was within the rate is recorded to its end.
+        let rate = self.rate.filter(|_| part != Part::Later).map(Rate::new);
+        let is_asked = !conditions.is_empty() || process.is_some() || rate.is_some();
+        let is_later = part == Part::Later && *self != Filter::default();
+        (is_asked || is_later).then(|| Predicate { conditions: conditions.into(), process, rate, part, is_recorded })
     }
 }
 
@@ -105,11 +114,22 @@ fn number(descriptor: &Descriptor, name: &str) -> Option<usize> {
     descriptor.arguments.iter().position(|argument| argument.name == name && !matches!(argument.kind, Kind::Text))
 }
 
+/// What a filter says of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    Passes,
+    /// It is not one of those that were asked for.
+    IsOther,
+    /// It is one, and there were as many in this second already.
+    IsAboveRate,
+}
+
 /// A filter made ready for one probe.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Predicate {
     conditions: Box<[Condition]>,
     process: Option<Pid>,
+    rate: Option<Rate>,
     part: Part,
     is_recorded: bool,
 }
@@ -149,19 +169,19 @@ pub enum Field<'a> {
 
 impl Predicate {
     /// Whether an event is to be recorded in the session. Takes no lock and nothing from the heap: it is called while a probe fires.
-    pub(crate) fn passes(&self, session: usize, payload: &impl Payload) -> bool {
+    pub(crate) fn judge(&self, session: usize, payload: &impl Payload) -> Judgement {
         let is_such = self.process.is_none_or(|process| process == process::current())
-            && payload.show(|fields| self.test(fields));
-        match self.part {
-            Part::None => is_such,
-            Part::Entry => {
-                if !is_such {
-                    taken::refuse(session);
-                }
-                is_such && self.is_recorded
-            }
-            Part::Later => is_such && !taken::was_refused(session),
+            && payload.show(|fields| self.test(fields))
+            && !(self.part == Part::Later && taken::was_refused(session));
+        let judgement = match &self.rate {
+            _ if !is_such => Judgement::IsOther,
+            Some(rate) if !rate.allows() => Judgement::IsAboveRate,
+            _ => Judgement::Passes,
+        };
+        if self.part == Part::Entry && judgement != Judgement::Passes {
+            taken::refuse(session);
         }
+        if self.is_recorded { judgement } else { Judgement::IsOther }
     }
 
     /// Whether these arguments are such.

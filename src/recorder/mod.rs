@@ -4,6 +4,7 @@ mod channel;
 mod checksum;
 mod children;
 pub mod control;
+mod counted;
 mod descriptor;
 mod door;
 mod environment;
@@ -21,9 +22,9 @@ mod panic;
 mod payload;
 mod place;
 pub(crate) mod probes;
+mod rate;
 mod recording;
 mod ring;
-mod ringless;
 mod session;
 mod slot;
 #[cfg(recorded)]

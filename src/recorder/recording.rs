@@ -14,6 +14,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use super::channel::Channel;
 use super::checksum::Progress;
 use super::children::ClosedInChildren;
+use super::counted::{ABOVE_RATE, Counted, RINGLESS};
 use super::descriptor::Descriptor;
 use super::error::{Error, Step};
 use super::filter::Filter;
@@ -26,7 +27,6 @@ use super::options::{Mode, Options};
 use super::place::Place;
 use super::probes;
 use super::ring::Ring;
-use super::ringless::{self, Ringless};
 use super::session::{Snapshot, Status, Summary};
 use super::slot::{FEW, Filters, PREPARED, SLOTS, ThreadRing};
 use super::snapshot;
@@ -69,8 +69,8 @@ pub(super) struct Recording {
     channel: Channel,
     /// In the order of their files, from `ring-1`.
     rings: Vec<Tended>,
-    /// Boxed: threads have its address.
-    ringless: Box<Ringless>,
+    /// Events of threads that found no ring, and those above the rate that was asked for. Boxed: threads have the addresses.
+    counted: [Box<Counted>; 2],
     told_of_full: bool,
     /// The last module that the channel has told of.
     told_module: u64,
@@ -107,8 +107,11 @@ impl Recording {
         let clock = Calibration::start();
         let channel = Channel::create(&folder, CHANNEL, uuid);
         let channel = channel.map_err(|error| Error::new(Step::File, path.join(CHANNEL), error))?;
-        let ringless = Ringless::create(&folder, uuid);
-        let ringless = Box::new(ringless.map_err(|error| Error::new(Step::File, path.join(ringless::NAME), error))?);
+        let counted = |name| match Counted::create(&folder, name, uuid) {
+            Ok(counted) => Ok(Box::new(counted)),
+            Err(error) => Err(Error::new(Step::File, path.join(name), error)),
+        };
+        let counted = [counted(RINGLESS)?, counted(ABOVE_RATE)?];
         let next_refinement = (Instant::now(), Duration::from_millis(100));
         let flight = Flight::new(slot, path, &options);
         let mut recording = Recording {
@@ -122,7 +125,7 @@ impl Recording {
             clock,
             channel,
             rings: Vec::new(),
-            ringless,
+            counted,
             told_of_full: false,
             told_module: 0,
             next_refinement,
@@ -139,8 +142,10 @@ impl Recording {
         recording.set_slower();
         recording.flight.begin(&recording.options);
         recording.tell_of_modules();
-        // Release: with the Acquire of a thread that finds no ring.
-        SLOTS[slot].ringless.store(ptr::from_ref(&*recording.ringless).cast_mut(), Release);
+        for (place, counted) in [&SLOTS[slot].ringless, &SLOTS[slot].above_rate].into_iter().zip(&recording.counted) {
+            // Release: with the Acquire of a thread that counts.
+            place.store(ptr::from_ref(&**counted).cast_mut(), Release);
+        }
         // Release: who sees the generation sees the rings.
         SLOTS[slot].generation.store(generation, Release);
         recording.set_probes();
@@ -339,7 +344,7 @@ impl Recording {
 
     fn discarded(&self) -> u64 {
         let rings: u64 = self.rings.iter().map(|tended| tended.ring.discarded()).sum();
-        rings + self.ringless.count()
+        rings + self.counted.iter().map(|counted| counted.count()).sum::<u64>()
     }
 
     /// Writes what the circles hold, as a trace, into a new folder; threads go on meanwhile.
@@ -361,7 +366,7 @@ impl Recording {
             let path = folder.path().join(name);
             |error| Error::new(Step::Snapshot, path, error)
         };
-        for plain in [CHANNEL, ringless::NAME] {
+        for plain in [CHANNEL, RINGLESS, ABOVE_RATE] {
             snapshot::copy_plain(&self.folder, folder, plain, uuid).map_err(failed(plain))?;
         }
         let mut snapshot = Snapshot { folder: folder.path().to_owned(), packets: 0, bytes: 0, overwritten: 0 };
@@ -437,7 +442,7 @@ impl Recording {
         let filters = slot.filters.swap(ptr::null_mut(), Relaxed);
         if let Some(late) = late {
             // Their memory stays, and so do the files as they are.
-            mem::forget((self.rings, self.ringless));
+            mem::forget((self.rings, self.counted));
             return Summary { status, errors: vec![Error::late(self.folder.path(), late)] };
         }
         if !filters.is_null() {
@@ -462,12 +467,15 @@ impl Recording {
             };
             errors.extend(done.err().map(|error| failed(files, &name, error)));
         }
-        let done = match self.ringless.count() {
-            0 => self.folder.remove_file(ringless::NAME),
-            _ => finish(&self.folder, ringless::NAME, true).map(|said| all_said &= said),
-        };
-        errors.extend(done.err().map(|error| failed(&self.folder, ringless::NAME, error)));
-        drop((self.channel, self.ringless));
+        for counted in self.counted {
+            let name = counted.name();
+            let done = match counted.count() {
+                0 => self.folder.remove_file(name),
+                _ => finish(&self.folder, name, true).map(|said| all_said &= said),
+            };
+            errors.extend(done.err().map(|error| failed(&self.folder, name, error)));
+        }
+        drop(self.channel);
         let done = finish(&self.folder, CHANNEL, all_said && errors.is_empty());
         errors.extend(done.err().map(|error| failed(&self.folder, CHANNEL, error)));
         Summary { status, errors }

@@ -20,14 +20,14 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 use rustix::thread::gettid;
 
+use super::counted::Counted;
 use super::descriptor::Descriptor;
 use super::door;
-use super::filter::Predicate;
+use super::filter::{Judgement, Predicate};
 use super::maintenance;
 use super::payload::Payload;
 use super::place::Place;
 use super::ring::Ring;
-use super::ringless::Ringless;
 use super::trigger::CAUSES;
 use crate::forks::{Anew, Zeros};
 use crate::thread_progress;
@@ -62,8 +62,9 @@ pub(super) struct Slot {
     pub prepared: [AtomicPtr<ThreadRing>; PREPARED],
     /// The chain of all rings of the session, the newest first.
     rings: AtomicPtr<ThreadRing>,
-    /// Counts the events of threads that found no ring.
-    pub ringless: AtomicPtr<Ringless>,
+    /// Counts the events of threads that found no ring, and those above the rate that was asked for.
+    pub ringless: AtomicPtr<Counted>,
+    pub above_rate: AtomicPtr<Counted>,
     /// More cycles than this are too many for an operation, where the session is to be told of such.
     pub slower: AtomicU64,
     /// For each cause of a snapshot, how often it was there, and how often that has been dealt with. Both go on from one
@@ -126,6 +127,7 @@ impl Slot {
             prepared: [const { AtomicPtr::new(ptr::null_mut()) }; PREPARED],
             rings: AtomicPtr::new(ptr::null_mut()),
             ringless: AtomicPtr::new(ptr::null_mut()),
+            above_rate: AtomicPtr::new(ptr::null_mut()),
             slower: AtomicU64::new(0),
             requests: [const { AtomicU64::new(0) }; CAUSES],
             answered: [const { AtomicU64::new(0) }; CAUSES],
@@ -167,9 +169,16 @@ impl Slot {
         match door::HOST.get() {
             // A guest's threads find no ring here, whatever the session: its slots are never filled.
             Some(host) => (host.record)(number, id, payload),
-            // Acquire: with the Release of the session's start.
-            // SAFETY: null, or the session's, which frees it as it frees its rings.
-            None => _ = unsafe { self.ringless.load(Acquire).as_ref() }.map(Ringless::add_one),
+            None => self.count(&self.ringless),
+        }
+    }
+
+    /// Counts one event more in one of the slot's counts.
+    fn count(&self, count: &AtomicPtr<Counted>) {
+        // Acquire: with the Release of the session's start.
+        // SAFETY: null, or the session's, which frees it as it frees its rings.
+        if let Some(count) = unsafe { count.load(Acquire).as_ref() } {
+            count.add_one();
         }
     }
 
@@ -185,7 +194,14 @@ impl Slot {
     fn passes(&self, filters: *const Filters, number: usize, id: u16, payload: &impl Payload) -> bool {
         // SAFETY: not null, and freed like rings are, after a wait for all who were pinned.
         match unsafe { &*filters }.get(usize::from(id)) {
-            Some(Some(predicate)) => predicate.passes(number, payload),
+            Some(Some(predicate)) => match predicate.judge(number, payload) {
+                Judgement::Passes => true,
+                Judgement::IsOther => false,
+                Judgement::IsAboveRate => {
+                    self.count(&self.above_rate);
+                    false
+                }
+            },
             _ => true,
         }
     }
@@ -278,6 +294,7 @@ impl Slot {
         }
         self.rings.store(ptr::null_mut(), Relaxed);
         self.ringless.store(ptr::null_mut(), Relaxed);
+        self.above_rate.store(ptr::null_mut(), Relaxed);
     }
 }
 

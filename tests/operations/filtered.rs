@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use dyntrace::recorder::Filter;
 use dyntrace::{fs, process};
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-use crate::events_of;
+use crate::{events_of, traced_by};
 
 /// Does one of each kind of operations that go a way of their own, with the file's name as the tag.
 async fn work(path: PathBuf) {
@@ -95,4 +96,36 @@ fn every_event_of_an_operation_or_none() {
     let inside = recorded(&["efile_drv-int_*"], |_, _| filter(|filter| filter.tag = Some("mine".into())));
     let expected = ["efile_drv-int_entry", "efile_drv-int_return"].map(|probe| (probe.to_owned(), all));
     assert_eq!(inside, expected.into());
+}
+
+#[test]
+fn so_many_whole_operations_in_a_second_and_the_others_counted() {
+    const ALL: usize = 40;
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = Builder::new_current_thread().build().unwrap();
+    let begun = Instant::now();
+    let act = || {
+        runtime.block_on(async {
+            for _ in 0..ALL {
+                fs::metadata(folder.path()).await.unwrap();
+            }
+        });
+    };
+    let most = filter(|filter| filter.rate = Some(3));
+    traced_by(&["efile_drv-*", "aio_pool-*"], most, act, |(), trace| {
+        let mut counts = BTreeMap::new();
+        for event in trace.events().filter(|event| event.class.provider() == "dyntrace") {
+            *counts.entry(event.class.probe().to_owned()).or_default() += 1;
+        }
+        let recorded = assert_whole(&counts);
+        // Not one second, if it began in one and went on in the next.
+        let seconds = begun.elapsed().as_secs() as usize + 2;
+        assert!((3..=3 * seconds).contains(&recorded), "{counts:?}");
+        let losses = trace.losses();
+        let [lost] = &losses.discarded[..] else { panic!("{losses:?}") };
+        assert_eq!(
+            (lost.count as usize, lost.reason()),
+            (ALL - recorded, "there were more of them in a second than was asked for")
+        );
+    });
 }

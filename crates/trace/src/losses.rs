@@ -5,8 +5,11 @@ use std::path::PathBuf;
 
 use crate::packet::Checksum;
 
-/// The file that counts the events of threads that found no ring.
-const RINGLESS: &str = "ringless";
+/// The files that count events which no ring counts, and why it does not.
+const COUNTED: [(&str, &str); 2] = [
+    ("ringless", "no ring was ready for a thread"),
+    ("above-rate", "there were more of them in a second than was asked for"),
+];
 
 /// What was lost, by [`Trace::losses`](crate::Trace::losses).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,10 +36,8 @@ pub struct Discarded {
 impl Discarded {
     /// Why they were dropped.
     pub fn reason(&self) -> &'static str {
-        match self.file.file_name() {
-            Some(name) if name == RINGLESS => "no ring was ready for a thread",
-            _ => "the ring was full",
-        }
+        let of_file = COUNTED.iter().find(|(name, _)| self.file.file_name().is_some_and(|file| file == *name));
+        of_file.map_or("the ring was full", |(_, why)| why)
     }
 }
 

@@ -43,10 +43,9 @@ pub enum OptionsError {
 }
 
 const BEGINNING: &str = "record:";
-const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, failed, on-panic, \
+const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, rate=NUMBER, failed, on-panic, \
                     slower=TIME, snapshots=NUMBER";
-const CHANGEABLE: &str =
-    "probes=GLOB+GLOB, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, failed can be changed";
+const CHANGEABLE: &str = "probes=GLOB+GLOB, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, rate=NUMBER, failed can be changed";
 
 /// Reads `record:DIRECTORY,...`.
 pub(super) fn parse(text: &str) -> Result<Options, OptionsError> {
@@ -115,6 +114,11 @@ impl Reader {
                 self.once("thread")?;
                 let bad = || bad("thread", value, "expected the first number of operations' names");
                 self.options.filter.thread = Some(value.parse().map_err(|_| bad())?);
+            }
+            Some(("rate", value)) => {
+                self.once("rate")?;
+                let bad = || bad("rate", value, "expected how many events of a probe there may be in a second");
+                self.options.filter.rate = Some(value.parse().map_err(|_| bad())?);
             }
             _ => return Ok(false),
         }
@@ -283,6 +287,10 @@ impl fmt::Display for Change<'_> {
             write!(f, "{separator}thread={thread}")?;
             separator = ",";
         }
+        if let Some(rate) = self.filter.rate {
+            write!(f, "{separator}rate={rate}")?;
+            separator = ",";
+        }
         if self.filter.failed {
             write!(f, "{separator}failed")?;
         }
@@ -314,14 +322,15 @@ mod tests {
     #[test]
     fn everything_at_once() {
         let text = "record:/tmp/a=b,probes=efile_drv*+aio_pool__add,mode=overwrite,size=16M,tag=req-*,command=12,path=/var/*,\
-             process=<0.7.0>,thread=3,failed,on-panic,slower=100ms,snapshots=3";
+             process=<0.7.0>,thread=3,rate=9,failed,on-panic,slower=100ms,snapshots=3";
         let options: Options = text.parse().unwrap();
         let mut expected = Options::new("/tmp/a=b");
         expected.probes = vec!["efile_drv*".into(), "aio_pool-add".into()];
         expected.mode = Mode::Overwrite;
         expected.size = Some(16 << 20);
         let (path, process, thread) = (Some("/var/*".into()), "<0.7.0>".parse().ok(), Some(3));
-        expected.filter = Filter { tag: Some("req-*".into()), command: Some(12), path, process, thread, failed: true };
+        let (tag, command, rate) = (Some("req-*".into()), Some(12), Some(9));
+        expected.filter = Filter { tag, command, path, process, thread, rate, failed: true };
         expected.triggers = Triggers { on_panic: true, slower: Some(Duration::from_millis(100)), snapshots: 3 };
         assert_eq!(options, expected);
     }
@@ -400,12 +409,13 @@ mod tests {
             path in prop::option::of(".*"),
             process: Option<u64>,
             thread: Option<i64>,
+            rate: Option<u32>,
             failed: bool,
             triggers in any_triggers(),
         ) -> Options {
             let probes = probes.into_iter().map(Glob::from).collect();
             let (path, process) = (path.map(Glob::from), process.map(Pid::numbered));
-            let filter = Filter { tag: tag.map(Glob::from), command, path, process, thread, failed };
+            let filter = Filter { tag: tag.map(Glob::from), command, path, process, thread, rate, failed };
             let mut options = Options { directory: directory.into(), mode, probes, size, filter, triggers };
             if options.idle_triggers().is_some() {
                 options.triggers = Triggers { snapshots: options.triggers.snapshots, ..Triggers::default() };

@@ -18,6 +18,7 @@ Examples:
   dyntrace record --overwrite --size 4M -- target/release/server
   dyntrace record --overwrite --slower 100ms --on-panic -- target/release/server
   dyntrace record -p 4711 -o trace --command RENAME --failed
+  dyntrace record -p 4711 -o trace --path '/var/lib/*' --rate 1000
 
 A pattern has * for any text and ? for one character. Sizes may end in K, M or G, times end in ns, us, ms or s.
 

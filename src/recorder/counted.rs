@@ -1,7 +1,7 @@
-//! Events of threads that found no ring. They are counted in a file of their own, so that the trace has the count however the
-//! program ends.
+//! Events that no ring counts, for want of a ring or because there were too many. Each kind is counted in a file of its own, so that the
+//! trace has the count however the program ends.
 //!
-//! The file has two packets without events; the count is the number of discarded events that the second one says. Readers of the
+//! A file has two packets without events; the count is the number of discarded events that the second one says. Readers of the
 //! format take the difference of the two. Checksums leave that number out, so both packets have theirs from the beginning.
 
 use std::io;
@@ -17,25 +17,30 @@ use super::metadata::RING_STREAM;
 use super::packet::{HEADER, Header, PAGE, offset};
 use super::stream_file::StreamFile;
 
-/// The name of the file. `crates/trace` knows it.
-pub(super) const NAME: &str = "ringless";
+/// The files' names, which `crates/trace` knows: of events of threads that found no ring, and of those above the rate that was asked
+/// for.
+pub(super) const RINGLESS: &str = "ringless";
+pub(super) const ABOVE_RATE: &str = "above-rate";
 
 const SIZE: usize = 2 * PAGE;
 
-/// The count, in the mapped file.
-pub(super) struct Ringless(StreamFile);
+/// A count, in its mapped file.
+pub(super) struct Counted {
+    name: &'static str,
+    file: StreamFile,
+}
 
-impl Ringless {
+impl Counted {
     /// Makes the file.
     ///
     /// # Errors
     ///
     /// The system's, as it gave it: the caller knows the path. Then there is no file.
-    pub fn create(folder: &Folder, uuid: [u8; 16]) -> io::Result<Ringless> {
-        let file = StreamFile::create(folder, NAME, uuid, RING_STREAM, SIZE as u64, SIZE as u64)?;
+    pub fn create(folder: &Folder, name: &'static str, uuid: [u8; 16]) -> io::Result<Counted> {
+        let file = StreamFile::create(folder, name, uuid, RING_STREAM, SIZE as u64, SIZE as u64)?;
         if file.prepared() < SIZE as u64 {
             drop(file);
-            let _ = folder.remove_file(NAME);
+            let _ = folder.remove_file(name);
             return Err(Errno::FBIG.into());
         }
         file.populate(0, SIZE as u64);
@@ -44,7 +49,7 @@ impl Ringless {
             // SAFETY: the packet is in the mapping and below the file's length, which was looked at above. Nobody else has it yet.
             unsafe { ptr::copy_nonoverlapping(header.as_ptr(), file.base().add(number * PAGE), HEADER) };
         }
-        Ok(Ringless(file))
+        Ok(Counted { name, file })
     }
 
     /// Counts one event. Safe in signal handlers.
@@ -53,13 +58,17 @@ impl Ringless {
         self.word().fetch_add(1, Relaxed);
     }
 
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
     pub fn count(&self) -> u64 {
         self.word().load(Relaxed)
     }
 
     fn word(&self) -> &AtomicU64 {
         // SAFETY: in the mapping and below the file's length, since `create`; aligned to 8, and behind shared references from then on.
-        unsafe { &*self.0.base().add(PAGE + offset::DISCARDED).cast::<AtomicU64>() }
+        unsafe { &*self.file.base().add(PAGE + offset::DISCARDED).cast::<AtomicU64>() }
     }
 }
 

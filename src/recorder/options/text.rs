@@ -1,6 +1,7 @@
 //! The options as text: read and written.
 
 use std::fmt::{self, Write as _};
+use std::str::FromStr;
 use std::time::Duration;
 
 use super::{Mode, Options, Triggers};
@@ -96,29 +97,23 @@ impl Reader {
                 self.once("tag")?;
                 self.options.filter.tag = Some(plain(value).into());
             }
-            Some(("command", value)) => {
-                self.once("command")?;
-                let bad = || bad("command", value, "expected the number of a command");
-                self.options.filter.command = Some(value.parse().map_err(|_| bad())?);
-            }
             Some(("path", value)) => {
                 self.once("path")?;
                 self.options.filter.path = Some(plain(value).into());
             }
+            Some(("command", value)) => {
+                self.options.filter.command = self.parsed("command", value, "expected the number of a command")?;
+            }
             Some(("process", value)) => {
-                self.once("process")?;
-                let bad = || bad("process", value, "expected a process like <0.57.0>");
-                self.options.filter.process = Some(value.parse().map_err(|_| bad())?);
+                self.options.filter.process = self.parsed("process", value, "expected a process like <0.57.0>")?;
             }
             Some(("thread", value)) => {
-                self.once("thread")?;
-                let bad = || bad("thread", value, "expected the first number of operations' names");
-                self.options.filter.thread = Some(value.parse().map_err(|_| bad())?);
+                let allowed = "expected the first number of operations' names";
+                self.options.filter.thread = self.parsed("thread", value, allowed)?;
             }
             Some(("rate", value)) => {
-                self.once("rate")?;
-                let bad = || bad("rate", value, "expected how many events of a probe there may be in a second");
-                self.options.filter.rate = Some(value.parse().map_err(|_| bad())?);
+                let allowed = "expected how many events of a probe there may be in a second";
+                self.options.filter.rate = self.parsed("rate", value, allowed)?;
             }
             _ => return Ok(false),
         }
@@ -159,6 +154,17 @@ impl Reader {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// A value that its type reads.
+    fn parsed<T: FromStr>(
+        &mut self,
+        option: &'static str,
+        value: &str,
+        allowed: &'static str,
+    ) -> Result<Option<T>, OptionsError> {
+        self.once(option)?;
+        value.parse().map(Some).map_err(|_| bad(option, value, allowed))
     }
 
     fn once(&mut self, option: &'static str) -> Result<(), OptionsError> {
@@ -259,42 +265,28 @@ pub(crate) struct Change<'a> {
 
 impl fmt::Display for Change<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut separator = "";
-        for (i, glob) in self.probes.iter().enumerate() {
-            f.write_str(if i == 0 { "probes=" } else { "+" })?;
-            escaped(f, glob.as_str())?;
-            separator = ",";
-        }
-        if let Some(tag) = &self.filter.tag {
-            write!(f, "{separator}tag=")?;
-            escaped(f, tag.as_str())?;
-            separator = ",";
-        }
-        if let Some(command) = self.filter.command {
-            write!(f, "{separator}command={command}")?;
-            separator = ",";
-        }
-        if let Some(path) = &self.filter.path {
-            write!(f, "{separator}path=")?;
-            escaped(f, path.as_str())?;
-            separator = ",";
-        }
-        if let Some(process) = self.filter.process {
-            write!(f, "{separator}process={process}")?;
-            separator = ",";
-        }
-        if let Some(thread) = self.filter.thread {
-            write!(f, "{separator}thread={thread}")?;
-            separator = ",";
-        }
-        if let Some(rate) = self.filter.rate {
-            write!(f, "{separator}rate={rate}")?;
-            separator = ",";
-        }
-        if self.filter.failed {
-            write!(f, "{separator}failed")?;
-        }
-        Ok(())
+        let Filter { tag, command, path, process, thread, rate, failed } = self.filter;
+        let probes: Vec<_> = self.probes.iter().map(|glob| Escaped(glob).to_string()).collect();
+        let parts = [
+            (!probes.is_empty()).then(|| format!("probes={}", probes.join("+"))),
+            tag.as_ref().map(|tag| format!("tag={}", Escaped(tag))),
+            command.map(|command| format!("command={command}")),
+            path.as_ref().map(|path| format!("path={}", Escaped(path))),
+            process.map(|process| format!("process={process}")),
+            thread.map(|thread| format!("thread={thread}")),
+            rate.map(|rate| format!("rate={rate}")),
+            failed.then(|| "failed".to_owned()),
+        ];
+        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(","))
+    }
+}
+
+/// A pattern as it stands among options.
+struct Escaped<'a>(&'a Glob);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        escaped(f, self.0.as_str())
     }
 }
 

@@ -109,7 +109,8 @@ fn the_scripts_by_hand() {
 #[test]
 fn a_script_of_ones_own_and_options() {
     let Some(_turn) = turn("dtrace", true) else { return };
-    let script = "dyntrace$target:::user_trace-s1 { printf(\"[%-14s]\\n\", copyinstr(arg0)); }";
+    let text = "arg0 == 0 ? \"\" : copyinstr(arg0)";
+    let script = &format!("dyntrace$target:::user_trace-s1 {{ printf(\"[%-14s]\\n\", {text}); }}");
     let own = |options: &[&str]| traced_by_own("dtrace", options, "own.d", script);
     assert_eq!(own(&["-q"]), "[hello, world  ]\n[              ]\n");
     assert_eq!(own(&["-x", "quiet"]), own(&["-q"]));

@@ -86,7 +86,7 @@ async fn a_disk_that_nothing_may_run_from() {
         return;
     }
     let place = tempfile::tempdir().unwrap();
-    let mount = format!("mount -t tmpfs -o noexec,size=64m none '{}' && exec \"$@\"", place.path().display());
+    let mount = format!("mount -t tmpfs -o noexec,size=1g none '{}' && exec \"$@\"", place.path().display());
     let on_disk = |program: &std::ffi::OsStr| {
         let mut command = Command::new("unshare");
         command.args(["--mount", "--map-root-user", "sh", "-c", &mount, "sh"]).arg(program);

@@ -76,7 +76,7 @@ pub(super) struct Door {
     pub room: Arc<Account>,
 }
 
-/// What an inbox and those that put something into it know of it.
+/// The state of an inbox that its senders see, too.
 #[derive(Debug)]
 pub(super) struct State {
     /// How much is in the queue.

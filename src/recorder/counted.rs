@@ -73,17 +73,6 @@ impl Counted {
 }
 
 fn header(uuid: [u8; 16], sequence: u64) -> [u8; HEADER] {
-    let (content_size, packet_size) = (HEADER as u64, PAGE as u64);
-    let open = Header {
-        uuid,
-        stream_id: RING_STREAM,
-        content_size,
-        packet_size,
-        discarded: 0,
-        sequence,
-        tid: 0,
-        ring: 0,
-        checksum: 0,
-    };
+    let open = Header { sequence, ..Header::of_page(uuid, RING_STREAM) };
     Header { checksum: checksum::sum(&open.encode(), &[]), ..open }.encode()
 }

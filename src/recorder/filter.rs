@@ -10,8 +10,8 @@ use crate::sdt::Name;
 
 /// Conditions that an event has to meet, all of them. A probe that has no such argument is not asked: its events pass.
 ///
-/// What the entry of a file operation meets or does not meet counts for the whole of it: `aio_pool-add`, `aio_pool-get`,
-/// `efile_drv-int_entry`, `efile_drv-int_return` and `efile_drv-return`.
+/// The entry of a file operation decides for the whole operation: its `aio_pool-add`, `aio_pool-get`, `efile_drv-int_entry`,
+/// `efile_drv-int_return` and `efile_drv-return` pass only if it has passed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filter {
@@ -25,8 +25,8 @@ pub struct Filter {
     pub process: Option<Pid>,
     /// Only operations that were asked for on the thread of this number, which is the first in their names.
     pub thread: Option<i64>,
-    /// At most so many events of each probe in a second, as a clock counts seconds, and of file operations so many whole ones. Those
-    /// above are counted as lost.
+    /// How many events of each probe are recorded in one second of the clock at most; for file operations, how many whole ones. The
+    /// recorder counts the others as lost.
     pub rate: Option<u32>,
     /// Only events of what failed: whose `success` is 0 or, where there is no such argument, whose `errno` is not 0.
     pub failed: bool,
@@ -35,15 +35,13 @@ pub struct Filter {
 impl Filter {
     /// Whether the filter has to be asked of this probe's events so that others are recorded as they should.
     pub(crate) fn needs(&self, descriptor: &Descriptor) -> bool {
-        let Filter { tag, command, path, process, thread, rate, failed: _ } = self;
-        let of_entry =
-            [tag.is_some(), command.is_some(), path.is_some(), process.is_some(), thread.is_some(), rate.is_some()];
-        let is_asked = of_entry.contains(&true);
-        is_asked && Part::of(descriptor) == Part::Entry
+        // An entry does not say whether its operation fails.
+        let of_ends = Filter { failed: self.failed, ..Filter::default() };
+        *self != of_ends && Part::of(descriptor) == Part::Entry
     }
 
-    /// What the filter asks of events of one probe, or `None` if it asks nothing of them. `is_recorded`: whether the session records
-    /// the probe, and does not only [need](Filter::needs) it.
+    /// The filter made ready for one probe, or `None` if it lets all events of the probe pass. `is_recorded`: whether the session
+    /// records the probe, and does not only [need](Filter::needs) it.
     pub(crate) fn compile(&self, descriptor: &Descriptor, is_recorded: bool) -> Option<Predicate> {
         let part = Part::of(descriptor);
         let mut conditions = Vec::new();
@@ -114,7 +112,7 @@ fn number(descriptor: &Descriptor, name: &str) -> Option<usize> {
     descriptor.arguments.iter().position(|argument| argument.name == name && !matches!(argument.kind, Kind::Text))
 }
 
-/// What a filter says of an event.
+/// The answer of a filter to an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     Passes,

@@ -57,6 +57,21 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    /// That of a page without events, which no writer has entered.
+    pub(crate) fn of_page(uuid: [u8; 16], stream_id: u32) -> Header {
+        Header {
+            uuid,
+            stream_id,
+            content_size: HEADER as u64,
+            packet_size: PAGE as u64,
+            discarded: 0,
+            sequence: 0,
+            tid: 0,
+            ring: 0,
+            checksum: checksum::open(0),
+        }
+    }
+
     /// The header as it is in the file.
     pub(crate) fn encode(&self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
@@ -100,17 +115,7 @@ fn array<const N: usize>(bytes: &[u8; HEADER], at: usize) -> [u8; N] {
 
 /// A page that no writer has entered: an empty packet.
 pub(crate) fn prepared_page(uuid: [u8; 16], stream_id: u32, discarded: u64) -> [u8; PAGE] {
-    let header = Header {
-        uuid,
-        stream_id,
-        content_size: HEADER as u64,
-        packet_size: PAGE as u64,
-        discarded,
-        sequence: 0,
-        tid: 0,
-        ring: 0,
-        checksum: checksum::open(0),
-    };
+    let header = Header { discarded, ..Header::of_page(uuid, stream_id) };
     let mut page = [0; PAGE];
     page[..HEADER].copy_from_slice(&header.encode());
     page

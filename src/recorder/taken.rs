@@ -22,7 +22,7 @@ thread_local! {
     static NOW: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// What the current thread's event is taken by. A guest's sessions are the host's.
+/// The sessions that take the current thread's event. A guest's sessions are the host's.
 pub(super) fn now() -> u32 {
     HOST.get().map_or_else(|| NOW.get(), |host| (host.taken)())
 }
@@ -40,7 +40,7 @@ impl Taken {
         set_now(u32::MAX);
     }
 
-    /// What the sessions have decided.
+    /// The sessions that have not refused the entry.
     pub(crate) fn decided() -> Taken {
         Taken(now())
     }

@@ -64,7 +64,7 @@ fn a_real_node_finds_the_checksums_right() {
         assert!(line.contains(&format!("for the request {label} ")), "{line}");
     }
     #[cfg(target_os = "linux")]
-    if let Some(dyntrace) = crate::nested::dyntrace() {
+    if let Some(dyntrace) = crate::command::dyntrace() {
         crate::nested::assert_is_nested(&crate::nested::listing(&dyntrace, &trace, 2));
     }
 }

@@ -4,6 +4,9 @@
 
 mod bonds;
 mod budgets;
+#[cfg(target_os = "linux")]
+#[path = "../common/command.rs"]
+mod command;
 mod cuts;
 mod erl;
 mod example;

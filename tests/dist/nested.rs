@@ -1,6 +1,6 @@
 //! `dyntrace view --token`: one request through processes, nodes and file operations, as one nested listing.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use dyntrace::dist::{Term, term};
@@ -8,19 +8,9 @@ use dyntrace::recorder::{Options, Session};
 use dyntrace::seq_trace::{self, Flags};
 use tokio::sync::oneshot;
 
+use crate::command::dyntrace;
 use crate::erl::{connected, next};
-use crate::missing;
 use crate::world;
-
-/// The command, if it was built.
-pub fn dyntrace() -> Option<PathBuf> {
-    let dyntrace = std::env::current_exe().unwrap().ancestors().nth(2).unwrap().join("dyntrace");
-    if !dyntrace.exists() {
-        missing::skip("dyntrace", "not built: cargo build -p dyntrace-cli");
-        return None;
-    }
-    Some(dyntrace)
-}
 
 /// The listing of a trace token: for each line, how far to the right it stands, and the line.
 pub fn listing(dyntrace: &Path, trace: &Path, label: i32) -> Vec<(usize, String)> {

@@ -46,7 +46,7 @@ pub fn read_counted(trace: &Path) -> (Lines, u64) {
     (lines, lost.sum())
 }
 
-/// What a trace says was lost.
+/// The losses that a trace tells of.
 pub fn read_losses(trace: &Path) -> Losses {
     let trace = Trace::open(trace).unwrap();
     trace.events().for_each(drop);

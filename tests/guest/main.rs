@@ -1,6 +1,8 @@
 //! Modules as guests of the program: what they do is done by the program's dyntrace.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
+#[path = "../common/command.rs"]
+mod command;
 #[path = "../common/missing.rs"]
 mod missing;
 mod recorded;

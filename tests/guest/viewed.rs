@@ -1,7 +1,6 @@
 //! What `dyntrace view` says of a trace with calls in a module that is gone.
 
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use dyntrace::code::{self, Purged};
@@ -9,7 +8,7 @@ use dyntrace::recorder;
 use dyntrace::trace::{Limits, Session};
 use tempfile::TempDir;
 
-use crate::missing;
+use crate::command::dyntrace;
 use crate::support::{Turn, export, load};
 
 #[tokio::test]
@@ -76,14 +75,4 @@ impl Recorded {
 fn view(dyntrace: &Path, trace: &Path) -> String {
     let output = Command::new(dyntrace).arg("view").arg(trace).output().unwrap();
     String::from_utf8(output.stdout).unwrap()
-}
-
-/// The command, if it was built.
-fn dyntrace() -> Option<PathBuf> {
-    let dyntrace = env::current_exe().unwrap().ancestors().nth(2).unwrap().join("dyntrace");
-    if !dyntrace.exists() {
-        missing::skip("dyntrace", "not built: cargo build -p dyntrace-cli");
-        return None;
-    }
-    Some(dyntrace)
 }

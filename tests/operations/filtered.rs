@@ -41,7 +41,7 @@ fn recorded(probes: &[&str], filter: impl FnOnce(&Path, process::Pid) -> Filter)
         begin.send(()).unwrap();
         runtime.block_on(mine).unwrap();
         runtime.block_on(async { dyntrace::spawn(work(others)).await.unwrap() });
-        // What nobody waits for, a CLOSE, ends as well.
+        // A CLOSE that nobody awaits ends with the runtime.
         drop(runtime);
     });
     let mut counts = BTreeMap::new();

@@ -41,7 +41,7 @@ impl Discarded {
     }
 }
 
-/// What the recorder's own `recorder:lost` events say.
+/// A loss that a `recorder:lost` event of the recorder tells of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {

@@ -34,7 +34,8 @@ pub struct Recovered {
 }
 
 /// Ends the trace in the folder `dir` in place of its recorder: cuts what was only prepared off the end of each file,
-/// as a recorder does that ends by itself, and all of a file that says nothing. A trace that was ended already stays as it is, a damaged file too.
+/// as a recorder does that ends by itself, and all of a file that says nothing. A trace that was ended already stays as it is,
+/// a damaged file too.
 ///
 /// Only for programs that have ended: one that still records would be killed by it.
 ///

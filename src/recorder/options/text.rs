@@ -44,9 +44,11 @@ pub enum OptionsError {
 }
 
 const BEGINNING: &str = "record:";
-const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, rate=NUMBER, failed, on-panic, \
+const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES, tag=GLOB, command=NUMBER, \
+                    path=GLOB, process=PID, thread=NUMBER, rate=NUMBER, failed, on-panic, \
                     slower=TIME, snapshots=NUMBER";
-const CHANGEABLE: &str = "probes=GLOB+GLOB, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, rate=NUMBER, failed can be changed";
+const CHANGEABLE: &str = "probes=GLOB+GLOB, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, rate=NUMBER, failed can \
+                          be changed";
 
 /// Reads `record:DIRECTORY,...`.
 pub(super) fn parse(text: &str) -> Result<Options, OptionsError> {
@@ -65,7 +67,7 @@ pub(super) fn parse(text: &str) -> Result<Options, OptionsError> {
     }
 }
 
-/// Reads what a running session can change, as `probes=...,tag=...,failed`. What is not there is not asked for any more.
+/// Reads the options that a running session can change, as `probes=...,tag=...,failed`. It drops those that the text leaves out.
 pub(crate) fn parse_change(text: &str) -> Result<(Vec<Glob>, Filter), OptionsError> {
     let mut reader = Reader { options: Options::new(""), seen: Vec::new() };
     for part in split(text, ',').filter(|part| !part.is_empty()) {

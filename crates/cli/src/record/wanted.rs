@@ -26,7 +26,7 @@ pub struct Wanted {
     /// Only file operations of the thread with this number, the first of tag={1,7}
     #[arg(long, value_name = "NUMBER")]
     thread: Option<i64>,
-    /// At most so many events of each probe in a second, and so many whole file operations; those above are counted as lost
+    /// Record at most so many events of each probe in a second, and so many whole file operations; the others count as lost
     #[arg(long, value_name = "NUMBER")]
     rate: Option<u32>,
     /// Only those events that say that something failed, where they say such things

@@ -60,7 +60,7 @@ pub struct Request {
     pub script: String,
     /// What makes the lines, if not the first tracer that is fit.
     pub tracer: Option<By>,
-    /// What the tracer is told besides.
+    /// The user's options for the tracer.
     pub tracer_options: Vec<OsString>,
     /// Where the trace goes, if not to standard output.
     pub output: Option<PathBuf>,

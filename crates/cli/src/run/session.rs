@@ -45,7 +45,7 @@ const REPRIEVES: u32 = 20;
 pub struct Session<'a> {
     /// The tracer.
     pub tracer: &'a Tracer,
-    /// What it is told besides.
+    /// The user's options for it.
     pub options: &'a [OsString],
     /// The script for it.
     pub script: &'a Text<'a>,

@@ -1,6 +1,16 @@
 //! One connection: a task that reads, and one that writes.
+//!
+//! It is closed at once where something is wrong with it or its peer. Where its node ends, what was sent before is written first:
+//!
+//! 1. `end`: nothing more is appended; messages of the peer are not decoded any more.
+//! 2. The writing task writes what waits, and shuts its side of the socket down.
+//! 3. The reading task reads on, for nothing, until the peer has closed its side. A socket that is closed with bytes unread has the
+//!    kernel reset the connection, and the peer loses what it has not read.
+//!
+//! 2 and 3 together take no longer than [`LINGER`].
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -23,6 +33,9 @@ use crate::sync::{Mutex, lock};
 /// The reason of the end of a connection whose peer makes this node keep too much.
 pub(super) const TOO_MUCH: &str = "its links, monitors and unread answers take more than Options::peer_limit allows";
 
+/// How long the connections of a node that has ended may take to write what was sent.
+const LINGER: Duration = Duration::from_secs(5);
+
 /// A peer that ticks is answered unless something was written so short a time ago. So two nodes that both answer do not do it
 /// without end.
 const ANSWERED: Duration = Duration::from_millis(500);
@@ -42,6 +55,8 @@ pub(super) struct Connection {
     /// Why it ended, once it has.
     reason: OnceLock<String>,
     ended: Notify,
+    /// It [ends](Connection::end); it is not closed at once.
+    lingers: AtomicBool,
     /// Its end was told to all who had bonds over it. Locked while it is being told.
     told: Mutex<bool>,
 }
@@ -62,6 +77,7 @@ impl Connection {
             ticked: Notify::new(),
             reason: OnceLock::new(),
             ended: Notify::new(),
+            lingers: AtomicBool::new(false),
             told: Mutex::new(false),
         })
     }
@@ -115,6 +131,16 @@ impl Connection {
         }
     }
 
+    /// Ends the connection when all that was sent is written.
+    pub(super) fn end(&self, reason: &str) {
+        if self.reason.set(reason.to_owned()).is_ok() {
+            // Step 1. The reading task learns of it by the notification or, if it is reading just then, by the end of the other.
+            self.lingers.store(true, Ordering::Relaxed);
+            self.ended.notify_one();
+            self.outgoing.end();
+        }
+    }
+
     /// Whether it has ended.
     pub(super) fn is_closed(&self) -> bool {
         self.reason.get().is_some()
@@ -146,7 +172,8 @@ impl Connection {
             tokio::select! {
                 biased;
                 taken = timeout(tick_time / 4, self.outgoing.take(&mut batch, not_busy)) => match taken {
-                    Ok(()) => self.write_all(node, &mut socket, &batch.bytes).await?,
+                    Ok(true) => self.write_all(node, &mut socket, &batch.bytes).await?,
+                    Ok(false) => return socket.shutdown().await,
                     Err(_) => self.write_all(node, &mut socket, &TICK).await?,
                 },
                 () = self.ticked.notified() => {
@@ -192,25 +219,44 @@ impl Drop for Ending {
 /// Runs a connection to its end.
 async fn run(mut ending: Ending, socket: Socket) {
     let Ending { inner, connection, reason } = &mut ending;
-    let (reading, writing) = socket.split();
+    let (mut reading, writing) = socket.split();
     let tick_time = inner.options.tick_time;
-    let writer = {
+    let mut writer = {
         let (inner, connection) = (inner.clone(), connection.clone());
         tokio::spawn(async move { connection.write(&inner.local.name, writing, tick_time).await })
     };
     let abort = writer.abort_handle();
     *reason = tokio::select! {
-        ended = read(inner, connection, Frames::new(reading, inner.options.max_message, Some(tick_time))) => ended,
-        written = writer => match written {
+        biased;
+        () = connection.ended.notified() => {
+            // Relaxed: stored before the notification.
+            if connection.lingers.load(Ordering::Relaxed) {
+                // The peer may read only while it is read: so both at once.
+                let _ = timeout(LINGER, async { tokio::join!(&mut writer, drain(&mut reading)) }).await;
+            }
+            String::new()
+        }
+        ended = read(inner, connection, Frames::new(&mut reading, inner.options.max_message, Some(tick_time))) => ended,
+        written = &mut writer => match written {
             Ok(Err(error)) => cut(error),
-            _ => "it is not written to any more".to_owned(),
+            // The connection ended while this task was reading.
+            Ok(Ok(())) => {
+                let _ = timeout(LINGER, drain(&mut reading)).await;
+                String::new()
+            }
+            Err(_) => "it is not written to any more".to_owned(),
         },
-        () = connection.ended.notified() => String::new(),
     };
     abort.abort();
 }
 
-async fn read(inner: &Arc<Inner>, connection: &Arc<Connection>, mut frames: Frames<Reading>) -> String {
+/// Step 3 of the end.
+async fn drain(reading: &mut Reading) {
+    // An error is the end as well.
+    let _ = tokio::io::copy(reading, &mut tokio::io::sink()).await;
+}
+
+async fn read(inner: &Arc<Inner>, connection: &Arc<Connection>, mut frames: Frames<&mut Reading>) -> String {
     let mut tag = None;
     loop {
         // Messages that need not wait for room would keep other tasks of the thread waiting.

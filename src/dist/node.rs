@@ -29,7 +29,9 @@ use crate::tag;
 /// It is a *hidden* node, as those written in C are: it does not take part in `nodes()`, in `global`, and in the meshes of
 /// others. `net_adm:ping/1` finds it.
 ///
-/// Clones are the same node. It ends with the last of them and of its inboxes: its connections are closed, and epmd forgets it.
+/// Clones are the same node. It ends with the last of them and of its inboxes: epmd forgets it, and its connections close when
+/// what was sent is written, after 5 s at the latest. Its runtime does that. A program that ends that runtime has to wait for
+/// [`Node::flush`] first.
 #[derive(Clone)]
 pub struct Node {
     pub(super) life: Arc<Life>,
@@ -163,8 +165,7 @@ impl Node {
         self.life.inner.send(sender, sender, to.into(), term).await
     }
 
-    /// Waits until all that was sent is written to its sockets, or its connections are lost. A node that ends takes with it what is
-    /// not.
+    /// Waits until all that was sent is written to its sockets, or its connections are lost.
     pub async fn flush(&self) {
         for connection in self.life.inner.peers.connections() {
             connection.flush().await;

@@ -27,7 +27,18 @@ struct Waiting {
     writing: bool,
     /// A sender found no room.
     busy: bool,
-    closed: bool,
+    state: State,
+}
+
+/// Whether bytes are taken.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Open,
+    /// No more are appended; those that wait are still written.
+    Ending,
+    /// None are appended or written.
+    Closed,
 }
 
 /// Bytes that are written together.
@@ -67,7 +78,7 @@ impl Outgoing {
             let taken = self.taken.notified();
             {
                 let mut waiting = lock(&self.waiting);
-                if waiting.closed {
+                if waiting.state != State::Open {
                     return Err(Refused::Closed);
                 }
                 // Whatever its size: else small messages would leave no room for a large one.
@@ -91,7 +102,7 @@ impl Outgoing {
     /// [`Refused`].
     pub(super) fn signal(&self, bytes: &[u8]) -> Result<(), Refused> {
         let mut waiting = lock(&self.waiting);
-        if waiting.closed {
+        if waiting.state != State::Open {
             return Err(Refused::Closed);
         }
         // The buffer doubles as it grows, so it may take twice what is in it.
@@ -113,24 +124,28 @@ impl Outgoing {
         }
     }
 
-    /// Takes the bytes that wait, once there are any, in place of `written`. Calls `not_busy` if senders waited for that. For one
-    /// caller.
-    pub(super) async fn take(&self, written: &mut Batch, not_busy: impl Fn()) {
+    /// Takes the bytes that wait, once there are any, in place of `written`. Calls `not_busy` if senders waited for that. Returns
+    /// false if there will be none: the connection ends. For one caller.
+    pub(super) async fn take(&self, written: &mut Batch, not_busy: impl Fn()) -> bool {
         written.bytes.clear();
         written.bytes.shrink_to(KEPT);
         written.signals = None;
         loop {
-            {
+            let state = {
                 let mut waiting = lock(&self.waiting);
                 mem::swap(&mut waiting.batch, written);
                 waiting.writing = !written.bytes.is_empty();
                 if mem::take(&mut waiting.busy) {
                     not_busy();
                 }
-            }
+                waiting.state
+            };
             self.taken.notify_waiters();
             if !written.bytes.is_empty() {
-                return;
+                return true;
+            }
+            if state != State::Open {
+                return false;
             }
             self.filled.notified().await;
         }
@@ -142,7 +157,7 @@ impl Outgoing {
             let taken = self.taken.notified();
             {
                 let waiting = lock(&self.waiting);
-                if waiting.closed || waiting.batch.bytes.is_empty() && !waiting.writing {
+                if waiting.state == State::Closed || waiting.batch.bytes.is_empty() && !waiting.writing {
                     return;
                 }
             }
@@ -150,10 +165,21 @@ impl Outgoing {
         }
     }
 
-    /// From here on nothing is appended, and nobody waits.
+    /// From here on nothing is appended. The bytes that wait are still taken.
+    pub(super) fn end(&self) {
+        let mut waiting = lock(&self.waiting);
+        if waiting.state == State::Open {
+            waiting.state = State::Ending;
+        }
+        drop(waiting);
+        self.filled.notify_one();
+        self.taken.notify_waiters();
+    }
+
+    /// From here on nothing is appended or taken, and no sender waits.
     pub(super) fn close(&self) {
         let mut waiting = lock(&self.waiting);
-        waiting.closed = true;
+        waiting.state = State::Closed;
         let batch = mem::take(&mut waiting.batch);
         drop(waiting);
         drop(batch);

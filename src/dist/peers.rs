@@ -162,14 +162,14 @@ impl Peers {
         lock(&self.all).peers.values().filter_map(connection).collect()
     }
 
-    /// Closes all connections, those as well that are being made.
+    /// Ends all connections, those as well that are being made.
     pub(super) fn end(&self) {
         // SeqCst, with the load in `establish`: a connection that is not found here was not there before the store, so that who
         // makes it sees it.
         self.ended.store(true, Ordering::SeqCst);
         for peer in lock(&self.all).peers.values() {
             if let Some(connection) = lock(&peer.connection).take() {
-                connection.close("this node has ended");
+                connection.end("this node has ended");
             }
         }
     }
@@ -355,7 +355,7 @@ impl Inner {
         connection.start(self, connected.socket);
         peer.connected.notify_waiters();
         if self.peers.ended.load(Ordering::SeqCst) {
-            connection.close("this node has ended");
+            connection.end("this node has ended");
         }
         Ok(connection)
     }

@@ -8,6 +8,7 @@ mod budgets;
 #[path = "../common/command.rs"]
 mod command;
 mod cuts;
+mod ends;
 mod erl;
 mod example;
 mod floods;

@@ -3,6 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 
+use dyntrace::dist::{Term, term};
+use dyntrace::recorder::{Options, Session};
+use dyntrace::seq_trace::{self, Flags};
+use tokio::sync::oneshot;
+
+use crate::command::dyntrace;
+use crate::erl::{connected, next};
 use crate::world;
 
 /// The listing of a trace token: for each line, how far to the right it stands, and the line.
@@ -11,6 +18,60 @@ pub fn listing(dyntrace: &Path, trace: &Path, label: i32) -> Vec<(usize, String)
     assert!(output.status.success(), "{output:?}");
     let listing = String::from_utf8(output.stdout).unwrap();
     listing.lines().map(|line| ((line.len() - line.trim_start().len()) / 2, line.trim_start().to_owned())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn over_two_nodes_of_ours_and_one_of_erlang_between_them() {
+    const NEAR: &str = "nested-near@127.0.0.1";
+    const MIDDLE: &str = "nested-middle@127.0.0.1";
+    let Some(dyntrace) = dyntrace() else { return };
+    let mut world = world!();
+    let (near, far) = (world.node(NEAR), world.node("nested-far@127.0.0.1"));
+    world.erl("-name", MIDDLE, &[]);
+    connected(&near, MIDDLE).await;
+    connected(&far, MIDDLE).await;
+    let trace = tempfile::tempdir().unwrap();
+    let session = Session::start(Options::new(trace.path())).unwrap();
+    let (tell, told) = oneshot::channel();
+    let far = dyntrace::spawn(async move {
+        let mut inbox = far.inbox();
+        tell.send(inbox.pid()).unwrap();
+        let request = next(&mut inbox).await;
+        let read = dyntrace::fs::read("/etc/hostname").await.unwrap();
+        inbox.send(("asks", NEAR), term!((read.len()))).await.unwrap();
+        (dyntrace::process::current().to_string(), request.term)
+    });
+    let near = dyntrace::spawn(async move {
+        let mut inbox = near.register("asks").unwrap();
+        let receiver = told.await.unwrap();
+        seq_trace::set_token(7, Flags::SEND).unwrap();
+        // The Erlang node sends it on, to the pid in it.
+        inbox.send(("driver", MIDDLE), term!({(receiver), echo, hostname})).await.unwrap();
+        let answer = next(&mut inbox).await;
+        seq_trace::take_token();
+        assert!(matches!(answer.term, Term::FixInteger(_)), "{}", answer.term);
+        dyntrace::process::current().to_string()
+    });
+    let near = near.await.unwrap();
+    let (far, request) = far.await.unwrap();
+    assert_eq!(request, term!({echo, hostname}));
+    session.stop().unwrap();
+
+    let listing = listing(&dyntrace, trace.path(), 7);
+    let places = |of: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        listing.iter().filter(|(_, line)| of(line)).map(|(place, _)| *place).collect()
+    };
+    let line = |kind: &'static str, pid: &str| {
+        let begin = format!("{pid} ");
+        move |line: &str| line.strip_prefix(kind).is_some_and(|rest| rest.trim_start().starts_with(&begin))
+    };
+    assert_eq!(places(&line("send:", &near)), [0], "{listing:#?}");
+    // The message to the Erlang node is one, and its message the second.
+    assert_eq!(places(&line("receive:", &far)), [2], "{listing:#?}");
+    let operations = places(&line("", &far));
+    assert!(operations.len() >= 4 && operations.iter().all(|place| *place == 2), "{listing:#?}");
+    assert_eq!(places(&line("send:", &far)), [2], "{listing:#?}");
+    assert_eq!(places(&line("receive:", &near)), [3], "{listing:#?}");
 }
 
 #[tokio::test]

@@ -11,7 +11,11 @@ use crate::sdt::Name;
 /// Conditions that an event has to meet, all of them. A probe that has no such argument is not asked: its events pass.
 ///
 /// The entry of a file operation decides for the whole operation: its `aio_pool-add`, `aio_pool-get`, `efile_drv-int_entry`,
-/// `efile_drv-int_return` and `efile_drv-return` pass only if it has passed.
+/// `efile_drv-int_return` and `efile_drv-return` pass only if it has passed. `seq_trace-operation`, which fires before the entry,
+/// passes always.
+///
+/// There is no condition on how long an operation takes: its events are recorded before anybody knows. A flight recorder takes a
+/// snapshot of what is [slower](super::Triggers::slower), and `dyntrace view --min-duration` shows only such operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filter {
@@ -26,7 +30,7 @@ pub struct Filter {
     /// Only operations that were asked for on the thread of this number, which is the first in their names.
     pub thread: Option<i64>,
     /// How many events of each probe are recorded in one second of the clock at most; for file operations, how many whole ones. The
-    /// recorder counts the others as lost.
+    /// recorder counts the others as lost, an operation once.
     pub rate: Option<u32>,
     /// Only events of what failed: whose `success` is 0 or, where there is no such argument, whose `errno` is not 0.
     pub failed: bool,
@@ -179,7 +183,8 @@ impl Predicate {
         if self.part == Part::Entry && judgement != Judgement::Passes {
             taken::refuse(session);
         }
-        if self.is_recorded { judgement } else { Judgement::IsOther }
+        // Above the rate it stands for its operation, of which nothing is recorded.
+        if judgement == Judgement::Passes && !self.is_recorded { Judgement::IsOther } else { judgement }
     }
 
     /// Whether these arguments are such.

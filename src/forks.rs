@@ -4,6 +4,7 @@
 #[cfg(target_os = "linux")]
 mod anew;
 mod locks;
+pub(crate) mod os;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! Statics that a forked child has anew, as zeros.
 //!
-//! The kernel wipes them while it makes the child (`MADV_WIPEONFORK`). So they are zeros for whatever the child runs first:
+//! The kernel wipes them while it makes the child (`MADV_WIPEONFORK`, on FreeBSD `INHERIT_ZERO`). So they are zeros for whatever the child runs first:
 //! signal handlers, handlers of `pthread_atfork` that come before ours, and children of a bare system call, which run no such
 //! handlers. Where the kernel does not do it, [`Anew::forget`] does, in a handler.
 
@@ -37,14 +37,8 @@ impl<T: Zeros> Anew<T> {
 
     /// Has the kernel wipe it in each child from now on. `false` where it does not.
     pub(crate) fn wipe_in_children(&'static self) -> bool {
-        #[cfg(not(miri))]
-        {
-            use rustix::mm::{Advice, madvise};
-            // SAFETY: the pages are a static's and hold nothing else. Children have zeros there, which `T` allows.
-            unsafe { madvise(self.0.get().cast(), size_of::<Self>(), Advice::LinuxWipeOnFork) }.is_ok()
-        }
-        #[cfg(miri)]
-        false
+        // SAFETY: the pages are a static's and hold nothing else. Children have zeros there, which `T` allows.
+        unsafe { super::os::wipe_in_children(self.0.get().cast(), size_of::<Self>()) }
     }
 
     /// Makes it zeros.

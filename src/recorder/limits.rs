@@ -6,12 +6,14 @@
 //! | descriptors (`RLIMIT_NOFILE`) | none of the last eighth; of those above 256, it keeps at most one in twelve, and 64 in all |
 //! | the size of files (`RLIMIT_FSIZE`) | what it allows; a session that could not hold a packet is refused |
 
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::{fs, io};
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
+
+use super::os;
 
 /// The addresses of a process without a limit, by the width of its pointers.
 const WIDTH: u64 = if cfg!(target_pointer_width = "64") { 1 << 48 } else { 1 << 32 };
@@ -64,17 +66,9 @@ fn share(taken: u64) -> u64 {
         None if WIDTH > 1 << 32 => return WIDTH / 4,
         None => WIDTH,
     };
-    // Without /proc nobody says: the program may have half of them.
-    let used = used().unwrap_or(most / 2 + taken);
+    // Where nobody says, the program may have half of them.
+    let used = os::used_addresses().unwrap_or(most / 2 + taken);
     most.saturating_sub(used.saturating_sub(taken)) / 4
-}
-
-/// How many addresses the process uses.
-fn used() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let size = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
-    let kibibytes: u64 = size.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kibibytes << 10)
 }
 
 /// How many descriptors are kept.

@@ -4,18 +4,17 @@
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
+use std::time::Duration;
 use std::{io, thread};
 
-use rustix::thread::futex;
-use rustix::time::Timespec;
-
+use super::os;
 use super::recording::Recording;
 use super::session::{Sessions, sessions};
 use crate::thread_progress::os::without_signals;
 
 /// The pause between two rounds: while files grow fast, and else.
-const SHORT: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-const LONG: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+const SHORT: Duration = Duration::from_millis(1);
+const LONG: Duration = Duration::from_millis(20);
 
 /// Not 0 since somebody has woken the thread.
 static WOKEN: AtomicU32 = AtomicU32::new(0);
@@ -24,8 +23,7 @@ static WOKEN: AtomicU32 = AtomicU32::new(0);
 pub(super) fn wake() {
     // Release: the round that comes sees what this thread did before.
     if WOKEN.swap(1, AcqRel) == 0 {
-        // It fails for bad addresses only.
-        let _ = futex::wake(&WOKEN, futex::Flags::PRIVATE, 1);
+        os::end_pause(&WOKEN);
     }
 }
 
@@ -49,8 +47,6 @@ fn run() {
             return;
         }
         drop(sessions);
-        let pause = if busy.contains(&true) { &SHORT } else { &LONG };
-        // Whyever it ends, there is a round then.
-        let _ = futex::wait(&WOKEN, futex::Flags::PRIVATE, 0, Some(pause));
+        os::pause(&WOKEN, if busy.contains(&true) { SHORT } else { LONG });
     }
 }

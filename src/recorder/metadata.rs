@@ -1,10 +1,10 @@
 //! The metadata of a trace: TSDL text that says what the bytes of its streams are, made of what the writer goes by.
 
 use std::fmt::{self, Display, Formatter, Write as _};
-use std::fs;
 use std::io::{self, Write as _};
 
 use dyntrace_folders::{Folder, NewFile};
+use rustix::system::uname;
 
 use super::descriptor::{Argument, Descriptor, Kind};
 use super::options::Mode;
@@ -88,7 +88,7 @@ pub(crate) fn write(folder: &Folder, description: &Description<'_>) -> io::Resul
 
 /// The name of this machine.
 pub(crate) fn hostname() -> String {
-    fs::read_to_string("/proc/sys/kernel/hostname").map_or_else(|_| "unknown".into(), |name| name.trim_end().into())
+    uname().nodename().to_string_lossy().into_owned()
 }
 
 /// The text of a description.

@@ -17,6 +17,7 @@ mod maintenance;
 mod metadata;
 pub(crate) mod modules;
 mod options;
+mod os;
 mod packet;
 mod panic;
 mod payload;

@@ -3,7 +3,9 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::clock_gettime;
+
+use super::os::COARSE;
 
 /// The events of one probe in the current second, as a clock counts seconds.
 #[derive(Debug)]
@@ -20,8 +22,7 @@ impl Rate {
 
     /// Whether there may be one more now. Safe in signal handlers.
     pub fn allows(&self) -> bool {
-        // Some milliseconds late, and cheap.
-        self.allows_in(clock_gettime(ClockId::MonotonicCoarse).tv_sec as u32)
+        self.allows_in(clock_gettime(COARSE).tv_sec as u32)
     }
 
     fn allows_in(&self, second: u32) -> bool {

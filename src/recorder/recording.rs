@@ -1,7 +1,6 @@
 //! One session, as the maintenance thread sees it: its files, and what they need ahead of the threads that write them.
 
 use std::collections::HashMap;
-use std::fs;
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -9,7 +8,6 @@ use std::time::{Duration, Instant};
 use std::{io, mem, ptr};
 
 use dyntrace_folders::Folder;
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::channel::Channel;
 use super::checksum::Progress;
@@ -24,6 +22,7 @@ use super::glob::Glob;
 use super::metadata::{self, Description, RING_STREAM};
 use super::modules;
 use super::options::{Mode, Options};
+use super::os;
 use super::place::Place;
 use super::probes;
 use super::ring::Ring;
@@ -135,8 +134,7 @@ impl Recording {
         if recording.options.mode == Mode::Overwrite {
             recording.circles = Some(folder::make_private(&recording.folder, CIRCLES)?);
         }
-        let threads = fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
-        recording.offer_rings((WAITING + threads).min(PREPARED))?;
+        recording.offer_rings((WAITING + os::threads()).min(PREPARED))?;
         recording.flight.equip(&recording.options)?;
         recording.set_filter();
         recording.set_slower();
@@ -488,6 +486,6 @@ impl Recording {
 
 fn new_uuid(folder: &Path) -> Result<[u8; 16], Error> {
     let mut uuid = [0; 16];
-    getrandom(&mut uuid, GetRandomFlags::empty()).map_err(|error| Error::new(Step::Random, folder, error.into()))?;
+    os::random(&mut uuid).map_err(|error| Error::new(Step::Random, folder, error))?;
     Ok(uuid)
 }

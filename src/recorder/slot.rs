@@ -18,8 +18,6 @@ use std::ptr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
-use rustix::thread::gettid;
-
 use super::counted::Counted;
 use super::descriptor::Descriptor;
 use super::door;
@@ -212,7 +210,7 @@ impl Slot {
         if generation == 0 {
             return ptr::null();
         }
-        let thread = gettid().as_raw_nonzero().get() as u64;
+        let thread = u64::from(thread_progress::os::thread_id());
         let Some(ring) = self.take_prepared(thread).or_else(|| self.take_from_ended(thread)) else {
             return ptr::null();
         };

@@ -6,7 +6,7 @@
 //!
 //! 1. *Claim*: add what will be appended to `claimed`, unless that would pass the limit. Claims are amounts, not places: the
 //!    kernel finds the place (`O_APPEND`). So the file is never longer than `claimed`.
-//! 2. *Reserve*: `fallocate` beyond the end, so that a full disk is found here and not while memory is written.
+//! 2. *Reserve*: take space beyond the end, so that a full disk is found here and not while memory is written. Not everywhere ([`os`]).
 //! 3. *Append* prepared pages, many at once.
 //! 4. *Publish*: the file's true length, if it is more than what was published.
 //!
@@ -21,14 +21,16 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dyntrace_folders::Folder;
-use rustix::fs::{FallocateFlags, fallocate, fstat, ftruncate};
+use rustix::fs::{fstat, ftruncate};
 use rustix::io::Errno;
-use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous, munmap};
+use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use super::checksum;
 use super::limits::{Addresses, file_size};
+use super::os;
 use super::packet::{HEADER, Header, PAGE, SUB_BUFFER, offset, prepared_page};
-use crate::thread_progress::os::without_file_size_signal;
+use crate::forks;
+use crate::thread_progress::os::{errno, without_file_size_signal};
 use descriptor::Descriptor;
 
 /// How many pages are appended with one system call.
@@ -50,7 +52,7 @@ pub(super) fn leave_out_of_children() {
 ///
 /// The caller is in a forked child, whose parent had a file mapped there, and has not used these addresses since.
 pub(super) unsafe fn make_private(base: usize, length: usize) {
-    let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
+    let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | os::NO_RESERVE);
     // SAFETY: as the caller promises, nothing of the child is there. If it fails, there is no memory to go on with.
     let _ = unsafe { mmap_anonymous(ptr::without_provenance_mut(base), length, protection, flags | MapFlags::FIXED) };
 }
@@ -110,7 +112,7 @@ impl StreamFile {
         }
         let file = descriptor.get()?;
         let base = loop {
-            let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::NORESERVE);
+            let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | os::NO_RESERVE);
             // AGAIN: the program locks all of its memory, and may not lock so much.
             // SAFETY: a new mapping at an address that the kernel chooses takes nobody's memory.
             match unsafe { mmap(ptr::null_mut(), limit as usize, protection, flags, &file, 0) } {
@@ -121,7 +123,7 @@ impl StreamFile {
         };
         if LEFT_OUT.load(Ordering::Relaxed) {
             // SAFETY: the mapping made above, which nobody uses in a child. Where the kernel cannot, the child has it, too.
-            let _ = unsafe { madvise(base.cast(), limit as usize, Advice::LinuxDontFork) };
+            unsafe { forks::os::leave_out_of_children(base.cast(), limit as usize) };
         }
         drop(file);
         let _addresses = Addresses::take(limit);
@@ -186,7 +188,7 @@ impl StreamFile {
         let file = &self.descriptor.get()?;
         let mut length = self.publish(file)?;
         if length < upto {
-            self.reserve(file, length, upto)?;
+            os::reserve(file, length, upto)?;
         }
         while length < upto {
             let amount = self.claim((upto - length).min((AT_ONCE * PAGE) as u64));
@@ -200,17 +202,6 @@ impl StreamFile {
             appended?;
         }
         Ok(())
-    }
-
-    fn reserve(&self, file: &impl AsFd, from: u64, upto: u64) -> Result<(), Errno> {
-        loop {
-            return match fallocate(file, FallocateFlags::KEEP_SIZE, from, upto - from) {
-                // Some file systems cannot, and a sandbox may refuse. Appending alone takes space on most of them.
-                Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::PERM) => Ok(()),
-                Err(Errno::INTR) => continue,
-                Err(error) => Err(error),
-            };
-        }
     }
 
     /// Takes up to `wanted` of what the limit leaves.
@@ -287,8 +278,8 @@ impl StreamFile {
         let (from, upto) = (pages(from), upto.min(self.prepared()));
         if from < upto {
             let start = self.base.wrapping_add(from as usize).cast();
-            // SAFETY: the range lies in the mapping, and what is in memory there stays as it is.
-            let _ = unsafe { madvise(start, (upto - from) as usize, Advice::LinuxPopulateWrite) };
+            // SAFETY: the range lies in the mapping.
+            unsafe { os::populate(start, (upto - from) as usize) };
         }
     }
 }
@@ -306,14 +297,14 @@ struct KeptErrno(libc::c_int);
 impl KeptErrno {
     fn new() -> Self {
         // SAFETY: the C library gives each thread an errno that is there for as long as the thread.
-        Self(unsafe { *libc::__errno_location() })
+        Self(unsafe { *errno() })
     }
 }
 
 impl Drop for KeptErrno {
     fn drop(&mut self) {
         // SAFETY: as in `new`.
-        unsafe { *libc::__errno_location() = self.0 }
+        unsafe { *errno() = self.0 }
     }
 }
 

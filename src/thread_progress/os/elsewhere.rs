@@ -1,6 +1,8 @@
-//! Systems without such barriers, and where nobody can be asked after a thread; models and miri.
+//! Systems where nobody can be asked after a thread by its number; models and miri.
 //!
-//! Records of threads that ended stay theirs: 64 bytes for each thread that was ever pinned.
+//! What a thread had when it ended stays its own: a record of 64 bytes if it was ever pinned, and its ring in each session that recorded it.
+
+pub(crate) use super::no_barrier::{barrier, register_barrier};
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -32,12 +34,4 @@ pub(crate) fn has_ended(_thread: u32) -> bool {
 
 pub(crate) fn thread_name(_thread: u32) -> String {
     String::new()
-}
-
-pub(crate) fn register_barrier() -> bool {
-    false
-}
-
-pub(crate) fn barrier() -> bool {
-    unreachable!("none was announced")
 }

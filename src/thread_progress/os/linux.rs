@@ -2,6 +2,8 @@
 
 use rustix::thread::{MembarrierCommand, gettid, membarrier};
 
+use super::errno;
+
 /// The current thread's id, never zero.
 pub(crate) fn thread_id() -> u32 {
     gettid().as_raw_nonzero().get().cast_unsigned()
@@ -10,7 +12,7 @@ pub(crate) fn thread_id() -> u32 {
 /// Whether this process has no thread of this id. Leaves `errno` alone.
 pub(crate) fn has_ended(thread: u32) -> bool {
     // SAFETY: the address of the thread's own `errno`, always valid.
-    let errno = unsafe { &mut *libc::__errno_location() };
+    let errno = unsafe { &mut *errno() };
     let before = *errno;
     // SAFETY: signal 0 is never delivered; bad ids are answered with an error.
     let answer = unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), thread, 0) };

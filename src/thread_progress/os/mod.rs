@@ -1,14 +1,20 @@
-//! What the operating system knows of threads: one leaf file per way.
+//! What the operating system knows of threads: one leaf file per way. `--cfg dyntrace_portable` selects on Linux the one that serves
+//! anywhere.
 
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
-mod linux;
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
-pub(crate) use linux::{barrier, has_ended, register_barrier, thread_id, thread_name};
+#[cfg_attr(all(target_os = "linux", not(any(loom, miri, dyntrace_portable))), path = "linux.rs")]
+#[cfg_attr(target_os = "freebsd", path = "freebsd.rs")]
+#[cfg_attr(
+    not(any(all(target_os = "linux", not(any(loom, miri, dyntrace_portable))), target_os = "freebsd")),
+    path = "elsewhere.rs"
+)]
+mod threads;
+pub(crate) use threads::{barrier, has_ended, register_barrier, thread_id, thread_name};
 
-#[cfg(any(not(target_os = "linux"), loom, miri))]
-mod elsewhere;
-#[cfg(any(not(target_os = "linux"), loom, miri))]
-pub(crate) use elsewhere::{barrier, has_ended, register_barrier, thread_id, thread_name};
+#[cfg(any(not(target_os = "linux"), loom, miri, dyntrace_portable))]
+mod no_barrier;
+
+mod errno;
+pub(crate) use errno::errno;
 
 mod fork;
 pub(crate) use fork::{after_fork_in_child, around_fork, in_forked_child};

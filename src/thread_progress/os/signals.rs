@@ -22,7 +22,7 @@ pub(crate) fn without_signals<R>(f: impl FnOnce() -> R) -> R {
 
 /// Runs `f`, which writes files. Where one would pass the process's limit of file sizes, the write fails with EFBIG, and the signal
 /// that comes with it (SIGXFSZ) ends no program: it is for this thread, and is taken back. Safe in signal handlers.
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(target_os = "linux", not(any(miri, dyntrace_portable))))]
 pub(crate) fn without_file_size_signal<R>(f: impl FnOnce() -> R) -> R {
     /// Puts the mask back also where `f` panics.
     struct Blocked {
@@ -65,8 +65,9 @@ pub(crate) fn without_file_size_signal<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Elsewhere nothing is recorded.
-#[cfg(not(all(target_os = "linux", not(miri))))]
+/// Elsewhere the signal is for the process, so that another thread may take it, and macOS has no `sigtimedwait(3)`: it is sent where a
+/// write passes the limit. The recorder looks at the limit before its files grow.
+#[cfg(not(all(target_os = "linux", not(any(miri, dyntrace_portable)))))]
 pub(crate) fn without_file_size_signal<R>(f: impl FnOnce() -> R) -> R {
     f()
 }

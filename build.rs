@@ -18,19 +18,27 @@ fn main() {
     if has_dof() {
         println!("cargo::rustc-cfg=dof");
     }
+    println!("cargo::rustc-check-cfg=cfg(recorder)");
     println!("cargo::rustc-check-cfg=cfg(recorded)");
-    if is_recorded() {
-        println!("cargo::rustc-cfg=recorded");
+    if has_recorder() {
+        println!("cargo::rustc-cfg=recorder");
+        if is_recorded() {
+            println!("cargo::rustc-cfg=recorded");
+        }
     }
 }
 
-/// Whether probes also go to the recorder. Loom and miri know nothing of an object file's sections.
+/// Whether there is a recorder: a file's pages in memory must be the file's at any instant, also those that it grows by. That holds on
+/// these systems, and not on OpenBSD.
+fn has_recorder() -> bool {
+    let os = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    ["linux", "freebsd", "macos", "illumos", "solaris", "netbsd"].contains(&os.as_str())
+}
+
+/// Whether probes also go to it. Loom and miri know nothing of an object file's sections.
 fn is_recorded() -> bool {
     let set = |name: &str| env::var_os(name).is_some();
-    env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux")
-        && set("CARGO_FEATURE_PROBES")
-        && !set("CARGO_CFG_MIRI")
-        && !set("CARGO_CFG_LOOM")
+    set("CARGO_FEATURE_PROBES") && !set("CARGO_CFG_MIRI") && !set("CARGO_CFG_LOOM")
 }
 
 /// Whether the program describes its probes to DTrace in DOF: instead of notes, or beside them.

@@ -15,7 +15,7 @@ pub(crate) fn var(name: &str) -> Option<OsString> {
 }
 
 /// The folder for temporary files: `TMPDIR`, if it is an absolute path, else `/tmp`.
-#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only modules are copied"))]
 pub(crate) fn temporary_folder() -> PathBuf {
     var("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute()).unwrap_or_else(|| "/tmp".into())
 }

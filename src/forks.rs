@@ -1,7 +1,7 @@
 //! How many forks lie between the first process and this one: what needs a thread that the child of a fork does not have
 //! belongs to the process that made it.
 
-#[cfg(target_os = "linux")]
+#[cfg(recorder)]
 mod anew;
 mod locks;
 pub(crate) mod os;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::thread_progress::os::after_fork_in_child;
 
-#[cfg(target_os = "linux")]
+#[cfg(recorder)]
 pub(crate) use anew::{Anew, Zeros};
 pub(crate) use locks::hold_across_forks;
 

@@ -54,7 +54,7 @@ pub mod mailbox;
 mod panic_text;
 pub mod probes;
 pub mod process;
-#[cfg(target_os = "linux")]
+#[cfg(recorder)]
 pub mod recorder;
 mod scope;
 #[cfg(feature = "scripts")]

@@ -1,5 +1,5 @@
 //! What a program records of itself.
-#![cfg(target_os = "linux")]
+#![cfg(any(target_os = "linux", target_os = "freebsd"))]
 
 #[path = "common/missing.rs"]
 mod missing;

@@ -7,8 +7,8 @@ pub(super) const NAME: &str = "cntvct";
 #[inline(always)]
 pub(super) fn read() -> u64 {
     let count: u64;
-    // SAFETY: Linux lets user space read this register, and emulates it on the CPUs where it must be corrected; it touches
-    // no memory. The barrier before it keeps it from being read ahead of an earlier reading of the same thread.
+    // SAFETY: Linux, FreeBSD and macOS let user space read this register (Linux emulates it on CPUs where it must be corrected); it
+    // touches no memory. The barrier before it keeps it from being read ahead of an earlier reading of the same thread.
     unsafe { asm!("isb", "mrs {}, cntvct_el0", out(reg) count, options(nomem, nostack, preserves_flags)) };
     count
 }

@@ -62,7 +62,8 @@ impl<T: Zeros> Deref for Anew<T> {
     }
 }
 
-#[cfg(all(test, not(miri), not(loom)))]
+// Where the kernel wipes.
+#[cfg(all(test, target_os = "linux", not(any(miri, loom, dyntrace_portable))))]
 mod tests {
     use std::sync::atomic::{AtomicPtr, Ordering};
 

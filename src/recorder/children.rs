@@ -5,8 +5,10 @@
 //! - It wipes what firing threads read of sessions ([`SLOTS`]) and the list of sessions. A thread that fires finds no ring.
 //! - It leaves the rings' mappings out of the child (`MADV_DONTFORK`), which also gives the child their addresses.
 //!
-//! Where it cannot wipe, the mappings stay, and the handler that runs in the child after `fork` clears both. The handler also turns the
-//! probes off and closes the descriptors that the parent alone is to have.
+//! Linux and FreeBSD can wipe. Elsewhere (macOS, illumos, NetBSD) the mappings stay, and the handler that runs in the child after `fork`
+//! clears both. There a child that fires before that handler, in one that the program has registered earlier or in a signal handler,
+//! writes into its parent's rings; so does a child of a bare system call. The handler also turns the probes off and closes the
+//! descriptors that the parent alone is to have.
 //!
 //! A signal handler that forks may have interrupted a firing, which the child goes on with when the handler returns. The handlers
 //! of the fork give such a child private memory in place of the thread's rings. Not covered: a bare system call in such a

@@ -2,7 +2,7 @@
 //!
 //! | `DYNTRACE` | what it does |
 //! |---|---|
-//! | `control` | lets other processes control the recorder, as [`control`] does |
+//! | `control` | lets other processes control the recorder, as [`control`](super::control()) does; on Linux |
 //! | `record:DIRECTORY,...` | records from the beginning to the end of the program, as [`Options`] says; and that, too |
 //!
 //! It is read before `main`. An empty value counts as unset. A program that has more rights than the user who starts it ignores the
@@ -12,7 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::mem;
 
-use super::control::control;
+use super::control;
 use super::options::{Options, OptionsError};
 use super::session::Session;
 use crate::environment;
@@ -24,7 +24,8 @@ const VARIABLE: &str = "DYNTRACE";
 
 /// Run by the C library before `main`.
 #[used]
-#[unsafe(link_section = ".init_array")]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+#[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
 static AT_START: extern "C" fn() = at_start;
 
 extern "C" fn at_start() {
@@ -47,8 +48,11 @@ fn heed(value: OsString) {
             Ok(session) => mem::forget(session),
             Err(error) => say(&value, &error),
         }
+        if !control::IS_THERE {
+            return;
+        }
     }
-    if let Err(error) = control() {
+    if let Err(error) = control::control() {
         say(&value, &error);
     }
 }

@@ -1,9 +1,16 @@
 //! The recorder: probes into per-thread files at memory speed, without a tracer and without root.
+//!
+//! Sessions in code are there on Linux, FreeBSD, macOS, illumos, Solaris and NetBSD, as is `DYNTRACE=record:DIRECTORY`; `control` is Linux's.
+//! README says under *Platforms* what has run.
 
 mod channel;
 mod checksum;
 mod children;
+#[cfg(target_os = "linux")]
 pub mod control;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_control.rs"]
+mod control;
 mod counted;
 mod descriptor;
 mod door;
@@ -41,6 +48,7 @@ mod written;
 
 use crate::glob;
 
+#[cfg(target_os = "linux")]
 pub use control::control;
 #[doc(hidden)]
 pub use descriptor::entries;

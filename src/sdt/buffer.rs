@@ -2,7 +2,7 @@ use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-#[cfg(target_os = "linux")]
+#[cfg(recorder)]
 use super::name::{Name, Recorded};
 use super::text::{Kind, Part, Shape, Text};
 use crate::short::has_nul;
@@ -67,7 +67,7 @@ impl Buffer {
     }
 
     /// The text as it is given to a ring, as [`bytes`](Self::bytes) are.
-    #[cfg(target_os = "linux")]
+    #[cfg(recorder)]
     #[doc(hidden)]
     #[inline(always)]
     pub fn recorded<'t>(&'t mut self, text: Text<'t>) -> Recorded<'t> {

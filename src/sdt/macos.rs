@@ -11,13 +11,6 @@
 //! Apple's own processors its `fasttrap_usdt_getarg` answers 0, so that scripts see five arguments there, and zeros past
 //! them; on Intel processors they see all.
 
-/// The linker makes what is needed of the sites.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sdt_declare {
-    ($provider:literal, $probe:literal) => {};
-}
-
 /// The processor's instruction that calls a function, and the register of the result.
 #[cfg(target_arch = "x86_64")]
 #[doc(hidden)]
@@ -44,15 +37,25 @@ macro_rules! __sdt_call {
     };
 }
 
-/// Runs the block if the result of the is-enabled site is not zero.
+/// Runs the block if the probe's word is not zero, or DTrace has enabled the probe.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_if_enabled {
-    ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {{
+    ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {
+        if $crate::__sdt_is_enabled!($provider, $probe)
+            || $module::WORD.load(::core::sync::atomic::Ordering::Relaxed) != 0 $enabled
+    };
+}
+
+/// Whether DTrace has enabled the probe: the result of an is-enabled site.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_is_enabled {
+    ($provider:literal, $probe:literal) => {{
         let enabled: u64;
         // SAFETY: the linker makes of the call one instruction that sets the result, and DTrace, if asked, sets it to 1.
         unsafe { $crate::__sdt_call!(result concat!("___dtrace_isenabled$", $provider, "$", $probe, "$v1"), enabled) };
-        if enabled != 0 $enabled
+        enabled != 0
     }};
 }
 
@@ -115,11 +118,11 @@ macro_rules! __sdt_hex {
     };
 }
 
-/// Runs the block: whoever came here is traced.
+/// The same without the word, which is the recorder's.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_if_traced {
     ($provider:literal, $probe:literal, $traced:block) => {
-        $traced
+        if $crate::__sdt_is_enabled!($provider, $probe) $traced
     };
 }

@@ -1,7 +1,8 @@
 //! Statically defined tracing: what the generated probe functions call.
 //!
 //! A probe has one *word* per ELF object: zero while nobody looks. Its low half is the semaphore that tracers count up in
-//! the note of the probe's site; its high half belongs to dyntrace's own recorder. Call sites compare the whole word with
+//! the note of the probe's site; its high half belongs to dyntrace's own recorder. Where tracers need no word (leaves `macos` and `dof`) it
+//! is the recorder's alone, beside what the leaf asks for tracers. Call sites compare the whole word with
 //! zero ([`if_enabled!`]); past that, one out-of-line function per probe gives the arguments to the recorder's sessions
 //! ([`record!`]) and, for tracers ([`if_traced!`]), encodes the strings ([`Buffer`]) and holds the probe's only site
 //! ([`site!`]).
@@ -27,12 +28,14 @@
 
 mod buffer;
 mod here;
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "rings are Linux's, so far"))]
+#[cfg_attr(not(recorder), allow(dead_code, reason = "rings are the recorder's"))]
 mod name;
 mod registration;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(recorder))]
 mod taken_elsewhere;
 mod text;
+#[cfg(any(sdt_leaf = "dof", sdt_leaf = "macos", sdt_leaf = "plain"))]
+mod word;
 
 #[cfg(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_x86", sdt_leaf = "linux_aarch64"))]
 mod stapsdt;
@@ -86,7 +89,7 @@ macro_rules! __sdt_check {
 }
 
 pub use buffer::Buffer;
-#[cfg(target_os = "linux")]
+#[cfg(recorder)]
 pub(crate) use name::{Name, Recorded};
 pub use registration::{Registration, deregister, register};
 pub use text::{Shape, Text};
@@ -103,10 +106,10 @@ pub(crate) use recorded::{record_here, time_if_recorded};
 #[cfg(not(recorded))]
 pub(crate) use unrecorded::{record_here, time_if_recorded};
 
-#[cfg(target_os = "linux")]
+#[cfg(recorder)]
 #[doc(hidden)]
 pub use crate::recorder::Taken;
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(recorder))]
 #[doc(hidden)]
 pub use taken_elsewhere::Taken;
 

@@ -1,14 +1,4 @@
-//! Where no tracer can look: a word of our own, and no site. Also the leaf under loom and miri, where tests set the word.
-
-/// The probe's word.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sdt_declare {
-    ($provider:literal, $probe:literal) => {
-        #[doc(hidden)]
-        pub static WORD: ::core::sync::atomic::AtomicU32 = ::core::sync::atomic::AtomicU32::new(0);
-    };
-}
+//! Where no tracer can look: the word (`word`), and no site. Also the leaf under loom and miri, where tests set the word.
 
 /// Runs the block if the probe's word is not zero.
 #[doc(hidden)]
@@ -34,14 +24,5 @@ macro_rules! __sdt_site {
 macro_rules! __sdt_if_traced {
     ($provider:literal, $probe:literal, $traced:block) => {
         $traced
-    };
-}
-
-/// Where the probe's word is.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sdt_word_at {
-    ($provider:literal, $probe:literal) => {
-        &raw const WORD
     };
 }

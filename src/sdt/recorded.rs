@@ -16,7 +16,8 @@ macro_rules! __sdt_describe {
 
         #[doc(hidden)]
         #[used]
-        #[unsafe(link_section = "dyntrace_probes")]
+        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,dyntrace_probes"))]
+        #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "dyntrace_probes"))]
         pub static __ENTRY: $crate::recorder::Entry = $crate::recorder::Entry::new(&__DESCRIPTOR);
     };
 }
@@ -84,6 +85,18 @@ macro_rules! __sdt_time_if_recorded {
 pub(crate) use __sdt_time_if_recorded as time_if_recorded;
 
 /// Keeps the linker from dropping the probe's entry.
+#[cfg(target_vendor = "apple")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_keep {
+    ($entry:path) => {
+        // SAFETY: no instruction: a reference from the code of the probe to its entry.
+        unsafe { ::core::arch::asm!(".reference {}", sym $entry, options(nomem, nostack, preserves_flags)) }
+    };
+}
+
+/// Keeps the linker from dropping the probe's entry.
+#[cfg(not(target_vendor = "apple"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_keep {

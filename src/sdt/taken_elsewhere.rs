@@ -1,4 +1,4 @@
-//! On other systems than Linux no session refuses an operation: there is no recorder.
+//! On systems without a recorder no session refuses an operation: there is no recorder.
 
 /// By every session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

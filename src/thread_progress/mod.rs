@@ -99,11 +99,7 @@
 //! - In a library that is loaded by `dlopen` the first touch of a thread-local variable may allocate: there a thread's first
 //!   pin must not be in a signal handler.
 //! - A child of `_Fork` or of a bare system call, where no handlers of `pthread_atfork` run, must not wait.
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "the recorder is Linux's and needs a part; breakpoints, which need the rest, come next"
-)]
+#![allow(dead_code, unused_imports, reason = "the recorder and modules, which need parts, are not on every system")]
 
 mod block;
 mod completed;
@@ -130,7 +126,6 @@ pub(crate) use door::{DOOR, Door, enter};
 pub(crate) use grace_period::{Late, NOTABLE, Pinned};
 pub(crate) use maintenance::{complete, give};
 pub(crate) use nap::nap;
-#[cfg(target_os = "linux")]
 pub(crate) use os::has_ended;
 pub(crate) use pending::late;
 pub(crate) use stays::{PLACES, Place, Stay, own_counts};

@@ -1,5 +1,5 @@
 //! The library as it was built for another system, which `ci/cross` names: its objects have one site that fires for each probe of
-//! provider.d, and what the sites say of themselves is what the definition says.
+//! provider.d, and what the sites say of themselves is what the definition says. Its recorder knows each of those probes.
 
 mod dof;
 mod linker;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::{env, fs};
 
 use object::read::archive::ArchiveFile;
-use object::{BinaryFormat, File};
+use object::{BinaryFormat, File, Object as _, ObjectSection as _};
 
 /// What a site says.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,12 +21,18 @@ struct Site {
     arguments: Option<Vec<String>>,
 }
 
+/// The library that `ci/cross` has built; `None` where it was not asked.
+fn library() -> Option<Vec<u8>> {
+    let Some(library) = env::var_os("DYNTRACE_BUILT") else {
+        missing::skip("built", "ci/cross builds what this looks at");
+        return None;
+    };
+    Some(fs::read(library).expect("the library"))
+}
+
 #[test]
 fn the_sites_say_what_the_definition_says() {
-    let Some(library) = env::var_os("DYNTRACE_BUILT") else {
-        return missing::skip("built", "ci/cross builds what this looks at");
-    };
-    let library = fs::read(library).expect("the library");
+    let Some(library) = library() else { return };
     let objects = objects(&library);
     let sites = match objects[0].format() {
         BinaryFormat::Elf => dof::sites(&objects),
@@ -43,6 +49,17 @@ fn the_sites_say_what_the_definition_says() {
     };
     let (asked, defined) = (names(&asking), names(&defined));
     assert!(!asked.is_empty() && asked.is_subset(&defined), "is-enabled sites: {asked:?}");
+}
+
+#[test]
+fn the_recorder_has_an_entry_for_each_probe() {
+    let Some(library) = library() else { return };
+    let objects = objects(&library);
+    let sections = objects.iter().flat_map(|object| object.sections());
+    let entries = sections.filter(|section| section.name() == Ok("dyntrace_probes"));
+    let bytes: u64 = entries.map(|section| section.size()).sum();
+    // One more is empty, so that the section is there in programs without probes. Each is a pointer of 8 bytes.
+    assert_eq!(bytes / 8, defined().len() as u64 + 1);
 }
 
 /// The object files of a library.

@@ -241,6 +241,7 @@ fn forks_while_snapshots_are_taken() {
 
 /// The children of these calls run none of the handlers that the C library runs after a fork.
 #[test]
+#[cfg_attr(dyntrace_portable, ignore = "children are found there by handlers of pthread_atfork")]
 fn a_child_of_the_bare_system_call_fires_into_nothing() {
     let Some(directory) = apart("a_child_of_the_bare_system_call_fires_into_nothing") else { return };
     let trace = directory.join("parent");

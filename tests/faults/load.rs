@@ -11,6 +11,7 @@ use crate::support::{alone, fire, options, read, read_by_babeltrace, stop, times
 const EVENTS: usize = 10;
 
 #[test]
+#[cfg_attr(dyntrace_portable, ignore = "nobody is told there that a thread has ended")]
 fn threads_come_and_go_at_1_khz() {
     let _alone = alone();
     let directory = tempfile::tempdir().unwrap();

@@ -32,6 +32,9 @@ pub use client::{Connection, Ender};
 pub(crate) use door::{serve_code, serve_traces};
 pub use error::ControlError;
 
+/// Whether a program whose environment has it record can be controlled, too.
+pub(super) const IS_THERE: bool = true;
+
 /// Whether this process is served: a forked child is not.
 static SERVED: Anew<AtomicBool> = Anew::new(AtomicBool::new(false));
 

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 use std::thread;
 
+use rustix::fs::{FallocateFlags, fallocate};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 use super::*;

@@ -1,20 +1,13 @@
 //! The macros of a leaf where DOF is all there is.
 
-/// The sites say all.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sdt_declare {
-    ($provider:literal, $probe:literal) => {};
-}
-
-/// Runs the block if the probe is enabled.
+/// Runs the block if the probe's word is not zero, or DTrace has enabled the probe.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_if_enabled {
     ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {{
         let enabled: u32;
         $crate::__sdt_dof_is_enabled!($provider, $probe, enabled);
-        if enabled != 0 $enabled
+        if enabled != 0 || $module::WORD.load(::core::sync::atomic::Ordering::Relaxed) != 0 $enabled
     }};
 }
 
@@ -27,11 +20,13 @@ macro_rules! __sdt_site {
     };
 }
 
-/// Runs the block: whoever came here is traced.
+/// The same without the word, which is the recorder's.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_if_traced {
-    ($provider:literal, $probe:literal, $traced:block) => {
-        $traced
-    };
+    ($provider:literal, $probe:literal, $traced:block) => {{
+        let enabled: u32;
+        $crate::__sdt_dof_is_enabled!($provider, $probe, enabled);
+        if enabled != 0 $traced
+    }};
 }

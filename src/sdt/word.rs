@@ -1,0 +1,20 @@
+//! The word of a probe where tracers need none: the recorder's.
+
+/// The probe's word.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_declare {
+    ($provider:literal, $probe:literal) => {
+        #[doc(hidden)]
+        pub static WORD: ::core::sync::atomic::AtomicU32 = ::core::sync::atomic::AtomicU32::new(0);
+    };
+}
+
+/// Where the probe's word is.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_word_at {
+    ($provider:literal, $probe:literal) => {
+        &raw const WORD
+    };
+}

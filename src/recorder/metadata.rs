@@ -1,9 +1,9 @@
-//! The metadata of a trace: TSDL text that says what the bytes of its streams are, made of what the writer goes by.
+//! The metadata of a trace: text that says what the bytes of its streams are, made of what the writer goes by.
 
-use std::fmt::{self, Display, Formatter, Write as _};
 use std::io::{self, Write as _};
 
 use dyntrace_folders::{Folder, NewFile};
+use dyntrace_metadata::{ByteOrder, Clock, Event, FieldKind, Format, Stream, Value};
 use rustix::system::uname;
 
 use super::descriptor::{Argument, Descriptor, Kind};
@@ -63,6 +63,7 @@ pub(crate) struct Description<'a> {
     pub(crate) procname: &'a str,
     pub(crate) pid: u32,
     pub(crate) mode: Mode,
+    pub(crate) format: Format,
     pub(crate) clock: Calibration,
     pub(crate) clock_name: &'a str,
     pub(crate) events: &'a [&'a Descriptor],
@@ -93,126 +94,60 @@ pub(crate) fn hostname() -> String {
 
 /// The text of a description.
 pub(crate) fn render(description: &Description<'_>) -> String {
-    let text = Tsdl(description).to_string();
-    // A comment to other readers.
-    let sum = crc32fast::hash(text.as_bytes());
-    text + &format!("/* crc32 {sum:08x} of the text above */\n")
+    let Description { uuid, hostname, procname, pid, mode, format, clock, clock_name, events } = *description;
+    let ring_events =
+        (0..).zip(events).map(|(id, event)| class(id, event.provider, &event.tool_name(), event.arguments));
+    let process_events =
+        (0..).zip(PROCESS_EVENTS).map(|(id, (name, arguments))| class(id, "recorder", name, arguments));
+    let text = dyntrace_metadata::Description {
+        byte_order: ByteOrder::NATIVE,
+        uuid,
+        environment: vec![
+            ("tracer_name", Value::Text("dyntrace")),
+            ("tracer_major", Value::Number(MAJOR)),
+            ("tracer_minor", Value::Number(MINOR)),
+            ("hostname", Value::Text(hostname)),
+            ("procname", Value::Text(procname)),
+            ("pid", Value::Number(pid.into())),
+            ("word_size", Value::Number(usize::BITS.into())),
+            ("mode", Value::Text(mode.name())),
+        ],
+        clock: Clock {
+            name: clock_name,
+            frequency: clock.frequency,
+            offset_seconds: clock.offset_seconds,
+            offset_cycles: clock.offset_cycles,
+        },
+        streams: vec![
+            Stream { id: RING_STREAM, checksums: true, events: ring_events.collect() },
+            Stream { id: PROCESS_STREAM, checksums: true, events: process_events.collect() },
+        ],
+    };
+    text.text(format)
 }
 
-struct Tsdl<'a>(&'a Description<'a>);
+fn class<'a>(id: u16, provider: &str, name: &str, arguments: &'a [Argument]) -> Event<'a> {
+    let kind = |kind| match kind {
+        Kind::I32 => FieldKind::Signed { bits: 32 },
+        Kind::U32 => FieldKind::Unsigned { bits: 32 },
+        Kind::I64 => FieldKind::Signed { bits: 64 },
+        Kind::U64 => FieldKind::Unsigned { bits: 64 },
+        Kind::Text => FieldKind::Text,
+    };
+    let fields = arguments.iter().map(|argument| (argument.name, kind(argument.kind))).collect();
+    Event { id, name: format!("{provider}:{name}").into(), fields }
+}
 
-impl Display for Tsdl<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Description { uuid, hostname, procname, pid, mode, clock, clock_name, events } = self.0;
-        writeln!(f, "/* CTF 1.8 */\n")?;
-
-        writeln!(f, "trace {{ major = 1; minor = 8; byte_order = {BYTE_ORDER}; uuid = \"{}\";", Uuid(uuid))?;
-        writeln!(f, "  packet.header := struct {{ {U32} magic; {U8} uuid[16]; {U32} stream_id; }};")?;
-        writeln!(f, "}};\n")?;
-
-        writeln!(f, "env {{")?;
-        writeln!(f, "  tracer_name = \"dyntrace\"; tracer_major = {MAJOR}; tracer_minor = {MINOR};")?;
-        writeln!(f, "  hostname = {}; procname = {}; pid = {pid};", Quoted(hostname), Quoted(procname))?;
-        writeln!(f, "  word_size = {}; mode = {};", usize::BITS, Quoted(mode.name()))?;
-        writeln!(f, "}};\n")?;
-
-        // Absolute: counted from 1970, so that traces of several processes can be read together.
-        let Calibration { frequency, offset_seconds, offset_cycles, .. } = clock;
-        write!(f, "clock {{ name = \"{clock_name}\"; freq = {frequency}; ")?;
-        writeln!(f, "offset_s = {offset_seconds}; offset = {offset_cycles}; absolute = true; }};")?;
-        let mapped = format_args!("map = clock.{clock_name}.value;");
-        writeln!(f, "typealias integer {{ size = 64; align = 8; signed = false; {mapped} }} := timestamp_t;\n")?;
-
-        for stream in [RING_STREAM, PROCESS_STREAM] {
-            writeln!(f, "stream {{ id = {stream};")?;
-            writeln!(f, "  packet.context := struct {{")?;
-            for field in ["content_size", "packet_size", "events_discarded", "sequence", "tid", "ring", "checksum"] {
-                writeln!(f, "    {U64} {field};")?;
-            }
-            writeln!(f, "  }};")?;
-            writeln!(f, "  event.header := struct {{ {U16} id; timestamp_t timestamp; }};")?;
-            writeln!(f, "}};\n")?;
-        }
-
-        for (id, event) in events.iter().enumerate() {
-            write_event(f, RING_STREAM, id, event.provider, &event.tool_name(), event.arguments)?;
-        }
-        for (id, &(name, arguments)) in PROCESS_EVENTS.iter().enumerate() {
-            write_event(f, PROCESS_STREAM, id, "recorder", name, arguments)?;
-        }
-        Ok(())
+/// A part of this library's version.
+const fn version(digits: &str) -> i128 {
+    match i128::from_str_radix(digits, 10) {
+        Ok(number) => number,
+        Err(_) => panic!("cargo gives numbers"),
     }
 }
 
-fn write_event(
-    f: &mut Formatter<'_>,
-    stream: u32,
-    id: usize,
-    provider: &str,
-    name: &str,
-    arguments: &[Argument],
-) -> fmt::Result {
-    let name = format!("{provider}:{name}");
-    writeln!(f, "event {{ name = {}; id = {id}; stream_id = {stream};", Quoted(&name))?;
-    writeln!(f, "  fields := struct {{")?;
-    for argument in arguments {
-        let class = match argument.kind {
-            Kind::I32 => I32,
-            Kind::U32 => U32,
-            Kind::I64 => I64,
-            Kind::U64 => U64,
-            Kind::Text => TEXT,
-        };
-        // The underscore keeps names apart from TSDL's own words; readers take it off.
-        writeln!(f, "    {class} _{};", argument.name)?;
-    }
-    writeln!(f, "  }};")?;
-    writeln!(f, "}};\n")
-}
-
-const MAJOR: &str = env!("CARGO_PKG_VERSION_MAJOR");
-const MINOR: &str = env!("CARGO_PKG_VERSION_MINOR");
-const BYTE_ORDER: &str = if cfg!(target_endian = "big") { "be" } else { "le" };
-
-const U8: &str = "integer { size = 8; align = 8; signed = false; }";
-const U16: &str = "integer { size = 16; align = 8; signed = false; }";
-const U32: &str = "integer { size = 32; align = 8; signed = false; }";
-const U64: &str = "integer { size = 64; align = 8; signed = false; }";
-const I32: &str = "integer { size = 32; align = 8; signed = true; }";
-const I64: &str = "integer { size = 64; align = 8; signed = true; }";
-const TEXT: &str = "string { encoding = UTF8; }";
-
-struct Uuid<'a>(&'a [u8; 16]);
-
-impl Display for Uuid<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (i, byte) in self.0.iter().enumerate() {
-            let dash = if matches!(i, 4 | 6 | 8 | 10) { "-" } else { "" };
-            write!(f, "{dash}{byte:02x}")?;
-        }
-        Ok(())
-    }
-}
-
-/// A string literal of TSDL, which are those of C.
-struct Quoted<'a>(&'a str);
-
-impl Display for Quoted<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        for c in self.0.chars() {
-            match c {
-                '"' | '\\' => write!(f, "\\{c}")?,
-                // It would end the string in readers.
-                '\0' => f.write_char(char::REPLACEMENT_CHARACTER)?,
-                // Always three digits: a digit that follows is not part of it.
-                c if c.is_ascii_control() => write!(f, "\\{:03o}", u32::from(c))?,
-                c => f.write_char(c)?,
-            }
-        }
-        f.write_char('"')
-    }
-}
+const MAJOR: i128 = version(env!("CARGO_PKG_VERSION_MAJOR"));
+const MINOR: i128 = version(env!("CARGO_PKG_VERSION_MINOR"));
 
 #[cfg(test)]
 mod tests;

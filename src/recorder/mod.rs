@@ -54,6 +54,7 @@ pub use control::control;
 pub use descriptor::entries;
 pub use descriptor::{Argument, Descriptor, Entry, Kind};
 pub(crate) use door::{DOOR, Door, enter};
+pub use dyntrace_metadata::Format;
 pub use error::Error;
 pub use filter::{Field, Filter};
 pub use glob::Glob;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! record:DIRECTORY,probes=efile_drv*+aio_pool*,mode=overwrite,size=16M,tag=req-*,command=12,failed
+//! record:DIRECTORY,format=ctf2
 //! record:DIRECTORY,mode=overwrite,on-panic,slower=100ms,snapshots=10
 //! ```
 //!
@@ -13,6 +14,8 @@ mod triggers;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+
+use dyntrace_metadata::Format;
 
 use super::descriptor::Descriptor;
 use super::filter::Filter;
@@ -89,6 +92,8 @@ pub struct Options {
     pub size: Option<u64>,
     /// Which of the events of these probes are recorded.
     pub filter: Filter,
+    /// The format of the trace: which text describes it. Its events are the same bytes in each.
+    pub format: Format,
     /// What has it take snapshots by itself, in [`Mode::Overwrite`].
     pub triggers: Triggers,
 }
@@ -107,6 +112,7 @@ impl Options {
             probes: Vec::new(),
             size: None,
             filter: Filter::default(),
+            format: Format::default(),
             triggers: Triggers::default(),
         }
     }

@@ -157,6 +157,7 @@ impl Recording {
             procname: &folder::process_name(),
             pid: std::process::id(),
             mode: self.options.mode,
+            format: self.options.format,
             clock: self.clock,
             clock_name: clock::name(),
             events: probes::classes(),

@@ -7,6 +7,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use dyntrace_folders::Folder;
+use dyntrace_metadata::Format;
 
 use super::checksum;
 use super::descriptor::{Argument, Descriptor, Kind};
@@ -36,14 +37,20 @@ static NOTHING: Descriptor = Descriptor::new("made", "nothing", &[], ptr::null::
 /// Event 0 has a field of every kind, event 1 has none.
 pub(crate) static EVENTS: [&Descriptor; 2] = [&EVERY_KIND, &NOTHING];
 
-/// Describes a trace of [`EVENTS`] by a program of that name.
+/// Describes a trace of [`EVENTS`] by a program of that name, as CTF 1.8.
 pub(crate) fn describe(dir: &Path, procname: &str) {
+    describe_as(dir, procname, Format::Ctf1);
+}
+
+/// The same in any format.
+pub(crate) fn describe_as(dir: &Path, procname: &str, format: Format) {
     let description = Description {
         uuid: UUID,
         hostname: &metadata::hostname(),
         procname,
         pid: std::process::id(),
         mode: Mode::Stream,
+        format,
         clock: Calibration::start(),
         clock_name: clock::name(),
         events: &EVENTS,

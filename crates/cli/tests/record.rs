@@ -244,6 +244,32 @@ fn babeltrace_reads_it() {
 }
 
 #[test]
+fn either_format_is_recorded_and_converted_to_the_other() {
+    let place = Place::new();
+    let probes = ["--probes", "user_trace*"];
+    place.record(&[&["-o", "two", "--format", "ctf2"][..], &probes].concat(), "fire 100").says(0, "done");
+    let is_ctf2 = |trace: &str| {
+        let process = fs::read_dir(place.path(trace)).unwrap().next().unwrap().unwrap().path();
+        fs::read_to_string(process.join("metadata")).unwrap().starts_with('\u{1e}')
+    };
+    for (from, to, format) in [("two", "one", "ctf1.8"), ("one", "again", "ctf2"), ("again", "same", "ctf2")] {
+        place.run(&["convert", from, "--to", format, "-o", to]).says(0, "");
+        assert_eq!(is_ctf2(to), format == "ctf2", "{to}");
+        assert_eq!(place.events(to), place.events("two"), "{to}");
+    }
+    assert!(is_ctf2("two") && place.events("two").len() == 300);
+    if let Ok(output) = Command::new("babeltrace2").arg(place.path("one")).output() {
+        let ran = Ran::of(output);
+        assert_eq!((ran.status, ran.err.as_str()), (Some(0), ""));
+        assert_eq!(ran.out.lines().filter(|line| line.contains("user_trace-i4s4")).count(), 300);
+    } else {
+        missing::skip("babeltrace2", "not installed");
+    }
+    place.run(&["convert", "one", "two", "--to", "ctf2", "-o", "both"]).says(2, "one at a time");
+    place.run(&["convert", "one", "--to", "ctf2", "-o", "two"]).says(1, "cannot write two");
+}
+
+#[test]
 fn only_what_is_asked_for() {
     let place = Place::new();
     let ran = place.record(&["--json", "--tag", "req-1", "--probes", "dyntrace:user_trace-*"], "fire 50");

@@ -1,5 +1,7 @@
 //! Event classes: what an event is called and where its fields lie.
 
+use dyntrace_metadata::FieldKind;
+
 /// A class of events: one probe, or one of the recorder's own events.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -28,23 +30,6 @@ pub struct FieldClass {
     strings: usize,
     /// How many bytes lie between the last of them and it.
     offset: usize,
-}
-
-/// What a field holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldKind {
-    /// A signed integer.
-    Signed {
-        /// Its size: 8, 16, 32 or 64.
-        bits: u8,
-    },
-    /// An unsigned integer.
-    Unsigned {
-        /// Its size: 8, 16, 32 or 64.
-        bits: u8,
-    },
-    /// A string.
-    Text,
 }
 
 /// Positions of fields that have a meaning of their own, where the class has them.
@@ -153,6 +138,11 @@ impl Classes {
     pub(crate) fn get(&self, id: u16) -> Option<&EventClass> {
         let place = *self.places.get(usize::from(id))?;
         self.classes.get((place as usize).wrapping_sub(1))
+    }
+
+    /// All of them with their ids, in the order of these.
+    pub(crate) fn with_ids(&self) -> impl Iterator<Item = (u16, &EventClass)> {
+        (0..=u16::MAX).zip(&self.places).filter_map(|(id, _)| Some((id, self.get(id)?)))
     }
 
     /// All of them, in the order of the metadata.

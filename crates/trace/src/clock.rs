@@ -29,6 +29,13 @@ impl Clock {
         Some(Self { name, frequency, offset_seconds, offset_cycles, whole, fraction })
     }
 
+    /// As metadata is to describe it.
+    pub(crate) fn describe(&self) -> dyntrace_metadata::Clock<'_> {
+        let Clock { name, frequency, offset_seconds, offset_cycles, .. } = self;
+        let (frequency, offset_seconds, offset_cycles) = (*frequency, *offset_seconds, *offset_cycles);
+        dyntrace_metadata::Clock { name, frequency, offset_seconds, offset_cycles }
+    }
+
     /// Nanoseconds since 1970 at `cycles`, rounded down and at most one too small. Never divides: this runs for each
     /// event. What does not fit, as in damaged files, wraps.
     ///

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::class::{EventClass, FieldKind};
+use dyntrace_metadata::FieldKind;
+
+use crate::class::EventClass;
 use crate::process::Process;
 
 /// One event of a trace.

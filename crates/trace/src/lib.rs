@@ -1,6 +1,6 @@
 //! Reads the traces that dyntrace's recorder writes.
 //!
-//! A trace is a folder of files in the Common Trace Format 1.8: for each process its metadata, which names the event
+//! A trace is a folder of files in the Common Trace Format, 1.8 or 2: for each process its metadata, which names the event
 //! classes, and a file of events for each ring. [`Trace`] opens one, [`Trace::events`] gives the events of all files in
 //! the order of time, [`Trace::losses`] says what is missing.
 //!
@@ -34,7 +34,6 @@
 //! The way of an event: `map` (the file in memory) → `packet` (its heads) → `stream` (events of one file) → `merge`
 //! (all files). `walk` judges packets and passes over damaged ones. `metadata` makes the [`EventClass`]es that say where fields lie.
 
-mod byte_order;
 mod class;
 mod clock;
 mod error;
@@ -54,8 +53,9 @@ mod stream;
 mod trace;
 mod walk;
 
-pub use class::{EventClass, FieldClass, FieldKind};
+pub use class::{EventClass, FieldClass};
 pub use clock::Clock;
+pub use dyntrace_metadata::{FieldKind, Format};
 pub use error::Error;
 pub use event::{Event, Value};
 pub use filter::Selection;
@@ -64,6 +64,6 @@ pub use losses::{Damage, Discarded, Losses, Lost};
 pub use merge::Events;
 pub use operations::{Answer, IN_FLIGHT, Operation, Operations, Queued};
 pub use process::Process;
-pub use recover::{Recovered, finish, recover};
+pub use recover::{Recovered, convert, finish, recover};
 pub use stage::{Asked, Asker, OperationId};
 pub use trace::Trace;

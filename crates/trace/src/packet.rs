@@ -4,7 +4,7 @@
 //! When the writer enters a packet it makes the first of several prepared pages larger, so that it swallows the others.
 //! The size of the content is the commit word: it grows with each event that is whole.
 
-use crate::byte_order::ByteOrder;
+use dyntrace_metadata::ByteOrder;
 
 pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
 /// The length of the longest header: the one with a checksum.

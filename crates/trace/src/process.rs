@@ -55,7 +55,7 @@ impl Process {
             problem(line, "this is no text in UTF-8".to_owned())
         })?;
         let metadata = metadata::parse(text).map_err(|found| problem(found.line, found.reason))?;
-        let damage = metadata.format.checksums.then(|| metadata::checksum_problem(text)).flatten();
+        let damage = metadata.format.checksums.then(|| dyntrace_metadata::checksum_problem(text)).flatten();
         let folder = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self {
             path: path.to_owned(),

@@ -2,12 +2,12 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use dyntrace_folders::{Folder, NewFile, Reading};
+use dyntrace_metadata::{ByteOrder, Format};
 
-use crate::byte_order::ByteOrder;
 use crate::class::Classes;
 use crate::error::Error;
 use crate::losses::Damage;
@@ -97,7 +97,30 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
 ///
 /// When there is no trace, when the metadata of a process cannot be read, and when `out` exists or cannot be written.
 pub fn recover(dir: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Recovered, Error> {
-    let (dir, out) = (dir.as_ref(), out.as_ref());
+    make_plain(dir.as_ref(), out.as_ref(), None)
+}
+
+/// Does the same as [`recover`], and writes the metadata of the new trace in `format`.
+///
+/// ```
+/// use dyntrace_trace::{Format, Trace};
+///
+/// let folder = tempfile::tempdir()?;
+/// let new = folder.path().join("ctf2");
+/// assert_eq!(dyntrace_trace::convert("tests/golden", &new, Format::Ctf2)?.events, 15);
+/// assert_eq!(Trace::open(&new)?.events().count(), Trace::open("tests/golden")?.events().count());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of [`recover`].
+pub fn convert(dir: impl AsRef<Path>, out: impl AsRef<Path>, format: Format) -> Result<Recovered, Error> {
+    make_plain(dir.as_ref(), out.as_ref(), Some(format))
+}
+
+/// Makes a plain trace, with a copy of the metadata or new metadata in a format.
+fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovered, Error> {
     let places = places(dir)?;
     let mut recovered = Recovered::default();
     let new = Folder::create(out).map_err(Error::io("create the folder", out))?;
@@ -109,10 +132,15 @@ pub fn recover(dir: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Recovered
         let folder = place.open()?;
         let process = Process::open(&place.path, &folder)?;
         let to = target.path.join(METADATA);
-        let copied = folder
-            .file(METADATA)
-            .and_then(|mut from| io::copy(&mut from, &mut target.folder.create_file(METADATA, NewFile::Plain)?));
-        copied.map_err(Error::io("copy the metadata to", &to))?;
+        let text = match format {
+            Some(format) => Ok(process.metadata.text(format).into_bytes()),
+            None => {
+                let mut text = Vec::new();
+                folder.file(METADATA).and_then(|mut from| from.read_to_end(&mut text)).map(|_| text)
+            }
+        };
+        let written = text.and_then(|text| target.folder.create_file(METADATA, NewFile::Plain)?.write_all(&text));
+        written.map_err(Error::io("write the metadata", &to))?;
         let mut is_ended = false;
         for name in stream_files(&place.path, &folder)? {
             let path = place.path.join(&name);

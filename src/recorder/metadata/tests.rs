@@ -11,7 +11,9 @@ use crate::clock;
 use crate::recorder::filter::Field;
 use crate::recorder::packet::{PAGE, SUB_BUFFER};
 use crate::recorder::stream_file::StreamFile;
-use crate::recorder::synthetic::{EVENTS, UUID, babeltrace, create, describe, event, finish, write_packet};
+use crate::recorder::synthetic::{
+    EVENTS, UUID, babeltrace, create, describe, describe_as, event, finish, write_packet,
+};
 
 const FIELDS: [Field<'static>; 5] =
     [Field::I32(-1), Field::U32(u32::MAX), Field::I64(i64::MIN), Field::U64(u64::MAX), Field::Text(b"caf\xc3\xa9")];
@@ -72,6 +74,7 @@ fn babeltrace2_joins_rings_the_low_rate_channel_and_other_processes() {
             procname: process,
             pid: 1,
             mode: Mode::Overwrite,
+            format: Format::Ctf1,
             clock: Calibration::start(),
             clock_name: clock::name(),
             events: &EVENTS,
@@ -115,6 +118,7 @@ fn metadata_that_cannot_be_written_leaves_the_old() {
         procname: "",
         pid: 1,
         mode: Mode::Stream,
+        format: Format::Ctf1,
         clock: Calibration::start(),
         clock_name: "monotonic",
         events: &[],
@@ -125,10 +129,14 @@ fn metadata_that_cannot_be_written_leaves_the_old() {
 
 #[test]
 fn our_reader_reads_what_was_written() {
+    Format::ALL.into_iter().for_each(our_reader_reads);
+}
+
+fn our_reader_reads(format: Format) {
     let dir = tempfile::tempdir().unwrap();
     let now = || i128::from(UNIX_EPOCH.elapsed().unwrap().as_secs());
     let before = now();
-    describe(dir.path(), "by hand");
+    describe_as(dir.path(), "by hand", format);
     drop(make_stream(&dir.path().join("ring-1"), RING_STREAM, 1 << 16));
     let trace = Trace::open(dir.path()).unwrap();
     let process = &trace.processes()[0];
@@ -156,13 +164,14 @@ fn our_reader_reads_what_was_written() {
 
 proptest! {
     #[test]
-    fn a_string_reads_as_it_was_written(name in any::<String>()) {
+    fn a_string_reads_as_it_was_written(name in any::<String>(), format in prop::sample::select(Format::ALL.to_vec())) {
         static CALIBRATION: LazyLock<Calibration> = LazyLock::new(Calibration::start);
         let dir = tempfile::tempdir().unwrap();
         let clock_name = clock::name();
         let (hostname, procname, clock) = (name.as_str(), name.as_str(), *CALIBRATION);
+        let mode = Mode::Discard;
         let description =
-            Description { uuid: UUID, hostname, procname, pid: 1, mode: Mode::Discard, clock, clock_name, events: &EVENTS };
+            Description { uuid: UUID, hostname, procname, pid: 1, mode, format, clock, clock_name, events: &EVENTS };
         write(&Folder::open(dir.path()).unwrap(), &description).unwrap();
         let trace = Trace::open(dir.path()).unwrap();
         let process = &trace.processes()[0];

@@ -4,6 +4,8 @@ use std::fmt::{self, Write as _};
 use std::str::FromStr;
 use std::time::Duration;
 
+use dyntrace_metadata::Format;
+
 use super::{Mode, Options, Triggers};
 use crate::recorder::filter::Filter;
 use crate::recorder::glob::Glob;
@@ -45,7 +47,7 @@ pub enum OptionsError {
 
 const BEGINNING: &str = "record:";
 const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES, tag=GLOB, command=NUMBER, \
-                    path=GLOB, process=PID, thread=NUMBER, rate=NUMBER, failed, on-panic, \
+                    path=GLOB, process=PID, thread=NUMBER, rate=NUMBER, failed, format=ctf1.8|ctf2, on-panic, \
                     slower=TIME, snapshots=NUMBER";
 const CHANGEABLE: &str = "probes=GLOB+GLOB, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, rate=NUMBER, failed can \
                           be changed";
@@ -141,6 +143,11 @@ impl Reader {
                     size.ok_or_else(|| bad("size", value, "expected a number of bytes from 64K to 64G, like 16M"));
                 self.options.size = Some(size?);
             }
+            Some(("format", value)) => {
+                self.once("format")?;
+                let format = Format::ALL.into_iter().find(|format| format.name() == value);
+                self.options.format = format.ok_or_else(|| bad("format", value, "expected ctf1.8 or ctf2"))?;
+            }
             Some(("slower", value)) => {
                 self.once("slower")?;
                 let slower = time(value).filter(|time| !time.is_zero());
@@ -235,6 +242,9 @@ pub(super) fn write(options: &Options, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     if options.mode != Mode::default() {
         write!(f, ",mode={}", options.mode)?;
     }
+    if options.format != Format::default() {
+        write!(f, ",format={}", options.format)?;
+    }
     if let Some(size) = options.size {
         write!(f, ",size={size}")?;
     }
@@ -316,12 +326,13 @@ mod tests {
     #[test]
     fn everything_at_once() {
         let text = "record:/tmp/a=b,probes=efile_drv*+aio_pool__add,mode=overwrite,size=16M,tag=req-*,command=12,path=/var/*,\
-             process=<0.7.0>,thread=3,rate=9,failed,on-panic,slower=100ms,snapshots=3";
+             process=<0.7.0>,thread=3,rate=9,failed,format=ctf2,on-panic,slower=100ms,snapshots=3";
         let options: Options = text.parse().unwrap();
         let mut expected = Options::new("/tmp/a=b");
         expected.probes = vec!["efile_drv*".into(), "aio_pool-add".into()];
         expected.mode = Mode::Overwrite;
         expected.size = Some(16 << 20);
+        expected.format = Format::Ctf2;
         let (path, process, thread) = (Some("/var/*".into()), "<0.7.0>".parse().ok(), Some(3));
         let (tag, command, rate) = (Some("req-*".into()), Some(12), Some(9));
         expected.filter = Filter { tag, command, path, process, thread, rate, failed: true };
@@ -336,6 +347,7 @@ mod tests {
             ("record:", "does not begin with record:DIRECTORY"),
             ("trace:/tmp", "\"trace:/tmp\" does not begin"),
             ("record:/t,mode=fast", "mode=\"fast\": expected stream, discard or overwrite"),
+            ("record:/t,format=ctf3", "format=\"ctf3\": expected ctf1.8 or ctf2"),
             ("record:/t,size=1", "from 64K to 64G"),
             ("record:/t,size=99999999999999999999G", "from 64K to 64G"),
             ("record:/t,size=-1", "from 64K to 64G"),
@@ -396,6 +408,7 @@ mod tests {
         fn any_options()(
             directory in ".+",
             mode in prop::sample::select(Mode::ALL.to_vec()),
+            format in prop::sample::select(Format::ALL.to_vec()),
             probes in prop::collection::vec("[^_]*", 0..4),
             size in prop::option::of(Options::SMALLEST..=Options::LARGEST),
             tag in prop::option::of(".*"),
@@ -410,7 +423,7 @@ mod tests {
             let probes = probes.into_iter().map(Glob::from).collect();
             let (path, process) = (path.map(Glob::from), process.map(Pid::numbered));
             let filter = Filter { tag: tag.map(Glob::from), command, path, process, thread, rate, failed };
-            let mut options = Options { directory: directory.into(), mode, probes, size, filter, triggers };
+            let mut options = Options { directory: directory.into(), mode, probes, size, filter, format, triggers };
             if options.idle_triggers().is_some() {
                 options.triggers = Triggers { snapshots: options.triggers.snapshots, ..Triggers::default() };
             }

@@ -3,12 +3,12 @@
 mod parquet;
 mod perfetto;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::ValueEnum;
 
-use crate::exit::Outcome;
+use crate::exit::{self, Failure, Outcome};
 use crate::{escape, losses, trace};
 
 /// A format that traces can be converted to.
@@ -18,6 +18,11 @@ pub enum Format {
     Perfetto,
     /// Tables of events and of operations: a folder with two files
     Parquet,
+    /// The Common Trace Format 1.8, which babeltrace2 reads from 2.0 on: a trace's folder, which must be new or empty
+    #[value(name = "ctf1.8")]
+    Ctf1,
+    /// The Common Trace Format 2, which babeltrace2 reads from 2.1 on: a trace's folder, which must be new or empty
+    Ctf2,
 }
 
 /// What `--help` says at its end.
@@ -25,6 +30,7 @@ pub const HELP: &str = "\
 Examples:
   dyntrace convert trace --to perfetto -o trace.perfetto
   dyntrace convert trace-of-a trace-of-b --to parquet -o tables
+  dyntrace convert trace --to ctf2 -o trace-ctf2
 
 Files are as readable as the trace, and no more. Files of their names are replaced.
 
@@ -52,13 +58,26 @@ pub struct Arguments {
 
 /// Reads the traces once and writes what the format asks for.
 pub fn convert(Arguments { traces, to, output }: &Arguments) -> Outcome {
+    if matches!(to, Format::Ctf1 | Format::Ctf2) && traces.len() > 1 {
+        return Err(Failure::new(exit::USAGE, anyhow!("traces are converted to CTF one at a time: name one folder")));
+    }
     let trace = trace::open(traces)?;
     match to {
         Format::Perfetto => perfetto::convert(&trace, output).map_err(anyhow::Error::new),
         Format::Parquet => parquet::convert(&trace, output),
+        Format::Ctf1 => ctf(&traces[0], output, dyntrace_trace::Format::Ctf1),
+        Format::Ctf2 => ctf(&traces[0], output, dyntrace_trace::Format::Ctf2),
     }
     .with_context(|| format!("cannot write {}", escape::path(output)))?;
     let losses = trace.losses();
     losses::say(&losses);
     Ok(losses::status(&losses))
+}
+
+/// Writes the same trace with metadata of that format to the folder `output`.
+fn ctf(trace: &Path, output: &Path, format: dyntrace_trace::Format) -> anyhow::Result<()> {
+    // An empty folder may be there, as for the other commands that write traces.
+    let _ = dyntrace_folders::remove_empty(output);
+    dyntrace_trace::convert(trace, output, format)?;
+    Ok(())
 }

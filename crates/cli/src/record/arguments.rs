@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dyntrace::recorder::{Mode, Options, OptionsError};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use dyntrace::recorder::{Format, Mode, Options, OptionsError};
 
 use crate::exit::{self, Failure};
 
@@ -15,6 +16,7 @@ pub const HELP: &str = "\
 Examples:
   dyntrace record -- target/release/server --port 8080
   dyntrace record -o trace --probes 'efile_drv*,aio_pool*' --tag 'req-*' -- target/release/server
+  dyntrace record --format ctf2 -- target/release/server
   dyntrace record --overwrite --size 4M -- target/release/server
   dyntrace record --overwrite --slower 100ms --on-panic -- target/release/server
   dyntrace record -p 4711 -o trace --command RENAME --failed
@@ -58,6 +60,9 @@ pub struct Arguments {
     /// The most that is kept of one thread, in bytes [default: 1G, with --overwrite 1M]
     #[arg(long, value_name = "BYTES", value_parser = size)]
     size: Option<u64>,
+    /// The format of the trace; babeltrace2 reads CTF 2 from version 2.1 on
+    #[arg(long, value_parser = format(), default_value = Format::default().name())]
+    format: Format,
     /// Print the last line as JSON
     #[arg(long)]
     pub json: bool,
@@ -73,6 +78,7 @@ impl Arguments {
         options.mode = if self.overwrite { Mode::Overwrite } else { Mode::Stream };
         options.probes = self.wanted.probes();
         options.size = self.size;
+        options.format = self.format;
         options.filter = self.wanted.filter();
         options.triggers.slower = self.slower;
         options.triggers.on_panic = self.on_panic;
@@ -80,6 +86,12 @@ impl Arguments {
         // As the program will read them: what makes no sense together is said here.
         options.to_string().parse().map_err(|error: OptionsError| Failure::new(exit::USAGE, error))
     }
+}
+
+/// A format by its name.
+fn format() -> impl TypedValueParser<Value = Format> {
+    let named = |name: String| Format::ALL.into_iter().find(|format| format.name() == name).unwrap_or_default();
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).map(named)
 }
 
 /// A size as the recorder understands it.

@@ -1,38 +1,24 @@
-//! The metadata of a process's trace: TSDL text into event classes, clock and names.
+//! The metadata of a process's trace: text into event classes, clock and names.
 //!
-//! The way of the text: `lexer` makes tokens of it, `syntax` blocks and types, this file what they mean. Understood is
-//! what the recorder writes, with any white space, comments and attributes that are not known here. How packets and
-//! events begin is the recorder's own and only compared: another tracer's metadata is a problem that says so.
+//! The way of CTF 1.8's text: `lexer` makes tokens of it, `syntax` blocks and types, `tsdl` what they mean. CTF 2's is JSON, and `json`
+//! says what that means. Understood is what the recorder writes, with any white space, comments and attributes that are not known
+//! here. How packets and events begin is the recorder's own and only compared: another tracer's metadata is a problem that says so.
 
+mod json;
 mod lexer;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod tsdl;
 
-use std::collections::HashMap;
+use dyntrace_metadata::{Description, Event, Stream, Value, is_ctf2};
 
-use crate::byte_order::ByteOrder;
-use crate::class::{Classes, EventClass, FieldKind};
+use crate::class::{Classes, EventClass};
 use crate::clock::Clock;
 use crate::packet::Format;
-use syntax::{Block, Member, Parser, Statement, Type, Value};
 
 /// How many classes of streams there can be: the recorder has two.
 const MAX_STREAMS: usize = 16;
-
-/// What is wrong with a text whose last line is to be its checksum.
-pub(crate) fn checksum_problem(text: &str) -> Option<&'static str> {
-    let line = text.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
-    let (above, line) = text.split_at(line);
-    let sum = line.strip_prefix("/* crc32 ").and_then(|line| line.strip_suffix(" of the text above */\n"));
-    match sum.and_then(|sum| u32::from_str_radix(sum, 16).ok()) {
-        None => Some("the line with its checksum is missing or damaged; what it says may be wrong"),
-        Some(sum) if sum != crc32fast::hash(above.as_bytes()) => {
-            Some("its checksum is wrong; what it says may be wrong")
-        }
-        Some(_) => None,
-    }
-}
 
 /// What is wrong with the text, and where.
 #[derive(Debug)]
@@ -53,203 +39,115 @@ pub(crate) struct Metadata {
     pub(crate) word_size: u32,
     /// Stream ids and their event classes.
     pub(crate) streams: Vec<(u32, Classes)>,
+    environment: Environment,
 }
 
 /// Understands the text of a metadata file.
 pub(crate) fn parse(text: &str) -> Result<Metadata, Problem> {
-    let mut parser = Parser::new(text)?;
-    let mut reading = Reading::default();
-    while let Some(statement) = parser.statement()? {
-        match statement {
-            Statement::Alias { name, line, ty } => {
-                let ty = reading.resolved(&ty).cloned();
-                reading.aliases.insert(name, ty.ok_or_else(|| Problem { line, reason: NO_TYPE.to_owned() })?);
-            }
-            Statement::Block(block) => reading.block(block)?,
-        }
-    }
-    reading.metadata()
+    if is_ctf2(text) { json::parse(text) } else { tsdl::parse(text) }
 }
 
-const NO_TYPE: &str = "a type is named here that was not defined before";
-
-/// What has been understood so far. Blocks refer to those before them only.
-#[derive(Default)]
-struct Reading {
-    aliases: HashMap<String, Type>,
-    trace: Option<Format>,
-    clock: Option<Clock>,
-    env: Option<Block>,
-    streams: Vec<(u32, Classes)>,
-}
-
-impl Reading {
-    fn block(&mut self, block: Block) -> Result<(), Problem> {
-        match block.kind.as_str() {
-            "trace" => self.trace(&block),
-            "clock" => self.clock(&block),
-            "stream" => self.stream(&block),
-            "event" => self.event(&block),
-            "env" => {
-                self.env = Some(block);
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn trace(&mut self, block: &Block) -> Result<(), Problem> {
-        if (block.number("major")?, block.number("minor")?) != (Some(1), Some(8)) {
-            return Err(block.problem("this is not CTF 1.8"));
-        }
-        let byte_order = match block.text("byte_order") {
-            Some("le") => ByteOrder::Little,
-            Some("be") => ByteOrder::Big,
-            _ => return Err(block.problem("`byte_order` of this trace is neither `le` nor `be`")),
-        };
-        let uuid = block.text("uuid").and_then(uuid).ok_or_else(|| block.problem("this trace has no `uuid`"))?;
-        self.trace = Some(Format { byte_order, uuid, checksums: false });
-        self.expect_layout(block, "packet.header", &[("magic", 32, 1), ("uuid", 8, 16), ("stream_id", 32, 1)])
-    }
-
-    fn clock(&mut self, block: &Block) -> Result<(), Problem> {
-        let frequency = block.number("freq")?.unwrap_or(1_000_000_000);
-        let seconds = block.number("offset_s")?.unwrap_or(0);
-        let cycles = block.number("offset")?.unwrap_or(0);
-        let name = block.text("name").unwrap_or_default().to_owned();
-        let clock = Clock::new(name, frequency, seconds, cycles);
-        self.clock = Some(clock.ok_or_else(|| block.problem("`freq` of this clock is zero"))?);
-        Ok(())
-    }
-
-    fn stream(&mut self, block: &Block) -> Result<(), Problem> {
-        let id = block.number("id")?.unwrap_or(0);
-        if self.streams.len() == MAX_STREAMS || self.streams.iter().any(|(known, _)| *known == id) {
-            return Err(block.problem(format!("there are too many streams, or stream {id} is there twice")));
-        }
-        let context = ["content_size", "packet_size", "events_discarded", "sequence", "tid", "ring", "checksum"];
-        let context = context.map(|name| (name, 64, 1));
-        // Traces of the recorder's first version have the first five.
-        let checksums = self.members(block, "packet.context")?.len() == context.len();
-        self.expect_layout(block, "packet.context", if checksums { &context } else { &context[..5] })?;
-        match &mut self.trace {
-            Some(format) if self.streams.is_empty() => format.checksums = checksums,
-            Some(format) if format.checksums == checksums => {}
-            None if !checksums => {}
-            _ => return Err(block.problem("`packet.context` of this stream is not that of the stream before")),
-        }
-        self.expect_layout(block, "event.header", &[("id", 16, 1), ("timestamp", 64, 1)])?;
-        self.streams.push((id, Classes::default()));
-        Ok(())
-    }
-
-    fn event(&mut self, block: &Block) -> Result<(), Problem> {
-        let name = match block.value("name") {
-            Some(Value::Text(name) | Value::Word(name)) => name.clone(),
-            _ => return Err(block.problem("this event has no `name`")),
-        };
-        let id: u16 = block.number("id")?.unwrap_or(0);
-        let stream: u32 = block.number("stream_id")?.unwrap_or(0);
-        let mut fields = Vec::new();
-        for member in self.members(block, "fields")? {
-            let kind = match (self.resolved(&member.ty), member.length) {
-                (Some(Type::Text), None) => FieldKind::Text,
-                (Some(integer @ Type::Integer { signed, .. }), None) => {
-                    let bits = self.bits(block, integer)?;
-                    if *signed { FieldKind::Signed { bits } } else { FieldKind::Unsigned { bits } }
-                }
-                _ => return Err(block.problem(format!("`{}` is neither an integer nor a string", member.name))),
-            };
-            fields.push((member.name.strip_prefix('_').unwrap_or(&member.name).to_owned(), kind));
-        }
-        let known = self.streams.iter_mut().find(|(known, _)| *known == stream);
-        let (_, classes) =
-            known.ok_or_else(|| block.problem(format!("there is no stream {stream} before this event")))?;
-        if !classes.insert(id, EventClass::new(name, fields)) {
-            return Err(block.problem(format!("event {id} of stream {stream} is there twice")));
-        }
-        Ok(())
-    }
-
-    fn metadata(self) -> Result<Metadata, Problem> {
-        let missing = |what| Problem { line: 1, reason: format!("there is no `{what}` block") };
-        let format = self.trace.ok_or_else(|| missing("trace"))?;
-        let clock = self.clock.ok_or_else(|| missing("clock"))?;
-        if self.streams.is_empty() {
-            return Err(missing("stream"));
-        }
-        let env = self.env.as_ref();
-        let text = |name| env.and_then(|env| env.text(name)).map(str::to_owned);
-        Ok(Metadata {
+impl Metadata {
+    fn new(format: Format, clock: Clock, environment: Environment, streams: Streams) -> Result<Self, Problem> {
+        Ok(Self {
             format,
             clock,
-            hostname: text("hostname"),
-            process_name: text("procname"),
-            pid: env.map_or(Ok(None), |env| env.number("pid"))?.unwrap_or(0),
-            word_size: env.map_or(Ok(None), |env| env.number("word_size"))?.unwrap_or(64),
-            streams: self.streams,
+            hostname: environment.text("hostname"),
+            process_name: environment.text("procname"),
+            pid: environment.number("pid")?.unwrap_or(0),
+            word_size: environment.number("word_size")?.unwrap_or(64),
+            streams: streams.0,
+            environment,
         })
     }
 
-    /// The members of the struct of that name; none if there is no such struct.
-    fn members<'b>(&self, block: &'b Block, name: &str) -> Result<&'b [Member], Problem> {
-        match block.ty(name) {
-            None => Ok(&[]),
-            Some(Type::Struct(members)) => Ok(members),
-            Some(_) => Err(block.problem(format!("`{name}` of this {} is no struct", block.kind))),
-        }
-    }
-
-    /// That the struct of that name has just these unsigned integers: name, bits, how many.
-    fn expect_layout(&self, block: &Block, name: &str, expected: &[(&str, u8, u64)]) -> Result<(), Problem> {
-        let members = self.members(block, name)?;
-        let mut same = members.len() == expected.len();
-        for (member, (expected_name, expected_bits, count)) in members.iter().zip(expected) {
-            let Some(integer @ Type::Integer { signed: false, .. }) = self.resolved(&member.ty) else {
-                same = false;
-                break;
-            };
-            same &= member.name == *expected_name
-                && self.bits(block, integer)? == *expected_bits
-                && member.length.unwrap_or(1) == *count;
-        }
-        if same { Ok(()) } else { Err(block.problem(format!("`{name}` is not as dyntrace's recorder has it"))) }
-    }
-
-    /// The size of an integer that begins at a byte, in the trace's byte order.
-    fn bits(&self, block: &Block, integer: &Type) -> Result<u8, Problem> {
-        let Type::Integer { bits, align, byte_order, .. } = integer else { return Err(block.problem(NO_TYPE)) };
-        let own_order = match (byte_order.as_deref(), &self.trace) {
-            (None | Some("native"), _) => true,
-            (Some("le"), Some(format)) => format.byte_order == ByteOrder::Little,
-            (Some("be" | "network"), Some(format)) => format.byte_order == ByteOrder::Big,
-            _ => false,
+    /// The same as text of that format.
+    pub(crate) fn text(&self, format: dyntrace_metadata::Format) -> String {
+        let description = Description {
+            byte_order: self.format.byte_order,
+            uuid: self.format.uuid,
+            environment: self.environment.facts.iter().map(|(name, fact)| (name.as_str(), fact.value())).collect(),
+            clock: self.clock.describe(),
+            streams: self.streams.iter().map(|(id, classes)| self.stream(*id, classes)).collect(),
         };
-        match bits {
-            8 | 16 | 32 | 64 if *align <= 8 && own_order => Ok(*bits as u8),
-            _ => Err(block
-                .problem("an integer here is not of 8, 16, 32 or 64 bits, or not packed, or of another byte order")),
-        }
+        description.text(format)
     }
 
-    /// The type behind a name.
-    fn resolved<'t>(&'t self, ty: &'t Type) -> Option<&'t Type> {
-        match ty {
-            Type::Named(name) => self.aliases.get(name),
-            other => Some(other),
+    fn stream<'a>(&self, id: u32, classes: &'a Classes) -> Stream<'a> {
+        Stream { id, checksums: self.format.checksums, events: classes.with_ids().map(event).collect() }
+    }
+}
+
+fn event((id, class): (u16, &EventClass)) -> Event<'_> {
+    let fields = class.fields.iter().map(|field| (field.name.as_str(), field.kind)).collect();
+    Event { id, name: class.name.as_str().into(), fields }
+}
+
+/// Facts about the process and its recorder.
+#[derive(Debug, Default)]
+struct Environment {
+    /// Where they stand.
+    line: usize,
+    facts: Vec<(String, Fact)>,
+}
+
+#[derive(Debug)]
+enum Fact {
+    Number(i128),
+    Text(String),
+}
+
+impl Fact {
+    fn value(&self) -> Value<'_> {
+        match self {
+            Fact::Number(number) => Value::Number(*number),
+            Fact::Text(text) => Value::Text(text),
         }
     }
 }
 
-/// The bytes of a UUID in its usual form.
-fn uuid(text: &str) -> Option<[u8; 16]> {
-    let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b'-').collect();
-    let mut uuid = [0; 16];
-    if digits.len() != 32 {
-        return None;
+impl Environment {
+    fn fact(&self, name: &str) -> Option<&Fact> {
+        self.facts.iter().find(|(known, _)| known == name).map(|(_, fact)| fact)
     }
-    for (byte, pair) in uuid.iter_mut().zip(digits.chunks(2)) {
-        *byte = u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()?;
+
+    fn text(&self, name: &str) -> Option<String> {
+        match self.fact(name)? {
+            Fact::Text(text) => Some(text.clone()),
+            Fact::Number(_) => None,
+        }
     }
-    Some(uuid)
+
+    fn number<N: TryFrom<i128>>(&self, name: &str) -> Result<Option<N>, Problem> {
+        let number = match self.fact(name) {
+            None => return Ok(None),
+            Some(Fact::Number(number)) => N::try_from(*number).ok(),
+            Some(Fact::Text(_)) => None,
+        };
+        let reason = || format!("`{name}` of this environment is no number that fits");
+        number.map(Some).ok_or_else(|| Problem { line: self.line, reason: reason() })
+    }
+}
+
+/// Stream ids and their event classes, as far as they have been understood.
+#[derive(Default)]
+struct Streams(Vec<(u32, Classes)>);
+
+impl Streams {
+    fn add(&mut self, id: u32) -> Result<(), String> {
+        if self.0.len() == MAX_STREAMS || self.0.iter().any(|(known, _)| *known == id) {
+            return Err(format!("there are too many streams, or stream {id} is there twice"));
+        }
+        self.0.push((id, Classes::default()));
+        Ok(())
+    }
+
+    fn add_event(&mut self, stream: u32, id: u16, class: EventClass) -> Result<(), String> {
+        let known = self.0.iter_mut().find(|(known, _)| *known == stream);
+        let (_, classes) = known.ok_or_else(|| format!("there is no stream {stream} before this event"))?;
+        if !classes.insert(id, class) {
+            return Err(format!("event {id} of stream {stream} is there twice"));
+        }
+        Ok(())
+    }
 }

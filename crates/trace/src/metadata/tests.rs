@@ -1,9 +1,9 @@
 //! What metadata says, and that nothing it may say does harm.
 
+use dyntrace_metadata::{ByteOrder, FieldKind, Format};
 use proptest::prelude::*;
 
 use super::*;
-use crate::class::FieldKind;
 
 /// The smallest metadata that has everything.
 const SMALL: &str = r#"/* CTF 1.8 */
@@ -100,6 +100,8 @@ fn a_great_id_and_many_streams_take_little() {
 fn pieces() -> impl Strategy<Value = String> {
     let mut known: Vec<String> = small().split_inclusive([' ', '\n']).map(str::to_owned).collect();
     known.extend(small().split_inclusive("};\n").map(str::to_owned));
+    known.extend(small_ctf2().split_inclusive([',', '\n']).map(str::to_owned));
+    known.extend(small_ctf2().split_inclusive('\n').map(str::to_owned));
     let piece = prop_oneof![8 => prop::sample::select(known), 1 => any::<String>()];
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
@@ -120,10 +122,87 @@ proptest! {
     }
 
     #[test]
-    fn any_change(at in any::<prop::sample::Index>(), length in 0..20_usize, new in "[ -~\\n]{0,3}") {
-        let mut text = small();
+    fn any_change(is_ctf2: bool, at in any::<prop::sample::Index>(), length in 0..20_usize, new in "[ -~\\n]{0,3}") {
+        let mut text = if is_ctf2 { small_ctf2() } else { small() };
         let at = at.index(text.len());
         text.replace_range(at..(at + length).min(text.len()), &new);
         let _ = parse(&text);
+    }
+}
+
+/// The same in CTF 2, with a property and a fragment that are not known here.
+fn small_ctf2() -> String {
+    let text = parse(&small()).unwrap_or_else(|problem| panic!("{problem:?}")).text(Format::Ctf2);
+    let text = text.replacen("\"uid\":", "\"name\":\"x\",\"extra\":[{\"a\":1}],\"uid\":", 1);
+    text.replacen("\u{1e}{\"type\":\"data", "\u{1e}{\"type\":\"unknown\"}\n\u{1e}{\"type\":\"data", 1)
+}
+
+#[test]
+fn both_formats_say_the_same() {
+    let one = parse(&small()).unwrap_or_else(|problem| panic!("{problem:?}"));
+    let two = parse(&small_ctf2()).unwrap_or_else(|problem| panic!("{problem:?}"));
+    assert_eq!((one.format.uuid, one.format.byte_order), (two.format.uuid, two.format.byte_order));
+    assert_eq!(one.clock.time(7), two.clock.time(7));
+    assert_eq!((&one.hostname, &one.process_name, one.pid), (&two.hostname, &two.process_name, two.pid));
+    let classes = |metadata: &Metadata| format!("{:?}", metadata.streams);
+    assert_eq!(classes(&one), classes(&two));
+    for format in Format::ALL {
+        let text = two.text(format);
+        assert_eq!(dyntrace_metadata::checksum_problem(&text), None);
+        assert_eq!(dyntrace_metadata::is_ctf2(&text), format == Format::Ctf2);
+        assert_eq!(classes(&parse(&text).unwrap_or_else(|problem| panic!("{problem:?}"))), classes(&two));
+        for (from, to) in [("shop:order", "shop:ordes"), ("crc32", "crc33"), ("12", "13")] {
+            let problem = dyntrace_metadata::checksum_problem(&text.replacen(from, to, 1));
+            assert!(problem.is_some_and(|problem| problem.contains("checksum")), "{from}: {problem:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_the_recorders_in_ctf2_is_said_with_its_line() {
+    for (from, to, line, reason) in [
+        ("\"version\":2", "\"version\":3", 1, "not CTF 2"),
+        ("\"version\":2", "\"version\":2,\"extensions\":{}", 1, "extensions"),
+        ("\"version\":2", "\"version\":\"2\"", 1, "invalid type"),
+        (",14,15]", ",14]", 1, "invalid length"),
+        ("preamble", "foreword", 1, "`preamble`"),
+        ("\u{1e}{\"type\":\"trace-class\"", "\u{1e}{\"type\":\"preamble\"}\u{1e}{\"type\":\"trace-class\"", 2, "two"),
+        ("\"magic\"", "\"magik\"", 2, "packet-header"),
+        ("big-endian", "middle-endian", 2, "byte-order"),
+        ("static-length-blob\",\"length\":16", "static-length-blob\",\"length\":15", 2, "packet-header"),
+        ("\"pid\":12", "\"pid\":\"twelve\"", 2, "`pid`"),
+        ("\"frequency\":1000000000", "\"frequency\":0", 3, "frequency"),
+        ("\"sequence\"", "\"sequins\"", 5, "packet-context"),
+        ("\"static-length-array\",\"length\":0", "\"static-length-array\",\"length\":1", 5, "packet-context"),
+        ("\"timestamp\"", "\"time\"", 5, "event-record-header"),
+        (
+            "\"event-record-header",
+            "\"event-record-common-context-field-class\":{},\"event-record-header",
+            5,
+            "no context",
+        ),
+        ("\"data-stream-class-id\":0", "\"data-stream-class-id\":3", 6, "no stream 3"),
+        ("\"id\":7,", "\"id\":70000,", 6, "70000"),
+        ("signed-integer\",\"length\":64", "signed-integer\",\"length\":63", 5, "packet-context"),
+        ("fixed-length-signed-integer\",\"length\":32", "fixed-length-signed-integer\",\"length\":31", 6, "neither"),
+        (
+            "fixed-length-signed-integer\",\"length\"",
+            "fixed-length-signed-integer\",\"bit-order\":\"\",\"length\"",
+            6,
+            "neither",
+        ),
+        ("fixed-length-signed-integer\",", "fixed-length-signed-boolean\",", 6, "neither"),
+        ("null-terminated-string\"", "null-terminated-string\",\"encoding\":\"utf-16le\"", 6, "neither"),
+        ("\"payload-field-class\":{", "\"payload-field-class\":{\"minimum-alignment\":64,", 6, "packed"),
+        ("\"payload-field-class\":{", "\"specific-context-field-class\":{},\"payload-field-class\":{", 6, "no context"),
+        ("clock-class\"", "watch-class\"", 1, "no `clock-class`"),
+        ("}\n", "\n", 1, "EOF"),
+    ] {
+        let text = small_ctf2();
+        assert!(text.contains(from), "{from}: {text}");
+        let problem = parse(&text.replacen(from, to, 1)).expect_err(to);
+        // The JSON of a fragment may end in the line behind it.
+        let is_there = problem.line == line || reason == "EOF" && problem.line == line + 1;
+        assert!(is_there && problem.reason.contains(reason), "{to}: {problem:?}");
     }
 }

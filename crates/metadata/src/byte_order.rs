@@ -2,14 +2,19 @@
 
 /// The byte order of the machine that recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ByteOrder {
+pub enum ByteOrder {
+    /// The least significant byte first.
     Little,
+    /// The most significant byte first.
     Big,
 }
 
 impl ByteOrder {
+    /// That of this machine.
+    pub const NATIVE: ByteOrder = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
+
     /// A number of two bytes.
-    pub(crate) fn u16(self, bytes: [u8; 2]) -> u16 {
+    pub fn u16(self, bytes: [u8; 2]) -> u16 {
         match self {
             ByteOrder::Little => u16::from_le_bytes(bytes),
             ByteOrder::Big => u16::from_be_bytes(bytes),
@@ -17,7 +22,7 @@ impl ByteOrder {
     }
 
     /// A number of four bytes.
-    pub(crate) fn u32(self, bytes: [u8; 4]) -> u32 {
+    pub fn u32(self, bytes: [u8; 4]) -> u32 {
         match self {
             ByteOrder::Little => u32::from_le_bytes(bytes),
             ByteOrder::Big => u32::from_be_bytes(bytes),
@@ -25,7 +30,7 @@ impl ByteOrder {
     }
 
     /// A number of eight bytes.
-    pub(crate) fn u64(self, bytes: [u8; 8]) -> u64 {
+    pub fn u64(self, bytes: [u8; 8]) -> u64 {
         match self {
             ByteOrder::Little => u64::from_le_bytes(bytes),
             ByteOrder::Big => u64::from_be_bytes(bytes),

@@ -1,0 +1,204 @@
+//! The text of CTF 2: a sequence of JSON texts, which its specification calls fragments.
+
+use std::fmt::{self, Display, Formatter, Write as _};
+
+use super::{ByteOrder, Clock, Description, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Uuid, Value};
+
+/// Where the checksum stands: among the last fragment's attributes, which other readers pass over.
+const BEFORE_SUM: &str = ",\"attributes\":{\"dyntrace\":{\"crc32\":\"";
+const BEHIND_SUM: &str = "\"}}}\n";
+
+pub(super) fn text(description: &Description<'_>) -> String {
+    let text = Fragments(description).to_string();
+    let text = text.strip_suffix("}\n").expect("fragments are objects on lines of their own");
+    let sum = crc32fast::hash(text.as_bytes());
+    format!("{text}{BEFORE_SUM}{sum:08x}{BEHIND_SUM}")
+}
+
+/// The text that has a checksum, and its checksum.
+pub(super) fn checksum(text: &str) -> Option<(&str, &str)> {
+    let (above, sum) = text.strip_suffix(BEHIND_SUM)?.split_at_checked(text.len() - BEHIND_SUM.len() - 8)?;
+    Some((above.strip_suffix(BEFORE_SUM)?, sum))
+}
+
+struct Fragments<'a>(&'a Description<'a>);
+
+impl Display for Fragments<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Description { byte_order, uuid, environment, clock, streams } = self.0;
+        let order = *byte_order;
+        const RS: char = RECORD_SEPARATOR;
+        writeln!(f, "{RS}{{\"type\":\"preamble\",\"version\":2,\"uuid\":[{}]}}", List(uuid.iter()))?;
+
+        write!(f, "{RS}{{\"type\":\"trace-class\",\"uid\":\"{}\",\"environment\":", Uuid(uuid))?;
+        let environment = environment.iter().map(|&fact| Fact(fact));
+        write!(f, "{{{}}},\"packet-header-field-class\":", List(environment))?;
+        let header = [
+            Member { order, name: "magic", class: Class::Number(32, "packet-magic-number") },
+            Member { order, name: "uuid", class: Class::Uuid },
+            Member { order, name: "stream_id", class: Class::Number(32, "data-stream-class-id") },
+        ];
+        writeln!(f, "{}}}", Structure(header.iter()))?;
+
+        // From 1970, so that traces of several processes can be read together. The format wants less than a second of cycles.
+        let Clock { name, frequency, offset_seconds, offset_cycles } = clock;
+        let (whole, cycles) = (offset_cycles / frequency.max(&1), offset_cycles % frequency.max(&1));
+        let seconds = offset_seconds.saturating_add_unsigned(whole);
+        let name = Quoted(name);
+        write!(f, "{RS}{{\"type\":\"clock-class\",\"id\":{name},\"name\":{name},\"frequency\":{frequency},")?;
+        write!(f, "\"origin\":\"unix-epoch\",\"offset-from-origin\":")?;
+        writeln!(f, "{{\"seconds\":{seconds},\"cycles\":{cycles}}}}}")?;
+
+        for stream in streams {
+            write!(f, "{RS}{{\"type\":\"data-stream-class\",\"id\":{},\"default-clock-class-id\":{name},", stream.id)?;
+            let context = stream.context().iter();
+            let context = context.map(|name| Member { order, name, class: Class::Number(64, role(name)) });
+            let context = context.chain([Member { order, name: TIMES, class: Class::NoTimes }]);
+            write!(f, "\"packet-context-field-class\":{},", Structure(context))?;
+            let header = [
+                Member { order, name: "id", class: Class::Number(16, "event-record-class-id") },
+                Member { order, name: "timestamp", class: Class::Number(64, "default-clock-timestamp") },
+            ];
+            writeln!(f, "\"event-record-header-field-class\":{}}}", Structure(header.iter()))?;
+        }
+        streams.iter().try_for_each(|stream| write_events(f, order, stream))
+    }
+}
+
+fn write_events(f: &mut Formatter<'_>, order: ByteOrder, stream: &Stream<'_>) -> fmt::Result {
+    for event in &stream.events {
+        write!(f, "{RECORD_SEPARATOR}{{\"type\":\"event-record-class\",\"id\":{},", event.id)?;
+        write!(f, "\"data-stream-class-id\":{},\"name\":{},", stream.id, Quoted(&event.name))?;
+        let fields = event.fields.iter().map(|&(name, kind)| Member { order, name, class: Class::Field(kind) });
+        writeln!(f, "\"payload-field-class\":{}}}", Structure(fields))?;
+    }
+    Ok(())
+}
+
+/// What readers are to do with a field of a packet's context; empty for nothing.
+///
+/// `events_discarded` has none of the roles, so that readers show it as it is: babeltrace2 2.1 aborts where it grows in packets that
+/// have no end time.
+fn role(name: &str) -> &'static str {
+    match name {
+        "content_size" => "packet-content-length",
+        "packet_size" => "packet-total-length",
+        _ => "",
+    }
+}
+
+/// Values with commas between them.
+struct List<I>(I);
+
+impl<I: Iterator<Item: Display> + Clone> Display for List<I> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.clone().enumerate().try_for_each(|(at, value)| match at {
+            0 => write!(f, "{value}"),
+            _ => write!(f, ",{value}"),
+        })
+    }
+}
+
+struct Fact<'a>((&'a str, Value<'a>));
+
+impl Display for Fact<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            (name, Value::Number(number)) => write!(f, "{}:{number}", Quoted(name)),
+            (name, Value::Text(text)) => write!(f, "{}:{}", Quoted(name), Quoted(text)),
+        }
+    }
+}
+
+/// The class of a structure with these members.
+struct Structure<I>(I);
+
+impl<I: Iterator<Item: Display> + Clone> Display for Structure<I> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{{\"type\":\"structure\",\"member-classes\":[{}]}}", List(self.0.clone()))
+    }
+}
+
+#[derive(Clone)]
+struct Member<'a> {
+    order: ByteOrder,
+    name: &'a str,
+    class: Class,
+}
+
+#[derive(Clone)]
+enum Class {
+    /// An unsigned number of so many bits, with a role.
+    Number(u8, &'static str),
+    Uuid,
+    NoTimes,
+    Field(FieldKind),
+}
+
+impl Display for Member<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let &Member { order, name, ref class } = self;
+        write!(f, "{{\"name\":{},\"field-class\":", Quoted(name))?;
+        match *class {
+            Class::Number(bits, role) => write!(f, "{}", Integer { order, sign: "unsigned", bits, role }),
+            Class::Field(FieldKind::Unsigned { bits }) => {
+                write!(f, "{}", Integer { order, sign: "unsigned", bits, role: "" })
+            }
+            Class::Field(FieldKind::Signed { bits }) => {
+                write!(f, "{}", Integer { order, sign: "signed", bits, role: "" })
+            }
+            Class::Field(FieldKind::Text) => f.write_str("{\"type\":\"null-terminated-string\"}"),
+            Class::Uuid => {
+                f.write_str("{\"type\":\"static-length-blob\",\"length\":16,\"roles\":[\"metadata-stream-uuid\"]}")
+            }
+            Class::NoTimes => {
+                let time = Integer { order, sign: "unsigned", bits: 64, role: "default-clock-timestamp" };
+                write!(f, "{{\"type\":\"static-length-array\",\"length\":0,\"element-field-class\":{time}}}")
+            }
+        }?;
+        f.write_char('}')
+    }
+}
+
+struct Integer {
+    order: ByteOrder,
+    sign: &'static str,
+    bits: u8,
+    /// What readers are to do with it; empty for nothing.
+    role: &'static str,
+}
+
+impl Display for Integer {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Integer { order, sign, bits, role } = self;
+        let order = match order {
+            ByteOrder::Little => "little-endian",
+            ByteOrder::Big => "big-endian",
+        };
+        write!(f, "{{\"type\":\"fixed-length-{sign}-integer\",\"length\":{bits},")?;
+        write!(f, "\"alignment\":8,\"byte-order\":\"{order}\"")?;
+        if !role.is_empty() {
+            write!(f, ",\"roles\":[\"{role}\"]")?;
+        }
+        f.write_char('}')
+    }
+}
+
+/// A string of JSON.
+struct Quoted<'a>(&'a str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' | '\\' => write!(f, "\\{c}")?,
+                // It would end the string in readers written in C.
+                '\0' => f.write_char(char::REPLACEMENT_CHARACTER)?,
+                c if c.is_ascii_control() => write!(f, "\\u{:04x}", u32::from(c))?,
+                c => f.write_char(c)?,
+            }
+        }
+        f.write_char('"')
+    }
+}

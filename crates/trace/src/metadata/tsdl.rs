@@ -1,0 +1,197 @@
+//! The meaning of CTF 1.8's text.
+
+use std::collections::HashMap;
+
+use dyntrace_metadata::{ByteOrder, CONTEXT, FieldKind, TIMES};
+
+use super::syntax::{Block, Member, Parser, Statement, Type, Value};
+use super::{Environment, Fact, Metadata, Problem, Streams};
+use crate::class::EventClass;
+use crate::clock::Clock;
+use crate::packet::Format;
+
+/// Understands TSDL.
+pub(super) fn parse(text: &str) -> Result<Metadata, Problem> {
+    let mut parser = Parser::new(text)?;
+    let mut reading = Reading::default();
+    while let Some(statement) = parser.statement()? {
+        match statement {
+            Statement::Alias { name, line, ty } => {
+                let ty = reading.resolved(&ty).cloned();
+                reading.aliases.insert(name, ty.ok_or_else(|| Problem { line, reason: NO_TYPE.to_owned() })?);
+            }
+            Statement::Block(block) => reading.block(block)?,
+        }
+    }
+    reading.metadata()
+}
+
+const NO_TYPE: &str = "a type is named here that was not defined before";
+
+/// What has been understood so far. Blocks refer to those before them only.
+#[derive(Default)]
+struct Reading {
+    aliases: HashMap<String, Type>,
+    trace: Option<Format>,
+    clock: Option<Clock>,
+    environment: Environment,
+    streams: Streams,
+}
+
+impl Reading {
+    fn block(&mut self, block: Block) -> Result<(), Problem> {
+        match block.kind.as_str() {
+            "trace" => self.trace(&block),
+            "clock" => self.clock(&block),
+            "stream" => self.stream(&block),
+            "event" => self.event(&block),
+            "env" => {
+                let fact = |value| match value {
+                    Value::Number(number) => Fact::Number(number),
+                    Value::Word(text) | Value::Text(text) => Fact::Text(text),
+                };
+                let facts = block.values.into_iter().map(|(name, value)| (name, fact(value))).collect();
+                self.environment = Environment { line: block.line, facts };
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn trace(&mut self, block: &Block) -> Result<(), Problem> {
+        if (block.number("major")?, block.number("minor")?) != (Some(1), Some(8)) {
+            return Err(block.problem("this is not CTF 1.8"));
+        }
+        let byte_order = match block.text("byte_order") {
+            Some("le") => ByteOrder::Little,
+            Some("be") => ByteOrder::Big,
+            _ => return Err(block.problem("`byte_order` of this trace is neither `le` nor `be`")),
+        };
+        let uuid = block.text("uuid").and_then(uuid).ok_or_else(|| block.problem("this trace has no `uuid`"))?;
+        self.trace = Some(Format { byte_order, uuid, checksums: false });
+        self.expect_layout(block, "packet.header", &[("magic", 32, 1), ("uuid", 8, 16), ("stream_id", 32, 1)])
+    }
+
+    fn clock(&mut self, block: &Block) -> Result<(), Problem> {
+        let frequency = block.number("freq")?.unwrap_or(1_000_000_000);
+        let seconds = block.number("offset_s")?.unwrap_or(0);
+        let cycles = block.number("offset")?.unwrap_or(0);
+        let name = block.text("name").unwrap_or_default().to_owned();
+        let clock = Clock::new(name, frequency, seconds, cycles);
+        self.clock = Some(clock.ok_or_else(|| block.problem("`freq` of this clock is zero"))?);
+        Ok(())
+    }
+
+    fn stream(&mut self, block: &Block) -> Result<(), Problem> {
+        let id = block.number("id")?.unwrap_or(0);
+        let members = self.members(block, "packet.context")?;
+        let times = members.last().filter(|last| last.name == TIMES).map(|_| (TIMES, 64, 0));
+        let length = members.len() - usize::from(times.is_some());
+        // Traces of the recorder's first version have the first five.
+        let checksums = length == CONTEXT.len();
+        let context = CONTEXT[..if checksums { length } else { 5 }].iter().map(|&name| (name, 64, 1));
+        self.expect_layout(block, "packet.context", &context.chain(times).collect::<Vec<_>>())?;
+        match &mut self.trace {
+            Some(format) if self.streams.0.is_empty() => format.checksums = checksums,
+            Some(format) if format.checksums == checksums => {}
+            None if !checksums => {}
+            _ => return Err(block.problem("`packet.context` of this stream is not that of the stream before")),
+        }
+        self.expect_layout(block, "event.header", &[("id", 16, 1), ("timestamp", 64, 1)])?;
+        self.streams.add(id).map_err(|reason| block.problem(reason))
+    }
+
+    fn event(&mut self, block: &Block) -> Result<(), Problem> {
+        let name = match block.value("name") {
+            Some(Value::Text(name) | Value::Word(name)) => name.clone(),
+            _ => return Err(block.problem("this event has no `name`")),
+        };
+        let id: u16 = block.number("id")?.unwrap_or(0);
+        let stream: u32 = block.number("stream_id")?.unwrap_or(0);
+        let mut fields = Vec::new();
+        for member in self.members(block, "fields")? {
+            let kind = match (self.resolved(&member.ty), member.length) {
+                (Some(Type::Text), None) => FieldKind::Text,
+                (Some(integer @ Type::Integer { signed, .. }), None) => {
+                    let bits = self.bits(block, integer)?;
+                    if *signed { FieldKind::Signed { bits } } else { FieldKind::Unsigned { bits } }
+                }
+                _ => return Err(block.problem(format!("`{}` is neither an integer nor a string", member.name))),
+            };
+            fields.push((member.name.strip_prefix('_').unwrap_or(&member.name).to_owned(), kind));
+        }
+        self.streams.add_event(stream, id, EventClass::new(name, fields)).map_err(|reason| block.problem(reason))
+    }
+
+    fn metadata(self) -> Result<Metadata, Problem> {
+        let missing = |what| Problem { line: 1, reason: format!("there is no `{what}` block") };
+        let format = self.trace.ok_or_else(|| missing("trace"))?;
+        let clock = self.clock.ok_or_else(|| missing("clock"))?;
+        if self.streams.0.is_empty() {
+            return Err(missing("stream"));
+        }
+        Metadata::new(format, clock, self.environment, self.streams)
+    }
+
+    /// The members of the struct of that name; none if there is no such struct.
+    fn members<'b>(&self, block: &'b Block, name: &str) -> Result<&'b [Member], Problem> {
+        match block.ty(name) {
+            None => Ok(&[]),
+            Some(Type::Struct(members)) => Ok(members),
+            Some(_) => Err(block.problem(format!("`{name}` of this {} is no struct", block.kind))),
+        }
+    }
+
+    /// That the struct of that name has just these unsigned integers: name, bits, how many.
+    fn expect_layout(&self, block: &Block, name: &str, expected: &[(&str, u8, u64)]) -> Result<(), Problem> {
+        let members = self.members(block, name)?;
+        let mut same = members.len() == expected.len();
+        for (member, (expected_name, expected_bits, count)) in members.iter().zip(expected) {
+            let Some(integer @ Type::Integer { signed: false, .. }) = self.resolved(&member.ty) else {
+                same = false;
+                break;
+            };
+            same &= member.name == *expected_name
+                && self.bits(block, integer)? == *expected_bits
+                && member.length.unwrap_or(1) == *count;
+        }
+        if same { Ok(()) } else { Err(block.problem(format!("`{name}` is not as dyntrace's recorder has it"))) }
+    }
+
+    /// The size of an integer that begins at a byte, in the trace's byte order.
+    fn bits(&self, block: &Block, integer: &Type) -> Result<u8, Problem> {
+        let Type::Integer { bits, align, byte_order, .. } = integer else { return Err(block.problem(NO_TYPE)) };
+        let own_order = match (byte_order.as_deref(), &self.trace) {
+            (None | Some("native"), _) => true,
+            (Some("le"), Some(format)) => format.byte_order == ByteOrder::Little,
+            (Some("be" | "network"), Some(format)) => format.byte_order == ByteOrder::Big,
+            _ => false,
+        };
+        match bits {
+            8 | 16 | 32 | 64 if *align <= 8 && own_order => Ok(*bits as u8),
+            _ => Err(block
+                .problem("an integer here is not of 8, 16, 32 or 64 bits, or not packed, or of another byte order")),
+        }
+    }
+
+    /// The type behind a name.
+    fn resolved<'t>(&'t self, ty: &'t Type) -> Option<&'t Type> {
+        match ty {
+            Type::Named(name) => self.aliases.get(name),
+            other => Some(other),
+        }
+    }
+}
+
+/// The bytes of a UUID in its usual form.
+fn uuid(text: &str) -> Option<[u8; 16]> {
+    let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b'-').collect();
+    let mut uuid = [0; 16];
+    if digits.len() != 32 {
+        return None;
+    }
+    for (byte, pair) in uuid.iter_mut().zip(digits.chunks(2)) {
+        *byte = u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(uuid)
+}

@@ -1,4 +1,4 @@
-//! Any metadata makes a trace or an error: `cargo +nightly fuzz run metadata` in `crates/trace`.
+//! Any metadata, of either format, makes a trace or an error: `cargo +nightly fuzz run metadata` in `crates/trace`.
 #![no_main]
 
 use std::fs;

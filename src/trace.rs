@@ -6,5 +6,5 @@ pub use crate::breakpoint::pattern::{Pattern, PatternError};
 pub use crate::breakpoint::remote;
 pub use crate::breakpoint::{
     Address, Caller, Count, Error, Event, Function, HeldUp, Info, Kind, Limits, PatternId, PatternInfo, Session,
-    Source, Text,
+    Source, Stack, Text,
 };

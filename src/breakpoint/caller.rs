@@ -87,7 +87,7 @@ pub(super) enum Origin {
     /// It is known to a module.
     OfModule(&'static Location<'static>),
     /// The stack is asked.
-    Stack(Mark),
+    Stack,
     /// It is not known: the function is asynchronous, and whoever polls it need not be who called it.
     Unknown,
 }
@@ -102,11 +102,11 @@ impl Origin {
     }
 
     /// Only while the call has not returned.
-    pub(super) fn caller(self) -> Option<Caller> {
+    pub(super) fn caller(self, mark: Mark) -> Option<Caller> {
         match self {
             Origin::Location(location) => Some(Caller::Location(location)),
             Origin::OfModule(location) => Some(Caller::Source(Source::of(location))),
-            Origin::Stack(mark) => unwind::caller(mark).map(Caller::Address),
+            Origin::Stack => unwind::caller(mark).map(Caller::Address),
             Origin::Unknown => None,
         }
     }

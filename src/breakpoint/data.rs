@@ -31,6 +31,8 @@ impl Flags {
     pub(super) const RETURN_TO: Flags = Flags(1 << 8);
     /// The call's event has the token of its process.
     pub(super) const TOKEN: Flags = Flags(1 << 9);
+    /// The call's event has the stack.
+    pub(super) const STACKTRACE: Flags = Flags(1 << 10);
 
     /// Those that want an event at the end.
     pub(super) const ENDS: Flags = Flags(Flags::RETURN.0 | Flags::PANIC.0 | Flags::ERROR.0 | Flags::RETURN_TO.0);
@@ -75,6 +77,7 @@ impl From<Actions> for Flags {
             | Flags::FLAG
                 .when([actions.set, actions.clear] != [pattern::Flags::default(); 2] || actions.set_token.is_any())
             | Flags::TOKEN.when(actions.get_token)
+            | Flags::STACKTRACE.when(actions.stacktrace.is_some())
     }
 }
 

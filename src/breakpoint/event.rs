@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::caller::Caller;
 use super::site::Function;
+use super::stack::Stack;
 use super::text::Text;
 use crate::process::{Pid, ThreadName};
 use crate::seq_trace::{Serial, Token};
@@ -40,6 +41,9 @@ pub struct Event {
     /// The sequential trace token of the process, if the pattern asks for it and the process has one. `None` for events of other kinds
     /// than calls.
     pub token: Option<Token>,
+    /// The stack of the call, if the pattern asks for it by `current_stacktrace`. Of an asynchronous function it is that of the first
+    /// poll: the futures that await it, and the executor. `None` for events of other kinds than calls.
+    pub stack: Option<Stack>,
 }
 
 /// What happened.
@@ -60,7 +64,7 @@ pub enum Kind {
     Cancelled,
 }
 
-/// One line: what happened, where, with what, and how long it took.
+/// One line: what happened, where, with what, and how long it took. The stack is not on it.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.function.path();

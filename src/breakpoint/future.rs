@@ -20,7 +20,8 @@ pub async fn hit_future<F: Future>(
     site: &'static Site,
     caller: Option<&'static Location<'static>>,
 ) -> F::Output {
-    match Hit::begin(site, caller.map_or(Origin::Unknown, Origin::Location)) {
+    // Only a first poll is told of: the stack has what polls.
+    match Hit::begin(site, caller.map_or(Origin::Unknown, Origin::Location), crate::__traced_mark!()) {
         None => body(None).await,
         Some(hit) => {
             let mut hit = hit.by_polls();

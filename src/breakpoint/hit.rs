@@ -53,6 +53,8 @@ pub struct Hit {
     /// The own cycles of an asynchronous call's polls so far.
     polls: Option<u64>,
     origin: Origin,
+    /// Where the call is on the stack: of an asynchronous one, while it is told of.
+    mark: Mark,
 }
 
 /// Runs the body, and tells whoever wants to know.
@@ -183,13 +185,13 @@ pub(super) fn begin(site: &'static Site, mark: Mark) -> Begun {
         _ if data.is_brief => Some(Found::Brief(NonNull::from(data))),
         _ => Some(Found::Traced(Arc::clone(data))),
     });
-    let origin = Origin::Stack(mark);
+    let at = (Origin::Stack, mark);
     match found.flatten() {
         None => Begun::Nothing,
         Some(Found::Timed(place)) => Begun::Timed(place),
-        Some(Found::Traced(data)) => Begun::Traced(Hit::new(Held::new(data), site, origin)),
+        Some(Found::Traced(data)) => Begun::Traced(Hit::new(Held::new(data), site, at)),
         // SAFETY: found with this pin.
-        Some(Found::Brief(data)) => Begun::Told(Hit::new(unsafe { Held::pinned(data, pin) }, site, origin)),
+        Some(Found::Brief(data)) => Begun::Told(Hit::new(unsafe { Held::pinned(data, pin) }, site, at)),
     }
 }
 
@@ -216,16 +218,16 @@ fn is_busy() -> bool {
 
 impl Hit {
     #[inline(always)]
-    fn new(data: Held, site: &'static Site, origin: Origin) -> Hit {
+    fn new(data: Held, site: &'static Site, (origin, mark): (Origin, Mark)) -> Hit {
         let function = site.function();
-        Hit { data, function, wanted: 0, wants: Flags::NONE, began: None, stretch: None, polls: None, origin }
+        Hit { data, function, wanted: 0, wants: Flags::NONE, began: None, stretch: None, polls: None, origin, mark }
     }
 
     /// `None` if the call has not to be looked at.
-    pub(super) fn begin(site: &'static Site, origin: Origin) -> Option<Hit> {
+    pub(super) fn begin(site: &'static Site, origin: Origin, mark: Mark) -> Option<Hit> {
         match door::HOST.get() {
-            None => Some(Hit::new(Held::new(wanted(site)?), site, origin)),
-            Some(host) => Some(Hit::new(Held::new((host.wanted)(site)?), site, origin.of_module())),
+            None => Some(Hit::new(Held::new(wanted(site)?), site, (origin, mark))),
+            Some(host) => Some(Hit::new(Held::new((host.wanted)(site)?), site, (origin.of_module(), mark))),
         }
     }
 
@@ -249,9 +251,10 @@ impl Hit {
                 entry.session.offer(Kind::Call, || {
                     let text = rendered(&mut text, |text| seen.render(text));
                     let is_wanted = entry.flags.contains(Flags::CALLER);
-                    let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller()));
+                    let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller(self.mark)));
                     let has_token = entry.flags.contains(Flags::TOKEN);
-                    Told { caller: caller.flatten(), has_token, ..self.told(Kind::Call, text) }
+                    let stack = entry.stacktrace().map(|depth| (self.mark, depth));
+                    Told { caller: caller.flatten(), has_token, stack, ..self.told(Kind::Call, text) }
                 });
             }
             if entry.flags.intersects(Flags::ENDS | Flags::TIME) {
@@ -352,7 +355,7 @@ impl Hit {
             if let Some(kind) = kind(entry.flags).filter(|_| !entry.is_silent()) {
                 entry.session.offer(kind, || {
                     let text = rendered(&mut place, text);
-                    let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller()).flatten();
+                    let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller(self.mark)).flatten();
                     Told { at, took, polled, caller, ..self.told(kind, text) }
                 });
             }
@@ -371,7 +374,7 @@ impl Hit {
 
     fn told<'t>(&self, kind: Kind, text: &'t Text) -> Told<'t> {
         let function = self.function;
-        Told { kind, function, text, at: None, took: None, polled: None, caller: None, has_token: false }
+        Told { kind, function, text, at: None, took: None, polled: None, caller: None, has_token: false, stack: None }
     }
 }
 
@@ -392,6 +395,14 @@ impl Entry {
             return false;
         }
         if self.takes_all { self.flags != Flags::COUNT } else { self.is_for(process::current) }
+    }
+
+    /// How many callers the call's event has, if it has any.
+    fn stacktrace(&self) -> Option<u8> {
+        if !self.flags.contains(Flags::STACKTRACE) {
+            return None;
+        }
+        self.set.pattern.match_spec().actions().stacktrace
     }
 
     /// Whether this is a call that it is about. Counts it, if that was not done at the beginning.
@@ -517,8 +528,7 @@ impl Guard {
         mark: Mark,
     ) -> Option<&mut Hit> {
         self.was_panicking = thread::panicking();
-        let origin = caller.map_or_else(|| Origin::Stack(mark), Origin::Location);
-        self.hit = Hit::begin(site, origin);
+        self.hit = Hit::begin(site, caller.map_or(Origin::Stack, Origin::Location), mark);
         self.hit.as_mut()
     }
 }

@@ -46,7 +46,7 @@
 //!
 //! - A panic that leaves a traced function is caught and goes on. A forced unwinding (`pthread_exit` in a function that is
 //!   being traced) cannot be caught, and ends the process.
-//! - Who called is found on the stack, so that a function which the compiler has left by a jump, as the last thing that it did, is
+//! - Callers are found on the stack, so that a function which the compiler has left by a jump, as the last thing that it did, is
 //!   not there.
 //! - A traced function in a signal handler that interrupts the telling of another call runs untraced, though it is counted. A
 //!   thread's first count takes a lock and the heap, so that it must not be in a handler.
@@ -95,6 +95,7 @@ mod shared;
 mod site;
 mod site_ref;
 mod sites;
+mod stack;
 mod text;
 mod told;
 mod tracer;
@@ -114,5 +115,6 @@ pub use session::{Count, Info, PatternInfo, Session};
 pub use set::PatternId;
 pub use shared::Limits;
 pub use site::{Function, Site, body, promised};
+pub use stack::Stack;
 pub use text::Text;
 pub use unwind::Mark;

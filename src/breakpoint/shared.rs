@@ -25,7 +25,7 @@ use crate::thread_progress::Tally;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// How many events wait for the tracer at most; more are dropped, and counted. Each takes about 600 bytes. None waits
+    /// How many events wait for the tracer at most; more are dropped, and counted. Each takes about 800 bytes. None waits
     /// for those who look at the probes.
     pub waiting: usize,
     /// How many events there are in a second at most; more are dropped, and counted.

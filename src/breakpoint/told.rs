@@ -8,6 +8,7 @@ use super::caller::Caller;
 use super::event::{Event, Kind};
 use super::site::Function;
 use super::text::Text;
+use super::unwind::{self, Mark};
 use crate::probes::function;
 use crate::process;
 use crate::sdt;
@@ -25,13 +26,15 @@ pub(super) struct Told<'t> {
     pub(super) caller: Option<Caller>,
     /// Whether the token of the process is told, too. Probes do not have it.
     pub(super) has_token: bool,
+    /// Where the call is on the stack and how many callers are told, if any. Probes do not have them.
+    pub(super) stack: Option<(Mark, u8)>,
 }
 
 impl Told<'_> {
     /// For a tracer.
     #[inline(never)]
     pub(super) fn event(&self) -> Event {
-        let Told { kind, function, text, at: _, took, polled, caller, has_token } = *self;
+        let Told { kind, function, text, at: _, took, polled, caller, has_token, stack } = *self;
         Event {
             kind,
             function,
@@ -45,6 +48,7 @@ impl Told<'_> {
             polled,
             caller,
             token: has_token.then(seq_trace::get_token).flatten(),
+            stack: stack.map(|(mark, callers)| unwind::stack(mark, callers.into())),
         }
     }
 

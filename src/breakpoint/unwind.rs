@@ -1,11 +1,12 @@
-//! Who called a traced function, found by unwinding this thread's own stack.
+//! The callers of a traced function, found by unwinding this thread's own stack.
 //!
 //! By the unwinder that the standard library links anyhow, asked for no more than addresses: so users of the library compile and
 //! link nothing for it.
 
 use super::caller::Address;
+use super::stack::Stack;
 
-/// How many frames are looked at. There are fewer than ten of our own in between.
+/// How many frames are looked at before the caller's. There are fewer than ten of our own in between.
 const MOST: usize = 64;
 
 /// Where a traced function is: taken in it with `__traced_mark!`, while it finds its site set.
@@ -90,33 +91,53 @@ macro_rules! __traced_mark {
 
 struct Walk {
     mark: Mark,
+    /// How many frames are looked at before the caller's.
     left: usize,
+    /// How many addresses are wanted.
+    wanted: usize,
     /// Where the frame continues that was seen last.
     last: usize,
-    found: Option<Address>,
+    found: Stack,
 }
 
 impl Walk {
-    fn from(mark: Mark) -> Walk {
-        Walk { mark, left: MOST, last: 0, found: None }
+    /// For so many callers.
+    fn from(mark: Mark, callers: usize) -> Walk {
+        Walk { mark, left: MOST, wanted: callers.min(Stack::DEEPEST) + 1, last: 0, found: Stack::EMPTY }
     }
 
     /// Looks at the next frame, which has its part of the stack from `stack` on; whether it wants more.
     fn look(&mut self, instruction: usize, stack: usize) -> bool {
-        self.left -= 1;
-        if stack <= self.mark.stack {
-            self.last = instruction;
-        } else {
-            let inside = if self.mark.inside == 0 { self.last } else { self.mark.inside };
-            self.found = Some(Address { inside, returns_to: instruction });
+        if instruction == 0 {
+            // The end of a thread's stack, in some C libraries.
+            return false;
         }
-        self.found.is_none() && self.left > 0
+        if !self.found.addresses().is_empty() {
+            // No order of the stack's addresses is relied on from here on: a signal handler may have a stack of its own.
+            self.found.push(instruction);
+        } else if stack <= self.mark.stack {
+            self.last = instruction;
+            self.left -= 1;
+            return self.left > 0;
+        } else {
+            self.found.push(if self.mark.inside == 0 { self.last } else { self.mark.inside });
+            self.found.push(instruction);
+        }
+        self.found.addresses().len() < self.wanted
     }
 }
 
 /// Where the marked function returns to. `None` where the stack cannot be unwound so far.
 pub(super) fn caller(mark: Mark) -> Option<Address> {
-    let mut walk = Walk::from(mark);
+    match *stack(mark, 1).addresses() {
+        [inside, returns_to] => Some(Address { inside, returns_to }),
+        _ => None,
+    }
+}
+
+/// The marked function and at most so many of its callers. Empty where the stack cannot be unwound up to the first of them.
+pub(super) fn stack(mark: Mark, callers: usize) -> Stack {
+    let mut walk = Walk::from(mark, callers);
     unwind(&mut |instruction, stack| walk.look(instruction, stack));
     walk.found
 }
@@ -160,10 +181,10 @@ fn unwind(_: &mut dyn FnMut(usize, usize) -> bool) {}
 mod tests {
     use super::*;
 
-    fn walk(mark: Mark, frames: &[(usize, usize)]) -> (Option<Address>, usize) {
-        let mut walk = Walk::from(mark);
+    fn walk(mark: Mark, callers: usize, frames: &[(usize, usize)]) -> (Vec<usize>, usize) {
+        let mut walk = Walk::from(mark, callers);
         let seen = frames.iter().take_while(|(instruction, stack)| walk.look(*instruction, *stack)).count();
-        (walk.found, seen)
+        (walk.found.addresses().to_vec(), seen)
     }
 
     const FRAMES: [(usize, usize); 5] = [(1, 100), (2, 200), (3, 300), (4, 400), (5, 500)];
@@ -172,8 +193,7 @@ mod tests {
     fn whoever_has_the_next_frame_is_returned_to() {
         for stack in [300, 399] {
             for (inside, shown) in [(7, 7), (0, 3)] {
-                let found = Some(Address { inside: shown, returns_to: 4 });
-                assert_eq!(walk(Mark { stack, inside }, &FRAMES), (found, 3), "{stack}");
+                assert_eq!(walk(Mark { stack, inside }, 1, &FRAMES), (vec![shown, 4], 3), "{stack}");
             }
         }
     }
@@ -181,9 +201,27 @@ mod tests {
     #[test]
     fn not_found() {
         for mark in [Mark { stack: 500, inside: 7 }, Mark::UNKNOWN] {
-            assert_eq!(walk(mark, &FRAMES), (None, 5), "the stack ends before");
+            assert_eq!(walk(mark, 8, &FRAMES), (vec![], 5), "the stack ends before");
         }
-        let far: Vec<_> = (0..1000).map(|number| (number, number)).collect();
-        assert_eq!(walk(Mark { stack: 500, inside: 7 }, &far), (None, MOST - 1));
+        let far: Vec<_> = (1..1000).map(|number| (number, number)).collect();
+        assert_eq!(walk(Mark { stack: 500, inside: 7 }, 8, &far), (vec![], MOST - 1));
+    }
+
+    #[test]
+    fn stacks_end_at_zero() {
+        let frames = [(1, 100), (2, 200), (0, 300), (4, 400)];
+        assert_eq!(walk(Mark { stack: 100, inside: 7 }, 8, &frames), (vec![7, 2], 2));
+    }
+
+    #[test]
+    fn stacks_are_bounded() {
+        let mark = Mark { stack: 100, inside: 7 };
+        assert_eq!(walk(mark, 2, &FRAMES), (vec![7, 2, 3], 2));
+        assert_eq!(walk(mark, 8, &FRAMES), (vec![7, 2, 3, 4, 5], 5), "it ends before");
+        let elsewhere = [(1, 100), (2, 200), (3, 20), (4, 10)];
+        assert_eq!(walk(mark, 8, &elsewhere), (vec![7, 2, 3, 4], 4), "the stack of a signal handler");
+        let far: Vec<_> = (1..1000).map(|number| (number, number)).collect();
+        let (found, _) = walk(Mark { stack: 5, inside: 7 }, usize::MAX, &far);
+        assert_eq!((found.len(), found[1]), (Stack::DEEPEST + 1, 6));
     }
 }

@@ -1,8 +1,11 @@
 //! Who called, from addresses: by the debug information and the symbols of the files that ran.
 
+mod stack;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use addr2line::{Loader, demangle_auto};
 
@@ -14,6 +17,8 @@ pub struct Callers {
     files: HashMap<String, Option<Loader>>,
     /// By what was told of a call.
     texts: HashMap<(String, String), String>,
+    /// Of stacks, by their places.
+    codes: HashMap<String, Rc<Code>>,
 }
 
 impl Callers {
@@ -25,7 +30,7 @@ impl Callers {
 
     /// Of processes that ran files which are here.
     pub fn of_files() -> Callers {
-        Callers { pid: None, files: HashMap::new(), texts: HashMap::new() }
+        Callers { pid: None, files: HashMap::new(), texts: HashMap::new(), codes: HashMap::new() }
     }
 
     /// Who called `function`, whose code is at the place `inside` and returns to the place `returns_to`: each `FILE+0xADDRESS`.
@@ -37,6 +42,21 @@ impl Callers {
         let text = caller(function, &self.code(inside), &self.code(returns_to));
         self.texts.insert(told, text.clone());
         text
+    }
+
+    /// A line for each caller on a stack of `function`, whose `frames` are each `FILE+0xADDRESS`, and the first in the function.
+    pub fn stack(&mut self, function: &str, frames: &[&str]) -> Vec<String> {
+        let codes: Vec<Rc<Code>> = frames.iter().map(|place| self.known_code(place)).collect();
+        stack::lines(function, &codes)
+    }
+
+    fn known_code(&mut self, place: &str) -> Rc<Code> {
+        if let Some(code) = self.codes.get(place) {
+            return Rc::clone(code);
+        }
+        let code = Rc::new(self.code(place));
+        self.codes.insert(place.to_owned(), Rc::clone(&code));
+        code
     }
 
     /// What is at `place`, which is `FILE+0xADDRESS`, and behind a call.
@@ -171,7 +191,7 @@ fn last(path: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn code(functions: &[(&str, &str)], are_all: bool) -> Code {
+    pub fn code(functions: &[(&str, &str)], are_all: bool) -> Code {
         let function = |(name, at): &(&str, &str)| Function {
             name: (*name).to_owned(),
             at: Some((*at).to_owned()).filter(|at| !at.is_empty()),

@@ -3,6 +3,7 @@
 use super::cursor::Cursor;
 use super::error::PatternError;
 use super::literal::{Constant, literal};
+use crate::breakpoint::Stack;
 use crate::seq_trace::{self, Flags as TokenFlags, Label, Token};
 
 /// What is done when a pattern is met.
@@ -12,6 +13,8 @@ pub struct Actions {
     pub silent: bool,
     /// The call's event says who called.
     pub caller: bool,
+    /// The call's event has the stack, up to so many callers.
+    pub stacktrace: Option<u8>,
     /// An event when the function returns, with the value.
     pub return_: bool,
     /// An event that says whom the function returns to.
@@ -56,7 +59,7 @@ pub struct Flags {
     pub set_on_spawn: bool,
 }
 
-const ACTIONS: &str = "an action: message, silent, caller, return, return_to, exception, error, count, time, set(flag), \
+const ACTIONS: &str = "an action: message, silent, caller, current_stacktrace, return, return_to, exception, error, count, time, set(flag), \
                        clear(flag), get_seq_token or set_seq_token(component, value)";
 
 impl Actions {
@@ -71,6 +74,7 @@ impl Actions {
                 Some("message") => message = true,
                 Some("silent") => actions.silent = true,
                 Some("caller") => actions.caller = true,
+                Some("current_stacktrace") => actions.stacktrace = Some(depth(&mut ahead)?),
                 Some("return") => actions.return_ = true,
                 Some("return_to") => actions.return_to = true,
                 Some("exception") => actions.exception = true,
@@ -95,6 +99,27 @@ impl Actions {
             if !cursor.eat(",") {
                 return Ok(actions);
             }
+        }
+    }
+}
+
+/// How many callers a stack has, if nothing is said: as in Erlang.
+const DEPTH: u8 = 8;
+
+/// `(16)`, or nothing.
+fn depth(cursor: &mut Cursor<'_>) -> Result<u8, PatternError> {
+    if !cursor.eat("(") {
+        return Ok(DEPTH);
+    }
+    let start = cursor.at();
+    match literal(cursor)? {
+        Some(Constant::Integer(depth)) if (1..=Stack::DEEPEST as i128).contains(&depth) => {
+            cursor.expect(")")?;
+            Ok(depth as u8)
+        }
+        _ => {
+            let expected = format!("expected a number of callers from 1 to {}", Stack::DEEPEST);
+            Err(cursor.error(expected, start..cursor.end()))
         }
     }
 }

@@ -58,6 +58,7 @@ use path::Path;
 ///            | ( "starts_with" | "ends_with" | "contains" ) "(" guard "," guard ")" | "(" guard ")"
 ///
 /// action     = "message" | "silent" | "caller" | "return" | "return_to" | "exception" | "error"
+///            | "current_stacktrace" [ "(" integer ")" ]
 ///            | "count" | "time"
 ///            | ( "set" | "clear" ) "(" ( "call" | "silent" | "set_on_spawn" ) ")"
 ///            | "get_seq_token"
@@ -104,6 +105,7 @@ use path::Path;
 /// | `message` | an event for the call; this is what is done if nothing is said |
 /// | `silent` | no event for the call; those of its end still come |
 /// | `caller` | the event of the call says where it came from; see [`Caller`](crate::trace::Caller) |
+/// | `current_stacktrace`, `current_stacktrace(16)` | the event of the call has the stack, up to 8 callers or the given number, at most 32; see [`Stack`](crate::trace::Stack) |
 /// | `return` | an event when the function returns, with the value |
 /// | `return_to` | an event when the function returns, that says where to; of an asynchronous one, where its future was made |
 /// | `exception` | an event when it panics |

@@ -107,6 +107,14 @@ fn actions_on_tokens() {
 }
 
 #[test]
+fn stacks_have_a_depth() {
+    for (action, callers) in [("", 8), ("(1)", 1), (" ( 0x20 )", 32)] {
+        let actions = pattern(&format!("f do current_stacktrace{action}, caller")).spec.actions();
+        assert_eq!(actions, Actions { stacktrace: Some(callers), caller: true, ..Actions::default() });
+    }
+}
+
+#[test]
 fn as_long_as_can_be() {
     let most = parser::MAX_LENGTH;
     pattern(&"a".repeat(most));

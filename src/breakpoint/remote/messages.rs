@@ -47,6 +47,8 @@ pub(super) fn event(event: &Event) -> Record {
         }
         None => record,
     };
+    let stack = event.stack.iter().flat_map(|stack| stack.addresses());
+    let record = stack.fold(record, |record, address| record.with("frame", Place::of(*address)));
     let record = with(record, "took", event.took.map(|took| took.as_nanos()));
     with(record, "polled", event.polled.map(|polled| polled.as_nanos()))
 }

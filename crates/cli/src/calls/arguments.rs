@@ -16,6 +16,7 @@ pub const HELP: &str = "\
 Examples:
   dyntrace trace -p 4711 'shop::**::price(_, qty) if qty > 100' --return --panic
   dyntrace trace -p 4711 'shop::**::price(Order { id: 7, .. }, _)' --caller
+  dyntrace trace -p 4711 'shop::pay' --stack --max-events 1
   dyntrace trace -p 4711 'shop::cart::*' --max-events 20 --json
   dyntrace trace -p 4711 'shop::**' --time --for 30s
   dyntrace trace -p 4711 'shop::**' --count --interval 1s
@@ -32,9 +33,9 @@ While that goes on, from another terminal:
 A path names functions: * is any text and ? one character of a segment, ** any number of
 segments. Arguments are literals, _ or names, which the guard behind if may compare, or parts of
 structures, tuples, variants and slices: Order { id, lines: [first, ..], .. }. tag is the user
-tag, pid the process. Actions behind do are for one pattern: message, silent, caller, return,
-return_to, exception, error, count, time, get_seq_token, set_seq_token(label, 17), set(call),
-set(set_on_spawn). The documentation of dyntrace::trace::Pattern has the whole grammar.
+tag, pid the process. Actions behind do are for one pattern: message, silent, caller,
+current_stacktrace, return, return_to, exception, error, count, time, get_seq_token,
+set_seq_token(label, 17), set(call), set(set_on_spawn). The documentation of dyntrace::trace::Pattern has the whole grammar.
 
 The program must let itself be controlled: by dyntrace::recorder::control(), or by
 DYNTRACE=control in its environment. Its functions are as before when this ends, however that
@@ -111,6 +112,11 @@ pub struct Actions {
     /// the attribute
     #[arg(long)]
     caller: bool,
+    /// Print the stack of each call below it, up to 8 callers or so many, at most 32: --stack=16. A line without a file is from symbols
+    /// alone: what is inlined there is missing
+    #[arg(long, value_name = "CALLERS", num_args = 0..=1, require_equals = true, default_missing_value = "8",
+          value_parser = clap::value_parser!(u8).range(1..=32))]
+    stack: Option<u8>,
     /// Count the calls of each function, instead of telling them
     #[arg(long)]
     count: bool,
@@ -149,12 +155,14 @@ impl Actions {
 
     /// As patterns have them.
     fn text(&self) -> String {
+        let stack = self.stack.map(|callers| format!("current_stacktrace({callers})"));
         let actions = [
             (self.return_, "return"),
             (self.return_to, "return_to"),
             (self.panic, "exception"),
             (self.error, "error"),
             (self.caller, "caller"),
+            (stack.is_some(), stack.as_deref().unwrap_or_default()),
             (self.count || self.time, "silent"),
             (self.count, "count"),
             (self.time, "time"),

@@ -27,7 +27,8 @@ const FIELDS: [(&str, &str, bool); 15] = [
 ];
 
 /// The line of an event: `12:00:01.204311 [worker-2 <0.57.0> req-81] call   shop::price(Order { id: 7 }, 250)`.
-pub fn line(event: &Record, caller: Option<&str>, zone: &TimeZone) -> String {
+/// The lines of the `stack` follow, indented.
+pub fn line(event: &Record, caller: Option<&str>, stack: &[String], zone: &TimeZone) -> String {
     let get = |name: &str| event.get(name).map(escape::name).unwrap_or_default();
     let time = time_of_day(event.number("time").unwrap_or_default(), zone);
     let thread = event.get("thread_name").map_or_else(|| format!("thread-{}", get("thread")), escape::name);
@@ -49,17 +50,21 @@ pub fn line(event: &Record, caller: Option<&str>, zone: &TimeZone) -> String {
     let token = event.get("label").map(token).unwrap_or_default();
     let took = event.number("took").map(|took| format!("  {} us", took / 1000)).unwrap_or_default();
     let polled = event.number("polled").map(|polled| format!(", polled {} us", polled / 1000)).unwrap_or_default();
-    format!("{time} [{thread} {}{tag}] {what}{caller}{token}{took}{polled}", get("process"))
+    let stack: String = stack.iter().map(|line| format!("\n    {}", escape::name(line))).collect();
+    format!("{time} [{thread} {}{tag}] {what}{caller}{token}{took}{polled}{stack}", get("process"))
 }
 
 /// The object of an event.
-pub fn object(event: &Record, caller: Option<String>) -> Value {
+pub fn object(event: &Record, caller: Option<String>, stack: Vec<String>) -> Value {
     let mut object = Map::new();
     for (name, told, is_number) in FIELDS {
         let value = if is_number { event.number(told).map(Value::from) } else { event.get(told).map(Value::from) };
         object.extend(value.map(|value| (name.to_owned(), value)));
     }
     object.extend(caller.map(|caller| ("caller".to_owned(), caller.into())));
+    if event.get("frame").is_some() {
+        object.insert("stack".to_owned(), stack.into());
+    }
     if event.get("cut").is_some() {
         object.insert("cut".to_owned(), true.into());
     }
@@ -100,7 +105,7 @@ mod tests {
         ] {
             let event = event(text);
             assert_eq!(
-                line(&event, event.get("caller"), &TimeZone::UTC),
+                line(&event, event.get("caller"), &[], &TimeZone::UTC),
                 format!("10:00:01.204311 [thread-2 {expected}")
             );
         }
@@ -109,18 +114,23 @@ mod tests {
     #[test]
     fn threads_by_their_names_at_the_time_of_here() {
         let zone = TimeZone::fixed(jiff::tz::offset(-12));
-        let line = line(&event("told=call\ttext=\tthread_name=worker\\n2"), None, &zone);
-        assert_eq!(line, "22:00:01.204311 [worker\\x0a2 <0.57.0>] call   shop::price()");
+        let line = line(
+            &event("told=call\ttext=\tthread_name=worker\\n2"),
+            None,
+            &["a\x1b".to_owned(), "b at c:7".to_owned()],
+            &zone,
+        );
+        assert_eq!(line, "22:00:01.204311 [worker\\x0a2 <0.57.0>] call   shop::price()\n    a\\x1b\n    b at c:7");
     }
 
     #[test]
     fn objects_have_what_is_known() {
         let event = event("told=return\ttext=\ttook=5\tcut=1\tthread_name=worker-2");
-        let object = object(&event, Some("src/cart.rs:88".to_owned()));
+        let object = object(&event, Some("src/cart.rs:88".to_owned()), Vec::new());
         assert_eq!(object["caller"], "src/cart.rs:88");
         assert_eq!((&object["event"], &object["took_ns"], &object["cut"]), (&"return".into(), &5.into(), &true.into()));
         assert_eq!((&object["line"], &object["text"]), (&7.into(), &"".into()));
         assert_eq!((&object["thread"], &object["thread_name"]), (&2.into(), &"worker-2".into()));
-        assert!(object.get("tag").is_none());
+        assert!(object.get("tag").is_none() && object.get("stack").is_none());
     }
 }

@@ -43,10 +43,10 @@ impl<W: Write> Output<W> {
 
     /// Shows an event.
     pub fn event(&mut self, record: &Record) -> io::Result<()> {
-        let caller = caller(&mut self.callers, record);
+        let (caller, stack) = (caller(&mut self.callers, record), stack(&mut self.callers, record));
         let line = match self.json {
-            true => event::object(record, caller).to_string(),
-            false => event::line(record, caller.as_deref(), &self.zone),
+            true => event::object(record, caller, stack).to_string(),
+            false => event::line(record, caller.as_deref(), &stack, &self.zone),
         };
         self.clear()?;
         writeln!(self.to, "{line}")
@@ -114,6 +114,12 @@ impl<W: Write> Output<W> {
 fn caller(callers: &mut Callers, event: &Record) -> Option<String> {
     let exact = event.get("caller").map(str::to_owned);
     exact.or_else(|| Some(callers.between(event.get("function")?, event.get("inside")?, event.get("returns_to")?)))
+}
+
+/// The callers on the stack of this event, the innermost first.
+fn stack(callers: &mut Callers, event: &Record) -> Vec<String> {
+    let frames: Vec<&str> = event.iter().filter(|(name, _)| *name == "frame").map(|(_, place)| place).collect();
+    callers.stack(event.get("function").unwrap_or_default(), &frames)
 }
 
 #[cfg(test)]

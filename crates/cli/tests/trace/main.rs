@@ -13,6 +13,7 @@ use std::panic::catch_unwind;
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
+use tokio::runtime::Builder;
 
 use shop::Shop;
 
@@ -33,19 +34,34 @@ fn order(id: u32) -> Result<Order, String> {
     Err(format!("{id} is sold"))
 }
 
+#[dyntrace::traced]
+async fn ship(id: u32) {
+    hand_over(id);
+}
+
+#[dyntrace::traced]
+fn hand_over(id: u32) {
+    std::hint::black_box(id);
+}
+
+async fn deliver(id: u32) {
+    ship(id).await;
+}
+
 #[dyntrace::traced(caller)]
 fn pack(order: &Order) -> usize {
     std::mem::size_of_val(order)
 }
 
 /// The part of the program that this test is when `ROLE` says so: for each number that it reads it prices so many orders, one more, one
-/// that it cannot price, and orders one that is sold.
+/// that it cannot price, delivers one, and orders one that is sold.
 #[test]
 fn role() {
     if env::var_os("ROLE").is_none() {
         return;
     }
     dyntrace::put_tag("req-81").unwrap();
+    let runtime = Builder::new_current_thread().build().unwrap();
     println!("\nopen");
     for line in std::io::stdin().lines() {
         for id in 0..line.unwrap().parse().unwrap() {
@@ -53,6 +69,7 @@ fn role() {
         }
         price(&Order { id: 7 }, 250).unwrap();
         pack(&Order { id: 7 });
+        runtime.block_on(deliver(7));
         catch_unwind(|| price(&Order { id: 8 }, 0)).unwrap_err();
         order(9).unwrap_err();
         println!("sold");
@@ -117,14 +134,60 @@ fn callers_are_found_in_the_program() {
     assert!(return_to.contains("return_to trace::price  to trace::role"), "{out}");
 }
 
+/// The stack is below the event, or in it.
+#[test]
+fn stacks_are_shown() {
+    let mut shop = Shop::open();
+    let trace = shop.trace(&["**::price(_, 250)", "--stack"]);
+    shop.sell(0);
+    let (status, out, last) = trace.interrupt();
+    assert_eq!((status, last.as_str()), (0, "1 pattern removed, 1 event, 0 dropped"));
+    let (call, callers) = out.split_once('\n').unwrap();
+    assert!(call.ends_with("trace::price(Order { id: 7 }, 250)"), "{out}");
+    let callers: Vec<&str> = callers.lines().map(|line| line.strip_prefix("    ").unwrap()).collect();
+    assert!(callers[0].starts_with("trace::role"), "{out}");
+    assert!(callers.len() > 4 && callers[1..].iter().any(|caller| caller.contains("test::")), "{out}");
+
+    let trace = shop.trace(&["**::price(_, 250)", "--stack=1", "--json"]);
+    shop.sell(0);
+    let (_, out, _) = trace.interrupt();
+    let event: Value = serde_json::from_str(out.trim()).unwrap();
+    let stack: Vec<&str> = event["stack"].as_array().unwrap().iter().map(|caller| caller.as_str().unwrap()).collect();
+    assert!(stack[0].starts_with("trace::role") && stack.len() < callers.len(), "{out}");
+}
+
+/// What dyntrace puts between a traced function and its body is no caller.
+#[test]
+fn stacks_through_traced_functions() {
+    let mut shop = Shop::open();
+    let trace = shop.trace(&[
+        "trace::ship do current_stacktrace(32)",
+        "trace::hand_over do current_stacktrace(32)",
+        "--return",
+    ]);
+    shop.sell(0);
+    let (_, out, _) = trace.interrupt();
+    let mut stacks = out.split(" call   ").skip(1);
+    let mut callers_of = |function: &str| -> Vec<&str> {
+        let (call, stack) = stacks.next().unwrap().split_once('\n').unwrap();
+        assert!(call.starts_with(function), "{out}");
+        let callers = stack.lines().map_while(|line| line.strip_prefix("    "));
+        callers.map(|caller| caller.split(" at ").next().unwrap()).collect()
+    };
+    assert_eq!(callers_of("trace::ship(7)")[..1], ["trace::deliver"], "{out}");
+    let ways = callers_of("trace::hand_over(7)");
+    assert_eq!(ways[..2], ["trace::ship", "trace::deliver"], "{out}");
+    assert!(ways.contains(&"trace::role") && !out.contains("breakpoint"), "{out}");
+}
+
 #[test]
 fn counts_and_times() {
     let mut shop = Shop::open();
-    let trace = shop.trace(&["trace::*", "--count", "--json"]);
+    let trace = shop.trace(&["trace::p*", "trace::order", "--count", "--json"]);
     shop.sell(40);
     shop.sell(2);
     let (status, out, last) = trace.interrupt();
-    assert_eq!((status, last.as_str()), (0, "1 pattern removed, 0 events, 0 dropped"));
+    assert_eq!((status, last.as_str()), (0, "2 patterns removed, 0 events, 0 dropped"));
     assert_eq!(
         out,
         "{\"calls\":46,\"function\":\"trace::price/2\"}\n{\"calls\":2,\"function\":\"trace::order/1\"}\n{\"calls\":2,\"function\":\"trace::pack/1\"}\n"
@@ -238,7 +301,7 @@ fn what_is_refused() {
     let mark = "  trace::price(\n               ^\n";
     shop.refuses(&["trace::price("], 2, mark);
     shop.refuses(&["trace::price", "**::pack if"], 2, "reading the pattern: expected");
-    shop.refuses(&["trace::prise"], 65, "`trace::prise` names none of the 3 traced functions");
+    shop.refuses(&["trace::prise"], 65, "`trace::prise` names none of the 5 traced functions");
     shop.refuses(&["trace::prise"], 65, "near it: trace::price/2");
     shop.refuses(&["**::price", "--process", "57"], 2, "expected one like <0.57.0>");
     shop.refuses(&["**::price", "--limit", "0"], 2, "like 1000/s");

@@ -107,8 +107,8 @@ fn orders_name_the_session_where_there_are_several() {
     assert_eq!([columns[1][0], columns[1][3], columns[2][0], columns[2][3]], ["night", "**::price", "1", "**::order"]);
     let id = columns[2][1];
     shop.refuses(&["remove", id, "--session", "night"], 65, &format!("the session has no pattern {id}"));
-    shop.refuses(&["update", id, "**::nowhere", "--session", "1"], 65, "names none of the 3 traced functions");
-    shop.refuses(&["add", "**::pack", "**::nowhere", "--session", "1"], 65, "names none of the 3 traced functions");
+    shop.refuses(&["update", id, "**::nowhere", "--session", "1"], 65, "names none of the 5 traced functions");
+    shop.refuses(&["add", "**::pack", "**::nowhere", "--session", "1"], 65, "names none of the 5 traced functions");
     assert_eq!(order(&shop, &["list", "--session", "1"]).lines().count(), 2, "all are set, or none");
     shop.refuses(&["add", "**::pack("], 2, "reading the pattern");
     shop.refuses(&["remove", "x"], 2, "invalid value");

@@ -20,7 +20,8 @@
 //!   a request from process to process.
 //! - [`mailbox`]: messages between processes.
 //! - [`user_trace`]: the application's own events, [`p!`].
-//! - [`trace`]: functions with the attribute [`traced`], traced by pattern while the program runs.
+//! - [`trace`]: functions with the attribute [`traced`], traced by pattern while the program runs; [`alloc`]: an allocator that
+//!   counts, so that traces say what they allocate.
 //! - [`probes`]: what the build makes of `provider.d`; [`sdt`]: what it is made of, for provider definitions of your own
 //!   ([`include_provider!`]).
 //! - `dist`, with the feature of that name: messages to and from Erlang nodes.
@@ -37,6 +38,7 @@ compile_error!("dyntrace serves Unix systems: Linux, macOS, illumos, FreeBSD and
 extern crate self as dyntrace;
 
 pub mod aio_pool;
+pub mod alloc;
 mod breakpoint;
 mod clock;
 #[cfg(all(target_os = "linux", not(miri)))]

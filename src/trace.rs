@@ -5,6 +5,6 @@ pub use crate::breakpoint::pattern::{Pattern, PatternError};
 #[cfg(target_os = "linux")]
 pub use crate::breakpoint::remote;
 pub use crate::breakpoint::{
-    Address, Caller, Count, Error, Event, Function, HeldUp, Info, Kind, Limits, PatternId, PatternInfo, Session,
-    Source, Stack, Text,
+    Address, Caller, Count, Error, Event, Function, HeldUp, Info, Kind, Limits, Memory, PatternId, PatternInfo,
+    Session, Source, Stack, Text,
 };

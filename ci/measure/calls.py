@@ -4,7 +4,7 @@ import statistics
 import subprocess
 from pathlib import Path
 
-from .common import PEERS, TARGET, build, install, median_ratio, nanoseconds, room, say, taken_in_turns, until_met
+from .common import PEERS, ROOT, TARGET, build, install, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_met
 from .otp import Otp
 
 
@@ -41,6 +41,17 @@ def traced():
             print(f"{'  beside it: ' + what:<58} {measure(1):>9.4g}", flush=True)
         else:
             say(f"ns: {what}", until_met(measure, limit), limit)
+    memory()
+
+
+def memory():
+    allocations, passes = build("allocations", package=ROOT / "benches" / "settings"), 1_000_000
+    system, counting = (instructions(allocations, case, passes) for case in ("system", "counting"))
+    print(f"{'  beside it: instructions that `Counting` adds to malloc':<58} {(counting - system) / passes:>9.4g}", flush=True)
+    nanoseconds("memory taken and given back", **{
+        case: [call_ns(allocations, case, 10 * passes) for _ in range(5)] for case in ("system", "counting")})
+    nanoseconds("call_time and call_memory, each call", **{
+        case: [call_ns(allocations, case, 10 * passes) for _ in range(5)] for case in ("time", "memory")})
 
 
 class Uftrace:

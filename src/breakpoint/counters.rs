@@ -7,10 +7,12 @@
 use std::cell::Cell;
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::Error;
 use super::door;
+use super::own_memory::Bytes;
+use crate::alloc;
 use crate::forks::hold_across_forks;
 use crate::sync::one_writer::add;
 
@@ -21,6 +23,8 @@ const MOST: usize = 1 << 17;
 #[derive(Debug)]
 pub(super) struct Counter {
     place: Place,
+    /// Where bytes are counted as times are, if a pattern asks for memory: a place of its own, so that the tables hold no more for others.
+    memory: OnceLock<Place>,
     /// What was counted in the place before this began, or was last read and left behind.
     before: Mutex<Counts>,
 }
@@ -36,6 +40,8 @@ pub(super) struct Counts {
     pub(super) time: u64,
     /// The time without that of timed calls inside.
     pub(super) own: u64,
+    /// What calls have allocated, if that is counted.
+    pub(super) memory: Option<Bytes>,
 }
 
 struct Cells {
@@ -93,32 +99,49 @@ impl Counter {
     pub(super) fn new() -> Result<Counter, Error> {
         prepare();
         let mut tables = tables();
-        let place = match tables.free_places.pop() {
-            Some(place) => place,
-            None if tables.places == MOST => return Err(Error::TooManyCounters { most: MOST }),
-            None => {
-                tables.places += 1;
-                Place(tables.places - 1)
-            }
-        };
-        Ok(Counter { place, before: Mutex::new(tables.sum(place)) })
+        let place = tables.place()?;
+        Ok(Counter { place, memory: OnceLock::new(), before: Mutex::new(tables.sum(place)) })
+    }
+
+    /// Has it count what calls allocate, too.
+    pub(super) fn measure_memory(&self) -> Result<(), Error> {
+        let mut before = self.before();
+        if self.memory.get().is_none() {
+            let mut tables = tables();
+            let place = tables.place()?;
+            before.memory = Some(tables.sum(place).bytes());
+            self.memory.get_or_init(|| place);
+        }
+        Ok(())
     }
 
     pub(super) fn place(&self) -> Place {
         self.place
     }
 
+    /// Adds what a counted call has allocated.
+    pub(super) fn add_memory(&self, bytes: Bytes) {
+        if let Some(place) = self.memory.get() {
+            place.add_time(bytes.all, bytes.own);
+        }
+    }
+
+    fn sum(&self) -> Counts {
+        let tables = tables();
+        Counts { memory: self.memory.get().map(|place| tables.sum(*place).bytes()), ..tables.sum(self.place) }
+    }
+
     /// What was counted so far. Exact for threads that have ended, or have told whoever asks.
     pub(super) fn read(&self) -> Counts {
         let before = self.before();
-        tables().sum(self.place).since(*before)
+        self.sum().since(*before)
     }
 
     /// The same, and counts from nothing again: each call is in this answer or in a later one. The threads that count
     /// know nothing of it.
     pub(super) fn take(&self) -> Counts {
         let mut before = self.before();
-        let now = tables().sum(self.place);
+        let now = self.sum();
         now.since(mem::replace(&mut before, now))
     }
 
@@ -134,7 +157,13 @@ impl Counts {
             calls: self.calls.wrapping_sub(before.calls),
             time: self.time.wrapping_sub(before.time),
             own: self.own.wrapping_sub(before.own),
+            memory: self.memory.map(|memory| memory.since(before.memory.unwrap_or_default())),
         }
+    }
+
+    /// Of a place where bytes are counted.
+    fn bytes(self) -> Bytes {
+        Bytes { all: self.time, own: self.own }
     }
 }
 
@@ -158,7 +187,7 @@ impl Place {
         OWN.get().map(|table| add(&self.of(table).calls, 1)).is_some()
     }
 
-    /// Adds the time and the own time of a counted call.
+    /// Adds the time and the own time of a counted call, or its memory and own memory.
     #[inline]
     pub(super) fn add_time(self, time: u64, own: u64) {
         match OWN.get().map(|table| self.of(table)) {
@@ -187,7 +216,7 @@ impl Place {
 
 impl Drop for Counter {
     fn drop(&mut self) {
-        tables().free_places.push(self.place);
+        tables().free_places.extend([self.place].into_iter().chain(self.memory.take()));
     }
 }
 
@@ -196,6 +225,8 @@ fn own_table() -> Option<&'static Table> {
         return Some(table);
     }
     GIVE_BACK.try_with(|_| ()).ok()?;
+    // The program's allocator may be one that counts for calls.
+    let before = alloc::allocated();
     let mut tables = tables();
     let table = tables.free.pop().unwrap_or_else(|| {
         // SAFETY: zero is a value of every number.
@@ -205,17 +236,30 @@ fn own_table() -> Option<&'static Table> {
         table
     });
     drop(tables);
+    alloc::forget_since(before);
     OWN.set(Some(table));
     Some(table)
 }
 
 impl Tables {
+    fn place(&mut self) -> Result<Place, Error> {
+        match self.free_places.pop() {
+            Some(place) => Ok(place),
+            None if self.places == MOST => Err(Error::TooManyCounters { most: MOST }),
+            None => {
+                self.places += 1;
+                Ok(Place(self.places - 1))
+            }
+        }
+    }
+
     fn sum(&self, place: Place) -> Counts {
         let all = self.all.iter().copied().chain([&OF_ALL]).map(|table| place.of(table));
         all.fold(Counts::default(), |sum, cells| Counts {
             calls: sum.calls.wrapping_add(cells.calls.load(Ordering::Relaxed)),
             time: sum.time.wrapping_add(cells.time.load(Ordering::Relaxed)),
             own: sum.own.wrapping_add(cells.own.load(Ordering::Relaxed)),
+            memory: None,
         })
     }
 }

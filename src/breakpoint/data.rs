@@ -33,9 +33,14 @@ impl Flags {
     pub(super) const TOKEN: Flags = Flags(1 << 9);
     /// The call's event has the stack.
     pub(super) const STACKTRACE: Flags = Flags(1 << 10);
+    /// What it allocates is added up.
+    pub(super) const MEMORY: Flags = Flags(1 << 11);
 
     /// Those that want an event at the end.
     pub(super) const ENDS: Flags = Flags(Flags::RETURN.0 | Flags::PANIC.0 | Flags::ERROR.0 | Flags::RETURN_TO.0);
+
+    /// Those that have a counter.
+    pub(super) const COUNTS: Flags = Flags(Flags::COUNT.0 | Flags::TIME.0 | Flags::MEMORY.0);
 
     pub(super) const fn contains(self, others: Flags) -> bool {
         self.0 & others.0 == others.0
@@ -74,6 +79,7 @@ impl From<Actions> for Flags {
             | Flags::RETURN_TO.when(actions.return_to)
             | Flags::COUNT.when(actions.count)
             | Flags::TIME.when(actions.time)
+            | Flags::MEMORY.when(actions.memory)
             | Flags::FLAG
                 .when([actions.set, actions.clear] != [pattern::Flags::default(); 2] || actions.set_token.is_any())
             | Flags::TOKEN.when(actions.get_token)

@@ -6,10 +6,11 @@ use std::time::Duration;
 use super::counters::Place;
 use super::data::BpData;
 use super::hit::{self, Begun, Hit};
-use super::own_time;
 use super::site::Site;
 use super::unwind::Mark;
 use super::value::Value;
+use super::{own_memory, own_time};
+use crate::alloc;
 use crate::host::OfHost;
 
 /// The host's functions.
@@ -22,6 +23,8 @@ pub(crate) struct Door {
     pub(super) panicked: fn(&Hit, Option<Duration>, &str),
     pub(super) add_time: fn(Place, u64, u64),
     pub(super) inner_time: fn(u64) -> u64,
+    pub(super) inner_memory: fn(u64) -> u64,
+    pub(super) allocated: fn() -> u64,
     pub(super) give_back: fn(Arc<BpData>),
 }
 
@@ -36,5 +39,7 @@ pub(crate) static DOOR: Door = Door {
     panicked: Hit::panicked_with,
     add_time: Place::add_time,
     inner_time: own_time::exchange_own,
+    inner_memory: own_memory::exchange_own,
+    allocated: alloc::allocated,
     give_back: drop,
 };

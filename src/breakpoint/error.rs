@@ -58,6 +58,12 @@ pub enum Error {
         /// How many there can be, of all sessions.
         most: usize,
     },
+    /// The pattern has the action `memory`, and the program's allocator does not count.
+    #[error(
+        "setting a pattern with the action `memory` in a program whose allocator does not count; make `dyntrace::alloc::Counting` its \
+         global allocator"
+    )]
+    NotCounting,
     /// As many sessions as can be have patterns that set or clear flags of processes.
     #[error(
         "setting a pattern with the action `set` or `clear`, which {most} other sessions have already; close one of them"

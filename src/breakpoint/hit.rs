@@ -17,6 +17,7 @@ use super::door;
 use super::event::Kind;
 use super::generic_bp::with_active;
 use super::held::Held;
+use super::own_memory::{self, Allocating, Bytes};
 use super::own_time::Stretch;
 use super::pattern::Call;
 use super::site::{Function, Site};
@@ -24,6 +25,7 @@ use super::text::Text;
 use super::told::Told;
 use super::unwind::Mark;
 use super::value::Value;
+use crate::alloc;
 use crate::clock;
 use crate::panic_text::panic_text;
 use crate::process::{self, Pid};
@@ -52,6 +54,8 @@ pub struct Hit {
     stretch: Option<Stretch>,
     /// The own cycles of an asynchronous call's polls so far.
     polls: Option<u64>,
+    /// Measures the memory of the call, if a session wants it.
+    allocating: Allocating,
     origin: Origin,
     /// Where the call is on the stack: of an asynchronous one, while it is told of.
     mark: Mark,
@@ -220,7 +224,8 @@ impl Hit {
     #[inline(always)]
     fn new(data: Held, site: &'static Site, (origin, mark): (Origin, Mark)) -> Hit {
         let function = site.function();
-        Hit { data, function, wanted: 0, wants: Flags::NONE, began: None, stretch: None, polls: None, origin, mark }
+        let (wanted, wants, allocating) = (0, Flags::NONE, Allocating::Unasked);
+        Hit { data, function, wanted, wants, began: None, stretch: None, polls: None, allocating, origin, mark }
     }
 
     /// `None` if the call has not to be looked at.
@@ -239,7 +244,7 @@ impl Hit {
         if arguments.iter().any(Value::is_printed) {
             self.data.unpin();
         }
-        let _busy = Busy::begin();
+        let busy = Busy::begin();
         let seen = Seen::new(arguments);
         let (mut text, mut wanted, mut wants, mut flagging) = (None, 0_u64, Flags::NONE, 0_u64);
         let caller = OnceCell::new();
@@ -257,7 +262,7 @@ impl Hit {
                     Told { caller: caller.flatten(), has_token, stack, ..self.told(Kind::Call, text) }
                 });
             }
-            if entry.flags.intersects(Flags::ENDS | Flags::TIME) {
+            if entry.flags.intersects(Flags::ENDS | Flags::TIME | Flags::MEMORY) {
                 wanted |= 1 << number;
                 wants = wants | entry.flags;
             }
@@ -271,22 +276,32 @@ impl Hit {
         self.stretch = (wants.contains(Flags::TIME) && self.polls.is_none()).then(Stretch::begin);
         self.began = (wanted != 0).then(clock::now);
         self.data.end_moment();
+        if wants.contains(Flags::MEMORY) && matches!(self.allocating, Allocating::Unasked) {
+            drop(busy);
+            self.allocating = Allocating::Since(own_memory::Stretch::begin());
+        }
     }
 
     /// The same for an asynchronous call.
     pub(super) fn by_polls(self) -> Hit {
-        Hit { polls: Some(0), ..self }
+        Hit { polls: Some(0), allocating: Allocating::InPolls(Bytes::default()), ..self }
     }
 
-    /// Runs a poll of the call and adds up its own time.
+    /// Runs a poll of the call and adds up its own time and its memory.
     pub(super) fn poll<R>(&mut self, poll: impl FnOnce() -> R) -> R {
-        if !self.wants.contains(Flags::TIME) {
+        if !self.wants.intersects(Flags::TIME | Flags::MEMORY) {
             return poll();
         }
-        let (stretch, began) = (Stretch::begin(), clock::now());
+        let allocating = self.wants.contains(Flags::MEMORY).then(own_memory::Stretch::begin);
+        let timing = self.wants.contains(Flags::TIME).then(|| (Stretch::begin(), clock::now()));
         let result = poll();
-        let own = stretch.end(clock::now().saturating_sub(began));
-        self.polls = self.polls.map(|polls| polls.saturating_add(own));
+        if let Some((stretch, began)) = timing {
+            let own = stretch.end(clock::now().saturating_sub(began));
+            self.polls = self.polls.map(|polls| polls.saturating_add(own));
+        }
+        if let (Some(stretch), Allocating::InPolls(bytes)) = (allocating, &mut self.allocating) {
+            *bytes = bytes.and(stretch.end());
+        }
         result
     }
 
@@ -339,6 +354,11 @@ impl Hit {
             let own = self.stretch.map_or(self.polls, |stretch| Some(stretch.end(cycles))).unwrap_or_default();
             let counters = timing.filter_map(|entry| entry.counter.as_ref());
             counters.for_each(|counter| counter.place().add_time(cycles, own));
+        }
+        if self.wants.contains(Flags::MEMORY) {
+            let bytes = self.allocating.end();
+            let measuring = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::MEMORY));
+            measuring.filter_map(|entry| entry.counter.as_ref()).for_each(|counter| counter.add_memory(bytes));
         }
         Some(Ended { at, cycles })
     }
@@ -464,20 +484,22 @@ impl Call for Seen<'_> {
     }
 }
 
-/// Has the current thread run functions untraced as long as it lives.
+/// Has the current thread run functions untraced as long as it lives, and what it allocates meanwhile not counted for any call.
 struct Busy {
     before: bool,
+    allocated: u64,
 }
 
 impl Busy {
     fn begin() -> Busy {
-        Busy { before: BUSY.replace(true) }
+        Busy { before: BUSY.replace(true), allocated: alloc::allocated() }
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
         BUSY.set(self.before);
+        alloc::forget_since(self.allocated);
     }
 }
 

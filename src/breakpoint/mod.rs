@@ -80,6 +80,7 @@ mod models;
 #[cfg(target_os = "linux")]
 pub(crate) mod modules;
 mod object;
+mod own_memory;
 mod own_time;
 pub mod pattern;
 mod patterns;
@@ -111,7 +112,7 @@ pub use held_up::HeldUp;
 pub use hit::{Guard, Hit, hit};
 #[cfg(all(target_os = "linux", not(miri)))]
 pub use section::{enrol, sites};
-pub use session::{Count, Info, PatternInfo, Session};
+pub use session::{Count, Info, Memory, PatternInfo, Session};
 pub use set::PatternId;
 pub use shared::Limits;
 pub use site::{Function, Site, body, promised};

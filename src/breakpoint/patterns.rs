@@ -13,11 +13,15 @@ use super::set::Set;
 use super::shared::{Shared, everywhere};
 use super::site_ref::SiteRef;
 use super::sites::Sites;
+use crate::alloc;
 use crate::thread_progress;
 
 /// Has the pattern in force at all sites that it selects, and at no other one the pattern that had its number before. Answers how
 /// many functions it names. One that `is_new` has a number that no other has had.
 pub(super) async fn put(session: &Arc<Shared>, set: &Arc<Set>, is_new: bool) -> Result<usize, Error> {
+    if set.measures_memory() && !alloc::counts() {
+        return Err(Error::NotCounting);
+    }
     let mut known = Vec::new();
     loop {
         let index = libraries::index();

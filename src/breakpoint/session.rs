@@ -114,6 +114,26 @@ pub struct Count {
     /// Own time of these calls: `time` without the calls inside them that any session times. Asynchronous functions have the time
     /// in which they were polled.
     pub own_time: Duration,
+    /// What these calls have allocated. `None` where no pattern wants it.
+    pub memory: Option<Memory>,
+}
+
+/// What calls of a function have allocated, in bytes: see [`Counting`](crate::alloc::Counting). Calls that have ended count; asynchronous
+/// functions with what was allocated while they were polled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Memory {
+    /// All of it, from the call to the end.
+    pub bytes: u64,
+    /// Without what the calls inside them have allocated for which any session wants it: as Erlang's `call_memory` counts.
+    pub own_bytes: u64,
+}
+
+impl Memory {
+    /// The sum of both.
+    pub(super) fn and(self, more: Memory) -> Memory {
+        Memory { bytes: self.bytes + more.bytes, own_bytes: self.own_bytes + more.own_bytes }
+    }
 }
 
 impl Session {
@@ -508,7 +528,8 @@ fn counted(set: &Set, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
     let counted = set.counters().into_iter().map(|(function, counter)| {
         let counts = read(&counter);
         let [time, own_time] = [counts.time, counts.own].map(clock::duration);
-        Count { function, calls: counts.calls, time, own_time }
+        let memory = counts.memory.map(|bytes| Memory { bytes: bytes.all, own_bytes: bytes.own });
+        Count { function, calls: counts.calls, time, own_time, memory }
     });
     counted.collect()
 }

@@ -137,16 +137,24 @@ impl Set {
     pub(super) fn name(&self, function: &'static Function) -> Result<Option<Arc<Counter>>, Error> {
         let mut named = self.named();
         let address = ptr::from_ref(function).addr();
-        if let Some((_, counter)) = named.get(&address) {
-            return Ok(counter.clone());
+        let counter = match named.get(&address) {
+            Some((_, counter)) => counter.clone(),
+            None => self.counts().then(|| Counter::new().map(Arc::new)).transpose()?,
+        };
+        if let Some(counter) = counter.as_ref().filter(|_| self.measures_memory()) {
+            counter.measure_memory()?;
         }
-        let counter = self.counts().then(|| Counter::new().map(Arc::new)).transpose()?;
         named.insert(address, (function, counter.clone()));
         Ok(counter)
     }
 
     fn counts(&self) -> bool {
-        Flags::from(self.pattern.match_spec().actions()).intersects(Flags::COUNT | Flags::TIME)
+        Flags::from(self.pattern.match_spec().actions()).intersects(Flags::COUNTS)
+    }
+
+    /// Whether it adds up what calls allocate.
+    pub(super) fn measures_memory(&self) -> bool {
+        self.pattern.match_spec().actions().memory
     }
 
     /// How many functions it names, or has named.

@@ -85,6 +85,36 @@ async fn calls_are_counted_and_timed() {
     watch.close().await;
 }
 
+/// The program's allocator counts for its modules, whose functions are measured inside one another.
+#[tokio::test]
+async fn memory_of_calls() {
+    let _turn = Turn::take().await;
+    load("v1").await;
+    let (watch, _events) = session();
+    for function in ["export shelf::looked_up", "shelf::look_up", "shelf::weigh"] {
+        watch.set(&format!("{function} do silent, memory")).await.unwrap();
+    }
+    watch.set("shelf::wait do silent, memory").await.unwrap();
+    let (weighed, looked_up) = (export::<fn(u32) -> u32>("weighed"), export::<fn(u32) -> u32>("looked_up"));
+    for _ in 0..10 {
+        weighed.call(7).unwrap();
+        // "no 17", in a string.
+        looked_up.call(17).unwrap();
+    }
+    export::<fn(u32) -> code::Pending<u32>>("waited").call(8).unwrap().await.unwrap();
+    let of = |name: &str| {
+        let counts = watch.counts();
+        let count = counts.iter().find(|count| count.function.name == name).unwrap_or_else(|| panic!("{counts:?}"));
+        let memory = count.memory.unwrap();
+        (count.calls, memory.bytes, memory.own_bytes)
+    };
+    let (calls, bytes, own) = of("shelf::look_up/1");
+    assert!(calls == 10 && bytes == own && bytes >= 50, "{bytes} {own}");
+    assert_eq!(of("export shelf::looked_up/1"), (10, bytes, 0));
+    assert_eq!((of("shelf::weigh/2"), of("shelf::wait/1")), ((10, 0, 0), (1, 0, 0)));
+    watch.close().await;
+}
+
 #[tokio::test]
 async fn default_patterns_are_in_force_at_the_first_call() {
     let _turn = Turn::take().await;

@@ -1,11 +1,18 @@
 //! Functions that are traced while the program runs, as a program of its users would do it.
 #![forbid(unsafe_code)]
 
+use dyntrace::alloc::Counting;
+
+/// For the action `memory`; nothing else depends on it.
+#[global_allocator]
+static ALLOCATOR: Counting = Counting::system();
+
 mod callers;
 mod calls;
 mod changed;
 mod flagged;
 mod kinds;
+mod memory;
 mod metas;
 mod own_time;
 #[cfg(target_os = "linux")]

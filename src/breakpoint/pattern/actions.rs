@@ -27,6 +27,8 @@ pub struct Actions {
     pub count: bool,
     /// The calls are counted, and the time that they take added up.
     pub time: bool,
+    /// The calls are counted, and what they allocate added up.
+    pub memory: bool,
     /// Flags that the calling process gets.
     pub set: Flags,
     /// Flags that the calling process loses.
@@ -59,8 +61,8 @@ pub struct Flags {
     pub set_on_spawn: bool,
 }
 
-const ACTIONS: &str = "an action: message, silent, caller, current_stacktrace, return, return_to, exception, error, count, time, set(flag), \
-                       clear(flag), get_seq_token or set_seq_token(component, value)";
+const ACTIONS: &str = "an action: message, silent, caller, current_stacktrace, return, return_to, exception, error, count, time, \
+                       memory, set(flag), clear(flag), get_seq_token or set_seq_token(component, value)";
 
 impl Actions {
     /// The list of actions that comes next.
@@ -81,6 +83,7 @@ impl Actions {
                 Some("error") => actions.error = true,
                 Some("count") => actions.count = true,
                 Some("time") => actions.time = true,
+                Some("memory") => actions.memory = true,
                 Some("set") => actions.set.parse(&mut ahead)?,
                 Some("clear") => actions.clear.parse(&mut ahead)?,
                 Some("get_seq_token") => actions.get_token = true,

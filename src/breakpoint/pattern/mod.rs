@@ -59,7 +59,7 @@ use path::Path;
 ///
 /// action     = "message" | "silent" | "caller" | "return" | "return_to" | "exception" | "error"
 ///            | "current_stacktrace" [ "(" integer ")" ]
-///            | "count" | "time"
+///            | "count" | "time" | "memory"
 ///            | ( "set" | "clear" ) "(" ( "call" | "silent" | "set_on_spawn" ) ")"
 ///            | "get_seq_token"
 ///            | "set_seq_token" "(" "label" "," integer ")"
@@ -112,6 +112,7 @@ use path::Path;
 /// | `error` | an event when it returns an `Err`, with the value, in place of that of `return` |
 /// | `count` | the call is counted |
 /// | `time` | the call is counted, and the time that it takes added up |
+/// | `memory` | the call is counted, and the bytes that it allocates added up, where the program's allocator is [`Counting`](crate::alloc::Counting) |
 /// | `set(call)`, `clear(call)` | the next calls of this process are looked at by the session, or not |
 /// | `set(silent)`, `clear(silent)` | the next calls of this process send no events, or do; they are counted all the same |
 /// | `set(set_on_spawn)`, `clear(set_on_spawn)` | processes that this one spawns inherit these flags, this one included, or do not; the session looks at the calls of this process |

@@ -80,10 +80,11 @@ fn actions() {
         Actions { caller: true, return_: true, exception: true, error: true, return_to: true, ..Actions::default() }
     );
     assert_eq!(
-        of("f(_) if pid == 3 do silent, count, set(call), clear( silent )"),
+        of("f(_) if pid == 3 do silent, count, memory, set(call), clear( silent )"),
         Actions {
             silent: true,
             count: true,
+            memory: true,
             set: Flags { call: true, ..Flags::default() },
             clear: Flags { silent: true, ..Flags::default() },
             ..Actions::default()

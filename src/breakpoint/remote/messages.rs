@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::breakpoint::object::Place;
-use crate::breakpoint::{Address, Caller, Count, Event, Info, Kind};
+use crate::breakpoint::{Address, Caller, Count, Event, Info, Kind, Memory};
 use crate::recorder::control::clients::messages;
 use crate::recorder::control::protocol::Record;
 use crate::seq_trace::Token;
@@ -66,14 +66,17 @@ fn with(record: Record, name: &str, value: Option<impl Display>) -> Record {
 
 /// Counts of all functions that were called, as messages. `at`: when they were read.
 pub(super) fn counts(counts: &[Count], at: SystemTime) -> Vec<Vec<Record>> {
-    let mut functions: BTreeMap<&str, (u64, Duration, Duration)> = BTreeMap::new();
+    let mut functions: BTreeMap<&str, (u64, Duration, Duration, Option<Memory>)> = BTreeMap::new();
     for count in counts.iter().filter(|count| count.calls > 0) {
         let sum = functions.entry(count.function.name).or_default();
-        *sum = (sum.0 + count.calls, sum.1 + count.time, sum.2 + count.own_time);
+        let memory = count.memory.map_or(sum.3, |memory| Some(sum.3.unwrap_or_default().and(memory)));
+        *sum = (sum.0 + count.calls, sum.1 + count.time, sum.2 + count.own_time, memory);
     }
-    let mut messages = messages(functions.into_iter().map(|(name, (calls, time, own))| {
+    let mut messages = messages(functions.into_iter().map(|(name, (calls, time, own, memory))| {
         let record = Record::default().with("function", name).with("calls", calls);
-        record.with("time", time.as_nanos()).with("own", own.as_nanos())
+        let record = record.with("time", time.as_nanos()).with("own", own.as_nanos());
+        let record = with(record, "bytes", memory.map(|memory| memory.bytes));
+        with(record, "own_bytes", memory.map(|memory| memory.own_bytes))
     }));
     let last = messages.len() - 1;
     let at = since_1970(at);
@@ -120,6 +123,7 @@ mod tests {
             calls: number.into(),
             time: Duration::from_nanos(7),
             own_time: Duration::from_nanos(5),
+            memory: (number == 998).then_some(Memory { bytes: 3, own_bytes: 2 }),
         };
         let all: Vec<Count> = (0..1000).map(count).collect();
         let messages = counts(&[all.clone(), all].concat(), UNIX_EPOCH);
@@ -130,6 +134,8 @@ mod tests {
         let rows: Vec<&Record> = messages.iter().flat_map(|message| &message[1..]).collect();
         assert_eq!(rows.len(), 999, "functions that were not called have no row");
         assert_eq!(["calls", "time", "own"].map(|name| rows[998].number(name)), [Some(1998), Some(14), Some(10)]);
+        let bytes = |row: &Record| ["bytes", "own_bytes"].map(|name| row.number(name));
+        assert_eq!((bytes(rows[997]), bytes(rows[998])), ([Some(6), Some(4)], [None; 2]));
         assert_eq!(counts(&[], UNIX_EPOCH).len(), 1);
     }
 }

@@ -7,7 +7,7 @@
 //! | `told` | what the record has |
 //! |---|---|
 //! | `call`, `return`, `error`, `return_to`, `panic`, `cancelled` | `time` (nanoseconds since 1970), `process`, `thread`, `thread_name`, `tag`, `function`, `file`, `line`, `text`, `cut`, `caller` or else `inside` and `returns_to` (see [`Address`](crate::trace::Address)), `frame` for each address of the [`Stack`](crate::trace::Stack), `took` and `polled` (nanoseconds); what does not apply is left out |
-//! | `counts` | `more`: whether a further message belongs to these counts; `at` (nanoseconds since 1970). The other records: `function`, `calls`, `time` (nanoseconds) |
+//! | `counts` | `more`: whether a further message belongs to these counts; `at` (nanoseconds since 1970). The other records: `function`, `calls`, `time` and `own` (nanoseconds), `bytes` and `own_bytes` where memory is asked for |
 //! | `lost` | `dropped`, `limited`: events so far that nobody was told, since the client reads slowly or there were too many in a second |
 //! | `end` | `patterns`, `functions`, `events`, `dropped`, `limited`; where threads have held up a setting, `held_up` (nanoseconds), `held_up_since` (nanoseconds since 1970) and `held_up_by`: nothing follows |
 //!

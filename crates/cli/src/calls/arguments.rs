@@ -19,6 +19,7 @@ Examples:
   dyntrace trace -p 4711 'shop::pay' --stack --max-events 1
   dyntrace trace -p 4711 'shop::cart::*' --max-events 20 --json
   dyntrace trace -p 4711 'shop::**' --time --for 30s
+  dyntrace trace -p 4711 'shop::**' --memory --for 30s
   dyntrace trace -p 4711 'shop::**' --count --interval 1s
   dyntrace trace -p 4711 --later 'pricing::**' --count
   dyntrace trace -p 4711 '**::pay if tag == \"req-81\" do caller, return, exception'
@@ -34,7 +35,7 @@ A path names functions: * is any text and ? one character of a segment, ** any n
 segments. Arguments are literals, _ or names, which the guard behind if may compare, or parts of
 structures, tuples, variants and slices: Order { id, lines: [first, ..], .. }. tag is the user
 tag, pid the process. Actions behind do are for one pattern: message, silent, caller,
-current_stacktrace, return, return_to, exception, error, count, time, get_seq_token,
+current_stacktrace, return, return_to, exception, error, count, time, memory, get_seq_token,
 set_seq_token(label, 17), set(call), set(set_on_spawn). The documentation of dyntrace::trace::Pattern has the whole grammar.
 
 The program must let itself be controlled: by dyntrace::recorder::control(), or by
@@ -123,6 +124,10 @@ pub struct Actions {
     /// The same with the time that they take, the most expensive first
     #[arg(long)]
     time: bool,
+    /// Count the calls and the bytes that they allocate, with those of measured calls inside and without; where the program has
+    /// dyntrace::alloc::Counting for its allocator
+    #[arg(long)]
+    memory: bool,
 }
 
 impl Arguments {
@@ -163,9 +168,10 @@ impl Actions {
             (self.error, "error"),
             (self.caller, "caller"),
             (stack.is_some(), stack.as_deref().unwrap_or_default()),
-            (self.count || self.time, "silent"),
+            (self.count || self.time || self.memory, "silent"),
             (self.count, "count"),
             (self.time, "time"),
+            (self.memory, "memory"),
         ];
         let wanted: Vec<&str> = actions.into_iter().filter_map(|(is_wanted, name)| is_wanted.then_some(name)).collect();
         wanted.join(", ")

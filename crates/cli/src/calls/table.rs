@@ -21,15 +21,25 @@ struct Row {
     nanoseconds: u64,
     /// The own time among them.
     own: u64,
+    /// Bytes that the calls have allocated, and their own among them, if that was asked for.
+    bytes: Option<[u64; 2]>,
 }
 
 impl Row {
     /// As the table shows them: each time in microseconds.
-    fn numbers(&self, has_times: bool) -> Vec<String> {
+    fn numbers(&self, has_times: bool, has_bytes: bool) -> Vec<String> {
         let mut numbers = vec![self.calls.to_string()];
         if has_times {
             let [time, own] = [self.nanoseconds, self.own].map(|nanoseconds| nanoseconds as f64 / 1e3);
             numbers.extend([format!("{time:.0}"), format!("{own:.0}"), format!("{:.3}", time / self.calls as f64)]);
+        }
+        if has_bytes {
+            numbers.extend(match self.bytes {
+                Some([all, own]) => {
+                    [all.to_string(), own.to_string(), format!("{:.1}", all as f64 / self.calls as f64)]
+                }
+                None => Default::default(),
+            });
         }
         numbers
     }
@@ -57,12 +67,14 @@ impl Table {
             calls: record.number("calls").unwrap_or_default(),
             nanoseconds: record.number("time").unwrap_or_default(),
             own: record.number("own").unwrap_or_default(),
+            bytes: record.number("bytes").zip(record.number("own_bytes")).map(<[u64; 2]>::from),
         }));
         self.at = first.and_then(|first| first.number("at")).unwrap_or_default();
         let is_whole = first.and_then(|first| first.number("more")) != Some(1);
         if is_whole {
             self.rows = std::mem::take(&mut self.coming);
-            self.rows.sort_by(|a, b| (b.nanoseconds, b.calls, &a.function).cmp(&(a.nanoseconds, a.calls, &b.function)));
+            let cost = |row: &Row| (row.nanoseconds, row.bytes, row.calls);
+            self.rows.sort_by(|a, b| (cost(b), &a.function).cmp(&(cost(a), &b.function)));
         }
         is_whole
     }
@@ -77,13 +89,20 @@ impl Table {
         self.rows.iter().any(|row| row.nanoseconds > 0)
     }
 
+    /// Whether what calls allocate was asked for.
+    fn has_bytes(&self) -> bool {
+        self.rows.iter().any(|row| row.bytes.is_some())
+    }
+
     /// Its lines, at most so many: the most expensive functions, and how many more there are.
     pub fn lines(&self, most: usize) -> Vec<String> {
-        let has_times = self.has_times();
+        let (has_times, has_bytes) = (self.has_times(), self.has_bytes());
         let shown = if self.rows.len() < most { self.rows.len() } else { most.saturating_sub(2) };
-        let head = if has_times { &["calls", "time (us)", "own (us)", "each (us)"][..] } else { &["calls"] };
-        let head = (head.iter().map(ToString::to_string).collect(), "function".to_owned());
-        let rows = self.rows[..shown].iter().map(|row| (row.numbers(has_times), row.function.clone()));
+        let times = has_times.then_some(["time (us)", "own (us)", "each (us)"]);
+        let bytes = has_bytes.then_some(["bytes", "own bytes", "each"]);
+        let head = ["calls"].into_iter().chain(times.into_iter().flatten()).chain(bytes.into_iter().flatten());
+        let head = (head.map(str::to_owned).collect(), "function".to_owned());
+        let rows = self.rows[..shown].iter().map(|row| (row.numbers(has_times, has_bytes), row.function.clone()));
         let left = self.rows.len() - shown;
         let end = (left > 0).then(|| (Vec::new(), format!("{left} more")));
         aligned(&[head].into_iter().chain(rows).chain(end).collect::<Vec<_>>())
@@ -92,12 +111,15 @@ impl Table {
     /// Its rows as objects.
     pub fn objects(&self) -> impl Iterator<Item = Value> {
         let has_times = self.has_times();
-        self.rows.iter().map(move |Row { function, calls, nanoseconds, own }| {
+        self.rows.iter().map(move |Row { function, calls, nanoseconds, own, bytes }| {
+            let mut row = json!({ "function": function, "calls": calls });
             if has_times {
-                json!({ "function": function, "calls": calls, "time_ns": nanoseconds, "own_ns": own })
-            } else {
-                json!({ "function": function, "calls": calls })
+                (row["time_ns"], row["own_ns"]) = ((*nanoseconds).into(), (*own).into());
             }
+            if let Some([bytes, own]) = *bytes {
+                (row["bytes"], row["own_bytes"]) = (bytes.into(), own.into());
+            }
+            row
         })
     }
 
@@ -141,6 +163,31 @@ mod tests {
         );
         assert!(table.take(&records("told=counts\tmore=0")));
         assert_eq!(table.objects().count(), 0, "each telling takes the place of that before");
+    }
+
+    #[test]
+    fn bytes_beside_times_and_without() {
+        let mut table = Table::default();
+        let (a, b) = ("function=a/1\tcalls=4\tbytes=10\town_bytes=3", "function=b/1\tcalls=2\tbytes=0\town_bytes=0");
+        table.take(&records(&format!("told=counts\tmore=0\n{b}\n{a}")));
+        let expected = [
+            "calls  bytes  own bytes  each  function",
+            "    4     10          3   2.5  a/1",
+            "    2      0          0   0.0  b/1",
+        ];
+        assert_eq!(table.lines(9), expected);
+        assert_eq!(
+            table.objects().next().unwrap(),
+            json!({"function": "a/1", "calls": 4, "bytes": 10, "own_bytes": 3})
+        );
+        table.take(&records(&format!("told=counts\tmore=0\n{a}\nfunction=c/1\tcalls=1\ttime=2000\town=1000")));
+        let expected = [
+            "calls  time (us)  own (us)  each (us)  bytes  own bytes  each  function",
+            "    1          2         1      2.000                          c/1",
+            "    4          0         0      0.000     10          3   2.5  a/1",
+        ];
+        assert_eq!(table.lines(9), expected);
+        assert!(table.objects().next().unwrap().get("bytes").is_none());
     }
 
     #[test]

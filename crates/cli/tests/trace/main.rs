@@ -1,6 +1,10 @@
 //! `dyntrace trace` on this test's own program: started again with `ROLE` set it is a shop whose functions are traced.
 #![cfg(target_os = "linux")]
 
+/// For --memory.
+#[global_allocator]
+static ALLOCATOR: dyntrace::alloc::Counting = dyntrace::alloc::Counting::system();
+
 mod clients;
 #[path = "../common/interrupts.rs"]
 mod interrupts;
@@ -41,7 +45,7 @@ async fn ship(id: u32) {
 
 #[dyntrace::traced]
 fn hand_over(id: u32) {
-    std::hint::black_box(id);
+    std::hint::black_box(vec![id; 10]);
 }
 
 async fn deliver(id: u32) {
@@ -199,6 +203,26 @@ fn counts_and_times() {
     let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0], ["calls", "time", "(us)", "own", "(us)", "each", "(us)", "function"]);
     assert_eq!((rows.len(), rows[1].len(), rows[1][0], rows[1][4]), (2, 5, "11", "trace::price/2"));
+}
+
+#[test]
+fn memory_of_calls() {
+    let mut shop = Shop::open();
+    let patterns = ["trace::ship", "trace::hand_over", "--memory"];
+    let trace = shop.trace(&patterns);
+    shop.sell(1);
+    shop.sell(1);
+    let (status, out, last) = trace.interrupt();
+    assert_eq!((status, last.as_str()), (0, "2 patterns removed, 0 events, 0 dropped"));
+    assert_eq!(
+        out,
+        "calls  bytes  own bytes  each  function\n    2     80         80  40.0  trace::hand_over/1\n    2     80          0  40.0  trace::ship/1\n"
+    );
+    let trace = shop.trace(&[&patterns[..], &["--json"]].concat());
+    shop.sell(0);
+    let (_, out, _) = trace.interrupt();
+    let rows: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows[1], serde_json::json!({"calls": 1, "function": "trace::ship/1", "bytes": 40, "own_bytes": 0}));
 }
 
 #[test]

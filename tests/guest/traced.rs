@@ -63,6 +63,26 @@ async fn callers() {
     assert!(told[2].starts_with(r#"call   shelf::weigh("rye", 2)  from 0x"#), "{told:?}");
 }
 
+/// They begin in the module and go on in the program.
+#[tokio::test]
+async fn stacks() {
+    let _turn = Turn::take().await;
+    load("v1").await;
+    let (watch, events) = session();
+    watch.set("shelf::weigh do current_stacktrace(32)").await.unwrap();
+    watch.set("shelf::wait do current_stacktrace(32)").await.unwrap();
+    export::<fn(u32) -> u32>("weighed").call(2).unwrap();
+    export::<fn(u32) -> code::Pending<u32>>("waited").call(8).unwrap().await.unwrap();
+    watch.close().await;
+    let stacks: Vec<String> = events.try_iter().map(|event| event.stack.unwrap().to_string()).collect();
+    let program = format!("{}+0x", std::env::current_exe().unwrap().display());
+    assert_eq!(stacks.len(), 2);
+    for stack in stacks {
+        let is_of_program: Vec<bool> = stack.lines().map(|line| line.starts_with(&program)).collect();
+        assert!(!is_of_program[0] && !is_of_program[1] && is_of_program.contains(&true), "{stack}");
+    }
+}
+
 #[tokio::test]
 async fn calls_are_counted_and_timed() {
     let _turn = Turn::take().await;

@@ -25,6 +25,9 @@
  *     not.
  *     Tags are cut after 511 bytes and shown as they are, control characters
  *     included (dyntrace run escapes those).
+ *     macOS on Apple silicon: DTrace has five arguments, and the bytes come from registers.
+ *     If these are not to be seen, bytes are 0 and their heading is `bytes: ?`.
+ *     Linux, illumos, FreeBSD, macOS on Intel: all fields.
  *     When events come too fast DTrace drops some and says how many on standard
  *     error.
  */
@@ -35,6 +38,21 @@
 #pragma D option switchrate=50hz
 #pragma D option dynvarsize=16m
 #pragma D option aggsortkey
+
+/*
+ * macOS on Apple silicon gives a script five arguments. The program also has argument n in
+ * register n: scripts read it there if the first five are in theirs. (uregs[18] is the
+ * stack segment on Intel's processors, always 35.)
+ */
+inline int has_five = ECANCELED == 89 && uregs[18] != 35;
+inline int has_all = !has_five || (uregs[0] == arg0 && uregs[1] == arg1 &&
+    uregs[2] == arg2 && uregs[3] == arg3 && uregs[4] == arg4);
+inline int64_t a6 = has_five ? uregs[6] : arg6;
+inline int64_t a7 = has_five ? uregs[7] : arg7;
+inline int64_t a8 = has_five ? uregs[8] : arg8;
+inline int64_t a9 = has_five ? uregs[9] : arg9;
+
+int is_unknown;
 
 BEGIN
 {
@@ -89,8 +107,9 @@ dyntrace$target:::efile_drv-entry
 {
 	since[pid, arg0, arg1] = timestamp;
 	bytes[pid, arg0, arg1] =
-	    size_map[arg3] == 1 ? arg6 : size_map[arg3] == 2 ? arg7 :
-	    size_map[arg3] == 3 ? arg8 : size_map[arg3] == 4 ? arg9 : 0;
+	    !has_all ? 0 : size_map[arg3] == 1 ? a6 : size_map[arg3] == 2 ? a7 :
+	    size_map[arg3] == 3 ? a8 : size_map[arg3] == 4 ? a9 : 0;
+	is_unknown = is_unknown || !has_all;
 }
 
 dyntrace$target:::efile_drv-return
@@ -108,7 +127,7 @@ dyntrace$target:::efile_drv-return
 END
 {
 	printf("%-13s %10s %8s %14s %12s  %s\n",
-	    "command", "operations", "errors", "bytes", "time_us", "user tag");
+	    "command", "operations", "errors", is_unknown ? "bytes: ?" : "bytes", "time_us", "user tag");
 	printa("%-13s %@10d %@8d %@14d %@12d  %s\n",
 	    @operations, @errors, @bytes, @time_us);
 }

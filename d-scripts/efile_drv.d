@@ -9,7 +9,6 @@
  *     dyntrace run --tracer dtrace efile_drv -- COMMAND...
  *     dtrace -s efile_drv.d -p PID
  *     dtrace -s efile_drv.d -c 'COMMAND...'
- *     dtrace -s efile_drv.d -p PID 1         (not on Linux: also shows the port)
  *
  * FIELDS
  *     efile_drv enter   the driver accepted an operation
@@ -34,15 +33,28 @@
  *     Each processor has a buffer of its own: lines from different processors
  *     may be out of order. When events come too fast DTrace drops some and says
  *     how many on standard error.
- *     DTrace on Linux passes ten arguments and the port is the eleventh: there it
- *     reads `?`.
+ *     Linux: DTrace has ten arguments and the port is the eleventh. It reads `?`.
+ *     macOS on Apple silicon: DTrace has five arguments. S2, I1, I2, the port and errno
+ *     come from registers; each reads `?` if these are not to be seen.
+ *     illumos, FreeBSD, macOS on Intel: all fields.
  */
 
 #pragma D option quiet
 #pragma D option strsize=512
 #pragma D option bufsize=16m
 #pragma D option switchrate=50hz
-#pragma D option defaultargs
+
+/*
+ * macOS on Apple silicon gives a script five arguments. The program also has argument n in
+ * register n: scripts read it there if the first five are in theirs. (uregs[18] is the
+ * stack segment on Intel's processors, always 35.)
+ */
+inline int has_five = ECANCELED == 89 && uregs[18] != 35;
+inline int has_all = !has_five || (uregs[0] == arg0 && uregs[1] == arg1 &&
+    uregs[2] == arg2 && uregs[3] == arg3 && uregs[4] == arg4);
+inline int64_t a5 = has_five ? uregs[5] : arg5;
+inline int64_t a6 = has_five ? uregs[6] : arg6;
+inline int64_t a7 = has_five ? uregs[7] : arg7;
 
 BEGIN
 {
@@ -86,14 +98,15 @@ BEGIN
 
 dyntrace$target:::efile_drv-entry
 {
-	printf("efile_drv enter tag={%d,%d} user tag %s | %s (%d) | args: %s %s , %d %d (port %s)\n",
+	printf("efile_drv enter tag={%d,%d} user tag %s | %s (%d) | args: %s %s , %s %s (port %s)\n",
 	    arg0, arg1,
 	    arg2 == 0 ? "" : copyinstr(arg2),
 	    op_map[arg3], arg3,
 	    arg4 == 0 ? "" : copyinstr(arg4),
-	    arg5 == 0 ? "" : copyinstr(arg5),
-	    arg6, arg7,
-	    $1 != 0 ? copyinstr((uintptr_t)args[10]) : "?");
+	    !has_all ? "?" : a5 == 0 ? "" : copyinstr(a5),
+	    has_all ? lltostr(a6) : "?", has_all ? lltostr(a7) : "?",
+	    ECANCELED == 125 || !has_all ? "?" :
+	    copyinstr(has_five ? uregs[10] : (uintptr_t)args[10]));
 }
 
 dyntrace$target:::efile_drv-int_entry
@@ -110,8 +123,8 @@ dyntrace$target:::efile_drv-int_return
 
 dyntrace$target:::efile_drv-return
 {
-	printf("efile_drv return tag={%d,%d} user tag %s | %s (%d) | errno %d\n",
+	printf("efile_drv return tag={%d,%d} user tag %s | %s (%d) | errno %s\n",
 	    arg0, arg1,
 	    arg2 == 0 ? "" : copyinstr(arg2),
-	    op_map[arg3], arg3, arg5);
+	    op_map[arg3], arg3, has_all ? lltostr(a5) : "?");
 }

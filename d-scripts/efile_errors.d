@@ -24,6 +24,9 @@
  *     Errors that files do not give have a number and no name.
  *     Strings are cut after 511 bytes and shown as they are, control characters
  *     included (dyntrace run escapes those).
+ *     macOS on Apple silicon: DTrace has five arguments. The error, S2, I1 and I2 come from
+ *     registers; each reads `?` if these are not to be seen.
+ *     Linux, illumos, FreeBSD, macOS on Intel: all fields.
  *     When events come too fast DTrace drops some and says how many on standard
  *     error.
  */
@@ -33,6 +36,18 @@
 #pragma D option bufsize=16m
 #pragma D option switchrate=50hz
 #pragma D option dynvarsize=64m
+
+/*
+ * macOS on Apple silicon gives a script five arguments. The program also has argument n in
+ * register n: scripts read it there if the first five are in theirs. (uregs[18] is the
+ * stack segment on Intel's processors, always 35.)
+ */
+inline int has_five = ECANCELED == 89 && uregs[18] != 35;
+inline int has_all = !has_five || (uregs[0] == arg0 && uregs[1] == arg1 &&
+    uregs[2] == arg2 && uregs[3] == arg3 && uregs[4] == arg4);
+inline int64_t a5 = has_five ? uregs[5] : arg5;
+inline int64_t a6 = has_five ? uregs[6] : arg6;
+inline int64_t a7 = has_five ? uregs[7] : arg7;
 
 BEGIN
 {
@@ -122,22 +137,23 @@ BEGIN
 
 dyntrace$target:::efile_drv-entry
 {
-	entered[pid, arg0, arg1] = 1;
+	entered[pid, arg0, arg1] = has_all ? 1 : 2;
 	s1[pid, arg0, arg1] = arg4 == 0 ? "" : copyinstr(arg4);
-	s2[pid, arg0, arg1] = arg5 == 0 ? "" : copyinstr(arg5);
-	i1[pid, arg0, arg1] = arg6;
-	i2[pid, arg0, arg1] = arg7;
+	s2[pid, arg0, arg1] = !has_all ? "?" : a5 == 0 ? "" : copyinstr(a5);
+	i1[pid, arg0, arg1] = a6;
+	i2[pid, arg0, arg1] = a7;
 }
 
 dyntrace$target:::efile_drv-return
 /arg4 == 0 && entered[pid, arg0, arg1]/
 {
-	printf("efile_drv error tag={%d,%d} user tag %s | %s (%d) | %s (%d) | args: %s %s , %d %d\n",
+	printf("efile_drv error tag={%d,%d} user tag %s | %s (%d) | %s (%s) | args: %s %s , %s %s\n",
 	    arg0, arg1,
 	    arg2 == 0 ? "" : copyinstr(arg2),
-	    op_map[arg3], arg3, errno_map[arg5], arg5,
+	    op_map[arg3], arg3, has_all ? errno_map[a5] : "?", has_all ? lltostr(a5) : "?",
 	    s1[pid, arg0, arg1], s2[pid, arg0, arg1],
-	    i1[pid, arg0, arg1], i2[pid, arg0, arg1]);
+	    entered[pid, arg0, arg1] == 1 ? lltostr(i1[pid, arg0, arg1]) : "?",
+	    entered[pid, arg0, arg1] == 1 ? lltostr(i2[pid, arg0, arg1]) : "?");
 }
 
 dyntrace$target:::efile_drv-return

@@ -22,6 +22,10 @@
  *     A process that sends to itself has a send line but no queued line.
  *     Strings are cut after 511 bytes and shown as they are, control characters
  *     included.
+ *     macOS on Apple silicon: DTrace has five arguments. The current count of a token, and
+ *     the previous one of a send to another node, come from registers; each reads `?` if
+ *     these are not to be seen.
+ *     Linux, illumos, FreeBSD, macOS on Intel: all fields.
  *     Each processor has a buffer of its own: lines from different processors
  *     may be out of order. When events come too fast DTrace drops some and says
  *     how many on standard error.
@@ -32,29 +36,41 @@
 #pragma D option bufsize=16m
 #pragma D option switchrate=50hz
 
+/*
+ * macOS on Apple silicon gives a script five arguments. The program also has argument n in
+ * register n: scripts read it there if the first five are in theirs. (uregs[18] is the
+ * stack segment on Intel's processors, always 35.)
+ */
+inline int has_five = ECANCELED == 89 && uregs[18] != 35;
+inline int has_all = !has_five || (uregs[0] == arg0 && uregs[1] == arg1 &&
+    uregs[2] == arg2 && uregs[3] == arg3 && uregs[4] == arg4);
+inline int64_t a5 = has_five ? uregs[5] : arg5;
+inline int64_t a6 = has_five ? uregs[6] : arg6;
+
 dyntrace$target:::message-send
 {
-	printf("send:    %s label %d token {%d,%d} -> %s: %d words\n",
-	    arg0 == 0 ? "" : copyinstr(arg0), arg3, arg4, arg5,
+	printf("send:    %s label %d token {%d,%s} -> %s: %d words\n",
+	    arg0 == 0 ? "" : copyinstr(arg0), arg3, arg4, has_all ? lltostr(a5) : "?",
 	    arg1 == 0 ? "" : copyinstr(arg1), arg2);
 }
 
 dyntrace$target:::message-send-remote
 {
-	printf("send:    %s label %d token {%d,%d} -> %s at %s: %d words\n",
-	    arg0 == 0 ? "" : copyinstr(arg0), arg4, arg5, arg6,
+	printf("send:    %s label %d token {%s,%s} -> %s at %s: %d words\n",
+	    arg0 == 0 ? "" : copyinstr(arg0), arg4,
+	    has_all ? lltostr(a5) : "?", has_all ? lltostr(a6) : "?",
 	    arg2 == 0 ? "" : copyinstr(arg2),
 	    arg1 == 0 ? "" : copyinstr(arg1), arg3);
 }
 
 dyntrace$target:::message-queued
 {
-	printf("queued:  %s label %d token {%d,%d}: %d words, queue len %d\n",
-	    arg0 == 0 ? "" : copyinstr(arg0), arg3, arg4, arg5, arg1, arg2);
+	printf("queued:  %s label %d token {%d,%s}: %d words, queue len %d\n",
+	    arg0 == 0 ? "" : copyinstr(arg0), arg3, arg4, has_all ? lltostr(a5) : "?", arg1, arg2);
 }
 
 dyntrace$target:::message-receive
 {
-	printf("receive: %s label %d token {%d,%d}: %d words, queue len %d\n",
-	    arg0 == 0 ? "" : copyinstr(arg0), arg3, arg4, arg5, arg1, arg2);
+	printf("receive: %s label %d token {%d,%s}: %d words, queue len %d\n",
+	    arg0 == 0 ? "" : copyinstr(arg0), arg3, arg4, has_all ? lltostr(a5) : "?", arg1, arg2);
 }

@@ -16,6 +16,9 @@
  *     An empty string and an absent one look the same.
  *     Strings are cut after 511 bytes and shown as they are, control characters
  *     included.
+ *     macOS on Apple silicon: DTrace has five arguments. The fourth integer and the strings
+ *     of i4s4 come from registers; each reads `?` if these are not to be seen.
+ *     Linux, illumos, FreeBSD, macOS on Intel: all fields.
  *     Each processor has a buffer of its own: lines from different processors
  *     may be out of order. When events come too fast DTrace drops some and says
  *     how many on standard error.
@@ -26,6 +29,20 @@
 #pragma D option bufsize=16m
 #pragma D option switchrate=50hz
 
+/*
+ * macOS on Apple silicon gives a script five arguments. The program also has argument n in
+ * register n: scripts read it there if the first five are in theirs. (uregs[18] is the
+ * stack segment on Intel's processors, always 35.)
+ */
+inline int has_five = ECANCELED == 89 && uregs[18] != 35;
+inline int has_all = !has_five || (uregs[0] == arg0 && uregs[1] == arg1 &&
+    uregs[2] == arg2 && uregs[3] == arg3 && uregs[4] == arg4);
+inline int64_t a5 = has_five ? uregs[5] : arg5;
+inline int64_t a6 = has_five ? uregs[6] : arg6;
+inline int64_t a7 = has_five ? uregs[7] : arg7;
+inline int64_t a8 = has_five ? uregs[8] : arg8;
+inline int64_t a9 = has_five ? uregs[9] : arg9;
+
 dyntrace$target:::user_trace-s1
 {
 	printf("user_trace s1 | %s\n",
@@ -34,12 +51,12 @@ dyntrace$target:::user_trace-s1
 
 dyntrace$target:::user_trace-i4s4
 {
-	printf("user_trace i4s4 %s user tag %s | %d %d %d %d | %s | %s | %s | %s\n",
+	printf("user_trace i4s4 %s user tag %s | %d %d %d %s | %s | %s | %s | %s\n",
 	    arg0 == 0 ? "" : copyinstr(arg0),
 	    arg1 == 0 ? "" : copyinstr(arg1),
-	    arg2, arg3, arg4, arg5,
-	    arg6 == 0 ? "" : copyinstr(arg6),
-	    arg7 == 0 ? "" : copyinstr(arg7),
-	    arg8 == 0 ? "" : copyinstr(arg8),
-	    arg9 == 0 ? "" : copyinstr(arg9));
+	    arg2, arg3, arg4, has_all ? lltostr(a5) : "?",
+	    !has_all ? "?" : a6 == 0 ? "" : copyinstr(a6),
+	    !has_all ? "?" : a7 == 0 ? "" : copyinstr(a7),
+	    !has_all ? "?" : a8 == 0 ? "" : copyinstr(a8),
+	    !has_all ? "?" : a9 == 0 ? "" : copyinstr(a9));
 }

@@ -123,8 +123,10 @@ fn a_script_prints_the_same_in_every_language() {
     for name in NAMES {
         let [d, stap, bt] = LANGUAGES.map(|language| formats(&script(name, language)));
         assert!(!d.is_empty(), "{name} prints nothing");
-        assert_eq!(d, stap, "{name}.d and {name}.stp");
-        assert_eq!(d, bt, "{name}.d and {name}.bt");
+        assert_eq!(stap, bt, "{name}.stp and {name}.bt");
+        // DTrace may have no number to print, and prints a question mark.
+        let of_strings = |formats: Vec<String>| formats.join("").replace("%d", "%s");
+        assert_eq!(of_strings(d), of_strings(stap), "{name}.d and {name}.stp");
     }
 }
 

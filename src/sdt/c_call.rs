@@ -9,7 +9,9 @@
 //!   has the same text. DTrace 2 on Linux copies the same registers and words (`dt_cg_tramp_copy_args_from_regs`, as
 //!   "not called").
 //! * aarch64, macOS: x0 to x7, then the 8-byte word n - 8 from sp (`fasttrap_usdt_args64`). Apple's C compiler packs stack
-//!   arguments by their size; DTrace does not know of that, so we do not pack either.
+//!   arguments by their size; DTrace does not know of that, so we do not pack either. The kernel hands only the first five to a
+//!   script, but lets it read registers. So each argument beyond x7 is left in the register of its number, too, and the shipped
+//!   scripts read argument n > 4 as `uregs[n]`.
 //!
 //! Every argument is widened to 8 bytes by its own sign, so that `arg0` and a typed `args[0]` agree. The room on the stack
 //! is a constant that keeps it aligned to 16 bytes, as C has it at a call.
@@ -62,7 +64,7 @@ macro_rules! __sdt_c_call {
             ["x0" "x1" "x2" "x3" "x4" "x5" "x6" "x7"]
             {
                 "sub sp, sp, 32"
-                [(a8 "str {a8}, [sp]") (a9 "str {a9}, [sp, 8]") (a10 "str {a10}, [sp, 16]") (a11 "str {a11}, [sp, 24]")]
+                [(in "x8" "str x8, [sp]") (in "x9" "str x9, [sp, 8]") (in "x10" "str x10, [sp, 16]") (in "x11" "str x11, [sp, 24]")]
                 "add sp, sp, 32"
             }
             $($argument)*
@@ -89,6 +91,14 @@ macro_rules! __sdt_place {
     // Arguments are left, registers are not.
     (@registers $lines:tt $operands:tt $options:tt $in:tt [] { $make:literal $words:tt $give_back:literal } $($argument:tt)+) => {
         $crate::__sdt_place!(@stack $lines $operands $options $in [$make,] $words [$give_back,] $($argument)+)
+    };
+    // The register that holds the word is one of the compiler's choice, or a named one.
+    (@stack $lines:tt $operands:tt $options:tt [$($in:tt)*] [$($store:literal,)*] [(in $register:tt $template:literal) $($free:tt)*] $give_back:tt
+     ($kind:ident $name:ident $c:literal) $($rest:tt)*) => {
+        $crate::__sdt_place!(
+            @stack $lines $operands $options [$($in)* in($register) $crate::__sdt_widen!($kind $name),]
+            [$($store,)* $template,] [$($free)*] $give_back $($rest)*
+        )
     };
     (@stack $lines:tt [$($operand:tt)*] $options:tt $in:tt [$($store:literal,)*] [($word:ident $template:literal) $($free:tt)*] $give_back:tt
      ($kind:ident $name:ident $c:literal) $($rest:tt)*) => {

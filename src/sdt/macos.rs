@@ -9,7 +9,8 @@
 //!
 //! Never run: this leaf is built and its object files are inspected. One limit is known from the kernel's source: on
 //! Apple's own processors its `fasttrap_usdt_getarg` answers 0, so that scripts see five arguments there, and zeros past
-//! them; on Intel processors they see all.
+//! them; on Intel processors they see all. The shipped scripts read the others from the registers (`c_call`), after they
+//! have compared the first five with theirs, and print `?` if these differ.
 
 /// The processor's instruction that calls a function, and the register of the result.
 #[cfg(target_arch = "x86_64")]

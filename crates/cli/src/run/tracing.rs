@@ -169,9 +169,5 @@ fn command(tracer: &Tracer, options: &[OsString], script: &Path, followed: &Foll
             command.arg("-s").arg(script).arg("-c").arg(words.join(OsStr::new(" ")));
         }
     }
-    if tracer.kind == Kind::Dtrace && !cfg!(target_os = "linux") {
-        // The scripts' $1: the tracer has an eleventh argument to read.
-        command.arg("1");
-    }
     command
 }

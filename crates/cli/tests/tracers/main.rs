@@ -11,6 +11,7 @@ mod dof;
 mod drivers;
 mod dtrace;
 mod events;
+mod five;
 mod gdb;
 mod hostile;
 mod machine;

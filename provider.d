@@ -142,8 +142,10 @@ provider dyntrace {
      *
      * @param port the port on whose behalf the job runs, as "#Port<0.N>"
      * @param new_queue_length length of that queue after the step
+     * @param lane the lane of the thread whose queue it is: 1 the fast lane, 2 the
+     * slow lane
      */
-    probe aio_pool__get(char *port, int new_queue_length);
+    probe aio_pool__get(char *port, int new_queue_length, int lane);
 
     /**
      * The queues of a pool hold as many jobs as they may: this operation, and

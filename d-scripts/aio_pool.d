@@ -14,7 +14,6 @@
  * FIELDS
  *     lane              fast, slow: the pool's threads for work in memory, and for
  *                       work that waits
- *                       other: of a pool that has no threads of its own, or that ends
  *     worker            the name of the thread
  *     thread            its number in the system
  *     jobs              how many it took
@@ -23,7 +22,7 @@
  *
  *     second            how many seconds after the first job; `all` of them at the end
  *     jobs              added: those that were put into a queue
- *                       fast, slow, other: those that were taken out, by lane
+ *                       fast, slow: those that were taken out, by lane
  *     count             how many
  *     mean, max         how long the queue was with such a job in it: on average, at
  *                       most
@@ -37,8 +36,8 @@
  *     port-not_busy tell when they do.
  *     Seconds have lines of their own during the first ten minutes; `all` is all.
  *     Drivers of other kinds have probes of their own: for their works busy_us is 0.
- *     Linux cuts the names of threads after 15 bytes, and only there does DTrace know
- *     them: elsewhere every lane is other.
+ *     Linux cuts the names of threads after 15 bytes. Only there does DTrace know them:
+ *     elsewhere the worker is the name of the program.
  */
 
 #pragma D option quiet
@@ -49,6 +48,7 @@
 
 uint64_t began;
 self uint64_t since;
+self int lane;
 
 dyntrace$target:::aio_pool-add
 {
@@ -59,11 +59,11 @@ dyntrace$target:::aio_pool-add
 
 dyntrace$target:::aio_pool-get
 {
-	this->jobs = substr(execname, 0, 12) == "dyntrace-io-" ? "fast" :
-	    substr(execname, 0, 14) == "dyntrace-slow-" ? "slow" : "other";
+	this->jobs = arg2 == 1 ? "fast" : "slow";
 	this->length = arg1 + 1;
 	@taken[this->jobs, execname, tid] = count();
 	@busy_us[this->jobs, execname, tid] = sum(0);
+	self->lane = arg2;
 	self->step = 1;
 }
 
@@ -110,9 +110,7 @@ dyntrace$target:::efile_drv-int_return
 dyntrace$target:::efile_drv-int_return
 /self->step == 1/
 {
-	this->lane = substr(execname, 0, 12) == "dyntrace-io-" ? "fast" :
-	    substr(execname, 0, 14) == "dyntrace-slow-" ? "slow" : "other";
-	@busy_us[this->lane, execname, tid] = sum((timestamp - self->since + 500) / 1000);
+	@busy_us[self->lane == 1 ? "fast" : "slow", execname, tid] = sum((timestamp - self->since + 500) / 1000);
 	self->step = 0;
 }
 

@@ -24,7 +24,7 @@ fn contain_all() -> bool {
     dist::port_not_busy(not_called::<(&str, &str, &str)>);
     dist::output(not_called::<(&str, &str, &str, _)>);
     aio_pool::add(not_called::<(&str, _)>);
-    aio_pool::get(not_called::<(&str, _)>);
+    aio_pool::get(not_called::<(&str, _, _)>);
     port::busy(not_called::<&str>);
     port::not_busy(not_called::<&str>);
     efile_drv::entry(not_called::<(_, _, &str, _, &str, &str, _, _, _, _, &str)>);

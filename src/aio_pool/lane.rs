@@ -27,6 +27,14 @@ impl Lane {
         }
     }
 
+    /// Its number in `aio_pool-get`.
+    pub(super) fn number(self) -> i32 {
+        match self {
+            Lane::Fast => 1,
+            Lane::Slow => 2,
+        }
+    }
+
     /// What its threads are called, before their number.
     pub(super) fn threads_name(self) -> &'static str {
         match self {

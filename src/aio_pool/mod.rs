@@ -69,7 +69,7 @@
 //!
 //! Each I/O thread has a queue of its own; one without jobs takes those of others of its lane, and where works are short, several at
 //! once. `aio_pool-add` and `aio_pool-get`, which fires before the work begins, carry the job's port and the length of the one queue
-//! after the step. An operation that was dropped is still taken out, so each add has its get; one that was dropped in line (below)
+//! after the step; `aio_pool-get` has the lane, too. An operation that was dropped is still taken out, so each add has its get; one that was dropped in line (below)
 //! was never added.
 //!
 //! # Answers

@@ -518,9 +518,11 @@ impl Shared {
         }
         let (mut queued, mut waiting) = (Vec::new(), Vec::new());
         if refuse {
-            queued.extend(Lane::ALL.into_iter().flat_map(|lane| state.lane(lane).queues.drain()));
+            for lane in Lane::ALL {
+                queued.extend(state.lane(lane).queues.drain().into_iter().map(|(entry, length)| (entry, length, lane)));
+            }
             waiting.extend(std::iter::from_fn(|| state.line.next()));
-            for entry in queued.iter().map(|(entry, _)| entry).chain(&waiting) {
+            for entry in queued.iter().map(|(entry, ..)| entry).chain(&waiting) {
                 self.keep(&mut state, entry.promise);
             }
             self.has_room(&mut state);
@@ -531,8 +533,8 @@ impl Shared {
         for bell in bells {
             bell.notify_one();
         }
-        for (entry, length) in queued {
-            probes::get(|| (entry.port, length as i32));
+        for (entry, length, lane) in queued {
+            probes::get(|| (entry.port, length as i32, lane.number()));
             entry.job.refuse(Fault::ShutDown);
         }
         for entry in waiting {

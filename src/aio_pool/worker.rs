@@ -87,7 +87,7 @@ pub(super) fn promise() -> Promise {
 pub(super) fn work(shared: &Shared, seat: Seat, Entry { port, taken, job, .. }: Entry) -> Option<Addressee> {
     probes::get(|| {
         taken.say();
-        (port, shared.length(seat))
+        (port, shared.length(seat), seat.lane.number())
     });
     // A job contains its work by itself; this is for what is dropped with the job.
     contain(move || job.run())?

@@ -154,7 +154,7 @@ fn who_works_in_the_pool() {
     const SECOND: u64 = 1_000_000_000;
     let port = || Arg::from("#Port<0.1>");
     let add = |at, length: i64| fired("aio_pool-add", at, [port(), length.into()]);
-    let get = |at, length: i64| fired("aio_pool-get", at, [port(), length.into()]);
+    let get = |at, length: i64, lane: i64| fired("aio_pool-get", at, [port(), length.into(), lane.into()]);
     let begin = |at, tag: i64| fired("efile_drv-int_entry", at, [1.into(), tag.into(), RENAME.into()]);
     let end = |at, tag: i64| fired("efile_drv-int_return", at, [1.into(), tag.into(), RENAME.into()]);
 
@@ -166,10 +166,10 @@ fn who_works_in_the_pool() {
         77,
         &[add(0, 1), add(1, 2), add(2, 1), add(3, 1), begin(4, 1), end(5, 1), add(2 * SECOND, 1)],
     );
-    let fast = [get(10, 1), begin(1_000, 2), end(3_000, 2), get(4_000, 0), begin(5_000, 3), end(6_499, 3)];
-    writer.ring("ring-2", 78, &[&fast[..], &[get(2 * SECOND + 1, 0)]].concat());
-    writer.ring("ring-3", 79, &[get(10, 0), begin(1_000, 4), begin(1_001, 5), end(8_000, 4), end(9_000, 5)]);
-    writer.ring("ring-4", 80, &[get(10, 0)]);
+    let fast = [get(10, 1, 1), begin(1_000, 2), end(3_000, 2), get(4_000, 0, 1), begin(5_000, 3), end(6_499, 3)];
+    writer.ring("ring-2", 78, &[&fast[..], &[get(2 * SECOND + 1, 0, 1)]].concat());
+    writer.ring("ring-3", 79, &[get(10, 0, 2), begin(1_000, 4), begin(1_001, 5), end(8_000, 4), end(9_000, 5)]);
+    writer.ring("ring-4", 80, &[get(10, 0, 2)]);
     let name = |tid, name: &str| fired("recorder:thread", 20, [Arg::U(tid), name.into()]);
     writer.process(&[name(77, "main"), name(78, "dyntrace-io-1"), name(79, "dyntrace-slow-1")]);
     let output = view(folder.path(), &["--script", "aio_pool"]);
@@ -177,20 +177,18 @@ fn who_works_in_the_pool() {
         text(&output.stdout),
         "\
 lane  worker             thread      jobs      busy_us
-other ?                      80         1            0
+slow  ?                      80         1            0
 slow  dyntrace-slow-1        79         1            8
 fast  dyntrace-io-1          78         3            3
 second jobs       count   mean    max        =1        <8       <64      more
      0 added          4      1      2         3         1         0         0
      0 fast           2      1      2         1         1         0         0
-     0 other          1      1      1         1         0         0         0
-     0 slow           1      1      1         1         0         0         0
+     0 slow           2      1      1         2         0         0         0
      2 added          1      1      1         1         0         0         0
      2 fast           1      1      1         1         0         0         0
    all added          5      1      2         4         1         0         0
    all fast           3      1      2         2         1         0         0
-   all other          1      1      1         1         0         0         0
-   all slow           1      1      1         1         0         0         0
+   all slow           2      1      1         2         0         0         0
 "
     );
 }

@@ -26,7 +26,8 @@ fn int(name: &str, cycles: u64, id: [i64; 2]) -> Fired {
 }
 
 fn queue(name: &str, cycles: u64, port: &str, length: i64) -> Fired {
-    fired(name, cycles, [port.into(), length.into()])
+    let lane = (name == "aio_pool-get").then_some(1.into());
+    fired(name, cycles, [port.into(), length.into()].into_iter().chain(lane))
 }
 
 fn answer(cycles: u64, id: [i64; 2], errno: i64) -> Fired {

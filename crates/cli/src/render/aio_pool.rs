@@ -27,12 +27,11 @@ const SECONDS: i64 = 600;
 const ENDS: [i64; 3] = [2, 8, 64];
 
 /// What became of jobs, in the order of the lines.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Jobs {
     Added,
     /// Taken by a thread of this lane.
     Fast,
-    Other,
     Slow,
 }
 
@@ -77,8 +76,10 @@ enum Job {
 struct AioPool {
     began: Option<i64>,
     added: Seen,
-    /// By the system's number of the thread.
-    workers: HashMap<u64, Worker>,
+    /// By the system's number of the thread, and the lane of the jobs.
+    workers: HashMap<(u64, Jobs), Worker>,
+    /// For each thread the lane of the job that it took last.
+    lanes: HashMap<u64, Jobs>,
     /// The names of threads. They are told up to 20 ms after a thread's first event: a program that ends before has none.
     names: HashMap<u64, Vec<u8>>,
 }
@@ -102,12 +103,15 @@ impl Answer for AioPool {
             }
             "dyntrace:aio_pool-get" => {
                 let second = self.second(event.time);
-                let worker = self.workers.entry(event.tid).or_default();
+                let lane = lane(number(event, "lane"));
+                self.lanes.insert(event.tid, lane);
+                let worker = self.workers.entry((event.tid, lane)).or_default();
                 worker.seen.see(second, number(event, "new_queue_length") + 1);
                 worker.job = Job::Taken;
             }
             _ => {
-                let (Some((step, _)), Some(worker)) = (step(event), self.workers.get_mut(&event.tid)) else { return };
+                let (Some((step, _)), Some(lane)) = (step(event), self.lanes.get(&event.tid)) else { return };
+                let worker = self.workers.entry((event.tid, *lane)).or_default();
                 worker.work(step, event.time);
             }
         }
@@ -118,10 +122,10 @@ impl Answer for AioPool {
         let mut all = BTreeMap::<Jobs, Lengths>::new();
         let mut rows = Vec::new();
         let added = (Jobs::Added, &self.added);
-        let taken = self.workers.iter().map(|(thread, worker)| {
+        let taken = self.workers.iter().map(|((thread, lane), worker)| {
             let name = self.names.get(thread).map_or(&b"?"[..], Vec::as_slice);
-            rows.push((worker.seen.all.count, lane(name), name, *thread, worker.busy_us));
-            (lane(name), &worker.seen)
+            rows.push((worker.seen.all.count, *lane, name, *thread, worker.busy_us));
+            (*lane, &worker.seen)
         });
         for (jobs, seen) in std::iter::once(added).chain(taken) {
             all.entry(jobs).or_default().add(&seen.all);
@@ -208,21 +212,14 @@ impl Jobs {
         match self {
             Jobs::Added => "added",
             Jobs::Fast => "fast",
-            Jobs::Other => "other",
             Jobs::Slow => "slow",
         }
     }
 }
 
-/// The lane of a thread that is called so.
-fn lane(name: &[u8]) -> Jobs {
-    if name.starts_with(b"dyntrace-io-") {
-        Jobs::Fast
-    } else if name.starts_with(b"dyntrace-slow-") {
-        Jobs::Slow
-    } else {
-        Jobs::Other
-    }
+/// The lane of this number in `aio_pool-get`.
+fn lane(number: i64) -> Jobs {
+    if number == 1 { Jobs::Fast } else { Jobs::Slow }
 }
 
 #[cfg(test)]

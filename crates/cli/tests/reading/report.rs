@@ -120,7 +120,7 @@ fn no_events_no_trace() {
 fn absurd_values_end_no_command() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace");
-    let queue = |cycles, length| fired("aio_pool-get", cycles, ["".into(), Arg::I(length)]);
+    let queue = |cycles, length| fired("aio_pool-get", cycles, ["".into(), Arg::I(length), Arg::I(1)]);
     let past = u64::MAX / 2 - 10;
     let events = [
         queue(1, i32::MIN.into()),

@@ -80,7 +80,7 @@ pub fn write(folder: &Path, count: i64, wait: u64) {
         if done.tag > count {
             break;
         }
-        fire(worker, fired("aio_pool-get", done.int_entry - 100, [port.into(), Arg::I(done.tag % 5)]));
+        fire(worker, fired("aio_pool-get", done.int_entry - 100, [port.into(), Arg::I(done.tag % 5), Arg::I(1)]));
         fire(worker, fired("efile_drv-int_entry", done.int_entry, id(&done).into_iter().chain([command.clone()])));
         fire(worker, fired("efile_drv-int_return", done.int_return, id(&done).into_iter().chain([command.clone()])));
         let answer = [Arg::S(done.user_tag.into()), command, Arg::I(i64::from(done.errno == 0)), Arg::I(done.errno)];

@@ -127,6 +127,7 @@ BEGIN
 	errno_map[ELOOP] = "ELOOP";
 	errno_map[EOVERFLOW] = "EOVERFLOW";
 	errno_map[EILSEQ] = "EILSEQ";
+	errno_map[ENOTSUP] = "ENOTSUP";
 	errno_map[EOPNOTSUPP] = "EOPNOTSUPP";
 	errno_map[ETIMEDOUT] = "ETIMEDOUT";
 	errno_map[ESTALE] = "ESTALE";

@@ -105,8 +105,34 @@ fn errno_maps_are_those_of_the_system() {
             let number = if extension == "d" { (*name).to_owned() } else { number.to_string() };
             format!("\t{}errno_map[{number}] = \"{name}\";\n", sigil(extension))
         };
-        errors.iter().map(line).collect()
+        // On some systems ENOTSUP has a number of its own. Where it has not, the later name stays.
+        let own = |error: &(&str, i32)| {
+            if extension == "d" && error.0 == "EOPNOTSUPP" { line(&("ENOTSUP", libc::ENOTSUP)) } else { String::new() }
+        };
+        errors.iter().map(|error| own(error) + &line(error)).collect()
     });
+}
+
+/// What `efile_errors.d` calls the two errors of operations that are not supported, by each system's numbers.
+#[test]
+fn what_is_not_supported_has_a_name_on_every_system() {
+    let text = script("efile_errors", LANGUAGES[0]);
+    let assigned: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("errno_map[")?.split_once(']'))
+        .map(|(name, _)| name)
+        .collect();
+    for (system, enotsup, eopnotsupp) in
+        [("Linux", 95, 95), ("macOS", 45, 102), ("illumos", 48, 122), ("FreeBSD", 45, 45)]
+    {
+        let names_of = |number| {
+            let numbers = [("ENOTSUP", enotsup), ("EOPNOTSUPP", eopnotsupp)];
+            let has_number = |name: &&str| numbers.contains(&(*name, number));
+            assigned.iter().copied().rfind(has_number)
+        };
+        assert_eq!(names_of(eopnotsupp), Some("EOPNOTSUPP"), "{system}");
+        assert_eq!(names_of(enotsup), Some(if enotsup == eopnotsupp { "EOPNOTSUPP" } else { "ENOTSUP" }), "{system}");
+    }
 }
 
 /// What a script prints, in order. `%ld` is bpftrace's way to say `%d`, `%@d` DTrace's where the number is an aggregation's.

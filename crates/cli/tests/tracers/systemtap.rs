@@ -10,6 +10,50 @@ use crate::machine::{command, run, turn, workspace};
 use crate::pool;
 use crate::programs::{CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, renamed};
 
+/// The lines of OTP's `messages.systemtap` on `every_event`, below its note.
+const OTPS_MESSAGES: &str = "\
+send:   <0.1.0> label 1 token {2,3} -> <0.2.0>: 4000000000 words
+send :  <0.1.0> label -1 token {-2,-3} -> node@host <0.2.0>: 5 words
+queued: <0.2.0> label 1 token {2,3}: 5 words, queue len 1
+receive: <0.2.0>: 5 words, queue len 0
+";
+
+/// The lines of OTP's `user-probe.systemtap` on `checkout`.
+const OTPS_USER_PROBES: &str = "\
+the shop is open
+<0.1.0> Ada 3 2450 0 0 'paid' 'card' '' ''
+<0.2.0> Joe 0 0 0 0 'left' '' '' ''
+<0.3.0> Robert 1 99999 0 0 'refused' 'card' 'above the limit' 'above the limit'
+";
+
+/// Those whose probes dyntrace has, with the program in the place of OTP's and nothing else changed.
+#[test]
+fn otps_own_scripts() {
+    let Some(_turn) = turn("stap", false) else { return };
+    let examples = glob::glob("/usr/lib/erlang/lib/runtime_tools-*/examples").expect("a pattern").find_map(Result::ok);
+    let Some(examples) = examples else {
+        return crate::missing::skip("stap", "erlang-runtime-tools is not installed: ci/tracers gets it");
+    };
+    let folder = tempfile::tempdir().expect("a directory for the guest's answers");
+    let line = |(name, program): (&str, &str)| {
+        let script = fs::read_to_string(examples.join(format!("{name}.systemtap"))).expect("a script of OTP");
+        let path = folder.path().join(format!("{name}.stp"));
+        fs::write(&path, script.replace("\"beam.smp\"", "@1")).expect("writing the script");
+        format!("{name} {} {}\n", path.display(), example(program).display())
+    };
+    let list = folder.path().join("runs");
+    let runs = [("messages", "every_event"), ("user-probe", "checkout")].map(line);
+    fs::write(&list, runs.concat()).expect("writing the list of runs");
+    let mut guest = command(workspace().join("ci/stap-guest"));
+    run(guest.arg(folder.path()).stdin(File::open(&list).expect("the list of runs")));
+    let trace = |name: &str| fs::read_to_string(folder.path().join(format!("{name}.trace"))).expect("a trace");
+    let messages = trace("messages");
+    let (note, lines) = messages.split_once("size.\n\n").expect("the script's note");
+    assert!(note.contains("NOTE: message-queue message size"), "{note}");
+    assert_eq!(lines, OTPS_MESSAGES);
+    assert_eq!(trace("user-probe"), OTPS_USER_PROBES);
+}
+
 #[test]
 fn every_script_in_one_boot() {
     let Some(_turn) = turn("stap", false) else { return };

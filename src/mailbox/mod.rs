@@ -25,6 +25,10 @@
 //! channels already: every name of `tokio::sync::mpsc` is here. Under all of them is tokio's
 //! channel, and its rules hold: who closes what, what a dropped end means, what cancelling loses (nothing).
 //!
+//! A receiver whose messages come from another thread within microseconds looks for the next one before it sleeps: for 3 us while
+//! they go on coming so. It finds out by trials of 200 us, at first after 16 sleeps and in the end after 65,536. Meanwhile its thread
+//! does nothing else. So two threads that answer each other wake nobody, and take two processors. A machine with one makes no trials.
+//!
 //! # What travels
 //!
 //! A message carries the sender's [sequential trace token](crate::seq_trace), and its user tag while that
@@ -53,6 +57,7 @@ pub mod error;
 #[cfg(all(loom, test))]
 mod models;
 mod options;
+mod patience;
 mod permit;
 mod receiver;
 mod registry;

@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TryRecvError;
 
 use super::envelope::Envelope;
+use super::patience::Patience;
 use super::registry;
 use super::sender::Sender;
 use super::shared::{OWN, Shared};
@@ -23,12 +24,13 @@ pub struct Receiver<T> {
     /// Older than all in the channel, in order. Never locked: a `Mutex` so that a receiver is `Sync` for all messages that are
     /// `Send`, as tokio's is.
     passed_over: Mutex<VecDeque<Envelope<T>>>,
+    patience: Patience,
     shared: Arc<Shared<T>>,
 }
 
 impl<T> Receiver<T> {
     pub(super) fn new(receiver: mpsc::Receiver<Envelope<T>>, shared: Arc<Shared<T>>) -> Self {
-        Receiver { receiver, passed_over: Mutex::default(), shared }
+        Receiver { receiver, passed_over: Mutex::default(), patience: Patience::new(), shared }
     }
 
     /// Takes the next message out, and waits for one if there is none. `None` when the mailbox is closed, or has no senders
@@ -203,8 +205,13 @@ impl<T> Receiver<T> {
 
     #[inline]
     fn poll_channel(&mut self, context: &mut Context<'_>) -> Poll<Option<Envelope<T>>> {
+        if self.patience.is_due() && self.receiver.is_empty() {
+            // Before the waker is known: a sender need not wake this thread while it looks.
+            self.patience.look(&self.shared.source, || !self.receiver.is_empty());
+        }
         let polled = self.receiver.poll_recv(context);
         if polled.is_pending() {
+            self.patience.sleeps();
             self.shared.adopt();
         }
         polled

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 
 use super::envelope::{Carried, Envelope};
+use super::patience::Source;
 use crate::probes::message;
 use crate::process::{self, Pid};
 use crate::sdt;
@@ -17,6 +18,8 @@ pub(super) struct Shared<T> {
     owner: AtomicU64,
     /// How many messages a selective receive has passed over. Only the receiver changes it.
     passed_over: AtomicUsize,
+    /// Where the next message comes from, if the receiver asks.
+    pub(super) source: Source,
     words: fn(&T) -> usize,
 }
 
@@ -25,7 +28,8 @@ pub(super) const OWN: usize = 1;
 
 impl<T> Shared<T> {
     pub(super) fn new(sender: mpsc::WeakSender<Envelope<T>>, owner: Pid, words: fn(&T) -> usize) -> Shared<T> {
-        Shared { sender, owner: AtomicU64::new(owner.number()), passed_over: AtomicUsize::new(0), words }
+        let (owner, passed_over) = (AtomicU64::new(owner.number()), AtomicUsize::new(0));
+        Shared { sender, owner, passed_over, source: Source::default(), words }
     }
 
     pub(super) fn owner(&self) -> Pid {
@@ -62,6 +66,7 @@ impl<T> Shared<T> {
     /// `queue_len` says with the message in it.
     #[inline]
     pub(super) fn seal(&self, message: T, queue_len: impl FnOnce() -> usize) -> Envelope<T> {
+        self.source.answer();
         let envelope = Envelope { message, carried: Carried::on_send() };
         if message::send::is_enabled() || message::queued::is_enabled() {
             self.fire_sent(&envelope, queue_len());

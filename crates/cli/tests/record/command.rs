@@ -1,0 +1,147 @@
+//! A command that is recorded from its beginning to its end.
+
+use std::env;
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Command, Stdio};
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::missing;
+use crate::place::{Firing, Place, Ran, send};
+
+#[test]
+fn a_command_from_its_beginning_to_its_end() {
+    let place = Place::new();
+    let ran = place.record(&["-o", "trace", "--probes", "user_trace*"], "fire 100");
+    ran.says(0, "recording 3 threads, 300 events, 0 lost ... done: trace (");
+    assert_eq!(place.events("trace").len(), 300);
+    let files = fs::read_dir(fs::read_dir(place.path("trace")).unwrap().next().unwrap().unwrap().path()).unwrap();
+    // A thread that begins when another one has ended may go on in that one's file.
+    assert!((2 + 1..=2 + 3).contains(&files.count()), "metadata, the process, one of each thread");
+    assert_eq!(place.path("trace").metadata().unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn babeltrace_reads_it() {
+    let place = Place::new();
+    place.record(&["-o", "trace", "--probes", "user_trace*"], "fire 100").says(0, "done");
+    let Ok(output) = Command::new("babeltrace2").arg(place.path("trace")).output() else {
+        missing::skip("babeltrace2", "not installed");
+        return;
+    };
+    let ran = Ran::of(output);
+    assert_eq!((ran.status, ran.err.as_str()), (Some(0), ""));
+    assert_eq!(ran.out.lines().filter(|line| line.contains("user_trace-i4s4")).count(), 300);
+}
+
+#[test]
+fn either_format_is_recorded_and_converted_to_the_other() {
+    let place = Place::new();
+    let probes = ["--probes", "user_trace*"];
+    place.record(&[&["-o", "two", "--format", "ctf2"][..], &probes].concat(), "fire 100").says(0, "done");
+    let is_ctf2 = |trace: &str| {
+        let process = fs::read_dir(place.path(trace)).unwrap().next().unwrap().unwrap().path();
+        fs::read_to_string(process.join("metadata")).unwrap().starts_with('\u{1e}')
+    };
+    for (from, to, format) in [("two", "one", "ctf1.8"), ("one", "again", "ctf2"), ("again", "same", "ctf2")] {
+        place.run(&["convert", from, "--to", format, "-o", to]).says(0, "");
+        assert_eq!(is_ctf2(to), format == "ctf2", "{to}");
+        assert_eq!(place.events(to), place.events("two"), "{to}");
+    }
+    assert!(is_ctf2("two") && place.events("two").len() == 300);
+    if let Ok(output) = Command::new("babeltrace2").arg(place.path("one")).output() {
+        let ran = Ran::of(output);
+        assert_eq!((ran.status, ran.err.as_str()), (Some(0), ""));
+        assert_eq!(ran.out.lines().filter(|line| line.contains("user_trace-i4s4")).count(), 300);
+    } else {
+        missing::skip("babeltrace2", "not installed");
+    }
+    place.run(&["convert", "one", "two", "--to", "ctf2", "-o", "both"]).says(2, "one at a time");
+    place.run(&["convert", "one", "--to", "ctf2", "-o", "two"]).says(1, "cannot write two");
+}
+
+#[test]
+fn only_what_is_asked_for() {
+    let place = Place::new();
+    let ran = place.record(&["--json", "--tag", "req-1", "--probes", "dyntrace:user_trace-*"], "fire 50");
+    let summary = ran.summary();
+    assert_eq!((&summary["trace"], &summary["events"], &summary["threads"]), (&"trace".into(), &50.into(), &1.into()));
+    assert!(place.events("trace").iter().all(|event| event["user_tag"] == "req-1"));
+    let again = place.record(&["--json", "--probes", "efile*"], "fire 50").summary();
+    assert_eq!((&again["trace"], &again["events"]), (&"trace-2".into(), &0.into()));
+}
+
+#[test]
+fn programs_that_the_command_starts() {
+    let place = Place::new();
+    let own = env::current_exe().unwrap();
+    let script = "\"$0\" --exact role; \"$0\" --exact role";
+    let mut command = place.dyntrace(&["record", "--json", "--", "sh", "-c", script]);
+    let summary = Ran::of(command.arg(own).env("ROLE", "fire 10").output().unwrap()).summary();
+    assert_eq!((&summary["processes"], &summary["events"]), (&2.into(), &60.into()));
+}
+
+#[test]
+fn the_exit_status_is_the_commands() {
+    let place = Place::new();
+    place.record(&[], "exit 7").says(7, "recording 0 threads, 0 events");
+    place.record(&[], "die").says(128 + 9, "done: trace-2");
+    place.run(&["record", "--", "no-such-command"]).says(127, "no such command in PATH");
+    place.run(&["record", "--", "/"]).says(126, "it is a directory");
+    place
+        .run(&["record", "--", "/bin/true"])
+        .says(65, "nothing was recorded: no program that was run has dyntrace's recorder");
+    place.run(&["record", "--", "sh", "-c", "exit 5"]).says(5, "nothing was recorded");
+    assert!(!place.path("trace-4").exists(), "what was made for nothing is removed");
+}
+
+#[test]
+fn wrong_use() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("there/already")).unwrap();
+    for (arguments, what) in [
+        (&["-o", "there", "--", "true"][..], "there is there already: remove it"),
+        (&["--size", "1K", "--", "true"], "from 64K to 64G"),
+        (&["--on-panic", "--", "true"], "--overwrite"),
+        (&["--overwrite", "--slower", "1s", "--probes", "aio*", "--", "true"], "have them among the probes"),
+        (&["--command", "MOVE", "--", "true"], "the commands are OPEN"),
+        (&["-p", "1", "--", "true"], "cannot be used with"),
+        (&[], "COMMAND"),
+    ] {
+        let ran = place.run(&[&["record"], arguments].concat());
+        ran.says(2, what);
+    }
+    if !nix::unistd::geteuid().is_root() {
+        place.run(&["record", "-o", "/proc/trace", "--", "true"]).says(1, "cannot make the folder /proc/trace");
+    }
+}
+
+#[test]
+fn a_signal_to_dyntrace_is_for_the_command() {
+    let place = Place::new();
+    let mut command = place.recording(&["--json"], "serve");
+    let mut firing = Firing::start(command.stderr(Stdio::piped()));
+    firing.fire();
+    send(&firing.child, Signal::SIGTERM);
+    let mut err = String::new();
+    firing.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!(firing.child.wait().unwrap().code(), Some(128 + Signal::SIGTERM as i32));
+    let summary: Value = serde_json::from_str(&err).unwrap();
+    assert_eq!(summary["events"], 100, "{err}");
+}
+
+#[test]
+fn a_trace_that_goes_on_is_not_cut() {
+    let place = Place::new();
+    let mut command = place.recording(&["-o", "trace"], "leave");
+    let mut firing = Firing::start(command.stderr(Stdio::piped()));
+    let mut err = String::new();
+    firing.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert!(err.contains(" goes on, and so does its trace"), "{err}");
+    assert_eq!(place.events("trace").len(), 0);
+    firing.fire();
+    assert_eq!(place.events("trace").len(), 100);
+}

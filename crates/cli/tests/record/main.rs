@@ -1,0 +1,73 @@
+//! `dyntrace record` and its kin, on this test's own program: started again with `ROLE` set it is the program that records itself.
+#![cfg(target_os = "linux")]
+
+mod command;
+#[path = "../common/interrupts.rs"]
+mod interrupts;
+#[path = "../../../../tests/common/missing.rs"]
+mod missing;
+mod others;
+mod place;
+mod running;
+
+use std::env;
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+use nix::sys::signal::{Signal, raise};
+
+/// The part of the program that this test is when `ROLE` says so.
+#[test]
+#[expect(clippy::zombie_processes, reason = "one role is to leave a child")]
+fn role() {
+    let Ok(role) = env::var("ROLE") else { return };
+    let (name, argument) = role.split_once(' ').unwrap_or((&role, ""));
+    match name {
+        // So many events in each of three threads.
+        "fire" => thread::scope(|scope| {
+            for number in 0..3 {
+                scope.spawn(move || fire(number, argument.parse().unwrap()));
+            }
+        }),
+        "control" => dyntrace::recorder::control().unwrap(),
+        "exit" => std::process::exit(argument.parse().unwrap()),
+        "panic" => {
+            fire(0, 100);
+            panic!("a role");
+        }
+        "die" => raise(Signal::SIGKILL).unwrap(),
+        // Events until the input ends; a line for each piece of input after which some more were fired.
+        "serve" => {
+            println!("ready");
+            let mut piece = [0; 1];
+            while std::io::stdin().read(&mut piece).unwrap() > 0 {
+                fire(0, 100);
+                println!("fired");
+            }
+        }
+        "leave" => {
+            let child = program("serve").stdin(Stdio::inherit()).stderr(Stdio::null()).spawn().unwrap();
+            let is_childs = |folder: &Path| folder.to_str().unwrap().ends_with(&format!("-{}", child.id()));
+            let folders = || fs::read_dir("trace").unwrap().map(|entry| entry.unwrap().path());
+            while !folders().any(|folder| is_childs(&folder) && folder.join("metadata").exists()) {}
+        }
+        _ => panic!("no role {role}"),
+    }
+}
+
+fn fire(number: i64, count: i64) {
+    dyntrace::put_tag(format!("req-{number}")).unwrap();
+    for i in 0..count {
+        dyntrace::p!(number, i);
+    }
+}
+
+/// This program in a role.
+pub fn program(role: &str) -> Command {
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(["--exact", "role", "--nocapture"]).env("ROLE", role);
+    command
+}

@@ -1,0 +1,187 @@
+//! Programs that cannot be controlled, or belong to another user.
+
+use std::env;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, chown, lchown, symlink};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use dyntrace::recorder::control::protocol::Request;
+use dyntrace::recorder::control::{Connection, ControlError};
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use crate::place::{Firing, Place, Ran, send, wait_for_session};
+use crate::{missing, program};
+
+const NOBODY: u32 = 65534;
+
+#[test]
+fn processes_that_cannot_be_controlled() {
+    let place = Place::new();
+    let pid = std::process::id().to_string();
+    for arguments in [
+        &["record", "-p", &pid][..],
+        &["snapshot", "-p", &pid],
+        &["filter", "-p", &pid],
+        &["status", "-p", &pid],
+        &["trace", "-p", &pid, "**"],
+    ] {
+        place.run(arguments).says(65, "has no control socket: start it with DYNTRACE=control");
+    }
+    place.run(&["status", "-p", "4194305"]).says(65, "there is no process 4194305");
+    assert!(place.run(&["status"]).out.starts_with("no process of this user lets its recorder be controlled"));
+    let mut firing = place.controlled();
+    place.run(&["snapshot", "-p", &firing.pid()]).says(65, "keeps no last events");
+    place
+        .run(&["trace", "-p", &firing.pid(), "**"])
+        .says(65, "no function of it can be traced: give those that matter");
+    place.run(&["snapshot", "-p", &firing.pid(), "--session", "7"]).says(1, "there is no session 7");
+    firing.fire();
+    let mut greeted = Connection::open(firing.child.id()).unwrap();
+    send(&firing.child, Signal::SIGSTOP);
+    // Its threads stop later than the signal is sent.
+    let stopped = waitpid(Pid::from_raw(firing.child.id().cast_signed()), Some(WaitPidFlag::WUNTRACED)).unwrap();
+    assert!(matches!(stopped, WaitStatus::Stopped(_, Signal::SIGSTOP)), "{stopped:?}");
+    place.run(&["status", "-p", &firing.pid()]).says(1, "does not answer: see whether it is stopped");
+    let error = greeted.request_within(&Request::Status, Duration::from_millis(100)).unwrap_err();
+    assert!(matches!(error, ControlError::Silent(_)), "{error}");
+}
+
+#[test]
+fn a_bad_environment_is_one_line_and_no_failure() {
+    let place = Place::new();
+    for (value, what) in [("on", "does not begin with record:DIRECTORY"), ("record:/proc/x", "/proc/x")] {
+        let mut command = program("exit 0");
+        place.put(command.env("DYNTRACE", value));
+        let ran = Ran::of(command.output().unwrap());
+        ran.says(0, what);
+        assert_eq!(ran.err.lines().count(), 1, "{ran:?}");
+    }
+}
+
+#[test]
+fn a_program_with_raised_privileges_does_not_listen() {
+    if !nix::unistd::geteuid().is_root() {
+        return missing::skip("root", "only root can give a program the rights of another user");
+    }
+    let place = Place::new();
+    let program = place.path("program");
+    // By a process of its own: what another test starts meanwhile would inherit the open copy, which then cannot be executed.
+    assert!(Command::new("cp").arg(env::current_exe().unwrap()).arg(&program).status().unwrap().success());
+    chown(&program, Some(NOBODY), None).unwrap();
+    for path in [place.0.path(), &place.path("run")] {
+        fs::set_permissions(path, Permissions::from_mode(0o777)).unwrap();
+    }
+    let recorded = |mode: u32, folder: &str| {
+        fs::set_permissions(&program, Permissions::from_mode(mode)).unwrap();
+        let mut command = Command::new(&program);
+        place.put(command.env("DYNTRACE", format!("record:{}", place.path(folder).display())).env("ROLE", "exit 0"));
+        Ran::of(command.args(["--exact", "role"]).output().unwrap()).says(0, "");
+        place.path(folder).exists()
+    };
+    assert!(recorded(0o755, "plain"));
+    if is_without_setuid(place.0.path()) {
+        let why = format!("no program has the rights of its file's owner in {}", place.0.path().display());
+        return missing::skip("set-uid", &why);
+    }
+    assert!(!recorded(0o4755, "raised"));
+
+    // Its other variables are somebody else's, too: where it has its control socket.
+    let run = place.path("run");
+    chown(&run, Some(NOBODY), None).unwrap();
+    fs::set_permissions(&run, Permissions::from_mode(0o755)).unwrap();
+    let controlled = |mode: u32, uid: u32| {
+        fs::set_permissions(&program, Permissions::from_mode(mode)).unwrap();
+        let _ = fs::remove_dir_all(run.join("dyntrace"));
+        let mut command = Command::new(&program);
+        place.put(command.env("DYNTRACE", "").env("ROLE", "control").uid(uid).current_dir("/"));
+        Ran::of(command.args(["--exact", "role"]).output().unwrap()).says(0, "");
+        run.join("dyntrace").exists()
+    };
+    assert!(controlled(0o755, NOBODY));
+    assert!(!controlled(0o4755, 0));
+}
+
+/// All files below a folder with what is in them; links are not followed.
+fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap() {
+            kind if kind.is_dir() => found.extend(contents(&entry.path())),
+            kind if kind.is_file() => found.push((entry.path(), fs::read(entry.path()).unwrap())),
+            _ => {}
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Root has nobody's process record into nobody's folder: to a regular end, until the process is killed, and until it is killed while
+/// nobody has put a link to root's folder in the place of the process's.
+#[test]
+fn a_process_of_another_user() {
+    if !nix::unistd::geteuid().is_root() {
+        return missing::skip("root", "only root may control the processes of another user");
+    }
+    let place = Place::new();
+    let [program, theirs, victim] = ["program", "theirs", "victim"].map(|name| place.path(name));
+    fs::set_permissions(place.0.path(), Permissions::from_mode(0o755)).unwrap();
+    assert!(Command::new("cp").arg(env::current_exe().unwrap()).arg(&program).status().unwrap().success());
+    fs::create_dir(&theirs).unwrap();
+    for path in [&theirs, &place.path("run")] {
+        chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let start = || {
+        let mut command = Command::new(&program);
+        command.args(["--exact", "role", "--nocapture"]).env("ROLE", "serve");
+        place.put(command.env("DYNTRACE", "control").uid(NOBODY).gid(NOBODY));
+        Firing::start(&mut command)
+    };
+    let record = |firing: &mut Firing, trace: &str| {
+        let pid = firing.pid();
+        let mut command = place.dyntrace(&["record", "--json", "-p", &pid, "-o", trace]);
+        let recording = command.stderr(Stdio::piped()).spawn().unwrap();
+        wait_for_session(&place, &pid);
+        firing.fire();
+        recording
+    };
+
+    let mut firing = start();
+    let recording = record(&mut firing, "theirs/whole");
+    send(&recording, Signal::SIGINT);
+    let summary = Ran::of(recording.wait_with_output().unwrap()).summary();
+    assert_eq!((&summary["events"], &summary["lost"]), (&100.into(), &0.into()));
+    assert_eq!(place.events("theirs/whole").len(), 100);
+
+    // Killed, it leaves what it wrote, which root does not touch and can read.
+    let recording = record(&mut firing, "theirs/killed");
+    drop(firing);
+    Ran::of(recording.wait_with_output().unwrap()).says(1, "is left as it is");
+    assert_eq!(place.events("theirs/killed").len(), 100);
+
+    // What root would change if it went by the path: the trace of a process that was killed.
+    let killed = place.recording(&["-o", "victim"], "die").output().unwrap();
+    assert_eq!(Ran::of(killed).status, Some(128 + 9));
+    let processes = fs::read_dir(&victim).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    let [of_victim] = &processes[..] else { panic!("{processes:?}") };
+    fs::write(of_victim.join("empty"), "").unwrap();
+    let before = contents(&victim);
+    let mut firing = start();
+    let recording = record(&mut firing, "theirs/link");
+    let mut folders = fs::read_dir(theirs.join("link")).unwrap().map(|entry| entry.unwrap().path());
+    let folder = folders.next().unwrap();
+    fs::rename(&folder, theirs.join("aside")).unwrap();
+    symlink(of_victim, &folder).unwrap();
+    lchown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
+    drop(firing);
+    let ran = Ran::of(recording.wait_with_output().unwrap());
+    assert_eq!(contents(&victim), before, "{ran:?}");
+}
+
+fn is_without_setuid(path: &Path) -> bool {
+    nix::sys::statvfs::statvfs(path).unwrap().flags().contains(nix::sys::statvfs::FsFlags::ST_NOSUID)
+}

@@ -1,0 +1,126 @@
+//! Programs that run already, and their last events.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::place::{Firing, Place, Ran, send, wait_for_session};
+
+#[test]
+fn a_running_process_until_an_interrupt() {
+    let place = Place::new();
+    let mut firing = place.controlled();
+    firing.fire();
+    let pid = firing.pid();
+    let recording =
+        place.dyntrace(&["record", "--json", "-o", "trace", "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_session(&place, &pid);
+    firing.fire();
+    send(&recording, Signal::SIGINT);
+    let summary = Ran::of(recording.wait_with_output().unwrap()).summary();
+    assert_eq!((&summary["events"], &summary["threads"]), (&100.into(), &1.into()));
+    firing.fire();
+    assert_eq!(place.events("trace").len(), 100, "the session has ended");
+}
+
+#[test]
+fn a_running_process_until_it_is_killed() {
+    let place = Place::new();
+    let mut firing = place.controlled();
+    let pid = firing.pid();
+    let recording = place.dyntrace(&["record", "--json", "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_session(&place, &pid);
+    firing.fire();
+    drop(firing);
+    let summary = Ran::of(recording.wait_with_output().unwrap()).summary();
+    assert_eq!((&summary["events"], &summary["lost"]), (&100.into(), &0.into()));
+}
+
+#[test]
+fn a_killed_dyntrace_leaves_no_session() {
+    let place = Place::new();
+    let firing = place.controlled();
+    let pid = firing.pid();
+    let mut recording = place.dyntrace(&["record", "-p", &pid]).stderr(Stdio::null()).spawn().unwrap();
+    wait_for_session(&place, &pid);
+    recording.kill().unwrap();
+    assert_eq!(recording.wait().unwrap().signal(), Some(9));
+    while !place.run(&["status", "-p", &pid]).out.contains("records nothing") {}
+}
+
+#[test]
+fn the_last_events_meanwhile_and_after_a_crash() {
+    let place = Place::new();
+    let mut command = place.recording(&["--overwrite", "--size", "64K", "-o", "trace"], "serve");
+    let mut firing = Firing::start(command.stderr(Stdio::piped()));
+    for _ in 0..50 {
+        firing.fire();
+    }
+    let status = place.run(&["status", "--json"]);
+    let status: Value = serde_json::from_str(&status.out).unwrap();
+    let pid = status[0]["pid"].to_string();
+    let summary = place.run(&["snapshot", "-p", &pid, "-o", "last", "--json"]).summary();
+    let kept = summary["events"].as_u64().unwrap();
+    assert!(kept > 100 && kept < 5000, "{summary}");
+    assert_eq!(place.events("last").last().unwrap()["i2"], 99);
+
+    kill(Pid::from_raw(pid.parse().unwrap()), Signal::SIGSTOP).unwrap();
+    let recovered = place.run(&["recover", "trace", "-o", "recovered", "--json"]).summary();
+    assert_eq!(recovered["events"], kept);
+    place.run(&["recover", "trace", "-o", "recovered"]).says(2, "there already");
+    place.run(&["recover", "run", "-o", "more"]).says(66, "no trace in");
+    kill(Pid::from_raw(pid.parse().unwrap()), Signal::SIGKILL).unwrap();
+
+    assert_eq!(firing.child.wait().unwrap().code(), Some(128 + 9));
+    assert_eq!(place.events("trace").len() as u64, kept, "record has made a plain trace of it");
+}
+
+#[test]
+fn the_last_events_before_a_panic() {
+    let place = Place::new();
+    let ran = place.record(&["--overwrite", "--slower", "1h"], "exit 0");
+    ran.says(2, "expected a time in ns, us, ms or s");
+    let ran = place.record(&["--overwrite", "--on-panic", "--slower", "600s", "-o", "trace"], "panic");
+    // The test harness catches the panic, and says so.
+    ran.says(101, "\n1 snapshot: trace-snapshots/record-");
+    let snapshot = ran.err.trim_end().rsplit(' ').next().unwrap().to_owned();
+    assert!(snapshot.ends_with("-1-panic"), "{ran:?}");
+    assert_eq!(place.events(&snapshot).last().unwrap()["i2"], 99);
+    assert!(!place.record(&["--overwrite", "--on-panic", "-o", "another"], "exit 0").err.contains("snapshot"));
+    assert!(!place.path("another-snapshots").exists(), "what was made for nothing is removed");
+}
+
+#[test]
+fn a_filter_that_changes() {
+    let place = Place::new();
+    let mut firing = place.controlled();
+    let pid = firing.pid();
+    place.run(&["filter", "-p", &pid]).says(65, "records nothing: start dyntrace record -p");
+    let recording =
+        place.dyntrace(&["record", "--json", "-o", "trace", "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_session(&place, &pid);
+    for (filter, is_recorded) in [
+        (&["--tag", "other-*"][..], false),
+        (&["--tag", "req-?", "--failed"], true),
+        (&["--probes", "efile_drv__*,aio_pool-add"], false),
+        (&[], true),
+    ] {
+        place.run(&[&["filter", "-p", &pid], filter].concat()).says(0, "");
+        let before = place.events("trace").len();
+        firing.fire();
+        let recorded = place.events("trace").len() - before;
+        assert_eq!(recorded, if is_recorded { 100 } else { 0 }, "{filter:?}");
+    }
+    let second = place.dyntrace(&["record", "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap();
+    while !place.run(&["status", "-p", &pid]).out.contains("2 sessions") {}
+    place.run(&["filter", "-p", &pid]).says(2, "several such sessions: choose one of [");
+    place.run(&["filter", "-p", &pid, "--session", "4711"]).says(1, "there is no session 4711");
+    place.run(&["filter", "-p", &pid, "--session", "1", "--failed"]).says(0, "");
+    for recording in [recording, second] {
+        send(&recording, Signal::SIGINT);
+        assert!(recording.wait_with_output().unwrap().status.success());
+    }
+}

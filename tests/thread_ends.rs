@@ -12,7 +12,7 @@ use dyntrace::code::View;
 use dyntrace::fs;
 use dyntrace::mailbox::unbounded_channel;
 use dyntrace::recorder::{Options, Session};
-use dyntrace_trace::Trace;
+use dyntrace_reader::Trace;
 use pollster::block_on;
 use tokio::io::AsyncWriteExt;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use dyntrace::recorder::{Options, Session};
-use dyntrace_trace::{Event, Trace, Value};
+use dyntrace_reader::{Event, Trace, Value};
 
 /// The arguments of a probe by their names.
 pub type Arguments = BTreeMap<String, String>;

@@ -17,7 +17,7 @@ use super::metadata::RING_STREAM;
 use super::packet::{HEADER, Header, PAGE, offset};
 use super::stream_file::StreamFile;
 
-/// The files' names, which `crates/trace` knows: of events of threads that found no ring, and of those above the rate that was asked
+/// The files' names, which `crates/reader` knows: of events of threads that found no ring, and of those above the rate that was asked
 /// for.
 pub(super) const RINGLESS: &str = "ringless";
 pub(super) const ABOVE_RATE: &str = "above-rate";

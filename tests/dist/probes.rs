@@ -8,7 +8,7 @@ use dyntrace::dist::{Node, Options, term};
 use dyntrace::process;
 use dyntrace::recorder::{Options as Recording, Session};
 use dyntrace::seq_trace::{self, Flags};
-use dyntrace_trace::{Event, Trace, Value};
+use dyntrace_reader::{Event, Trace, Value};
 use tokio::io::AsyncReadExt;
 
 use crate::erl::{COOKIE, in_the_end, next};

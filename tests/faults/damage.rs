@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use dyntrace::recorder::Session;
-use dyntrace_trace::{Losses, Trace, Value};
+use dyntrace_reader::{Losses, Trace, Value};
 
 use crate::support::{alone, fire, options, read_by_babeltrace, stop, times};
 
@@ -68,9 +68,9 @@ impl Whole {
 }
 
 /// The events, each as a number, and what was lost.
-fn read(folder: &Path) -> Result<(Vec<u64>, Losses), dyntrace_trace::Error> {
+fn read(folder: &Path) -> Result<(Vec<u64>, Losses), dyntrace_reader::Error> {
     let trace = Trace::open(folder)?;
-    let number = |event: dyntrace_trace::Event<'_>| {
+    let number = |event: dyntrace_reader::Event<'_>| {
         let mut hasher = DefaultHasher::new();
         (event.time, event.tid, &event.class.name).hash(&mut hasher);
         for (name, value) in event.fields() {
@@ -281,7 +281,7 @@ fn a_page_of_ff_costs_its_packet_and_no_other() {
 
     // What is made of it says what it lacks.
     let recovered = directory.path().join("recovered");
-    let summary = dyntrace_trace::recover(&whole.folder, &recovered).unwrap();
+    let summary = dyntrace_reader::recover(&whole.folder, &recovered).unwrap();
     assert_eq!((summary.events as usize, summary.damaged.len()), (events.len(), 1));
     let (again, losses) = read(&recovered).unwrap();
     assert_eq!((again, losses.damaged.len()), (events, 1), "{losses:?}");

@@ -114,20 +114,20 @@ fn read_elsewhere(trace: &Path, format: Format) {
         return read_by_babeltrace(trace);
     }
     let converted = trace.with_extension("converted");
-    dyntrace_trace::convert(trace, &converted, Format::Ctf1).unwrap();
+    dyntrace_reader::convert(trace, &converted, Format::Ctf1).unwrap();
     read_by_babeltrace(&converted);
 }
 
 fn check(directory: &Path, mode: Mode, format: Format, page: &Page) {
     let counts: Vec<i64> = page.counts().iter().map(|count| count.load(Ordering::Acquire).into()).collect();
     let mut trace = directory.join("trace");
-    if dyntrace_trace::Trace::open(&trace).is_err() {
+    if dyntrace_reader::Trace::open(&trace).is_err() {
         return assert!(counts.iter().all(|&count| count == 0), "no trace of {counts:?} events");
     }
     read_elsewhere(&trace, format);
     if mode == Mode::Overwrite {
         let recovered = directory.join("recovered");
-        dyntrace_trace::recover(&trace, &recovered).unwrap();
+        dyntrace_reader::recover(&trace, &recovered).unwrap();
         trace = recovered;
         read_elsewhere(&trace, format);
     }

@@ -202,7 +202,7 @@ fn events_without_a_ring_are_counted_at_once() {
         let losses = read_losses(&trace);
         let ringless = losses.discarded.iter().find(|lost| lost.reason() == "no ring was ready for a thread");
         let recovered = directory.path().join("recovered");
-        dyntrace_trace::recover(&trace, &recovered).unwrap();
+        dyntrace_reader::recover(&trace, &recovered).unwrap();
         assert_eq!(read_losses(&recovered).events(), losses.events());
         // Rings for all threads were never there.
         return assert!(ringless.is_some_and(|lost| lost.count >= EVENTS as u64), "{losses:?}");

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dyntrace::recorder::{Options, Session, Summary};
-use dyntrace_trace::{Losses, Trace, Value};
+use dyntrace_reader::{Losses, Trace, Value};
 
 const TEXT: &str =
     "some text of which each event takes another length, so that packets end at every place that there is";

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dyntrace::recorder::{Session, Status};
-use dyntrace_trace::{Trace, Value};
+use dyntrace_reader::{Trace, Value};
 use tempfile::TempDir;
 
 /// A session sees the whole process: one test at a time.

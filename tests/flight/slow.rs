@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use dyntrace::recorder::{Options, Session};
-use dyntrace_trace::Trace;
+use dyntrace_reader::Trace;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use super::{Place, alone, read_by_babeltrace, stop, values};

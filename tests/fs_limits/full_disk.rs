@@ -7,7 +7,7 @@ use dyntrace::aio_pool::Pool;
 use dyntrace::efile::{self, Driver};
 use dyntrace::fs::{self, File, OpenOptions};
 use dyntrace::recorder::{Options, Session};
-use dyntrace_trace::{Trace, Value};
+use dyntrace_reader::{Trace, Value};
 use rustix::io::Errno;
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 

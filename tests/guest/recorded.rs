@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dyntrace::code;
 use dyntrace::recorder::{Glob, Options, Session};
-use dyntrace_trace::{Trace, Value};
+use dyntrace_reader::{Trace, Value};
 
 use crate::support::{Turn, export, load};
 

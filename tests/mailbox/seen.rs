@@ -8,7 +8,7 @@ use dyntrace::process;
 use dyntrace::recorder::{Options as Recording, Session};
 use dyntrace::seq_trace::{self, Flags};
 use dyntrace::{put_tag, spread_tag};
-use dyntrace_trace::{Trace, Value};
+use dyntrace_reader::{Trace, Value};
 
 use crate::runtime;
 

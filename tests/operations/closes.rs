@@ -11,7 +11,7 @@ use dyntrace::aio_pool::Pool;
 use dyntrace::efile::{Command, Driver};
 use dyntrace::fs::OpenOptions;
 use dyntrace::with_tag;
-use dyntrace_trace::Operation;
+use dyntrace_reader::Operation;
 use tokio::io::AsyncWriteExt;
 
 use super::{fifo, recorded, run};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dyntrace::aio_pool::Pool;
 use dyntrace::efile::{Command, Driver};
 use dyntrace::fs::{File, OpenOptions};
-use dyntrace_trace::Operation;
+use dyntrace_reader::Operation;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 

@@ -12,7 +12,7 @@ mod missing;
 use std::sync::Mutex;
 
 use dyntrace::recorder::{Filter, Options, Session};
-use dyntrace_trace::{Operation, Operations, Trace, Value};
+use dyntrace_reader::{Operation, Operations, Trace, Value};
 
 /// Acts, and looks at the trace of that.
 fn traced<R, T>(act: impl FnOnce() -> R, look: impl FnOnce(R, &Trace) -> T) -> T {
@@ -58,7 +58,7 @@ fn events_of(probes: &[&str], filter: Filter, act: impl FnOnce()) -> Vec<String>
         }
     }
     traced_by(probes, filter, act, |(), trace| {
-        let event = |event: dyntrace_trace::Event<'_>| {
+        let event = |event: dyntrace_reader::Event<'_>| {
             let fields: Vec<String> = event.fields().map(|(_, value)| show(value)).collect();
             format!("{} {}", event.class.probe(), fields.join(" "))
         };

@@ -13,7 +13,7 @@ use std::time::Duration;
 use dyntrace::recorder;
 use dyntrace::trace::{Info, Limits, Session};
 use dyntrace::traced;
-use dyntrace_trace::{Event, Trace, Value};
+use dyntrace_reader::{Event, Trace, Value};
 use tempfile::TempDir;
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 

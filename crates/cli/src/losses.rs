@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use dyntrace_trace::{Damage, Losses};
+use dyntrace_reader::{Damage, Losses};
 
 use crate::escape;
 use crate::exit;

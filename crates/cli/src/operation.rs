@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use dyntrace::efile::{Command, Position};
-use dyntrace_trace::Asked;
+use dyntrace_reader::Asked;
 
 /// The name of a command, such as `RENAME`; of an unknown one its number.
 pub fn command_name(number: i32) -> Cow<'static, str> {

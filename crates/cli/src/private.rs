@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use dyntrace_trace::Trace;
+use dyntrace_reader::Trace;
 
 /// Read and write, for everybody.
 const ALL: u32 = 0o666;

@@ -43,8 +43,8 @@ pub fn recover(arguments: &Arguments) -> Outcome {
     let output = folder::choose(Some(&arguments.output), "")?;
     // An empty folder may be there, as for the other commands that write traces.
     let _ = dyntrace_folders::remove_empty(&output);
-    let recovered = dyntrace_trace::recover(&arguments.trace, &output).map_err(|error| {
-        let is_of_the_new = matches!(&error, dyntrace_trace::Error::Io { path, .. } if path.starts_with(&output));
+    let recovered = dyntrace_reader::recover(&arguments.trace, &output).map_err(|error| {
+        let is_of_the_new = matches!(&error, dyntrace_reader::Error::Io { path, .. } if path.starts_with(&output));
         Failure::new(if is_of_the_new { 1 } else { exit::NO_TRACE }, error)
     })?;
     let summary = Summary::of(&output)?;

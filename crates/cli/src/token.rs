@@ -1,6 +1,6 @@
 //! Sequential trace tokens in recorded events.
 
-use dyntrace_trace::{Event, Value};
+use dyntrace_reader::{Event, Value};
 
 /// The token that an event tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

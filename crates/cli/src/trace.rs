@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dyntrace_trace::{Event, Trace};
+use dyntrace_reader::{Event, Trace};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::exit::{self, Failure};

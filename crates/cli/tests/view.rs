@@ -2,7 +2,7 @@
 
 #[path = "common/interrupts.rs"]
 mod interrupts;
-#[path = "../../trace/tests/common/mod.rs"]
+#[path = "../../reader/tests/common/mod.rs"]
 mod traces;
 
 use std::fs;

@@ -1,7 +1,7 @@
 //! The metadata of dyntrace's traces, written as text of CTF 1.8 or of CTF 2.
 //!
 //! Both formats describe the same bytes, so a trace's files of events do not depend on the format: only its file `metadata` does. The
-//! recorder writes the text of a recording, and `dyntrace-trace` that of a trace it converts.
+//! recorder writes the text of a recording, and `dyntrace-reader` that of a trace it converts.
 //!
 //! CTF 1.8's text is TSDL, a language of its own. CTF 2's is a sequence of JSON texts (RFC 7464), one line each.
 

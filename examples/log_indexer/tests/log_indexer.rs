@@ -126,7 +126,7 @@ mod recorded {
     use std::collections::BTreeMap;
 
     use dyntrace::efile::Command;
-    use dyntrace_trace::{Trace, Value};
+    use dyntrace_reader::{Trace, Value};
 
     use super::logs;
 

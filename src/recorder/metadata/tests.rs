@@ -3,7 +3,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::UNIX_EPOCH;
 
-use dyntrace_trace::{Trace, Value};
+use dyntrace_reader::{Trace, Value};
 use proptest::prelude::*;
 
 use super::*;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use dyntrace::recorder::{self, Glob};
 use dyntrace::trace::{Limits, Session};
 use dyntrace::traced;
-use dyntrace_trace::{Event, Trace, Value};
+use dyntrace_reader::{Event, Trace, Value};
 
 use crate::signals::Timer;
 use crate::support::{alone, times};

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use dyntrace_trace::Trace;
+use dyntrace_reader::Trace;
 
 #[derive(Parser)]
 struct Options {

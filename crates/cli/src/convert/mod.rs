@@ -65,8 +65,8 @@ pub fn convert(Arguments { traces, to, output }: &Arguments) -> Outcome {
     match to {
         Format::Perfetto => perfetto::convert(&trace, output).map_err(anyhow::Error::new),
         Format::Parquet => parquet::convert(&trace, output),
-        Format::Ctf1 => ctf(&traces[0], output, dyntrace_trace::Format::Ctf1),
-        Format::Ctf2 => ctf(&traces[0], output, dyntrace_trace::Format::Ctf2),
+        Format::Ctf1 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf1),
+        Format::Ctf2 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf2),
     }
     .with_context(|| format!("cannot write {}", escape::path(output)))?;
     let losses = trace.losses();
@@ -75,9 +75,9 @@ pub fn convert(Arguments { traces, to, output }: &Arguments) -> Outcome {
 }
 
 /// Writes the same trace with metadata of that format to the folder `output`.
-fn ctf(trace: &Path, output: &Path, format: dyntrace_trace::Format) -> anyhow::Result<()> {
+fn ctf(trace: &Path, output: &Path, format: dyntrace_reader::Format) -> anyhow::Result<()> {
     // An empty folder may be there, as for the other commands that write traces.
     let _ = dyntrace_folders::remove_empty(output);
-    dyntrace_trace::convert(trace, output, format)?;
+    dyntrace_reader::convert(trace, output, format)?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
-use dyntrace_trace::{Operation, Operations, Trace};
+use dyntrace_reader::{Operation, Operations, Trace};
 
 use crate::exit::Outcome;
 use crate::operation::{command_name, errno_name};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use dyntrace_folders::{Distrust, Folder};
-use dyntrace_trace::Trace;
+use dyntrace_reader::Trace;
 
 use crate::escape;
 use crate::exit::{self, Failure};
@@ -18,7 +18,7 @@ const CIRCLES: &str = ".rings";
 pub fn end(directory: &Path) -> Result<(), Failure> {
     let unreadable = |error| Failure::new(exit::NO_TRACE, anyhow::Error::new(error));
     let folders: Vec<(PathBuf, u64)> = match Trace::open(directory) {
-        Err(dyntrace_trace::Error::NoTrace { .. } | dyntrace_trace::Error::Io { .. }) => {
+        Err(dyntrace_reader::Error::NoTrace { .. } | dyntrace_reader::Error::Io { .. }) => {
             return Err(nothing(directory));
         }
         other => {
@@ -36,7 +36,7 @@ pub fn end(directory: &Path) -> Result<(), Failure> {
             Ok(_) => {}
             // Root has had another user's process record: what is in that user's folder, only that user changes.
             Err(error) if Distrust::of(&error).is_some() => {
-                dyntrace_trace::finish(&folder).with_context(|| format!("the trace {shown} is left as it is"))?;
+                dyntrace_reader::finish(&folder).with_context(|| format!("the trace {shown} is left as it is"))?;
                 continue;
             }
             Err(error) => return Err(error).with_context(|| format!("cannot open {shown}")).map_err(Failure::from),
@@ -44,7 +44,7 @@ pub fn end(directory: &Path) -> Result<(), Failure> {
         if folder.join(CIRCLES).exists() {
             unroll(&folder)?;
         } else {
-            dyntrace_trace::finish(&folder).map_err(unreadable)?;
+            dyntrace_reader::finish(&folder).map_err(unreadable)?;
         }
         remove_empty(&folder).with_context(|| format!("cannot clear up {shown}"))?;
     }
@@ -100,7 +100,7 @@ fn unroll(folder: &Path) -> Result<(), Failure> {
     let failure = |error| Failure::new(exit::NO_TRACE, anyhow::Error::new(error));
     // What a command that was killed here has left is in the way.
     let _ = holder.remove_all(&plain);
-    dyntrace_trace::recover(folder, &path).map_err(failure)?;
+    dyntrace_reader::recover(folder, &path).map_err(failure)?;
     let name = folder.file_name().unwrap_or_default();
     holder
         .rename(name, &circles)

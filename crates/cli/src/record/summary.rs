@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use dyntrace_trace::{Losses, Value};
+use dyntrace_reader::{Losses, Value};
 use indicatif::HumanBytes;
 use serde::Serialize;
 

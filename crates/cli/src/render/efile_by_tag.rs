@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use dyntrace::efile::{Command, Position};
-use dyntrace_trace::Event;
+use dyntrace_reader::Event;
 
 use crate::escape;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dyntrace_trace::Event;
+use dyntrace_reader::Event;
 
 use crate::escape;
 use crate::operation::errno_name;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use dyntrace_trace::Event;
+use dyntrace_reader::Event;
 
 use super::operation::{Id, Step, number, step};
 use super::times::{TITLES, Times};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use dyntrace_trace::{Event, Value};
+use dyntrace_reader::{Event, Value};
 
 use crate::escape;
 

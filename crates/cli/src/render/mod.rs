@@ -16,7 +16,7 @@ mod template;
 mod times;
 mod user_probe;
 
-use dyntrace_trace::Event;
+use dyntrace_reader::Event;
 
 pub use commands::Commands;
 pub use template::Piece;

@@ -1,6 +1,6 @@
 //! Operations in recorded events, as the scripts that answer questions follow them.
 
-use dyntrace_trace::{Event, Value};
+use dyntrace_reader::{Event, Value};
 
 /// What names an operation while it is in flight: process, thread and number.
 pub type Id = (u64, i64, i64);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dyntrace_trace::{Event, Operation};
+use dyntrace_reader::{Event, Operation};
 
 use crate::render::operation::text;
 use crate::token::{Serial, Token};

@@ -1,6 +1,6 @@
 //! The page: one file of HTML that loads nothing.
 
-use dyntrace_trace::{Losses, Operation, Process};
+use dyntrace_reader::{Losses, Operation, Process};
 use indicatif::{HumanBytes, HumanCount};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};

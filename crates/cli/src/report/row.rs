@@ -1,6 +1,6 @@
 //! A row of a table: some operations, and how their time was spread.
 
-use dyntrace_trace::Operation;
+use dyntrace_reader::Operation;
 use hdrhistogram::Histogram;
 
 use crate::operation::bytes;

@@ -1,6 +1,6 @@
 //! The operations that took longest.
 
-use dyntrace_trace::Operation;
+use dyntrace_reader::Operation;
 
 /// How many are kept.
 const KEPT: usize = 40;

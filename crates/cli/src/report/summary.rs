@@ -1,6 +1,6 @@
 //! What the page shows, gathered in one pass over the events. Its size does not grow with the trace.
 
-use dyntrace_trace::{Event, Operation, Operations, Value};
+use dyntrace_reader::{Event, Operation, Operations, Value};
 
 use super::flows::Flows;
 use super::heat::Latencies;

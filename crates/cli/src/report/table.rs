@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use dyntrace_trace::Operation;
+use dyntrace_reader::Operation;
 
 use super::row::Row;
 

@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 
 use anyhow::{Context as _, anyhow};
-use dyntrace_trace::{Event, Follow};
+use dyntrace_reader::{Event, Follow};
 
 use crate::command::Running;
 use crate::escape;

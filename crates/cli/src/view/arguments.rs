@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dyntrace_trace::{Event, Process, Selection, Trace};
+use dyntrace_reader::{Event, Process, Selection, Trace};
 
 use crate::render::{self, Rendering};
 

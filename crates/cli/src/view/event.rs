@@ -1,6 +1,6 @@
 //! What the formats ask of an event.
 
-use dyntrace_trace::{Event, EventClass, Process, Value};
+use dyntrace_reader::{Event, EventClass, Process, Value};
 use smallvec::SmallVec;
 
 /// The values of an event, in their order.

@@ -4,7 +4,7 @@ use std::io;
 use std::slice;
 
 use anstream::{AutoStream, ColorChoice};
-use dyntrace_trace::Event;
+use dyntrace_reader::Event;
 
 use crate::render::{Answer, Rendering, Way};
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use dyntrace_trace::{Error, Event, Follow, Losses};
+use dyntrace_reader::{Error, Event, Follow, Losses};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::{AT_ONCE, Format};

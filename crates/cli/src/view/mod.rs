@@ -16,7 +16,7 @@ mod token;
 
 use std::io::{self, Write};
 
-use dyntrace_trace::{Event, Follow};
+use dyntrace_reader::{Event, Follow};
 
 use crate::exit::Outcome;
 use crate::{losses, trace};

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::UNIX_EPOCH;
 
-use dyntrace_trace::{Event, EventClass, Value};
+use dyntrace_reader::{Event, EventClass, Value};
 
 use crate::caller::Callers;
 

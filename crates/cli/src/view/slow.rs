@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ptr;
 
-use dyntrace_trace::{Event, EventClass, Process, Value};
+use dyntrace_reader::{Event, EventClass, Process, Value};
 
 /// The process, and `{thread, tag}`: what names an operation while it is in flight.
 type Id = (*const Process, i64, i64);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ptr;
 
-use dyntrace_trace::{Event, EventClass, Value};
+use dyntrace_reader::{Event, EventClass, Value};
 
 use crate::escape;
 use crate::render::{self, Commands, Piece, Rendering, append};

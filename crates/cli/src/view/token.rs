@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use dyntrace_trace::Event;
+use dyntrace_reader::Event;
 
 use crate::render::operation::{self, Id, Step, number, step, text};
 use crate::token::Token;

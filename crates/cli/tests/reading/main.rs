@@ -10,7 +10,7 @@ mod report;
 mod storm;
 mod streams;
 mod token;
-#[path = "../../../trace/tests/common/mod.rs"]
+#[path = "../../../reader/tests/common/mod.rs"]
 mod writer;
 
 use std::ffi::OsStr;

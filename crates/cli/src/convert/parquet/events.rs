@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::ptr;
 
-use dyntrace_trace::{Event, EventClass, FieldKind, Trace, Value};
+use dyntrace_reader::{Event, EventClass, FieldKind, Trace, Value};
 use parquet::errors::Result;
 
 use super::table::{Cell, Kind, Table};

@@ -6,7 +6,7 @@ mod table;
 
 use std::path::Path;
 
-use dyntrace_trace::Trace;
+use dyntrace_reader::Trace;
 
 use crate::{private, trace};
 
@@ -17,7 +17,7 @@ pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
     let create = |name| private::create(&output.join(name), mode);
     let mut events = events::Events::create(create("events.parquet")?, trace)?;
     let mut operations = operations::Operations::create(create("operations.parquet")?)?;
-    let mut joined = dyntrace_trace::Operations::default();
+    let mut joined = dyntrace_reader::Operations::default();
     for event in trace::events(trace) {
         events.add(&event)?;
         if let Some(operation) = joined.push(&event) {

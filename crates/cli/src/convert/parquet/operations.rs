@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use dyntrace_trace::Operation;
+use dyntrace_reader::Operation;
 use parquet::errors::Result;
 
 use super::table::{Cell, Kind, Table};

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use dyntrace_trace::{Event, Operation, Operations, Trace, Value};
+use dyntrace_reader::{Event, Operation, Operations, Trace, Value};
 use prost::Message as _;
 
 use crate::private;

@@ -1,6 +1,6 @@
 //! An operation as slices: the whole of it, and in it the wait in the queue, the service, and the delivery.
 
-use dyntrace_trace::Operation;
+use dyntrace_reader::Operation;
 
 use super::message::{DebugAnnotation, EventType, TrackEvent, Value};
 use crate::operation::{bytes, command_name, errno_name};

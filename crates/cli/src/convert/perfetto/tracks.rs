@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::ptr;
 
-use dyntrace_trace::Process;
+use dyntrace_reader::Process;
 
 use super::message::{CounterDescriptor, ProcessDescriptor, ThreadDescriptor, TrackDescriptor, Unit};
 use crate::escape;

@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 
 use common::{START, SUB_BUFFER, Writer, entry, fired, returned};
-use dyntrace_trace::{Error, Follow};
+use dyntrace_reader::{Error, Follow};
 
 /// The times of the events that one look gives out, and whether it goes on.
 fn look(follow: &mut Follow) -> (Vec<i64>, bool) {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{START, Writer, entry, fired, returned};
-use dyntrace_trace::{Selection, Trace};
+use dyntrace_reader::{Selection, Trace};
 
 /// The times of the events that the selection takes.
 fn taken(selection: &Selection) -> Vec<i64> {

@@ -5,12 +5,12 @@
 //! the order of time, [`Trace::losses`] says what is missing.
 //!
 //! ```
-//! use dyntrace_trace::{Trace, Value};
+//! use dyntrace_reader::{Trace, Value};
 //!
 //! let trace = Trace::open("tests/golden")?;
 //! let failed = trace.events().filter(|event| event.field("success") == Some(Value::Signed(0)));
 //! assert_eq!(failed.count(), 1);
-//! # Ok::<(), dyntrace_trace::Error>(())
+//! # Ok::<(), dyntrace_reader::Error>(())
 //! ```
 //!
 //! Files are mapped, never copied; an event points into its file. Whatever stands in the files, reading ends, takes

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{HEADER, PAGE, START, SUB_BUFFER, Writer, returned};
-use dyntrace_trace::{Error, Trace, finish, recover};
+use dyntrace_reader::{Error, Trace, finish, recover};
 
 fn times(path: &Path) -> (Vec<i64>, bool) {
     let trace = Trace::open(path).expect("a trace");

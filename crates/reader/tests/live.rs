@@ -6,7 +6,7 @@ use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write};
 
 use common::{HEADER, PAGE, START, SUB_BUFFER, Writer, returned};
-use dyntrace_trace::Trace;
+use dyntrace_reader::Trace;
 
 /// What a writer does to its file: bytes at a place.
 fn store(writer: &Writer, at: usize, bytes: &[u8]) {

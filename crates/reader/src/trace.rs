@@ -36,7 +36,7 @@ impl Trace {
     /// Opens the trace in the folder `path`: that of one process, or one with such folders in it.
     ///
     /// ```
-    /// use dyntrace_trace::Trace;
+    /// use dyntrace_reader::Trace;
     ///
     /// let trace = Trace::open("tests/golden")?;
     /// for event in trace.events() {
@@ -45,7 +45,7 @@ impl Trace {
     /// for damage in trace.losses().damaged {
     ///     eprintln!("{}: at byte {}: {}", damage.file.display(), damage.offset, damage.reason);
     /// }
-    /// # Ok::<(), dyntrace_trace::Error>(())
+    /// # Ok::<(), dyntrace_reader::Error>(())
     /// ```
     ///
     /// # Errors

@@ -88,7 +88,7 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
-/// let recovered = dyntrace_trace::recover("tests/golden", folder.path().join("plain"))?;
+/// let recovered = dyntrace_reader::recover("tests/golden", folder.path().join("plain"))?;
 /// assert_eq!((recovered.events, recovered.damaged.len()), (15, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -103,11 +103,11 @@ pub fn recover(dir: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Recovered
 /// Does the same as [`recover`], and writes the metadata of the new trace in `format`.
 ///
 /// ```
-/// use dyntrace_trace::{Format, Trace};
+/// use dyntrace_reader::{Format, Trace};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let new = folder.path().join("ctf2");
-/// assert_eq!(dyntrace_trace::convert("tests/golden", &new, Format::Ctf2)?.events, 15);
+/// assert_eq!(dyntrace_reader::convert("tests/golden", &new, Format::Ctf2)?.events, 15);
 /// assert_eq!(Trace::open(&new)?.events().count(), Trace::open("tests/golden")?.events().count());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

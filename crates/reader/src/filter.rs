@@ -10,12 +10,12 @@ use crate::event::{Event, Value};
 /// In patterns `*` stands for any text and `?` for one character.
 ///
 /// ```
-/// use dyntrace_trace::{Selection, Trace};
+/// use dyntrace_reader::{Selection, Trace};
 ///
 /// let selection = Selection::new().tag("req-*").probe("efile_drv-return").failed();
 /// let trace = Trace::open("tests/golden")?;
 /// assert_eq!(trace.events().filter(|event| selection.matches(event)).count(), 1);
-/// # Ok::<(), dyntrace_trace::Error>(())
+/// # Ok::<(), dyntrace_reader::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Selection {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{Arg, Fired, HEADER, PAGE, START, Writer, entry, fired, returned};
-use dyntrace_trace::{Error, Losses, Trace, Value};
+use dyntrace_reader::{Error, Losses, Trace, Value};
 use proptest::prelude::*;
 
 /// The times of all events, and what was lost.

@@ -40,10 +40,10 @@ impl Clock {
     /// event. What does not fit, as in damaged files, wraps.
     ///
     /// ```
-    /// let trace = dyntrace_trace::Trace::open("tests/golden")?;
+    /// let trace = dyntrace_reader::Trace::open("tests/golden")?;
     /// let clock = &trace.processes()[0].clock;
     /// assert_eq!(clock.time(clock.frequency) - clock.time(0), 1_000_000_000);
-    /// # Ok::<(), dyntrace_trace::Error>(())
+    /// # Ok::<(), dyntrace_reader::Error>(())
     /// ```
     #[inline]
     pub fn time(&self, cycles: u64) -> i64 {

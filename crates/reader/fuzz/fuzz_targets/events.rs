@@ -1,12 +1,12 @@
 //! Any bytes in a file of events, a stream and a circle, are read to an end: `cargo +nightly fuzz run events` in
-//! `crates/trace`. `crates/trace/tests/golden/shop-12` makes a good corpus.
+//! `crates/reader`. `crates/reader/tests/golden/shop-12` makes a good corpus.
 #![no_main]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use dyntrace_trace::{Selection, Trace, finish, recover};
+use dyntrace_reader::{Selection, Trace, finish, recover};
 use libfuzzer_sys::fuzz_target;
 
 /// Folders with the metadata of the golden trace, but for most events: it is read for each input. Packets of the second one

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use common::{Arg, Fired, START, Writer, fired};
-use dyntrace_trace::{IN_FLIGHT, Operation, OperationId, Operations, Queued, Trace};
+use dyntrace_reader::{IN_FLIGHT, Operation, OperationId, Operations, Queued, Trace};
 
 const RENAME: i64 = 12;
 const OPEN: i64 = 1;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{START, SUB_BUFFER, Writer, entry, fired, returned};
-use dyntrace_trace::{Trace, Value};
+use dyntrace_reader::{Trace, Value};
 
 #[test]
 fn events_of_two_rings_and_the_process_come_in_time_order() {

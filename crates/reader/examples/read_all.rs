@@ -4,7 +4,7 @@ use std::env;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use dyntrace_trace::Trace;
+use dyntrace_reader::Trace;
 
 fn main() -> ExitCode {
     let Some(path) = env::args_os().nth(1) else {

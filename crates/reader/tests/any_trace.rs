@@ -8,7 +8,7 @@ use std::process::Command;
 
 use common::{Arg, Fired, START, SUB_BUFFER, Writer};
 use dyntrace_build::model::Kind;
-use dyntrace_trace::{Event, Trace, Value};
+use dyntrace_reader::{Event, Trace, Value};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 

@@ -95,7 +95,7 @@ impl Operation<'_> {
 /// Joins events, given in the order of time, into operations.
 ///
 /// ```
-/// use dyntrace_trace::{Operations, Trace};
+/// use dyntrace_reader::{Operations, Trace};
 ///
 /// let trace = Trace::open("tests/golden")?;
 /// let mut operations = Operations::default();
@@ -104,7 +104,7 @@ impl Operation<'_> {
 ///         println!("{} took {:?} ns", operation.asked.command, operation.duration());
 ///     }
 /// }
-/// # Ok::<(), dyntrace_trace::Error>(())
+/// # Ok::<(), dyntrace_reader::Error>(())
 /// ```
 #[derive(Default)]
 pub struct Operations<'t> {

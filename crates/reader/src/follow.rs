@@ -19,13 +19,13 @@ use crate::trace::Trace;
 ///
 /// ```
 /// use std::{thread, time::Duration};
-/// use dyntrace_trace::Follow;
+/// use dyntrace_reader::Follow;
 ///
 /// let mut follow = Follow::new(["tests/golden"]);
 /// while follow.poll(|event| println!("{event:?}"))? {
 ///     thread::sleep(Duration::from_millis(200));
 /// }
-/// # Ok::<(), dyntrace_trace::Error>(())
+/// # Ok::<(), dyntrace_reader::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Follow {

@@ -1,11 +1,11 @@
-//! Any metadata, of either format, makes a trace or an error: `cargo +nightly fuzz run metadata` in `crates/trace`.
+//! Any metadata, of either format, makes a trace or an error: `cargo +nightly fuzz run metadata` in `crates/reader`.
 #![no_main]
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use dyntrace_trace::Trace;
+use dyntrace_reader::Trace;
 use libfuzzer_sys::fuzz_target;
 
 /// A folder with the events of the golden trace.

@@ -40,14 +40,14 @@ impl<'t> Event<'t> {
     /// [`value`](Self::value) are faster.
     ///
     /// ```
-    /// use dyntrace_trace::{Trace, Value};
+    /// use dyntrace_reader::{Trace, Value};
     ///
     /// let trace = Trace::open("tests/golden")?;
     /// let entry = trace.events().find(|event| event.class.probe() == "efile_drv-entry").expect("an operation");
     /// assert_eq!(entry.field("user_tag"), Some(Value::Text(b"req-1")));
     /// assert_eq!(entry.field("command"), Some(Value::Signed(12)));
     /// assert_eq!(entry.field("success"), None);
-    /// # Ok::<(), dyntrace_trace::Error>(())
+    /// # Ok::<(), dyntrace_reader::Error>(())
     /// ```
     pub fn field(&self, name: &str) -> Option<Value<'t>> {
         self.value(self.class.position(name)?)

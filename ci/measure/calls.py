@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 from .common import PEERS, ROOT, TARGET, build, install, instructions, median_ratio, nanoseconds, room, say, taken_in_turns, until_met
-from .otp import Otp
+from . import otp
 
 
 def call_ns(*arguments):
@@ -70,23 +70,25 @@ class Uftrace:
 
 
 def calls():
-    loop, otp, uftrace = build("traced_loop"), Otp(), Uftrace()
+    loop, releases, uftrace = build("traced_loop"), otp.releases(), Uftrace()
 
     def beyond(case, number=1_000_000):
         return call_ns(loop, case, number) - call_ns(loop, "function", number)
 
-    def beyond_otp(case, number=300_000):
-        return otp.cost(case, number) - otp.cost("bare", number)
+    def beyond_otp(case, number=300_000, release=releases[-1]):
+        return release.cost(case, number) - release.cost("bare", number)
 
-    def against_otp(case, otp_case):
+    def against(release, case, otp_case):
         def ratio(effort):
-            ours, theirs = taken_in_turns(7 * effort, lambda: beyond(case), lambda: beyond_otp(otp_case))
-            nanoseconds(f"{case}, medians of {len(ours)}", dyntrace=ours, OTP_to_native_code=theirs)
+            ours, theirs = taken_in_turns(7 * effort, lambda: beyond(case), lambda: beyond_otp(otp_case, release=release))
+            nanoseconds(f"{case}, medians of {len(ours)}", dyntrace=ours, **{f"{release.name} to native code": theirs})
             return median_ratio(ours, theirs)
         return ratio
 
-    say("a call recorded, against OTP's native tracer", until_met(against_otp("call", "native"), 0.20), 0.20, " x")
-    say("call and return recorded, likewise", until_met(against_otp("return", "native_return"), 0.25), 0.25, " x")
+    for release in releases:
+        for what, case, otp_case, limit in (("a call", "call", "native", 0.20), ("call and return", "return", "native_return", 0.25)):
+            ratio = until_met(against(release, case, otp_case), limit)
+            say(f"{what} recorded, against the native tracer of {release.name}", ratio, limit, " x")
 
     def beside(what, **costs):
         nanoseconds(what, **dict(zip(costs, taken_in_turns(3, *costs.values()))))

@@ -4,7 +4,7 @@ import json
 import subprocess
 
 from .common import ROOT, say, until_met
-from .otp import Otp
+from . import otp
 
 
 def messages():
@@ -35,9 +35,10 @@ def messages():
         say(name, until_met(against_tokio(name), 1.05), 1.05, " x")
     say("ns that recording adds to a message", until_met(lambda effort: figures_of("recorded", effort)["recorded"], 60), 60)
 
-    theirs = Otp().messages(200_000)
-    for threads in "one", "two":
-        name = f"ping-pong of processes, {threads}"
-        ours = figures_of(name, 1)[name]["ns"]
-        print(f"  ns, {name}: dyntrace {ours:.0f}, OTP {theirs[threads]:.0f}", flush=True)
-        say(f"{name}, against OTP", round(ours / theirs[threads], 3), 1, " x")
+    for release in otp.releases():
+        theirs = release.messages(200_000)
+        for threads in "one", "two":
+            name = f"ping-pong of processes, {threads}"
+            ours = figures_of(name, 1)[name]["ns"]
+            print(f"  ns, {name}: dyntrace {ours:.0f}, {release.name} {theirs[threads]:.0f}", flush=True)
+            say(f"{name}, against {release.name}", round(ours / theirs[threads], 3), 1, " x")

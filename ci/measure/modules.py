@@ -5,7 +5,7 @@ import statistics
 import subprocess
 
 from .common import ROOT, say, until_met
-from .otp import Otp
+from . import otp
 
 FOLDER = ROOT / "benches" / "code"
 
@@ -40,8 +40,9 @@ def calls():
 
 
 def finishes():
-    theirs = json.loads(Otp().output("-noinput", "-run", "code_loading", "main", 20))
-    print("  us, OTP: " + ", ".join(f"of {modules} modules {ns / 1000:.0f}" for modules, ns in theirs.items()), flush=True)
+    for release in otp.releases():
+        theirs = json.loads(release.output("-noinput", "-run", "code_loading", "main", 20))
+        print(f"  us, {release.name}: " + ", ".join(f"of {modules} modules {ns / 1000:.0f}" for modules, ns in theirs.items()), flush=True)
 
     def of(modules, few, many):
         def microseconds(effort):

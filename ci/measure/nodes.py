@@ -10,11 +10,11 @@ import time
 from pathlib import Path
 
 from .common import FULL, ROOT, install, say, taken_in_turns
-from .otp import Otp
+from .otp import debians
 
 
 def dist():
-    otp = Otp()
+    otp = debians()
     install("erlang-ssl", "openssl")
     package = ROOT / "benches" / "dist"
     subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=package, check=True)

@@ -59,6 +59,11 @@ fn bpftrace_comes_first_and_an_old_one_is_passed_over_by_name() {
     let ran = Machine::new().with("bpftrace", OLD_BPFTRACE, "refuse").with("dtrace", DTRACE, "follow").run("exit 0");
     ran.fails_with(0, "using dtrace, for bpftrace cannot be used");
     assert!(ran.err.contains("0.17.0") && ran.err.contains("reads the first six arguments"), "{ran:?}");
+
+    // Asked for, it serves: this made-up one prints no event, and no count of them.
+    let ran = Machine::new().with("bpftrace", OLD_BPFTRACE, "follow").run_with("exit 0", &["--tracer", "bpftrace"]);
+    ran.fails_with(3, "is too old for the script: it prints the events");
+    assert!(ran.err.contains("the end of the trace is lost"), "{ran:?}");
 }
 
 #[test]

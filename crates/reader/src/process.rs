@@ -54,11 +54,19 @@ impl Process {
             let line = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count() + 1;
             problem(line, "this is no text in UTF-8".to_owned())
         })?;
-        let metadata = metadata::parse(text).map_err(|found| problem(found.line, found.reason))?;
+        Self::parse(path.to_owned(), text)
+    }
+
+    /// Reads the metadata `text` of the folder at `path`.
+    pub(crate) fn parse(path: PathBuf, text: &str) -> Result<Self, Error> {
+        let metadata = metadata::parse(text).map_err(|found| Error::Metadata {
+            path: path.join(METADATA),
+            line: found.line,
+            reason: found.reason,
+        })?;
         let damage = metadata.format.checksums.then(|| dyntrace_metadata::checksum_problem(text)).flatten();
         let folder = || path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self {
-            path: path.to_owned(),
             name: metadata.process_name.clone().unwrap_or_else(folder),
             pid: metadata.pid,
             hostname: metadata.hostname.clone().unwrap_or_default(),
@@ -66,6 +74,7 @@ impl Process {
             clock: metadata.clock.clone(),
             metadata,
             damage,
+            path,
         })
     }
 

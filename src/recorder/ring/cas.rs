@@ -1,7 +1,7 @@
-//! Compare-and-exchange against the own thread's signal handlers only.
+//! Read-modify-write against the own thread's signal handlers only.
 //!
-//! A handler runs between two instructions of its thread, so one instruction that does the whole exchange suffices: on
-//! x86_64 it needs no `lock`, which is what makes it dear.
+//! A handler runs between two instructions of its thread, so a single instruction suffices: on x86_64 it needs no `lock` prefix, which
+//! is the expensive part.
 
 use crate::sync::atomic::AtomicU64;
 
@@ -34,4 +34,28 @@ pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
     // Release: with `Ring::settled`, which takes a level of 0 as a sign that all content sizes are stored. (On x86_64 every
     // store is a release.)
     word.compare_exchange(current, new, Release, Relaxed).is_ok()
+}
+
+/// Adds 1 to `word` and returns the new value. Only the thread that owns `word`, with its signal handlers, may change it.
+#[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
+#[inline(always)]
+pub(super) fn add_one(word: &AtomicU64) -> u64 {
+    let mut before = 1_u64;
+    // SAFETY: `word` is 8 aligned bytes that may change behind a shared reference.
+    unsafe {
+        core::arch::asm!(
+            "xadd qword ptr [{word}], {before}",
+            word = in(reg) word.as_ptr(),
+            before = inout(reg) before,
+            options(nostack),
+        );
+    }
+    before + 1
+}
+
+/// Adds 1 to `word` and returns the new value.
+#[cfg(not(all(target_arch = "x86_64", not(loom), not(miri))))]
+#[inline(always)]
+pub(super) fn add_one(word: &AtomicU64) -> u64 {
+    word.fetch_add(1, crate::sync::atomic::Ordering::Relaxed) + 1
 }

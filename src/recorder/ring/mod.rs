@@ -349,26 +349,17 @@ impl<S: Space> Ring<S> {
     /// Discards a firing without a look at it. Only where the space is at its end for good: no packet is ahead.
     #[inline]
     pub fn discard_at_end(&self) {
-        self.count_discarded();
+        let discarded = cas::add_one(&self.discarded);
+        self.space.interrupted();
         if let Some(last) = self.position().checked_sub(1) {
-            self.show_discarded(last / SUB_BUFFER);
-        }
-    }
-
-    #[inline]
-    fn count_discarded(&self) {
-        loop {
-            let discarded = self.discarded();
-            self.space.interrupted();
-            if cas::exchange(&self.discarded, discarded, discarded + 1) {
-                return;
-            }
+            self.show_as_discarded(last / SUB_BUFFER, discarded);
         }
     }
 
     #[cold]
     fn discard(&self, state: State) {
-        self.count_discarded();
+        cas::add_one(&self.discarded);
+        self.space.interrupted();
         if let Some(last) = state.position.checked_sub(1) {
             self.show_discarded_ahead();
             self.show_discarded(last / SUB_BUFFER);
@@ -394,14 +385,20 @@ impl<S: Space> Ring<S> {
         }
     }
 
-    /// Shows the count in a packet. Handlers may count on meanwhile, and show it, too.
+    /// Shows the count in a packet.
     fn show_discarded(&self, packet: u64) {
+        self.show_as_discarded(packet, self.discarded());
+    }
+
+    /// Shows the count, which is `discarded` unless handlers count on. They show it, too, so an older count may follow a newer one.
+    #[inline]
+    fn show_as_discarded(&self, packet: u64, mut discarded: u64) {
         loop {
-            let discarded = self.discarded();
             self.space.interrupted();
             self.space.header(packet, Word::Discarded).store(discarded, Relaxed);
-            if discarded == self.discarded() {
-                return;
+            match self.discarded() {
+                same if same == discarded => return,
+                newer => discarded = newer,
             }
         }
     }

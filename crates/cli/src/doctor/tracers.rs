@@ -52,6 +52,10 @@ fn fitness(tracer: &Tracer) -> (bool, Finding) {
     let Some((_, lack)) = lacks.first() else {
         return (true, Finding::ok(topic, format!("{here} runs every shipped script")));
     };
+    if tracer.prints_events() {
+        let what = format!("{here} serves every shipped script through dyntrace run, but not by itself: {}", lack.what);
+        return (true, Finding::ok(topic, what));
+    }
     let names: Vec<_> = lacks.iter().map(|(name, _)| *name).collect();
     let usable = names.len() < dyntrace::scripts::ALL.len();
     (usable, Finding::warn(topic, format!("{here} cannot run {}: {}", names.join(", "), lack.what), &*lack.remedy))

@@ -13,6 +13,8 @@ use object::read::{FileKind, ReadCache, ReadRef};
 use object::{Endianness, elf};
 
 pub use note::Note;
+#[cfg(test)]
+pub use operand::parse_all;
 pub use operand::{Operand, Place};
 
 /// Why a file cannot be read for probes.

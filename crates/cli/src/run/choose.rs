@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use anyhow::anyhow;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use dyntrace::scripts;
 
 use crate::escape;
 use crate::exit::{self, Failure};
@@ -21,6 +22,8 @@ struct Refusal {
     kind: Kind,
     /// Whether it is installed, so that the user may wonder.
     is_here: bool,
+    /// The tracer, if it prints events all the same.
+    old: Option<Tracer>,
     why: String,
 }
 
@@ -50,11 +53,14 @@ impl ValueEnum for By {
 pub enum Choice<'a> {
     /// A tracer, and the script in its language.
     Tracer(Tracer, &'a str),
+    /// A bpftrace that is too old for the shipped script, and what makes the script's lines of the events that it prints.
+    Raw(Tracer, &'static Rendering),
     /// The recorder, and what makes lines of its events.
     Recorder(&'static Rendering),
 }
 
-/// The first tracer that is here and fit for `script`, or the one `asked` for. Where there is none, the recorder.
+/// The first tracer that is here and fit for `script`, or the one `asked` for. Where there is none, the recorder, and where that cannot
+/// serve, a bpftrace that can at least print events.
 pub fn choose<'a>(script: &'a Script, target: &Asked, asked: Option<By>) -> Result<Choice<'a>, Failure> {
     let asked = match asked {
         None => None,
@@ -73,13 +79,21 @@ pub fn choose<'a>(script: &'a Script, target: &Asked, asked: Option<By>) -> Resu
             Err(refusal) => refusals.push(refusal),
         }
     }
-    match rendering(script, target) {
-        Ok(rendering) if asked.is_none() => {
-            say("the recorder", &refusals);
-            Ok(Choice::Recorder(rendering))
-        }
+    if asked.is_none()
+        && let Ok(rendering) = rendering(script, target)
+    {
+        say("the recorder", &refusals);
+        return Ok(Choice::Recorder(rendering));
+    }
+    let old = refusals.iter_mut().find_map(|refusal| refusal.old.take());
+    match (old, script) {
+        (Some(old), Script::Shipped(shipped)) => Ok(Choice::Raw(old, shipped_rendering(shipped))),
         _ => Err(none(script, asked, &refusals)),
     }
+}
+
+fn shipped_rendering(script: &scripts::Script) -> &'static Rendering {
+    render::find(script.name).expect("every shipped script has a rendering: a test holds that")
 }
 
 /// Tells why others that are here are passed over.
@@ -96,7 +110,7 @@ fn rendering(script: &Script, target: &Asked) -> Result<&'static Rendering, Fail
     }
     let why = match (script, target) {
         (Script::Shipped(script), Asked::Command(_)) => {
-            return Ok(render::find(script.name).expect("every shipped script has a rendering: a test holds that"));
+            return Ok(shipped_rendering(script));
         }
         (Script::File { .. }, _) => {
             let names: Vec<&str> = render::ALL.iter().map(|rendering| rendering.script).collect();
@@ -112,7 +126,7 @@ fn rendering(script: &Script, target: &Asked) -> Result<&'static Rendering, Fail
 }
 
 fn fit(kind: Kind, text: &str) -> Result<Tracer, Refusal> {
-    let refuse = |is_here, why| Err(Refusal { kind, is_here, why });
+    let refuse = |is_here, why| Err(Refusal { kind, is_here, old: None, why });
     let tracer = match tracer::search(kind) {
         Search::Found(tracer) => tracer,
         Search::Missing => return refuse(false, format!("not found in PATH; {}", tracer::get_one(kind))),
@@ -125,7 +139,10 @@ fn fit(kind: Kind, text: &str) -> Result<Tracer, Refusal> {
         return refuse(true, format!("{here}: {why}"));
     }
     match tracer::lacks(&tracer, Some(text)) {
-        Some(lack) => refuse(true, format!("{here}: {}; {}", lack.what, lack.remedy)),
+        Some(lack) => {
+            let why = format!("{here}: {}; {}", lack.what, lack.remedy);
+            Err(Refusal { kind, is_here: true, old: tracer.prints_events().then_some(tracer), why })
+        }
         None => Ok(tracer),
     }
 }

@@ -9,6 +9,9 @@
 //! arrived. Of DTrace and SystemTap only the tracer's own count is known.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::ops::Range;
+
+use memchr::memmem;
 
 use crate::script::{Part, parts};
 use crate::tracer::Kind;
@@ -84,6 +87,29 @@ impl Mark {
             marked += &format!("\nEND\n{{{}\n}}\n", self.at_end(kind));
         }
         marked.replace(FIRED, if clause.counts { "(uint64)@dyntrace_fired" } else { "(uint64)0" })
+    }
+
+    /// What begins a record.
+    pub fn begin(&self) -> String {
+        format!("{}{BEGIN}", self.0)
+    }
+
+    /// What ends it.
+    pub fn end(&self) -> String {
+        format!("{}{END}", self.0)
+    }
+
+    /// What stands before and behind a count.
+    pub fn around_count(&self) -> (String, String) {
+        (format!("{}{COUNT}", self.0), format!("{};", self.0))
+    }
+
+    /// Where the first whole record of `text` is, and where it has ended. What lost its end is passed over.
+    pub fn first_record(&self, text: &[u8]) -> Option<(Range<usize>, usize)> {
+        let (begin, end) = (self.begin(), self.end());
+        let closed = memmem::find(text, end.as_bytes())?;
+        let from = memmem::rfind(&text[..closed], begin.as_bytes()).map_or(closed, |at| at + begin.len());
+        Some((from..closed, closed + end.len()))
     }
 
     /// What a script prints to say that it has begun.

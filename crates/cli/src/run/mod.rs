@@ -8,6 +8,7 @@ mod leftovers;
 mod lost;
 mod marks;
 mod output;
+mod raw;
 mod recorded;
 mod script_file;
 mod session;
@@ -72,21 +73,32 @@ pub struct Request {
 pub fn run(request: &Request) -> Outcome {
     let script = Script::find(&request.script).map_err(|error| Failure::new(exit::USAGE, error))?;
     let target = Target::find(&request.asked)?;
-    let (tracer, text) = match choose::choose(&script, &request.asked, request.tracer)? {
-        Choice::Tracer(tracer, text) => (tracer, text),
+    let (tracer, text, sites) = match choose::choose(&script, &request.asked, request.tracer)? {
+        Choice::Tracer(tracer, text) => {
+            let named = Named::read(text, tracer.kind);
+            if tracer.kind == Kind::Bpftrace {
+                refuse_fixed_path(&script, text)?;
+            }
+            let sites = target.sites(&named)?;
+            let text = Text::new(&script, &tracer, text);
+            (tracer, text, sites)
+        }
+        Choice::Raw(tracer, rendering) => {
+            let sites = target.sites(&Named::exactly(rendering.probes().into_iter()))?;
+            say!(
+                "dyntrace: {} {} is too old for the script: it prints the events, and dyntrace makes the lines",
+                tracer.kind,
+                tracer.version
+            );
+            (tracer, Text::raw(&script, rendering, &sites)?, sites)
+        }
         Choice::Recorder(rendering) if request.tracer_options.is_empty() => return record(rendering, request, &target),
         Choice::Recorder(_) => {
             let why = "the recorder has no options of a tracer: leave --tracer-option out, or name another tracer";
             return Err(Failure::new(exit::USAGE, anyhow!(why)));
         }
     };
-    let named = Named::read(text, tracer.kind);
-    if tracer.kind == Kind::Bpftrace {
-        refuse_fixed_path(&script, text)?;
-    }
-    let sites = target.sites(&named)?;
     let sink = Sink::open(request.output.as_deref())?;
-    let text = Text::new(&script, &tracer, text);
     let (options, asked) = (&request.tracer_options, &request.asked);
     session::Session { tracer: &tracer, options, script: &text, target: &target, asked, sites: &sites }.run(sink)
 }

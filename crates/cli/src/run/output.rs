@@ -17,6 +17,7 @@ use crate::stdout::say_part;
 use crate::view::Format;
 
 use super::marks::{Marked, Tally};
+use super::raw::{self, Events};
 use super::{Event, lost};
 
 /// What the one who waits for the tracer and those who read what it prints know of each other.
@@ -118,42 +119,106 @@ impl EmptyLines {
     }
 }
 
-/// The trace on its way to the user.
-pub struct Trace {
-    to: Sink,
+/// What makes the user's lines of what the tracer prints.
+pub enum Reading {
+    /// The lines of the script, with marks in them.
+    Script(Box<Lines>),
+    /// Events.
+    Raw(Box<Events>),
+}
+
+/// The lines of a script.
+pub struct Lines {
     stream: Stream,
     marked: Marked,
-    lines: EmptyLines,
+    empty: EmptyLines,
+}
+
+impl Lines {
+    fn push(&mut self, piece: &[u8]) -> String {
+        let text = self.marked.push(&self.stream.push(piece));
+        self.empty.pass(&text)
+    }
+
+    fn finish(self) -> (String, Tally) {
+        let Lines { stream, mut marked, mut empty } = self;
+        let text = marked.push(&stream.finish());
+        let tally = marked.tally;
+        (empty.pass(&(text + &marked.finish())), tally)
+    }
+}
+
+impl Reading {
+    /// The lines of a script with these marks.
+    pub fn script(marked: Marked) -> Reading {
+        Reading::Script(Box::new(Lines { stream: Stream::default(), marked, empty: EmptyLines::default() }))
+    }
+
+    /// Whether the script has not said yet that it has begun.
+    fn is_awaited(&self) -> bool {
+        matches!(self, Reading::Script(lines) if lines.marked.is_awaited)
+    }
+
+    /// The tracer prints a newline that means nothing.
+    fn foretell_newline(&mut self) {
+        if let Reading::Script(lines) = self {
+            lines.empty.is_one_foretold = true;
+        }
+    }
+}
+
+/// The trace on its way to the user.
+pub struct Trace {
+    reading: Reading,
+    to: Sink,
 }
 
 impl Trace {
-    /// The trace of a script, with marks in what it prints, on its way to `to`.
-    pub fn new(to: Sink, marked: Marked) -> Trace {
-        Trace { to, stream: Stream::default(), marked, lines: EmptyLines::default() }
+    /// What `reading` makes of the tracer's output, on its way to `to`.
+    pub fn new(reading: Reading, to: Sink) -> Trace {
+        Trace { reading, to }
     }
 
     fn push(&mut self, piece: &[u8]) -> io::Result<()> {
-        let text = self.marked.push(&self.stream.push(piece));
-        self.to.write_all(self.lines.pass(&text).as_bytes())?;
+        match &mut self.reading {
+            Reading::Script(lines) => self.to.write_all(lines.push(piece).as_bytes())?,
+            Reading::Raw(events) => self.to.write_all(&events.push(piece))?,
+        }
         self.to.flush()
     }
 
     fn finish(mut self) -> io::Result<Tally> {
-        let text = self.marked.push(&self.stream.finish());
-        let tally = self.marked.tally;
-        let text = text + &self.marked.finish();
-        self.to.write_all(self.lines.pass(&text).as_bytes())?;
+        let tally = match self.reading {
+            Reading::Script(lines) => {
+                let (text, tally) = lines.finish();
+                self.to.write_all(text.as_bytes())?;
+                tally
+            }
+            Reading::Raw(mut events) => {
+                self.to.write_all(&events.finish())?;
+                if events.has_cut {
+                    say!("dyntrace: this bpftrace has cut strings after {} bytes", raw::STRING - 1);
+                }
+                events.tally
+            }
+        };
         self.to.flush()?;
         Ok(tally)
     }
 }
 
 /// Passes the tracer's standard output on, in a thread of its own.
-pub fn pass_on(mut from: impl Read + Send + 'static, mut trace: Trace, progress: Progress, events: Sender<Event>) {
+pub fn pass_on(
+    mut from: impl Read + Send + 'static,
+    trace: impl FnOnce() -> Trace + Send + 'static,
+    progress: Progress,
+    events: Sender<Event>,
+) {
     thread::spawn(move || {
+        let mut trace = trace();
         let mut buffer = [0; 16 * 1024];
         let mut is_open = true;
-        let mut is_awaited = trace.marked.is_awaited;
+        let mut is_awaited = trace.reading.is_awaited();
         loop {
             let piece = match from.read(&mut buffer) {
                 Ok(0) => break,
@@ -162,13 +227,15 @@ pub fn pass_on(mut from: impl Read + Send + 'static, mut trace: Trace, progress:
                 Err(_) => break,
             };
             progress.add_piece();
-            trace.lines.is_one_foretold |= progress.0.will_print_newline.swap(false, Ordering::Relaxed);
+            if progress.0.will_print_newline.swap(false, Ordering::Relaxed) {
+                trace.reading.foretell_newline();
+            }
             if is_open && let Err(error) = trace.push(piece) {
                 // Reading goes on: the tracer must not wait for a reader that is gone.
                 is_open = false;
                 let _ = events.send(Event::CannotWrite(error));
             }
-            if is_awaited && !trace.marked.is_awaited {
+            if is_awaited && !trace.reading.is_awaited() {
                 is_awaited = false;
                 let _ = events.send(Event::Begun);
             }

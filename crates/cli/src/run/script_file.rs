@@ -7,12 +7,17 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use dyntrace_folders::NewFile;
 
+use crate::elf::Note;
+use crate::exit::Failure;
+use crate::render::Rendering;
 use crate::script::Script;
 use crate::temporary::Temporary;
 use crate::tracer::{Kind, Tracer};
 
 use super::dtrace;
 use super::marks::{self, Mark, Marked};
+use super::output::{Reading, Sink};
+use super::raw::{self, Raw};
 use super::tracing::Followed;
 
 /// SIGINT makes bpftrace throw away the events that it has buffered; `exit()` takes its turn behind them.
@@ -24,6 +29,8 @@ pub struct Text<'a> {
     kind: Kind,
     text: String,
     mark: Mark,
+    /// What reads the events that the script prints, if it prints no lines.
+    raw: Option<Raw>,
     /// Whether bpftrace, when it gets SIGUSR1, ends behind the events that it has buffered.
     pub ends_when_asked: bool,
 }
@@ -48,12 +55,30 @@ impl Text<'_> {
             Script::File { .. } if ends_when_asked => format!("{text}\n{END_WHEN_ASKED}"),
             Script::File { .. } => text.to_owned(),
         };
-        Text { script, kind, text, mark, ends_when_asked }
+        Text { script, kind, text, mark, raw: None, ends_when_asked }
     }
 
-    /// What takes the marks out of the trace again.
-    pub fn marked(&self, followed: &Followed) -> Marked {
-        Marked::new(self.mark.clone(), followed.number_for(self.kind).is_some())
+    /// That of the shipped `script` for a bpftrace that is too old for it, on a program with these `sites`.
+    pub fn raw<'a>(script: &'a Script, rendering: &'static Rendering, sites: &[Note]) -> Result<Text<'a>, Failure> {
+        let mark = Mark::new();
+        let raw = Raw::new(rendering, sites, mark.clone())?;
+        let (kind, text) = (Kind::Bpftrace, raw.script.clone());
+        Ok(Text { script, kind, text, mark, raw: Some(raw), ends_when_asked: false })
+    }
+
+    /// Has the thread that reads what the tracer prints make the user's lines of it.
+    pub fn reading(&self, followed: &Followed) -> anyhow::Result<impl FnOnce(&Sink) -> Reading + Send + use<>> {
+        let events = self.raw.as_ref().map(Raw::reader).transpose()?;
+        let marked = Marked::new(self.mark.clone(), followed.number_for(self.kind).is_some());
+        Ok(move |sink: &Sink| match events {
+            Some(events) => Reading::Raw(Box::new(events(sink))),
+            None => Reading::script(marked),
+        })
+    }
+
+    /// Variables that the tracer's environment needs.
+    pub fn environment(&self) -> &'static [(&'static str, &'static str)] {
+        if self.raw.is_some() { &raw::ENVIRONMENT } else { &[] }
     }
 
     /// Whether the script prints, at its end, how many lines its probes had to print.

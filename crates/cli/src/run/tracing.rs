@@ -62,11 +62,12 @@ impl Tracing {
         sink: Sink,
         events: &Sender<Event>,
     ) -> anyhow::Result<Tracing> {
-        let trace = Trace::new(sink, script.marked(followed));
+        let reading = script.reading(followed)?;
         let (ends_when_asked, is_counted) = (script.ends_when_asked, script.is_counted());
-        let script = script.file(followed)?;
+        let file = script.file(followed)?;
         let is_told_by_number = followed.number_for(tracer.kind).is_some();
-        let mut command = command(tracer, options, script.path(), followed, program);
+        let mut command = command(tracer, options, file.path(), followed, program);
+        command.envs(script.environment().iter().copied());
         if is_told_by_number {
             dtrace::end_with_this_thread(&mut command);
         }
@@ -74,13 +75,14 @@ impl Tracing {
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn()?;
         let progress = Progress::default();
         if let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) {
+            let trace = move || Trace::new(reading(&sink), sink);
             output::pass_on(stdout, trace, progress.clone(), events.clone());
             output::pass_errors_on(stderr, progress.clone(), events.clone());
         }
         Ok(Tracing {
             kind: tracer.kind,
             child,
-            _script: script,
+            _script: file,
             is_told_by_number,
             ends_when_asked,
             is_counted,

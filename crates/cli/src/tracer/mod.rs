@@ -99,7 +99,15 @@ pub struct Tracer {
 /// From this version on it is certain that bpftrace knows the probe `self:signal`.
 const SELF_SIGNAL: Version = Version(0, 24, 0);
 
+/// The oldest bpftrace that was tried with scripts of registers.
+const REG: Version = Version(0, 17, 0);
+
 impl Tracer {
+    /// Whether it can print a probe's arguments, whatever else it lacks.
+    pub fn prints_events(&self) -> bool {
+        self.kind == Kind::Bpftrace && self.version >= REG
+    }
+
     /// Whether SIGUSR1 can run a clause of its script.
     pub fn ends_when_asked(&self) -> bool {
         self.kind == Kind::Bpftrace && self.version >= SELF_SIGNAL

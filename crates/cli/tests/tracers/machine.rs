@@ -33,6 +33,9 @@ pub fn uprobes() -> String {
     fs::read_to_string(UPROBES).unwrap_or_default()
 }
 
+/// bpftrace of Debian 12, which is too old for the shipped scripts.
+pub const OLD_BPFTRACE: &str = "bpftrace-0.17";
+
 /// The right to trace with `tool`; `None`, after saying why, if that is not possible here.
 pub fn turn(tool: &str, needs_root: bool) -> Option<Turn> {
     let why = if needs_root && !nix::unistd::geteuid().is_root() {
@@ -60,6 +63,10 @@ fn is_here(tool: &str) -> bool {
     if env::var_os("DYNTRACE_TRACERS").is_some_and(|folder| folder == "none") {
         return false;
     }
+    if tool == OLD_BPFTRACE {
+        let said = command_for(tool, "bpftrace").arg("--version").output();
+        return said.is_ok_and(|said| said.stdout.starts_with(b"bpftrace v0.17"));
+    }
     let places = if matches!(tool, "bpftrace" | "dtrace") { vec![tracers()] } else { search_path() };
     places.iter().any(|folder| folder.join(tool).exists())
 }
@@ -75,6 +82,20 @@ pub fn command(program: impl Into<OsString>) -> Command {
     let path = env::join_paths(search_path()).expect("no folder of PATH has a colon");
     command.env("PATH", path).stdin(std::process::Stdio::null());
     command
+}
+
+/// A command that finds the tracer that tests call `tool`.
+pub fn command_for(tool: &str, program: impl Into<OsString>) -> Command {
+    let mut command = command(program);
+    if tool == OLD_BPFTRACE {
+        command.env("PATH", env::var_os("PATH").unwrap_or_default());
+    }
+    command
+}
+
+/// The name of the tracer that tests call `tool`.
+pub fn name_of(tool: &str) -> &str {
+    tool.split('-').next().unwrap_or(tool)
 }
 
 /// Runs to the end; panics with all that was said unless it succeeds.

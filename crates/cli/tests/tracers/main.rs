@@ -17,6 +17,7 @@ mod hostile;
 mod machine;
 #[path = "../../../../tests/common/missing.rs"]
 mod missing;
+mod old_bpftrace;
 mod perf;
 mod pool;
 mod process;

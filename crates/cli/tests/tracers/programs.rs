@@ -116,8 +116,9 @@ pub fn traced_to_status(
 ) -> (String, String) {
     let folder = tempfile::tempdir().expect("a directory for the trace");
     let trace = folder.path().join("trace");
-    let mut command = machine::command(env!("CARGO_BIN_EXE_dyntrace"));
-    command.args(["run", "--tracer", tracer, script, "-o"]).arg(&trace).arg("--").arg(example(program)).args(arguments);
+    let mut command = machine::command_for(tracer, env!("CARGO_BIN_EXE_dyntrace"));
+    command.args(["run", "--tracer", machine::name_of(tracer), script, "-o"]);
+    command.arg(&trace).arg("--").arg(example(program)).args(arguments);
     // Where rename_tagged finds no old-name.
     let output = command.current_dir(folder.path()).output().expect("dyntrace starts");
     let said = String::from_utf8_lossy(&output.stderr);

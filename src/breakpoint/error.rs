@@ -2,9 +2,8 @@
 
 use std::io;
 
-use super::libraries;
-use super::pattern::{Pattern, PatternError};
-use super::set::PatternId;
+use crate::breakpoint::pattern::error::PatternError;
+use crate::breakpoint::pattern_id::PatternId;
 
 /// Why a trace setting was not made.
 #[derive(Debug, thiserror::Error)]
@@ -72,17 +71,6 @@ pub enum Error {
         /// How many sessions can have such patterns.
         most: usize,
     },
-}
-
-impl Error {
-    pub(super) fn no_function(pattern: &Pattern) -> Error {
-        let index = libraries::index();
-        Error::NoFunction {
-            pattern: pattern.to_string(),
-            traced: index.names().count(),
-            near: pattern.nearest(index.names()),
-        }
-    }
 }
 
 fn meant(near: &[&str]) -> String {

@@ -3,7 +3,7 @@
 //!
 //! Each function with the attribute [`traced`](crate::traced) has a [site](site::Site), and each site a *word*. The first
 //! thing that the function does is to compare that word with zero, and zero is all there is while nobody traces it. A word
-//! that is set points to the function's [generic breakpoint](generic_bp::GenericBp). That holds two *generations* of what
+//! that is set points to the function's [generic breakpoint](state::generic_bp::GenericBp). That holds two *generations* of what
 //! is to be done there; `ACTIVE`, one index for all breakpoints, says which of them is in force. The other one is *staged*.
 //!
 //! # A hit
@@ -14,7 +14,7 @@
 //! called. Else it takes a reference of what the generation says, and unpins. Arguments are looked at and the body is run outside of
 //! the pin, since both are code of others, which may take as long as it likes. The end of the call goes by the reference that was
 //! taken at its beginning: whoever saw the call sees its end, and nobody else. Where only the call fires probes, and its arguments are
-//! such as this crate writes itself, the hit takes none: it stays pinned until they have fired ([`held`]).
+//! such as this crate writes itself, the hit takes none: it stays pinned until they have fired ([`held`](hit::held)).
 //!
 //! # A setting
 //!
@@ -40,7 +40,7 @@
 //! A setting that is dropped before step 7 goes back: it clears the words that it wrote, waits, frees its breakpoints, and
 //! makes the staging generation of the others what the active one is. Dropped later, it is completed. The maintenance thread does
 //! either. Steps that go over many sites give way to other tasks now and then; and what they do at each is little: the sites are
-//! numbers of a list, breakpoints [lie together](block), and where the same was done, the same is [made of it](edit), and shared.
+//! numbers of a list, breakpoints [lie together](state::block), and where the same was done, the same is [made of it](setting::edit), and shared.
 //!
 //! # Limits
 //!
@@ -57,65 +57,47 @@
 //! - A child of a fork has its parent's breakpoints, but no thread for its parent's tracers: to the child all those sessions are
 //!   over.
 
-mod block;
-mod caller;
-mod check;
-mod counters;
-mod data;
-mod door;
-mod edit;
+#[cfg(all(target_os = "linux", not(miri)))]
+mod enrol;
 mod error;
 mod event;
-mod future;
-mod generic_bp;
-mod held;
-mod held_up;
 mod hit;
-mod index;
-mod kept;
+mod host_calls;
 mod libraries;
-mod metas;
+mod measure;
 #[cfg(all(loom, test))]
 mod models;
-#[cfg(target_os = "linux")]
-pub(crate) mod modules;
-mod object;
-mod own_memory;
-mod own_time;
 pub mod pattern;
-mod patterns;
-mod process_flags;
+mod pattern_id;
 pub(crate) mod progress;
 #[cfg(target_os = "linux")]
 pub mod remote;
-mod section;
 mod session;
-mod set;
 mod setting;
-mod shared;
 mod site;
-mod site_ref;
-mod sites;
-mod stack;
-mod text;
-mod told;
-mod tracer;
-mod unwind;
+mod state;
 pub mod value;
 
-pub use caller::{Address, Caller, Source, told};
-pub(crate) use door::{DOOR, Door, HOST};
-pub use error::Error;
-pub use event::{Event, Kind};
-pub use future::hit_future;
-pub use held_up::HeldUp;
-pub use hit::{Guard, Hit, hit};
 #[cfg(all(target_os = "linux", not(miri)))]
-pub use section::{enrol, sites};
-pub use session::{Count, Info, Memory, PatternInfo, Session};
-pub use set::PatternId;
-pub use shared::Limits;
-pub use site::{Function, Site, body, promised};
-pub use stack::Stack;
-pub use text::Text;
-pub use unwind::Mark;
+pub use enrol::enrol;
+pub use error::Error;
+pub use event::caller::{Address, Caller, Source, told};
+pub use event::stack::Stack;
+pub use event::unwind::Mark;
+pub use event::{Event, Kind};
+pub use hit::call::Hit;
+pub use hit::future::hit_future;
+pub use hit::guard::Guard;
+pub use hit::{body, hit, promised};
+pub(crate) use host_calls::{HOST_CALLS, HostCalls, enter};
+#[cfg(target_os = "linux")]
+pub(crate) use libraries::modules;
+pub use pattern_id::PatternId;
+pub use session::Session;
+pub use session::info::{Count, Info, Memory, PatternInfo};
+#[cfg(all(target_os = "linux", not(miri)))]
+pub use site::section::sites;
+pub use site::{Function, Site};
+pub use state::held_up::HeldUp;
+pub use state::limits::Limits;
+pub use value::text::Text;

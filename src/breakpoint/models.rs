@@ -11,15 +11,16 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, atomic};
 use std::task::{Context, Poll, Waker};
 
-use super::data::Entry;
-use super::edit::Edit;
-use super::generic_bp::with_active;
-use super::libraries::evict;
-use super::set::Set;
-use super::setting::sequence;
-use super::shared::{Destination, Limits, Shared};
-use super::site::{Function, Site};
-use super::site_ref::{Library, SiteRef};
+use crate::breakpoint::libraries::evict;
+use crate::breakpoint::setting::edit::Edit;
+use crate::breakpoint::setting::sequence;
+use crate::breakpoint::site::site_ref::{Library, SiteRef};
+use crate::breakpoint::site::{Function, Site};
+use crate::breakpoint::state::entry::BpEntry;
+use crate::breakpoint::state::generic_bp::with_active;
+use crate::breakpoint::state::limits::Limits;
+use crate::breakpoint::state::session_core::{Destination, SessionCore};
+use crate::breakpoint::state::set::Set;
 use crate::sync::atomic::Ordering;
 use crate::sync::thread;
 use crate::thread_progress;
@@ -45,10 +46,10 @@ fn hit(site: &'static Site) -> usize {
     }
 }
 
-fn entry() -> Entry {
+fn entry() -> BpEntry {
     let (events, _) = sync_channel(1);
-    let shared = Arc::new(Shared::new(Limits::default(), Destination::Tracer, events));
-    Entry::new(shared, Arc::new(Set::new("**".parse().unwrap(), false)), None)
+    let shared = Arc::new(SessionCore::new(Limits::default(), Destination::Tracer, events));
+    BpEntry::new(shared, Arc::new(Set::new("**".parse().unwrap(), false)), None)
 }
 
 /// Sees to it that the sites have `entries` entries.

@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::error::PatternError;
 use super::literal::{Constant, literal};
-use crate::breakpoint::Stack;
+use crate::breakpoint::event::stack::Stack;
 use crate::seq_trace::{self, Flags as TokenFlags, Label, Token};
 
 /// What is done when a pattern is met.
@@ -167,13 +167,13 @@ impl TokenChange {
     }
 
     /// Returns whether it changes anything.
-    pub(in crate::breakpoint) fn is_any(self) -> bool {
+    pub(crate) fn is_any(self) -> bool {
         self != TokenChange::default()
     }
 
     /// Changes the token of the current process. A process without a token gets one, as by `seq_trace:set_token/2` in Erlang. Does nothing
     /// where a token cannot be set: in a tokio task that dyntrace did not start.
-    pub(in crate::breakpoint) fn apply(self) {
+    pub(crate) fn apply(self) {
         let (label, flags) = match seq_trace::get_token() {
             Some(Token { label, flags, .. }) => (label, flags),
             None => (Label::Integer(0), TokenFlags::empty()),

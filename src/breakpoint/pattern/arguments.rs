@@ -7,7 +7,7 @@ use super::guard::MAX_DEPTH;
 use super::literal::literal;
 use super::part::{Brackets, Form, Step};
 use super::syntax::{Argument, Arity, Place, Position, Wanted};
-use crate::breakpoint::value::{Shell, Variant};
+use crate::breakpoint::value::shell::{Shell, Variant};
 
 /// Words with a meaning in guards. No argument can be named so.
 const RESERVED: [&str; 5] = ["if", "do", "pid", "tag", "thread"];

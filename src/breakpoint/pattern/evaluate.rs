@@ -11,7 +11,9 @@ use super::part;
 use super::spec::{Instruction, MatchSpec, Operand, REGISTERS, parts_of};
 use super::syntax::{Argument, Arithmetic, Comparison, Place, Position, TextTest, Wanted};
 use super::unquoted::Unquoted;
-use crate::breakpoint::value::{self, Plain, Shell, Value};
+use crate::breakpoint::value::printed::Printed;
+use crate::breakpoint::value::shell::Shell;
+use crate::breakpoint::value::{Plain, Value};
 
 /// How many bytes of text one evaluation looks at.
 pub const MOST_TEXT: usize = 64 * 1024;
@@ -120,7 +122,7 @@ impl<'e> Evaluation<'e> {
             *range = match &argument.plain {
                 // Bytes print as a text. As a slice they have parts.
                 Plain::Bytes(bytes) => {
-                    let list = Plain::Debug(value::Printed::new(bytes));
+                    let list = Plain::Debug(Printed::new(bytes));
                     printed.print(&Value { plain: list, ..*argument })
                 }
                 _ => printed.print(argument),

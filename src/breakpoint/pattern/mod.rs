@@ -1,17 +1,17 @@
 //! Patterns: which calls of which functions are traced, and what is done about them.
 
-mod actions;
+pub(crate) mod actions;
 mod arguments;
 mod cursor;
-mod error;
-mod evaluate;
+pub(crate) mod error;
+pub(crate) mod evaluate;
 mod guard;
 mod literal;
 mod nearest;
 mod parser;
 mod part;
 mod path;
-mod spec;
+pub(crate) mod spec;
 mod syntax;
 mod unquoted;
 
@@ -152,7 +152,7 @@ impl Pattern {
     }
 
     /// The same of a name that begins with the [`prefix`](Pattern::prefix), as is known of many at once: the rest is looked at.
-    pub(in crate::breakpoint) fn selects_beginning_so(&self, name: &str, arity: usize) -> bool {
+    pub(crate) fn selects_beginning_so(&self, name: &str, arity: usize) -> bool {
         self.spec.arity.allows(arity) && self.path.matches_beginning_so(name)
     }
 

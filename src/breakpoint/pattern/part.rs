@@ -5,7 +5,8 @@
 
 use super::syntax::{Arity, Position};
 use super::unquoted::{CHARACTER, TEXT};
-use crate::breakpoint::value::{Plain, Shell, Value, Variant};
+use crate::breakpoint::value::shell::{Shell, Variant};
+use crate::breakpoint::value::{Plain, Value};
 
 /// One step from a value to a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::actions::Actions;
 use super::literal::Constant;
 use super::part::{Form, Step};
 use super::path::Path;
-use crate::breakpoint::value::Shell;
+use crate::breakpoint::value::shell::Shell;
 
 /// A whole pattern.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::breakpoint::object::Place;
-use crate::breakpoint::{Address, Caller, Count, Event, Info, Kind, Memory};
+use crate::breakpoint::event::caller::{Address, Caller};
+use crate::breakpoint::event::object::CodeAddress;
+use crate::breakpoint::event::{Event, Kind};
+use crate::breakpoint::session::info::{Count, Info, Memory};
 use crate::recorder::control::clients::messages;
 use crate::recorder::control::protocol::Record;
 use crate::seq_trace::Token;
@@ -35,7 +37,7 @@ pub(super) fn event(event: &Event) -> Record {
     let record = with(record, "cut", event.text.is_cut().then_some(1));
     let record = match event.caller {
         Some(Caller::Address(Address { inside, returns_to })) => {
-            record.with("inside", Place::of(inside)).with("returns_to", Place::of(returns_to))
+            record.with("inside", CodeAddress::of(inside)).with("returns_to", CodeAddress::of(returns_to))
         }
         caller => with(record, "caller", caller),
     };
@@ -48,7 +50,7 @@ pub(super) fn event(event: &Event) -> Record {
         None => record,
     };
     let stack = event.stack.iter().flat_map(|stack| stack.addresses());
-    let record = stack.fold(record, |record, address| record.with("frame", Place::of(*address)));
+    let record = stack.fold(record, |record, address| record.with("frame", CodeAddress::of(*address)));
     let record = with(record, "took", event.took.map(|took| took.as_nanos()));
     with(record, "polled", event.polled.map(|polled| polled.as_nanos()))
 }
@@ -110,7 +112,7 @@ pub(super) fn end(info: &Info, unheard: u64) -> Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::breakpoint::Function;
+    use crate::breakpoint::site::Function;
 
     #[test]
     fn many_counts_take_many_messages() {

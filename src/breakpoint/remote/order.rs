@@ -1,7 +1,7 @@
 //! Orders of clients to a trace that goes on.
 
 use super::which::Which;
-use crate::breakpoint::PatternId;
+use crate::breakpoint::pattern_id::PatternId;
 use crate::recorder::control::protocol::Record;
 
 /// An order of a client to a trace that goes on.

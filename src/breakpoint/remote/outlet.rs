@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use crate::breakpoint::Event;
+use crate::breakpoint::event::Event;
 use crate::recorder::control::protocol::{ProtocolError, Record, Reply, frame};
 
 use super::messages;

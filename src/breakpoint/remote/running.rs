@@ -21,26 +21,26 @@ pub(super) struct Asked {
 }
 
 /// A trace that goes on, until this is dropped.
-pub(super) struct Running(Arc<Entry>);
+pub(super) struct Running(Arc<RunningTrace>);
 
-struct Entry {
+struct RunningTrace {
     name: String,
     /// How often the process had been forked: a child has no thread for its parent's traces.
     forks: u64,
     orders: Sender<Asked>,
 }
 
-static RUNNING: Mutex<Vec<Arc<Entry>>> = Mutex::new(Vec::new());
+static RUNNING: Mutex<Vec<Arc<RunningTrace>>> = Mutex::new(Vec::new());
 
 /// Those of this process. Nothing panics under this lock.
-fn running() -> MutexGuard<'static, Vec<Arc<Entry>>> {
-    hold_across_forks!(Vec<Arc<Entry>>, lock());
+fn running() -> MutexGuard<'static, Vec<Arc<RunningTrace>>> {
+    hold_across_forks!(Vec<Arc<RunningTrace>>, lock());
     let mut running = lock();
     running.retain(|entry| entry.forks == forks::so_far());
     running
 }
 
-fn lock() -> MutexGuard<'static, Vec<Arc<Entry>>> {
+fn lock() -> MutexGuard<'static, Vec<Arc<RunningTrace>>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -54,7 +54,7 @@ pub(super) fn enter(name: Option<&str>) -> Result<(Running, Receiver<Asked>), St
         Some(name) => name.to_owned(),
         None => (1..).map(|number: u32| number.to_string()).find(|name| !is_taken(name)).expect("numbers do not end"),
     };
-    let entry = Arc::new(Entry { name, forks: forks::so_far(), orders });
+    let entry = Arc::new(RunningTrace { name, forks: forks::so_far(), orders });
     running.push(Arc::clone(&entry));
     Ok((Running(entry), received))
 }
@@ -92,7 +92,7 @@ pub(super) fn carry_out(order: Order) -> Answer {
     }
 }
 
-fn ask(entry: &Entry, action: Action) -> Answer {
+fn ask(entry: &RunningTrace, action: Action) -> Answer {
     let ended = || Err(format!("the session {:?} has ended meanwhile", entry.name));
     let (answer, answered) = sync_channel(1);
     if entry.orders.send(Asked { action, answer }).is_err() {

@@ -9,7 +9,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::breakpoint::{Count, Error, PatternId, PatternInfo, Session};
+use crate::breakpoint::error::Error;
+use crate::breakpoint::pattern_id::PatternId;
+use crate::breakpoint::session::Session;
+use crate::breakpoint::session::info::{Count, PatternInfo};
 use crate::recorder::control::clients::{Places, parts};
 use crate::recorder::control::protocol::Record;
 use crate::thread_progress::os::without_signals;

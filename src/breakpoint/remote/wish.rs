@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::which::Which;
-use crate::breakpoint::Limits;
+use crate::breakpoint::state::limits::Limits;
 use crate::recorder::control::protocol::Record;
 
 /// What a client asks for.
@@ -12,7 +12,7 @@ use crate::recorder::control::protocol::Record;
 /// `limit` (events in a second), `events`, `time` and `interval` (milliseconds).
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
-    /// The session's name, by which [orders](super::Order) for it find it. Without one it gets a number.
+    /// The session's name, by which [orders](crate::trace::remote::Order) for it find it. Without one it gets a number.
     pub session: Option<String>,
     /// The patterns.
     pub patterns: Vec<String>,

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Plain, Value, Variant};
+use super::shell::Variant;
+use super::{Plain, Value};
 
 /// A type whose values are known without its `Debug`.
 pub trait Inspect {

@@ -11,7 +11,10 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Inspect, Plain, Printed, Value, Variant};
+use super::inspect::Inspect;
+use super::printed::Printed;
+use super::shell::Variant;
+use super::{Plain, Value};
 
 /// The value of a place, as an expression of type [`Value`].
 #[doc(hidden)]

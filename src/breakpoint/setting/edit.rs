@@ -1,0 +1,99 @@
+//! What a setting makes of what is done at its sites.
+
+use std::sync::Arc;
+
+use crate::breakpoint::state::data::BpData;
+use crate::breakpoint::state::entry::BpEntry;
+use crate::breakpoint::state::generic_bp::Generation;
+
+/// Says what is to be done at a site instead of what is done there now; `None` for no change.
+type Ask = dyn FnMut(&[BpEntry]) -> Option<Edited> + Send;
+
+/// What is to be done at sites instead of what is done there now.
+pub(crate) struct Edit {
+    ask: Box<Ask>,
+    /// What was made last, and of what: where the same is done, the same is made of it. `None` if each site is asked for.
+    last: Option<Option<Made>>,
+}
+
+/// What is to be done at a site from now on.
+pub(crate) struct Edited {
+    pub(crate) entries: Vec<BpEntry>,
+    /// Whether what the setting is for could not be done there.
+    pub(crate) is_left: bool,
+}
+
+struct Made {
+    of: Generation,
+    made: Option<Change>,
+}
+
+/// What a breakpoint becomes.
+#[derive(Clone)]
+pub(crate) struct Change {
+    pub(crate) to: Generation,
+    pub(crate) is_left: bool,
+}
+
+impl Edit {
+    /// Asks for each site, in their order.
+    pub(crate) fn of_each(ask: impl FnMut(&[BpEntry]) -> Option<Edited> + Send + 'static) -> Edit {
+        Edit { ask: Box::new(ask), last: None }
+    }
+
+    /// Asks once for all sites where the same is done, one after the other: these share what is made of it.
+    pub(crate) fn of_all(ask: impl FnMut(&[BpEntry]) -> Option<Edited> + Send + 'static) -> Edit {
+        Edit { ask: Box::new(ask), last: Some(None) }
+    }
+
+    /// `None` for no change.
+    pub(crate) fn change(&mut self, before: &Generation) -> Option<Change> {
+        let ask = &mut self.ask;
+        let mut make = || {
+            let Edited { entries, is_left } = ask(before.as_ref().map_or(&[], |data| &data.entries))?;
+            Some(Change { to: BpData::new(entries), is_left })
+        };
+        let Some(last) = &mut self.last else { return make() };
+        match last {
+            Some(last) if is_same(&last.of, before) => last.made.clone(),
+            _ => last.insert(Made { of: before.clone(), made: make() }).made.clone(),
+        }
+    }
+}
+
+impl From<Vec<BpEntry>> for Edited {
+    fn from(entries: Vec<BpEntry>) -> Edited {
+        Edited { entries, is_left: false }
+    }
+}
+
+fn is_same(one: &Generation, other: &Generation) -> bool {
+    one.as_ref().map(Arc::as_ptr) == other.as_ref().map(Arc::as_ptr)
+}
+
+#[cfg(all(not(loom), test))]
+mod tests {
+    use super::*;
+
+    /// How often an edit asks that is made so, for two sites where nothing is done.
+    fn asked(make: fn(Box<Ask>) -> Edit) -> usize {
+        let asked = Arc::new(());
+        let counts = Arc::clone(&asked);
+        let mut seen = Vec::new();
+        let mut edit = make(Box::new(move |before| {
+            assert!(before.is_empty());
+            seen.push(Arc::clone(&counts));
+            Some(Edited { entries: Vec::new(), is_left: true })
+        }));
+        for _ in 0..2 {
+            assert!(edit.change(&None).is_some_and(|change| change.to.is_none() && change.is_left));
+        }
+        Arc::strong_count(&asked) - 2
+    }
+
+    #[test]
+    fn sites_where_the_same_is_done_share_the_answer() {
+        assert_eq!(asked(|ask| Edit::of_all(ask)), 1);
+        assert_eq!(asked(|ask| Edit::of_each(ask)), 2);
+    }
+}

@@ -1,0 +1,60 @@
+//! How the sites of a program are found: each lies in one section of the object file, whose ends the linker names.
+//!
+//! A function refers to its site, so that the linker keeps both or neither.
+
+use super::Site;
+
+/// The site of the function that it stands in. In a generic function there is one, too: a static knows nothing of the
+/// function's parameters.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __traced_site {
+    ($site:ident, $name:expr, $line:literal, [$($argument:literal),*]) => {
+        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,dyntrace_traced"))]
+        #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "dyntrace_traced"))]
+        static $site: $crate::__traced::Site = $crate::__traced::Site::new({
+            const FUNCTION: &$crate::trace::Function = &$crate::trace::Function::new(
+                $name,
+                ::core::file!(),
+                $line,
+                &[$($argument),*],
+            );
+            FUNCTION
+        });
+        // What serves other processes is linked because of this, so not where no function is traced.
+        #[cfg(all(target_os = "linux", not(miri)))]
+        const _: () = {
+            unsafe extern "C" {
+                #[link_name = "__start_dyntrace_traced"]
+                static START: u8;
+                #[link_name = "__stop_dyntrace_traced"]
+                static STOP: u8;
+                #[link_name = "__dso_handle"]
+                static OBJECT: u8;
+            }
+            extern "C" fn enrol() {
+                $crate::__traced::enrol([&raw const START, &raw const STOP, &raw const OBJECT]);
+            }
+            #[used]
+            #[unsafe(link_section = ".init_array")]
+            static ENROL: extern "C" fn() = enrol;
+        };
+    };
+}
+
+/// All sites of this program, or of the shared object that has this copy of dyntrace.
+#[cfg(not(any(loom, miri)))]
+pub fn sites() -> &'static [Site] {
+    use super::Function;
+    use crate::linked::linked;
+
+    // It has no name that a pattern could match.
+    const NOTHING: &Function = &Function::new("", "", 0, &[]);
+    linked!("dyntrace_traced": Site = Site::new(NOTHING))
+}
+
+/// Models have sites of their own, and miri no sections.
+#[cfg(any(loom, miri))]
+pub fn sites() -> &'static [Site] {
+    &[]
+}

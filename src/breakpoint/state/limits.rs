@@ -1,0 +1,122 @@
+//! Whether a session goes on, and how many events it has had.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use crate::forks;
+
+/// Bounds of a session, so that tracing cannot sink the program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Limits {
+    /// How many events wait for the tracer at most; more are dropped, and counted. Each takes about 800 bytes. None waits
+    /// for those who look at the probes.
+    pub waiting: usize,
+    /// How many events there are in a second at most; more are dropped, and counted.
+    pub per_second: Option<u32>,
+    /// The session ends after so many events.
+    pub events: Option<u64>,
+    /// The session ends after this time.
+    pub time: Option<Duration>,
+}
+
+impl Default for Limits {
+    /// 1024 events wait; nothing else is bounded.
+    fn default() -> Limits {
+        Limits { waiting: 1024, per_second: None, events: None, time: None }
+    }
+}
+
+/// What the tracer's thread has of the session, too.
+pub(crate) struct SessionState {
+    pub(crate) limits: Limits,
+    pub(crate) begun: Instant,
+    /// How often the process had been forked: a child has no thread for its parent's tracer.
+    forks: u64,
+    is_over: AtomicBool,
+    drops_events: AtomicBool,
+    /// The second since `begun` in the upper half, its events in the lower one.
+    second: AtomicU64,
+    admitted: AtomicU64,
+    pub(crate) sent: AtomicU64,
+    pub(crate) delivered: AtomicU64,
+    /// Dropped because too many waited.
+    pub(crate) dropped: AtomicU64,
+    /// Dropped because there were too many in a second.
+    pub(crate) limited: AtomicU64,
+    /// Told by the tracer's thread when it has delivered all that was sent.
+    pub(crate) all_delivered: Notify,
+}
+
+impl SessionState {
+    pub(crate) fn new(limits: Limits) -> SessionState {
+        SessionState {
+            limits,
+            begun: Instant::now(),
+            forks: forks::so_far(),
+            is_over: AtomicBool::new(false),
+            drops_events: AtomicBool::new(false),
+            second: AtomicU64::new(0),
+            admitted: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+            delivered: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            limited: AtomicU64::new(0),
+            all_delivered: Notify::new(),
+        }
+    }
+
+    /// Whether nothing is traced any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed) || self.is_of_parent()
+    }
+
+    /// Whether the session was started before the fork that made this process.
+    pub(crate) fn is_of_parent(&self) -> bool {
+        self.forks != forks::so_far()
+    }
+
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// What waits for the tracer is not delivered any more.
+    pub(crate) fn drop_events(&self) {
+        self.drops_events.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn drops_events(&self) -> bool {
+        self.drops_events.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn admits(&self) -> bool {
+        if self.is_over() {
+            return false;
+        }
+        if self.limits.per_second.is_some_and(|most| !self.admits_in_second(most)) {
+            self.limited.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        match self.limits.events {
+            None => true,
+            Some(most) => {
+                let before = self.admitted.fetch_add(1, Ordering::Relaxed);
+                if before + 1 >= most {
+                    self.end();
+                }
+                before < most
+            }
+        }
+    }
+
+    fn admits_in_second(&self, most: u32) -> bool {
+        let now = self.begun.elapsed().as_secs() << 32;
+        let next = |word: u64| {
+            let count = if word >> 32 == now >> 32 { word & u64::from(u32::MAX) } else { 0 };
+            (count < u64::from(most)).then_some(now | (count + 1))
+        };
+        self.second.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
+    }
+}

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::breakpoint::libraries::{self, Later};
+use crate::breakpoint::libraries::{self, LibrarySites};
 use crate::breakpoint::remote;
 use crate::breakpoint::site::Site;
 use crate::breakpoint::site::section::sites;
@@ -42,7 +42,7 @@ pub fn enrol([start, stop, object]: [*const u8; 3]) {
         std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))
     };
     // SAFETY: the object is being loaded: nobody has the address of anything in it yet.
-    unsafe { libraries::arrive(Later::new(sites, None), Vec::new()) };
+    unsafe { libraries::arrive(LibrarySites::new(sites, None), Vec::new()) };
     let sites = Box::into_raw(Box::new(sites)).cast();
     // SAFETY: runs `leave` once, with the argument that it expects. If the C library has no memory for it, the object's sites stay, and
     // so must the object.

@@ -1,10 +1,10 @@
-//! What the host does for the traced functions of its modules: their breakpoints and counters are the host's.
+//! The functions that a host provides to its modules: breakpoints and counters of their functions belong to the host.
 
 use std::sync::Arc;
 
 use crate::alloc;
 use crate::breakpoint::hit::call::{self, Hit, HostHits};
-use crate::breakpoint::hit::held;
+use crate::breakpoint::hit::data_ref;
 use crate::breakpoint::measure::counters::CounterSlot;
 use crate::breakpoint::measure::host::{self, HostMeasures};
 use crate::breakpoint::measure::{own_memory, own_time};
@@ -38,6 +38,6 @@ pub(crate) static HOST_CALLS: HostCalls = HostCalls {
 /// Makes this copy a guest of the host that these functions belong to.
 pub(crate) fn enter(host: &'static HostCalls) {
     call::HOST.install(&host.hits);
-    held::HOST.install(&host.give_back);
+    data_ref::HOST.install(&host.give_back);
     host::HOST.install(&host.measures);
 }

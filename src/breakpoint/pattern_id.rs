@@ -5,14 +5,14 @@ use std::num::ParseIntError;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Which of all patterns that this process has ever set. It is shown as a number, and read from one.
+/// The number of a pattern, unique in the process. It displays as, and parses from, a decimal number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PatternId(u64);
 
 impl PatternId {
     pub(crate) fn next() -> PatternId {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        // Relaxed: only that numbers differ matters.
+        // Relaxed: numbers only have to differ.
         PatternId(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }

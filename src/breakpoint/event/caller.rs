@@ -1,33 +1,33 @@
-//! Where a call came from.
+//! Callers of traced functions.
 
 use std::fmt;
 use std::panic::Location;
 
 use super::object::CodeAddress;
 use super::unwind::{self, Mark};
-use crate::breakpoint::site::kept::kept_name;
+use crate::breakpoint::site::intern::intern_name;
 
 /// Where a call came from.
 ///
-/// It is shown as `src/cart.rs:88`, or as two places in machine code; see [`Address`].
+/// Displays as `src/cart.rs:88`, or as two addresses in machine code; see [`Address`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Caller {
-    /// The place in the source, of a function that is `#[track_caller]` or has the option `caller` of the
-    /// [attribute](macro@crate::traced). Of an asynchronous one, the place where its future was made.
+    /// The line in the source, for a function that is `#[track_caller]` or has the option `caller` of the
+    /// [attribute](macro@crate::traced). For an asynchronous one, the line that made its future.
     Location(&'static Location<'static>),
-    /// The same, of a function of a [module](crate::code), which may be unloaded before this is looked at.
+    /// The same for a function of a [module](crate::code), which may be unloaded before this is read.
     Source(Source),
-    /// What the stack says, of other functions, and of such ones called through a `dyn` or `fn` pointer. To find it takes some
+    /// Addresses from the stack, for other functions, and for such ones called through a `dyn` or `fn` pointer. Unwinding takes a few
     /// microseconds.
     Address(Address),
 }
 
-/// A line of a source file, shown as `src/cart.rs:88`.
+/// A line of a source file; displays as `src/cart.rs:88`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Source {
-    /// The file, as the compiler was told of it.
+    /// The file, as given to the compiler.
     pub file: &'static str,
     /// The line in it.
     pub line: u32,
@@ -35,22 +35,20 @@ pub struct Source {
 
 impl Source {
     fn of(location: &Location<'_>) -> Source {
-        Source { file: kept_name(location.file()), line: location.line() }
+        Source { file: intern_name(location.file()), line: location.line() }
     }
 }
 
-/// Addresses of this process, each that of the instruction behind a call. What they are in the source, debug information says:
-/// `dyntrace trace` looks it up.
+/// Return addresses in this process. `dyntrace trace` looks up their functions and lines in the debug information.
 ///
-/// Machine code has less than the source: a traced function that the compiler has put into its caller has no call of its own.
-/// Then `inside` is in the caller already. Shown as `FILE+0xADDRESS through FILE+0xADDRESS`, which `addr2line -ie FILE ADDRESS`
-/// takes for the instruction behind the call.
+/// If the compiler has inlined the traced function, the code that has `inside` is its caller's. Displays as
+/// `FILE+0xADDRESS through FILE+0xADDRESS`; `addr2line -ie FILE ADDRESS` takes each pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Address {
-    /// In the traced function, wherever the compiler has put that.
+    /// An address in the traced function, which may be inlined.
     pub inside: usize,
-    /// Where the code that `inside` is in returns to.
+    /// The address to which the code with `inside` returns.
     pub returns_to: usize,
 }
 
@@ -80,30 +78,31 @@ impl fmt::Display for Address {
     }
 }
 
-/// What a function with `#[track_caller]` was told, unless it was called through a pointer: then that is where it is written.
+/// Returns the caller's location in a function with `#[track_caller]`, and `None` if it was called through a pointer: then `caller` is
+/// where the function is written.
 #[doc(hidden)]
-pub fn told(
+pub fn known_caller(
     caller: &'static Location<'static>,
     written: &'static Location<'static>,
 ) -> Option<&'static Location<'static>> {
     (caller != written).then_some(caller)
 }
 
-/// How a call's caller is found.
+/// How to find the caller of a call.
 #[derive(Clone, Copy)]
 pub(crate) enum Origin {
-    /// It is known.
+    /// The function has its location.
     Location(&'static Location<'static>),
-    /// It is known to a module.
+    /// A module's function has its location.
     OfModule(&'static Location<'static>),
-    /// The stack is asked.
+    /// The stack is unwound.
     Stack,
-    /// It is not known: the function is asynchronous, and whoever polls it need not be who called it.
+    /// It is unknown: an asynchronous function need not be polled by its caller.
     Unknown,
 }
 
 impl Origin {
-    /// As the host takes it from a module: for as long as the call lasts.
+    /// Converts the origin of a module's call for its host: the location is valid as long as the call runs.
     pub(crate) fn of_module(self) -> Origin {
         match self {
             Origin::Location(location) => Origin::OfModule(location),
@@ -111,7 +110,7 @@ impl Origin {
         }
     }
 
-    /// Only while the call has not returned.
+    /// Returns the caller, while the call runs.
     pub(crate) fn caller(self, mark: Mark) -> Option<Caller> {
         match self {
             Origin::Location(location) => Some(Caller::Location(location)),

@@ -1,9 +1,9 @@
-//! What a tracer is told.
+//! Events: what tracers get.
 
 pub(crate) mod caller;
 pub(crate) mod object;
+pub(crate) mod occurrence;
 pub(crate) mod stack;
-pub(crate) mod told;
 pub(crate) mod unwind;
 
 use std::fmt;
@@ -17,13 +17,13 @@ use crate::tag::Tag;
 use caller::Caller;
 use stack::Stack;
 
-/// Something that happened at a traced function.
+/// An event at a traced function.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
     /// What happened.
     pub kind: Kind,
-    /// Where.
+    /// The function.
     pub function: &'static Function,
     /// The process that ran it.
     pub process: Pid,
@@ -33,21 +33,21 @@ pub struct Event {
     pub thread_name: ThreadName,
     /// The user tag of the process.
     pub tag: Option<Tag>,
-    /// When.
+    /// When it happened.
     pub time: SystemTime,
     /// The arguments of a call, the value of a return, the message of a panic.
     pub text: Text,
     /// The time since the call. `None` for calls.
     pub took: Option<Duration>,
-    /// How much of that an asynchronous function was being polled. `None` for others, and for calls.
+    /// The time in which an asynchronous function was polled. `None` for others, and for calls.
     pub polled: Option<Duration>,
-    /// Where the call came from, or where it returns to, if the pattern asks for it and that is known: of asynchronous functions it
-    /// is only where they have the option `caller` of the [attribute](crate::traced). `None` for events of other kinds.
+    /// Where the call came from or returns to, if the pattern asks for it and it is known. For asynchronous functions it is known only
+    /// with the option `caller` of the [attribute](crate::traced). `None` for events of other kinds.
     pub caller: Option<Caller>,
     /// The sequential trace token of the process, if the pattern asks for it and the process has one. `None` for events of other kinds
     /// than calls.
     pub token: Option<Token>,
-    /// The stack of the call, if the pattern asks for it by `current_stacktrace`. Of an asynchronous function it is that of the first
+    /// The stack of the call, if the pattern asks for it by `current_stacktrace`. For an asynchronous function, the stack of the first
     /// poll: the futures that await it, and the executor. `None` for events of other kinds than calls.
     pub stack: Option<Stack>,
 }
@@ -56,21 +56,21 @@ pub struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The function was called; an asynchronous one: polled for the first time.
+    /// The function was called. An asynchronous one was polled for the first time.
     Call,
     /// It returned.
     Return,
-    /// It returned an `Err`, and the pattern asks for that.
+    /// It returned an `Err`, and the pattern has the action `error`.
     Error,
-    /// It returned, to its caller: told after the other events of its return.
+    /// It returned to its caller. Comes after the other events of the return.
     ReturnTo,
     /// A panic left it.
     Panic,
-    /// It was asynchronous, and dropped before it completed.
+    /// Its future was dropped before it completed.
     Cancelled,
 }
 
-/// One line: what happened, where, with what, and how long it took. The stack is not on it.
+/// One line: the kind, the function, arguments or value, and the time. The stack is left out.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.function.path();

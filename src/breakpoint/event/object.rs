@@ -1,10 +1,10 @@
-//! In which file an address of this process is, and where there.
+//! Addresses of this process as addresses in object files.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// A place in machine code, shown as `/usr/bin/shop+0x1f3a`: what tools for object files take. Where the file is not known,
-/// the address in memory is all there is.
+/// An address in an object file, as tools for object files take it; displays as `/usr/bin/shop+0x1f3a`. If the file is unknown, the
+/// address in memory.
 pub(crate) struct CodeAddress {
     file: Option<PathBuf>,
     address: usize,
@@ -14,7 +14,7 @@ impl CodeAddress {
     #[cfg(target_os = "linux")]
     pub(crate) fn of(address: usize) -> CodeAddress {
         let mut search = Search { address, found: None };
-        // SAFETY: `look` takes the pointer for what it is, and does not unwind.
+        // SAFETY: `look` casts the pointer back to its own type, and does not unwind.
         unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
         search.found.unwrap_or(CodeAddress { file: None, address })
     }
@@ -40,15 +40,15 @@ struct Search {
     found: Option<CodeAddress>,
 }
 
-/// Looks into one object, and ends the search if the address is in it.
+/// Ends the search if the address is in this object.
 #[cfg(target_os = "linux")]
 unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: libc::size_t, search: *mut libc::c_void) -> libc::c_int {
     use std::ffi::{CStr, OsStr};
     use std::os::unix::ffi::OsStrExt as _;
 
-    // SAFETY: the C library gives what it describes the object with, and what `CodeAddress::of` gave to it and lends to nobody else.
+    // SAFETY: the C library passes its description of the object, and the pointer from `CodeAddress::of`, which nothing else uses.
     let (object, search) = unsafe { (&*object, &mut *search.cast::<Search>()) };
-    // SAFETY: the object has so many headers there, and is not unloaded while it is looked at.
+    // SAFETY: the object has this number of headers there, and stays loaded during the call.
     let headers = unsafe { std::slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()) };
     let address = search.address.wrapping_sub(object.dlpi_addr as usize);
     let is_there = headers.iter().any(|header| {

@@ -1,15 +1,14 @@
-//! The stack of a call, as addresses.
+//! Stacks of calls, as addresses.
 
 use std::fmt;
 
 use super::object::CodeAddress;
 
-/// The stack of a call: addresses of this process. It takes no memory of its own, so it is taken without an allocation.
+/// The stack of a call: addresses in this process, the innermost first. Taking it allocates no memory.
 ///
-/// The first address is in the traced function, wherever the compiler has put that. Each further one is that of the instruction behind
-/// a call: in the code that the one before returns to, so the caller's comes first. A function that the compiler has put into its caller
-/// has no address of its own. `dyntrace trace` looks up the functions and lines; [`Display`](fmt::Display) has a line
-/// `FILE+0xADDRESS` for each address, which `addr2line -ie FILE ADDRESS` takes.
+/// The first address is in the traced function. Each further one is a return address: the instruction behind a call. Inlined functions
+/// have no addresses of their own. `dyntrace trace` looks up the functions and lines. [`Display`](fmt::Display) prints a line
+/// `FILE+0xADDRESS` for each address; `addr2line -ie FILE ADDRESS` takes them.
 ///
 /// ```
 /// use std::sync::mpsc;
@@ -39,12 +38,12 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// How many callers it holds at most.
+    /// The most callers that it holds.
     pub const DEEPEST: usize = 32;
 
     pub(crate) const EMPTY: Stack = Stack { addresses: [0; Stack::DEEPEST + 1], length: 0 };
 
-    /// Its addresses, the innermost first. There is none where the stack cannot be unwound: on 32-bit ARM, and where code on it has no
+    /// Returns its addresses, the innermost first. There are none if the stack cannot be unwound: on 32-bit ARM, and below code without
     /// unwind information.
     pub fn addresses(&self) -> &[usize] {
         &self.addresses[..self.length.into()]

@@ -1,30 +1,28 @@
-//! The callers of a traced function, found by unwinding this thread's own stack.
+//! Finds the callers of a traced function on this thread's own stack.
 //!
-//! By the unwinder that the standard library links anyhow, asked for no more than addresses: so users of the library compile and
-//! link nothing for it.
+//! It takes addresses only, from the unwinder that the standard library links anyway. So users compile and link nothing more.
 
 use super::stack::Stack;
 
-/// How many frames are looked at before the caller's. There are fewer than ten of our own in between.
+/// The most frames searched for the traced function. Fewer than ten of our own lie in between.
 const MOST: usize = 64;
 
-/// Where a traced function is: taken in it with `__traced_mark!`, while it finds its site set.
+/// The place of a traced function on the stack and in the code: `__traced_mark!` takes it inside the function.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Mark {
-    /// Its stack pointer, wherever the compiler has put the function. What it calls from there has its frame below, and if that
-    /// call is a jump, in place of its own.
+    /// The stack pointer. Frames of the functions that it calls lie below; if the compiler made the call a jump, in place of its own.
     pub stack: usize,
-    /// An address in its code. Zero: not known, but if the call was no jump, its frame is on the stack.
+    /// An address in its code. Zero if unknown; then its frame is on the stack, unless the call was a jump.
     pub inside: usize,
 }
 
 impl Mark {
-    /// For systems where nobody has said how to take one: no caller is found.
+    /// For processors without code to take a mark: no caller is found.
     pub const UNKNOWN: Mark = Mark { stack: usize::MAX, inside: 0 };
 }
 
-/// Where the running function is, by the instructions that read the stack pointer and an address in the code.
+/// The mark of the running function, by the instructions that read the stack pointer and an address in the code.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __traced_mark_by {
@@ -40,7 +38,7 @@ macro_rules! __traced_mark_by {
                 options(nomem, nostack, preserves_flags)
             )
         };
-        // As if a call was there.
+        // Like a return address: behind the instruction.
         $crate::__traced::Mark { stack, inside: before + 1 }
     }};
 }
@@ -90,29 +88,29 @@ macro_rules! __traced_mark {
 
 struct Walk {
     mark: Mark,
-    /// How many frames are looked at before the caller's.
+    /// The number of frames that it may still skip before the caller's.
     left: usize,
-    /// How many addresses are wanted.
+    /// The most addresses.
     wanted: usize,
-    /// Where the frame continues that was seen last.
+    /// The return address of the last skipped frame.
     last: usize,
     found: Stack,
 }
 
 impl Walk {
-    /// For so many callers.
+    /// Starts a walk for this number of callers.
     fn from(mark: Mark, callers: usize) -> Walk {
         Walk { mark, left: MOST, wanted: callers.min(Stack::DEEPEST) + 1, last: 0, found: Stack::EMPTY }
     }
 
-    /// Looks at the next frame, which has its part of the stack from `stack` on; whether it wants more.
+    /// Visits the next frame, which begins at `stack`. Returns whether to go on.
     fn look(&mut self, instruction: usize, stack: usize) -> bool {
         if instruction == 0 {
-            // The end of a thread's stack, in some C libraries.
+            // The end of the stack in some C libraries.
             return false;
         }
         if !self.found.addresses().is_empty() {
-            // No order of the stack's addresses is relied on from here on: a signal handler may have a stack of its own.
+            // From here on stack addresses need not grow: a signal handler may have a stack of its own.
             self.found.push(instruction);
         } else if stack <= self.mark.stack {
             self.last = instruction;
@@ -126,15 +124,15 @@ impl Walk {
     }
 }
 
-/// The marked function and at most so many of its callers. Empty where the stack cannot be unwound up to the first of them.
+/// Returns an address in the marked function and at most this number of its callers. Empty if the stack cannot be unwound up to the first.
 pub(crate) fn stack(mark: Mark, callers: usize) -> Stack {
     let mut walk = Walk::from(mark, callers);
     unwind(&mut |instruction, stack| walk.look(instruction, stack));
     walk.found
 }
 
-/// Shows `look` each frame of this thread, from here on, until it wants no more: where the frame continues, and where on the stack it
-/// begins.
+/// Passes the frames of this thread, from here outwards, to `look` until it returns false: where each continues, and where it begins on
+/// the stack.
 #[cfg(not(any(miri, target_arch = "arm")))]
 fn unwind(mut look: &mut dyn FnMut(usize, usize) -> bool) {
     use std::ffi::{c_int, c_void};
@@ -153,18 +151,18 @@ fn unwind(mut look: &mut dyn FnMut(usize, usize) -> bool) {
     const STOP: c_int = 4;
 
     extern "C" fn step(context: *mut Context, look: *mut c_void) -> c_int {
-        // SAFETY: it is what was given to `_Unwind_Backtrace` below, which lives until that returns, and nobody else has it.
+        // SAFETY: the pointer passed to `_Unwind_Backtrace` below, whose target lives until that returns and is not used elsewhere.
         let look = unsafe { &mut *look.cast::<&mut dyn FnMut(usize, usize) -> bool>() };
-        // SAFETY: the unwinder calls this with its context.
+        // SAFETY: the unwinder passes its own context.
         let (instruction, stack) = unsafe { (_Unwind_GetIP(context), _Unwind_GetCFA(context)) };
         if look(instruction, stack) { GO_ON } else { STOP }
     }
 
-    // SAFETY: `step` takes the pointer for what it is, and no panic leaves it: it would end the process.
+    // SAFETY: `step` casts the pointer back to its own type; a panic in it would end the process.
     unsafe { _Unwind_Backtrace(step, (&raw mut look).cast()) };
 }
 
-/// There is no unwinder that could be asked so.
+/// These have no such unwinder.
 #[cfg(any(miri, target_arch = "arm"))]
 fn unwind(_: &mut dyn FnMut(usize, usize) -> bool) {}
 

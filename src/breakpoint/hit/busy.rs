@@ -1,12 +1,12 @@
-//! Threads that run functions untraced, for the moment.
+//! Threads that run functions untraced, for a while or always.
 
 use std::cell::Cell;
 
 use crate::alloc;
 
 thread_local! {
-    /// Whether this thread tells a tracer of a call, or is a tracer's: then functions run untraced. So what `Debug` calls is not
-    /// told, and a signal handler takes no lock that it interrupts.
+    /// Whether this thread makes an event, or is a tracer's: then functions run untraced. So calls from a `Debug` make no events, and
+    /// a signal handler takes no lock that it has interrupted.
     static BUSY: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -15,7 +15,7 @@ pub(crate) fn is_busy() -> bool {
     BUSY.try_with(Cell::get).unwrap_or(true)
 }
 
-/// Has the current thread run functions untraced as long as it lives, and what it allocates meanwhile not counted for any call.
+/// While it lives, the current thread runs functions untraced, and its allocations count for no call.
 pub(crate) struct Busy {
     before: bool,
     allocated: u64,
@@ -36,7 +36,7 @@ impl Drop for Busy {
     }
 }
 
-/// Has the current thread run functions untraced from now on: for a tracer's.
+/// Has the current thread, a tracer's, run functions untraced from now on.
 pub(crate) fn untraced_thread() {
     BUSY.set(true);
 }

@@ -1,4 +1,4 @@
-//! A call that somebody wants to know of, from its beginning to its end.
+//! A traced call, from its beginning to its end.
 
 use std::any::Any;
 use std::cell::OnceCell;
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::busy::{Busy, is_busy};
-use super::held::Held;
-use super::seen::{Render, Seen, nothing, rendered};
+use super::call_view::{CallView, Render, nothing, rendered};
+use super::data_ref::DataRef;
 use crate::breakpoint::event::Kind;
 use crate::breakpoint::event::caller::Origin;
-use crate::breakpoint::event::told::Told;
+use crate::breakpoint::event::occurrence::Occurrence;
 use crate::breakpoint::event::unwind::Mark;
 use crate::breakpoint::measure::counters::CounterSlot;
 use crate::breakpoint::measure::own_memory::{self, Allocating, Bytes};
@@ -43,42 +43,40 @@ pub(crate) struct HostHits {
 
 pub(crate) static HOST: OfHost<HostHits> = OfHost::new();
 
-/// A call that somebody wants to know of. It holds what its breakpoint did when it began, so that whoever saw the call
-/// sees its end, and nobody else does.
+/// A call that sessions want to know of. It keeps the entries that were in force when it began, so that exactly the sessions that saw the
+/// call see its end.
 #[doc(hidden)]
 pub struct Hit {
-    data: Held,
+    data: DataRef,
     function: &'static Function,
-    /// The entries that want its end, a bit for each.
+    /// A bit for each entry that wants its end.
     wanted: u64,
-    /// What they want, together.
+    /// The actions of those entries together.
     wants: Flags,
-    /// When it began, by the clock's cycles, if somebody wants its end or its time.
+    /// When it began, by the clock's cycles, if an entry wants its end or its time.
     began: Option<u64>,
-    /// Measures the own time of a synchronous call, if a session wants it.
+    /// Measures the own time of a synchronous call, if an entry wants it.
     stretch: Option<Stretch>,
     /// The own cycles of an asynchronous call's polls so far.
     polls: Option<u64>,
-    /// Measures the memory of the call, if a session wants it.
+    /// Measures the memory of the call, if an entry wants it.
     allocating: Allocating,
     origin: Origin,
-    /// Where the call is on the stack: of an asynchronous one, while it is told of.
+    /// Where the call is on the stack; for an asynchronous one, during its first poll.
     mark: Mark,
 }
 
-/// What is to be done about a call beyond counting it.
+/// What a call needs beyond a count.
 pub(crate) enum Begun {
     Nothing,
     Timed(CounterSlot),
-    /// From the beginning to the end.
-    Traced(Hit),
-    /// When it begins: of its end nothing is wanted.
-    Told(Hit),
+    /// Events or measurements up to its end.
+    WholeCall(Hit),
+    /// Only the event of the call.
+    CallOnly(Hit),
 }
 
-/// Counts the call, and finds out what else is to be done about it: by what the breakpoint does now.
-///
-/// Only what is quick: no code of others runs while the thread is pinned.
+/// Counts the call and decides what else it needs, by the active generation. Runs no code of users, since the thread is pinned.
 #[inline(never)]
 pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
     if let Some(host) = HOST.get() {
@@ -103,13 +101,13 @@ pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
     match found.flatten() {
         None => Begun::Nothing,
         Some(Found::Timed(place)) => Begun::Timed(place),
-        Some(Found::Traced(data)) => Begun::Traced(Hit::new(Held::new(data), site, at)),
+        Some(Found::Traced(data)) => Begun::WholeCall(Hit::new(DataRef::new(data), site, at)),
         // SAFETY: found with this pin.
-        Some(Found::Brief(data)) => Begun::Told(Hit::new(unsafe { Held::pinned(data, pin) }, site, at)),
+        Some(Found::Brief(data)) => Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at)),
     }
 }
 
-/// Counts the call, and answers whether it has to be looked at.
+/// Counts the call, and returns whether an entry may match it.
 #[inline(always)]
 fn is_worth_a_look(data: &BpData) -> bool {
     if let Quick::Of(sieve) = data.quick
@@ -121,28 +119,28 @@ fn is_worth_a_look(data: &BpData) -> bool {
     !is_busy() && data.entries.iter().any(BpEntry::may_take)
 }
 
-/// What the breakpoint does, if the call has to be looked at.
+/// Returns the active generation, if an entry may match the call.
 pub(crate) fn wanted(site: &'static Site) -> Option<Arc<BpData>> {
     with_active(&pin()?, site, |data| is_worth_a_look(data).then(|| Arc::clone(data)))?
 }
 
 impl Hit {
     #[inline(always)]
-    fn new(data: Held, site: &'static Site, (origin, mark): (Origin, Mark)) -> Hit {
+    fn new(data: DataRef, site: &'static Site, (origin, mark): (Origin, Mark)) -> Hit {
         let function = site.function();
         let (wanted, wants, allocating) = (0, Flags::NONE, Allocating::Unasked);
         Hit { data, function, wanted, wants, began: None, stretch: None, polls: None, allocating, origin, mark }
     }
 
-    /// `None` if the call has not to be looked at.
+    /// Returns `None` if no entry may match the call.
     pub(crate) fn begin(site: &'static Site, origin: Origin, mark: Mark) -> Option<Hit> {
         match HOST.get() {
-            None => Some(Hit::new(Held::new(wanted(site)?), site, (origin, mark))),
-            Some(host) => Some(Hit::new(Held::new((host.wanted)(site)?), site, (origin.of_module(), mark))),
+            None => Some(Hit::new(DataRef::new(wanted(site)?), site, (origin, mark))),
+            Some(host) => Some(Hit::new(DataRef::new((host.wanted)(site)?), site, (origin.of_module(), mark))),
         }
     }
 
-    /// Tells of the call, and finds out who wants its end.
+    /// Makes the events of the call, and finds the entries that want its end.
     pub fn call(&mut self, arguments: &[Value<'_>]) {
         if let Some(host) = HOST.get() {
             return (host.call)(self, arguments);
@@ -151,7 +149,7 @@ impl Hit {
             self.data.unpin();
         }
         let busy = Busy::begin();
-        let seen = Seen::new(arguments);
+        let seen = CallView::new(arguments);
         let (mut text, mut wanted, mut wants, mut flagging) = (None, 0_u64, Flags::NONE, 0_u64);
         let caller = OnceCell::new();
         for (number, entry) in self.data.entries.iter().enumerate() {
@@ -165,7 +163,7 @@ impl Hit {
                     let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller(self.mark)));
                     let has_token = entry.flags.contains(Flags::TOKEN);
                     let stack = entry.stacktrace().map(|depth| (self.mark, depth));
-                    Told { caller: caller.flatten(), has_token, stack, ..self.told(Kind::Call, text) }
+                    Occurrence { caller: caller.flatten(), has_token, stack, ..self.occurrence(Kind::Call, text) }
                 });
             }
             if entry.flags.intersects(Flags::ENDS | Flags::TIME | Flags::MEMORY) {
@@ -176,7 +174,7 @@ impl Hit {
                 flagging |= 1 << number;
             }
         }
-        // Last, so that it is for the next calls, whichever entry comes first.
+        // Last: flags apply to later calls, whatever the order of the entries.
         self.entries(flagging).for_each(BpEntry::flag);
         (self.wanted, self.wants) = (wanted, wants);
         self.stretch = (wants.contains(Flags::TIME) && self.polls.is_none()).then(Stretch::begin);
@@ -188,7 +186,7 @@ impl Hit {
         }
     }
 
-    /// The same for an asynchronous call.
+    /// Converts it to an asynchronous call, measured by its polls.
     pub(crate) fn by_polls(self) -> Hit {
         Hit { polls: Some(0), allocating: Allocating::InPolls(Bytes::default()), ..self }
     }
@@ -249,8 +247,7 @@ impl Hit {
         self.tell(&kind, ended, polled, &|text| text.write_str(message));
     }
 
-    /// When it ended, by the clock's cycles, and how many it took, which are added up where that is wanted. `None` if its end is of no
-    /// interest.
+    /// Ends the measurements and adds them up. Returns `None` if no entry wants the end.
     fn ended(&self) -> Option<Ended> {
         let began = self.began?;
         let at = clock::now();
@@ -269,7 +266,7 @@ impl Hit {
         Some(Ended { at, cycles })
     }
 
-    /// Tells all who want to know: `kind` is what they call this end, by their flags.
+    /// Makes the events of the end. `kind` maps the flags of an entry to the kind of its event.
     fn tell(&self, kind: &dyn Fn(Flags) -> Option<Kind>, ended: Ended, polled: Option<Duration>, text: &Render<'_>) {
         if !self.wants.intersects(Flags::ENDS) {
             return;
@@ -282,13 +279,13 @@ impl Hit {
                 entry.session.offer(kind, || {
                     let text = rendered(&mut place, text);
                     let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller(self.mark)).flatten();
-                    Told { at, took, polled, caller, ..self.told(kind, text) }
+                    Occurrence { at, took, polled, caller, ..self.occurrence(kind, text) }
                 });
             }
         }
     }
 
-    /// Those of the entries whose bits are set.
+    /// Returns the entries whose bits are set.
     fn entries(&self, bits: u64) -> impl Iterator<Item = &BpEntry> {
         let mut left = bits;
         iter::from_fn(move || {
@@ -298,9 +295,19 @@ impl Hit {
         })
     }
 
-    fn told<'t>(&self, kind: Kind, text: &'t Text) -> Told<'t> {
+    fn occurrence<'t>(&self, kind: Kind, text: &'t Text) -> Occurrence<'t> {
         let function = self.function;
-        Told { kind, function, text, at: None, took: None, polled: None, caller: None, has_token: false, stack: None }
+        Occurrence {
+            kind,
+            function,
+            text,
+            at: None,
+            took: None,
+            polled: None,
+            caller: None,
+            has_token: false,
+            stack: None,
+        }
     }
 }
 
@@ -308,13 +315,12 @@ impl Hit {
 #[derive(Clone, Copy)]
 struct Ended {
     at: u64,
-    /// How many it took.
+    /// The duration.
     cycles: u64,
 }
 
 impl BpEntry {
-    /// Whether a call of this process may be one that it is about, for more than to count it; and there is somebody to tell,
-    /// or it counts what its pattern takes, or flags who calls.
+    /// Returns whether it may match a call of this process for more than a plain count: its events have a receiver, or it counts or flags.
     #[inline(always)]
     fn may_take(&self) -> bool {
         if self.counter.is_none() && !self.flags.contains(Flags::FLAG) && !self.session.is_heard() {
@@ -323,7 +329,7 @@ impl BpEntry {
         if self.takes_all { self.flags != Flags::COUNT } else { self.is_for(process::current) }
     }
 
-    /// How many callers the call's event has, if it has any.
+    /// Returns the number of callers in the call's event, if that has the stack.
     fn stacktrace(&self) -> Option<u8> {
         if !self.flags.contains(Flags::STACKTRACE) {
             return None;
@@ -331,8 +337,8 @@ impl BpEntry {
         self.set.pattern.match_spec().actions().stacktrace
     }
 
-    /// Whether this is a call that it is about. Counts it, if that was not done at the beginning.
-    fn takes(&self, call: &Seen<'_>) -> bool {
+    /// Returns whether it matches the call. Counts it, unless `begin` has.
+    fn takes(&self, call: &CallView<'_>) -> bool {
         if self.takes_all {
             return true;
         }

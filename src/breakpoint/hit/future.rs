@@ -1,4 +1,4 @@
-//! Asynchronous functions: called when they are first polled, ended when they complete, panic or are dropped.
+//! Asynchronous functions: the call is the first poll; the end is the completion, a panic or the drop.
 
 use std::any::Any;
 use std::future::Future;
@@ -12,7 +12,7 @@ use crate::breakpoint::event::caller::Origin;
 use crate::breakpoint::site::Site;
 use crate::breakpoint::value::Value;
 
-/// Runs the body, and tells whoever wants to know.
+/// Runs the body, and makes the events that sessions want.
 #[doc(hidden)]
 pub async fn hit_future<F: Future>(
     body: impl FnOnce(Option<&mut Hit>) -> F,
@@ -20,7 +20,7 @@ pub async fn hit_future<F: Future>(
     site: &'static Site,
     caller: Option<&'static Location<'static>>,
 ) -> F::Output {
-    // Only a first poll is told of: the stack has what polls.
+    // Taken during the first poll: the stack has the futures and the executor that poll.
     match Hit::begin(site, caller.map_or(Origin::Unknown, Origin::Location), crate::__traced_mark!()) {
         None => body(None).await,
         Some(hit) => {
@@ -37,7 +37,7 @@ pin_project_lite::pin_project! {
     struct Traced<F> {
         #[pin]
         future: F,
-        // Until it has ended.
+        // `None` after the end.
         hit: Option<Hit>,
         polled: Duration,
     }

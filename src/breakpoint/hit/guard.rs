@@ -9,7 +9,7 @@ use crate::breakpoint::event::unwind::Mark;
 use crate::breakpoint::site::Site;
 use crate::breakpoint::value::Value;
 
-/// The way of functions with `#[track_caller]`: their ends are seen, their values not.
+/// The call of a function with `#[track_caller]`: sees its end, but not its value.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct Guard {
@@ -18,13 +18,13 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// For a call that nobody wants to know of, so far.
+    /// Makes a guard without a hit.
     #[inline(always)]
     pub fn new() -> Guard {
         Guard { hit: None, was_panicking: false }
     }
 
-    /// The call, if somebody wants to know of it.
+    /// Begins the hit of a call, if an entry may match it.
     #[cold]
     #[inline(never)]
     pub fn hit(

@@ -1,11 +1,11 @@
-//! A function that finds its site set.
+//! The hot path: what a traced function runs when it finds its site set.
 
 pub(crate) mod busy;
 pub(crate) mod call;
+mod call_view;
+pub(crate) mod data_ref;
 pub(crate) mod future;
 pub(crate) mod guard;
-pub(crate) mod held;
-mod seen;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -21,10 +21,10 @@ use crate::breakpoint::value::Value;
 use crate::clock;
 use crate::thread_progress::pin_again;
 
-/// Runs the body, and tells whoever wants to know.
+/// Runs the body, and makes the events that sessions want.
 ///
-/// The site comes last, so that what the body holds stays in the registers in which it came to the function: where nothing
-/// is set, nothing has to be moved either.
+/// The site is the last argument, so that the body's captures stay in the registers of the function's own arguments: an unset site costs no
+/// moves.
 #[cold]
 #[inline(never)]
 #[doc(hidden)]
@@ -41,17 +41,17 @@ pub fn hit<R>(
     }
 }
 
-/// What is to be done about a call of which no more has to be known.
+/// The result for a call that needs no more than a count or a time.
 enum Glance {
     Nothing,
     Timed(CounterSlot),
 }
 
-/// Counts the call, and finds out what else is to be done about it, where that can be known without calling anything: so no
-/// registers are saved, which would be half of what this costs.
+/// Counts the call and decides what else it needs, if that takes no function call: saving registers would be half of the cost. Returns
+/// `None` if it does.
 #[inline(always)]
 fn glance(site: &'static Site) -> Option<Glance> {
-    // A guest does not know which generation is in force.
+    // Only the host knows which generation is active.
     if HOST.get().is_some() {
         return None;
     }
@@ -71,12 +71,12 @@ fn begun<R>(
     site: &'static Site,
     mark: Mark,
 ) -> R {
-    // It stays where it was made: to move it takes longer than much of what is done with it.
+    // By reference: moving a hit takes longer than much of its work.
     match &mut begin(site, mark) {
         Begun::Nothing => body(None),
         Begun::Timed(place) => timed(body, *place),
-        Begun::Traced(hit) => looked_at(body, value, hit),
-        Begun::Told(hit) => body(Some(hit)),
+        Begun::WholeCall(hit) => looked_at(body, value, hit),
+        Begun::CallOnly(hit) => body(Some(hit)),
     }
 }
 
@@ -100,10 +100,10 @@ impl Drop for Timer {
     }
 }
 
-/// Out of line, so that counting a call takes no room on the stack. Nothing is rendered here: calls may be deep.
+/// Out of line, so that counted calls need no stack space for it. Rendering is elsewhere, since calls nest deeply.
 #[inline(never)]
 fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Value<'_>, hit: &mut Hit) -> R {
-    // What the body left half changed nobody sees: the panic goes on.
+    // Unwind safe: the panic goes on, so no code sees what the body left half changed.
     match catch_unwind(AssertUnwindSafe(|| body(Some(&mut *hit)))) {
         Ok(result) => {
             hit.returned(None, &|| value(&result));
@@ -116,7 +116,7 @@ fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> 
     }
 }
 
-/// Lets the compiler know what the closure of a body is, before it looks at it: one that is called once.
+/// Has the compiler infer the closure of a body as one that is called once.
 #[doc(hidden)]
 #[inline(always)]
 pub fn body<R, F: FnOnce(Option<&mut Hit>) -> R>(body: F) -> F {

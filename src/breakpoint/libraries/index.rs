@@ -1,4 +1,4 @@
-//! All sites, by name.
+//! All sites, sorted by name.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::breakpoint::pattern::Pattern;
 use crate::breakpoint::site::site_ref::SiteRef;
 use crate::breakpoint::site::sites::{Sites, give_way};
 
-/// Sorted by the functions' names, so that those that begin alike are found together.
+/// Sorted by the functions' names, so that those with a common prefix are adjacent.
 pub(crate) struct Index(Arc<[SiteRef]>);
 
 impl Index {
@@ -16,28 +16,28 @@ impl Index {
         Index(all.into())
     }
 
-    /// With these, too.
+    /// Returns an index with `more` sites.
     pub(crate) fn with(&self, more: &[SiteRef]) -> Index {
         Index::new([&self.0, more].concat())
     }
 
-    /// Without those that are gone.
+    /// Returns an index without the sites that are gone.
     pub(crate) fn without_gone(&self) -> Index {
         Index(self.0.iter().filter(|site| !site.is_gone()).cloned().collect())
     }
 
-    /// The names of all functions.
+    /// Returns the names of all functions.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(|site| site.function().name)
     }
 
-    /// The sites that the pattern selects. Others run now and then meanwhile.
+    /// Returns the sites that the pattern selects. Gives way to other tasks.
     pub(crate) async fn selected(&self, pattern: &Pattern) -> Sites {
         let (first, beginning) = self.beginning_with(pattern.prefix());
         let mut selected = Sites::none_of(&self.0);
         for (number, site) in beginning.iter().enumerate() {
             let function = site.function();
-            if pattern.selects_beginning_so(function.path(), function.arguments.len()) {
+            if pattern.selects_after_prefix(function.path(), function.arguments.len()) {
                 selected.push(first + number);
             }
             give_way(number).await;
@@ -45,7 +45,7 @@ impl Index {
         selected
     }
 
-    /// And the number of the first of them.
+    /// Returns the sites whose names begin with `start`, and the position of the first.
     fn beginning_with(&self, start: &str) -> (usize, &[SiteRef]) {
         let first = self.0.partition_point(|site| site.function().name < start);
         let behind = self.0[first..].partition_point(|site| site.function().name.starts_with(start));

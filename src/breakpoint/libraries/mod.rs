@@ -1,7 +1,7 @@
-//! Which sites there are: those of the program, and those of libraries that come and go.
+//! All sites: those of the program, and those of libraries that are loaded and unloaded.
 //!
 //! A library that arrives has [default patterns](crate::trace::Session::set_default) set at its sites before anybody can call its
-//! functions: its words are nobody else's yet, so that no step of a setting is needed. Only then others get to know its sites.
+//! functions: no other thread uses its words yet, so none of the steps of a setting is needed. Only then its sites become known.
 
 pub(crate) mod index;
 #[cfg(target_os = "linux")]
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::breakpoint::measure::counters;
 use crate::breakpoint::progress::progress;
-use crate::breakpoint::site::kept::{self, kept};
+use crate::breakpoint::site::intern::{self, intern};
 use crate::breakpoint::site::site_ref::{Library, SiteRef};
 use crate::breakpoint::site::sites::Sites;
 use crate::breakpoint::site::{Site, section};
@@ -20,75 +20,75 @@ use crate::breakpoint::state::data::BpData;
 use crate::breakpoint::state::entry::BpEntry;
 use crate::breakpoint::state::generic_bp::Bp;
 use crate::breakpoint::state::session_core::SessionCore;
-use crate::breakpoint::state::set::Set;
+use crate::breakpoint::state::set_pattern::SetPattern;
 use crate::forks::hold_across_forks;
 use crate::thread_progress::{self, permission};
 use index::Index;
 
 struct Libraries {
-    /// Made when it is first asked for.
+    /// Made when first used.
     index: Option<Arc<Index>>,
-    /// But the program's.
-    later: Vec<Arc<Later>>,
-    defaults: Vec<Default>,
+    /// The libraries that are loaded.
+    later: Vec<Arc<LibrarySites>>,
+    defaults: Vec<DefaultPattern>,
 }
 
-/// A library that is there, or about to come.
-pub(crate) struct Later {
+/// The sites of a library that is loaded or about to be loaded.
+pub(crate) struct LibrarySites {
     library: Arc<Library>,
     sites: &'static [Site],
-    /// The same for those who may have them longer than the library is there.
+    /// References that may outlive the library.
     refs: Arc<[SiteRef]>,
 }
 
-/// A pattern that is set at all sites that come.
-struct Default {
+/// A pattern that is set at all sites that arrive.
+struct DefaultPattern {
     session: Weak<SessionCore>,
-    set: Arc<Set>,
+    set: Arc<SetPattern>,
 }
 
-/// A pattern that is to be in force at sites as soon as they are known.
-pub(crate) struct Wish {
+/// A pattern and its session, to be set at arriving sites.
+pub(crate) struct SessionPattern {
     pub(crate) session: Arc<SessionCore>,
-    pub(crate) set: Arc<Set>,
+    pub(crate) set: Arc<SetPattern>,
 }
 
 static LIBRARIES: Mutex<Libraries> = Mutex::new(Libraries { index: None, later: Vec::new(), defaults: Vec::new() });
 
-/// After this it is asked anew who is inside. Longer than models run, which know no time.
+/// The time after which a wait for thread progress starts again. Models know no time, and are shorter.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Nothing panics under this lock.
+/// No code panics under this lock.
 fn libraries() -> MutexGuard<'static, Libraries> {
     counters::prepare();
     hold_across_forks!(Libraries, lock());
     lock()
 }
 
-/// `std`'s lock always: models have sites of their own.
+/// Always `std`'s lock: models have sites of their own.
 fn lock() -> MutexGuard<'static, Libraries> {
     LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Held while no library arrives: what a session has said before is heeded by those that come later, and its list has the sites
-/// of those that came before.
+/// Keeps libraries from arriving while it is held. Libraries that arrive later see the session's changes made before; the lists of sites
+/// have those of earlier ones.
 pub(crate) fn settled() -> impl Sized {
     libraries()
 }
 
-/// All sites that are there now.
+/// Returns all sites of now.
 pub(crate) fn index() -> Arc<Index> {
     libraries().index()
 }
 
-/// The pattern was set at all sites of the index: a default pattern is set at all that come later from now on. False, and nothing
-/// is done, if there are others by now than those of the index.
-pub(crate) fn settle(session: &Arc<SessionCore>, set: &Arc<Set>, index: &Arc<Index>) -> bool {
+/// Notes that the pattern is set at all sites of the index; a default pattern is set at all sites that arrive from now on. Returns false,
+/// and does nothing, if the index is outdated.
+pub(crate) fn settle(session: &Arc<SessionCore>, set: &Arc<SetPattern>, index: &Arc<Index>) -> bool {
     let mut libraries = libraries();
     let is_of_now = Arc::ptr_eq(&libraries.index(), index);
     if is_of_now && set.is_default {
         libraries.defaults.retain(|default| !default.set.is_superseded());
-        libraries.defaults.push(Default { session: Arc::downgrade(session), set: Arc::clone(set) });
+        libraries.defaults.push(DefaultPattern { session: Arc::downgrade(session), set: Arc::clone(set) });
     }
     is_of_now
 }
@@ -104,16 +104,16 @@ impl Libraries {
     }
 }
 
-impl Later {
-    /// Nobody knows of it yet. Exports are named after the module, if it is one.
-    pub(crate) fn new(sites: &'static [Site], module: Option<&str>) -> Arc<Later> {
-        kept::prepare();
+impl LibrarySites {
+    /// Prepares sites that are not known yet. Exports get the name of the module, if there is one.
+    pub(crate) fn new(sites: &'static [Site], module: Option<&str>) -> Arc<LibrarySites> {
+        intern::prepare();
         let library = Arc::new(Library::new());
         let refs = sites.iter().map(|site| {
-            site.keep(kept(site.function(), module));
+            site.set_function(intern(site.function(), module));
             SiteRef::of_library(site, &library)
         });
-        Arc::new(Later { refs: refs.collect(), library, sites })
+        Arc::new(LibrarySites { refs: refs.collect(), library, sites })
     }
 
     pub(crate) fn sites(&self) -> &'static [Site] {
@@ -121,45 +121,44 @@ impl Later {
     }
 }
 
-/// The sites of a library arrive: they are known from now on, and default patterns and these `wishes` are in force at them.
+/// Makes the sites of a library known, with the default patterns and these `patterns` in force.
 ///
 /// # Safety
 ///
-/// Nobody calls their functions yet. They stay until [`leave`] has returned.
+/// No thread calls their functions yet. They stay until [`leave`] has returned.
 #[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library comes"))]
-pub(crate) unsafe fn arrive(later: Arc<Later>, mut wishes: Vec<Wish>) {
+pub(crate) unsafe fn arrive(later: Arc<LibrarySites>, mut patterns: Vec<SessionPattern>) {
     let mut libraries = libraries();
     libraries.defaults.retain(|default| default.session.strong_count() > 0 && default.set.latest().is_some());
-    let defaults = libraries
-        .defaults
-        .iter()
-        .filter_map(|default| Some(Wish { session: default.session.upgrade()?, set: Arc::clone(&default.set) }));
-    wishes.extend(defaults);
-    fulfil(&later.refs, &latest(&wishes));
+    let defaults = libraries.defaults.iter().filter_map(|default| {
+        Some(SessionPattern { session: default.session.upgrade()?, set: Arc::clone(&default.set) })
+    });
+    patterns.extend(defaults);
+    set_at(&later.refs, &latest(&patterns));
     libraries.index = libraries.index.take().map(|index| Arc::new(index.with(&later.refs)));
     libraries.later.push(later);
-    // First: what a session drops that has ended meanwhile takes locks of its own.
+    // First: dropping a session that has ended meanwhile takes locks of its own.
     drop(libraries);
-    drop(wishes);
+    drop(patterns);
 }
 
-/// The patterns that are in the place of these by now, each once.
-fn latest(wishes: &[Wish]) -> Vec<Wish> {
-    let mut latest: Vec<Wish> = Vec::new();
-    for Wish { session, set } in wishes {
+/// Returns the current successors of these patterns, without duplicates.
+fn latest(patterns: &[SessionPattern]) -> Vec<SessionPattern> {
+    let mut latest: Vec<SessionPattern> = Vec::new();
+    for SessionPattern { session, set } in patterns {
         if let Some(set) = set.latest()
             && !latest.iter().any(|known| Arc::ptr_eq(&known.set, &set))
         {
-            latest.push(Wish { session: Arc::clone(session), set });
+            latest.push(SessionPattern { session: Arc::clone(session), set });
         }
     }
     latest
 }
 
-/// Has patterns be in force at sites that only the caller knows, who has the lock: see [`settled`].
-fn fulfil(sites: &Arc<[SiteRef]>, wishes: &[Wish]) {
+/// Sets patterns at sites that only the caller knows. The caller has the lock: see [`settled`].
+fn set_at(sites: &Arc<[SiteRef]>, patterns: &[SessionPattern]) {
     let mut entries: Vec<Vec<BpEntry>> = sites.iter().map(|_| Vec::new()).collect();
-    for Wish { session, set } in wishes {
+    for SessionPattern { session, set } in patterns {
         if session.state.is_over() {
             continue;
         }
@@ -178,19 +177,17 @@ fn fulfil(sites: &Arc<[SiteRef]>, wishes: &[Wish]) {
     }
     for (site, entries) in sites.iter().zip(entries) {
         if let Some(data) = BpData::new(entries) {
-            site.with(|site| Bp::born(&data).publish(site));
+            site.with(|site| Bp::in_force(&data).publish(site));
         }
     }
 }
 
-/// The sites of a library leave: when this returns, nobody knows them any more.
-///
-/// It waits with the thread, for threads that are in the middle of a hit or that change a word: not longer than any setting
-/// waits at once.
+/// Removes the sites of a library: when this returns, no thread uses them. Blocks as long as other threads are in the middle of a hit or
+/// change a word.
 ///
 /// # Safety
 ///
-/// Nobody is in their functions, nor calls one.
+/// No thread runs their functions or calls one.
 #[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library goes"))]
 pub(crate) unsafe fn leave(sites: &'static [Site]) {
     if let Some(library) = forget(sites) {
@@ -198,10 +195,10 @@ pub(crate) unsafe fn leave(sites: &'static [Site]) {
     }
 }
 
-/// The first of the steps: nobody finds the sites any more who does not know them. `None` if they are not known.
+/// The first of the steps: marks the sites and removes them from the index. Returns `None` if they are not known.
 pub(crate) fn forget(sites: &'static [Site]) -> Option<Arc<Library>> {
     let mut libraries = libraries();
-    let is_it = |later: &Arc<Later>| later.sites.as_ptr_range() == sites.as_ptr_range();
+    let is_it = |later: &Arc<LibrarySites>| later.sites.as_ptr_range() == sites.as_ptr_range();
     let place = libraries.later.iter().position(is_it)?;
     let later = libraries.later.swap_remove(place);
     later.library.mark();
@@ -209,31 +206,31 @@ pub(crate) fn forget(sites: &'static [Site]) -> Option<Arc<Library>> {
     Some(Arc::clone(&later.library))
 }
 
-/// Has breakpoints freed that were taken out of their words when nobody was left that knew the sites.
+/// Frees breakpoints that were taken out of their words, in the background.
 pub(crate) fn free(orphans: Vec<Bp>) {
     if orphans.is_empty() {
         return;
     }
-    // Without a thread for it they stay.
+    // Without a thread for it they leak.
     let _ = thread_progress::complete(async move {
-        // A setting that is under way may write them, though not into words any more.
+        // A running setting may still write them, but not into words.
         let permission = permission::acquire().await;
         progress().await;
         for orphan in orphans {
-            // SAFETY: taken out of its word above. Hits that saw it there have been waited for; a setting that found it has
-            // ended, and none frees what it did not take out of a word itself.
+            // SAFETY: in no word any more. Hits that saw it there were waited for; a setting that found it has ended, and frees only
+            // breakpoints that it took out of words itself.
             unsafe { orphan.free() }
         }
         drop(permission);
     });
 }
 
-/// The three steps: nobody looks at the sites any more when this returns.
+/// Takes the three steps: no thread uses the sites when this returns.
 pub(crate) fn evict(library: &Library, sites: &[Site]) -> Vec<Bp> {
     library.mark();
     assert!(
         !thread_progress::is_pinned(),
-        "unloading a library inside `code::View::with`, which would wait for itself"
+        "cannot unload a library inside `code::View::with`: the unloading would wait for itself"
     );
     while thread_progress::wait_blocking(PATIENCE).is_err() {}
     sites.iter().filter_map(Bp::take).collect()

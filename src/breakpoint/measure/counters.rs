@@ -1,8 +1,7 @@
-//! Counts of calls and of the time that they take: each thread adds in a table of its own, and who reads sums up.
+//! Counts of calls and of their time. Each thread adds in a table of its own; a reader sums over the tables.
 //!
-//! A table is written by one thread and never freed: who comes after a thread that has ended goes on counting in its table,
-//! so that nothing counted is lost. A counter's slot may have been another's before; it counts from what it finds there, and
-//! begins anew in the same way.
+//! One thread writes a table, and no table is freed: a new thread goes on in the table of a thread that has ended, so that no count is
+//! lost. A counter's slot may have belonged to another counter: it subtracts the sum that it found there. A reset does the same.
 
 use std::cell::Cell;
 use std::mem;
@@ -16,31 +15,31 @@ use crate::breakpoint::error::Error;
 use crate::forks::hold_across_forks;
 use crate::sync::one_writer::add;
 
-/// A power of two: a remainder by it spares a check.
+/// The number of slots. A power of two: the remainder by it needs no bounds check.
 const MOST: usize = 1 << 17;
 
 /// The counts of one function for one pattern.
 #[derive(Debug)]
 pub(crate) struct Counter {
     slot: CounterSlot,
-    /// Where bytes are counted as times are, if a pattern asks for memory: a slot of its own, so that the tables hold no more for others.
+    /// A second slot, which counts bytes as the first counts times, if a pattern asks for memory. Other counters need no space for it.
     memory: OnceLock<CounterSlot>,
-    /// What was counted in the slot before this began, or was last read and left behind.
+    /// The sum when this counter began, or at its last reset.
     before: Mutex<Counts>,
 }
 
-/// Where each thread's table has the counts of one counter, as long as that lives.
+/// The index of a counter in each thread's table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CounterSlot(usize);
 
-/// Calls, and cycles of the [clock](crate::clock).
+/// Numbers of calls, and times in cycles of the [clock](crate::clock).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) calls: u64,
     pub(crate) time: u64,
-    /// The time without that of timed calls inside.
+    /// The time without that of timed calls inside these calls.
     pub(crate) own: u64,
-    /// What calls have allocated, if that is counted.
+    /// The allocated memory, if it is measured.
     pub(crate) memory: Option<Bytes>,
 }
 
@@ -50,14 +49,14 @@ struct Cells {
     own: AtomicU64,
 }
 
-/// One thread's: three megabytes of addresses, and of memory what was counted in.
+/// One thread's table: three megabytes of addresses; only the pages in use take memory.
 type Table = [Cells; MOST];
 
 struct Tables {
     all: Vec<&'static Table>,
-    /// Those of threads that have ended.
+    /// The tables of ended threads.
     free: Vec<&'static Table>,
-    /// Places that are no counter's any more.
+    /// Slots of dropped counters.
     free_slots: Vec<CounterSlot>,
     slots: usize,
 }
@@ -65,7 +64,7 @@ struct Tables {
 static TABLES: Mutex<Tables> =
     Mutex::new(Tables { all: Vec::new(), free: Vec::new(), free_slots: Vec::new(), slots: 0 });
 
-/// For threads whose own is given back already: in destructors of thread-local values.
+/// For threads that have given back their own: in destructors of thread-local values.
 static OF_ALL: Table =
     [const { Cells { calls: AtomicU64::new(0), time: AtomicU64::new(0), own: AtomicU64::new(0) } }; MOST];
 
@@ -84,13 +83,13 @@ impl Drop for GiveBack {
     }
 }
 
-/// Nothing panics under this lock.
+/// No code panics under this lock.
 fn tables() -> MutexGuard<'static, Tables> {
     TABLES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has forked children find the lock free. Who takes it under another lock that is held across forks, does this before that
-/// one is: then who forks takes them in the same order.
+/// Has forked children find the lock free. Callers that take it under another lock held across forks call this first, so that a fork takes
+/// the locks in the same order.
 pub(crate) fn prepare() {
     hold_across_forks!(Tables, tables());
 }
@@ -103,7 +102,7 @@ impl Counter {
         Ok(Counter { slot, memory: OnceLock::new(), before: Mutex::new(tables.sum(slot)) })
     }
 
-    /// Has it count what calls allocate, too.
+    /// Has it measure memory, too.
     pub(crate) fn measure_memory(&self) -> Result<(), Error> {
         let mut before = self.before();
         if self.memory.get().is_none() {
@@ -119,7 +118,7 @@ impl Counter {
         self.slot
     }
 
-    /// Adds what a counted call has allocated.
+    /// Adds the memory of a counted call.
     pub(crate) fn add_memory(&self, bytes: Bytes) {
         if let Some(slot) = self.memory.get() {
             slot.add_time(bytes.all, bytes.own);
@@ -131,21 +130,20 @@ impl Counter {
         Counts { memory: self.memory.get().map(|slot| tables.sum(*slot).bytes()), ..tables.sum(self.slot) }
     }
 
-    /// What was counted so far. Exact for threads that have ended, or have told whoever asks.
+    /// Returns the counts so far. They include every call that happens before, for example by a join.
     pub(crate) fn read(&self) -> Counts {
         let before = self.before();
         self.sum().since(*before)
     }
 
-    /// The same, and counts from nothing again: each call is in this answer or in a later one. The threads that count
-    /// know nothing of it.
+    /// Returns the counts and resets them. Each call is in exactly one result. The counting threads do not take part.
     pub(crate) fn take(&self) -> Counts {
         let mut before = self.before();
         let now = self.sum();
         now.since(mem::replace(&mut before, now))
     }
 
-    /// Held while the slot is read, so that of two who read the later one finds no less than was left behind.
+    /// Held while the slot is read, so that a later reader's sum is at least that of an earlier reset.
     fn before(&self) -> MutexGuard<'_, Counts> {
         self.before.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -161,14 +159,14 @@ impl Counts {
         }
     }
 
-    /// Of a slot where bytes are counted.
+    /// Converts the counts of a slot that counts bytes.
     fn bytes(self) -> Bytes {
         Bytes { all: self.time, own: self.own }
     }
 }
 
 impl CounterSlot {
-    /// The slot of this number, as a module names it to its host.
+    /// Returns the slot with this number, as a module passes it to its host.
     pub(crate) fn numbered(number: usize) -> CounterSlot {
         CounterSlot(number)
     }
@@ -178,7 +176,7 @@ impl CounterSlot {
         &table[self.0 % MOST]
     }
 
-    /// One call more.
+    /// Counts a call.
     #[inline]
     pub(crate) fn count(self) {
         if !self.count_again() {
@@ -186,7 +184,7 @@ impl CounterSlot {
         }
     }
 
-    /// The same on a thread that has counted before; whether this is one.
+    /// Counts a call if this thread has a table. Returns whether it has.
     #[inline(always)]
     pub(crate) fn count_again(self) -> bool {
         OWN.get().map(|table| add(&self.of(table).calls, 1)).is_some()
@@ -204,11 +202,11 @@ impl CounterSlot {
         }
     }
 
-    /// In a table that this thread has not got yet, or has no more.
+    /// Adds on a thread that has no table yet, or no longer.
     #[cold]
     #[inline(never)]
     fn add_first(self, calls: u64, time: u64, own: u64) {
-        // A guest counts no calls.
+        // Modules count no calls of their own.
         if let Some(host) = HOST.get() {
             return (host.add_time)(self.0, time, own);
         }
@@ -230,11 +228,11 @@ fn own_table() -> Option<&'static Table> {
         return Some(table);
     }
     GIVE_BACK.try_with(|_| ()).ok()?;
-    // The program's allocator may be one that counts for calls.
+    // A measuring allocator must not count this for a call.
     let before = alloc::allocated();
     let mut tables = tables();
     let table = tables.free.pop().unwrap_or_else(|| {
-        // SAFETY: zero is a value of every number.
+        // SAFETY: zero is valid for all cells.
         let table = unsafe { Box::<Table>::new_zeroed().assume_init() };
         let table: &'static Table = Box::leak(table);
         tables.all.push(table);

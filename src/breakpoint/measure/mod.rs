@@ -1,4 +1,4 @@
-//! What is added up of calls: their number, time and memory.
+//! Counts, times and memory of calls.
 
 pub(crate) mod counters;
 pub(crate) mod host;

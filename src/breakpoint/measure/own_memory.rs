@@ -1,7 +1,7 @@
 //! Memory that calls allocate, as the program's allocator counts it for each thread ([`alloc`](crate::alloc)): all of it, and a call's
-//! own, without that of measured calls inside it. A call is measured if any session has the action `memory` for it.
+//! own memory, without the measured calls inside it. A call is measured if any session has the action `memory` for it.
 //!
-//! It goes by the steps of [`own_time`](super::own_time), with bytes for cycles.
+//! The steps are those of [`own_time`](super::own_time), with bytes for cycles.
 
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ thread_local! {
     static INNER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What calls have allocated, in bytes.
+/// Memory that calls have allocated, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bytes {
     pub(crate) all: u64,
@@ -30,7 +30,7 @@ impl Bytes {
     }
 }
 
-/// What a call has to remember of its memory.
+/// The state of a call's memory measurement.
 #[derive(Clone, Copy)]
 pub(crate) enum Allocating {
     /// No session asks for it.
@@ -55,7 +55,7 @@ impl Allocating {
 /// A running call or poll.
 #[derive(Clone, Copy)]
 pub(crate) struct Stretch {
-    /// What the thread had allocated when it began.
+    /// The bytes that the thread had allocated at the beginning.
     began: u64,
     /// The saved counter of the call around it.
     outer: u64,
@@ -68,13 +68,13 @@ impl Stretch {
 
     pub(crate) fn end(self) -> Bytes {
         let all = allocated().wrapping_sub(self.began);
-        // Saturating: a signal handler may have allocated while the word was written.
+        // Saturating: a signal handler may have allocated during the exchange.
         let own = all.saturating_sub(exchange(self.outer.saturating_add(all)));
         Bytes { all, own }
     }
 }
 
-/// What this thread has allocated. A module takes its memory from its host, which counts.
+/// Returns the bytes that this thread has allocated. A module allocates from its host, which counts.
 fn allocated() -> u64 {
     match HOST.get() {
         None => alloc::allocated(),

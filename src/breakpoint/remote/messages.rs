@@ -1,4 +1,4 @@
-//! What a client is told, as records.
+//! Messages to clients, as records.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -12,7 +12,7 @@ use crate::recorder::control::clients::messages;
 use crate::recorder::control::protocol::Record;
 use crate::seq_trace::Token;
 
-/// An event.
+/// Makes the record of an event.
 pub(super) fn event(event: &Event) -> Record {
     let told = match event.kind {
         Kind::Call => "call",
@@ -66,7 +66,7 @@ fn with(record: Record, name: &str, value: Option<impl Display>) -> Record {
     }
 }
 
-/// Counts of all functions that were called, as messages. `at`: when they were read.
+/// Makes the messages with the counts of all functions that were called. `at` is when they were read.
 pub(super) fn counts(counts: &[Count], at: SystemTime) -> Vec<Vec<Record>> {
     let mut functions: BTreeMap<&str, (u64, Duration, Duration, Option<Memory>)> = BTreeMap::new();
     for count in counts.iter().filter(|count| count.calls > 0) {
@@ -89,12 +89,12 @@ pub(super) fn counts(counts: &[Count], at: SystemTime) -> Vec<Vec<Record>> {
     messages
 }
 
-/// What was lost so far.
+/// Makes the record of the losses so far.
 pub(super) fn lost(dropped: u64, limited: u64) -> Record {
     Record::default().with("told", "lost").with("dropped", dropped).with("limited", limited)
 }
 
-/// The end. `unheard`: how many of the events could not be said to the client.
+/// Makes the last record. `unheard` is the number of events that could not be sent to the client.
 pub(super) fn end(info: &Info, unheard: u64) -> Record {
     let end = Record::default()
         .with("told", "end")

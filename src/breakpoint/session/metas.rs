@@ -14,7 +14,7 @@ use crate::breakpoint::state::session_core::SessionCore;
 pub(crate) struct Metas(Mutex<Vec<SessionOwner>>);
 
 impl Metas {
-    /// Nothing panics under this lock.
+    /// No code panics under this lock.
     fn lock(&self) -> MutexGuard<'_, Vec<SessionOwner>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Sessions: who wants to know what, of whom.
+//! Sessions of trace settings: what users hold.
 
 pub(crate) mod info;
 mod metas;
@@ -23,13 +23,13 @@ use crate::breakpoint::pattern_id::PatternId;
 use crate::breakpoint::state::held_up::HeldUp;
 use crate::breakpoint::state::limits::Limits;
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
-use crate::breakpoint::state::set::Set;
+use crate::breakpoint::state::set_pattern::SetPattern;
 use crate::process::Processes;
 use crate::thread_progress::{self, Completed};
 
-/// Trace settings that belong together: patterns, processes and a tracer, independent of all other sessions.
+/// A set of patterns and processes with one tracer, independent of all other sessions.
 ///
-/// Setting and removing stops no thread. A session's breakpoints are removed when it is dropped, in the background.
+/// Setting and removing patterns stops no thread. Dropping the session removes its breakpoints in the background.
 ///
 /// ```
 /// use std::sync::mpsc;
@@ -64,25 +64,25 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts a session without patterns. `tracer` is told of events in their order on a thread of its own; functions that
-    /// it calls run untraced, though they are counted. If it panics, the session ends.
+    /// Starts a session without patterns. `tracer` gets the events in order, on a thread of its own. Functions that it calls run
+    /// untraced, but are counted. If it panics, the session ends.
     ///
     /// # Errors
     ///
-    /// There is no thread to be had, or no memory.
+    /// The system has no thread or no memory for the session.
     pub fn start(limits: Limits, tracer: impl FnMut(&Event) + Send + 'static) -> io::Result<Session> {
         Session::with(limits, Destination::Tracer, tracer)
     }
 
     /// Starts a session without patterns, whose events fire the probes
     /// [`function-entry`](crate::probes::function::entry()) and [`function-return`](crate::probes::function::return()), for
-    /// the [recorder](crate::recorder), bpftrace and the like. They fire on the thread that runs the function, as all probes
-    /// do: nothing is queued, so nothing waits and nothing is dropped here. While nobody looks at the probes, nothing
-    /// is rendered, and nothing counts for the limits.
+    /// the [recorder](crate::recorder), bpftrace and other tracers. They fire on the thread that runs the function, like all probes:
+    /// no event is queued or dropped here. While no tracer has the probes enabled, arguments are not rendered and events do not count
+    /// towards the limits.
     ///
     /// # Errors
     ///
-    /// There is no thread to be had, which ends the session when its limits are reached; or no memory.
+    /// The system has no memory for the session, or no thread to end it when its limits are reached.
     ///
     /// ```
     /// use dyntrace::recorder;
@@ -120,36 +120,36 @@ impl Session {
         &self.owner.core
     }
 
-    /// Returns the session that has the pattern: an inner one for a meta pattern.
+    /// Returns the session with this pattern: an inner one for a meta pattern.
     fn core_of(&self, id: PatternId) -> Arc<SessionCore> {
         self.metas.find(id).unwrap_or_else(|| Arc::clone(self.core()))
     }
 
-    /// Traces the functions that `pattern` names. It is in force everywhere when this answers, from one instant on. A call that
-    /// several patterns of a session take is told once for each.
+    /// Traces the functions that `pattern` names. The pattern takes effect everywhere at one instant, before this returns. A call that
+    /// several patterns of a session match makes one event for each.
     ///
-    /// Nobody waits meanwhile but the caller: for its turn among all who change trace settings, and for threads that are in
-    /// the middle of a hit. If it is dropped before it has answered, the pattern is set nowhere or everywhere.
+    /// Only the caller waits: for its turn among all tasks that change trace settings, and for threads in the middle of a hit. If the
+    /// future is dropped before it completes, the pattern is set nowhere or everywhere.
     ///
     /// # Errors
     ///
-    /// The pattern cannot be read, names no function, or the session is over; and where something is exhausted.
+    /// The pattern cannot be parsed or names no function, the session is over, or a limit of [`Error`] is reached.
     pub async fn set(&self, pattern: &str) -> Result<PatternInfo, Error> {
-        self.owner.set(Set::new(pattern.parse()?, false)).await
+        self.owner.set(SetPattern::new(pattern.parse()?, false)).await
     }
 
-    /// The same, and for functions of libraries that are loaded later: in these it is in force before the first of them can
-    /// be called. It may name no function for now.
+    /// Like [`set`](Session::set), and also for functions of libraries that are loaded later: there the pattern is in force before the
+    /// first call. It may name no function yet.
     ///
-    /// A library's functions are found if it and the program share one dyntrace, as a library of its own (crate type
-    /// `dylib`). When it is unloaded they are gone; what was counted in them stays.
+    /// A library's functions are found if it and the program share one dyntrace, linked as a `dylib`. They go when the library is
+    /// unloaded; their counts stay.
     ///
     /// # Errors
     ///
-    /// As those of [`set`](Session::set), but that functions have to be named. A library's function that has as many
-    /// patterns as it can have, or for which there is no counter, is left out.
+    /// Those of [`set`](Session::set), except that the pattern may name no function. A library's function is skipped if it has the most
+    /// patterns possible or if no counter is free.
     pub async fn set_default(&self, pattern: &str) -> Result<PatternInfo, Error> {
-        self.owner.set(Set::new(pattern.parse()?, true)).await
+        self.owner.set(SetPattern::new(pattern.parse()?, true)).await
     }
 
     /// Sets a meta pattern: `tracer` gets its events, on a thread of its own, and not the session's tracer. It matches the calls of all
@@ -160,7 +160,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As those of [`set`](Session::set), and [`Error::Tracer`].
+    /// Those of [`set`](Session::set), and [`Error::Tracer`].
     ///
     /// ```
     /// use std::sync::mpsc;
@@ -193,21 +193,21 @@ impl Session {
         }
         let limits = self.core().state.limits.clone();
         let inner = SessionOwner::start(limits, Destination::Tracer, tracer).map_err(Error::Tracer)?;
-        let info = inner.set(Set::new(pattern.parse()?, false)).await?;
+        let info = inner.set(SetPattern::new(pattern.parse()?, false)).await?;
         self.metas.add(inner);
         Ok(PatternInfo { is_meta: true, ..info })
     }
 
-    /// Puts another pattern in the place of one that was set: until one instant the old one is in force, and from then on the new one.
-    /// It keeps the number, and is for functions that are loaded later if the old one was. Functions that both patterns count go on
-    /// being counted, and what was counted in others stays. A call that began under the old pattern ends as that says.
+    /// Replaces a pattern: the new one takes effect at the instant at which the old one ends. It keeps the number, and applies to
+    /// libraries that are loaded later if the old one did. The counts of both patterns' functions go on; those of other functions stay.
+    /// A call that began under the old pattern ends under the old pattern.
     ///
-    /// If it is dropped before it has answered, that is done nevertheless, in the background.
+    /// If the future is dropped before it completes, the change is made in the background.
     ///
     /// # Errors
     ///
-    /// As those of [`set`](Session::set), and [`Error::NoPattern`] if the session has no pattern of this number. Where the new pattern
-    /// cannot be read or names no function, the old one stays in force.
+    /// Those of [`set`](Session::set), and [`Error::NoPattern`] if the session has no pattern with this number. If the new pattern cannot
+    /// be parsed or names no function, the old one stays in force.
     ///
     /// ```
     /// use dyntrace::trace::{Limits, Session};
@@ -239,21 +239,20 @@ impl Session {
         Ok(PatternInfo { functions, is_meta, ..PatternInfo::of(&set) })
     }
 
-    /// Removes a pattern, and answers what it has counted: every call until then, and none twice. Functions that no other pattern
-    /// names run as if they had never been traced; others are not touched. The ends of calls that have begun are told. Flags that the
-    /// pattern's actions have set stay.
+    /// Removes a pattern. Returns its counts: every call until then, and none twice. Functions that no other pattern names run as if they
+    /// had never been traced. Calls that have begun still make the events of their ends. Flags that the pattern's actions have set stay.
     ///
-    /// If it is dropped before it has answered, that is done nevertheless, in the background.
+    /// If the future is dropped before it completes, the pattern is removed in the background.
     ///
     /// # Errors
     ///
-    /// [`Error::NoPattern`] if the session has no pattern of this number; [`Error::InView`].
+    /// [`Error::NoPattern`] if the session has no pattern with this number; [`Error::InView`].
     pub async fn remove(&self, id: PatternId) -> Result<Vec<Count>, Error> {
         if thread_progress::is_pinned() {
             return Err(Error::InView);
         }
         let session = self.core_of(id);
-        let set = session.strike(id)?;
+        let set = session.remove(id)?;
         let (owner, removed) = (Arc::clone(&session), Arc::clone(&set));
         let removing = Completed::new(async move { patterns::remove(&owner, &removed).await });
         removing.await.ok_or(Error::InView)?;
@@ -263,12 +262,12 @@ impl Session {
         Ok(counted(&set, Counter::read))
     }
 
-    /// Has it look at the calls of these processes, too; of these only, if nobody has named some before. Those that a pattern flags by
-    /// its action `set(call)` are looked at beside them, and patterns with that action look at the calls of all. The processes that
-    /// these spawn are other processes, unless a pattern flags these by its action `set(set_on_spawn)`.
+    /// Adds these processes to those whose calls the session matches. The first call restricts the session to them. Processes that a
+    /// pattern flags by its action `set(call)` are matched as well, and patterns with that action match the calls of all processes. The
+    /// children of these processes are not included, unless a pattern flags the parents by its action `set(set_on_spawn)`.
     ///
-    /// Answers when it is in force, as [`set`](Session::set) does; inside a [`View::with`](crate::code::View::with) at once, and it is
-    /// done after that. If it is dropped before, it is done in the background.
+    /// Returns when the change is in force. Inside a [`View::with`](crate::code::View::with) it returns at once, and the change is made
+    /// afterwards. If the future is dropped before it completes, the change is made in the background.
     ///
     /// ```
     /// use dyntrace::process::{self, Processes};
@@ -294,8 +293,8 @@ impl Session {
         self.choose(|named| named.map_or_else(|| more.clone(), |named| named.with(&more))).await;
     }
 
-    /// The contrary: it looks at the calls of these processes no more. As long as nobody has named others, it goes on to look at those of
-    /// all others.
+    /// Stops matching the calls of these processes. If [`include`](Session::include) was never called, the session goes on to match those
+    /// of all others. Returns as `include` does.
     pub async fn exclude(&self, processes: impl Into<Processes>) {
         let fewer = processes.into();
         self.choose(|named| named.unwrap_or(&Processes::all()).without(&fewer)).await;
@@ -303,8 +302,8 @@ impl Session {
 
     async fn choose(&self, choose: impl FnOnce(Option<&Processes>) -> Processes) {
         {
-            let mut whose = self.core().whose();
-            whose.named = Some(Arc::new(choose(whose.named.as_deref())));
+            let mut filter = self.core().filter();
+            filter.named = Some(Arc::new(choose(filter.named.as_deref())));
         }
         let session = Arc::clone(self.core());
         let change = async move { restrict(&session).await };
@@ -315,12 +314,12 @@ impl Session {
         }
     }
 
-    /// What it has done so far.
+    /// Returns what the session has done so far.
     pub fn info(&self) -> Info {
         let state = &self.core().state;
         Info {
             patterns: self.patterns(),
-            processes: self.core().whose().named.as_deref().cloned().unwrap_or_else(Processes::all),
+            processes: self.core().filter().named.as_deref().cloned().unwrap_or_else(Processes::all),
             delivered: self.core().delivered(),
             dropped: state.dropped.load(Ordering::Relaxed),
             limited: state.limited.load(Ordering::Relaxed),
@@ -332,7 +331,7 @@ impl Session {
     fn patterns(&self) -> Vec<PatternInfo> {
         let mut patterns: Vec<_> = self.core().sets().iter().map(|set| PatternInfo::of(set)).collect();
         for meta in self.metas.all() {
-            let of_meta = |set: &Arc<Set>| PatternInfo { is_meta: true, ..PatternInfo::of(set) };
+            let of_meta = |set: &Arc<SetPattern>| PatternInfo { is_meta: true, ..PatternInfo::of(set) };
             patterns.extend(meta.sets().iter().map(of_meta));
         }
         patterns.sort_by_key(|pattern| pattern.id);
@@ -345,15 +344,14 @@ impl Session {
         now.chain(self.core().held_up().clone()).max_by_key(|held_up| held_up.time)
     }
 
-    /// What its patterns have counted so far, by function: exactly, for calls that whoever asks knows to have begun or
-    /// ended. Nobody is stopped for it.
+    /// Returns the counts of its patterns so far, by function. They include every call that happens before this one, for example by a
+    /// join. No thread is stopped for it.
     pub fn counts(&self) -> Vec<Count> {
         self.counted(|_| true, Counter::read)
     }
 
-    /// The same, and has all its patterns count from nothing again: each call is in this answer or in a later one, and in
-    /// one only. What other sessions count at the same functions stays. A call that began before and ends after this leaves
-    /// its time to a later answer.
+    /// Returns the counts of its patterns and resets them to zero. Each call is in exactly one result. The counts of other sessions at the
+    /// same functions stay. The time of a call that is running now is in a later result.
     ///
     /// ```
     /// use dyntrace::trace::{Limits, Session};
@@ -377,13 +375,13 @@ impl Session {
         self.counted(|_| true, Counter::take)
     }
 
-    /// [`reset`](Session::reset) for one pattern. If the session has none of this number, or it does not count, there is nothing to
-    /// answer.
+    /// [Resets](Session::reset) the counts of one pattern. The result is empty if the session has no pattern with this number, or if that
+    /// does not count.
     pub fn reset_pattern(&self, id: PatternId) -> Vec<Count> {
         self.counted(|set| set.id == id, Counter::take)
     }
 
-    fn counted(&self, is_asked_for: impl Fn(&Set) -> bool, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
+    fn counted(&self, is_asked_for: impl Fn(&SetPattern) -> bool, read: impl Fn(&Counter) -> Counts) -> Vec<Count> {
         let mut counts = Vec::new();
         for session in [Arc::clone(self.core())].into_iter().chain(self.metas.all()) {
             let sets = session.sets();
@@ -392,8 +390,8 @@ impl Session {
         counts
     }
 
-    /// Ends the session: removes its breakpoints, and answers when its tracer has been told all. Inside a
-    /// [`View::with`](crate::code::View::with) the breakpoints are removed after that, in the background.
+    /// Ends the session: removes its breakpoints, and waits until its tracer has got all events. Inside a
+    /// [`View::with`](crate::code::View::with) the breakpoints are removed afterwards, in the background.
     pub async fn close(self) -> Info {
         for meta in self.metas.all() {
             if let Some(meta) = self.metas.take(&meta) {

@@ -10,7 +10,7 @@ use crate::breakpoint::error::Error;
 use crate::breakpoint::event::Event;
 use crate::breakpoint::state::limits::Limits;
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
-use crate::breakpoint::state::set::Set;
+use crate::breakpoint::state::set_pattern::SetPattern;
 use crate::clock;
 use crate::forks;
 use crate::host;
@@ -40,18 +40,18 @@ impl SessionOwner {
     }
 
     /// Sets a new pattern.
-    pub(crate) async fn set(&self, set: Set) -> Result<PatternInfo, Error> {
+    pub(crate) async fn set(&self, set: SetPattern) -> Result<PatternInfo, Error> {
         let set = Arc::new(set);
         let functions = patterns::put(&self.core, &set, true).await?;
         Ok(PatternInfo { functions, ..PatternInfo::of(&set) })
     }
 
-    /// Ends the session, and waits until its tracer has been told all.
+    /// Ends the session, and waits until its tracer has got all events.
     pub(crate) async fn end(&self) {
         let state = &self.core.state;
         state.end();
         patterns::remove_all(&self.core).await;
-        // Acquire: with the tracer's thread. It may count before its sender does.
+        // Acquire: partner is the tracer's thread, which may count an event before its sender does.
         let is_behind = || state.delivered.load(Ordering::Acquire) < state.sent.load(Ordering::Acquire);
         while is_behind() && !state.is_of_parent() {
             state.all_delivered.notified().await;
@@ -60,7 +60,7 @@ impl SessionOwner {
 }
 
 impl Drop for SessionOwner {
-    /// Events that wait for the tracer are dropped.
+    /// Drops the events that wait for the tracer.
     fn drop(&mut self) {
         self.core.state.end();
         self.core.state.drop_events();

@@ -1,4 +1,4 @@
-//! How patterns of a session come into force, are replaced and removed: which sites that concerns, and what is done there from then on.
+//! Puts patterns of a session into force, replaces and removes them: selects the sites, and says what each does from then on.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::breakpoint::state::data::BpData;
 use crate::breakpoint::state::entry::BpEntry;
 use crate::breakpoint::state::held_up::HeldUp;
 use crate::breakpoint::state::session_core::SessionCore;
-use crate::breakpoint::state::set::Set;
+use crate::breakpoint::state::set_pattern::SetPattern;
 use crate::clock;
 use crate::thread_progress;
 
-/// Has the pattern in force at all sites that it selects, and at no other one the pattern that had its number before. Answers how
-/// many functions it names. One that `is_new` has a number that no other has had.
-pub(crate) async fn put(session: &Arc<SessionCore>, set: &Arc<Set>, is_new: bool) -> Result<usize, Error> {
+/// Puts the pattern into force at all sites that it selects, and removes the pattern that had its number before. Returns the number of
+/// functions that it names. The number of a pattern that `is_new` was never used before.
+pub(crate) async fn put(session: &Arc<SessionCore>, set: &Arc<SetPattern>, is_new: bool) -> Result<usize, Error> {
     if set.measures_memory() && !alloc::counts() {
         return Err(Error::NotCounting);
     }
@@ -38,20 +38,25 @@ pub(crate) async fn put(session: &Arc<SessionCore>, set: &Arc<Set>, is_new: bool
         if functions == 0 && session.state.is_over() {
             return Err(Error::Over);
         }
-        // Again, if others have come meanwhile, or the version of a module was replaced: nobody saw there that this is to be set.
+        // Again, if sites have arrived meanwhile or a module's version was replaced: the pattern is not set there yet.
         if libraries::settle(session, set, &index) {
             return Ok(functions);
         }
     }
 }
 
-async fn put_at(session: &Arc<SessionCore>, set: &Arc<Set>, is_new: bool, sites: Arc<Sites>) -> Result<(), Error> {
+async fn put_at(
+    session: &Arc<SessionCore>,
+    set: &Arc<SetPattern>,
+    is_new: bool,
+    sites: Arc<Sites>,
+) -> Result<(), Error> {
     if thread_progress::is_pinned() {
         return Err(Error::InView);
     }
     let counters = set.name_all(&sites).await?;
-    let concerns_others = session.whose().prepare(set.pattern.match_spec().actions())?;
-    let replaced = session.enter(set, is_new)?;
+    let concerns_others = session.filter().prepare(set.pattern.match_spec().actions())?;
+    let replaced = session.insert(set, is_new)?;
     let mut parts = vec![(Arc::clone(&sites), adding(session, set, counters))];
     if concerns_others {
         parts.extend(everywhere(session, || restricting(session)));
@@ -59,7 +64,7 @@ async fn put_at(session: &Arc<SessionCore>, set: &Arc<Set>, is_new: bool, sites:
     if let Some(replaced) = replaced {
         parts.extend(where_set(&replaced, || removing(session, &replaced)));
     }
-    // First, so that whoever removes it finds all that may be set by then.
+    // Before the change, so that a removal finds all sites where the pattern may be set.
     set.add_sites(sites);
     match change(session, parts).await? {
         0 => Ok(()),
@@ -69,8 +74,8 @@ async fn put_at(session: &Arc<SessionCore>, set: &Arc<Set>, is_new: bool, sites:
     }
 }
 
-/// The sites that the pattern selects beside those that are `known`; then they are, too.
-async fn more(index: &Index, set: &Set, known: &mut Vec<Arc<Sites>>) -> Arc<Sites> {
+/// Returns the sites that the pattern selects and that are not `known`, and adds them to `known`.
+async fn more(index: &Index, set: &SetPattern, known: &mut Vec<Arc<Sites>>) -> Arc<Sites> {
     let mut sites = index.selected(&set.pattern).await;
     if !known.is_empty() {
         known.iter_mut().for_each(|known| Arc::make_mut(known).retain(|site| !site.is_gone()));
@@ -82,39 +87,39 @@ async fn more(index: &Index, set: &Set, known: &mut Vec<Arc<Sites>>) -> Arc<Site
     sites
 }
 
-/// Removes a pattern that was taken off the session's list.
-pub(crate) async fn remove(session: &Arc<SessionCore>, set: &Arc<Set>) {
-    // Only a pinned thread is refused, and none polls this.
+/// Removes the breakpoints of a pattern that is off the session's list.
+pub(crate) async fn remove(session: &Arc<SessionCore>, set: &Arc<SetPattern>) {
+    // Refused on pinned threads only, and none polls this.
     let _ = change(session, where_set(set, || removing(session, set))).await;
 }
 
-/// Removes the breakpoints of a session that is over, which therefore gets no new ones.
+/// Removes the breakpoints of a session that is over, and so gets no new ones.
 pub(crate) async fn remove_all(session: &Arc<SessionCore>) {
     let of_it = || {
         let removed = Arc::clone(session);
         leaving(session, move |entry| Arc::ptr_eq(&entry.session, &removed))
     };
     if change(session, everywhere(session, of_it)).await.is_err() {
-        // The session's drop sees to it, in the background.
+        // The drop of the session does it in the background.
         return;
     }
     session.sets().iter().for_each(|set| set.sites().clear());
-    // Its thread may have the session for a while yet, and others are waiting for these.
-    session.whose().flags = None;
+    // Frees the word of process flags for other sessions now: the session's thread may keep the session alive for a while.
+    session.filter().flags = None;
 }
 
-/// Has the session look at the calls of its processes of now, at all its breakpoints.
+/// Updates all breakpoints of the session to its current process filter.
 pub(crate) async fn restrict(session: &Arc<SessionCore>) {
-    // Only a pinned thread is refused, and none polls this.
+    // Refused on pinned threads only, and none polls this.
     let _ = change(session, everywhere(session, || restricting(session))).await;
 }
 
-/// Adds a pattern of the session.
-fn adding(session: &Arc<SessionCore>, set: &Arc<Set>, counters: Option<Vec<Arc<Counter>>>) -> Edit {
+/// Adds an entry for the pattern.
+fn adding(session: &Arc<SessionCore>, set: &Arc<SetPattern>, counters: Option<Vec<Arc<Counter>>>) -> Edit {
     let (session, set) = (Arc::clone(session), Arc::clone(set));
     let add = move |before: &[BpEntry], counter| {
         let mut entries = as_of_now(before, &session);
-        // A new version of a module has it from the one before, if that had it by then.
+        // A module's new version has taken over the entries of the version before it.
         let is_there = entries.iter().any(|entry| Arc::ptr_eq(&entry.set, &set));
         let is_over = session.state.is_over() || set.is_superseded();
         let is_left = is_over || (entries.len() == BpData::ENTRIES && !is_there);
@@ -132,25 +137,25 @@ fn adding(session: &Arc<SessionCore>, set: &Arc<Set>, counters: Option<Vec<Arc<C
     }
 }
 
-/// Has the session's entries be about whom it is about by now.
+/// Updates the session's entries to its current process filter.
 fn restricting(session: &Arc<SessionCore>) -> Edit {
     leaving(session, |_| true)
 }
 
-/// Takes away the entries of a pattern that is superseded, and touches no breakpoint that has none.
-fn removing(session: &Arc<SessionCore>, set: &Arc<Set>) -> Edit {
+/// Removes the entries of a superseded pattern; leaves breakpoints without one as they are.
+fn removing(session: &Arc<SessionCore>, set: &Arc<SetPattern>) -> Edit {
     let set = Arc::clone(set);
     leaving(session, move |entry| Arc::ptr_eq(&entry.set, &set))
 }
 
-/// Leaves what is to be there by now, where one of the entries is such.
+/// Updates the breakpoints that have an entry for which `is_concerned` holds.
 fn leaving(session: &Arc<SessionCore>, is_concerned: impl Fn(&BpEntry) -> bool + Send + 'static) -> Edit {
     let session = Arc::clone(session);
     Edit::of_all(move |before| before.iter().any(&is_concerned).then(|| as_of_now(before, &session).into()))
 }
 
-/// The entries as they are to be by now: without those of sessions that are over and of patterns that are superseded, which may still
-/// wait for their removal; those of the session are about whom it is about.
+/// Returns the entries without those of ended sessions and superseded patterns, whose own removal may still wait. The session's entries
+/// get its current process filter.
 fn as_of_now(before: &[BpEntry], session: &Arc<SessionCore>) -> Vec<BpEntry> {
     let is_wanted = |entry: &&BpEntry| !entry.session.state.is_over() && !entry.set.is_superseded();
     let mut entries: Vec<_> = before.iter().filter(is_wanted).cloned().collect();
@@ -158,14 +163,14 @@ fn as_of_now(before: &[BpEntry], session: &Arc<SessionCore>) -> Vec<BpEntry> {
     entries
 }
 
-/// Has the edits in force at their sites, and notes who held that up. Answers at how many sites an edit could not do what it
-/// is for.
+/// Applies the edits at their sites, and notes the threads that delayed this. Returns the number of sites where an edit could not do what
+/// it is for.
 ///
 /// # Errors
 ///
-/// [`Error::InView`]: then it is changed nowhere, or everywhere in the background.
+/// [`Error::InView`]: the change is made nowhere, or everywhere in the background.
 async fn change(session: &SessionCore, parts: Vec<Part>) -> Result<usize, Error> {
-    // By then a call may want to know how long it took; and afterwards it is known better.
+    // Calls are timed from the commit on; the second refinement covers a longer interval.
     clock::refine();
     let ended = Setting::new(parts).await;
     if ended.is_refused {
@@ -178,14 +183,14 @@ async fn change(session: &SessionCore, parts: Vec<Part>) -> Result<usize, Error>
     Ok(ended.left)
 }
 
-/// The edit at all sites where the session may have breakpoints.
+/// Pairs the edit with all sites where the session may have breakpoints.
 fn everywhere(session: &SessionCore, edit: impl Fn() -> Edit) -> Vec<Part> {
     let sets = session.sets().clone();
     sets.iter().flat_map(|set| where_set(set, &edit)).collect()
 }
 
-/// The edit at all sites where the pattern may have breakpoints.
-fn where_set(set: &Set, edit: impl Fn() -> Edit) -> Vec<Part> {
+/// Pairs the edit with all sites where the pattern may have breakpoints.
+fn where_set(set: &SetPattern, edit: impl Fn() -> Edit) -> Vec<Part> {
     let _settled = libraries::settled();
     set.sites().iter().map(|sites| (Arc::clone(sites), edit())).collect()
 }

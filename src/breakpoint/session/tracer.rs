@@ -1,4 +1,4 @@
-//! A session's thread: gives events to its tracer, and removes its breakpoints when its limits are reached.
+//! A session's thread: passes events to the tracer, and removes the breakpoints when a limit is reached.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,10 +15,10 @@ use crate::breakpoint::state::limits::{Limits, SessionState};
 use crate::breakpoint::state::session_core::{Destination, SessionCore};
 use crate::thread_progress::{self, os::without_signals};
 
-/// When nothing bounds how long it waits.
+/// The wait for events of a session without a time limit.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// Starts a session's thread. It ends when no breakpoint and nobody else has the session any more.
+/// Starts a session's thread. It ends when the last reference to the session is dropped.
 pub(crate) fn start(
     limits: Limits,
     to: Destination,
@@ -31,7 +31,7 @@ pub(crate) fn start(
     let shared = Arc::new(SessionCore::new(limits, to, events));
     let (state, session) = (Arc::clone(&shared.state), Arc::downgrade(&shared));
     let thread = thread::Builder::new().name("dyntrace-tracer".into());
-    // So that no handler of the program runs on it.
+    // The program's signal handlers run on its own threads only.
     without_signals(|| thread.spawn(move || run(&received, &state, &session, tracer)))?;
     Ok(shared)
 }
@@ -48,7 +48,7 @@ fn run(
         let patience = state.limits.time.map_or(LONG, |time| time.saturating_sub(state.begun.elapsed()));
         match received.recv_timeout(if is_removed { LONG } else { patience }) {
             Ok(Some(event)) => {
-                // A tracer that panics is told nothing more.
+                // A tracer that has panicked gets no more events.
                 if !state.drops_events() && catch_unwind(AssertUnwindSafe(|| tracer(&event))).is_err() {
                     state.end();
                     state.drop_events();

@@ -1,4 +1,4 @@
-//! What a setting makes of what is done at its sites.
+//! Edits: how a setting changes the entries at its sites.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use crate::breakpoint::state::data::BpData;
 use crate::breakpoint::state::entry::BpEntry;
 use crate::breakpoint::state::generic_bp::Generation;
 
-/// Says what is to be done at a site instead of what is done there now; `None` for no change.
+/// Maps the entries at a site to the new ones; `None` for no change.
 type Ask = dyn FnMut(&[BpEntry]) -> Option<Edited> + Send;
 
-/// What is to be done at sites instead of what is done there now.
+/// A change of the entries at sites.
 pub(crate) struct Edit {
     ask: Box<Ask>,
-    /// What was made last, and of what: where the same is done, the same is made of it. `None` if each site is asked for.
+    /// The last result and its input, shared by sites with the same generation. `None` if each site gets its own.
     last: Option<Option<Made>>,
 }
 
-/// What is to be done at a site from now on.
+/// The new entries at a site.
 pub(crate) struct Edited {
     pub(crate) entries: Vec<BpEntry>,
-    /// Whether what the setting is for could not be done there.
+    /// Whether the edit could not do there what it is for.
     pub(crate) is_left: bool,
 }
 
@@ -28,7 +28,7 @@ struct Made {
     made: Option<Change>,
 }
 
-/// What a breakpoint becomes.
+/// The new generation of a breakpoint.
 #[derive(Clone)]
 pub(crate) struct Change {
     pub(crate) to: Generation,
@@ -36,17 +36,17 @@ pub(crate) struct Change {
 }
 
 impl Edit {
-    /// Asks for each site, in their order.
+    /// Makes an edit that calls `ask` for each site, in order.
     pub(crate) fn of_each(ask: impl FnMut(&[BpEntry]) -> Option<Edited> + Send + 'static) -> Edit {
         Edit { ask: Box::new(ask), last: None }
     }
 
-    /// Asks once for all sites where the same is done, one after the other: these share what is made of it.
+    /// Makes an edit that calls `ask` once for consecutive sites with the same generation, which then share the new one.
     pub(crate) fn of_all(ask: impl FnMut(&[BpEntry]) -> Option<Edited> + Send + 'static) -> Edit {
         Edit { ask: Box::new(ask), last: Some(None) }
     }
 
-    /// `None` for no change.
+    /// Returns the change of this generation; `None` for no change.
     pub(crate) fn change(&mut self, before: &Generation) -> Option<Change> {
         let ask = &mut self.ask;
         let mut make = || {
@@ -75,7 +75,7 @@ fn is_same(one: &Generation, other: &Generation) -> bool {
 mod tests {
     use super::*;
 
-    /// How often an edit asks that is made so, for two sites where nothing is done.
+    /// Returns how often an edit calls `ask` for two sites without entries.
     fn asked(make: fn(Box<Ask>) -> Edit) -> usize {
         let asked = Arc::new(());
         let counts = Arc::clone(&asked);

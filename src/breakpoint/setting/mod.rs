@@ -1,4 +1,4 @@
-//! The sequence that changes breakpoints. Its steps are those of the room's description.
+//! The thirteen steps that change breakpoints, as numbered in the head of `breakpoint`.
 
 pub(crate) mod edit;
 
@@ -16,29 +16,28 @@ use crate::breakpoint::state::generic_bp::{Bp, commit};
 use crate::thread_progress::{self, Late, permission};
 use edit::Edit;
 
-/// What is to change at some sites. One that is among those of an earlier part, too, is left to that.
+/// Sites and the edit to apply there. A site that is in several parts gets the edit of the first.
 pub(crate) type Part = (Arc<Sites>, Edit);
 
-/// A change of breakpoints under way. If it is dropped before it is committed, it is undone, else it is completed: by
-/// others, in the background.
+/// A running change of breakpoints. If it is dropped, the maintenance thread undoes it, or completes it after the commit.
 #[must_use = "nothing is changed until it is polled"]
 pub(crate) struct Setting {
-    /// `None` when it has ended.
+    /// `None` after the end.
     sequence: Option<Pin<Box<dyn Future<Output = Ended> + Send>>>,
     is_abandoned: Arc<AtomicBool>,
     was_polled: bool,
 }
 
-/// What has become of it.
+/// The result of a change.
 #[derive(Default)]
 pub(crate) struct Ended {
-    /// Whether it was given up, because a pinned thread polled it: it would wait for itself.
+    /// Whether a pinned thread polled it, which would have waited for itself: nothing was changed.
     pub(crate) is_refused: bool,
-    /// How many sites have changed.
+    /// The number of sites that have changed.
     pub(crate) changed: usize,
-    /// At how many the edit could not do what it is for.
+    /// The number of sites where the edit could not do what it is for.
     pub(crate) left: usize,
-    /// Its longest wait, if that is worth a word.
+    /// Its longest wait, if that was notable.
     pub(crate) held_up: Option<Late>,
 }
 
@@ -77,10 +76,10 @@ impl Future for Setting {
 impl Drop for Setting {
     fn drop(&mut self) {
         if let Some(sequence) = self.sequence.take().filter(|_| self.was_polled) {
-            // Relaxed: who polls next is told by what hands the sequence over.
+            // Relaxed: handing the sequence over orders this before the next poll.
             self.is_abandoned.store(true, Ordering::Relaxed);
-            // Without a thread for it, the future is dropped: what it would have done stays undone. A session that is over
-            // tells nothing, though its breakpoints stay.
+            // Without a thread for it, the future is dropped and the rest stays undone. The breakpoints of an ended session make
+            // no events.
             let _ = thread_progress::complete(async {
                 sequence.await;
             });
@@ -94,9 +93,9 @@ struct Changed<'s> {
     bp: Bp,
     /// Whether the site had none.
     is_new: bool,
-    /// Whether it is in the site's word, or was when the site's library left: then it is the library's to free.
+    /// Whether it is in the site's word, or was when the site's library left, which then frees it.
     is_published: bool,
-    /// Whether there is something left to do at the site.
+    /// Whether the site still has entries after the change.
     remains: bool,
 }
 
@@ -155,7 +154,7 @@ pub(crate) async fn sequence(parts: Vec<Part>, is_abandoned: Arc<AtomicBool>) ->
 }
 
 fn stage<'s>(site: &'s SiteRef, edit: &mut Edit, new: &mut NewBps, ended: &mut Ended) -> Option<Changed<'s>> {
-    // None where the site is gone; what is found there stays as long as this has the permission.
+    // `None` if the site is gone. A breakpoint found there stays until the permission is released.
     let found = site.with(Bp::of)?;
     if found.as_ref().is_some_and(Bp::is_staged) {
         return None;
@@ -174,7 +173,7 @@ fn stage<'s>(site: &'s SiteRef, edit: &mut Edit, new: &mut NewBps, ended: &mut E
     Some(Changed { site, bp, is_new, is_published: !is_new, remains })
 }
 
-/// The way back from before the commit: the staging generation becomes what the active one is.
+/// Undoes the steps before the commit: makes the staging generation a copy of the active one.
 async fn abort(mut changed: Vec<Changed<'_>>) {
     changed.iter_mut().filter(|changed| changed.is_new).for_each(Changed::retract);
     progress().await;
@@ -182,19 +181,19 @@ async fn abort(mut changed: Vec<Changed<'_>>) {
         if is_published {
             bp.consolidate();
         } else {
-            // SAFETY: retracted above, if it was published at all, and waited for.
+            // SAFETY: never published, or retracted above and waited for.
             unsafe { bp.free() }
         }
     }
 }
 
 impl Changed<'_> {
-    /// Not if the site is gone.
+    /// Does nothing if the site is gone.
     fn publish(&mut self) {
         self.is_published = self.site.with(|site| self.bp.publish(site)).is_some();
     }
 
-    /// What is still in the word of a site that is gone stays published.
+    /// A breakpoint in the word of a site that is gone stays published.
     fn retract(&mut self) {
         if self.is_published {
             self.is_published = self.site.with(Bp::retract).is_none();

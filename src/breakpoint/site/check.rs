@@ -1,14 +1,14 @@
-//! What a function does before all else: it looks at its site's word.
+//! The check of its site's word by which a traced function begins.
 
 /// Runs the block if the site's word is not zero: one compare, one jump that is not taken.
 ///
-/// `nomem`, since it does not matter when the word is read: a hit reads it again.
+/// `nomem`: the check may be reordered, since a hit reads the word again.
 #[cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __traced_if_set {
     ($site:path, $set:block) => {
-        // SAFETY: reads a word that is always there; what the block does with the stack it does behind the assembly.
+        // SAFETY: reads a static word. The block uses the stack only after the assembly.
         unsafe {
             ::core::arch::asm!(
                 "cmp qword ptr [rip + {site}], 0",
@@ -23,13 +23,13 @@ macro_rules! __traced_if_set {
 
 /// Runs the block if the site's word is not zero: address, load, one branch that is not taken.
 ///
-/// `nomem`, since it does not matter when the word is read: a hit reads it again.
+/// `nomem`: the check may be reordered, since a hit reads the word again.
 #[cfg(all(target_os = "linux", target_arch = "aarch64", target_pointer_width = "64", not(miri)))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __traced_if_set {
     ($site:path, $set:block) => {
-        // SAFETY: reads a word that is always there.
+        // SAFETY: reads a static word.
         unsafe {
             ::core::arch::asm!(
                 "adrp {word}, {site}",

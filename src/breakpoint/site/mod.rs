@@ -1,7 +1,7 @@
-//! Sites: what each traced function has of its own.
+//! Sites: the statics of traced functions.
 
 pub(crate) mod check;
-pub(crate) mod kept;
+pub(crate) mod intern;
 pub(crate) mod section;
 pub(crate) mod site_ref;
 pub(crate) mod sites;
@@ -12,13 +12,13 @@ use std::sync::atomic as no_model;
 
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
-/// A traced function's word, and what the function is; made by the attribute, one for each function.
+/// A traced function's word and description. The attribute makes one for each function.
 #[doc(hidden)]
 #[repr(C, align(16))]
 pub struct Site {
     /// Points to the function's generic breakpoint. Null: run the function, nothing else. First, where the function's check expects it.
     word: AtomicPtr<()>,
-    /// `std`'s always: no model changes it.
+    /// Always `std`'s atomic: no model changes it.
     function: no_model::AtomicPtr<Function>,
 }
 
@@ -28,15 +28,15 @@ pub struct Site {
 pub struct Function {
     /// `crate::module::Type::function/arity`. A receiver counts as an argument.
     pub name: &'static str,
-    /// The source file that it is written in.
+    /// Its source file.
     pub file: &'static str,
     /// The line of its name there.
     pub line: u32,
-    /// The names of its arguments; `_` for one that is taken apart where it is declared.
+    /// The names of its arguments; `_` for one that is declared by a pattern.
     pub arguments: &'static [&'static str],
 }
 
-/// What the names of exports begin with, and the patterns that mean them.
+/// The prefix of the names of exports, and of patterns for them.
 pub const EXPORT: &str = "export ";
 
 impl Function {
@@ -51,18 +51,18 @@ impl Function {
         Function { name, file, line, arguments }
     }
 
-    /// The name without the arity.
+    /// Returns the name without the arity.
     pub fn path(&self) -> &'static str {
-        // Only a few digits are behind it.
+        // Backwards: only a few digits follow the slash.
         self.name.bytes().rposition(|byte| byte == b'/').map_or(self.name, |end| &self.name[..end])
     }
 
-    /// The name of the export that it is, without its module.
+    /// Returns the name of an export, without its module.
     pub(crate) fn exported(&self) -> Option<&'static str> {
         self.name.strip_prefix(EXPORT)
     }
 
-    /// The name of a module's export.
+    /// Returns the function name of a module's export.
     pub(crate) fn export(module: &str, name: &str) -> String {
         format!("{EXPORT}{module}::{name}")
     }
@@ -84,7 +84,7 @@ impl Site {
         }
     }
 
-    /// Loom's atomics are made while a model runs.
+    /// Not const: loom makes atomics while a model runs.
     #[cfg(loom)]
     pub fn new(function: &'static Function) -> Site {
         Site {
@@ -93,7 +93,7 @@ impl Site {
         }
     }
 
-    /// Whether there is more to do than to run the function. What is followed is what a hit reads again, pinned.
+    /// Returns whether the word is set. A hit reads it again, pinned, before following it.
     #[inline(always)]
     pub fn is_set(&self) -> bool {
         !self.word.load(Ordering::Relaxed).is_null()
@@ -101,14 +101,14 @@ impl Site {
 
     #[inline]
     pub(crate) fn function(&self) -> &'static Function {
-        // Relaxed: whoever calls the function, or knows the site, was told of it after it was kept.
-        // SAFETY: made of such a reference, here as in `new`.
+        // Relaxed: `set_function` comes before other threads know the site.
+        // SAFETY: stored from such a reference, in `new` or `set_function`.
         unsafe { &*self.function.load(Ordering::Relaxed) }
     }
 
-    /// Has events name this one, which stays when the site is gone. For who makes the site known.
-    pub(crate) fn keep(&self, kept: &'static Function) {
-        self.function.store(ptr::from_ref(kept).cast_mut(), Ordering::Relaxed);
+    /// Replaces the description by one that outlives the site. Called before other threads know the site.
+    pub(crate) fn set_function(&self, function: &'static Function) {
+        self.function.store(ptr::from_ref(function).cast_mut(), Ordering::Relaxed);
     }
 
     pub(crate) fn word(&self) -> &AtomicPtr<()> {

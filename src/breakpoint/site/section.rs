@@ -1,11 +1,10 @@
-//! How the sites of a program are found: each lies in one section of the object file, whose ends the linker names.
+//! The section of the object file that holds all sites; the linker names its ends.
 //!
-//! A function refers to its site, so that the linker keeps both or neither.
+//! A function refers to its site, so the linker keeps both or neither.
 
 use super::Site;
 
-/// The site of the function that it stands in. In a generic function there is one, too: a static knows nothing of the
-/// function's parameters.
+/// Declares the site of the enclosing function. A generic function has one for all its instances: statics do not depend on type parameters.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __traced_site {
@@ -21,7 +20,7 @@ macro_rules! __traced_site {
             );
             FUNCTION
         });
-        // What serves other processes is linked because of this, so not where no function is traced.
+        // Links the server for other processes, so only into programs with traced functions.
         #[cfg(all(target_os = "linux", not(miri)))]
         const _: () = {
             unsafe extern "C" {
@@ -42,18 +41,18 @@ macro_rules! __traced_site {
     };
 }
 
-/// All sites of this program, or of the shared object that has this copy of dyntrace.
+/// Returns all sites of this program, or of the shared object that contains this copy of dyntrace.
 #[cfg(not(any(loom, miri)))]
 pub fn sites() -> &'static [Site] {
     use super::Function;
     use crate::linked::linked;
 
-    // It has no name that a pattern could match.
+    // No pattern matches an empty name.
     const NOTHING: &Function = &Function::new("", "", 0, &[]);
     linked!("dyntrace_traced": Site = Site::new(NOTHING))
 }
 
-/// Models have sites of their own, and miri no sections.
+/// Models have sites of their own; miri has no sections.
 #[cfg(any(loom, miri))]
 pub fn sites() -> &'static [Site] {
     &[]

@@ -1,9 +1,8 @@
-//! Sites in the hands of who changes settings: they may be gone, with the library that they were in.
+//! References to sites that may be gone, with their library. Settings use them.
 //!
-//! A library leaves in three steps ([`leave`](super::libraries::leave)): it is marked, thread progress is waited for, and what its
-//! words lead to is taken. Whoever changes settings looks at the mark *pinned*, and is pinned as long as it looks at the site. So
-//! it is either waited for, or finds the mark. Nobody waits for a setting as a whole: that might be one of the very thread that
-//! unloads the library, and never get on.
+//! A library leaves in three steps: it is marked, the unloading thread waits for thread progress, and takes the breakpoints out of the
+//! words. A setting reads the mark *pinned*, and stays pinned while it uses the site. So the library waits for it, or it finds the mark.
+//! The library never waits for a whole setting: that might belong to the unloading thread itself, and never end.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -12,21 +11,21 @@ use super::{Function, Site};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::thread_progress::pin;
 
-/// A library whose sites came later than the program's.
+/// A library that was loaded after the program.
 pub(crate) struct Library {
     is_gone: AtomicBool,
 }
 
-/// A site, and what its function is: that stays, whatever becomes of the site.
+/// A site and its function; the function's description outlives the site.
 #[derive(Clone)]
 pub(crate) struct SiteRef {
     site: NonNull<Site>,
     function: &'static Function,
-    /// `None`: it is the program's, and always there.
+    /// `None`: a site of the program, which is never unloaded.
     library: Option<Arc<Library>>,
 }
 
-// SAFETY: a site may be used from any thread; whether it is there is looked at each time.
+// SAFETY: a site may be used from any thread; each use checks that it is there.
 unsafe impl Send for SiteRef {}
 // SAFETY: as above.
 unsafe impl Sync for SiteRef {}
@@ -36,9 +35,9 @@ impl Library {
         Library { is_gone: AtomicBool::new(false) }
     }
 
-    /// The first of the steps: whoever is pinned later finds no site of it.
+    /// The first of the steps: threads that pin later find no site of it.
     pub(crate) fn mark(&self) {
-        // Relaxed: who comes later has a barrier of thread progress between.
+        // Relaxed: the wait for thread progress is a barrier for threads that pin later.
         self.is_gone.store(true, Ordering::Relaxed);
     }
 
@@ -48,12 +47,12 @@ impl Library {
 }
 
 impl SiteRef {
-    /// One that is there as long as the program.
+    /// Refers to a site of the program.
     pub(crate) fn of_program(site: &'static Site) -> SiteRef {
         SiteRef { site: NonNull::from(site), function: site.function(), library: None }
     }
 
-    /// One that is there until its library leaves. What it has of its function stays.
+    /// Refers to a site of a library.
     pub(crate) fn of_library(site: &Site, library: &Arc<Library>) -> SiteRef {
         SiteRef { site: NonNull::from(site), function: site.function(), library: Some(Arc::clone(library)) }
     }
@@ -62,7 +61,7 @@ impl SiteRef {
         self.function
     }
 
-    /// Who it is, for as long as it is there.
+    /// Returns its address, its identity while it is there.
     pub(crate) fn address(&self) -> usize {
         self.site.addr().get()
     }
@@ -71,7 +70,7 @@ impl SiteRef {
         self.library.as_ref().is_some_and(|library| library.is_gone())
     }
 
-    /// Runs `look` on the site. `None` if it is gone; also if there is no memory to pin a thread.
+    /// Runs `look` on the site, pinned. Returns `None` if the site is gone, or if the thread cannot be pinned for lack of memory.
     pub(crate) fn with<R>(&self, look: impl FnOnce(&Site) -> R) -> Option<R> {
         let pinned = match &self.library {
             None => None,
@@ -83,8 +82,7 @@ impl SiteRef {
                 Some(pinned)
             }
         };
-        // SAFETY: it is there for ever, or not marked; while this thread is pinned, its library waits between the mark and
-        // its leave.
+        // SAFETY: a site of the program, or not marked. While this thread is pinned, the library waits between mark and unloading.
         let answer = look(unsafe { self.site.as_ref() });
         drop(pinned);
         Some(answer)

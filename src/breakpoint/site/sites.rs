@@ -1,10 +1,10 @@
-//! Some of the sites that there are.
+//! Selections of sites.
 
 use std::sync::Arc;
 
 use super::site_ref::SiteRef;
 
-/// So many sites are gone over before other tasks get a turn.
+/// The number of sites after which other tasks get a turn.
 const SLICE: usize = 256;
 
 /// Lets other tasks run after each slice of sites.
@@ -14,11 +14,11 @@ pub(crate) async fn give_way(number: usize) {
     }
 }
 
-/// Some sites of a list, each once. Many of them take little room: to write much memory takes longer than to look at it.
+/// A selection of a list of sites, without duplicates. It holds numbers, not references: writing much memory takes longer than reading it.
 #[derive(Clone)]
 pub(crate) struct Sites {
     list: Arc<[SiteRef]>,
-    /// Which of the list.
+    /// Positions in the list.
     numbers: Vec<u32>,
 }
 
@@ -27,7 +27,7 @@ impl Sites {
         Sites { list: Arc::clone(list), numbers: Vec::new() }
     }
 
-    /// Adds one by its number in the list.
+    /// Adds a site by its position in the list.
     pub(crate) fn push(&mut self, number: usize) {
         self.numbers.push(u32::try_from(number).expect("no program has so many functions"));
     }
@@ -44,13 +44,13 @@ impl Sites {
         self.numbers.len()
     }
 
-    /// Whether none of them is there any more.
+    /// Returns whether all of them are gone.
     pub(crate) fn are_gone(&self) -> bool {
         self.iter().all(SiteRef::is_gone)
     }
 }
 
-/// All of the list.
+/// Selects the whole list.
 impl From<Vec<SiteRef>> for Sites {
     fn from(list: Vec<SiteRef>) -> Sites {
         let mut sites = Sites::none_of(&list.into());

@@ -1,73 +1,72 @@
-//! Memory of breakpoints: those that are made together lie together, since one by one they would take longer to get and to give
-//! back than to set.
+//! Memory of breakpoints. Those of one setting share blocks: allocating and freeing each one would take longer than setting it.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
 
 use super::generic_bp::{Bp, GenericBp};
 
-/// Breakpoints that are freed together. For who has the permission.
+/// Breakpoints that are freed together. Only the permission holder touches it.
 pub(crate) struct Block {
     bps: Box<[GenericBp]>,
-    /// How many of them are not freed yet.
+    /// The number of breakpoints that are not freed yet.
     left: Cell<usize>,
 }
 
 impl Block {
     fn new(count: usize) -> NonNull<Block> {
         let block = NonNull::from(Box::leak(Box::new(Block { bps: Box::default(), left: Cell::new(count) })));
-        // SAFETY: nobody else knows it.
+        // SAFETY: no other reference exists yet.
         unsafe { (*block.as_ptr()).bps = (0..count).map(|_| GenericBp::new(block)).collect() };
         block
     }
 
-    /// The only one of its block.
+    /// Returns a breakpoint alone in its block.
     pub(crate) fn of_one() -> Bp {
         NewBps::new(1).next()
     }
 
-    /// So many of its breakpoints are freed.
+    /// Notes that `count` of its breakpoints are freed; frees the block with the last one.
     ///
     /// # Safety
     ///
-    /// They were not before, and nobody has them any more. The caller has the permission, or nobody else knows the block.
+    /// They were not freed before and are not used afterwards. The caller has the permission, or no other thread knows the block.
     pub(crate) unsafe fn forget(block: NonNull<Block>, count: usize) {
-        // SAFETY: there as long as any of them is not freed.
+        // SAFETY: valid until its last breakpoint is freed.
         let left = &unsafe { block.as_ref() }.left;
         left.set(left.get() - count);
         if left.get() == 0 {
-            // SAFETY: leaked by `new`; nobody has any of it.
+            // SAFETY: leaked by `new`; none of its breakpoints is used any more.
             drop(unsafe { Box::from_raw(block.as_ptr()) });
         }
     }
 }
 
-/// Breakpoints in the making.
+/// Makes breakpoints for a setting.
 pub(crate) struct NewBps {
-    /// How many may be asked for yet.
+    /// The number that may still be asked for.
     wanted: usize,
     block: Option<NonNull<Block>>,
-    /// How many of the block have been asked for.
+    /// The number of the block's breakpoints that were handed out.
     given: usize,
 }
 
-// SAFETY: who has it is the only one who knows those that it has not given yet.
+// SAFETY: breakpoints that are not handed out have no other references.
 unsafe impl Send for NewBps {}
 
 impl NewBps {
-    /// So many lie together at most.
+    /// The most breakpoints of a block.
     const MOST: usize = 256;
 
-    /// No more than `wanted` will be asked for.
+    /// At most `wanted` will be asked for.
     pub(crate) fn new(wanted: usize) -> NewBps {
         NewBps { wanted, block: None, given: 0 }
     }
 
-    /// The next one, which no site has: both generations disabled.
+    /// Returns the next one, which no site has; both generations are disabled.
     pub(crate) fn next(&mut self) -> Bp {
         let wanted = self.wanted.min(NewBps::MOST);
         let block = *self.block.get_or_insert_with(|| Block::new(wanted));
-        // SAFETY: some of its breakpoints have not been given, so that nobody frees it.
+        // SAFETY: a block is not freed while breakpoints of it are not handed out.
         let bps = &unsafe { block.as_ref() }.bps;
         let bp = Bp::new(&bps[self.given]);
         self.given += 1;
@@ -84,7 +83,7 @@ impl Drop for NewBps {
         if let Some(block) = self.block {
             // SAFETY: as in `next`.
             let left = unsafe { block.as_ref() }.bps.len() - self.given;
-            // SAFETY: these were given to nobody.
+            // SAFETY: these were never handed out.
             unsafe { Block::forget(block, left) }
         }
     }

@@ -1,4 +1,4 @@
-//! What is done where a function is hit, by the entries of all sessions together.
+//! One generation of a breakpoint: the entries of all sessions at one function.
 
 use std::sync::Arc;
 
@@ -9,28 +9,28 @@ use crate::process::Sieve;
 
 /// One generation of breakpoints.
 pub(crate) struct BpData {
-    /// What can be known without looking at the entries.
+    /// What a hit can decide without reading the entries.
     pub(crate) quick: Quick,
-    /// Whether what it does is done in a moment: events of calls that fire probes, and nothing about their ends.
+    /// Whether hits can stay pinned: all entries are [brief](BpEntry::is_brief).
     pub(crate) is_brief: bool,
     pub(crate) entries: Vec<BpEntry>,
-    /// The places of those of their counters that count every call.
+    /// The slots of those counters that count every call.
     pub(crate) counts: Vec<CounterSlot>,
 }
 
-/// What is done about a call.
+/// What a hit decides without reading the entries.
 #[derive(Clone, Copy)]
 pub(crate) enum Quick {
-    /// Each is counted, and that is all.
+    /// Every call is counted, nothing else.
     Counted(CounterSlot),
-    /// The time that it takes is added up, too.
+    /// Every call is counted and timed, nothing else.
     Timed(CounterSlot),
-    /// Those of these processes are looked at; nothing is done about others.
+    /// Calls of these processes need the entries; other calls need nothing.
     Of(Sieve),
 }
 
 impl Quick {
-    /// `None` if the entry has to look at calls.
+    /// Returns `None` if the entry needs more than a count.
     fn of(entry: &BpEntry) -> Option<Quick> {
         let slot = entry.counter.as_ref().filter(|_| entry.takes_all)?.slot();
         let quick = if entry.flags.contains(Flags::TIME) { Quick::Timed } else { Quick::Counted };
@@ -39,10 +39,10 @@ impl Quick {
 }
 
 impl BpData {
-    /// How many patterns may name one function: a hit has a bit for each.
+    /// The most patterns of one function: a hit has a bit for each.
     pub(crate) const ENTRIES: usize = u64::BITS as usize;
 
-    /// `None` when nothing is to be done.
+    /// Returns `None` without entries.
     pub(crate) fn new(entries: Vec<BpEntry>) -> Option<Arc<BpData>> {
         let counting = entries.iter().filter(|entry| entry.takes_all).filter_map(|entry| entry.counter.as_ref());
         let counts = counting.map(|counter| counter.slot()).collect();

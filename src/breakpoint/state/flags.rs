@@ -4,7 +4,7 @@ use std::ops::BitOr;
 
 use crate::breakpoint::pattern::actions::{self, Actions};
 
-/// What is done at a hit, one bit each.
+/// Actions at a hit, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Flags(u16);
 
@@ -13,27 +13,27 @@ impl Flags {
     pub(crate) const CALL: Flags = Flags(1);
     pub(crate) const RETURN: Flags = Flags(1 << 1);
     pub(crate) const PANIC: Flags = Flags(1 << 2);
-    /// The call's event has its caller.
+    /// The call's event has the caller.
     pub(crate) const CALLER: Flags = Flags(1 << 3);
     pub(crate) const COUNT: Flags = Flags(1 << 4);
     pub(crate) const TIME: Flags = Flags(1 << 5);
-    /// An `Err` that is returned is told as such.
+    /// A returned `Err` makes an event of its own kind.
     pub(crate) const ERROR: Flags = Flags(1 << 6);
-    /// It changes flags or the sequential trace token of the process that calls.
+    /// The call changes flags or the sequential trace token of its process.
     pub(crate) const FLAG: Flags = Flags(1 << 7);
-    /// Whom it returns to is told.
+    /// The return makes an event with the caller.
     pub(crate) const RETURN_TO: Flags = Flags(1 << 8);
     /// The call's event has the token of its process.
     pub(crate) const TOKEN: Flags = Flags(1 << 9);
     /// The call's event has the stack.
     pub(crate) const STACKTRACE: Flags = Flags(1 << 10);
-    /// What it allocates is added up.
+    /// The call's memory is measured.
     pub(crate) const MEMORY: Flags = Flags(1 << 11);
 
-    /// Those that want an event at the end.
+    /// Those with an event at the end.
     pub(crate) const ENDS: Flags = Flags(Flags::RETURN.0 | Flags::PANIC.0 | Flags::ERROR.0 | Flags::RETURN_TO.0);
 
-    /// Those that have a counter.
+    /// Those with a counter.
     pub(crate) const COUNTS: Flags = Flags(Flags::COUNT.0 | Flags::TIME.0 | Flags::MEMORY.0);
 
     pub(crate) const fn contains(self, others: Flags) -> bool {
@@ -44,12 +44,12 @@ impl Flags {
         self.0 & others.0 != 0
     }
 
-    /// Whether there are no others than those.
+    /// Returns whether `those` contain all of these.
     pub(crate) fn are_among(self, those: Flags) -> bool {
         self.0 & !those.0 == 0
     }
 
-    /// These, or none.
+    /// Returns these if `wanted`, else none.
     fn when(self, wanted: bool) -> Flags {
         if wanted { self } else { Flags::NONE }
     }

@@ -1,21 +1,20 @@
-//! Who has held up a setting.
+//! Threads that delay settings.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::thread_progress::Late;
 
-/// Threads that have held up a change of trace settings: they were in the middle of a hit, and had no processor, or had to wait for
-/// memory. Nobody waits for the setting meanwhile but who asked for it.
+/// Threads that have delayed a change of trace settings: each was in the middle of a hit and had no processor, or waited for memory. Only
+/// the task that made the change waits meanwhile.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HeldUp {
-    /// The threads, by the system's ids and the names that they have there. None, where the system would not do what it has to do
-    /// for the setting.
+    /// The threads, by the system's ids and names. Empty if the system itself delayed the change.
     pub threads: Vec<String>,
-    /// Since when.
+    /// When the delay began.
     pub since: SystemTime,
-    /// For how long; a bit more than it was, since nobody tells when they go on.
+    /// How long it lasted, rounded up to the next check.
     pub time: Duration,
 }
 

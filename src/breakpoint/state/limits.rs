@@ -1,4 +1,4 @@
-//! Whether a session goes on, and how many events it has had.
+//! The limits of a session, and how much of them is used.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -7,37 +7,37 @@ use tokio::sync::Notify;
 
 use crate::forks;
 
-/// Bounds of a session, so that tracing cannot sink the program.
+/// The limits of a session, which keep tracing from harming the program.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Limits {
-    /// How many events wait for the tracer at most; more are dropped, and counted. Each takes about 800 bytes. None waits
-    /// for those who look at the probes.
+    /// The most events that wait for the tracer, about 800 bytes each; further ones are dropped and counted. Events that fire probes
+    /// do not wait.
     pub waiting: usize,
-    /// How many events there are in a second at most; more are dropped, and counted.
+    /// The most events in a second; further ones are dropped and counted.
     pub per_second: Option<u32>,
-    /// The session ends after so many events.
+    /// The session ends after this number of events.
     pub events: Option<u64>,
     /// The session ends after this time.
     pub time: Option<Duration>,
 }
 
 impl Default for Limits {
-    /// 1024 events wait; nothing else is bounded.
+    /// At most 1024 waiting events; no other limit.
     fn default() -> Limits {
         Limits { waiting: 1024, per_second: None, events: None, time: None }
     }
 }
 
-/// What the tracer's thread has of the session, too.
+/// The part of a session that the tracer's thread shares.
 pub(crate) struct SessionState {
     pub(crate) limits: Limits,
     pub(crate) begun: Instant,
-    /// How often the process had been forked: a child has no thread for its parent's tracer.
+    /// The number of forks before the session started: a child has no thread for its parent's tracer.
     forks: u64,
     is_over: AtomicBool,
     drops_events: AtomicBool,
-    /// The second since `begun` in the upper half, its events in the lower one.
+    /// The second since `begun` in the upper half, the number of its events in the lower half.
     second: AtomicU64,
     admitted: AtomicU64,
     pub(crate) sent: AtomicU64,
@@ -46,7 +46,7 @@ pub(crate) struct SessionState {
     pub(crate) dropped: AtomicU64,
     /// Dropped because there were too many in a second.
     pub(crate) limited: AtomicU64,
-    /// Told by the tracer's thread when it has delivered all that was sent.
+    /// The tracer's thread notifies it after each event.
     pub(crate) all_delivered: Notify,
 }
 
@@ -68,12 +68,12 @@ impl SessionState {
         }
     }
 
-    /// Whether nothing is traced any more.
+    /// Returns whether the session has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed) || self.is_of_parent()
     }
 
-    /// Whether the session was started before the fork that made this process.
+    /// Returns whether the session was started before the fork that made this process.
     pub(crate) fn is_of_parent(&self) -> bool {
         self.forks != forks::so_far()
     }
@@ -82,7 +82,7 @@ impl SessionState {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    /// What waits for the tracer is not delivered any more.
+    /// Discards the events that wait for the tracer.
     pub(crate) fn drop_events(&self) {
         self.drops_events.store(true, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What is done at the functions that are traced, and the sessions that want it: plain data, which hits read and settings replace.
+//! Breakpoints, their entries, and the sessions of the entries. Hits read them; settings replace them.
 
 pub(crate) mod block;
 pub(crate) mod data;
@@ -9,4 +9,4 @@ pub(crate) mod held_up;
 pub(crate) mod limits;
 pub(crate) mod process_flags;
 pub(crate) mod session_core;
-pub(crate) mod set;
+pub(crate) mod set_pattern;

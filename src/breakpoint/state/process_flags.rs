@@ -1,9 +1,8 @@
 //! Trace flags of processes, as the actions `set` and `clear` of a session's patterns leave them.
 //!
-//! A flag is set by the process that it is of, and asked for by that process: so each has its own with it, in one of the
-//! [words](crate::process::word) that go where the process goes. There is nothing to share, to lock, or to free when a process
-//! ends. Sessions that have such patterns take turns with the words: a word bears the number of the session that wrote it, and
-//! says nothing to another one.
+//! Only the process itself sets and reads its flags, so they lie in one of the [words](crate::process::word) that belong to the process.
+//! Nothing is shared, locked, or freed when a process ends. Each session with such patterns has a word for itself while it lasts. A word
+//! holds the number of the session that wrote it, and means nothing to later sessions.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,28 +12,28 @@ use crate::breakpoint::pattern::{Actions, Flags};
 use crate::forks::hold_across_forks;
 use crate::process::{self, Pid, Processes, Sieve, WORDS};
 
-/// One session's.
+/// The flags of one session.
 pub(crate) struct ProcessFlags {
-    place: usize,
+    word: usize,
     /// In the bits of [`NUMBER`].
     number: u32,
 }
 
-/// Processes that it spawns inherit its flags.
+/// Its children inherit its flags.
 const SET_ON_SPAWN: u32 = process::INHERITED;
-/// Its calls are looked at.
+/// The session matches its calls.
 const CALL: u32 = 1 << 1;
-/// They are not. Neither: the session's list says it.
+/// The session does not match its calls. With neither flag, the session's list of processes decides.
 const NO_CALL: u32 = 1 << 2;
 /// Its calls send no events.
 const SILENT: u32 = 1 << 3;
-/// So many sessions are told from each other.
+/// The bits of the session's number.
 const NUMBER: u32 = !(SET_ON_SPAWN | CALL | NO_CALL | SILENT);
 
-/// Which places are a session's.
+/// The words that sessions have.
 static TAKEN: Mutex<[bool; WORDS]> = Mutex::new([false; WORDS]);
 
-/// Nothing panics under this lock.
+/// No code panics under this lock.
 fn taken() -> MutexGuard<'static, [bool; WORDS]> {
     TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -44,20 +43,20 @@ impl ProcessFlags {
         hold_across_forks!([bool; WORDS], taken());
         static LAST: AtomicU32 = AtomicU32::new(0);
         let mut taken = taken();
-        let place = taken.iter().position(|taken| !taken).ok_or(Error::TooManyFlagging { most: WORDS })?;
-        taken[place] = true;
-        // Relaxed: only that numbers differ matters. No word has number 0.
+        let word = taken.iter().position(|taken| !taken).ok_or(Error::TooManyFlagging { most: WORDS })?;
+        taken[word] = true;
+        // Relaxed: numbers only have to differ. No session has number 0.
         let number = LAST.fetch_add(SILENT << 1, Ordering::Relaxed).wrapping_add(SILENT << 1).max(SILENT << 1);
-        Ok(ProcessFlags { place, number })
+        Ok(ProcessFlags { word, number })
     }
 
-    /// Of the current process.
+    /// Returns the flags of the current process.
     fn flags(&self) -> u32 {
-        let word = process::word(self.place);
+        let word = process::word(self.word);
         if word & NUMBER == self.number { word & !NUMBER } else { 0 }
     }
 
-    /// Whether calls of the current process are looked at, if that was said.
+    /// Returns whether calls of the current process are matched, if a flag says so.
     fn call(&self) -> Option<bool> {
         match self.flags() & (CALL | NO_CALL) {
             0 => None,
@@ -65,16 +64,16 @@ impl ProcessFlags {
         }
     }
 
-    /// Whether the current process sends no events.
+    /// Returns whether the current process sends no events.
     pub(crate) fn is_silent(&self) -> bool {
         self.flags() & SILENT != 0
     }
 
-    /// For the next calls of the current process.
+    /// Changes the flags for the next calls of the current process.
     pub(crate) fn change(&self, actions: Actions) {
         let Actions { set, clear, .. } = actions;
         let when = |is_wanted: bool, flags: u32| if is_wanted { flags } else { 0 };
-        // The session looks at this call. It shall look at those of a child too, which its list does not have.
+        // The session matches this call. The children inherit that, though the session's list does not have them.
         let calls = set.call || (set.set_on_spawn && !clear.call);
         let away = when(calls || clear.call, CALL | NO_CALL)
             | when(clear.silent, SILENT)
@@ -83,32 +82,32 @@ impl ProcessFlags {
             | when(clear.call, NO_CALL)
             | when(set.silent, SILENT)
             | when(set.set_on_spawn, SET_ON_SPAWN);
-        process::set_word(self.place, self.number | self.flags() & !away | new);
+        process::set_word(self.word, self.number | self.flags() & !away | new);
     }
 }
 
 impl Drop for ProcessFlags {
     fn drop(&mut self) {
-        taken()[self.place] = false;
+        taken()[self.word] = false;
     }
 }
 
-/// Which processes a session is about.
+/// The processes whose calls a session matches.
 #[derive(Clone, Default)]
 pub(crate) struct ProcessFilter {
-    /// Those: all, as long as nobody has named some.
+    /// The named processes; `None`: all.
     pub(crate) named: Option<Arc<Processes>>,
-    /// Where actions of its patterns say more.
+    /// The flags that its patterns set.
     pub(crate) flags: Option<Arc<ProcessFlags>>,
 }
 
 impl ProcessFilter {
-    /// Whether no process can be one that it is not about.
-    pub(crate) fn is_everybodys(&self) -> bool {
+    /// Returns whether it passes every process.
+    pub(crate) fn takes_every_process(&self) -> bool {
         self.named.as_ref().is_none_or(|named| named.are_all()) && self.flags.is_none()
     }
 
-    /// Who may be one that it is about.
+    /// Returns a sieve of the processes that it may pass.
     pub(crate) fn sieve(&self) -> Sieve {
         match &self.named {
             Some(named) if self.flags.is_none() => named.sieve(),
@@ -116,14 +115,14 @@ impl ProcessFilter {
         }
     }
 
-    /// Whether it is about the current process, which is only asked for where that has to be known.
+    /// Returns whether it passes the current process. Calls `current` only if needed.
     #[inline]
     pub(crate) fn is_for(&self, current: impl FnOnce() -> Pid) -> bool {
         let said = self.flags.as_ref().and_then(|flags| flags.call());
         said.unwrap_or_else(|| self.named.as_ref().is_none_or(|named| named.contains(current())))
     }
 
-    /// Sees to it that a pattern with these actions can be served: whether it changes what others of the session look at.
+    /// Prepares the filter for a pattern with these actions. Returns whether that changes which calls other patterns match.
     pub(crate) fn prepare(&mut self, actions: Actions) -> Result<bool, Error> {
         let Actions { set, clear, .. } = actions;
         if set == Flags::default() && clear == Flags::default() {
@@ -148,8 +147,8 @@ mod tests {
     const NONE: Flags = Flags { call: false, silent: false, set_on_spawn: false };
     const BOTH: Flags = Flags { call: true, silent: true, set_on_spawn: false };
 
-    fn change(whose: &ProcessFilter, set: Flags, clear: Flags) {
-        whose.flags.as_ref().unwrap().change(Actions { set, clear, ..Actions::default() });
+    fn change(filter: &ProcessFilter, set: Flags, clear: Flags) {
+        filter.flags.as_ref().unwrap().change(Actions { set, clear, ..Actions::default() });
     }
 
     #[test]
@@ -157,19 +156,20 @@ mod tests {
         let setting = Actions { set: BOTH, ..Actions::default() };
         let [mut one, mut other] = [ProcessFilter::default(), ProcessFilter::default()];
         assert_eq!(one.prepare(Actions::default()).ok(), Some(false));
-        assert!(one.is_everybodys() && one.is_for(process::current));
-        assert_eq!([&mut one, &mut other].map(|whose| whose.prepare(setting).ok()), [Some(true); 2]);
+        assert!(one.takes_every_process() && one.is_for(process::current));
+        assert_eq!([&mut one, &mut other].map(|filter| filter.prepare(setting).ok()), [Some(true); 2]);
         assert_eq!(one.prepare(setting).ok(), Some(false));
         assert!(!one.is_for(process::current));
         change(&one, BOTH, NONE);
-        let says = |whose: &ProcessFilter| (whose.is_for(process::current), whose.flags.as_ref().unwrap().is_silent());
+        let says =
+            |filter: &ProcessFilter| (filter.is_for(process::current), filter.flags.as_ref().unwrap().is_silent());
         assert_eq!((says(&one), says(&other)), ((true, true), (false, false)));
         std::thread::scope(|scope| scope.spawn(|| assert_eq!(says(&one), (false, false))).join().unwrap());
         change(&one, NONE, Flags { call: true, ..NONE });
         assert_eq!(says(&one), (false, true));
         change(&one, Flags { call: true, ..NONE }, Flags { silent: true, ..NONE });
         assert_eq!(says(&one), (true, false));
-        // What comes in its place finds nothing of it.
+        // The next session with this word finds no flags.
         drop(one);
         let mut next = ProcessFilter::default();
         assert_eq!(next.prepare(setting).ok(), Some(true));

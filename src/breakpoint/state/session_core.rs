@@ -1,4 +1,4 @@
-//! What a session's breakpoints have of their session: whether it goes on, and where its events go.
+//! The part of a session that its breakpoints share: its patterns, its process filter, and where its events go.
 
 use std::mem;
 use std::sync::atomic::Ordering;
@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::held_up::HeldUp;
 use super::limits::{Limits, SessionState};
 use super::process_flags::ProcessFilter;
-use super::set::Set;
+use super::set_pattern::SetPattern;
 use crate::breakpoint::error::Error;
-use crate::breakpoint::event::told::{self, Told};
+use crate::breakpoint::event::occurrence::{self, Occurrence};
 use crate::breakpoint::event::{Event, Kind};
 use crate::breakpoint::pattern_id::PatternId;
 use crate::thread_progress::Tally;
@@ -18,22 +18,22 @@ use crate::thread_progress::Tally;
 /// Where a session's events go.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Destination {
-    /// By the session's thread to its tracer.
+    /// To the tracer, on the session's thread.
     Tracer,
-    /// On the calling thread to whoever looks at the probes.
+    /// To the probes, fired on the calling thread.
     Probes,
 }
 
 pub(crate) struct SessionCore {
     pub(crate) state: Arc<SessionState>,
-    sets: Mutex<Vec<Arc<Set>>>,
-    /// Read where entries are staged, so that of two changes the one that comes last finds it as it is by then.
-    whose: Mutex<ProcessFilter>,
-    /// The longest of those that have held up its settings.
+    sets: Mutex<Vec<Arc<SetPattern>>>,
+    /// Read when entries are staged, so that the later of two changes sees the latest value.
+    filter: Mutex<ProcessFilter>,
+    /// The longest delay of its settings.
     held_up: Mutex<Option<HeldUp>>,
-    /// Events that have fired probes. `None` if they go to the session's tracer.
+    /// The number of events that have fired probes. `None` if events go to the tracer.
     fired: Option<Tally>,
-    /// `None` says that the session is over. The session's thread ends when the last of these is gone.
+    /// `None` says that the session is over. The session's thread ends when the last sender is dropped.
     events: SyncSender<Option<Event>>,
 }
 
@@ -42,24 +42,24 @@ impl SessionCore {
         SessionCore {
             state: Arc::new(SessionState::new(limits)),
             sets: Mutex::default(),
-            whose: Mutex::default(),
+            filter: Mutex::default(),
             held_up: Mutex::default(),
             fired: (to == Destination::Probes).then(Tally::new),
             events,
         }
     }
 
-    /// Its patterns. Nothing panics under this lock.
-    pub(crate) fn sets(&self) -> MutexGuard<'_, Vec<Arc<Set>>> {
+    /// Locks the patterns. No code panics under this lock.
+    pub(crate) fn sets(&self) -> MutexGuard<'_, Vec<Arc<SetPattern>>> {
         self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a pattern on the list, in the place of the one that has its number; answers that one.
+    /// Adds a pattern to the list. Returns the one with the same number that it replaces.
     ///
     /// # Errors
     ///
-    /// [`Error::NoPattern`]: the number was given up, or has another pattern again.
-    pub(crate) fn enter(&self, set: &Arc<Set>, is_new: bool) -> Result<Option<Arc<Set>>, Error> {
+    /// [`Error::NoPattern`]: the number's pattern was removed, or replaced by a later one.
+    pub(crate) fn insert(&self, set: &Arc<SetPattern>, is_new: bool) -> Result<Option<Arc<SetPattern>>, Error> {
         let mut sets = self.sets();
         if set.is_superseded() {
             return Err(Error::NoPattern { id: set.id });
@@ -79,21 +79,21 @@ impl SessionCore {
         }
     }
 
-    /// The pattern of this number.
+    /// Returns the pattern with this number.
     ///
     /// # Errors
     ///
     /// [`Error::NoPattern`].
-    pub(crate) fn find(&self, id: PatternId) -> Result<Arc<Set>, Error> {
+    pub(crate) fn find(&self, id: PatternId) -> Result<Arc<SetPattern>, Error> {
         self.sets().iter().find(|set| set.id == id).cloned().ok_or(Error::NoPattern { id })
     }
 
-    /// Takes the pattern of this number off the list.
+    /// Removes the pattern with this number from the list.
     ///
     /// # Errors
     ///
     /// [`Error::NoPattern`].
-    pub(crate) fn strike(&self, id: PatternId) -> Result<Arc<Set>, Error> {
+    pub(crate) fn remove(&self, id: PatternId) -> Result<Arc<SetPattern>, Error> {
         let mut sets = self.sets();
         let place = sets.iter().position(|set| set.id == id).ok_or(Error::NoPattern { id })?;
         let set = sets.remove(place);
@@ -101,50 +101,50 @@ impl SessionCore {
         Ok(set)
     }
 
-    /// Which processes it is about. Nothing panics under this lock.
-    pub(crate) fn whose(&self) -> MutexGuard<'_, ProcessFilter> {
-        self.whose.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Locks the process filter. No code panics under this lock.
+    pub(crate) fn filter(&self) -> MutexGuard<'_, ProcessFilter> {
+        self.filter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who has held up its settings for longest. Nothing panics under this lock.
+    /// Locks the longest delay of its settings. No code panics under this lock.
     pub(crate) fn held_up(&self) -> MutexGuard<'_, Option<HeldUp>> {
         self.held_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Events that its tracer was told, or that fired probes.
+    /// Returns the number of events that its tracer got, or that fired probes.
     pub(crate) fn delivered(&self) -> u64 {
         self.state.delivered.load(Ordering::Acquire) + self.fired.as_ref().map_or(0, Tally::read)
     }
 
-    /// Whether its events fire probes.
+    /// Returns whether its events fire probes.
     pub(crate) fn is_to_probes(&self) -> bool {
         self.fired.is_some()
     }
 
-    /// Whether there is somebody to tell anything.
+    /// Returns whether its events of any kind have a receiver.
     pub(crate) fn is_heard(&self) -> bool {
         self.hears(Kind::Call) || self.hears(Kind::Return)
     }
 
     #[inline]
     fn hears(&self, kind: Kind) -> bool {
-        self.fired.is_none() || told::is_heard(kind)
+        self.fired.is_none() || occurrence::is_heard(kind)
     }
 
-    /// Tells what `told` makes, if there is somebody to tell and the limits allow it. Never waits.
+    /// Sends the event that `occurrence` makes, if it has a receiver and the limits allow it. Never waits.
     #[inline(always)]
-    pub(crate) fn offer<'t>(&self, kind: Kind, told: impl FnOnce() -> Told<'t>) {
+    pub(crate) fn offer<'t>(&self, kind: Kind, occurrence: impl FnOnce() -> Occurrence<'t>) {
         if !self.hears(kind) || !self.state.admits() {
             return;
         }
-        let told = told();
+        let occurrence = occurrence();
         match &self.fired {
-            None => self.send(told.event()),
+            None => self.send(occurrence.event()),
             Some(fired) => {
-                told.fire();
+                occurrence.fire();
                 fired.count();
                 if self.state.is_over() {
-                    // It was the last one. If there is no room, this is said already.
+                    // That was the last event. A full channel holds such a message already.
                     let _ = self.events.try_send(None);
                 }
             }
@@ -156,7 +156,7 @@ impl SessionCore {
             Ok(()) => &self.state.sent,
             Err(_) => &self.state.dropped,
         };
-        // Release: who reads it after a join or the like finds the event sent.
+        // Release: a thread that reads it after a join finds the event sent.
         counted.fetch_add(1, Ordering::Release);
     }
 }

@@ -1,6 +1,6 @@
-//! What a pattern sees of an argument or of a returned value: exactly what it is where the type allows, else that it is there.
+//! Arguments and returned values as patterns see them: exact for types that allow it, else opaque.
 //!
-//! Nothing here allocates, and making a [`Value`] calls no code of the user's.
+//! Nothing here allocates, and making a [`Value`] calls no code of users.
 
 pub(crate) mod inspect;
 pub(crate) mod printed;
@@ -19,21 +19,21 @@ pub use shown::{
     Blind, ByDebug, ByInspect, ByShape, Inside, InsideBlind, InsideByDebug, InsideByInspect, Layer, Shape, Shown,
 };
 
-/// An argument or a returned value: a [`Plain`] one, and the `Some`, `Ok` and `Err` around it.
+/// An argument or a returned value: a [`Plain`] value, and the `Some`, `Ok` and `Err` around it.
 #[derive(Clone, Copy, Debug)]
 pub struct Value<'a> {
-    /// What is around it.
+    /// The variants around it.
     pub shell: Shell,
-    /// What is inside.
+    /// The innermost value.
     pub plain: Plain<'a>,
 }
 
-/// A value without what is around it.
+/// A value without the variants around it.
 #[derive(Clone, Copy)]
 pub enum Plain<'a> {
     /// An integer of any type.
     Integer(i128),
-    /// One above `i128::MAX`.
+    /// An integer above `i128::MAX`.
     Large(u128),
     /// `true` or `false`.
     Bool(bool),
@@ -45,42 +45,42 @@ pub enum Plain<'a> {
     Bytes(&'a [u8]),
     /// The `None` of an `Option`.
     None,
-    /// A value that can only be printed. Its `Debug` is the user's: it may panic, and call traced functions.
+    /// A value that can only be printed. Its `Debug` is code of users: it may panic, and call traced functions.
     Debug(Printed<'a>),
-    /// A value of which only its type is known.
+    /// A value of which only the type's name is known.
     Opaque(&'static str),
-    /// A value that is not to be seen: the argument is `secret` or skipped.
+    /// A hidden value: the argument is `secret` or skipped.
     Hidden,
 }
 
 impl<'a> Value<'a> {
-    /// What is not to be seen.
+    /// A hidden value.
     pub const HIDDEN: Value<'static> = Value::of(Plain::Hidden);
 
-    /// A value with nothing around it.
+    /// Makes a value with no variant around it.
     #[inline]
     pub const fn of(plain: Plain<'a>) -> Value<'a> {
         Value { shell: Shell::EMPTY, plain }
     }
 
-    /// A value of type `T`, of which nothing else is known.
+    /// Makes a value of which only the type `T` is known.
     #[inline]
     pub fn opaque<T: ?Sized>(_: &'a T) -> Value<'a> {
         Value::of(Plain::Opaque(std::any::type_name::<T>()))
     }
 
-    /// Whether to write it runs code of others.
+    /// Returns whether rendering it runs code of users.
     pub(crate) fn is_printed(&self) -> bool {
         matches!(self.plain, Plain::Debug(_))
     }
 
-    /// Whether it is an `Err`.
+    /// Returns whether it is an `Err`.
     #[inline]
     pub fn is_err(&self) -> bool {
         self.shell.outermost().is_some_and(|(variant, _)| variant == Variant::Err)
     }
 
-    /// Writes it as it is shown: most are integers, which need no formatter.
+    /// Writes it as it displays. Most values are integers, which need no formatter.
     pub(crate) fn render(&self, text: &mut Text) -> fmt::Result {
         match self.plain {
             Plain::Integer(number) if self.shell == Shell::EMPTY => match u32::try_from(number) {
@@ -91,7 +91,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// This value inside of `variant`.
+    /// Puts `variant` around the value.
     #[inline]
     pub fn within(self, variant: Variant) -> Value<'a> {
         match self.shell.within(variant) {
@@ -102,7 +102,7 @@ impl<'a> Value<'a> {
 }
 
 impl Plain<'_> {
-    /// Whether two such values can be compared.
+    /// Returns whether such values can be compared.
     #[inline]
     pub fn is_known(&self) -> bool {
         !matches!(self, Plain::Bytes(_) | Plain::Debug(_) | Plain::Opaque(_) | Plain::Hidden)
@@ -115,7 +115,7 @@ impl<'a> From<&'a str> for Value<'a> {
     }
 }
 
-/// As Rust would write it. What cannot be shown is named in angle brackets: `<hidden>`, `<shop::Order>`.
+/// As in Rust's source. Opaque and hidden values are named in angle brackets: `<shop::Order>`, `<hidden>`.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for variant in self.shell.variants() {

@@ -1,4 +1,4 @@
-//! Rendered arguments and values: bounded, and on the stack.
+//! Rendered arguments and values, of bounded length and on the stack.
 
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -6,43 +6,43 @@ use std::ops::Deref;
 
 use crate::short;
 
-/// What was rendered, at most [`Text::LIMIT`] bytes of it.
+/// A rendered text of at most [`Text::LIMIT`] bytes.
 #[derive(Clone)]
 pub struct Text {
-    /// What it holds, and behind that what is shown where there was more.
+    /// The text, followed by [`CUT`] if it was cut.
     bytes: [MaybeUninit<u8>; Text::LIMIT + CUT.len()],
-    /// How many of the bytes are written, by whole texts.
+    /// The number of bytes that are written, [`CUT`] included. They are UTF-8.
     shown: u16,
-    /// How many of them it holds.
+    /// The number of bytes of the text.
     length: u16,
 }
 
-/// What is shown in the place of what did not fit.
+/// Displayed in place of the rest of a cut text.
 const CUT: &str = "...";
 
 impl Text {
-    /// How many bytes it holds at most.
+    /// The most bytes that it holds.
     pub const LIMIT: usize = 400;
 
     pub(crate) const fn new() -> Text {
         Text { bytes: [MaybeUninit::uninit(); Text::LIMIT + CUT.len()], shown: 0, length: 0 }
     }
 
-    /// Whether there would have been more.
+    /// Returns whether it was cut.
     pub fn is_cut(&self) -> bool {
         self.shown > self.length
     }
 
-    /// With dots at the end if there would have been more.
+    /// Returns the text, with dots at the end if it was cut.
     pub(crate) fn shown(&self) -> &str {
-        // SAFETY: `push` has written so many bytes, of whole texts.
+        // SAFETY: `push` has written these bytes, in whole characters.
         unsafe { str::from_utf8_unchecked(self.bytes[..self.shown.into()].assume_init_ref()) }
     }
 
     #[inline]
     fn push(&mut self, text: &str) {
         let room = &mut self.bytes[self.shown.into()..][..text.len()];
-        // SAFETY: there is room for the text, which lies elsewhere, since this is borrowed.
+        // SAFETY: the slice has the length of the text, and cannot overlap it: this is borrowed mutably.
         unsafe { short::copy(text.as_bytes(), room.as_mut_ptr().cast()) };
         self.shown += text.len() as u16;
     }
@@ -53,8 +53,7 @@ impl Text {
         fmt::Write::write_str(self, itoa::Buffer::new().format(number))
     }
 
-    /// The same of one with few digits, in its place where there is room: to copy digits that were just written one by one takes longer
-    /// than to write them.
+    /// Writes a number, one of few digits in place: copying digits that were just written one by one takes longer than writing them.
     #[inline]
     pub(crate) fn write_small(&mut self, number: u32) -> fmt::Result {
         let at = usize::from(self.shown);
@@ -71,7 +70,7 @@ impl Text {
         Ok(())
     }
 
-    /// Writes as much as there is room for.
+    /// Writes the part that fits.
     #[cold]
     fn cut(&mut self, text: &str) -> fmt::Result {
         if !self.is_cut() {
@@ -83,11 +82,11 @@ impl Text {
     }
 }
 
-/// What has more than eight digits.
+/// The least number of nine digits.
 const SMALL: u32 = 100_000_000;
 
-/// The digits of a number below 10^8, all at once: a byte each, the first one lowest. It is divided by 10,000, then both halves by
-/// 100, then all four quarters by 10; a multiplication and a shift divide what is so small.
+/// Returns the digits of a number below 10^8, a byte each, the first in the lowest byte. It divides by 10,000, then both halves by 100,
+/// then all four quarters by 10; for such small numbers a multiplication and a shift divide.
 fn eight_digits(number: u32) -> u64 {
     let halves = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
     let hundreds = ((halves * 10_486) >> 20) & 0x0000_007f_0000_007f;
@@ -97,7 +96,7 @@ fn eight_digits(number: u32) -> u64 {
 }
 
 impl fmt::Write for Text {
-    /// Fails when there is no room, so that whoever writes more than anybody reads need not go on.
+    /// Fails when there is no room, so that the writer can stop.
     #[inline]
     fn write_str(&mut self, text: &str) -> fmt::Result {
         if self.is_cut() || text.len() > Text::LIMIT - usize::from(self.shown) {

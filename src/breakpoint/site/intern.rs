@@ -1,4 +1,4 @@
-//! What stays of functions when their library is gone: events and counts have it.
+//! Interned functions and names: events and counts use them after their library is unloaded.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::Function;
 use crate::forks::hold_across_forks;
 
-/// What is here stays as long as the program: each once, however often its library comes.
+/// All that was interned. It is never freed; a library that is loaded again adds nothing.
 #[derive(Default)]
 struct Kept {
     names: HashSet<&'static str>,
@@ -16,18 +16,18 @@ struct Kept {
 
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
-/// Nothing panics under this lock. `std`'s always: models have sites of their own.
+/// No code panics under this lock. Always `std`'s: models have sites of their own.
 fn lock() -> MutexGuard<'static, Option<Kept>> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has forked children find the lock free. For who takes it under another one, before that is held.
+/// Has forked children find the lock free. Callers that take it under another lock call this before.
 pub(crate) fn prepare() {
     hold_across_forks!(Option<Kept>, lock());
 }
 
-/// The same one for each that is the same. An export is called by its module, which it does not know itself.
-pub(crate) fn kept(function: &Function, module: Option<&str>) -> &'static Function {
+/// Returns the interned copy of a function. An export gets the name of its `module`, which its site does not know.
+pub(crate) fn intern(function: &Function, module: Option<&str>) -> &'static Function {
     let mut kept = lock();
     let kept = kept.get_or_insert_default();
     let name = kept.name(match (module, function.exported()) {
@@ -45,8 +45,8 @@ pub(crate) fn kept(function: &Function, module: Option<&str>) -> &'static Functi
     new
 }
 
-/// The same text, which stays.
-pub(crate) fn kept_name(name: &str) -> &'static str {
+/// Returns the interned copy of a name.
+pub(crate) fn intern_name(name: &str) -> &'static str {
     prepare();
     lock().get_or_insert_default().name(name.into())
 }

@@ -9,18 +9,18 @@ use crate::breakpoint::value::text::Text;
 use crate::process::{self, Pid};
 use crate::tag::Tag;
 
-/// A call, as far as patterns look at it.
-pub(crate) struct Seen<'a> {
+/// The parts of a call that patterns see.
+pub(crate) struct CallView<'a> {
     arguments: &'a [Value<'a>],
-    /// Once they have been asked for.
+    /// Both are filled on first use.
     process: OnceCell<Pid>,
     tag: OnceCell<Option<Tag>>,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> CallView<'a> {
     #[inline]
-    pub(crate) fn new(arguments: &'a [Value<'a>]) -> Seen<'a> {
-        Seen { arguments, process: OnceCell::new(), tag: OnceCell::new() }
+    pub(crate) fn new(arguments: &'a [Value<'a>]) -> CallView<'a> {
+        CallView { arguments, process: OnceCell::new(), tag: OnceCell::new() }
     }
 
     #[inline]
@@ -40,7 +40,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-impl Call for Seen<'_> {
+impl Call for CallView<'_> {
     fn arguments(&self) -> &[Value<'_>] {
         self.arguments
     }
@@ -58,20 +58,20 @@ impl Call for Seen<'_> {
     }
 }
 
-/// Renders something, within bounds.
+/// Renders a part of an event.
 pub(crate) type Render<'r> = dyn Fn(&mut Text) -> fmt::Result + 'r;
 
-/// What was rendered in its place, or is now: in place, since to move it is most of what a short one costs.
+/// Renders into `place` once, and returns the text. In place: moving a short text would be most of its cost.
 #[inline]
 pub(crate) fn rendered(place: &mut Option<Text>, render: impl FnOnce(&mut Text) -> fmt::Result) -> &Text {
     if place.is_none() {
-        // An error is a text that is cut, or one whose value has panicked while it was printed: half a text is one.
+        // An error means that the text is cut, or that its `Debug` has panicked. Half a text is fine.
         let _ = render(place.insert(Text::new()));
     }
     place.as_ref().expect("it is there by now")
 }
 
-/// Nothing is to be said.
+/// Renders nothing.
 pub(crate) fn nothing(_: &mut Text) -> fmt::Result {
     Ok(())
 }

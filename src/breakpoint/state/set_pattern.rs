@@ -1,4 +1,4 @@
-//! Patterns of a session, as they were set.
+//! Patterns that were set.
 
 use std::collections::{HashMap, HashSet};
 use std::ptr;
@@ -13,33 +13,33 @@ use crate::breakpoint::site::Function;
 use crate::breakpoint::site::sites::{Sites, give_way};
 
 /// A pattern that was set.
-pub(crate) struct Set {
+pub(crate) struct SetPattern {
     pub(crate) id: PatternId,
     pub(crate) pattern: Pattern,
-    /// Whether it is for functions that are loaded later, too.
+    /// Whether it applies to libraries that are loaded later, too.
     pub(crate) is_default: bool,
-    /// The pattern that has its number now; `None` if it was removed. Empty as long as it has the number itself.
-    superseded: OnceLock<Option<Arc<Set>>>,
-    /// Where it may have breakpoints; some sites more than once.
+    /// The pattern that replaced it; `None` if it was removed. Empty while it is in force.
+    superseded: OnceLock<Option<Arc<SetPattern>>>,
+    /// The sites where it may have breakpoints; some more than once.
     sites: Mutex<Vec<Arc<Sites>>>,
-    /// Those that it was set at first, where it does not count: a list costs nothing where there are thousands.
+    /// The sites of its first setting, if it does not count: a shared list, where names of thousands would cost.
     first: OnceLock<Arc<Sites>>,
     named: Mutex<Named>,
-    /// Functions that it does not count, of patterns that had its number before: what was counted in them stays.
+    /// Functions that only earlier patterns with its number counted: their counts stay.
     former: Vec<(&'static Function, Arc<Counter>)>,
 }
 
-/// Other functions that it names, by their addresses, and the counter of each if it counts. By address, since whole names take long to
-/// compare where there are thousands, and a function has one address as long as it is known here.
+/// Further functions that it names, and their counters if it counts. Keyed by address: comparing thousands of whole names takes long, and
+/// each function has one address.
 type Named = HashMap<usize, (&'static Function, Option<Arc<Counter>>)>;
 
-impl Set {
-    pub(crate) fn new(pattern: Pattern, is_default: bool) -> Set {
-        Set::numbered(PatternId::next(), pattern, is_default)
+impl SetPattern {
+    pub(crate) fn new(pattern: Pattern, is_default: bool) -> SetPattern {
+        SetPattern::numbered(PatternId::next(), pattern, is_default)
     }
 
-    fn numbered(id: PatternId, pattern: Pattern, is_default: bool) -> Set {
-        Set {
+    fn numbered(id: PatternId, pattern: Pattern, is_default: bool) -> SetPattern {
+        SetPattern {
             id,
             pattern,
             is_default,
@@ -51,9 +51,9 @@ impl Set {
         }
     }
 
-    /// One that is to come in its place. Functions that both count go on being counted.
-    pub(crate) fn with(&self, pattern: Pattern) -> Set {
-        let mut set = Set::numbered(self.id, pattern, self.is_default);
+    /// Makes the pattern that will replace this one. It takes over the counters.
+    pub(crate) fn with(&self, pattern: Pattern) -> SetPattern {
+        let mut set = SetPattern::numbered(self.id, pattern, self.is_default);
         let is_counted =
             |function: &Function| set.counts() && set.pattern.selects(function.path(), function.arguments.len());
         let (counted, former): (Vec<_>, Vec<_>) =
@@ -64,19 +64,19 @@ impl Set {
         set
     }
 
-    /// From now on another pattern has its number, or none.
-    pub(crate) fn supersede(&self, by: Option<Arc<Set>>) {
-        // A second call has nothing to say: the pattern was taken off the session's list by the first one.
+    /// Notes that the pattern was replaced or removed.
+    pub(crate) fn supersede(&self, by: Option<Arc<SetPattern>>) {
+        // Cannot be set twice: only the call that takes it off the session's list gets here.
         let _ = self.superseded.set(by);
     }
 
-    /// Whether it is to be in force no more.
+    /// Returns whether it was replaced or removed.
     pub(crate) fn is_superseded(&self) -> bool {
         self.superseded.get().is_some()
     }
 
-    /// The pattern that has its number now: itself, as long as none came in its place. `None` if that was removed.
-    pub(crate) fn latest(self: &Arc<Set>) -> Option<Arc<Set>> {
+    /// Returns the pattern that has its number now, or `None` if that was removed.
+    pub(crate) fn latest(self: &Arc<SetPattern>) -> Option<Arc<SetPattern>> {
         let mut latest = Arc::clone(self);
         while let Some(next) = latest.superseded.get().cloned() {
             latest = next?;
@@ -84,19 +84,19 @@ impl Set {
         Some(latest)
     }
 
-    /// It may have breakpoints there, too.
+    /// Adds sites where it may have breakpoints.
     pub(crate) fn add_sites(&self, more: Arc<Sites>) {
         let mut sites = self.sites();
         sites.retain(|sites| !sites.are_gone());
         sites.push(more);
     }
 
-    /// Where it may have breakpoints. Nothing panics under this lock.
+    /// Locks the sites where it may have breakpoints. No code panics under this lock.
     pub(crate) fn sites(&self) -> MutexGuard<'_, Vec<Arc<Sites>>> {
         self.sites.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It names the functions of these sites, too. Answers their counters, if it counts.
+    /// Adds the functions of these sites. Returns their counters if it counts.
     pub(crate) async fn name_all(&self, sites: &Arc<Sites>) -> Result<Option<Vec<Arc<Counter>>>, Error> {
         if !self.counts() && self.first.set(Arc::clone(sites)).is_ok() {
             return Ok(None);
@@ -109,7 +109,7 @@ impl Set {
         Ok(self.counts().then_some(counters))
     }
 
-    /// It names this function, too. Answers its counter, if it counts: that of a function that was gone goes on.
+    /// Adds a function. Returns its counter if the pattern counts: for a function that comes back, the old one.
     pub(crate) fn name(&self, function: &'static Function) -> Result<Option<Arc<Counter>>, Error> {
         let mut named = self.named();
         let address = ptr::from_ref(function).addr();
@@ -128,12 +128,12 @@ impl Set {
         Flags::from(self.pattern.match_spec().actions()).intersects(Flags::COUNTS)
     }
 
-    /// Whether it adds up what calls allocate.
+    /// Returns whether it measures memory.
     pub(crate) fn measures_memory(&self) -> bool {
         self.pattern.match_spec().actions().memory
     }
 
-    /// How many functions it names, or has named.
+    /// Returns the number of functions that it names, or has named.
     pub(crate) fn functions(&self) -> usize {
         let named = self.named();
         match self.first.get() {
@@ -146,7 +146,7 @@ impl Set {
         }
     }
 
-    /// The functions that it counts, by name, and those that others had counted that had its number.
+    /// Returns the counters by function, also those of earlier patterns with its number.
     pub(crate) fn counters(&self) -> Vec<(&'static Function, Arc<Counter>)> {
         let named = self.named();
         let mut counters: Vec<_> =
@@ -156,7 +156,7 @@ impl Set {
         counters
     }
 
-    /// Nothing panics under this lock.
+    /// No code panics under this lock.
     fn named(&self) -> MutexGuard<'_, Named> {
         self.named.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! What happened at a traced function, as the thread has it that ran it: an event for a tracer, or a firing of a probe.
+//! An event as its own thread sees it: sent to a tracer, or fired as a probe.
 
 use std::ffi::CStr;
 use std::fmt::Write;
@@ -14,27 +14,27 @@ use crate::process;
 use crate::sdt;
 use crate::seq_trace;
 
-/// What the thread need not ask for. The rest depends on who is told.
-pub(crate) struct Told<'t> {
+/// The parts that every receiver needs. The others depend on the receiver.
+pub(crate) struct Occurrence<'t> {
     pub(crate) kind: Kind,
     pub(crate) function: &'static Function,
     pub(crate) text: &'t Text,
-    /// When it happened, if the clock was read then.
+    /// When it happened, by the clock's cycles, if the clock was read.
     pub(crate) at: Option<u64>,
     pub(crate) took: Option<Duration>,
     pub(crate) polled: Option<Duration>,
     pub(crate) caller: Option<Caller>,
-    /// Whether the token of the process is told, too. Probes do not have it.
+    /// Whether the event has the token of the process. Probes do not have it.
     pub(crate) has_token: bool,
-    /// Where the call is on the stack and how many callers are told, if any. Probes do not have them.
+    /// The call's place on the stack and the number of callers, if the event has the stack. Probes do not have it.
     pub(crate) stack: Option<(Mark, u8)>,
 }
 
-impl Told<'_> {
-    /// For a tracer.
+impl Occurrence<'_> {
+    /// Makes the event for a tracer.
     #[inline(never)]
     pub(crate) fn event(&self) -> Event {
-        let Told { kind, function, text, at: _, took, polled, caller, has_token, stack } = *self;
+        let Occurrence { kind, function, text, at: _, took, polled, caller, has_token, stack } = *self;
         Event {
             kind,
             function,
@@ -52,7 +52,7 @@ impl Told<'_> {
         }
     }
 
-    /// Fires the probe, on this thread.
+    /// Fires the probe on this thread.
     #[inline(always)]
     pub(crate) fn fire(&self) {
         match self.kind {
@@ -68,7 +68,7 @@ impl Told<'_> {
     fn caller(&self) -> Option<Text> {
         self.caller.map(|caller| {
             let mut text = Text::new();
-            // An error is a path that is cut.
+            // An error only means that the path is cut.
             let _ = write!(text, "{caller}");
             text
         })
@@ -110,7 +110,7 @@ impl Told<'_> {
     }
 }
 
-/// Whether somebody looks at the probe that says such a thing.
+/// Returns whether the probe of such events is enabled.
 pub(crate) fn is_heard(kind: Kind) -> bool {
     match kind {
         Kind::Call => function::entry::is_enabled(),

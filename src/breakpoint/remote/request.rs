@@ -1,4 +1,4 @@
-//! What a client asks for.
+//! Requests for traces.
 
 use std::time::Duration;
 
@@ -6,28 +6,28 @@ use super::which::Which;
 use crate::breakpoint::state::limits::Limits;
 use crate::recorder::control::protocol::Record;
 
-/// What a client asks for.
+/// A request for a trace.
 ///
-/// As a record: `session` if it is named, `pattern` and `process`, each as often as there are such, `later` (1, if it is asked for),
+/// As a record: `session` if it is named, `pattern` and `process`, once for each, `later` (1 if set),
 /// `limit` (events in a second), `events`, `time` and `interval` (milliseconds).
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct TraceRequest {
     /// The session's name, by which [orders](crate::trace::remote::Order) for it find it. Without one it gets a number.
     pub session: Option<String>,
     /// The patterns.
     pub patterns: Vec<String>,
-    /// Whether they are for functions that are loaded later, too: [default patterns](crate::trace::Session::set_default).
+    /// Whether they apply to libraries that are loaded later, too: [default patterns](crate::trace::Session::set_default).
     pub later: bool,
-    /// The processes whose calls are looked at: all, if there is none.
+    /// The processes whose calls are matched; all if empty.
     pub processes: Vec<Which>,
-    /// When it ends, and how much there may be. How many events wait is the process's own affair.
+    /// The limits. The process itself decides how many events may wait.
     pub limits: Limits,
-    /// How often counts are told. Each telling then begins anew; without it, each says what was counted since the beginning.
+    /// The interval of counts, which then reset. Without it, counts are sent since the beginning.
     pub interval: Option<Duration>,
 }
 
-impl Wish {
-    /// It as a record.
+impl TraceRequest {
+    /// Returns it as a record.
     pub fn record(&self) -> Record {
         let session = self.session.iter().fold(Record::default(), |record, name| record.with("session", name));
         let patterns = self.patterns.iter().fold(session, |record, pattern| record.with("pattern", pattern));
@@ -45,24 +45,24 @@ impl Wish {
         given.fold(record, |record, (name, limit)| record.with(name, limit))
     }
 
-    /// Reads a record. An error is a text for whoever asked.
-    pub(super) fn read(record: &Record) -> Result<Wish, String> {
-        let mut wish = Wish::default();
+    /// Parses a record. An error is a text for the client.
+    pub(super) fn read(record: &Record) -> Result<TraceRequest, String> {
+        let mut request = TraceRequest::default();
         for (name, value) in record.iter() {
             let number = || value.parse().map_err(|_| format!("{name} is {value:?}, which is no number"));
             match name {
-                "session" => wish.session = Some(value.to_owned()),
-                "pattern" => wish.patterns.push(value.to_owned()),
-                "process" => wish.processes.push(value.parse().map_err(|error| format!("{error}"))?),
-                "later" => wish.later = number()? != 0,
-                "limit" => wish.limits.per_second = Some(u32::try_from(number()?).unwrap_or(u32::MAX)),
-                "events" => wish.limits.events = Some(number()?),
-                "time" => wish.limits.time = Some(Duration::from_millis(number()?)),
-                "interval" => wish.interval = Some(Duration::from_millis(number()?)),
-                _ => return Err(format!("it knows no {name:?} for a trace: use the dyntrace command of its version")),
+                "session" => request.session = Some(value.to_owned()),
+                "pattern" => request.patterns.push(value.to_owned()),
+                "process" => request.processes.push(value.parse().map_err(|error| format!("{error}"))?),
+                "later" => request.later = number()? != 0,
+                "limit" => request.limits.per_second = Some(u32::try_from(number()?).unwrap_or(u32::MAX)),
+                "events" => request.limits.events = Some(number()?),
+                "time" => request.limits.time = Some(Duration::from_millis(number()?)),
+                "interval" => request.interval = Some(Duration::from_millis(number()?)),
+                _ => return Err(format!("unknown field {name:?} of a trace: use the dyntrace command of its version")),
             }
         }
-        Ok(wish)
+        Ok(request)
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
             ..Limits::default()
         };
         let processes = vec!["<0.57.0>".parse().unwrap()];
-        let wish = Wish {
+        let request = TraceRequest {
             session: Some("shop".into()),
             patterns: vec!["a::b".into(), "c if x == \"\t\"".into()],
             later: true,
@@ -87,8 +87,8 @@ mod tests {
             limits,
             interval: Some(Duration::from_secs(1)),
         };
-        let read = Wish::read(&wish.record().to_string().parse().unwrap()).unwrap();
-        assert_eq!(format!("{read:?}"), format!("{wish:?}"));
+        let read = TraceRequest::read(&request.record().to_string().parse().unwrap()).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{request:?}"));
     }
 
     #[test]
@@ -96,9 +96,9 @@ mod tests {
         for (text, why) in [
             ("limit=x", "limit is \"x\", which is no number"),
             ("process=57", "\"57\" is no process"),
-            ("colour=red", "it knows no \"colour\""),
+            ("colour=red", "unknown field \"colour\""),
         ] {
-            let error = Wish::read(&text.parse().unwrap()).unwrap_err();
+            let error = TraceRequest::read(&text.parse().unwrap()).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
     }

@@ -1,88 +1,76 @@
-//! Why a trace setting was not made.
+//! Errors of trace settings.
 
 use std::io;
 
-use super::libraries;
-use super::pattern::{Pattern, PatternError};
-use super::set::PatternId;
+use crate::breakpoint::pattern::error::PatternError;
+use crate::breakpoint::pattern_id::PatternId;
 
-/// Why a trace setting was not made.
+/// The reason why a trace setting failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The text is no pattern.
+    /// The pattern cannot be parsed.
     #[error("reading the pattern: {0}")]
     Pattern(#[from] PatternError),
-    /// No function has such a name and number of arguments.
+    /// No traced function has such a name and number of arguments.
     #[error("`{pattern}` names none of the {traced} traced functions of this program{}", meant(near))]
     NoFunction {
         /// The pattern.
         pattern: String,
-        /// How many functions can be named.
+        /// The number of traced functions.
         traced: usize,
-        /// Names that may have been meant.
+        /// Similar names.
         near: Vec<&'static str>,
     },
-    /// The session has no pattern of this number.
+    /// The session has no pattern with this number.
     #[error(
-        "the session has no pattern {id}: it was removed or replaced, or is another session's; `Session::info` lists them"
+        "the session has no pattern {id}: it was removed or replaced, or belongs to another session; `Session::info` lists them"
     )]
     NoPattern {
         /// The number.
         id: PatternId,
     },
-    /// The calling thread is inside a [`View::with`](crate::code::View::with), which the setting would wait for.
+    /// The calling thread is inside a [`View::with`](crate::code::View::with): the setting would wait for itself.
     #[error(
-        "setting a pattern inside `code::View::with`, which the setting would wait for; return from the closure first"
+        "cannot set a pattern inside `code::View::with`: the setting would wait for itself; return from the closure first"
     )]
     InView,
     /// The session has ended: by its limits, a panic of its tracer or a fork.
-    #[error("setting a pattern of a session that is over; start another one")]
+    #[error("cannot set a pattern: the session is over; start another one")]
     Over,
-    /// The tracer of a meta pattern gets no thread.
-    #[error("starting the tracer of a meta pattern: {0}")]
+    /// The system has no thread for the tracer of a meta pattern.
+    #[error("cannot start the tracer of a meta pattern: {0}")]
     Tracer(#[source] io::Error),
-    /// Some functions have as many patterns as they can have.
+    /// Some functions have the most patterns possible.
     #[error(
-        "{left} functions have {most} patterns already; close sessions that are needed no more (the others are set)"
+        "the pattern is not set at {left} functions, which have {most} patterns already; close sessions that you no longer need"
     )]
     TooManyPatterns {
-        /// How many a function can have, those of all sessions.
+        /// The most patterns of one function, of all sessions together.
         most: usize,
-        /// How many functions the pattern is not set at.
+        /// The number of functions without the pattern.
         left: usize,
     },
-    /// There are as many counters as there can be.
-    #[error("counting at more than {most} functions at once; name fewer, or close sessions that count")]
+    /// No counter is free.
+    #[error("cannot count at more than {most} functions at once; name fewer, or close sessions that count")]
     TooManyCounters {
-        /// How many there can be, of all sessions.
+        /// The most counters, of all sessions together.
         most: usize,
     },
     /// The pattern has the action `memory`, and the program's allocator does not count.
     #[error(
-        "setting a pattern with the action `memory` in a program whose allocator does not count; make `dyntrace::alloc::Counting` its \
+        "cannot set a pattern with the action `memory`: the program's allocator does not count; make `dyntrace::alloc::Counting` its \
          global allocator"
     )]
     NotCounting,
-    /// As many sessions as can be have patterns that set or clear flags of processes.
+    /// The most sessions possible have patterns that set or clear flags of processes.
     #[error(
-        "setting a pattern with the action `set` or `clear`, which {most} other sessions have already; close one of them"
+        "cannot set a pattern with the action `set` or `clear`: {most} other sessions have such patterns; close one of them"
     )]
     TooManyFlagging {
-        /// How many sessions can have such patterns.
+        /// The most sessions with such patterns.
         most: usize,
     },
-}
-
-impl Error {
-    pub(super) fn no_function(pattern: &Pattern) -> Error {
-        let index = libraries::index();
-        Error::NoFunction {
-            pattern: pattern.to_string(),
-            traced: index.names().count(),
-            near: pattern.nearest(index.names()),
-        }
-    }
 }
 
 fn meant(near: &[&str]) -> String {

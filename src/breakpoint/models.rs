@@ -1,8 +1,7 @@
-//! Models: every order of steps of a writer and its readers. Loom reports whoever reads a generation while it is written, or
-//! a breakpoint while it is freed.
+//! Models: every order of steps of a writer and its readers. Loom reports a thread that reads a generation while it is written, or a
+//! breakpoint while it is freed.
 //!
-//! The writer goes through the whole sequence of a setting, and waits with its thread. What models of thread progress cannot
-//! show, these cannot either.
+//! The writer takes all steps of a setting, and blocks its thread to wait. The limits of the models of thread progress apply.
 
 use std::future::Future;
 use std::pin::pin;
@@ -11,15 +10,16 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, atomic};
 use std::task::{Context, Poll, Waker};
 
-use super::data::Entry;
-use super::edit::Edit;
-use super::generic_bp::with_active;
-use super::libraries::evict;
-use super::set::Set;
-use super::setting::sequence;
-use super::shared::{Destination, Limits, Shared};
-use super::site::{Function, Site};
-use super::site_ref::{Library, SiteRef};
+use crate::breakpoint::libraries::evict;
+use crate::breakpoint::setting::edit::Edit;
+use crate::breakpoint::setting::sequence;
+use crate::breakpoint::site::site_ref::{Library, SiteRef};
+use crate::breakpoint::site::{Function, Site};
+use crate::breakpoint::state::entry::BpEntry;
+use crate::breakpoint::state::generic_bp::with_active;
+use crate::breakpoint::state::limits::Limits;
+use crate::breakpoint::state::session_core::{Destination, SessionCore};
+use crate::breakpoint::state::set_pattern::SetPattern;
 use crate::sync::atomic::Ordering;
 use crate::sync::thread;
 use crate::thread_progress;
@@ -36,7 +36,7 @@ fn new_site() -> &'static Site {
     Box::leak(Box::new(Site::new(FUNCTION)))
 }
 
-/// How many entries the function finds.
+/// Returns the number of entries that the function finds.
 fn hit(site: &'static Site) -> usize {
     if site.is_set() {
         thread_progress::pin().and_then(|pin| with_active(&pin, site, |data| data.entries.len())).unwrap_or(0)
@@ -45,13 +45,13 @@ fn hit(site: &'static Site) -> usize {
     }
 }
 
-fn entry() -> Entry {
+fn entry() -> BpEntry {
     let (events, _) = sync_channel(1);
-    let shared = Arc::new(Shared::new(Limits::default(), Destination::Tracer, events));
-    Entry::new(shared, Arc::new(Set::new("**".parse().unwrap(), false)), None)
+    let shared = Arc::new(SessionCore::new(Limits::default(), Destination::Tracer, events));
+    BpEntry::new(shared, Arc::new(SetPattern::new("**".parse().unwrap(), false)), None)
 }
 
-/// Sees to it that the sites have `entries` entries.
+/// Gives the sites `entries` entries.
 fn set(sites: &[&'static Site], entries: usize, is_abandoned: &Arc<AtomicBool>) -> usize {
     set_at(sites.iter().map(|site| SiteRef::of_program(site)).collect(), entries, is_abandoned)
 }
@@ -104,7 +104,7 @@ fn loom_breakpoint_is_updated_under_two_readers() {
     });
 }
 
-/// Whoever has seen one of two sites set sees the other one set, too.
+/// A thread that has seen one of two sites set sees the other one set, too.
 #[test]
 fn loom_breakpoint_sites_are_set_at_one_instant() {
     model(2, || {
@@ -122,7 +122,7 @@ fn loom_breakpoint_sites_are_set_at_one_instant() {
     });
 }
 
-/// A breakpoint that is not concerned stays as it is through the settings of others.
+/// Settings at other sites leave a breakpoint as it is.
 #[test]
 fn loom_breakpoint_of_others_stays() {
     model(2, || {
@@ -135,7 +135,7 @@ fn loom_breakpoint_of_others_stays() {
     });
 }
 
-/// A library leaves while a setting goes on. What its memory is used for then, nobody touches, and what was there is freed once.
+/// A library leaves during a setting. Its memory is not touched afterwards, and its breakpoint is freed once.
 #[test]
 fn loom_breakpoint_library_leaves() {
     model(3, || {
@@ -144,17 +144,17 @@ fn loom_breakpoint_library_leaves() {
         let reference = SiteRef::of_library(site, &library);
         let setter = thread::spawn(move || set_at(vec![reference], 1, &never()));
         let orphans = evict(&library, std::slice::from_ref(site));
-        // Whoever follows it ends the test.
+        // Following it would crash the test.
         let other = std::ptr::without_provenance_mut(8);
         site.word().store(other, Ordering::Relaxed);
         setter.join().unwrap();
         assert_eq!(site.word().load(Ordering::Relaxed), other);
-        // SAFETY: taken out of the word; the setting that may have found it has ended.
+        // SAFETY: in no word any more; the setting that may have found it has ended.
         orphans.into_iter().for_each(|orphan| unsafe { orphan.free() });
     });
 }
 
-/// Abandoned at any time: set as a whole or not at all, and nothing is in the way of the next one.
+/// A setting abandoned at any time takes effect as a whole or not at all, and the next one works.
 #[test]
 fn loom_breakpoint_setting_is_abandoned() {
     model(2, || {
@@ -178,7 +178,7 @@ fn loom_breakpoint_setting_is_abandoned() {
         let changed = set(&[site, updated], 2, &is_abandoned);
         let expected = if changed == 2 { [2, 2] } else { [0, 1] };
         assert_eq!([site, updated].map(hit), expected);
-        // The next commit brings nothing back of what was abandoned.
+        // The next commit does not bring back abandoned changes.
         set(&[new_site()], 1, &never());
         assert_eq!([site, updated].map(hit), expected);
         setter.join().unwrap();

@@ -1,4 +1,4 @@
-//! Thread progress as a setting waits for it: asleep; in models with the thread, which has nothing else to do.
+//! Waits for thread progress: asynchronous, and in models blocking.
 
 #[cfg(not(loom))]
 pub(crate) use crate::thread_progress::wait as progress;

@@ -31,7 +31,7 @@ struct Doors {
     process: &'static process::Door,
     era_of_tokens: fn() -> &'static Era,
     recorder: &'static recorder::Door,
-    breakpoint: &'static breakpoint::Door,
+    breakpoint: &'static breakpoint::HostCalls,
 }
 
 /// The doors of this copy, for the modules that it loads.
@@ -46,7 +46,7 @@ static DOORS: Doors = Doors {
     process: &process::DOOR,
     era_of_tokens: era::own,
     recorder: &recorder::DOOR,
-    breakpoint: &breakpoint::DOOR,
+    breakpoint: &breakpoint::HOST_CALLS,
 };
 
 /// Where a module's file has the address of its host's doors. The host writes it into the copy that it loads: so a module is a guest
@@ -102,7 +102,7 @@ unsafe fn become_guest(host: &'static Doors) {
     process::HOST.install(host.process);
     era::enter((host.era_of_tokens)());
     recorder::enter(host.recorder);
-    breakpoint::HOST.install(host.breakpoint);
+    breakpoint::enter(host.breakpoint);
 }
 
 impl std::fmt::Debug for Doors {

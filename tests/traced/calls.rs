@@ -486,7 +486,7 @@ async fn as_many_sessions_as_can_be_on_one_function() {
     let late = Session::start(Limits::default(), |_| ()).unwrap();
     let error = late.set("**::calls::crowded").await.unwrap_err();
     assert!(matches!(error, Error::TooManyPatterns { most: MOST, left: 1 }), "{error}");
-    assert!(error.to_string().contains("close sessions that are needed no more"), "{error}");
+    assert!(error.to_string().contains("close sessions that you no longer need"), "{error}");
     crowded(3);
     for one in all.drain(1..) {
         assert_eq!(one.lines().await, ["call   calls::crowded(3)", "return calls::crowded -> 6"]);

@@ -127,7 +127,7 @@ struct Function {
 impl Function {
     /// Whether it stands between a traced function and its body while that is traced.
     fn is_in_between(&self) -> bool {
-        self.at.as_ref().is_some_and(|at| at.starts_with("/rustc/") || at.contains("src/breakpoint/hit.rs:"))
+        self.at.as_ref().is_some_and(|at| at.starts_with("/rustc/") || at.contains("src/breakpoint/hit/mod.rs:"))
     }
 
     /// Whether it stands between an export and its caller.

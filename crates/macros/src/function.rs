@@ -66,7 +66,7 @@ pub fn instrument(
         // Never run, but it says what type the future answers with, before its body is looked at.
         let promise = result.as_ref().map(|of| quote!(if false { return ::dyntrace::__traced::promised::<#of>(); }));
         let caller = match tracks_caller {
-            true => quote!(::dyntrace::__traced::told(__dyntrace_caller, #written_at)),
+            true => quote!(::dyntrace::__traced::known_caller(__dyntrace_caller, #written_at)),
             false => quote!(::core::option::Option::None),
         };
         let future = quote! {
@@ -85,7 +85,7 @@ pub fn instrument(
             let mut __dyntrace_guard = ::dyntrace::__traced::Guard::new();
             ::dyntrace::__traced_if_set!(__DYNTRACE_SITE, {
                 let __dyntrace_caller =
-                    ::dyntrace::__traced::told(::core::panic::Location::caller(), #written_at);
+                    ::dyntrace::__traced::known_caller(::core::panic::Location::caller(), #written_at);
                 let __dyntrace_mark = ::dyntrace::__traced_mark!();
                 let __dyntrace_hit = __dyntrace_guard.hit(&__DYNTRACE_SITE, __dyntrace_caller, __dyntrace_mark);
                 #call

@@ -1,33 +1,33 @@
-//! What is done when a pattern is met.
+//! The actions of patterns.
 
 use super::cursor::Cursor;
 use super::error::PatternError;
 use super::literal::{Constant, literal};
-use crate::breakpoint::Stack;
+use crate::breakpoint::event::stack::Stack;
 use crate::seq_trace::{self, Flags as TokenFlags, Label, Token};
 
-/// What is done when a pattern is met.
+/// The actions of a pattern, for calls that match it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Actions {
-    /// No event for the call. One that is asked for its end still comes.
+    /// No event for the call. Events of its end still come.
     pub silent: bool,
-    /// The call's event says who called.
+    /// The call's event has the caller.
     pub caller: bool,
-    /// The call's event has the stack, up to so many callers.
+    /// The call's event has the stack, with at most this number of callers.
     pub stacktrace: Option<u8>,
     /// An event when the function returns, with the value.
     pub return_: bool,
-    /// An event that says whom the function returns to.
+    /// An event with the caller when the function returns.
     pub return_to: bool,
     /// An event when the function panics.
     pub exception: bool,
-    /// An event when the function returns an `Err`, in place of that of its return.
+    /// An event when the function returns an `Err`, instead of that of the return.
     pub error: bool,
     /// The call is counted.
     pub count: bool,
-    /// The calls are counted, and the time that they take added up.
+    /// The calls are counted and timed.
     pub time: bool,
-    /// The calls are counted, and what they allocate added up.
+    /// The calls are counted, and their memory is measured.
     pub memory: bool,
     /// Flags that the calling process gets.
     pub set: Flags,
@@ -55,9 +55,9 @@ pub struct TokenChange {
 pub struct Flags {
     /// Its calls are traced.
     pub call: bool,
-    /// Its calls act as patterns say, but send no events.
+    /// Its calls make no events; other actions apply.
     pub silent: bool,
-    /// Processes that it spawns inherit its flags.
+    /// Its children inherit its flags.
     pub set_on_spawn: bool,
 }
 
@@ -65,7 +65,7 @@ const ACTIONS: &str = "an action: message, silent, caller, current_stacktrace, r
                        memory, set(flag), clear(flag), get_seq_token or set_seq_token(component, value)";
 
 impl Actions {
-    /// The list of actions that comes next.
+    /// Parses the list of actions.
     pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Actions, PatternError> {
         let mut actions = Actions::default();
         let mut message = false;
@@ -106,10 +106,10 @@ impl Actions {
     }
 }
 
-/// How many callers a stack has, if nothing is said: as in Erlang.
+/// The default number of callers of a stack, as in Erlang.
 const DEPTH: u8 = 8;
 
-/// `(16)`, or nothing.
+/// Parses `(16)` or nothing.
 fn depth(cursor: &mut Cursor<'_>) -> Result<u8, PatternError> {
     if !cursor.eat("(") {
         return Ok(DEPTH);
@@ -142,7 +142,7 @@ impl Flags {
 }
 
 impl TokenChange {
-    /// `(label, 17)` or `(send, true)`
+    /// Parses `(label, 17)` or `(send, true)`.
     fn parse(&mut self, cursor: &mut Cursor<'_>) -> Result<(), PatternError> {
         cursor.expect("(")?;
         let flag = match cursor.peek_word() {
@@ -167,13 +167,13 @@ impl TokenChange {
     }
 
     /// Returns whether it changes anything.
-    pub(in crate::breakpoint) fn is_any(self) -> bool {
+    pub(crate) fn is_any(self) -> bool {
         self != TokenChange::default()
     }
 
     /// Changes the token of the current process. A process without a token gets one, as by `seq_trace:set_token/2` in Erlang. Does nothing
     /// where a token cannot be set: in a tokio task that dyntrace did not start.
-    pub(in crate::breakpoint) fn apply(self) {
+    pub(crate) fn apply(self) {
         let (label, flags) = match seq_trace::get_token() {
             Some(Token { label, flags, .. }) => (label, flags),
             None => (Label::Integer(0), TokenFlags::empty()),

@@ -7,9 +7,9 @@ use super::guard::MAX_DEPTH;
 use super::literal::literal;
 use super::part::{Brackets, Form, Step};
 use super::syntax::{Argument, Arity, Place, Position, Wanted};
-use crate::breakpoint::value::{Shell, Variant};
+use crate::breakpoint::value::shell::{Shell, Variant};
 
-/// Words with a meaning in guards. No argument can be named so.
+/// Words with a meaning in guards. Arguments cannot have these names.
 const RESERVED: [&str; 5] = ["if", "do", "pid", "tag", "thread"];
 
 /// The patterns of arguments, and the names that they bind.

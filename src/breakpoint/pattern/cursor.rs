@@ -1,10 +1,10 @@
-//! The text of a pattern while it is read: tokens, with the place of each.
+//! Splits the text of a pattern into tokens, with the place of each.
 
 use std::ops::Range;
 
 use super::error::PatternError;
 
-/// Reads a text from its beginning to its end. Spaces before a token do not count.
+/// Reads a text from its beginning to its end. Skips spaces before tokens.
 #[derive(Clone)]
 pub struct Cursor<'t> {
     text: &'t str,
@@ -16,18 +16,18 @@ impl<'t> Cursor<'t> {
         Cursor { text, at: 0 }
     }
 
-    /// Where the next token begins.
+    /// Returns where the next token begins.
     pub fn at(&mut self) -> usize {
         self.at += self.rest().len() - self.rest().trim_start().len();
         self.at
     }
 
-    /// Where the last token ended.
+    /// Returns where the last token ended.
     pub fn end(&self) -> usize {
         self.at
     }
 
-    /// What has been read from `start` on.
+    /// Returns the text read since `start`.
     pub fn since(&self, start: usize) -> &'t str {
         &self.text[start..self.at]
     }
@@ -68,7 +68,7 @@ impl<'t> Cursor<'t> {
         if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
     }
 
-    /// The next word: letters, digits and `_`, no digit first.
+    /// Takes the next word: letters, digits and `_`, no digit first.
     pub fn peek_word(&mut self) -> Option<&'t str> {
         self.at();
         let first = self.rest().chars().next()?;
@@ -81,7 +81,7 @@ impl<'t> Cursor<'t> {
         Some(word)
     }
 
-    /// Takes all characters from here on that are such.
+    /// Takes the following characters for which the condition holds.
     pub fn take_while(&mut self, such: impl Fn(char) -> bool) -> &'t str {
         let taken = self.span_of(such);
         self.at += taken.len();
@@ -93,14 +93,14 @@ impl<'t> Cursor<'t> {
         &rest[..rest.find(|c| !such(c)).unwrap_or(rest.len())]
     }
 
-    /// Takes the next character, a space too.
+    /// Takes the next character, even a space.
     pub fn next(&mut self) -> Option<char> {
         let character = self.rest().chars().next()?;
         self.at += character.len_utf8();
         Some(character)
     }
 
-    /// An error at the next token, which is something else than what was expected.
+    /// Makes the error that the next token is not the expected one.
     pub fn expected(&mut self, what: &str) -> PatternError {
         let start = self.at();
         let word = self.span_of(|c| c.is_alphanumeric() || c == '_');

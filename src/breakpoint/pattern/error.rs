@@ -1,14 +1,14 @@
-//! What is wrong with a pattern, and where.
+//! Errors of patterns, with their place.
 
 use std::fmt;
 use std::ops::Range;
 
-/// How many characters of a long pattern are shown before and behind the place of an error.
+/// The number of characters of a long pattern that an error shows on each side of its place.
 const AROUND: usize = 40;
 
-/// Why a text is no pattern.
+/// The reason why a text is not a pattern.
 ///
-/// Shown with the place marked, so on three lines; [`message`](PatternError::message) alone is one line.
+/// Displays as three lines, with the place marked; [`message`](PatternError::message) alone is one line.
 ///
 /// ```
 /// use dyntrace::trace::Pattern;
@@ -33,17 +33,17 @@ impl PatternError {
         PatternError { message: message.into(), span, text: text.into() }
     }
 
-    /// What was expected, and what is there.
+    /// Returns what was expected and what was found.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Where: a range of bytes of the text that was parsed. It is empty at the end.
+    /// Returns the place as a range of bytes of the parsed text, empty at the end.
     pub fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
-    /// Where: the number of the character, from 1.
+    /// Returns the place as the number of the character, from 1.
     pub fn column(&self) -> usize {
         self.before().chars().count() + 1
     }
@@ -66,7 +66,7 @@ impl fmt::Display for PatternError {
     }
 }
 
-/// A terminal must not obey what is in a pattern, and the mark must stay under its place.
+/// Replaces control characters, which a terminal would obey, and keeps the mark under its place.
 fn printable(character: char) -> char {
     match character {
         _ if character.is_whitespace() => ' ',

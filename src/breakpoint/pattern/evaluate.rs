@@ -1,8 +1,8 @@
 //! Decides whether a call matches a pattern. Allocates nothing and does not panic. The only user code that it calls is the `Debug` of
 //! arguments that the pattern looks into, and only after all other arguments have matched.
 //!
-//! What cannot be told fails the guard, whatever surrounds it: a number that overflows, a division by zero, operands of kinds that do
-//! not go together, a value that can only be printed, more text than [`MOST_TEXT`].
+//! An undefined operation fails the whole guard: a number that overflows, a division by zero, operands of kinds that do not go together, a
+//! value that can only be printed, more text than [`MOST_TEXT`].
 
 use std::cmp::Ordering;
 
@@ -11,25 +11,27 @@ use super::part;
 use super::spec::{Instruction, MatchSpec, Operand, REGISTERS, parts_of};
 use super::syntax::{Argument, Arithmetic, Comparison, Place, Position, TextTest, Wanted};
 use super::unquoted::Unquoted;
-use crate::breakpoint::value::{self, Plain, Shell, Value};
+use crate::breakpoint::value::printed::Printed;
+use crate::breakpoint::value::shell::Shell;
+use crate::breakpoint::value::{Plain, Value};
 
-/// How many bytes of text one evaluation looks at.
+/// The most bytes of text that one evaluation reads.
 pub const MOST_TEXT: usize = 64 * 1024;
 
-/// A call, as far as patterns look at it.
+/// A call as patterns see it.
 pub trait Call {
-    /// What it is called with.
+    /// Returns its arguments.
     fn arguments(&self) -> &[Value<'_>];
-    /// The number of the calling process: 57 of `<0.57.0>`.
+    /// Returns the number of the calling process: 57 of `<0.57.0>`.
     fn pid(&self) -> u64;
-    /// The user tag that operations of the calling process carry.
+    /// Returns the user tag of the calling process.
     fn user_tag(&self) -> Option<&str>;
-    /// The number of the calling thread.
+    /// Returns the number of the calling thread.
     fn thread(&self) -> u64;
 }
 
 impl MatchSpec {
-    /// What is to be done about `call`, or `None` if it does not meet the pattern.
+    /// Returns the actions for `call`, or `None` if it does not match.
     pub fn evaluate(&self, call: &dyn Call) -> Option<Actions> {
         let arguments = call.arguments();
         let mut evaluation = Evaluation { spec: self, call, arguments, printed: &[], text: MOST_TEXT };
@@ -46,18 +48,18 @@ impl MatchSpec {
 /// The maximum number of arguments that a pattern may look into.
 pub const MOST_LOOKED_INTO: usize = 8;
 
-/// In all its functions `None` means that it cannot be told.
+/// In all its functions `None` means undefined.
 struct Evaluation<'e> {
     spec: &'e MatchSpec,
     call: &'e dyn Call,
     arguments: &'e [Value<'e>],
     /// The printed arguments that the pattern looks into.
     printed: &'e [&'e [u8]],
-    /// Bytes of text that may still be looked at.
+    /// Bytes of text that may still be read.
     text: usize,
 }
 
-/// A value where it lies: copying what was just written in smaller pieces would make the processor wait.
+/// A value by reference: copying what was just written in smaller pieces would stall the processor.
 #[derive(Clone, Copy)]
 struct Seen<'s> {
     shell: Shell,
@@ -69,7 +71,7 @@ impl<'s> Seen<'s> {
         Seen { shell: Shell::EMPTY, plain }
     }
 
-    /// What is in no shell.
+    /// Returns the value if it has no variant around it.
     fn plain(self) -> Option<&'s Plain<'s>> {
         (self.shell == Shell::EMPTY).then_some(self.plain)
     }
@@ -85,7 +87,7 @@ impl<'s> Seen<'s> {
 struct Registers([i128; REGISTERS]);
 
 impl Registers {
-    /// The compiler gives out no more than there are; the remainder spares a check.
+    /// The compiler uses only existing registers; the remainder saves a bounds check.
     fn at(&mut self, number: u8) -> &mut i128 {
         &mut self.0[usize::from(number) % REGISTERS]
     }
@@ -118,9 +120,9 @@ impl<'e> Evaluation<'e> {
         for (range, position) in ranges.iter_mut().zip(&self.spec.looked_into) {
             let argument = self.argument(*position)?;
             *range = match &argument.plain {
-                // Bytes print as a text. As a slice they have parts.
+                // Bytes display as a text. As a slice they have parts.
                 Plain::Bytes(bytes) => {
-                    let list = Plain::Debug(value::Printed::new(bytes));
+                    let list = Plain::Debug(Printed::new(bytes));
                     printed.print(&Value { plain: list, ..*argument })
                 }
                 _ => printed.print(argument),
@@ -181,7 +183,7 @@ impl<'e> Evaluation<'e> {
         Some(*registers.at(0) != 0)
     }
 
-    /// The value of an operand: where it lies or, if that is nowhere, in `slot`.
+    /// Returns the value of an operand, by reference or, if it is computed, in `slot`.
     fn operand<'s>(&self, operand: Operand, registers: &mut Registers, slot: &'s mut Plain<'e>) -> Option<Seen<'s>>
     where
         'e: 's,

@@ -1,4 +1,4 @@
-//! From text to [`Expression`]: the guard. Operators bind as Rust's do.
+//! Parses guards to [`Expression`]s. Operators bind as in Rust.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use super::error::PatternError;
 use super::literal::{Constant, literal};
 use super::syntax::{Arithmetic, Comparison, Expression, Leaf, Place, TextTest};
 
-/// How deep parentheses, `!` and `-` may nest.
+/// The deepest nesting of parentheses, `!` and `-`.
 pub const MAX_DEPTH: usize = 32;
 
-/// What is known of a part's value before there is a call.
+/// What is known of a part's value before any call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// An argument: nothing.
@@ -32,7 +32,7 @@ struct Part {
 /// Reads a guard.
 pub struct Guard<'c, 't> {
     cursor: &'c mut Cursor<'t>,
-    /// What names stand for.
+    /// The arguments that names stand for.
     names: &'c [(&'t str, Place)],
     depth: usize,
 }
@@ -208,7 +208,7 @@ impl<'c, 't> Guard<'c, 't> {
         }
     }
 
-    /// `<0.57.0>`, as pids are shown: the number in its middle.
+    /// Parses a pid such as `<0.57.0>`. Returns the number in the middle.
     fn pid(&mut self, mut ahead: Cursor<'t>, start: usize) -> Result<Part, PatternError> {
         let number =
             ahead.eat_close("0.").then(|| ahead.take_while(|c| c.is_ascii_digit()).parse::<u64>().ok()).flatten();
@@ -220,7 +220,7 @@ impl<'c, 't> Guard<'c, 't> {
         Ok(self.part(Expression::Leaf(Leaf::Constant(Constant::Integer(number.into()))), Kind::Integer, start))
     }
 
-    /// `starts_with(name, "text")`, behind its parenthesis.
+    /// Parses `starts_with(name, "text")`, from behind the parenthesis.
     fn text_test(&mut self, test: &str, start: usize) -> Result<Part, PatternError> {
         let test = match test {
             "starts_with" => TextTest::StartsWith,

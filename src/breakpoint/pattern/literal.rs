@@ -4,11 +4,11 @@ use super::cursor::Cursor;
 use super::error::PatternError;
 use crate::breakpoint::value::Plain;
 
-/// A value that is written in a pattern.
+/// A literal value in a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Constant {
     Integer(i128),
-    /// Above `i128::MAX`.
+    /// An integer above `i128::MAX`.
     Large(u128),
     Bool(bool),
     Char(char),
@@ -29,7 +29,7 @@ impl Constant {
     }
 }
 
-/// A literal, if one comes next.
+/// Parses a literal, if one comes next.
 pub fn literal(cursor: &mut Cursor<'_>) -> Result<Option<Constant>, PatternError> {
     let start = cursor.at();
     if cursor.eat("\"") {
@@ -103,7 +103,7 @@ fn character(cursor: &mut Cursor<'_>, start: usize) -> Result<Constant, PatternE
     }
 }
 
-/// What comes behind a backslash.
+/// Parses the escape behind a backslash.
 fn escape(cursor: &mut Cursor<'_>) -> Result<char, PatternError> {
     let start = cursor.end() - 1;
     meant(cursor).ok_or_else(|| {

@@ -1,17 +1,17 @@
 //! Patterns: which calls of which functions are traced, and what is done about them.
 
-mod actions;
+pub(crate) mod actions;
 mod arguments;
 mod cursor;
-mod error;
-mod evaluate;
+pub(crate) mod error;
+pub(crate) mod evaluate;
 mod guard;
 mod literal;
 mod nearest;
 mod parser;
 mod part;
 mod path;
-mod spec;
+pub(crate) mod spec;
 mod syntax;
 mod unquoted;
 
@@ -66,20 +66,20 @@ use path::Path;
 ///            | "set_seq_token" "(" ( "send" | "receive" | "print" | "timestamp" ) "," ( "true" | "false" ) ")"
 /// ```
 ///
-/// Literals are written as in Rust: `-1_000`, `0xff`, `"req-\n"`, `'x'`. Spaces count only inside of a path, where there are none.
+/// Literals are written as in Rust: `-1_000`, `0xff`, `"req-\n"`, `'x'`. Spaces are ignored, except in a path, which has none.
 ///
 /// # Functions
 ///
-/// A path means whole names, `crate::module::Type::function`. The number of arguments has to fit what is said of it: `price/2` and
-/// `price(_, _)` mean functions with two, `price(7, ..)` such with at least one, `price` all.
+/// A path matches whole names, `crate::module::Type::function`. `price/2` and `price(_, _)` select functions with two arguments,
+/// `price(7, ..)` those with at least one, `price` all.
 ///
 /// # Arguments
 ///
-/// Integers of all types, `bool`, `char`, texts and paths are seen as they are, through references, `Box`, `Rc` and `Arc`, and inside
-/// of `Option` and `Result`. `secret` and skipped arguments meet only `_` and names.
+/// Integers of all types, `bool`, `char`, texts and paths are compared exactly, through references, `Box`, `Rc` and `Arc`, and inside
+/// `Option` and `Result`. `secret` and skipped arguments match only `_` and names.
 ///
-/// Patterns look into all other values by the text that their `Debug` prints. A derived `Debug` shows the fields of structures and the
-/// values in tuples, variants, arrays and slices, at any depth:
+/// For all other values, patterns read the text that their `Debug` prints. A derived `Debug` shows the fields of structures and the values
+/// in tuples, variants, arrays and slices, at any depth:
 ///
 /// ```text
 /// shop::price(Order { id, .. }, quantity) if id == 7 && quantity > 100
@@ -87,41 +87,41 @@ use path::Path;
 /// ```
 ///
 /// Without `..` a structure must have exactly the named fields. A pattern sees the first 4 KiB of the printed arguments. A part beyond
-/// that, a missing part, or a `Debug` that prints in another form fails the pattern. A pattern can look into eight arguments. It prints
-/// them after all other arguments have matched; the call waits for that.
+/// that, a missing part, or a `Debug` that prints in another form fails the pattern. A pattern can read parts of eight arguments. They are
+/// printed after all other arguments have matched; the call waits for that.
 ///
 /// # Guards
 ///
-/// A name stands for the argument, or what is inside of its `Some`, `Ok` or `Err`. `pid` is the number of the calling process, 57 of
-/// `<0.57.0>`, and is compared with either; `thread` the number of the calling thread; `tag` the user tag, or `None`.
+/// A name stands for the argument, or for the value in its `Some`, `Ok` or `Err`. `pid` is the number of the calling process, 57 of
+/// `<0.57.0>`, and compares with either form; `thread` is the number of the calling thread; `tag` is the user tag, or `None`.
 ///
-/// Values of different kinds are not equal. Whatever cannot be told fails the whole guard, as in Erlang: a number that does not fit
-/// 128 bits, a division by zero, an order between different kinds, a value that is not seen, more than 64 KiB of text.
+/// Values of different kinds are not equal. An undefined operation fails the whole guard, as in Erlang: a number that does not fit 128
+/// bits, a division by zero, an order between different kinds, a hidden or opaque value, more than 64 KiB of text.
 ///
 /// # Actions
 ///
-/// | action | what is done |
+/// | action | effect |
 /// |---|---|
-/// | `message` | an event for the call; this is what is done if nothing is said |
+/// | `message` | an event for the call; the default |
 /// | `silent` | no event for the call; those of its end still come |
-/// | `caller` | the event of the call says where it came from; see [`Caller`](crate::trace::Caller) |
+/// | `caller` | the event of the call has the caller; see [`Caller`](crate::trace::Caller) |
 /// | `current_stacktrace`, `current_stacktrace(16)` | the event of the call has the stack, up to 8 callers or the given number, at most 32; see [`Stack`](crate::trace::Stack) |
 /// | `return` | an event when the function returns, with the value |
-/// | `return_to` | an event when the function returns, that says where to; of an asynchronous one, where its future was made |
+/// | `return_to` | an event with the caller when the function returns; for an asynchronous one, where its future was made |
 /// | `exception` | an event when it panics |
-/// | `error` | an event when it returns an `Err`, with the value, in place of that of `return` |
+/// | `error` | an event when it returns an `Err`, with the value, instead of that of `return` |
 /// | `count` | the call is counted |
-/// | `time` | the call is counted, and the time that it takes added up |
-/// | `memory` | the call is counted, and the bytes that it allocates added up, where the program's allocator is [`Counting`](crate::alloc::Counting) |
-/// | `set(call)`, `clear(call)` | the next calls of this process are looked at by the session, or not |
-/// | `set(silent)`, `clear(silent)` | the next calls of this process send no events, or do; they are counted all the same |
-/// | `set(set_on_spawn)`, `clear(set_on_spawn)` | processes that this one spawns inherit these flags, this one included, or do not; the session looks at the calls of this process |
+/// | `time` | the call is counted and timed |
+/// | `memory` | the call is counted, and the bytes that it allocates, if the program's allocator is [`Counting`](crate::alloc::Counting) |
+/// | `set(call)`, `clear(call)` | the session matches the next calls of this process, or does not |
+/// | `set(silent)`, `clear(silent)` | the next calls of this process make no events, or do; they are counted either way |
+/// | `set(set_on_spawn)`, `clear(set_on_spawn)` | the children of this process inherit these flags, this one included, or do not; the session matches the calls of this process |
 /// | `get_seq_token` | the event of the call has the [token](crate::seq_trace) of this process, if it has one |
 /// | `set_seq_token(label, 17)`, `set_seq_token(send, true)` | changes one component of that token; a process without a token gets one, a tokio task that dyntrace did not start does not |
 ///
-/// These flags are the session's own, and end with the process. Where a session has a pattern with `set(call)`, that one looks at
-/// the calls of all processes, and its others only at those of processes that are flagged so or
-/// [named](crate::trace::Session::include). So these trace all that is done for one customer, from login to logout:
+/// These flags belong to the session, and end with the process. A pattern with `set(call)` matches the calls of all processes; the other
+/// patterns of its session then match only those of flagged and [included](crate::trace::Session::include) processes. For example, these
+/// trace all calls for one customer, from login to logout:
 ///
 /// ```text
 /// shop::login(name) if name == "eve" do set(call)
@@ -146,17 +146,17 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Whether this function's calls can meet the pattern: by its name, without `/arity`, and its number of arguments.
+    /// Returns whether the pattern names the function with this name, without `/arity`, and number of arguments.
     pub fn selects(&self, name: &str, arity: usize) -> bool {
         self.spec.arity.allows(arity) && self.path.matches(name)
     }
 
-    /// The same of a name that begins with the [`prefix`](Pattern::prefix), as is known of many at once: the rest is looked at.
-    pub(in crate::breakpoint) fn selects_beginning_so(&self, name: &str, arity: usize) -> bool {
-        self.spec.arity.allows(arity) && self.path.matches_beginning_so(name)
+    /// Like [`selects`](Pattern::selects), for a name that begins with the [`prefix`](Pattern::prefix): compares only the rest.
+    pub(crate) fn selects_after_prefix(&self, name: &str, arity: usize) -> bool {
+        self.spec.arity.allows(arity) && self.path.matches_after_prefix(name)
     }
 
-    /// What the names of all functions begin with that the pattern selects. In a sorted list they are so found at once.
+    /// Returns the common prefix of the names that the pattern selects, to search sorted lists.
     ///
     /// ```
     /// # use dyntrace::trace::Pattern;
@@ -168,8 +168,8 @@ impl Pattern {
         self.path.prefix()
     }
 
-    /// Of `names`, which may end in `/arity`, at most three that may have been meant, the most likely first. For a pattern that selects
-    /// none of them.
+    /// Returns at most three of `names`, which may end in `/arity`, that are similar to the pattern, the best first. For a pattern that
+    /// selects none of them.
     ///
     /// ```
     /// # use dyntrace::trace::Pattern;
@@ -182,7 +182,7 @@ impl Pattern {
         nearest::nearest(self.path.text(), names)
     }
 
-    /// What its calls are compared with.
+    /// Returns its compiled form.
     #[doc(hidden)]
     pub fn match_spec(&self) -> &MatchSpec {
         &self.spec
@@ -194,7 +194,7 @@ impl FromStr for Pattern {
 
     /// # Errors
     ///
-    /// [`PatternError`] if the text is no pattern, or one of more than 64 KiB, 32 levels of nesting, 8 operands that wait or 4096 operations.
+    /// [`PatternError`] if the text is not a pattern, or has more than 64 KiB, 32 levels of nesting, 8 waiting operands or 4096 operations.
     fn from_str(text: &str) -> Result<Pattern, PatternError> {
         let (syntax, guard) = parser::parse(text)?;
         let spec = MatchSpec::compile(&syntax).map_err(|why| PatternError::new(why, guard, text))?;
@@ -203,7 +203,7 @@ impl FromStr for Pattern {
     }
 }
 
-/// As it was written.
+/// Its text.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)

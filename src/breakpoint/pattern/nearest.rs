@@ -1,13 +1,13 @@
-//! What a pattern that means nothing may have been meant for.
+//! Suggestions for patterns that select no function.
 
-/// How many names are proposed at most.
+/// The most suggestions.
 const MOST: usize = 3;
-/// How alike, from 0 to 1, two names have to be.
+/// The least similarity, from 0 to 1, of a suggestion.
 const ALIKE: f64 = 0.8;
-/// Of longer paths nobody is told what is near: the comparison would take too long.
+/// The longest path that gets suggestions: comparing longer ones takes too long.
 const LONGEST: usize = 256;
 
-/// Of `names` those most like `path`, the best first. Either may end in `/arity`.
+/// Returns those of `names` that are most similar to `path`, the best first. Both may end in `/arity`.
 pub fn nearest<'n>(path: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let path = without_arity(path);
     if path.len() > LONGEST {
@@ -15,7 +15,7 @@ pub fn nearest<'n>(path: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<
     }
     let score = |name: &'n str| {
         let name = without_arity(name);
-        // Somebody who left out the modules knows at least the function.
+        // A path without modules is compared with function names.
         let last = strsim::jaro_winkler(last(path), last(name)) - 0.01;
         strsim::jaro_winkler(path, name).max(last)
     };

@@ -1,7 +1,6 @@
-//! From text to [`Syntax`]: the path, the arguments, and what is behind them.
+//! Parses patterns to [`Syntax`]: the path, the arguments, and the rest.
 //!
-//! Written by hand: the grammar fits two screens, errors say what was expected in the pattern's own words, and programs that are traced
-//! get no parser library for it.
+//! Written by hand: the grammar fits two screens, errors use the pattern's own words, and traced programs link no parser library.
 
 use std::ops::Range;
 
@@ -13,10 +12,10 @@ use super::guard::Guard;
 use super::path::Path;
 use super::syntax::{Arity, Syntax};
 
-/// How many bytes a pattern may have.
+/// The most bytes of a pattern.
 pub const MAX_LENGTH: usize = 64 * 1024;
 
-/// What a text says, and where in it the guard is.
+/// Parses a pattern. Also returns the place of the guard in the text.
 pub fn parse(text: &str) -> Result<(Syntax, Range<usize>), PatternError> {
     if text.len() > MAX_LENGTH {
         let start = text.floor_char_boundary(MAX_LENGTH);
@@ -53,7 +52,7 @@ pub fn parse(text: &str) -> Result<(Syntax, Range<usize>), PatternError> {
     }))
 }
 
-/// `/2`
+/// Parses `/2`.
 fn arity(cursor: &mut Cursor<'_>) -> Result<Option<usize>, PatternError> {
     if !cursor.eat_close("/") {
         return Ok(None);

@@ -5,7 +5,8 @@
 
 use super::syntax::{Arity, Position};
 use super::unquoted::{CHARACTER, TEXT};
-use crate::breakpoint::value::{Plain, Shell, Value, Variant};
+use crate::breakpoint::value::shell::{Shell, Variant};
+use crate::breakpoint::value::{Plain, Value};
 
 /// One step from a value to a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,13 +17,13 @@ pub enum Step {
     Item(Position),
 }
 
-/// The form that a pattern asks of a value with parts.
+/// The form that a pattern requires of a value with parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The name of the structure or the variant, without a path; empty for a tuple or a slice.
     pub name: Box<str>,
     pub brackets: Brackets,
-    /// How many parts it has.
+    /// The number of its parts.
     pub parts: Arity,
 }
 
@@ -51,7 +52,7 @@ impl Form {
         }
         let mut parts = Parts(group.inside);
         let mut count = 0;
-        // More than the least are counted only where there may be too many.
+        // Counted beyond the least only if there may be too many.
         while count < self.parts.least || self.parts.most != usize::MAX {
             match parts.next()? {
                 // The `Debug` left fields out and does not say how many.

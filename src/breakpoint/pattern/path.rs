@@ -7,11 +7,11 @@ use crate::glob::Glob;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// As it was written, with one space behind `export`.
+    /// Its text, with one space behind `export`.
     text: Box<str>,
     is_export: bool,
     segments: Box<[Segment]>,
-    /// How many segments at its beginning are whole names, and how long these are in the prefix.
+    /// The number of leading segments without globs, and their length in the prefix.
     plain: (usize, usize),
 }
 
@@ -23,11 +23,11 @@ enum Segment {
 }
 
 impl Path {
-    /// The path that comes next.
+    /// Parses a path.
     pub fn parse(cursor: &mut Cursor<'_>) -> Result<Path, PatternError> {
         let mut segments = Vec::new();
         let mut rest = cursor.clone();
-        // Else it is a function's name.
+        // Otherwise it is a function's name.
         let is_export = rest.eat_word(EXPORT.trim_end()) && rest.eat_close(" ");
         if is_export {
             *cursor = rest;
@@ -39,7 +39,7 @@ impl Path {
             match text {
                 "" => return Err(cursor.expected("a function's path, such as shop::**::price")),
                 "**" => {
-                    // Two in a row mean no more than one.
+                    // Two in a row mean the same as one.
                     if segments.last() != Some(&Segment::Any) {
                         segments.push(Segment::Any);
                     }
@@ -59,7 +59,7 @@ impl Path {
         }
     }
 
-    /// Whether a function of this name is meant. Takes at most the product of both lengths.
+    /// Returns whether the path matches this name. Takes time up to the product of both lengths.
     pub fn matches(&self, name: &str) -> bool {
         let name = match (self.is_export, name.strip_prefix(EXPORT)) {
             (true, Some(name)) => name,
@@ -69,8 +69,8 @@ impl Path {
         self.matches_from(0, name)
     }
 
-    /// The same for a name that begins with the prefix.
-    pub fn matches_beginning_so(&self, name: &str) -> bool {
+    /// Like [`matches`](Path::matches), for a name that begins with the prefix.
+    pub fn matches_after_prefix(&self, name: &str) -> bool {
         match self.plain {
             (0, _) => self.matches(name),
             (segments, length) => self.matches_from(segments, &name[length..]),
@@ -83,11 +83,11 @@ impl Path {
         (prefix[..length].matches("::").count(), length)
     }
 
-    /// Whether the segments from that one on mean this, the rest of a name.
+    /// Returns whether the segments from this one on match the rest of a name.
     fn matches_from(&self, mut at: usize, rest: &str) -> bool {
         let mut rest = Some(rest);
-        // Behind the last `**`, and what of the name may still be put under it. Only the last one matters: whatever an earlier one could
-        // take, this one can.
+        // The segments behind the last `**`, and the rest of the name that it may still extend over. Only the last one matters: it can
+        // match whatever an earlier one could.
         let mut star: Option<(usize, &str)> = None;
         loop {
             match (self.segments.get(at), rest) {
@@ -114,22 +114,22 @@ impl Path {
         }
     }
 
-    /// What every name that this path means begins with. A sorted list of names is so narrowed down at once.
+    /// Returns the common prefix of all names that this path matches, to search sorted lists.
     pub fn prefix(&self) -> &str {
         let (plain, globs) = self.text.split_at(self.text.find(['*', '?']).unwrap_or(self.text.len()));
-        // `**` may stand for nothing, and then there is no `::` before it.
+        // `**` may match no segment; then there is no `::` before it.
         if globs.starts_with("**") { plain.trim_end_matches("::") } else { plain }
     }
 
-    /// As it was written.
+    /// Returns its text.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// The first segment, and what is behind it.
+/// Splits off the first segment.
 fn split(name: &str) -> (&str, Option<&str>) {
-    // Names are short: to look for two bytes in the general way would take longer to begin than to do.
+    // Names are short: a general search for two bytes would take longer to set up than to run.
     match name.as_bytes().windows(2).position(|two| two == b"::") {
         None => (name, None),
         Some(at) => (&name[..at], Some(&name[at + 2..])),
@@ -235,7 +235,7 @@ mod tests {
         ) {
             let (path, name) = (path(&pattern.join("::")), name.join("::"));
             prop_assert!(!path.matches(&name) || name.starts_with(path.prefix()));
-            prop_assert!(!name.starts_with(path.prefix()) || path.matches_beginning_so(&name) == path.matches(&name));
+            prop_assert!(!name.starts_with(path.prefix()) || path.matches_after_prefix(&name) == path.matches(&name));
         }
     }
 }

@@ -1,19 +1,19 @@
-//! A pattern made ready for calls: a row of checks, and the guard as a row of instructions on a few registers.
+//! Compiled patterns: a list of checks, and the guard as instructions on a few registers.
 //!
-//! What operators compute is an integer or a truth, and which of them is known beforehand, so a register is an `i128`. All jumps go
-//! forward: an evaluation takes at most as many steps as there are instructions.
+//! Operators compute integers or booleans, and the compiler knows which, so a register is an `i128`. All jumps go forward: an evaluation
+//! executes each instruction at most once.
 
 use super::actions::Actions;
 use super::literal::Constant;
 use super::part::Step;
 use super::syntax::{Argument, Arithmetic, Arity, Comparison, Expression, Leaf, Place, Position, Syntax, TextTest};
 
-/// How many instructions a guard may have.
+/// The most instructions of a guard.
 pub const MAX_INSTRUCTIONS: usize = 4096;
-/// How many intermediate results a guard may hold at once.
+/// The most intermediate results of a guard at once.
 pub const REGISTERS: usize = 8;
 
-/// A compiled pattern: whether a call meets it, and what is then done.
+/// A compiled pattern: which calls match it, and the actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchSpec {
     pub(super) arity: Arity,
@@ -23,7 +23,7 @@ pub struct MatchSpec {
     pub(super) looked_into: Box<[Position]>,
     /// The steps to each part.
     pub(super) parts: Box<[Vec<Step>]>,
-    /// Leaves its truth in register 0. Empty: there is no guard.
+    /// Leaves its result in register 0. Empty without a guard.
     pub(super) guard: Box<[Instruction]>,
     pub(super) constants: Box<[Constant]>,
     pub(super) actions: Actions,
@@ -31,7 +31,7 @@ pub struct MatchSpec {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instruction {
-    /// The truth of a place.
+    /// The boolean at a place.
     Truth {
         of: Operand,
         to: u8,
@@ -57,7 +57,7 @@ pub enum Instruction {
         right: Operand,
         to: u8,
     },
-    /// Goes on at `target` if the register is (not) true.
+    /// Jumps to `target` if the register is (not) true.
     Jump {
         register: u8,
         when: bool,
@@ -69,7 +69,7 @@ pub enum Instruction {
 pub enum Operand {
     /// A register that holds an integer.
     Integer(u8),
-    /// A register that holds a truth.
+    /// A register that holds a boolean.
     Truth(u8),
     Constant(u16),
     Place(Place),
@@ -104,18 +104,18 @@ impl MatchSpec {
         })
     }
 
-    /// Whether every call meets it, of functions that the pattern selects.
+    /// Returns whether it matches every call of the functions that the pattern selects.
     pub fn takes_all(&self) -> bool {
         self.arguments.is_empty() && self.guard.is_empty()
     }
 
-    /// What is done about a call that meets the pattern.
+    /// Returns the actions for calls that match.
     pub fn actions(&self) -> Actions {
         self.actions
     }
 }
 
-/// The conditions on parts: the last ones.
+/// Returns the conditions on parts, which come last.
 pub(super) fn parts_of(arguments: &[Argument]) -> &[Argument] {
     &arguments[arguments.partition_point(|argument| argument.place.part.is_none())..]
 }
@@ -128,7 +128,7 @@ struct Compiler {
 type Compiled<T> = Result<T, &'static str>;
 
 impl Compiler {
-    /// Computes a truth into register `to`.
+    /// Computes a boolean into register `to`.
     fn condition(&mut self, expression: &Expression, to: u8) -> Compiled<()> {
         match self.operand(expression, to)? {
             Operand::Truth(_) => Ok(()),
@@ -136,7 +136,7 @@ impl Compiler {
         }
     }
 
-    /// Finds a value where it is or, if it has to be computed, puts it into register `to`.
+    /// Refers to a value or, if it is computed, computes it into register `to`.
     fn operand(&mut self, expression: &Expression, to: u8) -> Compiled<Operand> {
         match expression {
             Expression::Leaf(leaf) => return self.leaf(leaf),
@@ -178,7 +178,7 @@ impl Compiler {
         Ok([left, self.operand(right, behind(left, to))?])
     }
 
-    /// One after the other, until one `decides`.
+    /// Compiles expressions to evaluate in order until one `decides`.
     fn conditions(&mut self, conditions: &[Expression], decides: bool, to: u8) -> Compiled<()> {
         let mut jumps = Vec::new();
         for (at, condition) in conditions.iter().enumerate() {
@@ -222,7 +222,7 @@ impl Compiler {
     }
 }
 
-/// The register for what comes after an operand that was computed into `to`, if it was.
+/// Returns the next free register: `to`, or the one after it if the operand was computed into it.
 fn behind(left: Operand, to: u8) -> u8 {
     if matches!(left, Operand::Integer(_) | Operand::Truth(_)) { to + 1 } else { to }
 }

@@ -1,17 +1,17 @@
-//! What a pattern's text says, as a tree. It is flat but for parentheses, and those nest to a fixed depth.
+//! The syntax tree of patterns. Only parentheses nest, to a fixed depth.
 
 use super::actions::Actions;
 use super::literal::Constant;
 use super::part::{Form, Step};
 use super::path::Path;
-use crate::breakpoint::value::Shell;
+use crate::breakpoint::value::shell::Shell;
 
 /// A whole pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Syntax {
     pub path: Path,
     pub arity: Arity,
-    /// Of arguments that can be anything there is none.
+    /// Arguments that match anything have no condition here.
     pub arguments: Vec<Argument>,
     /// The steps to each part.
     pub parts: Vec<Vec<Step>>,
@@ -59,7 +59,7 @@ pub enum Wanted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub position: Position,
-    /// What is to be taken off.
+    /// The variants to remove.
     pub shell: Shell,
     /// Index of the steps to a part of the printed argument. The shell is empty then.
     pub part: Option<u16>,
@@ -75,7 +75,7 @@ pub enum Position {
 }
 
 impl Position {
-    /// The same position counted from the end of a list of `count`.
+    /// Returns the same position, counted from the end of a list of `count`.
     pub fn counted_back(self, count: u16) -> Position {
         match self {
             Position::FromStart(number) => Position::FromEnd(count - number),
@@ -83,7 +83,7 @@ impl Position {
         }
     }
 
-    /// The argument's number in a call with so many.
+    /// Returns the argument's index in a call with `arity` arguments.
     pub fn of(self, arity: usize) -> Option<usize> {
         match self {
             Position::FromStart(number) => Some(number.into()),
@@ -108,7 +108,7 @@ pub enum Expression {
     Any(Vec<Expression>),
 }
 
-/// What needs no computing.
+/// An expression without operators.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Leaf {
     Constant(Constant),

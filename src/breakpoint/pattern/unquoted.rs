@@ -54,7 +54,7 @@ impl Unquoted {
         }
     }
 
-    /// Appends a value and returns its range. A value that does not fit, or whose `Debug` panics, is there up to that point.
+    /// Appends a value and returns its range. A value that does not fit, or whose `Debug` panics, is kept up to that point.
     pub fn print(&mut self, value: &Value<'_>) -> Range<usize> {
         let start = self.length;
         (self.within, self.escaped) = (Within::Nothing, 0);
@@ -63,7 +63,7 @@ impl Unquoted {
         start..self.length
     }
 
-    /// All printed values.
+    /// Returns all printed values.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }

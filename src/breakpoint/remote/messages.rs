@@ -1,16 +1,18 @@
-//! What a client is told, as records.
+//! Messages to clients, as records.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::breakpoint::object::Place;
-use crate::breakpoint::{Address, Caller, Count, Event, Info, Kind, Memory};
+use crate::breakpoint::event::caller::{Address, Caller};
+use crate::breakpoint::event::object::CodeAddress;
+use crate::breakpoint::event::{Event, Kind};
+use crate::breakpoint::session::info::{Count, Info, Memory};
 use crate::recorder::control::clients::messages;
 use crate::recorder::control::protocol::Record;
 use crate::seq_trace::Token;
 
-/// An event.
+/// Makes the record of an event.
 pub(super) fn event(event: &Event) -> Record {
     let told = match event.kind {
         Kind::Call => "call",
@@ -35,7 +37,7 @@ pub(super) fn event(event: &Event) -> Record {
     let record = with(record, "cut", event.text.is_cut().then_some(1));
     let record = match event.caller {
         Some(Caller::Address(Address { inside, returns_to })) => {
-            record.with("inside", Place::of(inside)).with("returns_to", Place::of(returns_to))
+            record.with("inside", CodeAddress::of(inside)).with("returns_to", CodeAddress::of(returns_to))
         }
         caller => with(record, "caller", caller),
     };
@@ -48,7 +50,7 @@ pub(super) fn event(event: &Event) -> Record {
         None => record,
     };
     let stack = event.stack.iter().flat_map(|stack| stack.addresses());
-    let record = stack.fold(record, |record, address| record.with("frame", Place::of(*address)));
+    let record = stack.fold(record, |record, address| record.with("frame", CodeAddress::of(*address)));
     let record = with(record, "took", event.took.map(|took| took.as_nanos()));
     with(record, "polled", event.polled.map(|polled| polled.as_nanos()))
 }
@@ -64,7 +66,7 @@ fn with(record: Record, name: &str, value: Option<impl Display>) -> Record {
     }
 }
 
-/// Counts of all functions that were called, as messages. `at`: when they were read.
+/// Makes the messages with the counts of all functions that were called. `at` is when they were read.
 pub(super) fn counts(counts: &[Count], at: SystemTime) -> Vec<Vec<Record>> {
     let mut functions: BTreeMap<&str, (u64, Duration, Duration, Option<Memory>)> = BTreeMap::new();
     for count in counts.iter().filter(|count| count.calls > 0) {
@@ -87,12 +89,12 @@ pub(super) fn counts(counts: &[Count], at: SystemTime) -> Vec<Vec<Record>> {
     messages
 }
 
-/// What was lost so far.
+/// Makes the record of the losses so far.
 pub(super) fn lost(dropped: u64, limited: u64) -> Record {
     Record::default().with("told", "lost").with("dropped", dropped).with("limited", limited)
 }
 
-/// The end. `unheard`: how many of the events could not be said to the client.
+/// Makes the last record. `unheard` is the number of events that could not be sent to the client.
 pub(super) fn end(info: &Info, unheard: u64) -> Record {
     let end = Record::default()
         .with("told", "end")
@@ -110,7 +112,7 @@ pub(super) fn end(info: &Info, unheard: u64) -> Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::breakpoint::Function;
+    use crate::breakpoint::site::Function;
 
     #[test]
     fn many_counts_take_many_messages() {

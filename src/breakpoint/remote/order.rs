@@ -1,51 +1,51 @@
-//! Orders of clients to a trace that goes on.
+//! Orders of clients to a running trace.
 
 use super::which::Which;
-use crate::breakpoint::PatternId;
+use crate::breakpoint::pattern_id::PatternId;
 use crate::recorder::control::protocol::Record;
 
-/// An order of a client to a trace that goes on.
+/// An order of a client to a running trace.
 ///
-/// As a record: `do`, `session` if one is named, and what the action needs: `later` (1, if it is asked for), `pattern`, `id` and
-/// `process`, each as often as there are such.
+/// As a record: `do`, `session` if one is named, and the fields of the action: `later` (1 if set), and `pattern`, `id` and `process`, once
+/// for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// The session's name. It is needed only where several go on.
+    /// The session's name. Needed only if several are running.
     pub session: Option<String>,
-    /// The change, or the question.
+    /// The change or query.
     pub action: Action,
 }
 
-/// A change of the patterns or processes of a trace, or a question about them.
+/// A change or query of the patterns or processes of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Say which there are: of all traces, if no session is named.
+    /// List the patterns, of all traces if no session is named.
     List,
-    /// Set further ones, all or none.
+    /// Set further patterns, all or none.
     Add {
         /// The patterns.
         patterns: Vec<String>,
-        /// Whether they are for functions that are loaded later, too.
+        /// Whether they apply to libraries that are loaded later, too.
         later: bool,
     },
-    /// Put another one in the place of one.
+    /// Replace a pattern.
     Update {
-        /// Which.
+        /// The number of the old pattern.
         id: PatternId,
-        /// The other one.
+        /// The new pattern.
         pattern: String,
     },
-    /// Remove these.
+    /// Remove these patterns.
     Remove(Vec<PatternId>),
-    /// Look at the calls of these processes, too.
+    /// Match the calls of these processes, too.
     Include(Vec<Which>),
-    /// Look at the calls of these processes no more.
+    /// Stop matching the calls of these processes.
     Exclude(Vec<Which>),
 }
 
 impl Order {
-    /// It as a record.
+    /// Returns it as a record.
     pub fn record(&self) -> Record {
         let order = |name: &str| {
             let order = Record::default().with("do", name);
@@ -64,7 +64,7 @@ impl Order {
         }
     }
 
-    /// Reads a record; `None` if it is none of an order. An error is a text for whoever asked.
+    /// Parses a record. Returns `None` if it is not an order. An error is a text for the client.
     pub(super) fn read(record: &Record) -> Option<Result<Order, String>> {
         let action = read_action(record.get("do")?, record);
         let session = record.get("session").map(str::to_owned);

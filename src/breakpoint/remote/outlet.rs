@@ -1,4 +1,4 @@
-//! The process's side of a connection: whole messages, one after the other, to a client that may be slow.
+//! The process's side of a connection: sends whole messages to a client that may be slow.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -10,25 +10,25 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
-use crate::breakpoint::Event;
+use crate::breakpoint::event::Event;
 use crate::recorder::control::protocol::{ProtocolError, Record, Reply, frame};
 
 use super::messages;
 
-/// How often who waits for the client looks whether that is still wanted.
+/// How often a wait for the client checks whether it should go on.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The connection.
 pub(super) struct Outlet {
     stream: UnixStream,
-    /// Whether messages can follow: not after one that is not whole.
+    /// Whether messages can follow: false after a partial one.
     is_open: Mutex<bool>,
-    /// The client is not waited for after this.
+    /// When waits for the client end.
     until: Mutex<Option<Instant>>,
     unheard: AtomicU64,
 }
 
-/// The right to send: nothing that others send comes in between.
+/// The exclusive right to send.
 pub(super) struct Turn<'a> {
     outlet: &'a Outlet,
     is_open: MutexGuard<'a, bool>,
@@ -45,29 +45,29 @@ impl Outlet {
         Turn { outlet: self, is_open: self.is_open.lock().unwrap_or_else(PoisonError::into_inner) }
     }
 
-    /// The right to send, if nobody has it: whoever has it may be waiting for the client.
+    /// Returns the right to send if it is free. Its holder may be waiting for the client.
     pub(super) fn turn_now(&self) -> Option<Turn<'_>> {
         Some(Turn { outlet: self, is_open: self.is_open.try_lock().ok()? })
     }
 
-    /// Tells of an event, and counts it if that cannot be done.
+    /// Sends an event, or counts it if that fails.
     pub(super) fn tell(&self, event: &Event) {
         if !self.turn().send(Ok(vec![messages::event(event)])) {
             self.unheard.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// How many events could not be told.
+    /// Returns the number of events that could not be sent.
     pub(super) fn unheard(&self) -> u64 {
         self.unheard.load(Ordering::Relaxed)
     }
 
-    /// Waits for the client no longer than `time` from now on.
+    /// Ends waits for the client `time` from now.
     pub(super) fn wait_at_most(&self, time: Duration) {
         *self.until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + time);
     }
 
-    /// Waits `time` for the client to close its side; whether it has not. Whatever else it does is an end, too: it has nothing to say.
+    /// Waits `time` for the client to close its side. Returns whether it is still connected. Any bytes from it count as the end.
     pub(super) fn stays(&self, time: Duration) -> bool {
         match self.wait(PollFlags::IN, time) {
             false => true,
@@ -79,7 +79,7 @@ impl Outlet {
         self.until.lock().unwrap_or_else(PoisonError::into_inner).is_none_or(|until| Instant::now() < until)
     }
 
-    /// Whether something is ready in time.
+    /// Returns whether the socket is ready within `time`.
     fn wait(&self, what: PollFlags, time: Duration) -> bool {
         let time = Timespec::try_from(time).expect("a time of seconds");
         poll(&mut [PollFd::new(&self.stream, what)], Some(&time)).is_ok_and(|ready| ready > 0)
@@ -87,7 +87,7 @@ impl Outlet {
 }
 
 impl Turn<'_> {
-    /// Sends a message; whether it went out whole.
+    /// Sends a message. Returns whether it was sent whole.
     pub(super) fn send(&mut self, message: Result<Vec<Record>, String>) -> bool {
         let too_long = |error: ProtocolError| frame(&Reply(Err(format!("the answer would be {error}"))).to_string());
         let Ok(message) = frame(&Reply(message).to_string()).or_else(too_long) else { return false };

@@ -1,4 +1,4 @@
-//! The traces that go on, by the names of their sessions. Each takes orders on its own thread, which alone has the session.
+//! The running traces, by the names of their sessions. The thread of each, which owns the session, carries out orders for it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,53 +8,55 @@ use super::order::{Action, Order};
 use crate::forks::{self, hold_across_forks};
 use crate::recorder::control::protocol::Record;
 
-/// How long a trace may take for an order: it may wait for a client that does not read, or for a thread in the middle of a hit.
+/// The time for an order: the trace may wait for a client that does not read, or for a thread in the middle of a hit.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The records of an answer, or why there are none.
+/// The records of an answer, or the reason of a refusal.
 pub(super) type Answer = Result<Vec<Record>, String>;
 
-/// An order for a trace. Whoever drops it answers nothing.
+/// An order for a trace, dropped without an answer if the trace ends.
 pub(super) struct Asked {
     pub(super) action: Action,
     pub(super) answer: SyncSender<Answer>,
 }
 
-/// A trace that goes on, until this is dropped.
-pub(super) struct Running(Arc<Entry>);
+/// Registers a running trace until it is dropped.
+pub(super) struct Running(Arc<RunningTrace>);
 
-struct Entry {
+struct RunningTrace {
     name: String,
-    /// How often the process had been forked: a child has no thread for its parent's traces.
+    /// The number of forks before: a child has no thread for its parent's traces.
     forks: u64,
     orders: Sender<Asked>,
 }
 
-static RUNNING: Mutex<Vec<Arc<Entry>>> = Mutex::new(Vec::new());
+static RUNNING: Mutex<Vec<Arc<RunningTrace>>> = Mutex::new(Vec::new());
 
-/// Those of this process. Nothing panics under this lock.
-fn running() -> MutexGuard<'static, Vec<Arc<Entry>>> {
-    hold_across_forks!(Vec<Arc<Entry>>, lock());
+/// Locks the traces of this process. No code panics under this lock.
+fn running() -> MutexGuard<'static, Vec<Arc<RunningTrace>>> {
+    hold_across_forks!(Vec<Arc<RunningTrace>>, lock());
     let mut running = lock();
     running.retain(|entry| entry.forks == forks::so_far());
     running
 }
 
-fn lock() -> MutexGuard<'static, Vec<Arc<Entry>>> {
+fn lock() -> MutexGuard<'static, Vec<Arc<RunningTrace>>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A trace begins under this name, or under the lowest number that is no other's.
+/// Registers a trace under this name, or under the lowest free number.
 pub(super) fn enter(name: Option<&str>) -> Result<(Running, Receiver<Asked>), String> {
     let (orders, received) = channel();
     let mut running = running();
     let is_taken = |name: &str| running.iter().any(|entry| entry.name == name);
     let name = match name {
-        Some(name) if is_taken(name) => return Err(format!("a session {name:?} goes on already: choose another name")),
+        Some(name) if is_taken(name) => {
+            return Err(format!("a session {name:?} is already running: choose another name"));
+        }
         Some(name) => name.to_owned(),
         None => (1..).map(|number: u32| number.to_string()).find(|name| !is_taken(name)).expect("numbers do not end"),
     };
-    let entry = Arc::new(Entry { name, forks: forks::so_far(), orders });
+    let entry = Arc::new(RunningTrace { name, forks: forks::so_far(), orders });
     running.push(Arc::clone(&entry));
     Ok((Running(entry), received))
 }
@@ -71,7 +73,7 @@ impl Drop for Running {
     }
 }
 
-/// Has the order carried out by the traces that it is for, and waits for that.
+/// Passes the order to its traces, and waits for the answers.
 pub(super) fn carry_out(order: Order) -> Answer {
     let mut entries = running().clone();
     entries.retain(|entry| order.session.as_ref().is_none_or(|name| entry.name == *name));
@@ -92,7 +94,7 @@ pub(super) fn carry_out(order: Order) -> Answer {
     }
 }
 
-fn ask(entry: &Entry, action: Action) -> Answer {
+fn ask(entry: &RunningTrace, action: Action) -> Answer {
     let ended = || Err(format!("the session {:?} has ended meanwhile", entry.name));
     let (answer, answered) = sync_channel(1);
     if entry.orders.send(Asked { action, answer }).is_err() {
@@ -117,7 +119,7 @@ mod tests {
         let order = |session: Option<&str>, action| Order { session: session.map(str::to_owned), action };
         let remove = || Action::Remove(Vec::new());
         let (one, orders) = enter(Some("orders find it")).unwrap();
-        assert!(enter(Some("orders find it")).err().unwrap().contains("goes on already: choose another name"));
+        assert!(enter(Some("orders find it")).err().unwrap().contains("is already running: choose another name"));
         let server = std::thread::spawn(move || {
             let Asked { action, answer } = orders.recv().unwrap();
             assert_eq!(action, remove());

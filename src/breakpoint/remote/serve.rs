@@ -1,4 +1,4 @@
-//! One trace for one client: from the request to the last words.
+//! One trace for one client, from the request to the last message.
 
 use std::mem;
 use std::os::unix::net::UnixStream;
@@ -9,7 +9,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tokio::runtime::{Builder, Runtime};
 
-use crate::breakpoint::{Count, Error, PatternId, PatternInfo, Session};
+use crate::breakpoint::error::Error;
+use crate::breakpoint::pattern_id::PatternId;
+use crate::breakpoint::session::Session;
+use crate::breakpoint::session::info::{Count, PatternInfo};
 use crate::recorder::control::clients::{Places, parts};
 use crate::recorder::control::protocol::Record;
 use crate::thread_progress::os::without_signals;
@@ -17,17 +20,17 @@ use crate::thread_progress::os::without_signals;
 use super::messages;
 use super::order::{Action, Order};
 use super::outlet::Outlet;
+use super::request::TraceRequest;
 use super::running::{self, Answer, Asked, Running};
-use super::wish::Wish;
 
-/// Traces for clients at once, and orders. More are refused.
+/// The most traces at once, and the most orders. More are refused.
 const MOST: usize = 16;
-/// How often it is looked whether the session is over, and whether there are orders.
+/// How often a trace checks for the end of its session and for orders.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often counts and losses are told, if nothing is said of it, and how often at most.
+/// The default interval of counts and losses, and the shortest one.
 const PERIOD: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(1);
-/// How long a client may take to hear the last words.
+/// The time for a client to read the last messages.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 static TRACES: Places = Places::new(MOST);
@@ -42,8 +45,10 @@ pub(super) fn serve(stream: UnixStream, asked: Record) {
         outlet.turn().send(Err(why));
     };
     let place = match order {
-        None => TRACES.take().ok_or_else(|| format!("{MOST} traces go on already: end one of them")),
-        Some(_) => ORDERS.take().ok_or_else(|| format!("{MOST} orders are carried out already: wait for one of them")),
+        None => TRACES.take().ok_or_else(|| format!("{MOST} traces are running already: end one of them")),
+        Some(_) => {
+            ORDERS.take().ok_or_else(|| format!("{MOST} orders are being carried out already: wait for one of them"))
+        }
     };
     let place = match place {
         Ok(place) => place,
@@ -74,10 +79,10 @@ fn answer(outlet: &Outlet, answer: Answer) {
     }
 }
 
-fn trace(outlet: &Arc<Outlet>, wish: &Record) {
-    // Nothing of the trace is told before the answer.
+fn trace(outlet: &Arc<Outlet>, request: &Record) {
+    // Held, so that no event is sent before the answer.
     let mut turn = outlet.turn();
-    let begun = Wish::read(wish).and_then(|wish| Trace::begin(outlet, &wish));
+    let begun = TraceRequest::read(request).and_then(|request| Trace::begin(outlet, &request));
     let (trace, answer) = match begun {
         Ok((trace, answer)) => (Some(trace), Ok(answer)),
         Err(why) => (None, Err(why)),
@@ -93,39 +98,39 @@ fn trace(outlet: &Arc<Outlet>, wish: &Record) {
 struct Trace {
     session: Session,
     runtime: Runtime,
-    /// It is over then, whatever its tracer waits for.
+    /// When it ends, even if its tracer waits.
     end: Option<Instant>,
-    /// How often counts begin anew, if they do.
+    /// The interval of counts that reset, if they do.
     interval: Option<Duration>,
-    /// The counts of removed patterns: with an interval those that were not told yet, else all, which each telling has.
+    /// The counts of removed patterns: with an interval those not sent yet, else all, which every message repeats.
     removed: Vec<Count>,
     running: Running,
     orders: Receiver<Asked>,
 }
 
 impl Trace {
-    /// Sets all patterns, or none. Also the answer: what each names.
-    fn begin(outlet: &Arc<Outlet>, wish: &Wish) -> Result<(Trace, Vec<Record>), String> {
-        let (running, orders) = running::enter(wish.session.as_deref())?;
-        let end = wish.limits.time.and_then(|time| Instant::now().checked_add(time));
+    /// Starts the session and sets all patterns, or none. Returns the trace and the records of the patterns.
+    fn begin(outlet: &Arc<Outlet>, request: &TraceRequest) -> Result<(Trace, Vec<Record>), String> {
+        let (running, orders) = running::enter(request.session.as_deref())?;
+        let end = request.limits.time.and_then(|time| Instant::now().checked_add(time));
         let runtime =
             Builder::new_current_thread().build().map_err(|error| format!("cannot begin a trace: {error}"))?;
         let tracer = Arc::clone(outlet);
-        let session = Session::start(wish.limits.clone(), move |event| tracer.tell(event));
+        let session = Session::start(request.limits.clone(), move |event| tracer.tell(event));
         let session = session.map_err(|error| format!("cannot begin a trace: {error}"))?;
         let set = runtime.block_on(async {
-            for which in &wish.processes {
+            for which in &request.processes {
                 session.include(*which).await;
             }
-            set(&session, &wish.patterns, wish.later).await
+            set(&session, &request.patterns, request.later).await
         });
-        let (set, interval) = (set.map_err(|error| error.to_string())?, wish.interval);
+        let (set, interval) = (set.map_err(|error| error.to_string())?, request.interval);
         let trace = Trace { session, runtime, end, interval, removed: Vec::new(), running, orders };
         let answer = set.iter().map(|pattern| trace.pattern(pattern)).collect();
         Ok((trace, answer))
     }
 
-    /// A pattern of its, as a record.
+    /// Makes the record of a pattern.
     fn pattern(&self, pattern: &PatternInfo) -> Record {
         Record::default()
             .with("session", self.running.name())
@@ -135,7 +140,7 @@ impl Trace {
             .with("pattern", &pattern.pattern)
     }
 
-    /// Whose calls it looks at, as a record.
+    /// Makes the record of the processes whose calls it matches.
     fn processes(&self) -> Record {
         let processes = self.session.info().processes;
         Record::default().with("session", self.running.name()).with("processes", processes)
@@ -175,7 +180,7 @@ impl Trace {
             .map_err(|error| error.to_string())
     }
 
-    /// Until it is over, or the client wants no more.
+    /// Runs the trace until it is over or the client closes the connection.
     fn go_on(&mut self, outlet: &Outlet) {
         let period = self.interval.unwrap_or(PERIOD).max(SHORTEST);
         let after = |time: Instant| time.checked_add(period);
@@ -184,7 +189,7 @@ impl Trace {
         let until = |next: Instant| next.saturating_duration_since(Instant::now()).clamp(SHORTEST, LOOK);
         while outlet.stays(next.map_or(LOOK, until)) {
             while let Ok(Asked { action, answer }) = self.orders.try_recv() {
-                // Whoever has asked may have gone.
+                // The asking thread may have given up.
                 let _ = answer.send(self.carry_out(action));
             }
             let now = Instant::now();
@@ -195,7 +200,7 @@ impl Trace {
             if next.is_some_and(|next| next <= now)
                 && let Some(mut turn) = outlet.turn_now()
             {
-                // Where it is late by more than a period, it is not made up for.
+                // Skipped periods are not made up for.
                 next = next.and_then(after).filter(|next| *next > now).or_else(|| after(now));
                 for counts in self.counts() {
                     turn.send(Ok(counts));
@@ -208,7 +213,7 @@ impl Trace {
         }
     }
 
-    /// As messages: none, if nothing is counted.
+    /// Makes the messages of the counts, none without counts.
     fn counts(&mut self) -> Vec<Vec<Record>> {
         let (mut counts, removed) = match self.interval {
             Some(_) => (self.session.reset(), mem::take(&mut self.removed)),
@@ -246,7 +251,7 @@ async fn set(session: &Session, patterns: &[String], later: bool) -> Result<Vec<
     Ok(all)
 }
 
-/// Removes the patterns, and answers what they have counted.
+/// Removes the patterns. Returns their counts.
 async fn remove(session: &Session, patterns: &[PatternInfo]) -> Result<Vec<Count>, Error> {
     let mut counts = Vec::new();
     for pattern in patterns {

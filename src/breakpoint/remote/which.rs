@@ -1,18 +1,18 @@
-//! Processes as a client names them.
+//! Processes as clients name them.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::process::{ParsePidError, Pid, Processes};
 
-/// Processes as a client names them: `<0.57.0>`, `existing` or `new`. Which exist, the process that is traced knows.
+/// Processes as clients name them: `<0.57.0>`, `existing` or `new`. The traced process knows which exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// This one.
+    /// This process.
     One(Pid),
-    /// All that have a pid by now.
+    /// All processes of now.
     Existing,
-    /// All that get their pid from now on.
+    /// All processes that start from now on.
     New,
 }
 

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Plain, Value, Variant};
+use super::shell::Variant;
+use super::{Plain, Value};
 
-/// A type whose values are known without its `Debug`.
+/// A type whose values patterns see without `Debug`.
 pub trait Inspect {
-    /// The value.
+    /// Returns the value.
     fn inspect(&self) -> Value<'_>;
 }
 
@@ -39,7 +40,7 @@ integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 #[inline]
 fn integer(number: impl TryInto<i128> + TryInto<u128> + Copy) -> Value<'static> {
     let signed = number.try_into().map(Plain::Integer);
-    // What fits neither type does not exist.
+    // Every integer fits one of the two types.
     Value::of(signed.unwrap_or_else(|_| number.try_into().map_or(Plain::Hidden, Plain::Large)))
 }
 

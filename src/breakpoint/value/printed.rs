@@ -1,13 +1,13 @@
-//! Values that can only be printed, by code of the user's.
+//! Values that can only be printed, by code of users.
 
 use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A value that is printed by its `Debug`, which may panic: then `<panicked>` is the end of what it has printed.
+/// A value that is printed by its `Debug`. If that panics, the text ends with `<panicked>`.
 ///
-/// Panics are caught by the copy of this crate, and of the standard library, in which the value was made: in a module that is
-/// another one than the program's, and no panic may go from one to the other.
+/// The copy of this crate that made the value catches the panic: a module has a standard library of its own, and panics must not cross
+/// from one to another.
 #[derive(Clone, Copy)]
 pub struct Printed<'a> {
     value: &'a dyn fmt::Debug,
@@ -15,7 +15,7 @@ pub struct Printed<'a> {
 }
 
 impl<'a> Printed<'a> {
-    /// Nothing is printed yet.
+    /// Wraps the value, without printing it.
     #[inline]
     pub fn new(value: &'a dyn fmt::Debug) -> Printed<'a> {
         Printed { value, print }
@@ -24,7 +24,7 @@ impl<'a> Printed<'a> {
 
 fn print(value: &dyn fmt::Debug, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     catch_unwind(AssertUnwindSafe(|| value.fmt(f))).unwrap_or_else(|payload| {
-        // It may panic when it is dropped.
+        // Its drop may panic.
         mem::forget(payload);
         f.write_str("<panicked>")?;
         Err(fmt::Error)

@@ -1,8 +1,8 @@
-//! The `Some`, `Ok` and `Err` around a value. Each has one field, so they are a row and no tree.
+//! The `Some`, `Ok` and `Err` around a value. Each has one field, so they form a sequence, not a tree.
 
 use std::fmt;
 
-/// One of the variants that patterns know.
+/// A variant that patterns know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant {
     /// `Some(_)`
@@ -14,7 +14,7 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// Returns the variant of this name.
+    /// Returns the variant with this name.
     pub fn named(name: &str) -> Option<Variant> {
         match name {
             "Some" => Some(Variant::Some),
@@ -36,18 +36,18 @@ impl fmt::Display for Variant {
 pub struct Shell(u64);
 
 impl Shell {
-    /// How many variants there can be.
+    /// The most variants.
     pub const DEPTH: usize = 32;
-    /// Nothing is around.
+    /// No variant.
     pub const EMPTY: Shell = Shell(0);
 
-    /// This row with `variant` around it, or `None` if it is as long as can be.
+    /// Puts `variant` around. Returns `None` if there are [`DEPTH`](Shell::DEPTH) variants already.
     #[inline]
     pub fn within(self, variant: Variant) -> Option<Shell> {
         (self.0 >> 62 == 0).then_some(Shell(self.0 << 2 | variant as u64))
     }
 
-    /// The outermost variant, and what is inside of it.
+    /// Returns the outermost variant and the rest.
     #[inline]
     pub fn outermost(self) -> Option<(Variant, Shell)> {
         let variant = match self.0 & 3 {
@@ -59,7 +59,7 @@ impl Shell {
         Some((variant, Shell(self.0 >> 2)))
     }
 
-    /// From the outermost to the innermost.
+    /// Returns the variants, the outermost first.
     pub fn variants(self) -> impl Iterator<Item = Variant> {
         let mut rest = self;
         std::iter::from_fn(move || {
@@ -69,7 +69,7 @@ impl Shell {
         })
     }
 
-    /// What is left when `outer` is taken off, or `None` if these are not the outermost.
+    /// Removes the outermost variants `outer`. Returns `None` if the value has others.
     #[inline]
     pub fn strip(self, outer: Shell) -> Option<Shell> {
         let bits = (u64::BITS - outer.0.leading_zeros()).next_multiple_of(2);

@@ -1,17 +1,20 @@
 //! From any expression to its [`Value`], by what is known of its type.
 //!
-//! Of four traits with a method of one name the compiler takes the one that needs the fewest dereferences of the receiver and whose
-//! bounds hold: an [`Inspect`]ed value, else one with a [`Shape`], else one with `Debug`, else any. So nobody has to write anything for
-//! their types, and in a generic function it is the bounds of its parameters that count.
+//! Four traits have a method of one name. The compiler takes the one whose bounds hold and that needs the fewest dereferences of the
+//! receiver: for an [`Inspect`]ed value, else one with a [`Shape`], else one with `Debug`, else any. So users write nothing for their
+//! types. In a generic function the bounds of its parameters decide.
 //!
-//! A shape is looked into where the type is known, so by the macro, and one variant deep: each further one doubles what the compiler has
-//! to do for every argument. What is inside is again seen exactly, or printed, or named.
+//! The macro looks into a shape, since it knows the type, and one variant deep: each further level doubles the compiler's work for every
+//! argument. The value inside is again inspected, printed or named.
 
 use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::{Inspect, Plain, Printed, Value, Variant};
+use super::inspect::Inspect;
+use super::printed::Printed;
+use super::shell::Variant;
+use super::{Plain, Value};
 
 /// The value of a place, as an expression of type [`Value`].
 #[doc(hidden)]
@@ -27,22 +30,22 @@ macro_rules! __traced_value {
     }};
 }
 
-/// A place that is to be shown.
+/// A place to show.
 #[derive(Debug)]
 pub struct Shown<'a, T>(pub &'a T);
 
-/// What a type that is an `Option` or a `Result` of anything holds.
+/// An `Option` or a `Result` of any types.
 pub trait Shape {
-    /// In `Some` and `Ok`.
+    /// The type in `Some` and `Ok`.
     type One;
-    /// In `Err`.
+    /// The type in `Err`.
     type Two;
 
-    /// What this value holds.
+    /// Returns the value inside.
     fn layer(&self) -> Layer<'_, Self::One, Self::Two>;
 }
 
-/// What an `Option` or a `Result` holds.
+/// The value inside an `Option` or a `Result`.
 #[derive(Debug)]
 pub enum Layer<'a, A, B> {
     /// Nothing.
@@ -91,9 +94,9 @@ macro_rules! pointers {
 
 pointers!(&T &mut T Box<T> Rc<T> Arc<T>);
 
-/// The way of values that are known exactly.
+/// For inspected values.
 pub trait ByInspect<'a> {
-    /// The value; the functions are not called.
+    /// Returns the value, without calling the functions.
     fn value(&self, one: impl FnOnce(&'a ()) -> Value<'a>, two: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a>;
 }
 
@@ -104,14 +107,14 @@ impl<'a, T: Inspect> ByInspect<'a> for &&&Shown<'a, T> {
     }
 }
 
-/// The way of an `Option` or a `Result` of something else.
+/// For an `Option` or a `Result` of other types.
 pub trait ByShape<'a> {
-    /// In `Some` and `Ok`.
+    /// The type in `Some` and `Ok`.
     type One: 'a;
-    /// In `Err`.
+    /// The type in `Err`.
     type Two: 'a;
 
-    /// The value, by the function for what it holds.
+    /// Returns the value, by the function for its inner type.
     fn value(
         &self,
         one: impl FnOnce(&'a Self::One) -> Value<'a>,
@@ -134,9 +137,9 @@ impl<'a, T: Shape> ByShape<'a> for &&Shown<'a, T> {
     }
 }
 
-/// The way of values that can be printed.
+/// For values that can be printed.
 pub trait ByDebug<'a> {
-    /// The value; the functions are not called.
+    /// Returns the value, without calling the functions.
     fn value(&self, one: impl FnOnce(&'a ()) -> Value<'a>, two: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a>;
 }
 
@@ -147,9 +150,9 @@ impl<'a, T: Debug> ByDebug<'a> for &Shown<'a, T> {
     }
 }
 
-/// The way of all others.
+/// For all others.
 pub trait Blind<'a> {
-    /// The value; the functions are not called.
+    /// Returns the value, without calling the functions.
     fn value(&self, one: impl FnOnce(&'a ()) -> Value<'a>, two: impl FnOnce(&'a ()) -> Value<'a>) -> Value<'a>;
 }
 
@@ -160,13 +163,13 @@ impl<'a, T> Blind<'a> for Shown<'a, T> {
     }
 }
 
-/// What is in an `Option` or a `Result` that is to be shown.
+/// The value inside an `Option` or a `Result` to show.
 #[derive(Debug)]
 pub struct Inside<'a, T>(pub &'a T);
 
-/// The way of values that are known exactly.
+/// For inspected values.
 pub trait InsideByInspect<'a> {
-    /// The value.
+    /// Returns the value.
     fn inside(&self) -> Value<'a>;
 }
 
@@ -177,9 +180,9 @@ impl<'a, T: Inspect> InsideByInspect<'a> for &&Inside<'a, T> {
     }
 }
 
-/// The way of values that can be printed.
+/// For values that can be printed.
 pub trait InsideByDebug<'a> {
-    /// The value.
+    /// Returns the value.
     fn inside(&self) -> Value<'a>;
 }
 
@@ -190,9 +193,9 @@ impl<'a, T: Debug> InsideByDebug<'a> for &Inside<'a, T> {
     }
 }
 
-/// The way of all others.
+/// For all others.
 pub trait InsideBlind<'a> {
-    /// The value.
+    /// Returns the value.
     fn inside(&self) -> Value<'a>;
 }
 

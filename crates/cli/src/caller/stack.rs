@@ -3,15 +3,9 @@
 use super::{Code, Function, last};
 
 /// The sources of the code that stands between a traced function and its body, or between an export and its caller.
-const SOURCES: [&str; 4] =
-    ["src/breakpoint/hit.rs:", "src/breakpoint/future.rs:", "src/code/handle.rs:", "src/code/panicked.rs:"];
+const SOURCES: [&str; 3] = ["src/breakpoint/hit/", "src/code/handle.rs:", "src/code/panicked.rs:"];
 /// The same by names, where there are symbols only.
-const NAMES: [&str; 4] = [
-    "dyntrace::breakpoint::hit::",
-    "dyntrace::breakpoint::future::",
-    "dyntrace::code::handle::",
-    "dyntrace::code::panicked::",
-];
+const NAMES: [&str; 3] = ["dyntrace::breakpoint::hit::", "dyntrace::code::handle::", "dyntrace::code::panicked::"];
 
 /// A line for each caller of the function `traced`, the innermost first. The first of the `frames` is in that function, each further one
 /// behind a call.
@@ -153,7 +147,7 @@ mod tests {
 
     #[test]
     fn asynchronous_functions_are_behind_what_polls_them() {
-        let own = ("hit_future", "/home/dyntrace/src/breakpoint/future.rs:30");
+        let own = ("hit_future", "/home/dyntrace/src/breakpoint/hit/future.rs:30");
         let traced = ("shop::price", "cart.rs:7");
         check("shop::price", &[(&[own], true), (&[traced], true), (&[ORDER], true)], &["shop::order at cart.rs:88"]);
         check("shop::price", &[(&[own, traced, ORDER], true)], &["shop::order at cart.rs:88"]);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::anyhow;
-use dyntrace::trace::remote::{Which, Wish};
+use dyntrace::trace::remote::{TraceRequest, Which};
 use dyntrace::trace::{Limits, Pattern};
 
 use crate::exit::{self, Failure};
@@ -132,7 +132,7 @@ pub struct Actions {
 
 impl Arguments {
     /// What is asked of the process.
-    pub fn wish(&self) -> Result<Wish, Failure> {
+    pub fn wish(&self) -> Result<TraceRequest, Failure> {
         if self.patterns.is_empty() {
             let why = "which calls? give a pattern, or one of the orders list, add, update, remove, include and exclude; --help has examples";
             return Err(Failure::new(exit::USAGE, anyhow!(why)));
@@ -141,7 +141,7 @@ impl Arguments {
         limits.per_second = Some(self.limit);
         limits.events = self.max_events;
         limits.time = self.length.and_then(|length| u64::try_from(length).ok()).map(Duration::from_nanos);
-        Ok(Wish {
+        Ok(TraceRequest {
             session: self.session.clone(),
             patterns: self.actions.patterns(&self.patterns)?,
             later: self.later,

@@ -5,16 +5,16 @@ use std::os::unix::net::UnixStream;
 
 use dyntrace::recorder::control::Connection;
 use dyntrace::recorder::control::protocol::{GREETING, Record, Request, frame};
-use dyntrace::trace::remote::Wish;
+use dyntrace::trace::remote::TraceRequest;
 
 use crate::shop::Shop;
 
-fn wish(pattern: &str) -> Wish {
-    Wish { patterns: vec![pattern.to_owned()], ..Wish::default() }
+fn wish(pattern: &str) -> TraceRequest {
+    TraceRequest { patterns: vec![pattern.to_owned()], ..TraceRequest::default() }
 }
 
 /// A trace that is in force.
-fn begin(shop: &Shop, wish: &Wish) -> Connection {
+fn begin(shop: &Shop, wish: &TraceRequest) -> Connection {
     let mut connection = Connection::open(shop.child.id()).unwrap();
     let set = connection.request(&Request::Trace(wish.record())).unwrap();
     assert_eq!(set[0].number("functions"), Some(1));
@@ -108,7 +108,7 @@ fn there_is_an_end_to_how_many() {
     let mut connections: Vec<_> = (0..16).map(|_| begin(&shop, &wish("trace::price"))).collect();
     let request = Request::Trace(wish("trace::price").record());
     let refused = |shop: &Shop| Connection::open(shop.child.id()).unwrap().request(&request).err();
-    assert!(refused(&shop).unwrap().to_string().contains("16 traces go on already: end one of them"));
+    assert!(refused(&shop).unwrap().to_string().contains("16 traces are running already: end one of them"));
     connections.pop();
     while refused(&shop).is_some() {}
     drop(connections);
@@ -123,7 +123,7 @@ fn answers_that_are_too_long() {
     let patterns = (0..64).flat_map(|_| [format!("trace::price(\"{text}\", _)"), format!("trace::pack(\"{text}\")")]);
     let unknown = "a".repeat(65_500);
     for patterns in [patterns.collect(), vec![unknown]] {
-        let request = Request::Trace(Wish { patterns, ..Wish::default() }.record());
+        let request = Request::Trace(TraceRequest { patterns, ..TraceRequest::default() }.record());
         let error = Connection::open(shop.child.id()).unwrap().request(&request).unwrap_err().to_string();
         assert!(error.contains("the answer would be a message of "), "{error}");
     }

@@ -99,7 +99,11 @@ fn orders_name_the_session_where_there_are_several() {
     shop.refuses(&["add", "**::pack"], 65, "nobody traces it");
     let night = shop.trace(&["**::price", "--session", "night"]);
     let other = shop.trace(&["**::order"]);
-    shop.refuses(&["**::pack", "--session", "night"], 65, "a session \"night\" goes on already: choose another name");
+    shop.refuses(
+        &["**::pack", "--session", "night"],
+        65,
+        "a session \"night\" is already running: choose another name",
+    );
     shop.refuses(&["add", "**::pack"], 65, "the sessions night, 1 trace it: name one by --session");
     let listed = order(&shop, &["list"]);
     let columns: Vec<Vec<&str>> = listed.lines().map(|line| line.split_whitespace().collect()).collect();

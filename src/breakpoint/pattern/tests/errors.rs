@@ -1,6 +1,6 @@
 //! Texts that are no patterns: where they are wrong, and what was expected.
 
-use super::super::*;
+use crate::breakpoint::pattern::*;
 use proptest::prelude::*;
 
 fn error(text: &str) -> PatternError {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::super::evaluate::MOST_TEXT;
 use super::*;
 use crate::__traced_value as value;
+use crate::breakpoint::pattern::evaluate::MOST_TEXT;
 use crate::breakpoint::value::{Plain, Variant};
 
 struct Bomb;

@@ -4,9 +4,9 @@ use std::fmt;
 
 use proptest::prelude::*;
 
-use super::super::unquoted::Unquoted;
 use super::*;
 use crate::__traced_value as value;
+use crate::breakpoint::pattern::unquoted::Unquoted;
 
 #[derive(Debug)]
 #[expect(dead_code, reason = "printed")]

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::super::literal::Constant;
-use super::super::syntax::{
+use super::*;
+use crate::breakpoint::pattern::literal::Constant;
+use crate::breakpoint::pattern::syntax::{
     Argument, Arithmetic, Arity, Comparison, Expression, Leaf, Place, Position, TextTest, Wanted,
 };
-use super::*;
 use crate::breakpoint::value::{Plain, Shell, Variant};
 
 /// A value with all that is around it.

@@ -1,0 +1,351 @@
+//! A traced call, from its beginning to its end.
+
+use std::any::Any;
+use std::cell::OnceCell;
+use std::fmt::Write;
+use std::iter;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::busy::{Busy, is_busy};
+use super::call_view::{CallView, Render, nothing, rendered};
+use super::data_ref::DataRef;
+use crate::breakpoint::event::Kind;
+use crate::breakpoint::event::caller::Origin;
+use crate::breakpoint::event::occurrence::Occurrence;
+use crate::breakpoint::event::unwind::Mark;
+use crate::breakpoint::measure::counters::CounterSlot;
+use crate::breakpoint::measure::own_memory::{self, Allocating, Bytes};
+use crate::breakpoint::measure::own_time::Stretch;
+use crate::breakpoint::site::{Function, Site};
+use crate::breakpoint::state::data::{BpData, Quick};
+use crate::breakpoint::state::entry::BpEntry;
+use crate::breakpoint::state::flags::Flags;
+use crate::breakpoint::state::generic_bp::with_active;
+use crate::breakpoint::value::Value;
+use crate::breakpoint::value::text::Text;
+use crate::clock;
+use crate::host::OfHost;
+use crate::panic_text::panic_text;
+use crate::process;
+use crate::thread_progress::pin;
+
+/// The host's functions for the calls of a module's functions.
+pub(crate) struct HostHits {
+    pub(crate) begin: fn(&'static Site, Mark) -> Begun,
+    pub(crate) wanted: fn(&'static Site) -> Option<Arc<BpData>>,
+    pub(crate) call: fn(&mut Hit, &[Value<'_>]),
+    pub(crate) returned: for<'a> fn(&Hit, Option<Duration>, &dyn Fn() -> Value<'a>),
+    pub(crate) cancelled: fn(&Hit, Duration),
+    pub(crate) panicked: fn(&Hit, Option<Duration>, &str),
+}
+
+pub(crate) static HOST: OfHost<HostHits> = OfHost::new();
+
+/// A call that sessions want to know of. It keeps the entries that were in force when it began, so that exactly the sessions that saw the
+/// call see its end.
+#[doc(hidden)]
+pub struct Hit {
+    data: DataRef,
+    function: &'static Function,
+    /// A bit for each entry that wants its end.
+    wanted: u64,
+    /// The actions of those entries together.
+    wants: Flags,
+    /// When it began, by the clock's cycles, if an entry wants its end or its time.
+    began: Option<u64>,
+    /// Measures the own time of a synchronous call, if an entry wants it.
+    stretch: Option<Stretch>,
+    /// The own cycles of an asynchronous call's polls so far.
+    polls: Option<u64>,
+    /// Measures the memory of the call, if an entry wants it.
+    allocating: Allocating,
+    origin: Origin,
+    /// Where the call is on the stack; for an asynchronous one, during its first poll.
+    mark: Mark,
+}
+
+/// What a call needs beyond a count.
+pub(crate) enum Begun {
+    Nothing,
+    Timed(CounterSlot),
+    /// Events or measurements up to its end.
+    WholeCall(Hit),
+    /// Only the event of the call.
+    CallOnly(Hit),
+}
+
+/// Counts the call and decides what else it needs, by the active generation. Runs no code of users, since the thread is pinned.
+#[inline(never)]
+pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
+    if let Some(host) = HOST.get() {
+        return (host.begin)(site, mark);
+    }
+    enum Found {
+        Timed(CounterSlot),
+        Traced(Arc<BpData>),
+        Brief(NonNull<Arc<BpData>>),
+    }
+    let Some(pin) = pin() else { return Begun::Nothing };
+    let found = with_active(&pin, site, |data| match data.quick {
+        Quick::Timed(place) => {
+            place.count();
+            Some(Found::Timed(place))
+        }
+        _ if !is_worth_a_look(data) => None,
+        _ if data.is_brief => Some(Found::Brief(NonNull::from(data))),
+        _ => Some(Found::Traced(Arc::clone(data))),
+    });
+    let at = (Origin::Stack, mark);
+    match found.flatten() {
+        None => Begun::Nothing,
+        Some(Found::Timed(place)) => Begun::Timed(place),
+        Some(Found::Traced(data)) => Begun::WholeCall(Hit::new(DataRef::new(data), site, at)),
+        // SAFETY: found with this pin.
+        Some(Found::Brief(data)) => Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at)),
+    }
+}
+
+/// Counts the call, and returns whether an entry may match it.
+#[inline(always)]
+fn is_worth_a_look(data: &BpData) -> bool {
+    if let Quick::Of(sieve) = data.quick
+        && !sieve.may_have_current()
+    {
+        return false;
+    }
+    data.counts.iter().for_each(|place| place.count());
+    !is_busy() && data.entries.iter().any(BpEntry::may_take)
+}
+
+/// Returns the active generation, if an entry may match the call.
+pub(crate) fn wanted(site: &'static Site) -> Option<Arc<BpData>> {
+    with_active(&pin()?, site, |data| is_worth_a_look(data).then(|| Arc::clone(data)))?
+}
+
+impl Hit {
+    #[inline(always)]
+    fn new(data: DataRef, site: &'static Site, (origin, mark): (Origin, Mark)) -> Hit {
+        let function = site.function();
+        let (wanted, wants, allocating) = (0, Flags::NONE, Allocating::Unasked);
+        Hit { data, function, wanted, wants, began: None, stretch: None, polls: None, allocating, origin, mark }
+    }
+
+    /// Returns `None` if no entry may match the call.
+    pub(crate) fn begin(site: &'static Site, origin: Origin, mark: Mark) -> Option<Hit> {
+        match HOST.get() {
+            None => Some(Hit::new(DataRef::new(wanted(site)?), site, (origin, mark))),
+            Some(host) => Some(Hit::new(DataRef::new((host.wanted)(site)?), site, (origin.of_module(), mark))),
+        }
+    }
+
+    /// Makes the events of the call, and finds the entries that want its end.
+    pub fn call(&mut self, arguments: &[Value<'_>]) {
+        if let Some(host) = HOST.get() {
+            return (host.call)(self, arguments);
+        }
+        if arguments.iter().any(Value::is_printed) {
+            self.data.unpin();
+        }
+        let busy = Busy::begin();
+        let seen = CallView::new(arguments);
+        let (mut text, mut wanted, mut wants, mut flagging) = (None, 0_u64, Flags::NONE, 0_u64);
+        let caller = OnceCell::new();
+        for (number, entry) in self.data.entries.iter().enumerate() {
+            if !entry.takes(&seen) {
+                continue;
+            }
+            if entry.flags.contains(Flags::CALL) && !entry.is_silent() {
+                entry.session.offer(Kind::Call, || {
+                    let text = rendered(&mut text, |text| seen.render(text));
+                    let is_wanted = entry.flags.contains(Flags::CALLER);
+                    let caller = is_wanted.then(|| *caller.get_or_init(|| self.origin.caller(self.mark)));
+                    let has_token = entry.flags.contains(Flags::TOKEN);
+                    let stack = entry.stacktrace().map(|depth| (self.mark, depth));
+                    Occurrence { caller: caller.flatten(), has_token, stack, ..self.occurrence(Kind::Call, text) }
+                });
+            }
+            if entry.flags.intersects(Flags::ENDS | Flags::TIME | Flags::MEMORY) {
+                wanted |= 1 << number;
+                wants = wants | entry.flags;
+            }
+            if entry.flags.contains(Flags::FLAG) {
+                flagging |= 1 << number;
+            }
+        }
+        // Last: flags apply to later calls, whatever the order of the entries.
+        self.entries(flagging).for_each(BpEntry::flag);
+        (self.wanted, self.wants) = (wanted, wants);
+        self.stretch = (wants.contains(Flags::TIME) && self.polls.is_none()).then(Stretch::begin);
+        self.began = (wanted != 0).then(clock::now);
+        self.data.end_moment();
+        if wants.contains(Flags::MEMORY) && matches!(self.allocating, Allocating::Unasked) {
+            drop(busy);
+            self.allocating = Allocating::Since(own_memory::Stretch::begin());
+        }
+    }
+
+    /// Converts it to an asynchronous call, measured by its polls.
+    pub(crate) fn by_polls(self) -> Hit {
+        Hit { polls: Some(0), allocating: Allocating::InPolls(Bytes::default()), ..self }
+    }
+
+    /// Runs a poll of the call and adds up its own time and its memory.
+    pub(crate) fn poll<R>(&mut self, poll: impl FnOnce() -> R) -> R {
+        if !self.wants.intersects(Flags::TIME | Flags::MEMORY) {
+            return poll();
+        }
+        let allocating = self.wants.contains(Flags::MEMORY).then(own_memory::Stretch::begin);
+        let timing = self.wants.contains(Flags::TIME).then(|| (Stretch::begin(), clock::now()));
+        let result = poll();
+        if let Some((stretch, began)) = timing {
+            let own = stretch.end(clock::now().saturating_sub(began));
+            self.polls = self.polls.map(|polls| polls.saturating_add(own));
+        }
+        if let (Some(stretch), Allocating::InPolls(bytes)) = (allocating, &mut self.allocating) {
+            *bytes = bytes.and(stretch.end());
+        }
+        result
+    }
+
+    pub(crate) fn returned<'a>(&self, polled: Option<Duration>, value: &dyn Fn() -> Value<'a>) {
+        if let Some(host) = HOST.get() {
+            return (host.returned)(self, polled, value);
+        }
+        let kind = |flags: Flags| match flags.contains(Flags::ERROR) && value().is_err() {
+            true => Some(Kind::Error),
+            false => flags.contains(Flags::RETURN).then_some(Kind::Return),
+        };
+        let Some(ended) = self.ended() else { return };
+        self.tell(&kind, ended, polled, &|text| value().render(text));
+        if self.wants.contains(Flags::RETURN_TO) {
+            let kind = |flags: Flags| flags.contains(Flags::RETURN_TO).then_some(Kind::ReturnTo);
+            self.tell(&kind, ended, polled, &nothing);
+        }
+    }
+
+    pub(crate) fn cancelled(&self, polled: Duration) {
+        if let Some(host) = HOST.get() {
+            return (host.cancelled)(self, polled);
+        }
+        let kind = |flags: Flags| flags.contains(Flags::RETURN).then_some(Kind::Cancelled);
+        let Some(ended) = self.ended() else { return };
+        self.tell(&kind, ended, Some(polled), &nothing);
+    }
+
+    pub(crate) fn panicked(&self, polled: Option<Duration>, payload: &(dyn Any + Send)) {
+        self.panicked_with(polled, panic_text(payload));
+    }
+
+    pub(crate) fn panicked_with(&self, polled: Option<Duration>, message: &str) {
+        if let Some(host) = HOST.get() {
+            return (host.panicked)(self, polled, message);
+        }
+        let kind = |flags: Flags| flags.contains(Flags::PANIC).then_some(Kind::Panic);
+        let Some(ended) = self.ended() else { return };
+        self.tell(&kind, ended, polled, &|text| text.write_str(message));
+    }
+
+    /// Ends the measurements and adds them up. Returns `None` if no entry wants the end.
+    fn ended(&self) -> Option<Ended> {
+        let began = self.began?;
+        let at = clock::now();
+        let cycles = at.saturating_sub(began);
+        if self.wants.contains(Flags::TIME) {
+            let timing = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::TIME));
+            let own = self.stretch.map_or(self.polls, |stretch| Some(stretch.end(cycles))).unwrap_or_default();
+            let counters = timing.filter_map(|entry| entry.counter.as_ref());
+            counters.for_each(|counter| counter.slot().add_time(cycles, own));
+        }
+        if self.wants.contains(Flags::MEMORY) {
+            let bytes = self.allocating.end();
+            let measuring = self.entries(self.wanted).filter(|entry| entry.flags.contains(Flags::MEMORY));
+            measuring.filter_map(|entry| entry.counter.as_ref()).for_each(|counter| counter.add_memory(bytes));
+        }
+        Some(Ended { at, cycles })
+    }
+
+    /// Makes the events of the end. `kind` maps the flags of an entry to the kind of its event.
+    fn tell(&self, kind: &dyn Fn(Flags) -> Option<Kind>, ended: Ended, polled: Option<Duration>, text: &Render<'_>) {
+        if !self.wants.intersects(Flags::ENDS) {
+            return;
+        }
+        let _busy = Busy::begin();
+        let (at, took) = (Some(ended.at), Some(clock::took(ended.cycles)));
+        let mut place = None;
+        for entry in self.entries(self.wanted) {
+            if let Some(kind) = kind(entry.flags).filter(|_| !entry.is_silent()) {
+                entry.session.offer(kind, || {
+                    let text = rendered(&mut place, text);
+                    let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller(self.mark)).flatten();
+                    Occurrence { at, took, polled, caller, ..self.occurrence(kind, text) }
+                });
+            }
+        }
+    }
+
+    /// Returns the entries whose bits are set.
+    fn entries(&self, bits: u64) -> impl Iterator<Item = &BpEntry> {
+        let mut left = bits;
+        iter::from_fn(move || {
+            let number = (left != 0).then_some(left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            self.data.entries.get(number)
+        })
+    }
+
+    fn occurrence<'t>(&self, kind: Kind, text: &'t Text) -> Occurrence<'t> {
+        let function = self.function;
+        Occurrence {
+            kind,
+            function,
+            text,
+            at: None,
+            took: None,
+            polled: None,
+            caller: None,
+            has_token: false,
+            stack: None,
+        }
+    }
+}
+
+/// The end of a call, by the clock's cycles.
+#[derive(Clone, Copy)]
+struct Ended {
+    at: u64,
+    /// The duration.
+    cycles: u64,
+}
+
+impl BpEntry {
+    /// Returns whether it may match a call of this process for more than a plain count: its events have a receiver, or it counts or flags.
+    #[inline(always)]
+    fn may_take(&self) -> bool {
+        if self.counter.is_none() && !self.flags.contains(Flags::FLAG) && !self.session.is_heard() {
+            return false;
+        }
+        if self.takes_all { self.flags != Flags::COUNT } else { self.is_for(process::current) }
+    }
+
+    /// Returns the number of callers in the call's event, if that has the stack.
+    fn stacktrace(&self) -> Option<u8> {
+        if !self.flags.contains(Flags::STACKTRACE) {
+            return None;
+        }
+        self.set.pattern.match_spec().actions().stacktrace
+    }
+
+    /// Returns whether it matches the call. Counts it, unless `begin` has.
+    fn takes(&self, call: &CallView<'_>) -> bool {
+        if self.takes_all {
+            return true;
+        }
+        let takes = self.is_for(|| call.process()) && self.set.pattern.match_spec().evaluate(call).is_some();
+        if let Some(counter) = self.counter.as_ref().filter(|_| takes) {
+            counter.slot().count();
+        }
+        takes
+    }
+}

@@ -1,0 +1,77 @@
+//! A call as patterns and events see it.
+
+use std::cell::OnceCell;
+use std::fmt::{self, Write};
+
+use crate::breakpoint::pattern::evaluate::Call;
+use crate::breakpoint::value::Value;
+use crate::breakpoint::value::text::Text;
+use crate::process::{self, Pid};
+use crate::tag::Tag;
+
+/// The parts of a call that patterns see.
+pub(crate) struct CallView<'a> {
+    arguments: &'a [Value<'a>],
+    /// Both are filled on first use.
+    process: OnceCell<Pid>,
+    tag: OnceCell<Option<Tag>>,
+}
+
+impl<'a> CallView<'a> {
+    #[inline]
+    pub(crate) fn new(arguments: &'a [Value<'a>]) -> CallView<'a> {
+        CallView { arguments, process: OnceCell::new(), tag: OnceCell::new() }
+    }
+
+    #[inline]
+    pub(crate) fn process(&self) -> Pid {
+        *self.process.get_or_init(process::current)
+    }
+
+    #[inline]
+    pub(crate) fn render(&self, text: &mut Text) -> fmt::Result {
+        for (number, argument) in self.arguments.iter().enumerate() {
+            if number != 0 {
+                text.write_str(", ")?;
+            }
+            argument.render(text)?;
+        }
+        Ok(())
+    }
+}
+
+impl Call for CallView<'_> {
+    fn arguments(&self) -> &[Value<'_>] {
+        self.arguments
+    }
+
+    fn pid(&self) -> u64 {
+        self.process().number()
+    }
+
+    fn user_tag(&self) -> Option<&str> {
+        self.tag.get_or_init(crate::get_tag).as_deref()
+    }
+
+    fn thread(&self) -> u64 {
+        process::thread_number().unsigned_abs().into()
+    }
+}
+
+/// Renders a part of an event.
+pub(crate) type Render<'r> = dyn Fn(&mut Text) -> fmt::Result + 'r;
+
+/// Renders into `place` once, and returns the text. In place: moving a short text would be most of its cost.
+#[inline]
+pub(crate) fn rendered(place: &mut Option<Text>, render: impl FnOnce(&mut Text) -> fmt::Result) -> &Text {
+    if place.is_none() {
+        // An error means that the text is cut, or that its `Debug` has panicked. Half a text is fine.
+        let _ = render(place.insert(Text::new()));
+    }
+    place.as_ref().expect("it is there by now")
+}
+
+/// Renders nothing.
+pub(crate) fn nothing(_: &mut Text) -> fmt::Result {
+    Ok(())
+}

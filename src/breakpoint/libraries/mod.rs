@@ -1,0 +1,237 @@
+//! All sites: those of the program, and those of libraries that are loaded and unloaded.
+//!
+//! A library that arrives has [default patterns](crate::trace::Session::set_default) set at its sites before anybody can call its
+//! functions: no other thread uses its words yet, so none of the steps of a setting is needed. Only then its sites become known.
+
+pub(crate) mod index;
+#[cfg(target_os = "linux")]
+pub(crate) mod modules;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use crate::breakpoint::measure::counters;
+use crate::breakpoint::progress::progress;
+use crate::breakpoint::site::intern::{self, intern};
+use crate::breakpoint::site::site_ref::{Library, SiteRef};
+use crate::breakpoint::site::sites::Sites;
+use crate::breakpoint::site::{Site, section};
+use crate::breakpoint::state::data::BpData;
+use crate::breakpoint::state::entry::BpEntry;
+use crate::breakpoint::state::generic_bp::Bp;
+use crate::breakpoint::state::session_core::SessionCore;
+use crate::breakpoint::state::set_pattern::SetPattern;
+use crate::forks::hold_across_forks;
+use crate::thread_progress::{self, permission};
+use index::Index;
+
+struct Libraries {
+    /// Made when first used.
+    index: Option<Arc<Index>>,
+    /// The libraries that are loaded.
+    later: Vec<Arc<LibrarySites>>,
+    defaults: Vec<DefaultPattern>,
+}
+
+/// The sites of a library that is loaded or about to be loaded.
+pub(crate) struct LibrarySites {
+    library: Arc<Library>,
+    sites: &'static [Site],
+    /// References that may outlive the library.
+    refs: Arc<[SiteRef]>,
+}
+
+/// A pattern that is set at all sites that arrive.
+struct DefaultPattern {
+    session: Weak<SessionCore>,
+    set: Arc<SetPattern>,
+}
+
+/// A pattern and its session, to be set at arriving sites.
+pub(crate) struct SessionPattern {
+    pub(crate) session: Arc<SessionCore>,
+    pub(crate) set: Arc<SetPattern>,
+}
+
+static LIBRARIES: Mutex<Libraries> = Mutex::new(Libraries { index: None, later: Vec::new(), defaults: Vec::new() });
+
+/// The time after which a wait for thread progress starts again. Models know no time, and are shorter.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// No code panics under this lock.
+fn libraries() -> MutexGuard<'static, Libraries> {
+    counters::prepare();
+    hold_across_forks!(Libraries, lock());
+    lock()
+}
+
+/// Always `std`'s lock: models have sites of their own.
+fn lock() -> MutexGuard<'static, Libraries> {
+    LIBRARIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps libraries from arriving while it is held. Libraries that arrive later see the session's changes made before; the lists of sites
+/// have those of earlier ones.
+pub(crate) fn settled() -> impl Sized {
+    libraries()
+}
+
+/// Returns all sites of now.
+pub(crate) fn index() -> Arc<Index> {
+    libraries().index()
+}
+
+/// Notes that the pattern is set at all sites of the index; a default pattern is set at all sites that arrive from now on. Returns false,
+/// and does nothing, if the index is outdated.
+pub(crate) fn settle(session: &Arc<SessionCore>, set: &Arc<SetPattern>, index: &Arc<Index>) -> bool {
+    let mut libraries = libraries();
+    let is_of_now = Arc::ptr_eq(&libraries.index(), index);
+    if is_of_now && set.is_default {
+        libraries.defaults.retain(|default| !default.set.is_superseded());
+        libraries.defaults.push(DefaultPattern { session: Arc::downgrade(session), set: Arc::clone(set) });
+    }
+    is_of_now
+}
+
+impl Libraries {
+    fn index(&mut self) -> Arc<Index> {
+        let index = self.index.get_or_insert_with(|| {
+            let program = section::sites().iter().map(SiteRef::of_program);
+            let later = self.later.iter().flat_map(|later| &*later.refs).cloned();
+            Arc::new(Index::new(program.chain(later).collect()))
+        });
+        Arc::clone(index)
+    }
+}
+
+impl LibrarySites {
+    /// Prepares sites that are not known yet. Exports get the name of the module, if there is one.
+    pub(crate) fn new(sites: &'static [Site], module: Option<&str>) -> Arc<LibrarySites> {
+        intern::prepare();
+        let library = Arc::new(Library::new());
+        let refs = sites.iter().map(|site| {
+            site.set_function(intern(site.function(), module));
+            SiteRef::of_library(site, &library)
+        });
+        Arc::new(LibrarySites { refs: refs.collect(), library, sites })
+    }
+
+    pub(crate) fn sites(&self) -> &'static [Site] {
+        self.sites
+    }
+}
+
+/// Makes the sites of a library known, with the default patterns and these `patterns` in force.
+///
+/// # Safety
+///
+/// No thread calls their functions yet. They stay until [`leave`] has returned.
+#[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library comes"))]
+pub(crate) unsafe fn arrive(later: Arc<LibrarySites>, mut patterns: Vec<SessionPattern>) {
+    let mut libraries = libraries();
+    libraries.defaults.retain(|default| default.session.strong_count() > 0 && default.set.latest().is_some());
+    let defaults = libraries.defaults.iter().filter_map(|default| {
+        Some(SessionPattern { session: default.session.upgrade()?, set: Arc::clone(&default.set) })
+    });
+    patterns.extend(defaults);
+    set_at(&later.refs, &latest(&patterns));
+    libraries.index = libraries.index.take().map(|index| Arc::new(index.with(&later.refs)));
+    libraries.later.push(later);
+    // First: dropping a session that has ended meanwhile takes locks of its own.
+    drop(libraries);
+    drop(patterns);
+}
+
+/// Returns the current successors of these patterns, without duplicates.
+fn latest(patterns: &[SessionPattern]) -> Vec<SessionPattern> {
+    let mut latest: Vec<SessionPattern> = Vec::new();
+    for SessionPattern { session, set } in patterns {
+        if let Some(set) = set.latest()
+            && !latest.iter().any(|known| Arc::ptr_eq(&known.set, &set))
+        {
+            latest.push(SessionPattern { session: Arc::clone(session), set });
+        }
+    }
+    latest
+}
+
+/// Sets patterns at sites that only the caller knows. The caller has the lock: see [`settled`].
+fn set_at(sites: &Arc<[SiteRef]>, patterns: &[SessionPattern]) {
+    let mut entries: Vec<Vec<BpEntry>> = sites.iter().map(|_| Vec::new()).collect();
+    for SessionPattern { session, set } in patterns {
+        if session.state.is_over() {
+            continue;
+        }
+        let mut selected = Sites::none_of(sites);
+        for (number, (site, entries)) in sites.iter().zip(&mut entries).enumerate() {
+            let function = site.function();
+            if entries.len() < BpData::ENTRIES
+                && set.pattern.selects(function.path(), function.arguments.len())
+                && let Ok(counter) = set.name(function)
+            {
+                entries.push(BpEntry::new(Arc::clone(session), Arc::clone(set), counter));
+                selected.push(number);
+            }
+        }
+        set.add_sites(Arc::new(selected));
+    }
+    for (site, entries) in sites.iter().zip(entries) {
+        if let Some(data) = BpData::new(entries) {
+            site.with(|site| Bp::in_force(&data).publish(site));
+        }
+    }
+}
+
+/// Removes the sites of a library: when this returns, no thread uses them. Blocks as long as other threads are in the middle of a hit or
+/// change a word.
+///
+/// # Safety
+///
+/// No thread runs their functions or calls one.
+#[cfg_attr(any(not(target_os = "linux"), miri), allow(dead_code, reason = "nobody says there that a library goes"))]
+pub(crate) unsafe fn leave(sites: &'static [Site]) {
+    if let Some(library) = forget(sites) {
+        free(evict(&library, sites));
+    }
+}
+
+/// The first of the steps: marks the sites and removes them from the index. Returns `None` if they are not known.
+pub(crate) fn forget(sites: &'static [Site]) -> Option<Arc<Library>> {
+    let mut libraries = libraries();
+    let is_it = |later: &Arc<LibrarySites>| later.sites.as_ptr_range() == sites.as_ptr_range();
+    let place = libraries.later.iter().position(is_it)?;
+    let later = libraries.later.swap_remove(place);
+    later.library.mark();
+    libraries.index = libraries.index.take().map(|index| Arc::new(index.without_gone()));
+    Some(Arc::clone(&later.library))
+}
+
+/// Frees breakpoints that were taken out of their words, in the background.
+pub(crate) fn free(orphans: Vec<Bp>) {
+    if orphans.is_empty() {
+        return;
+    }
+    // Without a thread for it they leak.
+    let _ = thread_progress::complete(async move {
+        // A running setting may still write them, but not into words.
+        let permission = permission::acquire().await;
+        progress().await;
+        for orphan in orphans {
+            // SAFETY: in no word any more. Hits that saw it there were waited for; a setting that found it has ended, and frees only
+            // breakpoints that it took out of words itself.
+            unsafe { orphan.free() }
+        }
+        drop(permission);
+    });
+}
+
+/// Takes the three steps: no thread uses the sites when this returns.
+pub(crate) fn evict(library: &Library, sites: &[Site]) -> Vec<Bp> {
+    library.mark();
+    assert!(
+        !thread_progress::is_pinned(),
+        "cannot unload a library inside `code::View::with`: the unloading would wait for itself"
+    );
+    while thread_progress::wait_blocking(PATIENCE).is_err() {}
+    sites.iter().filter_map(Bp::take).collect()
+}

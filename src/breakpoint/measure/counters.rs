@@ -1,0 +1,268 @@
+//! Counts of calls and of their time. Each thread adds in a table of its own; a reader sums over the tables.
+//!
+//! One thread writes a table, and no table is freed: a new thread goes on in the table of a thread that has ended, so that no count is
+//! lost. A counter's slot may have belonged to another counter: it subtracts the sum that it found there. A reset does the same.
+
+use std::cell::Cell;
+use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::host::HOST;
+use super::own_memory::Bytes;
+use crate::alloc;
+use crate::breakpoint::error::Error;
+use crate::forks::hold_across_forks;
+use crate::sync::one_writer::add;
+
+/// The number of slots. A power of two: the remainder by it needs no bounds check.
+const MOST: usize = 1 << 17;
+
+/// The counts of one function for one pattern.
+#[derive(Debug)]
+pub(crate) struct Counter {
+    slot: CounterSlot,
+    /// A second slot, which counts bytes as the first counts times, if a pattern asks for memory. Other counters need no space for it.
+    memory: OnceLock<CounterSlot>,
+    /// The sum when this counter began, or at its last reset.
+    before: Mutex<Counts>,
+}
+
+/// The index of a counter in each thread's table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CounterSlot(usize);
+
+/// Numbers of calls, and times in cycles of the [clock](crate::clock).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) calls: u64,
+    pub(crate) time: u64,
+    /// The time without that of timed calls inside these calls.
+    pub(crate) own: u64,
+    /// The allocated memory, if it is measured.
+    pub(crate) memory: Option<Bytes>,
+}
+
+struct Cells {
+    calls: AtomicU64,
+    time: AtomicU64,
+    own: AtomicU64,
+}
+
+/// One thread's table: three megabytes of addresses; only the pages in use take memory.
+type Table = [Cells; MOST];
+
+struct Tables {
+    all: Vec<&'static Table>,
+    /// The tables of ended threads.
+    free: Vec<&'static Table>,
+    /// Slots of dropped counters.
+    free_slots: Vec<CounterSlot>,
+    slots: usize,
+}
+
+static TABLES: Mutex<Tables> =
+    Mutex::new(Tables { all: Vec::new(), free: Vec::new(), free_slots: Vec::new(), slots: 0 });
+
+/// For threads that have given back their own: in destructors of thread-local values.
+static OF_ALL: Table =
+    [const { Cells { calls: AtomicU64::new(0), time: AtomicU64::new(0), own: AtomicU64::new(0) } }; MOST];
+
+thread_local! {
+    static OWN: Cell<Option<&'static Table>> = const { Cell::new(None) };
+    static GIVE_BACK: GiveBack = const { GiveBack };
+}
+
+struct GiveBack;
+
+impl Drop for GiveBack {
+    fn drop(&mut self) {
+        if let Some(table) = OWN.take() {
+            tables().free.push(table);
+        }
+    }
+}
+
+/// No code panics under this lock.
+fn tables() -> MutexGuard<'static, Tables> {
+    TABLES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Has forked children find the lock free. Callers that take it under another lock held across forks call this first, so that a fork takes
+/// the locks in the same order.
+pub(crate) fn prepare() {
+    hold_across_forks!(Tables, tables());
+}
+
+impl Counter {
+    pub(crate) fn new() -> Result<Counter, Error> {
+        prepare();
+        let mut tables = tables();
+        let slot = tables.slot()?;
+        Ok(Counter { slot, memory: OnceLock::new(), before: Mutex::new(tables.sum(slot)) })
+    }
+
+    /// Has it measure memory, too.
+    pub(crate) fn measure_memory(&self) -> Result<(), Error> {
+        let mut before = self.before();
+        if self.memory.get().is_none() {
+            let mut tables = tables();
+            let slot = tables.slot()?;
+            before.memory = Some(tables.sum(slot).bytes());
+            self.memory.get_or_init(|| slot);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn slot(&self) -> CounterSlot {
+        self.slot
+    }
+
+    /// Adds the memory of a counted call.
+    pub(crate) fn add_memory(&self, bytes: Bytes) {
+        if let Some(slot) = self.memory.get() {
+            slot.add_time(bytes.all, bytes.own);
+        }
+    }
+
+    fn sum(&self) -> Counts {
+        let tables = tables();
+        Counts { memory: self.memory.get().map(|slot| tables.sum(*slot).bytes()), ..tables.sum(self.slot) }
+    }
+
+    /// Returns the counts so far. They include every call that happens before, for example by a join.
+    pub(crate) fn read(&self) -> Counts {
+        let before = self.before();
+        self.sum().since(*before)
+    }
+
+    /// Returns the counts and resets them. Each call is in exactly one result. The counting threads do not take part.
+    pub(crate) fn take(&self) -> Counts {
+        let mut before = self.before();
+        let now = self.sum();
+        now.since(mem::replace(&mut before, now))
+    }
+
+    /// Held while the slot is read, so that a later reader's sum is at least that of an earlier reset.
+    fn before(&self) -> MutexGuard<'_, Counts> {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Counts {
+    fn since(self, before: Counts) -> Counts {
+        Counts {
+            calls: self.calls.wrapping_sub(before.calls),
+            time: self.time.wrapping_sub(before.time),
+            own: self.own.wrapping_sub(before.own),
+            memory: self.memory.map(|memory| memory.since(before.memory.unwrap_or_default())),
+        }
+    }
+
+    /// Converts the counts of a slot that counts bytes.
+    fn bytes(self) -> Bytes {
+        Bytes { all: self.time, own: self.own }
+    }
+}
+
+impl CounterSlot {
+    /// Returns the slot with this number, as a module passes it to its host.
+    pub(crate) fn numbered(number: usize) -> CounterSlot {
+        CounterSlot(number)
+    }
+
+    #[inline(always)]
+    fn of(self, table: &Table) -> &Cells {
+        &table[self.0 % MOST]
+    }
+
+    /// Counts a call.
+    #[inline]
+    pub(crate) fn count(self) {
+        if !self.count_again() {
+            self.add_first(1, 0, 0);
+        }
+    }
+
+    /// Counts a call if this thread has a table. Returns whether it has.
+    #[inline(always)]
+    pub(crate) fn count_again(self) -> bool {
+        OWN.get().map(|table| add(&self.of(table).calls, 1)).is_some()
+    }
+
+    /// Adds the time and the own time of a counted call, or its memory and own memory.
+    #[inline]
+    pub(crate) fn add_time(self, time: u64, own: u64) {
+        match OWN.get().map(|table| self.of(table)) {
+            Some(cells) => {
+                add(&cells.time, time);
+                add(&cells.own, own);
+            }
+            None => self.add_first(0, time, own),
+        }
+    }
+
+    /// Adds on a thread that has no table yet, or no longer.
+    #[cold]
+    #[inline(never)]
+    fn add_first(self, calls: u64, time: u64, own: u64) {
+        // Modules count no calls of their own.
+        if let Some(host) = HOST.get() {
+            return (host.add_time)(self.0, time, own);
+        }
+        let cells = self.of(own_table().unwrap_or(&OF_ALL));
+        cells.calls.fetch_add(calls, Ordering::Relaxed);
+        cells.time.fetch_add(time, Ordering::Relaxed);
+        cells.own.fetch_add(own, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Counter {
+    fn drop(&mut self) {
+        tables().free_slots.extend([self.slot].into_iter().chain(self.memory.take()));
+    }
+}
+
+fn own_table() -> Option<&'static Table> {
+    if let Some(table) = OWN.get() {
+        return Some(table);
+    }
+    GIVE_BACK.try_with(|_| ()).ok()?;
+    // A measuring allocator must not count this for a call.
+    let before = alloc::allocated();
+    let mut tables = tables();
+    let table = tables.free.pop().unwrap_or_else(|| {
+        // SAFETY: zero is valid for all cells.
+        let table = unsafe { Box::<Table>::new_zeroed().assume_init() };
+        let table: &'static Table = Box::leak(table);
+        tables.all.push(table);
+        table
+    });
+    drop(tables);
+    alloc::forget_since(before);
+    OWN.set(Some(table));
+    Some(table)
+}
+
+impl Tables {
+    fn slot(&mut self) -> Result<CounterSlot, Error> {
+        match self.free_slots.pop() {
+            Some(slot) => Ok(slot),
+            None if self.slots == MOST => Err(Error::TooManyCounters { most: MOST }),
+            None => {
+                self.slots += 1;
+                Ok(CounterSlot(self.slots - 1))
+            }
+        }
+    }
+
+    fn sum(&self, slot: CounterSlot) -> Counts {
+        let all = self.all.iter().copied().chain([&OF_ALL]).map(|table| slot.of(table));
+        all.fold(Counts::default(), |sum, cells| Counts {
+            calls: sum.calls.wrapping_add(cells.calls.load(Ordering::Relaxed)),
+            time: sum.time.wrapping_add(cells.time.load(Ordering::Relaxed)),
+            own: sum.own.wrapping_add(cells.own.load(Ordering::Relaxed)),
+            memory: None,
+        })
+    }
+}

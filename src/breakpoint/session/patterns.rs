@@ -1,0 +1,204 @@
+//! Puts patterns of a session into force, replaces and removes them: selects the sites, and says what each does from then on.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::alloc;
+use crate::breakpoint::error::Error;
+use crate::breakpoint::libraries::{self, index::Index};
+use crate::breakpoint::measure::counters::Counter;
+use crate::breakpoint::pattern::Pattern;
+use crate::breakpoint::setting::edit::{Edit, Edited};
+use crate::breakpoint::setting::{Part, Setting};
+use crate::breakpoint::site::site_ref::SiteRef;
+use crate::breakpoint::site::sites::Sites;
+use crate::breakpoint::state::data::BpData;
+use crate::breakpoint::state::entry::BpEntry;
+use crate::breakpoint::state::held_up::HeldUp;
+use crate::breakpoint::state::session_core::SessionCore;
+use crate::breakpoint::state::set_pattern::SetPattern;
+use crate::clock;
+use crate::thread_progress;
+
+/// Puts the pattern into force at all sites that it selects, and removes the pattern that had its number before. Returns the number of
+/// functions that it names. The number of a pattern that `is_new` was never used before.
+pub(crate) async fn put(session: &Arc<SessionCore>, set: &Arc<SetPattern>, is_new: bool) -> Result<usize, Error> {
+    if set.measures_memory() && !alloc::counts() {
+        return Err(Error::NotCounting);
+    }
+    let mut known = Vec::new();
+    loop {
+        let index = libraries::index();
+        let sites = more(&index, set, &mut known).await;
+        let functions = known.iter().map(|sites| sites.len()).sum();
+        if functions == 0 && !set.is_default {
+            return Err(no_function(&index, &set.pattern));
+        }
+        put_at(session, set, is_new, sites).await?;
+        if functions == 0 && session.state.is_over() {
+            return Err(Error::Over);
+        }
+        // Again, if sites have arrived meanwhile or a module's version was replaced: the pattern is not set there yet.
+        if libraries::settle(session, set, &index) {
+            return Ok(functions);
+        }
+    }
+}
+
+async fn put_at(
+    session: &Arc<SessionCore>,
+    set: &Arc<SetPattern>,
+    is_new: bool,
+    sites: Arc<Sites>,
+) -> Result<(), Error> {
+    if thread_progress::is_pinned() {
+        return Err(Error::InView);
+    }
+    let counters = set.name_all(&sites).await?;
+    let concerns_others = session.filter().prepare(set.pattern.match_spec().actions())?;
+    let replaced = session.insert(set, is_new)?;
+    let mut parts = vec![(Arc::clone(&sites), adding(session, set, counters))];
+    if concerns_others {
+        parts.extend(everywhere(session, || restricting(session)));
+    }
+    if let Some(replaced) = replaced {
+        parts.extend(where_set(&replaced, || removing(session, &replaced)));
+    }
+    // Before the change, so that a removal finds all sites where the pattern may be set.
+    set.add_sites(sites);
+    match change(session, parts).await? {
+        0 => Ok(()),
+        _ if session.state.is_over() => Err(Error::Over),
+        _ if set.is_superseded() => Err(Error::NoPattern { id: set.id }),
+        left => Err(Error::TooManyPatterns { most: BpData::ENTRIES, left }),
+    }
+}
+
+/// Returns the sites that the pattern selects and that are not `known`, and adds them to `known`.
+async fn more(index: &Index, set: &SetPattern, known: &mut Vec<Arc<Sites>>) -> Arc<Sites> {
+    let mut sites = index.selected(&set.pattern).await;
+    if !known.is_empty() {
+        known.iter_mut().for_each(|known| Arc::make_mut(known).retain(|site| !site.is_gone()));
+        let addresses: HashSet<_> = known.iter().flat_map(|known| known.iter()).map(SiteRef::address).collect();
+        sites.retain(|site| !addresses.contains(&site.address()));
+    }
+    let sites = Arc::new(sites);
+    known.push(Arc::clone(&sites));
+    sites
+}
+
+/// Removes the breakpoints of a pattern that is off the session's list.
+pub(crate) async fn remove(session: &Arc<SessionCore>, set: &Arc<SetPattern>) {
+    // Refused on pinned threads only, and none polls this.
+    let _ = change(session, where_set(set, || removing(session, set))).await;
+}
+
+/// Removes the breakpoints of a session that is over, and so gets no new ones.
+pub(crate) async fn remove_all(session: &Arc<SessionCore>) {
+    let of_it = || {
+        let removed = Arc::clone(session);
+        leaving(session, move |entry| Arc::ptr_eq(&entry.session, &removed))
+    };
+    if change(session, everywhere(session, of_it)).await.is_err() {
+        // The drop of the session does it in the background.
+        return;
+    }
+    session.sets().iter().for_each(|set| set.sites().clear());
+    // Frees the word of process flags for other sessions now: the session's thread may keep the session alive for a while.
+    session.filter().flags = None;
+}
+
+/// Updates all breakpoints of the session to its current process filter.
+pub(crate) async fn restrict(session: &Arc<SessionCore>) {
+    // Refused on pinned threads only, and none polls this.
+    let _ = change(session, everywhere(session, || restricting(session))).await;
+}
+
+/// Adds an entry for the pattern.
+fn adding(session: &Arc<SessionCore>, set: &Arc<SetPattern>, counters: Option<Vec<Arc<Counter>>>) -> Edit {
+    let (session, set) = (Arc::clone(session), Arc::clone(set));
+    let add = move |before: &[BpEntry], counter| {
+        let mut entries = as_of_now(before, &session);
+        // A module's new version has taken over the entries of the version before it.
+        let is_there = entries.iter().any(|entry| Arc::ptr_eq(&entry.set, &set));
+        let is_over = session.state.is_over() || set.is_superseded();
+        let is_left = is_over || (entries.len() == BpData::ENTRIES && !is_there);
+        if !is_left && !is_there {
+            entries.push(BpEntry::new(Arc::clone(&session), Arc::clone(&set), counter));
+        }
+        Some(Edited { entries, is_left })
+    };
+    match counters {
+        None => Edit::of_all(move |before| add(before, None)),
+        Some(counters) => {
+            let mut counters = counters.into_iter();
+            Edit::of_each(move |before| add(before, counters.next()))
+        }
+    }
+}
+
+/// Updates the session's entries to its current process filter.
+fn restricting(session: &Arc<SessionCore>) -> Edit {
+    leaving(session, |_| true)
+}
+
+/// Removes the entries of a superseded pattern; leaves breakpoints without one as they are.
+fn removing(session: &Arc<SessionCore>, set: &Arc<SetPattern>) -> Edit {
+    let set = Arc::clone(set);
+    leaving(session, move |entry| Arc::ptr_eq(&entry.set, &set))
+}
+
+/// Updates the breakpoints that have an entry for which `is_concerned` holds.
+fn leaving(session: &Arc<SessionCore>, is_concerned: impl Fn(&BpEntry) -> bool + Send + 'static) -> Edit {
+    let session = Arc::clone(session);
+    Edit::of_all(move |before| before.iter().any(&is_concerned).then(|| as_of_now(before, &session).into()))
+}
+
+/// Returns the entries without those of ended sessions and superseded patterns, whose own removal may still wait. The session's entries
+/// get its current process filter.
+fn as_of_now(before: &[BpEntry], session: &Arc<SessionCore>) -> Vec<BpEntry> {
+    let is_wanted = |entry: &&BpEntry| !entry.session.state.is_over() && !entry.set.is_superseded();
+    let mut entries: Vec<_> = before.iter().filter(is_wanted).cloned().collect();
+    entries.iter_mut().filter(|entry| Arc::ptr_eq(&entry.session, session)).for_each(BpEntry::restrict);
+    entries
+}
+
+/// Applies the edits at their sites, and notes the threads that delayed this. Returns the number of sites where an edit could not do what
+/// it is for.
+///
+/// # Errors
+///
+/// [`Error::InView`]: the change is made nowhere, or everywhere in the background.
+async fn change(session: &SessionCore, parts: Vec<Part>) -> Result<usize, Error> {
+    // Calls are timed from the commit on; the second refinement covers a longer interval.
+    clock::refine();
+    let ended = Setting::new(parts).await;
+    if ended.is_refused {
+        return Err(Error::InView);
+    }
+    clock::refine();
+    let held_up = ended.held_up.map(|late| HeldUp::until_now(&late));
+    let mut longest = session.held_up();
+    *longest = longest.take().into_iter().chain(held_up).max_by_key(|held_up| held_up.time);
+    Ok(ended.left)
+}
+
+/// Pairs the edit with all sites where the session may have breakpoints.
+fn everywhere(session: &SessionCore, edit: impl Fn() -> Edit) -> Vec<Part> {
+    let sets = session.sets().clone();
+    sets.iter().flat_map(|set| where_set(set, &edit)).collect()
+}
+
+/// Pairs the edit with all sites where the pattern may have breakpoints.
+fn where_set(set: &SetPattern, edit: impl Fn() -> Edit) -> Vec<Part> {
+    let _settled = libraries::settled();
+    set.sites().iter().map(|sites| (Arc::clone(sites), edit())).collect()
+}
+
+fn no_function(index: &Index, pattern: &Pattern) -> Error {
+    Error::NoFunction {
+        pattern: pattern.to_string(),
+        traced: index.names().count(),
+        near: pattern.nearest(index.names()),
+    }
+}

@@ -1,0 +1,58 @@
+//! One generation of a breakpoint: the entries of all sessions at one function.
+
+use std::sync::Arc;
+
+use super::entry::BpEntry;
+use super::flags::Flags;
+use crate::breakpoint::measure::counters::CounterSlot;
+use crate::process::Sieve;
+
+/// One generation of breakpoints.
+pub(crate) struct BpData {
+    /// What a hit can decide without reading the entries.
+    pub(crate) quick: Quick,
+    /// Whether hits can stay pinned: all entries are [brief](BpEntry::is_brief).
+    pub(crate) is_brief: bool,
+    pub(crate) entries: Vec<BpEntry>,
+    /// The slots of those counters that count every call.
+    pub(crate) counts: Vec<CounterSlot>,
+}
+
+/// What a hit decides without reading the entries.
+#[derive(Clone, Copy)]
+pub(crate) enum Quick {
+    /// Every call is counted, nothing else.
+    Counted(CounterSlot),
+    /// Every call is counted and timed, nothing else.
+    Timed(CounterSlot),
+    /// Calls of these processes need the entries; other calls need nothing.
+    Of(Sieve),
+}
+
+impl Quick {
+    /// Returns `None` if the entry needs more than a count.
+    fn of(entry: &BpEntry) -> Option<Quick> {
+        let slot = entry.counter.as_ref().filter(|_| entry.takes_all)?.slot();
+        let quick = if entry.flags.contains(Flags::TIME) { Quick::Timed } else { Quick::Counted };
+        entry.flags.are_among(Flags::COUNT | Flags::TIME).then(|| quick(slot))
+    }
+}
+
+impl BpData {
+    /// The most patterns of one function: a hit has a bit for each.
+    pub(crate) const ENTRIES: usize = u64::BITS as usize;
+
+    /// Returns `None` without entries.
+    pub(crate) fn new(entries: Vec<BpEntry>) -> Option<Arc<BpData>> {
+        let counting = entries.iter().filter(|entry| entry.takes_all).filter_map(|entry| entry.counter.as_ref());
+        let counts = counting.map(|counter| counter.slot()).collect();
+        let alone = match &entries[..] {
+            [entry] => Quick::of(entry),
+            _ => None,
+        };
+        let sieve = || entries.iter().map(BpEntry::sieve).collect();
+        let quick = alone.unwrap_or_else(|| Quick::Of(sieve()));
+        let is_brief = entries.iter().all(BpEntry::is_brief);
+        (!entries.is_empty()).then(|| Arc::new(BpData { quick, is_brief, entries, counts }))
+    }
+}

@@ -1,0 +1,166 @@
+//! The generic breakpoint: two generations of the entries at one function, and the index of the active generation.
+//!
+//! The permission holder writes the staging generation and the site's word, by the numbered steps in the head of `breakpoint`.
+
+use std::cell::Cell;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use super::block::Block;
+use super::data::BpData;
+use crate::breakpoint::site::Site;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::cell::UnsafeCell;
+use crate::sync::global;
+use crate::thread_progress::Pin;
+
+// The index of the generation that hits read, for all breakpoints.
+global! {
+    static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+}
+
+/// One function's breakpoint.
+pub(crate) struct GenericBp {
+    generations: [UnsafeCell<Generation>; 2],
+    /// Owning block. Only the permission holder touches this and the following fields.
+    block: NonNull<Block>,
+    /// Whether the current setting changes it.
+    is_staged: Cell<bool>,
+}
+
+/// `None`: disabled.
+pub(crate) type Generation = Option<Arc<BpData>>;
+
+impl GenericBp {
+    /// Both generations disabled.
+    pub(crate) fn new(block: NonNull<Block>) -> GenericBp {
+        GenericBp { generations: [UnsafeCell::new(None), UnsafeCell::new(None)], block, is_staged: Cell::new(false) }
+    }
+}
+
+// SAFETY: hits read the active generation, pinned; only the permission holder writes the other one, and touches the other fields. One
+// task at a time has the permission.
+unsafe impl Send for GenericBp {}
+// SAFETY: as above.
+unsafe impl Sync for GenericBp {}
+
+/// Runs `read` on the active generation of the site's breakpoint. Returns `None` if the site has none, or a disabled one.
+#[inline(always)]
+pub(crate) fn with_active<R>(_pinned: &Pin, site: &Site, read: impl FnOnce(&Arc<BpData>) -> R) -> Option<R> {
+    // Read again, pinned: the breakpoint of the word that the function saw may be freed.
+    // Acquire: a thread that sees the word sees the breakpoint. Partner: `Bp::publish`.
+    let bp = site.word().load(Ordering::Acquire).cast::<GenericBp>();
+    // SAFETY: published as a whole. Before it is freed it leaves the word, and a wait for pinned threads follows (10).
+    let bp = unsafe { bp.as_ref() }?;
+    // Relaxed: the waits of steps 4 and 8 keep the order.
+    bp.generations[ACTIVE.load(Ordering::Relaxed) & 1].with(|generation| {
+        // SAFETY: the generation that this thread found active is not written while it is pinned (8).
+        unsafe { &*generation }.as_ref().map(read)
+    })
+}
+
+/// Step 7: puts the staging generation of all breakpoints into force.
+pub(crate) fn commit() {
+    // Only the permission holder writes it. Relaxed: see `with_active`.
+    let active = ACTIVE.load(Ordering::Relaxed);
+    ACTIVE.store(1 - active, Ordering::Relaxed);
+}
+
+/// A breakpoint, for the permission holder.
+pub(crate) struct Bp(NonNull<GenericBp>);
+
+// SAFETY: the breakpoint may be used from any thread.
+unsafe impl Send for Bp {}
+// SAFETY: as above; only one task has the permission.
+unsafe impl Sync for Bp {}
+
+impl Bp {
+    /// Refers to a breakpoint that no site has. It stays until it is [freed](Bp::free).
+    pub(crate) fn new(bp: &GenericBp) -> Bp {
+        Bp(NonNull::from(bp))
+    }
+
+    /// Makes a breakpoint with both generations set, for a site that no other thread knows.
+    pub(crate) fn in_force(data: &Arc<BpData>) -> Bp {
+        let bp = Block::of_one();
+        for generation in &bp.bp().generations {
+            // SAFETY: no other reference exists yet.
+            generation.with_mut(|generation| unsafe { *generation = Some(Arc::clone(data)) });
+        }
+        bp
+    }
+
+    /// Returns the site's breakpoint. The caller has the permission, and drops the result before releasing it.
+    pub(crate) fn of(site: &Site) -> Option<Bp> {
+        // Acquire: another thread may have published it. Partner: `publish`.
+        NonNull::new(site.word().load(Ordering::Acquire).cast()).map(Bp)
+    }
+
+    fn bp(&self) -> &GenericBp {
+        // SAFETY: freed by `free` only.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// Runs `look` on the active generation.
+    pub(crate) fn with_active<R>(&self, look: impl FnOnce(&Generation) -> R) -> R {
+        // SAFETY: only the permission holder writes, which is the caller.
+        self.bp().generations[ACTIVE.load(Ordering::Relaxed)].with(|generation| look(unsafe { &*generation }))
+    }
+
+    /// Step 3: writes the generation for the next commit.
+    pub(crate) fn stage(&self, new: Generation) {
+        self.bp().is_staged.set(true);
+        self.write(new);
+    }
+
+    /// Returns whether the next commit changes it.
+    pub(crate) fn is_staged(&self) -> bool {
+        self.bp().is_staged.get()
+    }
+
+    /// Step 11: copies the active generation into the other one, so that the next commit changes nothing here.
+    pub(crate) fn consolidate(&self) {
+        self.bp().is_staged.set(false);
+        self.write(self.with_active(Generation::clone));
+    }
+
+    /// Writes the staging generation.
+    fn write(&self, new: Generation) {
+        let staging = 1 - ACTIVE.load(Ordering::Relaxed);
+        // SAFETY: no hit reads it: threads that found it active before the last commit were waited for (8, 10).
+        let before = self.bp().generations[staging].with_mut(|generation| unsafe { ptr::replace(generation, new) });
+        drop(before);
+    }
+
+    /// Step 5: points the site's word to it.
+    pub(crate) fn publish(&self, site: &Site) {
+        // Release: partner is `with_active`.
+        site.word().store(self.0.as_ptr().cast(), Ordering::Release);
+    }
+
+    /// Step 9: clears the site's word.
+    pub(crate) fn retract(site: &Site) {
+        site.word().store(ptr::null_mut(), Ordering::Relaxed);
+    }
+
+    /// Takes the breakpoint out of the site's word.
+    pub(crate) fn take(site: &Site) -> Option<Bp> {
+        NonNull::new(site.word().swap(ptr::null_mut(), Ordering::AcqRel).cast()).map(Bp)
+    }
+
+    /// Step 12: frees it.
+    ///
+    /// # Safety
+    ///
+    /// It is in no site's word, and every thread that may have found it there was waited for. The caller has the permission.
+    pub(crate) unsafe fn free(self) {
+        for generation in &self.bp().generations {
+            // Written, so that models find threads that still read it.
+            // SAFETY: as the caller promises, no other thread uses it.
+            generation.with_mut(|generation| unsafe { *generation = None });
+        }
+        let block = self.bp().block;
+        // SAFETY: it belongs to the block, and is not used afterwards.
+        unsafe { Block::forget(block, 1) }
+    }
+}

@@ -1,0 +1,162 @@
+//! The part of a session that its breakpoints share: its patterns, its process filter, and where its events go.
+
+use std::mem;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::held_up::HeldUp;
+use super::limits::{Limits, SessionState};
+use super::process_flags::ProcessFilter;
+use super::set_pattern::SetPattern;
+use crate::breakpoint::error::Error;
+use crate::breakpoint::event::occurrence::{self, Occurrence};
+use crate::breakpoint::event::{Event, Kind};
+use crate::breakpoint::pattern_id::PatternId;
+use crate::thread_progress::Tally;
+
+/// Where a session's events go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// To the tracer, on the session's thread.
+    Tracer,
+    /// To the probes, fired on the calling thread.
+    Probes,
+}
+
+pub(crate) struct SessionCore {
+    pub(crate) state: Arc<SessionState>,
+    sets: Mutex<Vec<Arc<SetPattern>>>,
+    /// Read when entries are staged, so that the later of two changes sees the latest value.
+    filter: Mutex<ProcessFilter>,
+    /// The longest delay of its settings.
+    held_up: Mutex<Option<HeldUp>>,
+    /// The number of events that have fired probes. `None` if events go to the tracer.
+    fired: Option<Tally>,
+    /// `None` says that the session is over. The session's thread ends when the last sender is dropped.
+    events: SyncSender<Option<Event>>,
+}
+
+impl SessionCore {
+    pub(crate) fn new(limits: Limits, to: Destination, events: SyncSender<Option<Event>>) -> SessionCore {
+        SessionCore {
+            state: Arc::new(SessionState::new(limits)),
+            sets: Mutex::default(),
+            filter: Mutex::default(),
+            held_up: Mutex::default(),
+            fired: (to == Destination::Probes).then(Tally::new),
+            events,
+        }
+    }
+
+    /// Locks the patterns. No code panics under this lock.
+    pub(crate) fn sets(&self) -> MutexGuard<'_, Vec<Arc<SetPattern>>> {
+        self.sets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a pattern to the list. Returns the one with the same number that it replaces.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPattern`]: the number's pattern was removed, or replaced by a later one.
+    pub(crate) fn insert(&self, set: &Arc<SetPattern>, is_new: bool) -> Result<Option<Arc<SetPattern>>, Error> {
+        let mut sets = self.sets();
+        if set.is_superseded() {
+            return Err(Error::NoPattern { id: set.id });
+        }
+        match sets.iter_mut().find(|known| known.id == set.id) {
+            Some(known) if Arc::ptr_eq(known, set) => Ok(None),
+            Some(known) => {
+                let old = mem::replace(known, Arc::clone(set));
+                old.supersede(Some(Arc::clone(set)));
+                Ok(Some(old))
+            }
+            None if is_new => {
+                sets.push(Arc::clone(set));
+                Ok(None)
+            }
+            None => Err(Error::NoPattern { id: set.id }),
+        }
+    }
+
+    /// Returns the pattern with this number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPattern`].
+    pub(crate) fn find(&self, id: PatternId) -> Result<Arc<SetPattern>, Error> {
+        self.sets().iter().find(|set| set.id == id).cloned().ok_or(Error::NoPattern { id })
+    }
+
+    /// Removes the pattern with this number from the list.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoPattern`].
+    pub(crate) fn remove(&self, id: PatternId) -> Result<Arc<SetPattern>, Error> {
+        let mut sets = self.sets();
+        let place = sets.iter().position(|set| set.id == id).ok_or(Error::NoPattern { id })?;
+        let set = sets.remove(place);
+        set.supersede(None);
+        Ok(set)
+    }
+
+    /// Locks the process filter. No code panics under this lock.
+    pub(crate) fn filter(&self) -> MutexGuard<'_, ProcessFilter> {
+        self.filter.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks the longest delay of its settings. No code panics under this lock.
+    pub(crate) fn held_up(&self) -> MutexGuard<'_, Option<HeldUp>> {
+        self.held_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the number of events that its tracer got, or that fired probes.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.state.delivered.load(Ordering::Acquire) + self.fired.as_ref().map_or(0, Tally::read)
+    }
+
+    /// Returns whether its events fire probes.
+    pub(crate) fn is_to_probes(&self) -> bool {
+        self.fired.is_some()
+    }
+
+    /// Returns whether its events of any kind have a receiver.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.hears(Kind::Call) || self.hears(Kind::Return)
+    }
+
+    #[inline]
+    fn hears(&self, kind: Kind) -> bool {
+        self.fired.is_none() || occurrence::is_heard(kind)
+    }
+
+    /// Sends the event that `occurrence` makes, if it has a receiver and the limits allow it. Never waits.
+    #[inline(always)]
+    pub(crate) fn offer<'t>(&self, kind: Kind, occurrence: impl FnOnce() -> Occurrence<'t>) {
+        if !self.hears(kind) || !self.state.admits() {
+            return;
+        }
+        let occurrence = occurrence();
+        match &self.fired {
+            None => self.send(occurrence.event()),
+            Some(fired) => {
+                occurrence.fire();
+                fired.count();
+                if self.state.is_over() {
+                    // That was the last event. A full channel holds such a message already.
+                    let _ = self.events.try_send(None);
+                }
+            }
+        }
+    }
+
+    fn send(&self, event: Event) {
+        let counted = match self.events.try_send(Some(event)) {
+            Ok(()) => &self.state.sent,
+            Err(_) => &self.state.dropped,
+        };
+        // Release: a thread that reads it after a join finds the event sent.
+        counted.fetch_add(1, Ordering::Release);
+    }
+}

@@ -10,13 +10,14 @@ use std::task::{Context, Poll, Waker};
 
 use loom::cell::UnsafeCell;
 
-use super::changing::Abandoned;
-use super::entry::{Entry, ExportName, Target};
-use super::signature::Signature;
-use super::staging::put_in_force;
-use super::tables::{Change, Tables};
-use super::version::Hold;
-use super::view::View;
+use super::call::export_entry::{Entry, Target};
+use super::call::export_name::ExportName;
+use super::call::hold::Hold;
+use super::change::changing::Abandoned;
+use super::change::staging::put_in_force;
+use super::lookup::signature::Signature;
+use super::lookup::view::View;
+use super::version::tables::{Change, Tables};
 use crate::breakpoint::progress::progress;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::thread;
@@ -44,7 +45,7 @@ fn new_tables() -> &'static Tables {
 
 fn new_entry(tables: &'static Tables, name: &str) -> &'static Entry {
     let signature = <fn() as Signature>::HASH;
-    Entry::of(tables, ExportName { module: "model".into(), name: name.into(), signature })
+    tables.entry(ExportName { module: "model".into(), name: name.into(), signature })
 }
 
 /// The memory of a version, and what is counted of it.

@@ -11,15 +11,15 @@ use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
-use super::changing::{Abandoned, Changing};
-use super::descriptor::Descriptor;
+use super::change::changing::{Abandoned, Changing};
+use super::change::finish::sequence;
+use super::change::purge::{Way, deletion, purging};
 use super::fake::{FakeMapping, fake, new_tables};
-use super::finish::sequence;
-use super::handle::find;
-use super::prepared::Prepared;
-use super::purge::{Way, deletion, purging};
-use super::tables::Tables;
-use super::version::{Mapping, Unmapped};
+use super::lookup::find::find;
+use super::version::descriptor::Descriptor;
+use super::version::mapping::{Mapping, Unmapped};
+use super::version::prepared::Prepared;
+use super::version::tables::Tables;
 use super::{AsyncHandle, CallError, Error, Handle, Pending, Purged, Signature, Then, View, history, list};
 use crate::thread_progress::{permission, pin};
 
@@ -452,7 +452,7 @@ async fn a_view_sees_one_state() {
 /// These are the process's, as programs have them.
 #[tokio::test]
 async fn a_handler_may_see_to_it_that_the_export_is_there() {
-    let tables = super::tables::tables();
+    let tables = super::version::tables::tables();
     let asked = Arc::new(AtomicUsize::new(0));
     let module = fake!("handled" "1"; answer: fn() -> u8 as fn() -> u8 = || Ok(42););
     super::finish([Prepared::new(module, Box::new(FakeMapping::new())).unwrap()]).await.unwrap();
@@ -576,12 +576,12 @@ async fn addresses_are_resolved() {
     finish(tables, [prepared(tables, second()), Prepared::of(tables, fake!("own" "1";), Box::new(own)).unwrap()])
         .await
         .unwrap();
-    let place = tables.look(|set| super::resolve::find(set, start)).unwrap();
+    let place = tables.look(|set| super::lookup::resolve::find(set, start)).unwrap();
     assert_eq!((place.module(), place.version()), ("own", "1"));
     let is_told = place.function().map(|function| function.ends_with("code::tests::resolved_by_name"));
     assert_eq!(is_told, cfg!(feature = "code").then_some(true), "{place}");
     assert!(place.to_string().starts_with("own 1 "), "{place}");
     for outside in [start - 1, start + 4096, 0, usize::MAX] {
-        assert!(tables.look(|set| super::resolve::find(set, outside)).is_none());
+        assert!(tables.look(|set| super::lookup::resolve::find(set, outside)).is_none());
     }
 }

@@ -127,12 +127,12 @@ mod version;
 pub use allow::allow;
 pub use call::call_error::CallError;
 pub use call::export_name::SignatureHash;
-pub use call::missing::{Then, set_error_handler};
+pub use call::missing::{OnMissing, set_error_handler};
 #[doc(hidden)]
 pub use call::panicked::{Panicked, caught};
 pub use call::pending::Pending;
 pub use change::finish::finish;
-pub use change::history::{Event, What, history};
+pub use change::history::{Event, EventKind, history};
 pub use change::purge::{Purged, delete, purge, soft_purge, unload};
 pub use dyntrace_macros::Layout;
 pub use error::Error;
@@ -141,26 +141,26 @@ pub use load::job::given_up;
 pub use load::policy::Policy;
 pub use load::prepare::prepare;
 pub use load_error::LoadError;
-pub use lookup::find::export;
+pub use lookup::find::lookup;
 pub use lookup::handle::{AsyncHandle, Borrowed, Handle};
 pub use lookup::import::Import;
 pub use lookup::list::{ModuleInfo, VersionInfo, list};
-pub use lookup::resolve::{Place, resolve};
-pub use lookup::signature::{Export, Signature};
+pub use lookup::resolve::{Location, resolve};
+pub use lookup::signature::{HandleOf, Signature};
 pub use lookup::view::View;
 #[doc(hidden)]
-pub use module::allocator::FromHost;
+pub use module::allocator::HostAllocator;
 #[doc(hidden)]
 pub use module::define::hook;
 #[doc(hidden)]
 pub use module::fingerprint::{FINGERPRINT, Fingerprint, OWN_FINGERPRINT};
 #[doc(hidden)]
-pub use module::host_calls::HostPlace;
+pub use module::host_interface::HostAddress;
 #[doc(hidden)]
-pub use module::sections::{ExportEntry, ImportEntry, has_layout};
+pub use module::sections::{LinkedExport, LinkedImport, has_layout};
 #[doc(hidden)]
 pub use version::descriptor::{Descriptor, ExportDescriptor, ImportDescriptor};
-pub use version::descriptor::{State, Unloadable};
+pub use version::descriptor::{ModuleState, Unloadable};
 pub use version::inside::{Inside, check};
 pub use version::kept::kept;
 pub use version::prepared::Prepared;

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 use loom::cell::UnsafeCell;
 
-use super::call::export_entry::{Entry, Target};
+use super::call::export_entry::{ExportEntry, Target};
 use super::call::export_name::ExportName;
 use super::call::hold::Hold;
 use super::change::changing::Abandoned;
@@ -43,7 +43,7 @@ fn new_tables() -> &'static Tables {
     Box::leak(Box::new(Tables::new()))
 }
 
-fn new_entry(tables: &'static Tables, name: &str) -> &'static Entry {
+fn new_entry(tables: &'static Tables, name: &str) -> &'static ExportEntry {
     let signature = <fn() as Signature>::HASH;
     tables.entry(ExportName { module: "model".into(), name: name.into(), signature })
 }
@@ -83,7 +83,7 @@ fn run(code: *const ()) -> usize {
 }
 
 /// A thread's first call is pinned, the others are not.
-fn call(entry: &Entry) -> Option<usize> {
+fn call(entry: &ExportEntry) -> Option<usize> {
     let entered = entry.enter().or_else(|| Some(entry.enter_pinned()?.0))?;
     Some(run(entered.code))
 }
@@ -95,7 +95,7 @@ fn set(tables: &Tables, changes: Vec<Change>, abandoned: &Abandoned) -> bool {
     })
 }
 
-fn load(tables: &Tables, entries: &[&'static Entry], version: Fake) {
+fn load(tables: &Tables, entries: &[&'static ExportEntry], version: Fake) {
     let changes = entries.iter().map(|entry| Change::Export(entry, Some(version.target)));
     assert!(set(tables, changes.collect(), &Abandoned::default()));
 }

@@ -7,7 +7,7 @@ use super::call_error::CallError;
 use super::export_name::ExportName;
 use super::hold::Hold;
 use super::index::{Active, CodeIndex, INDICES};
-use super::missing::{self, Then};
+use super::missing::{self, OnMissing};
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use crate::thread_progress::{Pin, Place, Stay, own_counts, pin};
 
@@ -15,12 +15,12 @@ use crate::thread_progress::{Pin, Place, Stay, own_counts, pin};
 ///
 /// It lies in the host's memory. Handles in modules point to it too, so it leads to all that a call needs.
 #[doc(hidden)]
-pub struct Entry {
+pub struct ExportEntry {
     slots: [Slot; INDICES],
     active: &'static Active,
     export: ExportName,
     /// The host's, so that handles in modules ask it, too.
-    on_missing: fn(&ExportName) -> Then,
+    on_missing: fn(&ExportName) -> OnMissing,
 }
 
 /// A target, as it is written by who has the permission. Who reads it sees to it that it is whole: by a pin, or by a second look.
@@ -31,9 +31,9 @@ struct Slot {
     holds: AtomicPtr<AtomicUsize>,
 }
 
-impl fmt::Debug for Entry {
+impl fmt::Debug for ExportEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Entry({})", self.export)
+        write!(f, "ExportEntry({})", self.export)
     }
 }
 
@@ -59,10 +59,10 @@ pub(crate) struct Entered {
     _stay: Stay,
 }
 
-impl Entry {
+impl ExportEntry {
     /// Without a target.
-    pub(crate) fn new(active: &'static Active, export: ExportName) -> Entry {
-        Entry { slots: std::array::from_fn(|_| Slot::empty()), active, export, on_missing: missing::ask }
+    pub(crate) fn new(active: &'static Active, export: ExportName) -> ExportEntry {
+        ExportEntry { slots: std::array::from_fn(|_| Slot::empty()), active, export, on_missing: missing::ask }
     }
 
     pub(crate) fn export(&self) -> &ExportName {
@@ -70,7 +70,7 @@ impl Entry {
     }
 
     /// Steps 1 to 4 of a call, which holds what it answers until the code has returned. `None` where they are to be done
-    /// [pinned](Entry::enter_pinned).
+    /// [pinned](ExportEntry::enter_pinned).
     #[inline(always)]
     pub(crate) fn enter(&self) -> Option<Entered> {
         let counts = own_counts()?;
@@ -84,9 +84,9 @@ impl Entry {
 
     /// The same for any thread at any time. `None` if no version has the export.
     pub(crate) fn enter_pinned(&self) -> Option<(Entered, Target)> {
-        let pinned = pin().unwrap_or_else(no_memory);
+        let pinned = pin().unwrap_or_else(out_of_memory);
         let target = self.target(self.active.index(), &pinned)?;
-        let stay = pinned.stay(target.place).unwrap_or_else(no_memory);
+        let stay = pinned.stay(target.place).unwrap_or_else(out_of_memory);
         Some((Entered { code: target.code, _stay: stay }, target))
     }
 
@@ -99,10 +99,10 @@ impl Entry {
     /// For a call that has found no version with the export.
     #[cold]
     #[inline(never)]
-    pub(crate) fn missing<T>(&'static self, enter: impl FnOnce(&Entry) -> Option<T>) -> Result<T, CallError> {
+    pub(crate) fn missing<T>(&'static self, enter: impl FnOnce(&ExportEntry) -> Option<T>) -> Result<T, CallError> {
         let there = match (self.on_missing)(&self.export) {
-            Then::Retry => enter(self),
-            Then::Fail => None,
+            OnMissing::Retry => enter(self),
+            OnMissing::Fail => None,
         };
         there.ok_or_else(|| self.not_there())
     }
@@ -158,6 +158,6 @@ impl Slot {
 
 #[cold]
 #[inline(never)]
-pub(crate) fn no_memory<T>() -> T {
+pub(crate) fn out_of_memory<T>() -> T {
     std::alloc::handle_alloc_error(std::alloc::Layout::new::<[u8; 4096]>())
 }

@@ -7,14 +7,14 @@ use super::export_name::ExportName;
 
 /// What becomes of a call whose export is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum OnMissing {
     /// It fails with [`CallError::Missing`](crate::code::CallError::Missing).
     Fail,
     /// It looks once more: the handler has seen to it that the export is there.
     Retry,
 }
 
-type Handler = Option<Arc<dyn Fn(&str, &str) -> Then + Send + Sync>>;
+type Handler = Option<Arc<dyn Fn(&str, &str) -> OnMissing + Send + Sync>>;
 
 static HANDLER: Mutex<Handler> = Mutex::new(None);
 
@@ -30,23 +30,23 @@ fn prepare() {
 /// to say so, or to get the module loaded. It takes the place of the one before.
 ///
 /// ```
-/// use dyntrace::code::{self, Then};
+/// use dyntrace::code::{self, OnMissing};
 ///
 /// code::set_error_handler(|module, export| {
 ///     eprintln!("{module}::{export} is called, and there is none");
-///     Then::Fail
+///     OnMissing::Fail
 /// });
 /// ```
 ///
-/// One that panics is taken to say [`Then::Fail`].
-pub fn set_error_handler(handler: impl Fn(&str, &str) -> Then + Send + Sync + 'static) {
+/// One that panics is taken to say [`OnMissing::Fail`].
+pub fn set_error_handler(handler: impl Fn(&str, &str) -> OnMissing + Send + Sync + 'static) {
     prepare();
     let before = self::handler().replace(Arc::new(handler));
     drop(before); // without the lock
 }
 
-pub(crate) fn ask(export: &ExportName) -> Then {
+pub(crate) fn ask(export: &ExportName) -> OnMissing {
     prepare();
-    let Some(handler) = self::handler().clone() else { return Then::Fail };
-    catch_unwind(AssertUnwindSafe(|| handler(&export.module, &export.name))).unwrap_or(Then::Fail)
+    let Some(handler) = self::handler().clone() else { return OnMissing::Fail };
+    catch_unwind(AssertUnwindSafe(|| handler(&export.module, &export.name))).unwrap_or(OnMissing::Fail)
 }

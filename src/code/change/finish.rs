@@ -10,7 +10,7 @@ use super::staging::put_in_force;
 use crate::code::error::Error;
 use crate::code::version::descriptor::ImportDescriptor;
 use crate::code::version::prepared::Prepared;
-use crate::code::version::tables::{Change, Module, Set, Tables, tables};
+use crate::code::version::tables::{Change, ModuleVersions, TableSet, Tables, tables};
 use crate::code::version::{Version, registration};
 use crate::thread_progress::permission;
 
@@ -59,14 +59,14 @@ pub(crate) async fn sequence(
 }
 
 /// Step 2.
-fn check(set: &Set, versions: &[&Arc<Version>]) -> Result<(), Error> {
+fn check(set: &TableSet, versions: &[&Arc<Version>]) -> Result<(), Error> {
     let mut named = BTreeSet::new();
     for version in versions {
         let module = &version.image.module;
         if !named.insert(module) {
             return Err(Error::Twice { module: module.to_string() });
         }
-        if let Some(Module { current: Some(_), old: Some(old) }) = set.modules.get(module) {
+        if let Some(ModuleVersions { current: Some(_), old: Some(old) }) = set.modules.get(module) {
             return Err(old.in_the_way("finishing"));
         }
     }
@@ -95,11 +95,11 @@ fn check_import(by: &Version, import: &ImportDescriptor, exporter: Option<&Arc<V
 }
 
 /// What is other when these are in force.
-fn changes(set: &Set, versions: &[&Arc<Version>]) -> Vec<Change> {
+fn changes(set: &TableSet, versions: &[&Arc<Version>]) -> Vec<Change> {
     let mut changes = Vec::new();
     for &version in versions {
         let Version { image, exports, .. } = &**version;
-        let Module { current, old } = set.modules.get(&image.module).cloned().unwrap_or_default();
+        let ModuleVersions { current, old } = set.modules.get(&image.module).cloned().unwrap_or_default();
         changes.extend(
             current
                 .iter()
@@ -108,7 +108,7 @@ fn changes(set: &Set, versions: &[&Arc<Version>]) -> Vec<Change> {
         );
         changes.extend(exports.iter().map(|export| Change::Export(export.entry, Some(export.target))));
         changes.push(Change::Range(image.mapping.range().start, Some(Arc::clone(image))));
-        let after = Module { current: Some(Arc::clone(version)), old: current.or(old) };
+        let after = ModuleVersions { current: Some(Arc::clone(version)), old: current.or(old) };
         changes.push(Change::Module(Arc::clone(&image.module), after));
     }
     changes

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::code::error::Error;
-use crate::code::load::job::aside;
+use crate::code::load::job::run_job;
 use crate::code::load::policy::allowed;
 use crate::code::version::Version;
-use crate::code::version::descriptor::State;
+use crate::code::version::descriptor::ModuleState;
 
 /// Step 2 of a finish: has the new version take over what the old one hands to it.
 ///
@@ -15,12 +15,12 @@ use crate::code::version::descriptor::State;
 /// One of their hooks fails, panics or does not return in time.
 pub(crate) async fn hand_over(old: Arc<Version>, new: Arc<Version>) -> Result<(), Error> {
     let Some(on_upgrade) = new.descriptor.on_upgrade else { return Ok(()) };
-    aside("code-upgrade", allowed()?.patience, move |work| {
+    run_job("code-upgrade", allowed()?.patience, move |job| {
         let state = match old.descriptor.state {
-            Some(state) => work.hook("state", &old, state)?,
-            None => State::default(),
+            Some(state) => job.hook("state", &old, state)?,
+            None => ModuleState::default(),
         };
-        Ok(work.hook("on_upgrade", &new, move || on_upgrade(state))?)
+        Ok(job.hook("on_upgrade", &new, move || on_upgrade(state))?)
     })
     .await
 }

@@ -17,7 +17,7 @@ pub struct Event {
     /// When it was in force.
     pub at: SystemTime,
     /// What happened.
-    pub what: What,
+    pub kind: EventKind,
     /// The module.
     pub module: Arc<str>,
     /// The version that it happened to.
@@ -27,7 +27,7 @@ pub struct Event {
 /// What happens to modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
+pub enum EventKind {
     /// The version is the first one that is current.
     Load,
     /// The version took the place of another one.
@@ -60,32 +60,32 @@ pub(crate) fn finished(image: &Image, replaced: Option<&Image>) {
     let (start, size) = (range.start as u64, range.len() as u64);
     match replaced {
         None => {
-            note(What::Load, image);
+            note(EventKind::Load, image);
             code::load(|| (&*image.module, &*image.version, &*file, start, size));
         }
         Some(old) => {
-            note(What::Upgrade, image);
+            note(EventKind::Upgrade, image);
             code::upgrade(|| (&*image.module, &*image.version, &*file, start, size, &*old.version));
         }
     }
 }
 
 pub(crate) fn deleted(image: &Image) {
-    note(What::Delete, image);
+    note(EventKind::Delete, image);
 }
 
 pub(crate) fn purged(image: &Image) {
-    note(What::Purge, image);
+    note(EventKind::Purge, image);
     let range = image.mapping.range();
     code::purge(|| (&*image.module, &*image.version, range.start as u64, range.len() as u64));
 }
 
-fn note(what: What, image: &Image) {
+fn note(kind: EventKind, image: &Image) {
     prepare();
     let (module, version) = (Arc::clone(&image.module), Arc::clone(&image.version));
     let mut events = events();
     if events.len() == MOST {
         events.pop_front();
     }
-    events.push_back(Event { at: SystemTime::now(), what, module, version });
+    events.push_back(Event { at: SystemTime::now(), kind, module, version });
 }

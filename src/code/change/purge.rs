@@ -10,7 +10,7 @@ use crate::breakpoint::progress::progress;
 use crate::code::error::Error;
 use crate::code::version::inside::Inside;
 use crate::code::version::mapping::Unmapped;
-use crate::code::version::tables::{Change, Module, Tables, tables};
+use crate::code::version::tables::{Change, ModuleVersions, Tables, tables};
 use crate::code::version::{Version, kept, registration};
 use crate::thread_progress::{nap, permission};
 
@@ -54,7 +54,7 @@ pub async fn delete(module: &str) -> Result<(), Error> {
 /// Dropped while it waits, it changes nothing; dropped after the commit, it is completed in the background.
 pub async fn purge(module: &str) -> Result<Purged, Error> {
     let module = module.to_owned();
-    Changing::new(|abandoned| purging(tables(), module, Way::PATIENT, abandoned)).await
+    Changing::new(|abandoned| purging(tables(), module, PurgeMode::PATIENT, abandoned)).await
 }
 
 /// The same, if nobody is inside now.
@@ -68,7 +68,8 @@ pub async fn purge(module: &str) -> Result<Purged, Error> {
 /// As [`purge`]'s.
 pub async fn soft_purge(module: &str) -> Result<Purged, Error> {
     let module = module.to_owned();
-    Changing::new(|abandoned| purging(tables(), module, Way { waits: false, ..Way::PATIENT }, abandoned)).await
+    Changing::new(|abandoned| purging(tables(), module, PurgeMode { waits: false, ..PurgeMode::PATIENT }, abandoned))
+        .await
 }
 
 /// [Purges](purge) a module's old version and takes it out of memory, whatever its module says. Where the system cannot do that, it is
@@ -88,33 +89,34 @@ pub async fn soft_purge(module: &str) -> Result<Purged, Error> {
 /// As [`purge`]'s.
 pub async unsafe fn unload(module: &str) -> Result<Purged, Error> {
     let module = module.to_owned();
-    Changing::new(|abandoned| purging(tables(), module, Way { unloads: true, ..Way::PATIENT }, abandoned)).await
+    Changing::new(|abandoned| purging(tables(), module, PurgeMode { unloads: true, ..PurgeMode::PATIENT }, abandoned))
+        .await
 }
 
 /// How an old version is purged.
 #[derive(Clone, Copy)]
-pub(crate) struct Way {
+pub(crate) struct PurgeMode {
     pub(crate) waits: bool,
     /// Even if its module does not say that it may be unloaded.
     pub(crate) unloads: bool,
 }
 
-impl Way {
-    pub(crate) const PATIENT: Way = Way { waits: true, unloads: false };
+impl PurgeMode {
+    pub(crate) const PATIENT: PurgeMode = PurgeMode { waits: true, unloads: false };
 }
 
 pub(crate) async fn deletion(tables: &'static Tables, module: String, abandoned: Abandoned) -> Result<(), Error> {
     let permission = permission::acquire().await;
     let before = tables.with_permission(&permission, |set| set.modules.get(&*module).cloned());
     let (current, old) = match before.unwrap_or_default() {
-        Module { current: Some(current), old } => (current, old),
+        ModuleVersions { current: Some(current), old } => (current, old),
         _ => return Err(Error::NoModule { doing: "deleting", module, which: "current" }),
     };
     if let Some(old) = old {
         return Err(old.in_the_way("deleting"));
     }
     let mut changes: Vec<Change> = current.entries_without(&[]).map(|entry| Change::Export(entry, None)).collect();
-    let after = Module { current: None, old: Some(Arc::clone(&current)) };
+    let after = ModuleVersions { current: None, old: Some(Arc::clone(&current)) };
     changes.push(Change::Module(Arc::clone(&current.image.module), after));
     if put_in_force(tables, &permission, changes, &abandoned).await {
         history::deleted(&current.image);
@@ -125,10 +127,10 @@ pub(crate) async fn deletion(tables: &'static Tables, module: String, abandoned:
 pub(crate) async fn purging(
     tables: &'static Tables,
     module: String,
-    way: Way,
+    mode: PurgeMode,
     abandoned: Abandoned,
 ) -> Result<Purged, Error> {
-    let Some(Module { old, .. }) = tables.look(|set| set.modules.get(&*module).cloned()) else {
+    let Some(ModuleVersions { old, .. }) = tables.look(|set| set.modules.get(&*module).cloned()) else {
         return Err(Error::NoModule { doing: "purging", module, which: "loaded" });
     };
     let Some(old) = old else { return Ok(Purged::Nothing) };
@@ -139,7 +141,7 @@ pub(crate) async fn purging(
         if inside.is_empty() {
             break;
         }
-        if !way.waits {
+        if !mode.waits {
             let (module, old) = (module.to_string(), old.image.version.to_string());
             return Err(Error::InUse { module, old, inside: inside.to_string() });
         }
@@ -149,7 +151,7 @@ pub(crate) async fn purging(
         nap(pause).await;
         pause = (2 * pause).min(longest);
     }
-    retire(tables, &old, way.unloads || old.is_unloadable, abandoned).await
+    retire(tables, &old, mode.unloads || old.is_unloadable, abandoned).await
 }
 
 /// Steps 3 and 4, for an old version that nobody is inside of.
@@ -165,7 +167,7 @@ async fn retire(
     if !before.old.is_some_and(|now| Arc::ptr_eq(&now, old)) {
         return Ok(Purged::Nothing); // others were faster
     }
-    let after = Module { current: before.current, old: None };
+    let after = ModuleVersions { current: before.current, old: None };
     let changes = vec![Change::Module(Arc::clone(name), after)];
     if !put_in_force(tables, &permission, changes, &abandoned).await {
         return Ok(Purged::Nothing);

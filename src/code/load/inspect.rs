@@ -12,7 +12,7 @@ use object::{NativeEndian, Object as _, ObjectSegment as _, ObjectSymbol as _, e
 use super::mapped::Mapped;
 use crate::code::load_error::LoadError;
 use crate::code::module::fingerprint::OWN_FINGERPRINT;
-use crate::code::module::host_calls::{HostPlace, PLACE};
+use crate::code::module::host_interface::{self, HostAddress};
 use crate::code::version::descriptor::SYMBOL;
 
 #[cfg(target_pointer_width = "64")]
@@ -32,8 +32,8 @@ const MACHINE: Range<usize> = 18..20;
 pub(crate) struct Inspected {
     /// The addresses that its segments lie between, as the file gives them.
     pub(crate) addresses: Range<usize>,
-    /// Where in the file its [`HostPlace`] is.
-    pub(crate) host_place: u64,
+    /// Where in the file its [`HostAddress`] is.
+    pub(crate) host_address: u64,
 }
 
 /// Checks that the file is a library for this machine, whole, and a module made of the same parts as this program.
@@ -54,10 +54,12 @@ fn examine(bytes: &[u8], own: &[u8; BEGINNING], from: &Path) -> Result<Inspected
     match fingerprint(&library) {
         None => Err(LoadError::NoModule { path: from.to_owned() }),
         // With its NUL; a sanitizer's compiler leaves room behind it.
-        Some(found) if found.starts_with(&OWN_FINGERPRINT) => match (host_place(&library), has_descriptor(&library)) {
-            (Some(host_place), true) => Ok(Inspected { addresses, host_place }),
-            _ => Err(LoadError::NoModule { path: from.to_owned() }),
-        },
+        Some(found) if found.starts_with(&OWN_FINGERPRINT) => {
+            match (host_address(&library), has_descriptor(&library)) {
+                (Some(host_address), true) => Ok(Inspected { addresses, host_address }),
+                _ => Err(LoadError::NoModule { path: from.to_owned() }),
+            }
+        }
         Some(found) => {
             let (module, program) = (text(found), text(&OWN_FINGERPRINT));
             Err(LoadError::Fingerprint { path: from.to_owned(), module, program })
@@ -112,12 +114,12 @@ fn fingerprint<'a>(library: &ElfFile<'a, Header>) -> Option<&'a [u8]> {
 }
 
 /// Where in the file the place for the host's doors is.
-fn host_place(library: &ElfFile<'_, Header>) -> Option<u64> {
-    let address = library.dynamic_symbols().find(|symbol| symbol.name() == Ok(PLACE))?.address();
+fn host_address(library: &ElfFile<'_, Header>) -> Option<u64> {
+    let address = library.dynamic_symbols().find(|symbol| symbol.name() == Ok(host_interface::SYMBOL))?.address();
     library.segments().find_map(|segment| {
         let (offset, size) = segment.file_range();
         let within = address.checked_sub(segment.address())?;
-        (within.checked_add(size_of::<HostPlace>() as u64)? <= size).then_some(offset + within)
+        (within.checked_add(size_of::<HostAddress>() as u64)? <= size).then_some(offset + within)
     })
 }
 

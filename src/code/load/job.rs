@@ -29,13 +29,13 @@ pub fn given_up() -> usize {
 }
 
 /// Blocking work that somebody waits for.
-pub(crate) struct Work<R> {
+pub(crate) struct Job<R> {
     /// For each step.
     limit: Duration,
-    state: Mutex<Under<R>>,
+    state: Mutex<JobState<R>>,
 }
 
-struct Under<R> {
+struct JobState<R> {
     /// `None` when it has been answered.
     waiter: Option<oneshot::Sender<Result<R, Error>>>,
     step: Option<Step>,
@@ -48,16 +48,16 @@ struct Step {
 }
 
 /// Does blocking work on a thread of its own, and waits as a task. Dropped, it lets the work go on: what comes of it is dropped then.
-pub(crate) async fn aside<R: Send + 'static>(
+pub(crate) async fn run_job<R: Send + 'static>(
     name: &'static str,
     limit: Duration,
-    run: impl FnOnce(&Work<R>) -> Result<R, Error> + Send + 'static,
+    run: impl FnOnce(&Job<R>) -> Result<R, Error> + Send + 'static,
 ) -> Result<R, Error> {
-    let (work, answer) = Work::new(limit);
-    let watched = Arc::downgrade(&work);
+    let (job, answer) = Job::new(limit);
+    let watched = Arc::downgrade(&job);
     let started = give(move || watched.upgrade()?.look()).and_then(|()| {
-        let work = move || work.answer(run(&work));
-        thread::Builder::new().name(name.into()).spawn(work)
+        let run = move || job.answer(run(&job));
+        thread::Builder::new().name(name.into()).spawn(run)
     });
     started.map_err(LoadError::system(|| format!("start a thread for {name}")))?;
     answer.await.unwrap_or_else(|_| {
@@ -66,10 +66,10 @@ pub(crate) async fn aside<R: Send + 'static>(
     })
 }
 
-impl<R> Work<R> {
-    fn new(limit: Duration) -> (Arc<Work<R>>, oneshot::Receiver<Result<R, Error>>) {
+impl<R> Job<R> {
+    fn new(limit: Duration) -> (Arc<Job<R>>, oneshot::Receiver<Result<R, Error>>) {
         let (waiter, answer) = oneshot::channel();
-        (Arc::new(Work { limit, state: Mutex::new(Under { waiter: Some(waiter), step: None }) }), answer)
+        (Arc::new(Job { limit, state: Mutex::new(JobState { waiter: Some(waiter), step: None }) }), answer)
     }
 
     /// Runs code of the module's.
@@ -135,7 +135,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_that_returns_is_heard() {
-        let answer = aside("code-prepare", PATIENCE, |work| Ok(work.step("on_load", "pricing 2.1.0".into(), || 7)?));
+        let answer = run_job("code-prepare", PATIENCE, |job| Ok(job.step("on_load", "pricing 2.1.0".into(), || 7)?));
         assert_eq!(answer.await.unwrap(), 7);
     }
 
@@ -144,12 +144,12 @@ mod tests {
         let (release, held) = mpsc::channel::<()>();
         let (end, ended) = mpsc::channel();
         let before = given_up();
-        let wait = move |work: &Work<bool>| {
-            let late = work.step("on_load", "pricing 2.1.0".into(), || held.recv().is_err());
+        let wait = move |job: &Job<bool>| {
+            let late = job.step("on_load", "pricing 2.1.0".into(), || held.recv().is_err());
             let _ = end.send(late.is_err());
             Ok(late?)
         };
-        let error = aside("code-prepare", Duration::from_millis(20), wait).await.unwrap_err().to_string();
+        let error = run_job("code-prepare", Duration::from_millis(20), wait).await.unwrap_err().to_string();
         assert!(error.contains("on_load of pricing 2.1.0") && error.contains("20ms"), "{error}");
         assert_eq!(given_up(), before + 1);
         drop(release);
@@ -158,13 +158,13 @@ mod tests {
 
     #[test]
     fn without_patience_it_is_not_looked_at_all_the_time() {
-        let (work, _answer) = Work::<()>::new(Duration::ZERO);
-        assert_eq!(work.look(), Some(BETWEEN_STEPS));
+        let (job, _answer) = Job::<()>::new(Duration::ZERO);
+        assert_eq!(job.look(), Some(BETWEEN_STEPS));
     }
 
     #[tokio::test]
     async fn one_that_panics_is_an_error() {
-        let error = aside::<()>("code-prepare", PATIENCE, |_| panic!("no flour")).await.unwrap_err().to_string();
+        let error = run_job::<()>("code-prepare", PATIENCE, |_| panic!("no flour")).await.unwrap_err().to_string();
         assert!(error.contains("code-prepare"), "{error}");
     }
 }

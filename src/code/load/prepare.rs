@@ -18,12 +18,12 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use super::copies::Copy;
 use super::inspect::{Inspected, inspect};
-use super::job::{Work, aside};
+use super::job::{Job, run_job};
 use super::library::Library;
 use super::policy::{Allowed, allowed};
 use crate::code::error::Error;
 use crate::code::load_error::LoadError;
-use crate::code::module::host_calls::HostPlace;
+use crate::code::module::host_interface::HostAddress;
 use crate::code::version::descriptor::{Descriptor, ExportDescriptor};
 use crate::code::version::kept;
 use crate::code::version::prepared::Prepared;
@@ -58,23 +58,23 @@ pub async fn prepare(path: impl Into<PathBuf>) -> Result<Prepared, Error> {
         return Err(Error::InView);
     }
     let allowed = allowed()?;
-    aside("code-prepare", allowed.patience, move |work| load(&path, &allowed, work)).await
+    run_job("code-prepare", allowed.patience, move |job| load(&path, &allowed, job)).await
 }
 
-fn load(path: &Path, allowed: &Allowed, work: &Work<Prepared>) -> Result<Prepared, Error> {
+fn load(path: &Path, allowed: &Allowed, job: &Job<Prepared>) -> Result<Prepared, Error> {
     let mut file = allowed.open(path)?; // 1
     let mut sum = allowed.sum();
     let mut copy = Copy::of(&mut file, path, &allowed.copies, sum.as_mut())?; // 2
     allowed.check_sum(path, sum)?;
     let copied = File::open(copy.path()).map_err(LoadError::system(|| format!("open the copy of {path:?}")))?;
-    let Inspected { addresses, host_place } = inspect(&copied, path)?; // 3
+    let Inspected { addresses, host_address } = inspect(&copied, path)?; // 3
     // The module's pins and calls go without barriers if the host's do, which is asked when it becomes a guest.
     let _ = thread_progress::prepare();
-    copy.complete(&HostPlace::of_guests(), host_place)?; // 4
+    copy.complete(&HostAddress::for_guests(), host_address)?; // 4
     let source = path.to_owned();
     // SAFETY: inspected above; nobody else writes the copy.
     let open = move || unsafe { Library::open(copy, source, addresses) };
-    let library = work.step("constructors", format!("{path:?}"), open)?;
+    let library = job.step("constructors", format!("{path:?}"), open)?;
     let library = library.map_err(|why| not_mapped(path, why, &allowed.copies))?; // 4
     let descriptor = library.descriptor();
     // 5
@@ -85,7 +85,7 @@ fn load(path: &Path, allowed: &Allowed, work: &Work<Prepared>) -> Result<Prepare
     }
     let prepared = Prepared::new(descriptor, Box::new(library))?; // 6
     if let Some(on_load) = descriptor.on_load {
-        work.hook("on_load", prepared.version(), on_load)?; // 7
+        job.hook("on_load", prepared.version(), on_load)?; // 7
     }
     Ok(prepared)
 }

@@ -1,7 +1,7 @@
 //! Exports by name.
 
-use super::signature::{Export, Signature};
-use crate::code::call::export_entry::Entry;
+use super::signature::{HandleOf, Signature};
+use crate::code::call::export_entry::ExportEntry;
 use crate::code::call::export_name::SignatureHash;
 use crate::code::error::Error;
 use crate::code::load_error::LoadError;
@@ -14,11 +14,11 @@ use crate::host;
 ///
 /// No version of the module is current; it does not export that; or with another signature. A module gets its handles by
 /// [`import!`](crate::import) instead.
-pub fn export<F: Signature>(module: &str, name: &str) -> Result<Export<F>, Error> {
+pub fn lookup<F: Signature>(module: &str, name: &str) -> Result<HandleOf<F>, Error> {
     if host::is_guest() {
         return Err(LoadError::in_module(&format!("find the export {module}::{name}")).into());
     }
-    find(tables(), module, name, F::HASH, F::text()).map(Export::<F>::from)
+    find(tables(), module, name, F::HASH, F::text()).map(HandleOf::<F>::from)
 }
 
 pub(crate) fn find(
@@ -27,7 +27,7 @@ pub(crate) fn find(
     name: &str,
     signature: SignatureHash,
     wanted: &str,
-) -> Result<&'static Entry, Error> {
+) -> Result<&'static ExportEntry, Error> {
     let Some(current) = tables.look(|set| set.modules.get(module)?.current.clone()) else {
         return Err(Error::NoModule { doing: "looking for an export of", module: module.into(), which: "current" });
     };

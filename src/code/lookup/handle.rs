@@ -6,7 +6,7 @@ use std::mem::transmute;
 
 use super::view::View;
 use crate::code::call::call_error::CallError;
-use crate::code::call::export_entry::{Entered, Entry};
+use crate::code::call::export_entry::{Entered, ExportEntry};
 use crate::code::call::hold::Hold;
 use crate::code::call::panicked::Panicked;
 use crate::code::call::pending::Pending;
@@ -34,7 +34,7 @@ unsafe impl<F, const ARITY: usize> Send for Borrowed<F, ARITY> {}
 unsafe impl<F, const ARITY: usize> Sync for Borrowed<F, ARITY> {}
 
 struct Calls<F> {
-    entry: &'static Entry,
+    entry: &'static ExportEntry,
     signature: PhantomData<F>,
 }
 
@@ -137,7 +137,7 @@ impl<F> Calls<F> {
     fn enter_pinned(&self) -> Result<Entered, CallError> {
         let (entered, _) = match self.entry.enter_pinned() {
             Some(entered) => entered,
-            None => self.entry.missing(Entry::enter_pinned)?,
+            None => self.entry.missing(ExportEntry::enter_pinned)?,
         };
         Ok(entered)
     }
@@ -145,7 +145,7 @@ impl<F> Calls<F> {
     fn enter_and_hold(&self) -> Result<(Entered, Hold), CallError> {
         match self.entry.enter_and_hold() {
             Some(entered) => Ok(entered),
-            None => self.entry.missing(Entry::enter_and_hold),
+            None => self.entry.missing(ExportEntry::enter_and_hold),
         }
     }
 }
@@ -166,8 +166,8 @@ macro_rules! plain_traits {
             }
         }
 
-        impl<F, const ARITY: usize> From<&'static Entry> for $handle<F, ARITY> {
-            fn from(entry: &'static Entry) -> Self {
+        impl<F, const ARITY: usize> From<&'static ExportEntry> for $handle<F, ARITY> {
+            fn from(entry: &'static ExportEntry) -> Self {
                 $handle(Calls { entry, signature: PhantomData })
             }
         }

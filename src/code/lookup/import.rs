@@ -5,8 +5,8 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::signature::{Export, Signature};
-use crate::code::call::export_entry::Entry;
+use super::signature::{HandleOf, Signature};
+use crate::code::call::export_entry::ExportEntry;
 use crate::code::call::export_name::ExportName;
 use crate::code::version::descriptor::ImportDescriptor;
 use crate::code::version::tables::tables;
@@ -36,16 +36,16 @@ macro_rules! import {
                 $crate::__code::ImportDescriptor::new::<$signature>($module, $export);
             #[used]
             #[unsafe(link_section = "dyntrace_imports")]
-            static ENTRY: $crate::__code::ImportEntry = $crate::__code::ImportEntry::new(&IMPORT);
+            static ENTRY: $crate::__code::LinkedImport = $crate::__code::LinkedImport::new(&IMPORT);
             $crate::code::Import::new(&IMPORT)
         };
     )* };
 }
 
-/// A handle that is a static, made by [`import!`](crate::import): used as an [`Export`] is.
+/// A handle that is a static, made by [`import!`](crate::import): used as an [`HandleOf`] is.
 pub struct Import<F: Signature> {
     descriptor: &'static ImportDescriptor,
-    handle: OnceLock<Export<F>>,
+    handle: OnceLock<HandleOf<F>>,
 }
 
 impl<F: Signature> Import<F> {
@@ -62,11 +62,11 @@ impl<F: Signature> Import<F> {
 }
 
 impl<F: Signature> Deref for Import<F> {
-    type Target = Export<F>;
+    type Target = HandleOf<F>;
 
     #[inline]
-    fn deref(&self) -> &Export<F> {
-        self.handle.get_or_init(|| Export::<F>::from(self.descriptor.entry()))
+    fn deref(&self) -> &HandleOf<F> {
+        self.handle.get_or_init(|| HandleOf::<F>::from(self.descriptor.entry()))
     }
 }
 
@@ -89,12 +89,12 @@ impl ImportDescriptor {
         self.entry.store(std::ptr::from_ref(self.host_entry()).cast_mut(), Ordering::Relaxed);
     }
 
-    fn host_entry(&self) -> &'static Entry {
+    fn host_entry(&self) -> &'static ExportEntry {
         let (module, name) = (self.module.to_owned(), self.name.to_owned());
         tables().entry(ExportName { module, name, signature: self.signature })
     }
 
-    fn entry(&self) -> &'static Entry {
+    fn entry(&self) -> &'static ExportEntry {
         // SAFETY: null, or what `resolve` has put there, which is never freed.
         // Relaxed: see there.
         match unsafe { self.entry.load(Ordering::Relaxed).as_ref() } {

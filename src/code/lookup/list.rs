@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::code::version::Version;
-use crate::code::version::tables::{Module, Set, tables};
+use crate::code::version::tables::{ModuleVersions, TableSet, tables};
 
 /// A module that has a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,13 +41,13 @@ pub fn list() -> Vec<ModuleInfo> {
 }
 
 /// A copy, since a thread that is pinned makes no texts.
-pub(crate) fn modules(set: &Set) -> Vec<(Arc<str>, Module)> {
+pub(crate) fn modules(set: &TableSet) -> Vec<(Arc<str>, ModuleVersions)> {
     set.modules.iter().map(|(name, module)| (Arc::clone(name), module.clone())).collect()
 }
 
-pub(crate) fn of(modules: &[(Arc<str>, Module)]) -> Vec<ModuleInfo> {
+pub(crate) fn of(modules: &[(Arc<str>, ModuleVersions)]) -> Vec<ModuleInfo> {
     let info = |version: &Option<Arc<Version>>| version.as_deref().map(VersionInfo::of);
-    let of_one = |(name, module): &(Arc<str>, Module)| ModuleInfo {
+    let of_one = |(name, module): &(Arc<str>, ModuleVersions)| ModuleInfo {
         name: Arc::clone(name),
         current: info(&module.current),
         old: info(&module.old),

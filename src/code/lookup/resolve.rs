@@ -4,14 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::code::version::image::Image;
-use crate::code::version::tables::{Set, tables};
+use crate::code::version::tables::{TableSet, tables};
 
 /// A place in the code of a module that is loaded.
 ///
 /// What the file says of it is looked up when it is asked for, and the file read when that is done for the first time; with the feature
 /// `code`, which is among the default ones, else it is not known. What became of the version meanwhile makes no difference.
 #[derive(Clone)]
-pub struct Place {
+pub struct Location {
     image: Arc<Image>,
     address: usize,
 }
@@ -23,16 +23,16 @@ pub struct Place {
 /// assert!(place.is_none(), "the program is no module");
 /// # fn main() {}
 /// ```
-pub fn resolve(address: usize) -> Option<Place> {
+pub fn resolve(address: usize) -> Option<Location> {
     tables().look(|set| find(set, address))
 }
 
-pub(crate) fn find(set: &Set, address: usize) -> Option<Place> {
+pub(crate) fn find(set: &TableSet, address: usize) -> Option<Location> {
     let (_, image) = set.ranges.range(..=address).next_back()?;
-    image.mapping.range().contains(&address).then(|| Place { image: Arc::clone(image), address })
+    image.mapping.range().contains(&address).then(|| Location { image: Arc::clone(image), address })
 }
 
-impl Place {
+impl Location {
     /// The name of the module.
     pub fn module(&self) -> &str {
         &self.image.module
@@ -59,13 +59,13 @@ impl Place {
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Place({self})")
+        write!(f, "Location({self})")
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.image)?;
         match self.function() {

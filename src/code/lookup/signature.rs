@@ -5,7 +5,7 @@
 )]
 
 use super::handle::{AsyncHandle, Handle};
-use crate::code::call::export_entry::Entry;
+use crate::code::call::export_entry::ExportEntry;
 use crate::code::call::export_name::SignatureHash;
 use crate::code::call::pending::Pending;
 use crate::code::layout::{Layout, LayoutHash};
@@ -22,7 +22,7 @@ use crate::code::layout::{Layout, LayoutHash};
 /// ```compile_fail,E0597
 /// # fn call() -> Result<(), Box<dyn std::error::Error>> {
 /// let text = String::from("gone soon");
-/// dyntrace::code::export::<fn(_)>("victim", "keep")?.call(text.as_str())?;
+/// dyntrace::code::lookup::<fn(_)>("victim", "keep")?.call(text.as_str())?;
 /// # Ok(())
 /// # }
 /// ```
@@ -37,7 +37,7 @@ use crate::code::layout::{Layout, LayoutHash};
 )]
 pub unsafe trait Signature: Copy + 'static {
     /// What calls it.
-    type Export: From<&'static Entry>;
+    type Handle: From<&'static ExportEntry>;
     /// The same in two programs if the signature is the same in both.
     const HASH: SignatureHash;
 
@@ -50,7 +50,7 @@ pub unsafe trait Signature: Copy + 'static {
 /// An export of a module, to be called: whatever version is current when it is.
 ///
 /// For a function it is a [`Handle`], for an asynchronous one an [`AsyncHandle`].
-pub type Export<F> = <F as Signature>::Export;
+pub type HandleOf<F> = <F as Signature>::Handle;
 
 /// Of arguments that are given by value and by reference, in all mixtures: `[A]` is what is left of them, and behind it is what there
 /// is already.
@@ -59,7 +59,7 @@ macro_rules! signature {
         // SAFETY: the hash is made of all types in it, and of how they are given. It knows no lifetimes: they are `'static`, but
         // for those of "shared" and "exclusive", which are any.
         unsafe impl<R: Layout + 'static $(, $argument: Layout + 'static $(+ ?$bound)?)*> Signature for fn($($type),*) -> R {
-            type Export = Handle<Self, $number>;
+            type Handle = Handle<Self, $number>;
             const HASH: SignatureHash =
                 SignatureHash::of(LayoutHash::named("fn").with(R::HASH)$(.text($kind).with($argument::HASH))*);
         }
@@ -82,7 +82,7 @@ macro_rules! asynchronous {
     ($number:literal $($argument:ident)*) => {
         // SAFETY: as above.
         unsafe impl<R: Layout + 'static $(, $argument: Layout + 'static)*> Signature for fn($($argument),*) -> Pending<R> {
-            type Export = AsyncHandle<Self, $number>;
+            type Handle = AsyncHandle<Self, $number>;
             const HASH: SignatureHash =
                 SignatureHash::of(LayoutHash::named("async fn").with(R::HASH)$(.with($argument::HASH))*);
         }

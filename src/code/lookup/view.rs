@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::list::{self, ModuleInfo, modules};
-use super::resolve::{self, Place};
-use crate::code::call::export_entry::{Entry, no_memory};
+use super::resolve::{self, Location};
+use crate::code::call::export_entry::{ExportEntry, out_of_memory};
 use crate::code::call::hold::Hold;
 use crate::code::call::index::CodeIndex;
 use crate::code::version::tables::{Tables, tables};
@@ -49,7 +49,7 @@ impl View {
 
     pub(crate) fn of<R>(tables: &'static Tables, look: impl FnOnce(&View) -> R) -> R {
         // A local that is only lent: so pins end in the opposite order of their beginnings, also when `look` panics.
-        let pinned = pin().unwrap_or_else(no_memory);
+        let pinned = pin().unwrap_or_else(out_of_memory);
         let view = View { tables, index: tables.active.index(), pinned };
         look(&view)
     }
@@ -60,12 +60,12 @@ impl View {
     }
 
     /// What is at an address. `None` if no version of a module lies there.
-    pub fn resolve(&self, address: usize) -> Option<Place> {
+    pub fn resolve(&self, address: usize) -> Option<Location> {
         self.tables.with(self.index, &self.pinned, |set| resolve::find(set, address))
     }
 
     /// An export's code, and what keeps its version.
-    pub(crate) fn hold(&self, entry: &Entry) -> Option<(*const (), Hold)> {
+    pub(crate) fn hold(&self, entry: &ExportEntry) -> Option<(*const (), Hold)> {
         let target = entry.target(self.index, &self.pinned)?;
         Some((target.code, Hold::new(target.holds)))
     }

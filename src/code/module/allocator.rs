@@ -5,26 +5,30 @@ use std::alloc::{self, GlobalAlloc, Layout, System};
 use crate::host::OfHost;
 
 /// The host's functions.
-pub(crate) struct Door {
+pub(crate) struct HostCalls {
     alloc: unsafe fn(Layout) -> *mut u8,
     alloc_zeroed: unsafe fn(Layout) -> *mut u8,
     dealloc: unsafe fn(*mut u8, Layout),
     realloc: unsafe fn(*mut u8, Layout, usize) -> *mut u8,
 }
 
-pub(crate) static HOST: OfHost<Door> = OfHost::new();
+pub(crate) static HOST: OfHost<HostCalls> = OfHost::new();
 
-pub(crate) static DOOR: Door =
-    Door { alloc: alloc::alloc, alloc_zeroed: alloc::alloc_zeroed, dealloc: alloc::dealloc, realloc: alloc::realloc };
+pub(crate) static HOST_CALLS: HostCalls = HostCalls {
+    alloc: alloc::alloc,
+    alloc_zeroed: alloc::alloc_zeroed,
+    dealloc: alloc::dealloc,
+    realloc: alloc::realloc,
+};
 
 /// Takes memory from the program's allocator, whichever that is; made the module's by [`module!`](crate::module). Where a module's
 /// code is a program of its own, as in tests, from the system's.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct FromHost;
+pub struct HostAllocator;
 
 // SAFETY: each function is that of an allocator, always of the same one: the doors are installed before the module takes memory.
-unsafe impl GlobalAlloc for FromHost {
+unsafe impl GlobalAlloc for HostAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.

@@ -5,21 +5,21 @@ use std::fmt::Display;
 use super::sections::{exports, imports};
 use crate::breakpoint;
 use crate::code::call::panicked::caught;
-use crate::code::version::descriptor::{Descriptor, State, Unloadable};
+use crate::code::version::descriptor::{Descriptor, ModuleState, Unloadable};
 use crate::recorder;
 
 /// Makes a library a module, which programs can load: to be written once in a crate whose crate-type is `cdylib`.
 ///
 /// ```standalone_crate
 /// # mod pricing {
-/// use dyntrace::code::State;
+/// use dyntrace::code::ModuleState;
 ///
 /// #[dyntrace::export]
 /// fn price(quantity: u32) -> u64 {
 ///     u64::from(quantity) * 130
 /// }
 ///
-/// fn on_upgrade(old: State) -> Result<(), String> {
+/// fn on_upgrade(old: ModuleState) -> Result<(), String> {
 ///     match old.form {
 ///         1 => Ok(()),
 ///         form => Err(format!("states of form {form} are unknown here")),
@@ -37,8 +37,8 @@ use crate::recorder;
 /// |---|---|
 /// | `unloadable = p` | an [`Unloadable`](crate::code::Unloadable), which only `unsafe` makes: the promise that nothing of the module escapes. Without it the library stays in memory for good once it is mapped, also after a purge |
 /// | `on_load = f` | `fn() -> Result<(), E>`, where an `E` can be shown: called once, when the module is prepared. An error keeps it from being loaded |
-/// | `state = f` | `fn() -> code::State`: called by a finish that replaces this version, while it still serves calls |
-/// | `on_upgrade = f` | `fn(code::State) -> Result<(), E>`: called by a finish that has this version replace another one, with what the other one's `state` says; with an empty state of form 0 if it says nothing. An error keeps the new version from being put in force |
+/// | `state = f` | `fn() -> code::ModuleState`: called by a finish that replaces this version, while it still serves calls |
+/// | `on_upgrade = f` | `fn(code::ModuleState) -> Result<(), E>`: called by a finish that has this version replace another one, with what the other one's `state` says; with an empty state of form 0 if it says nothing. An error keeps the new version from being put in force |
 ///
 /// Each of them runs on a thread of its own, within [`Policy::patience`](crate::code::Policy::patience).
 #[macro_export]
@@ -54,7 +54,7 @@ macro_rules! module {
         pub static __dyntrace_fingerprint: $crate::__code::Fingerprint = $crate::__code::OWN_FINGERPRINT;
         #[doc(hidden)]
         #[unsafe(no_mangle)]
-        pub static __dyntrace_host: $crate::__code::HostPlace = $crate::__code::HostPlace::nobody();
+        pub static __dyntrace_host: $crate::__code::HostAddress = $crate::__code::HostAddress::unset();
         // The linker sorts constructors by these numbers, and those without one come last.
         #[used]
         #[unsafe(link_section = ".init_array.00000")]
@@ -65,7 +65,7 @@ macro_rules! module {
             first
         };
         #[global_allocator]
-        static __DYNTRACE_ALLOCATOR: $crate::__code::FromHost = $crate::__code::FromHost;
+        static __DYNTRACE_ALLOCATOR: $crate::__code::HostAllocator = $crate::__code::HostAllocator;
         $crate::__module_mark!();
     };
 }
@@ -143,13 +143,13 @@ impl Descriptor {
     }
 
     /// With a hook.
-    pub const fn state(mut self, hook: fn() -> Result<State, String>) -> Descriptor {
+    pub const fn state(mut self, hook: fn() -> Result<ModuleState, String>) -> Descriptor {
         self.state = Some(hook);
         self
     }
 
     /// With a hook.
-    pub const fn on_upgrade(mut self, hook: fn(State) -> Result<(), String>) -> Descriptor {
+    pub const fn on_upgrade(mut self, hook: fn(ModuleState) -> Result<(), String>) -> Descriptor {
         self.on_upgrade = Some(hook);
         self
     }

@@ -3,5 +3,5 @@
 pub(crate) mod allocator;
 pub(crate) mod define;
 pub(crate) mod fingerprint;
-pub(crate) mod host_calls;
+pub(crate) mod host_interface;
 pub(crate) mod sections;

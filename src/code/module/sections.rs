@@ -45,10 +45,10 @@ macro_rules! section {
 
 section! {
     /// An export's entry in its section.
-    ExportEntry of ExportDescriptor in "dyntrace_exports": exports
+    LinkedExport of ExportDescriptor in "dyntrace_exports": exports
 }
 
 section! {
     /// An import's entry in its section.
-    ImportEntry of ImportDescriptor in "dyntrace_imports": imports
+    LinkedImport of ImportDescriptor in "dyntrace_imports": imports
 }

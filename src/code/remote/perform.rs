@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use super::order::Order;
 use crate::code::change::finish::finish;
-use crate::code::change::history::{Event, What, history};
+use crate::code::change::history::{Event, EventKind, history};
 use crate::code::change::purge::{Purged, delete, purge, soft_purge};
 use crate::code::load::policy;
 use crate::code::load::prepare::prepare;
@@ -67,11 +67,11 @@ fn versions() -> Vec<Record> {
 
 fn events() -> Vec<Record> {
     let row = |event: Event| {
-        let what = match event.what {
-            What::Load => "load",
-            What::Upgrade => "upgrade",
-            What::Delete => "delete",
-            What::Purge => "purge",
+        let what = match event.kind {
+            EventKind::Load => "load",
+            EventKind::Upgrade => "upgrade",
+            EventKind::Delete => "delete",
+            EventKind::Purge => "purge",
         };
         let time = event.at.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         Record::default()

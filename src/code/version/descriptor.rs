@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use std::sync::atomic::AtomicPtr;
 
 use crate::breakpoint::Site;
-use crate::code::call::export_entry::Entry;
+use crate::code::call::export_entry::ExportEntry;
 use crate::code::call::export_name::SignatureHash;
 use crate::recorder;
 
@@ -35,9 +35,9 @@ pub struct Descriptor {
     /// Called once, when the version is prepared. None of these three panics.
     pub on_load: Option<fn() -> Result<(), String>>,
     /// The old version's: what is to be handed to the new one.
-    pub state: Option<fn() -> Result<State, String>>,
+    pub state: Option<fn() -> Result<ModuleState, String>>,
     /// The new version's: takes what the old one has handed over. Called while the old one still serves calls.
-    pub on_upgrade: Option<fn(State) -> Result<(), String>>,
+    pub on_upgrade: Option<fn(ModuleState) -> Result<(), String>>,
 }
 
 /// A module's promise that it may be taken out of memory once no caller is inside of it; see
@@ -97,18 +97,18 @@ pub struct ImportDescriptor {
     /// The same, for people.
     pub signature_text: fn() -> &'static str,
     /// The host's, put there when the module is prepared; null in a program.
-    pub(crate) entry: AtomicPtr<Entry>,
+    pub(crate) entry: AtomicPtr<ExportEntry>,
 }
 
 /// What one version of a module hands to the next: bytes, in a form that both know by its number.
 ///
 /// ```
-/// # use dyntrace::code::State;
-/// let state = State { form: 2, bytes: 17_u64.to_le_bytes().to_vec() };
+/// # use dyntrace::code::ModuleState;
+/// let state = ModuleState { form: 2, bytes: 17_u64.to_le_bytes().to_vec() };
 /// assert_eq!(state.form, 2);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
+pub struct ModuleState {
     /// Which form the bytes have: chosen by the module.
     pub form: u32,
     /// The state, in that form.

@@ -20,7 +20,7 @@ use image::Image;
 use mapping::Mapping;
 
 use crate::breakpoint::modules::Sites;
-use crate::code::call::export_entry::{Entry, Target};
+use crate::code::call::export_entry::{ExportEntry, Target};
 use crate::code::call::export_name::ExportName;
 use crate::code::call::hold::Hold;
 use crate::code::error::Error;
@@ -40,7 +40,7 @@ pub(crate) struct Version {
 
 /// An export of a version.
 pub(crate) struct Exported {
-    pub(crate) entry: &'static Entry,
+    pub(crate) entry: &'static ExportEntry,
     pub(crate) target: Target,
     /// The signature, for people.
     pub(crate) signature: String,
@@ -52,7 +52,7 @@ impl Version {
         descriptor: &'static Descriptor,
         mapping: Box<dyn Mapping>,
         counters: Counters,
-        entry: impl Fn(ExportName) -> &'static Entry,
+        entry: impl Fn(ExportName) -> &'static ExportEntry,
     ) -> Version {
         let (module, version) = (descriptor.name, descriptor.version);
         let exports = (descriptor.exports)().into_iter().map(|export| {
@@ -73,9 +73,12 @@ impl Version {
     }
 
     /// The entries of its exports, but for those that `next` has, too.
-    pub(crate) fn entries_without<'a>(&'a self, next: &'a [Exported]) -> impl Iterator<Item = &'static Entry> + 'a {
+    pub(crate) fn entries_without<'a>(
+        &'a self,
+        next: &'a [Exported],
+    ) -> impl Iterator<Item = &'static ExportEntry> + 'a {
         let is_gone =
-            move |entry: &&Entry| next.binary_search_by_key(&ptr::from_ref(*entry), Exported::address).is_err();
+            move |entry: &&ExportEntry| next.binary_search_by_key(&ptr::from_ref(*entry), Exported::address).is_err();
         self.exports.iter().map(|export| export.entry).filter(is_gone)
     }
 
@@ -102,7 +105,7 @@ impl Version {
 }
 
 impl Exported {
-    fn address(&self) -> *const Entry {
+    fn address(&self) -> *const ExportEntry {
         ptr::from_ref(self.entry)
     }
 }

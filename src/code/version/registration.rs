@@ -4,7 +4,7 @@
 //! the version is put in force, when it is certain what it replaces: what is traced there is traced in it, from its first call on.
 
 use super::Version;
-use super::tables::{Module, Set};
+use super::tables::{ModuleVersions, TableSet};
 use crate::breakpoint::modules;
 use crate::recorder::probes;
 
@@ -15,8 +15,8 @@ pub(crate) fn prepared(version: &Version) {
 }
 
 /// Step 4 of a finish, by who has the permission: its functions are traced as its patterns, and those of the version before it, say.
-pub(crate) fn stage(set: &Set, version: &Version) {
-    let Module { current, old } = set.modules.get(&version.image.module).cloned().unwrap_or_default();
+pub(crate) fn stage(set: &TableSet, version: &Version) {
+    let ModuleVersions { current, old } = set.modules.get(&version.image.module).cloned().unwrap_or_default();
     let before = current.or(old);
     // SAFETY: nobody calls its functions before the commit; `leave` or `drop_prepared` comes before its mapping goes.
     unsafe { modules::arrive(&version.sites, before.as_ref().map(|before| &before.sites)) }

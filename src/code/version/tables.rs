@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use super::Version;
 use super::counters;
 use super::image::Image;
-use crate::code::call::export_entry::{Entry, Target, no_memory};
+use crate::code::call::export_entry::{ExportEntry, Target, out_of_memory};
 use crate::code::call::export_name::ExportName;
 use crate::code::call::index::{Active, CodeIndex, INDICES};
 use crate::sync::cell::UnsafeCell;
@@ -18,45 +18,45 @@ use crate::thread_progress::{Pin, pin};
 /// So many entries are changed before others get a turn.
 pub(crate) const SLICE: usize = 256;
 
-/// What look-ups read; calls read [entries](Entry) only.
+/// What look-ups read; calls read [entries](ExportEntry) only.
 pub(crate) struct Tables {
     pub(crate) active: Active,
     entries: Mutex<Entries>,
-    sets: [UnsafeCell<Set>; INDICES],
+    sets: [UnsafeCell<TableSet>; INDICES],
     /// For each index what is, or may be, other than under the one in force.
     stale: Mutex<Stale>,
 }
 
 /// All entries, by name.
-type Entries = BTreeMap<ExportName, &'static Entry>;
+type Entries = BTreeMap<ExportName, &'static ExportEntry>;
 
 type Stale = [Vec<Key>; INDICES];
 
 /// The tables under one index.
 #[derive(Default)]
-pub(crate) struct Set {
-    pub(crate) modules: BTreeMap<Arc<str>, Module>,
+pub(crate) struct TableSet {
+    pub(crate) modules: BTreeMap<Arc<str>, ModuleVersions>,
     /// By the lowest address.
     pub(crate) ranges: BTreeMap<usize, Arc<Image>>,
 }
 
 #[derive(Clone, Default)]
-pub(crate) struct Module {
+pub(crate) struct ModuleVersions {
     pub(crate) current: Option<Arc<Version>>,
     pub(crate) old: Option<Arc<Version>>,
 }
 
 /// What is to be other than it is.
 pub(crate) enum Change {
-    Export(&'static Entry, Option<Target>),
-    Module(Arc<str>, Module),
+    Export(&'static ExportEntry, Option<Target>),
+    Module(Arc<str>, ModuleVersions),
     Range(usize, Option<Arc<Image>>),
 }
 
 /// What a change changes.
 #[derive(Clone)]
 enum Key {
-    Export(&'static Entry),
+    Export(&'static ExportEntry),
     Module(Arc<str>),
     Range(usize),
 }
@@ -88,25 +88,25 @@ impl Tables {
         Tables {
             active: Active::new(),
             entries: Mutex::new(Entries::new()),
-            sets: std::array::from_fn(|_| UnsafeCell::new(Set::default())),
+            sets: std::array::from_fn(|_| UnsafeCell::new(TableSet::default())),
             stale: Mutex::new(Default::default()),
         }
     }
 
     /// A look at what is in force.
-    pub(crate) fn look<R>(&self, read: impl FnOnce(&Set) -> R) -> R {
-        let pinned = pin().unwrap_or_else(no_memory);
+    pub(crate) fn look<R>(&self, read: impl FnOnce(&TableSet) -> R) -> R {
+        let pinned = pin().unwrap_or_else(out_of_memory);
         self.with(self.active.index(), &pinned, read)
     }
 
     /// What is in force, for as long as the caller is pinned.
-    pub(crate) fn with<R>(&self, index: CodeIndex, _: &Pin, read: impl FnOnce(&Set) -> R) -> R {
+    pub(crate) fn with<R>(&self, index: CodeIndex, _: &Pin, read: impl FnOnce(&TableSet) -> R) -> R {
         // SAFETY: while this thread is pinned, nobody writes under an index that it has found in force.
         index.of(&self.sets).with(|set| read(unsafe { &*set }))
     }
 
     /// What is in force, and stays so for as long as the caller has the permission.
-    pub(crate) fn with_permission<R>(&self, _: &Permission, read: impl FnOnce(&Set) -> R) -> R {
+    pub(crate) fn with_permission<R>(&self, _: &Permission, read: impl FnOnce(&TableSet) -> R) -> R {
         // SAFETY: only who has the permission writes.
         self.active.index().of(&self.sets).with(|set| read(unsafe { &*set }))
     }
@@ -149,13 +149,13 @@ impl Tables {
     }
 
     /// The entry of this name, which has no target when it is new.
-    pub(crate) fn entry(&'static self, export: ExportName) -> &'static Entry {
+    pub(crate) fn entry(&'static self, export: ExportName) -> &'static ExportEntry {
         prepare();
         let mut entries = self.entries();
         if let Some(entry) = entries.get(&export) {
             return entry;
         }
-        let entry: &'static Entry = Box::leak(Box::new(Entry::new(&self.active, export.clone())));
+        let entry: &'static ExportEntry = Box::leak(Box::new(ExportEntry::new(&self.active, export.clone())));
         entries.insert(export, entry);
         entry
     }
@@ -176,7 +176,7 @@ impl Tables {
 
     fn copy(&self, key: &Key, active: CodeIndex, staging: CodeIndex) {
         // SAFETY: only who has the permission writes, which is who asks.
-        let of_active = |read: &dyn Fn(&Set) -> Change| active.of(&self.sets).with(|set| read(unsafe { &*set }));
+        let of_active = |read: &dyn Fn(&TableSet) -> Change| active.of(&self.sets).with(|set| read(unsafe { &*set }));
         let change = match key {
             Key::Export(entry) => return entry.copy(active, staging),
             Key::Module(name) => {
@@ -196,7 +196,7 @@ impl Tables {
     }
 }
 
-impl Set {
+impl TableSet {
     pub(crate) fn current(&self, module: &str) -> Option<&Arc<Version>> {
         self.modules.get(module)?.current.as_ref()
     }
@@ -204,7 +204,7 @@ impl Set {
     fn apply(&mut self, change: Change) {
         match change {
             Change::Export(..) => {}
-            Change::Module(name, Module { current: None, old: None }) => drop(self.modules.remove(&name)),
+            Change::Module(name, ModuleVersions { current: None, old: None }) => drop(self.modules.remove(&name)),
             Change::Module(name, module) => drop(self.modules.insert(name, module)),
             Change::Range(start, Some(image)) => drop(self.ranges.insert(start, image)),
             Change::Range(start, None) => drop(self.ranges.remove(&start)),

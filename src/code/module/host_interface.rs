@@ -22,9 +22,9 @@ pub const FORM: u32 = 1;
 
 /// What the host does for its guests, room by room.
 #[repr(C)]
-struct Doors {
+struct HostInterface {
     form: u32,
-    allocator: &'static allocator::Door,
+    allocator: &'static allocator::HostCalls,
     thread_progress: &'static thread_progress::Door,
     clock: &'static clock::Door,
     tag: &'static scope::Door<TagData>,
@@ -37,9 +37,9 @@ struct Doors {
 }
 
 /// The doors of this copy, for the modules that it loads.
-static DOORS: Doors = Doors {
+static INTERFACE: HostInterface = HostInterface {
     form: FORM,
-    allocator: &allocator::DOOR,
+    allocator: &allocator::HOST_CALLS,
     thread_progress: &thread_progress::DOOR,
     clock: &clock::DOOR,
     tag: &tag::DOOR,
@@ -56,20 +56,20 @@ static DOORS: Doors = Doors {
 #[doc(hidden)]
 #[derive(Debug)]
 #[repr(transparent)]
-pub struct HostPlace(AtomicUsize);
+pub struct HostAddress(AtomicUsize);
 
 /// The place's name in a module's file.
-pub(crate) const PLACE: &str = "__dyntrace_host";
+pub(crate) const SYMBOL: &str = "__dyntrace_host";
 
-impl HostPlace {
+impl HostAddress {
     /// As it is compiled. Not zero, so that the file has bytes for it.
-    pub const fn nobody() -> HostPlace {
-        HostPlace(AtomicUsize::new(usize::MAX))
+    pub const fn unset() -> HostAddress {
+        HostAddress(AtomicUsize::new(usize::MAX))
     }
 
     /// The bytes that the file of a guest of this copy has there.
-    pub(crate) fn of_guests() -> [u8; size_of::<usize>()] {
-        ptr::from_ref(&DOORS).expose_provenance().to_ne_bytes()
+    pub(crate) fn for_guests() -> [u8; size_of::<usize>()] {
+        ptr::from_ref(&INTERFACE).expose_provenance().to_ne_bytes()
     }
 
     /// The module's first constructor: makes this copy a guest, if a host has loaded it.
@@ -90,8 +90,8 @@ impl HostPlace {
 ///
 /// The host is a copy with the same [fingerprint](super::fingerprint::FINGERPRINT), and stays longer than this one. Nothing of
 /// this copy has run yet, and nothing runs meanwhile.
-unsafe fn become_guest(host: &'static Doors) {
-    if ptr::eq(host, &DOORS) || host::is_guest() {
+unsafe fn become_guest(host: &'static HostInterface) {
+    if ptr::eq(host, &INTERFACE) || host::is_guest() {
         return;
     }
     host::enter();
@@ -107,8 +107,8 @@ unsafe fn become_guest(host: &'static Doors) {
     breakpoint::HOST.install(host.breakpoint);
 }
 
-impl std::fmt::Debug for Doors {
+impl std::fmt::Debug for HostInterface {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Doors").field("form", &self.form).finish_non_exhaustive()
+        f.debug_struct("HostInterface").field("form", &self.form).finish_non_exhaustive()
     }
 }

@@ -45,14 +45,14 @@ impl<D> OfHost<D> {
 }
 
 /// A value that a program has once, for all copies of this crate.
-pub(crate) struct Shared<T: 'static> {
+pub(crate) struct ProgramWide<T: 'static> {
     own: T,
     host: OfHost<T>,
 }
 
-impl<T> Shared<T> {
-    pub(crate) const fn new(own: T) -> Shared<T> {
-        Shared { own, host: OfHost::new() }
+impl<T> ProgramWide<T> {
+    pub(crate) const fn new(own: T) -> ProgramWide<T> {
+        ProgramWide { own, host: OfHost::new() }
     }
 
     /// This copy's, for its guests.

@@ -97,8 +97,8 @@ pub mod __traced {
 #[doc(hidden)]
 pub mod __code {
     pub use crate::code::{
-        Descriptor, ExportDescriptor, ExportEntry, Fingerprint, FromHost, HostPlace, ImportDescriptor, ImportEntry,
-        OWN_FINGERPRINT, Panicked, caught, has_layout, hook,
+        Descriptor, ExportDescriptor, Fingerprint, HostAddress, HostAllocator, ImportDescriptor, LinkedExport,
+        LinkedImport, OWN_FINGERPRINT, Panicked, caught, has_layout, hook,
     };
 }
 

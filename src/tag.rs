@@ -39,7 +39,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
-use crate::host::Shared;
+use crate::host::ProgramWide;
 use crate::scope::{self, Door, Own, Refusal, Scope, Scoped, Slot};
 
 pub use data::{Tag, TagData};
@@ -56,7 +56,7 @@ impl Own for TagData {}
 pub(crate) static DOOR: Door<TagData> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
 
 /// Whether a tag was ever made to travel in this program; until then nobody need ask whether one does.
-pub(crate) static ANY_SPREADS: Shared<AtomicBool> = Shared::new(AtomicBool::new(false));
+pub(crate) static ANY_SPREADS: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));
 
 /// A future whose tags are `TagData` of its own.
 pub(crate) type Tagged<F> = Scoped<TagData, F>;

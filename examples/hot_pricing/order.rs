@@ -1,4 +1,4 @@
-//! What the service and its module agree upon: compiled into both, and compared when the module is loaded.
+//! The types that the service and its module exchange. Both compile them, and loading compares their layouts.
 
 use dyntrace::code::Layout;
 
@@ -10,6 +10,6 @@ pub struct Order {
 #[derive(Debug, Layout)]
 pub struct Price {
     pub cents: u64,
-    /// Of which load of the module this answer is; counted from 1, and handed on from version to version.
+    /// The number of the load that answered, counted from 1 over all versions.
     pub load: u64,
 }

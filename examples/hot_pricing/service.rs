@@ -1,4 +1,4 @@
-//! The service: its tasks, and who upgrades the module beside them.
+//! The service: tasks that call the module, and upgrades beside them.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Parser;
-use dyntrace::code::{self, Export, Policy};
+use dyntrace::code::{self, HandleOf, Policy};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::{JoinSet, yield_now};
 use tokio::time::sleep_until;
@@ -17,26 +17,26 @@ use crate::order::{Order, Price};
 
 /// Tasks on each runtime.
 const TASKS: usize = 32;
-/// Calls of a task before it lets others have a turn.
+/// Calls of a task before it yields.
 const CALLS: u64 = 100;
-/// The module's versions, in turn, and what they ask for a piece.
+/// The module's versions, used in turn, and their prices.
 const VERSIONS: [(&str, u64); 2] = [("libhot_pricing_1.so", 130), ("libhot_pricing_2.so", 125)];
 
 #[derive(Clone, Copy, Parser)]
 struct Options {
-    /// How long it goes on
+    /// Run time in seconds
     #[arg(long, default_value_t = 10)]
     seconds: u32,
-    /// How many upgrades there are in that time; with 0 they are left to others
+    /// Upgrades in that time; with 0, upgrade it from outside
     #[arg(long, default_value_t = 1000)]
     upgrades: u32,
 }
 
 struct Service {
-    price: Export<fn(&Order) -> Price>,
-    /// The last load whose finish has begun. Others may do that too, where upgrades are left to them.
+    price: HandleOf<fn(&Order) -> Price>,
+    /// The last load whose finish has begun. `None` if upgrades come from outside.
     begun: Option<AtomicU64>,
-    /// The last load that anybody was answered by, or whose finish has ended.
+    /// The newest load that has answered any task, or whose finish has ended.
     seen: AtomicU64,
     is_over: AtomicBool,
 }
@@ -49,7 +49,7 @@ struct Tally {
 }
 
 impl Service {
-    /// Whether a version that is in force could say that, after `seen` was.
+    /// Whether a current version could answer so, after load `seen` has answered.
     fn is_right(&self, seen: u64, quantity: u64, price: &Price) -> bool {
         let is_price_of = |version: usize| price.cents == quantity * VERSIONS[version].1;
         price.load >= seen
@@ -69,7 +69,7 @@ impl Service {
         let mut tally = Tally::default();
         while !self.is_over.load(Ordering::Relaxed) {
             for quantity in 1..=CALLS {
-                // Acquire: from here on the new version is to be seen, whoever has seen it first.
+                // Acquire: this task must now see the version that another task has seen.
                 let seen = self.seen.load(Ordering::Acquire);
                 match self.price.call(&Order { quantity }) {
                     Ok(price) if self.is_right(seen, quantity, &price) => {
@@ -124,7 +124,7 @@ pub fn run() -> anyhow::Result<()> {
         let first = code::prepare(directory.join(VERSIONS[0].0)).await;
         code::finish([first.context("build all of it: cargo build --release --examples")?]).await?;
         let service = Arc::new(Service {
-            price: code::export::<fn(&Order) -> Price>("pricing", "price")?,
+            price: code::lookup::<fn(&Order) -> Price>("pricing", "price")?,
             begun: are_ours.then(|| AtomicU64::new(1)),
             seen: AtomicU64::new(1),
             is_over: AtomicBool::new(false),

@@ -14,7 +14,7 @@ fn price(order: &Order) -> Price {
 dyntrace::module!(
     "pricing",
     version = "2.0.0",
-    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    // SAFETY: no thread, reference or code of the module outlives a call of its exports.
     unloadable = unsafe { dyntrace::code::Unloadable::new() },
     state = load::state,
     on_upgrade = load::on_upgrade

@@ -1,9 +1,6 @@
-//! Why code was not changed, and why a call was not made.
+//! Why code was not changed.
 
-use super::inside::Inside;
 use super::load_error::LoadError;
-use super::panicked::Panicked;
-use super::version::{Image, Version};
 
 /// Why code was not loaded, upgraded or purged. What was in force stays in force.
 #[derive(Debug, thiserror::Error)]
@@ -86,7 +83,7 @@ pub enum Error {
         /// The signature that it has.
         has: String,
     },
-    /// The calling thread is inside a [`View::with`](super::View::with), which the change would wait for.
+    /// The calling thread is inside a [`View::with`](crate::code::View::with), which the change would wait for.
     #[error(
         "changing what is loaded inside `code::View::with`, which the change would wait for; return from the closure first"
     )]
@@ -101,44 +98,6 @@ pub enum Error {
         /// Who is inside.
         inside: String,
     },
-}
-
-/// Why a call has no result.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CallError {
-    /// No version has the export any more: it was dropped by an upgrade, or deleted with its module.
-    #[error(
-        "calling {module}::{export}: no version that is loaded exports it with the signature that it is called with"
-    )]
-    Missing {
-        /// The module.
-        module: &'static str,
-        /// The export.
-        export: &'static str,
-    },
-    /// The function has panicked: with this message.
-    #[error("the function that was called has panicked: {0}")]
-    Panicked(String),
-}
-
-impl Error {
-    pub(super) fn in_use(old: &Version, inside: &Inside) -> Error {
-        let Image { module, version, .. } = &*old.image;
-        Error::InUse { module: module.to_string(), old: version.to_string(), inside: inside.to_string() }
-    }
-
-    pub(super) fn old_in_use(doing: &'static str, old: &Version) -> Error {
-        let Image { module, version, .. } = &*old.image;
-        Error::OldInUse { doing, module: module.to_string(), old: version.to_string() }
-    }
-}
-
-impl From<Panicked> for CallError {
-    #[cold]
-    fn from(panicked: Panicked) -> CallError {
-        CallError::Panicked(panicked.into_message())
-    }
 }
 
 fn found(has: &Option<String>) -> String {

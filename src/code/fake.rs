@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::Signature;
-use super::descriptor::{ExportDescriptor, Unloadable};
-use super::tables::Tables;
-use super::version::{Mapping, Unmapped};
+use super::lookup::signature::Signature;
+use super::version::descriptor::{ExportDescriptor, Unloadable};
+use super::version::mapping::{Mapping, Unmapped};
+use super::version::tables::Tables;
 
 /// Says where it would lie, and counts how often it is unmapped.
 pub(super) struct FakeMapping {
@@ -68,11 +68,11 @@ macro_rules! fake {
     ($name:literal $version:literal $(unloadable $unloadable:literal)?;
      $($export:ident: $type:ty as fn($($argument:ty),*) -> $result:ty = $code:expr;)*
      $(@import $module:literal $import:ident: $imported:ty;)*) => {{
-        use $crate::code::descriptor::{Descriptor, ExportDescriptor, ImportDescriptor};
+        use $crate::code::version::descriptor::{Descriptor, ExportDescriptor, ImportDescriptor};
         #[allow(unused_imports, reason = "not each fake has exports")]
-        use $crate::code::Panicked;
+        use $crate::code::call::panicked::Panicked;
         #[allow(unused_imports, reason = "as above")]
-        use $crate::code::panicked::caught;
+        use $crate::code::call::panicked::caught;
         #[allow(unused_imports, reason = "as above")]
         use $crate::code::fake::{PROMISE, export};
         fn exports() -> Vec<&'static ExportDescriptor> {

@@ -160,13 +160,13 @@ pub enum LoadError {
 
 impl LoadError {
     /// For a module that asks for what only the program has.
-    pub(super) fn in_module(doing: &str) -> LoadError {
+    pub(crate) fn in_module(doing: &str) -> LoadError {
         let instead = "let the program load modules, and declare exports that this one calls by dyntrace::import!";
         let source = host::refused("a say in what is loaded, and a look at it,", instead);
         LoadError::System { doing: doing.into(), source }
     }
 
-    pub(super) fn system<S: Into<String>>(doing: impl FnOnce() -> S) -> impl FnOnce(io::Error) -> LoadError {
+    pub(crate) fn system<S: Into<String>>(doing: impl FnOnce() -> S) -> impl FnOnce(io::Error) -> LoadError {
         |source| LoadError::System { doing: doing().into(), source }
     }
 }

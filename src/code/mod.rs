@@ -106,82 +106,61 @@
 //! of those order the teller's load of `ACTIVE` before the listener's; and of two loads of one atomic that are so ordered, the later
 //! one never sees an older value.
 
-mod allocator;
-mod changing;
-mod copies;
-mod descriptor;
-mod doors;
-mod entry;
+mod allow;
+mod call;
+mod change;
 mod error;
 #[cfg(all(not(loom), test))]
 mod fake;
-mod finish;
-mod handle;
-mod history;
-mod hooks;
-mod import;
-mod index;
-mod inside;
-mod inspect;
-mod kept;
-mod known;
 mod layout;
-mod library;
-mod list;
+mod load;
 mod load_error;
-mod locks;
-mod mapped;
-mod missing;
+mod lookup;
 #[cfg(all(loom, test))]
 mod models;
 mod module;
-mod panicked;
-mod pending;
-mod policy;
-mod prepare;
-mod prepared;
-mod purge;
 pub mod remote;
-mod resolve;
-mod sha256;
-mod signature;
-mod staging;
-mod symbols;
-mod tables;
 #[cfg(all(not(loom), test))]
 mod tests;
 mod version;
-mod view;
 
+pub use allow::allow;
+pub use call::call_error::CallError;
+pub use call::export_name::SignatureHash;
+pub use call::missing::{OnMissing, set_error_handler};
 #[doc(hidden)]
-pub use allocator::FromHost;
-#[doc(hidden)]
-pub use descriptor::{Descriptor, ExportDescriptor, FINGERPRINT, FORM, ImportDescriptor};
-pub use descriptor::{State, Unloadable};
-#[doc(hidden)]
-pub use doors::HostPlace;
+pub use call::panicked::{Panicked, caught};
+pub use call::pending::Pending;
+pub use change::finish::finish;
+pub use change::history::{Event, EventKind, history};
+pub use change::purge::{Purged, delete, purge, soft_purge, unload};
 pub use dyntrace_macros::Layout;
-pub use error::{CallError, Error};
-pub use finish::finish;
-pub use handle::{AsyncHandle, Borrowed, Handle, export};
-pub use history::{Event, What, history};
-pub use hooks::given_up;
-pub use import::Import;
-pub use inside::{Inside, check};
-pub use kept::kept;
+pub use error::Error;
 pub use layout::{Layout, LayoutHash};
-pub use list::{ModuleInfo, VersionInfo, list};
+pub use load::job::given_up;
+pub use load::policy::Policy;
+pub use load::prepare::prepare;
 pub use load_error::LoadError;
-pub use missing::{Then, set_error_handler};
+pub use lookup::find::lookup;
+pub use lookup::handle::{AsyncHandle, Borrowed, Handle};
+pub use lookup::import::Import;
+pub use lookup::list::{ModuleInfo, VersionInfo, list};
+pub use lookup::resolve::{Location, resolve};
+pub use lookup::signature::{HandleOf, Signature};
+pub use lookup::view::View;
 #[doc(hidden)]
-pub use module::{ExportEntry, Fingerprint, ImportEntry, OWN_FINGERPRINT, has_layout, hook};
+pub use module::allocator::HostAllocator;
 #[doc(hidden)]
-pub use panicked::{Panicked, caught};
-pub use pending::Pending;
-pub use policy::{Policy, allow};
-pub use prepare::prepare;
-pub use prepared::Prepared;
-pub use purge::{Purged, delete, purge, soft_purge, unload};
-pub use resolve::{Place, resolve};
-pub use signature::{Export, Signature, SignatureHash};
-pub use view::View;
+pub use module::define::hook;
+#[doc(hidden)]
+pub use module::fingerprint::{FINGERPRINT, Fingerprint, OWN_FINGERPRINT};
+#[doc(hidden)]
+pub use module::host_interface::HostAddress;
+#[doc(hidden)]
+pub use module::sections::{LinkedExport, LinkedImport, has_layout};
+#[doc(hidden)]
+pub use version::descriptor::{Descriptor, ExportDescriptor, ImportDescriptor};
+pub use version::descriptor::{ModuleState, Unloadable};
+pub use version::inside::{Inside, check};
+pub use version::kept::kept;
+pub use version::prepared::Prepared;

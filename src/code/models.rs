@@ -10,13 +10,14 @@ use std::task::{Context, Poll, Waker};
 
 use loom::cell::UnsafeCell;
 
-use super::changing::Abandoned;
-use super::entry::{Entry, ExportName, Target};
-use super::signature::Signature;
-use super::staging::put_in_force;
-use super::tables::{Change, Tables};
-use super::version::Hold;
-use super::view::View;
+use super::call::export_entry::{ExportEntry, Target};
+use super::call::export_name::ExportName;
+use super::call::hold::Hold;
+use super::change::changing::Abandoned;
+use super::change::staging::put_in_force;
+use super::lookup::signature::Signature;
+use super::lookup::view::View;
+use super::version::tables::{Change, Tables};
 use crate::breakpoint::progress::progress;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::thread;
@@ -42,9 +43,9 @@ fn new_tables() -> &'static Tables {
     Box::leak(Box::new(Tables::new()))
 }
 
-fn new_entry(tables: &'static Tables, name: &str) -> &'static Entry {
+fn new_entry(tables: &'static Tables, name: &str) -> &'static ExportEntry {
     let signature = <fn() as Signature>::HASH;
-    Entry::of(tables, ExportName { module: "model".into(), name: name.into(), signature })
+    tables.entry(ExportName { module: "model".into(), name: name.into(), signature })
 }
 
 /// The memory of a version, and what is counted of it.
@@ -82,7 +83,7 @@ fn run(code: *const ()) -> usize {
 }
 
 /// A thread's first call is pinned, the others are not.
-fn call(entry: &Entry) -> Option<usize> {
+fn call(entry: &ExportEntry) -> Option<usize> {
     let entered = entry.enter().or_else(|| Some(entry.enter_pinned()?.0))?;
     Some(run(entered.code))
 }
@@ -94,7 +95,7 @@ fn set(tables: &Tables, changes: Vec<Change>, abandoned: &Abandoned) -> bool {
     })
 }
 
-fn load(tables: &Tables, entries: &[&'static Entry], version: Fake) {
+fn load(tables: &Tables, entries: &[&'static ExportEntry], version: Fake) {
     let changes = entries.iter().map(|entry| Change::Export(entry, Some(version.target)));
     assert!(set(tables, changes.collect(), &Abandoned::default()));
 }

@@ -11,16 +11,16 @@ use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
 
-use super::changing::{Abandoned, Changing};
-use super::descriptor::Descriptor;
+use super::change::changing::{Abandoned, Changing};
+use super::change::finish::sequence;
+use super::change::purge::{PurgeMode, deletion, purging};
 use super::fake::{FakeMapping, fake, new_tables};
-use super::finish::sequence;
-use super::handle::find;
-use super::prepared::Prepared;
-use super::purge::{Way, deletion, purging};
-use super::tables::Tables;
-use super::version::{Mapping, Unmapped};
-use super::{AsyncHandle, CallError, Error, Handle, Pending, Purged, Signature, Then, View, history, list};
+use super::lookup::find::find;
+use super::version::descriptor::Descriptor;
+use super::version::mapping::{Mapping, Unmapped};
+use super::version::prepared::Prepared;
+use super::version::tables::Tables;
+use super::{AsyncHandle, CallError, Error, Handle, OnMissing, Pending, Purged, Signature, View, history, list};
 use crate::thread_progress::{permission, pin};
 
 type Price = fn(u32) -> u64;
@@ -54,20 +54,20 @@ async fn finish(tables: &'static Tables, prepared: impl IntoIterator<Item = Prep
 }
 
 async fn purge(tables: &'static Tables) -> Result<Purged, Error> {
-    Changing::new(|abandoned| purging(tables, "pricing".into(), Way::PATIENT, abandoned)).await
+    Changing::new(|abandoned| purging(tables, "pricing".into(), PurgeMode::PATIENT, abandoned)).await
 }
 
 async fn soft_purge(tables: &'static Tables) -> Result<Purged, Error> {
-    let way = Way { waits: false, ..Way::PATIENT };
-    Changing::new(|abandoned| purging(tables, "pricing".into(), way, abandoned)).await
+    let mode = PurgeMode { waits: false, ..PurgeMode::PATIENT };
+    Changing::new(|abandoned| purging(tables, "pricing".into(), mode, abandoned)).await
 }
 
 async fn delete(tables: &'static Tables) -> Result<(), Error> {
     Changing::new(|abandoned| deletion(tables, "pricing".into(), abandoned)).await
 }
 
-fn export<F: Signature>(tables: &Tables, module: &str, name: &str) -> Result<F::Export, Error> {
-    find(tables, module, name, F::HASH, F::text()).map(F::Export::from)
+fn export<F: Signature>(tables: &Tables, module: &str, name: &str) -> Result<F::Handle, Error> {
+    find(tables, module, name, F::HASH, F::text()).map(F::Handle::from)
 }
 
 fn price(tables: &Tables) -> Handle<Price, 1> {
@@ -214,7 +214,7 @@ async fn a_deleted_module_is_missing_until_it_is_loaded_again() {
     assert_eq!(purge(tables).await.unwrap(), Purged::Unloaded);
     assert_eq!(purge(tables).await.unwrap(), Purged::Nothing);
     assert!(matches!(
-        purging(tables, "tax".into(), Way::PATIENT, Abandoned::default()).await,
+        purging(tables, "tax".into(), PurgeMode::PATIENT, Abandoned::default()).await,
         Err(Error::NoModule { .. })
     ));
 }
@@ -400,13 +400,13 @@ async fn what_may_not_be_unloaded_is_kept() {
     let mapping = FakeMapping { answer: Unmapped::Kept, ..FakeMapping::new() };
     finish(tables, [Prepared::of(tables, module, Box::new(mapping)).unwrap()]).await.unwrap();
     delete(tables).await.unwrap();
-    let way = Way { unloads: true, ..Way::PATIENT };
-    assert_eq!(purging(tables, "pricing".into(), way, Abandoned::default()).await.unwrap(), Purged::Kept);
+    let mode = PurgeMode { unloads: true, ..PurgeMode::PATIENT };
+    assert_eq!(purging(tables, "pricing".into(), mode, Abandoned::default()).await.unwrap(), Purged::Kept);
 
     let (version, unmapped) = watched(tables, module);
     finish(tables, [version]).await.unwrap();
     delete(tables).await.unwrap();
-    assert_eq!(purging(tables, "pricing".into(), way, Abandoned::default()).await.unwrap(), Purged::Unloaded);
+    assert_eq!(purging(tables, "pricing".into(), mode, Abandoned::default()).await.unwrap(), Purged::Unloaded);
     assert_eq!(unmapped.load(Relaxed), 1);
 }
 
@@ -452,11 +452,11 @@ async fn a_view_sees_one_state() {
 /// These are the process's, as programs have them.
 #[tokio::test]
 async fn a_handler_may_see_to_it_that_the_export_is_there() {
-    let tables = super::tables::tables();
+    let tables = super::version::tables::tables();
     let asked = Arc::new(AtomicUsize::new(0));
     let module = fake!("handled" "1"; answer: fn() -> u8 as fn() -> u8 = || Ok(42););
     super::finish([Prepared::new(module, Box::new(FakeMapping::new())).unwrap()]).await.unwrap();
-    let answer = super::export::<fn() -> u8>("handled", "answer").unwrap();
+    let answer = super::lookup::<fn() -> u8>("handled", "answer").unwrap();
     super::delete("handled").await.unwrap();
     assert!(matches!(answer.call(), Err(CallError::Missing { .. })));
     super::set_error_handler({
@@ -464,13 +464,13 @@ async fn a_handler_may_see_to_it_that_the_export_is_there() {
         move |module, export| {
             assert_eq!((module, export), ("handled", "answer"));
             if asked.fetch_add(1, Relaxed) == 0 {
-                return Then::Fail;
+                return OnMissing::Fail;
             }
             let module = fake!("handled" "2"; answer: fn() -> u8 as fn() -> u8 = || Ok(43););
             let prepared = Prepared::new(module, Box::new(FakeMapping::new())).unwrap();
             let finishing = super::finish([prepared]);
             tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(finishing).unwrap();
-            Then::Retry
+            OnMissing::Retry
         }
     });
     assert!(matches!(answer.call(), Err(CallError::Missing { .. })));
@@ -479,11 +479,11 @@ async fn a_handler_may_see_to_it_that_the_export_is_there() {
     super::purge("handled").await.unwrap();
     super::delete("handled").await.unwrap();
     assert!(matches!(answer.call(), Err(CallError::Missing { .. })));
-    super::set_error_handler(|_, _| Then::Fail);
+    super::set_error_handler(|_, _| OnMissing::Fail);
 
     let of_module: Vec<_> = history().into_iter().filter(|event| &*event.module == "handled").collect();
-    let seen: Vec<_> = of_module.iter().map(|event| (event.what, &*event.version)).collect();
-    use super::What::{Delete, Load, Purge};
+    let seen: Vec<_> = of_module.iter().map(|event| (event.kind, &*event.version)).collect();
+    use super::EventKind::{Delete, Load, Purge};
     assert_eq!(seen, [(Load, "1"), (Delete, "1"), (Load, "2"), (Purge, "1"), (Delete, "2")]);
     assert!(list().iter().any(|module| &*module.name == "handled" && module.current.is_none()));
     assert!(super::check("handled").unwrap().is_empty());
@@ -576,12 +576,12 @@ async fn addresses_are_resolved() {
     finish(tables, [prepared(tables, second()), Prepared::of(tables, fake!("own" "1";), Box::new(own)).unwrap()])
         .await
         .unwrap();
-    let place = tables.look(|set| super::resolve::find(set, start)).unwrap();
+    let place = tables.look(|set| super::lookup::resolve::find(set, start)).unwrap();
     assert_eq!((place.module(), place.version()), ("own", "1"));
     let is_told = place.function().map(|function| function.ends_with("code::tests::resolved_by_name"));
     assert_eq!(is_told, cfg!(feature = "code").then_some(true), "{place}");
     assert!(place.to_string().starts_with("own 1 "), "{place}");
     for outside in [start - 1, start + 4096, 0, usize::MAX] {
-        assert!(tables.look(|set| super::resolve::find(set, outside)).is_none());
+        assert!(tables.look(|set| super::lookup::resolve::find(set, outside)).is_none());
     }
 }

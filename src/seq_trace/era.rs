@@ -3,7 +3,7 @@
 //! Relaxed throughout: who sets a token has seen its era, and who receives one has it by way of who sent it, so that he sees that era
 //! or a later one. Who has nothing to do with a reset may see it later than it was.
 
-use crate::host::Shared;
+use crate::host::ProgramWide;
 use crate::sync::atomic::AtomicU32;
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::sync::global;
@@ -12,7 +12,7 @@ use crate::sync::global;
 pub(crate) type Era = AtomicU32;
 
 global! {
-    static ERA: Shared<Era> = Shared::new(Era::new(0));
+    static ERA: ProgramWide<Era> = ProgramWide::new(Era::new(0));
 }
 
 /// This copy's, for its guests.

@@ -6,7 +6,7 @@ use crate::support::{built, module};
 
 #[test]
 fn every_answer_is_of_a_version_in_force() {
-    // Its modules are there.
+    // Its modules are built.
     let _ = [module("hot_pricing_1"), module("hot_pricing_2")];
     let run = Command::new(built().join("hot_pricing")).args(["--seconds", "1", "--upgrades", "20"]).output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));

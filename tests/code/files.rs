@@ -1,4 +1,4 @@
-//! Files that may not be loaded, or cannot be: each is an error that says why, and leaves nothing.
+//! Files that may not or cannot be loaded. Each gives an error that says why, and leaves nothing.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
@@ -9,7 +9,7 @@ use dyntrace::code::{self, Error, LoadError, Policy};
 
 use crate::support::{Turn, module};
 
-/// Why the file is not loaded; nothing is left of it.
+/// Returns why the file is refused, and checks that nothing is left of it.
 async fn refusal(turn: &Turn, path: &Path) -> LoadError {
     let (copies, kept) = (turn.copies(), code::kept());
     let error = match code::prepare(path).await {
@@ -81,7 +81,7 @@ async fn what_another_compiler_made() {
 #[tokio::test]
 async fn what_the_linker_refuses() {
     let turn = Turn::take().await;
-    // A library that is nowhere.
+    // A missing library.
     let path = turn.changed("pricing_1", |bytes| {
         let place = place_of(bytes, b"libc.so.6\0");
         bytes[place + 3] = b'?';

@@ -18,7 +18,7 @@ fn a_child_has_the_modules_and_changes_its_own() {
         load([&module("pricing_1")]).await.unwrap();
         turn
     });
-    let price = code::export::<fn(&Order) -> Cents>("pricing", "price").unwrap();
+    let price = code::lookup::<fn(&Order) -> Cents>("pricing", "price").unwrap();
     let order = Order { item: "rye".into(), quantity: 2 };
     in_child(|| {
         assert_eq!(price.call(&order).unwrap(), Cents(260));

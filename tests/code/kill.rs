@@ -1,4 +1,4 @@
-//! Processes that are killed, disks that are full or from which nothing runs: run again as processes of their own.
+//! Processes that are killed, full disks and noexec mounts, in processes of their own.
 
 use std::env;
 use std::fs;
@@ -12,14 +12,14 @@ use crate::support::{Turn, load, module};
 
 const PLACE: &str = "DYNTRACE_TEST_COPIES";
 
-/// Runs the test of this name again, with a place for copies.
+/// Runs the test of this name again in a process, with a directory for copies.
 fn again(test: &str, place: &std::path::Path) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture"]).env(PLACE, place);
     command
 }
 
-/// The folders of processes in that place.
+/// The folders of processes in that directory.
 fn folders(place: &std::path::Path) -> Vec<PathBuf> {
     let users = fs::read_dir(place).unwrap().next().unwrap().unwrap().path();
     fs::read_dir(users).unwrap().map(|entry| entry.unwrap().path()).collect()
@@ -32,7 +32,7 @@ async fn what_a_killed_process_leaves_is_removed_by_the_next() {
         code::allow(turn.policy().copies_in(place)).unwrap();
         load([&module("pricing_1")]).await.unwrap();
         println!("loaded");
-        // Killed meanwhile.
+        // Until it is killed.
         return std::future::pending().await;
     }
     let place = tempfile::tempdir().unwrap();
@@ -67,7 +67,7 @@ async fn a_disk_that_is_full() {
     }
     let place = tempfile::tempdir().unwrap();
     let test = again("kill::a_disk_that_is_full", place.path());
-    // Larger files are errors, and not the end of the program.
+    // Larger files give errors instead of a signal.
     let shell = "trap '' XFSZ && ulimit -f 1000 && exec \"$@\"";
     let mut limited = Command::new("sh");
     limited.args(["-c", shell, "sh"]).arg(test.get_program()).args(test.get_args()).env(PLACE, place.path());

@@ -17,14 +17,14 @@ fn order(quantity: u32) -> Order {
 async fn a_handle_follows_upgrades() {
     let _turn = Turn::take().await;
     load([&module("pricing_1")]).await.unwrap();
-    let price = code::export::<fn(&Order) -> Cents>("pricing", "price").unwrap();
-    let dropped = code::export::<fn()>("pricing", "dropped").unwrap();
+    let price = code::lookup::<fn(&Order) -> Cents>("pricing", "price").unwrap();
+    let dropped = code::lookup::<fn()>("pricing", "dropped").unwrap();
     assert_eq!(price.call(&order(2)).unwrap(), Cents(260));
     dropped.call().unwrap();
 
     load([&module("pricing_2")]).await.unwrap();
     assert_eq!(price.call(&order(2)).unwrap(), Cents(300));
-    assert_eq!(code::export::<fn() -> u64>("pricing", "taken_over").unwrap().call().unwrap(), 17);
+    assert_eq!(code::lookup::<fn() -> u64>("pricing", "taken_over").unwrap().call().unwrap(), 17);
     assert!(matches!(dropped.call(), Err(CallError::Missing { .. })));
 
     let again = load([&module("pricing_1")]).await.unwrap_err();
@@ -37,11 +37,11 @@ async fn a_handle_follows_upgrades() {
 async fn values_come_and_go() {
     let _turn = Turn::take().await;
     load([&module("pricing_1")]).await.unwrap();
-    let label = code::export::<fn(Order, &mut String) -> String>("pricing", "label").unwrap();
+    let label = code::lookup::<fn(Order, &mut String) -> String>("pricing", "label").unwrap();
     let mut labels = String::from("labels");
     assert_eq!(label.call(order(3), &mut labels).unwrap(), "3 x rye");
     assert_eq!(labels, "labels; rye");
-    let later = code::export::<fn(u32) -> Pending<u64>>("pricing", "later").unwrap();
+    let later = code::lookup::<fn(u32) -> Pending<u64>>("pricing", "later").unwrap();
     assert_eq!(later.call(7).unwrap().await.unwrap(), 7);
 }
 
@@ -49,25 +49,25 @@ async fn values_come_and_go() {
 async fn a_panic_stays_in_its_module() {
     let _turn = Turn::take().await;
     load([&module("pricing_1")]).await.unwrap();
-    let price = code::export::<fn(&Order) -> Cents>("pricing", "price").unwrap();
+    let price = code::lookup::<fn(&Order) -> Cents>("pricing", "price").unwrap();
     let panicked = |error| match error {
         CallError::Panicked(message) => message,
         other => panic!("{other}"),
     };
     assert_eq!(panicked(price.call(&order(0)).unwrap_err()), "no bread for rye");
-    let later = code::export::<fn(u32) -> Pending<u64>>("pricing", "later").unwrap();
+    let later = code::lookup::<fn(u32) -> Pending<u64>>("pricing", "later").unwrap();
     assert_eq!(panicked(later.call(0).unwrap().await.unwrap_err()), "no bread later");
     assert_eq!(price.call(&order(1)).unwrap(), Cents(130));
 }
 
-/// What unwinds finds its way by tables of the platform's, which change with every library that comes and goes.
+/// Unwinding uses tables of the platform, which change with every library that is mapped or unmapped.
 #[tokio::test]
 async fn panics_while_others_come_and_go() {
     const PANICS: u32 = 10;
     let _turn = Turn::take().await;
     load([&module("pricing_1")]).await.unwrap();
-    let later = code::export::<fn(u32) -> Pending<u64>>("pricing", "later").unwrap();
-    let price = code::export::<fn(&Order) -> Cents>("pricing", "price").unwrap();
+    let later = code::lookup::<fn(u32) -> Pending<u64>>("pricing", "later").unwrap();
+    let price = code::lookup::<fn(&Order) -> Cents>("pricing", "price").unwrap();
     let panicking = [(); 2].map(|()| {
         thread::spawn(move || {
             for _ in 0..PANICS {
@@ -78,7 +78,7 @@ async fn panics_while_others_come_and_go() {
         })
     });
     while !panicking.iter().all(thread::JoinHandle::is_finished) {
-        // The same version in the place of itself, and others beside it.
+        // The same version replaces itself, beside other modules.
         load([&module("pricing_1"), &module("billing")]).await.unwrap();
         assert_eq!(code::purge("pricing").await.unwrap(), Purged::Unloaded);
         clear("billing").await;
@@ -96,7 +96,7 @@ async fn modules_call_each_other() {
         assert!(alone.contains(part), "{part}: {alone}");
     }
     load([&module("billing"), &module("pricing_1")]).await.unwrap();
-    let bill = code::export::<fn(&Order) -> String>("billing", "bill").unwrap();
+    let bill = code::lookup::<fn(&Order) -> String>("billing", "bill").unwrap();
     assert_eq!(bill.call(&order(2)).unwrap(), "260 cents");
     load([&module("pricing_2")]).await.unwrap();
     assert_eq!(bill.call(&order(2)).unwrap(), "300 cents");
@@ -115,7 +115,7 @@ async fn types_with_other_fields_are_other_types() {
     for part in ["other_signature", "pricing::price", "other_signature::Order", "types::Order"] {
         assert!(error.contains(part), "{part}: {error}");
     }
-    let error = code::export::<fn(&u32) -> Cents>("pricing", "price").unwrap_err().to_string();
+    let error = code::lookup::<fn(&u32) -> Cents>("pricing", "price").unwrap_err().to_string();
     for part in ["pricing::price", "u32) -> ", "types::Order"] {
         assert!(error.contains(part), "{part}: {error}");
     }
@@ -135,10 +135,10 @@ async fn one_module_is_not_finished_twice_at_once() {
 async fn a_state_that_the_new_version_does_not_know() {
     let _turn = Turn::take().await;
     load([&module("pricing_2")]).await.unwrap();
-    // It hands over nothing, which is form 0.
+    // It has no `state`, which gives form 0.
     let error = load([&module("pricing_2")]).await.unwrap_err().to_string();
     assert_eq!(error, "running on_upgrade of pricing 2.0.0: a state of form 0 is unknown here");
-    let price = code::export::<fn(&Order) -> Cents>("pricing", "price").unwrap();
+    let price = code::lookup::<fn(&Order) -> Cents>("pricing", "price").unwrap();
     assert_eq!(price.call(&order(1)).unwrap(), Cents(150));
     assert_eq!(code::list().len(), 1);
 }
@@ -147,9 +147,9 @@ async fn a_state_that_the_new_version_does_not_know() {
 async fn what_leaves_threads_behind_stays_in_memory() {
     let _turn = Turn::take().await;
     load([&module("restless")]).await.unwrap();
-    let tick = code::export::<fn() -> &'static AtomicU64>("restless", "tick").unwrap();
+    let tick = code::lookup::<fn() -> &'static AtomicU64>("restless", "tick").unwrap();
     let ticks = tick.call().unwrap();
-    let remember = code::export::<fn(u64)>("restless", "remember").unwrap();
+    let remember = code::lookup::<fn(u64)>("restless", "remember").unwrap();
     let kept = code::kept();
     let other = thread::spawn(move || remember.call(1).is_ok());
     assert!(other.join().unwrap());
@@ -166,7 +166,7 @@ async fn what_leaves_threads_behind_stays_in_memory() {
 async fn a_module_that_threads_will_come_back_to_is_not_unloaded() {
     let _turn = Turn::take().await;
     load([&module("forgetful")]).await.unwrap();
-    let note = code::export::<fn(String) -> usize>("forgetful", "note").unwrap();
+    let note = code::lookup::<fn(String) -> usize>("forgetful", "note").unwrap();
     let (go, may_go) = mpsc::channel::<()>();
     let (noted, is_noted) = mpsc::channel();
     let thread = thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Modules as programs load them: real libraries, each with a copy of this crate of its own.
+//! Modules as real libraries, each with its own copy of this crate.
 #![cfg(all(target_os = "linux", not(miri)))]
 
 mod example;

@@ -1,4 +1,4 @@
-//! Modules for other processes: over the control socket, as `dyntrace code` asks for them.
+//! Orders over the control socket, as `dyntrace code` sends them.
 
 use dyntrace::code;
 use dyntrace::code::remote::Order;
@@ -8,7 +8,7 @@ use dyntrace::recorder::control::{Connection, ControlError};
 
 use crate::support::{Turn, module};
 
-/// What this process answers itself: each record as text.
+/// This process's answer to itself, each record as text.
 fn ask(order: &Order) -> Result<Vec<String>, String> {
     let mut connection = Connection::open(std::process::id()).unwrap();
     match connection.request(&Request::Code(order.record())) {
@@ -18,7 +18,7 @@ fn ask(order: &Order) -> Result<Vec<String>, String> {
     }
 }
 
-/// Without what is other each time.
+/// Removes the fields that vary.
 fn shown(record: &Record) -> String {
     let is_same = |(name, _): &(&str, &str)| !["time", "file", "start", "size"].contains(name);
     let parts: Vec<String> = record.iter().filter(is_same).map(|(name, value)| format!("{name}={value}")).collect();

@@ -1,4 +1,4 @@
-//! What tests of modules have in common.
+//! Shared by the tests of modules.
 
 use std::env;
 use std::fs;
@@ -9,17 +9,17 @@ use dyntrace::code::{self, Policy};
 use tempfile::TempDir;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// The modules of a program are its own, whichever test loads them: so tests take turns.
+/// Modules belong to the whole process, so tests take turns.
 static TURN: Mutex<()> = Mutex::const_new(());
 
-/// A test's turn, with a place of its own.
+/// A test's turn, with a directory of its own.
 pub struct Turn {
     pub place: TempDir,
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Turn {
-    /// When this is there, no module is in force, and those in the place and those that cargo has built may be loaded.
+    /// Waits for the turn. Then no module is current, and modules in the directory and those built by cargo may be loaded.
     pub async fn take() -> Turn {
         let turn = TURN.lock().await;
         let place = tempfile::tempdir().unwrap();
@@ -31,7 +31,7 @@ impl Turn {
         turn
     }
 
-    /// The policy that is in force.
+    /// The policy in force.
     pub fn policy(&self) -> Policy {
         let copies = self.path("copies");
         fs::create_dir_all(&copies).unwrap();
@@ -43,7 +43,7 @@ impl Turn {
         self.place.path().join(name)
     }
 
-    /// A copy of a module, changed.
+    /// A modified copy of a module.
     pub fn changed(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> PathBuf {
         let mut bytes = fs::read(module(name)).unwrap();
         change(&mut bytes);
@@ -52,14 +52,14 @@ impl Turn {
         path
     }
 
-    /// The private copies that there are.
+    /// The existing private copies.
     pub fn copies(&self) -> Vec<PathBuf> {
         let below = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
         below(self.path("copies")).flat_map(below).flat_map(below).collect()
     }
 }
 
-/// Takes a module out of force.
+/// Deletes and purges a module.
 pub async fn clear(module: &str) {
     code::purge(module).await.unwrap();
     if code::delete(module).await.is_ok() {
@@ -67,7 +67,7 @@ pub async fn clear(module: &str) {
     }
 }
 
-/// Where cargo puts the modules of this package: some folders above those of tests, as its version likes.
+/// The folder where cargo puts this package's modules, above the tests' folder at a depth that depends on cargo's version.
 pub fn built() -> PathBuf {
     let tests = env::current_exe().unwrap();
     tests.ancestors().map(|folder| folder.join("examples")).find(|folder| folder.is_dir()).expect("modules are built")
@@ -83,7 +83,7 @@ pub fn module(name: &str) -> PathBuf {
     path
 }
 
-/// Loads modules and puts them in force.
+/// Prepares and finishes modules.
 pub async fn load<const N: usize>(paths: [&Path; N]) -> Result<(), code::Error> {
     let mut prepared = Vec::new();
     for path in paths {

@@ -1,4 +1,4 @@
-//! What safe code cannot break: each was a crash, a hang or a use of freed memory. `ci/faults` runs these under AddressSanitizer, too.
+//! Misuse by safe code, each once a crash, a hang or a use of freed memory. `ci/faults` also runs these under AddressSanitizer.
 
 use std::fs;
 use std::future::Future;
@@ -20,7 +20,7 @@ fn poll<F: Future>(future: F) -> Poll<F::Output> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Upgrades once: this would never end if a thread were pinned.
+/// Upgrades once, which would hang if a thread were pinned.
 async fn upgrade() {
     load([&module("victim")]).await.unwrap();
     load([&module("victim")]).await.unwrap();
@@ -34,11 +34,11 @@ async fn views_end_in_the_order_in_which_they_nest() {
     let _turn = Turn::take().await;
     load([&module("victim")]).await.unwrap();
     View::with(|outer| {
-        // One that is over leaves the outer one in force, also if it ends by a panic.
+        // An inner view leaves the outer one valid, also if it ends by a panic.
         View::with(|inner| assert_eq!(inner.modules().len(), outer.modules().len()));
         let panicked = catch_unwind(AssertUnwindSafe(|| View::with(|_| panic!("inside"))));
         assert!(panicked.is_err());
-        // Another thread can not get on as long as this one looks.
+        // Another thread's change makes no progress during the view.
         let (say, said) = mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -83,7 +83,7 @@ async fn a_change_inside_a_view_is_refused() {
     let kept = code::kept();
     let mut begun = Box::pin(code::finish([]));
     let (hold, held) = mpsc::channel::<()>();
-    // It cannot end before the view of another thread does.
+    // It waits for another thread's view.
     let (say, said) = mpsc::channel();
     let other = thread::spawn(move || View::with(|_| (say.send(()), held.recv().is_err())).1);
     said.recv().unwrap();
@@ -132,14 +132,14 @@ async fn a_recording_that_is_stopped_inside_a_view_says_so() {
     upgrade().await;
 }
 
-/// Whether the thread that a constructor has started is there.
+/// Whether the thread started by a constructor is running.
 fn has_early_bird() -> bool {
     let names =
         fs::read_dir("/proc/self/task").unwrap().map(|task| fs::read_to_string(task.unwrap().path().join("comm")));
     names.filter_map(Result::ok).any(|name| name == "early-bird\n")
 }
 
-/// Has the thread run its code some hundred times more, wherever that is.
+/// Gives the thread time to run its code some hundred times.
 fn give_it_time() {
     for _ in 0..300 {
         thread::sleep(std::time::Duration::from_millis(1));
@@ -165,12 +165,12 @@ async fn what_a_constructor_has_started_keeps_its_code() {
     give_it_time();
 }
 
-/// The test's allocator knows its memory from others': see `memory.rs`.
+/// The test's allocator recognizes its memory; see `memory.rs`.
 #[tokio::test]
 async fn memory_that_a_constructor_takes_is_the_programs() {
     let _turn = Turn::take().await;
     load([&module("early")]).await.unwrap();
-    let song = code::export::<fn() -> Option<String>>("early", "song").unwrap();
+    let song = code::lookup::<fn() -> Option<String>>("early", "song").unwrap();
     let given = song.call().unwrap().unwrap();
     assert!(memory::is_own(given.as_ptr(), given.capacity()));
     assert_eq!(given, "an early bird's song".repeat(3));
@@ -181,19 +181,19 @@ async fn memory_that_a_constructor_takes_is_the_programs() {
 async fn lifetimes_are_part_of_a_signature() {
     let _turn = Turn::take().await;
     load([&module("victim")]).await.unwrap();
-    // Who lends for a moment finds none that keeps. (What lies in a local can not even be asked for: see tests/ui.)
+    // A caller with a short-lived reference finds no export that keeps it. (A reference to a local does not compile: see tests/ui.)
     for export in ["keep", "keep_alias"] {
-        let refused = code::export::<fn(&str)>("victim", export);
+        let refused = code::lookup::<fn(&str)>("victim", export);
         assert!(matches!(refused, Err(Error::Signature { .. })), "{export}: {refused:?}");
-        code::export::<fn(&'static str)>("victim", export).unwrap().call("wheat").unwrap();
+        code::lookup::<fn(&'static str)>("victim", export).unwrap().call("wheat").unwrap();
     }
-    assert!(matches!(code::export::<fn(&'static str) -> usize>("victim", "length"), Err(Error::Signature { .. })));
-    code::export::<fn(Vec<&'static str>)>("victim", "keep_all").unwrap().call(vec!["spelt"]).unwrap();
-    let later = code::export::<fn(&'static str) -> Pending<()>>("victim", "keep_later").unwrap();
+    assert!(matches!(code::lookup::<fn(&'static str) -> usize>("victim", "length"), Err(Error::Signature { .. })));
+    code::lookup::<fn(Vec<&'static str>)>("victim", "keep_all").unwrap().call(vec!["spelt"]).unwrap();
+    let later = code::lookup::<fn(&'static str) -> Pending<()>>("victim", "keep_later").unwrap();
     later.call("oats").unwrap().await.unwrap();
-    let length = code::export::<fn(&str) -> usize>("victim", "length").unwrap();
+    let length = code::lookup::<fn(&str) -> usize>("victim", "length").unwrap();
     assert_eq!(length.call(&String::from("local")).unwrap(), 5);
-    let kept = code::export::<fn() -> String>("victim", "kept").unwrap();
+    let kept = code::lookup::<fn() -> String>("victim", "kept").unwrap();
     assert_eq!(kept.call().unwrap(), "wheat wheat spelt oats");
 }
 
@@ -201,7 +201,7 @@ async fn lifetimes_are_part_of_a_signature() {
 async fn a_text_of_a_purged_version_is_there() {
     let _turn = Turn::take().await;
     load([&module("victim")]).await.unwrap();
-    let name = code::export::<fn() -> &'static str>("victim", "name").unwrap().call().unwrap();
+    let name = code::lookup::<fn() -> &'static str>("victim", "name").unwrap().call().unwrap();
     load([&module("victim")]).await.unwrap();
     assert_eq!(code::purge("victim").await.unwrap(), Purged::Kept);
     assert_eq!(name, "rye bread, of the first version");

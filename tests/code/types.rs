@@ -1,4 +1,4 @@
-//! What the program and its modules tell each other: each has a copy, as if from a crate that they share.
+//! The types that the program and its modules exchange. Each compiles its own copy, as of a shared crate.
 
 use dyntrace::code::Layout;
 

@@ -72,8 +72,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 code::finish([module]).await?;
                 println!("loaded");
             }
-            ["module"] => println!("module {}", code::export::<fn() -> String>("worker", "status")?.call()?),
-            ["work"] => println!("worked, enabled {}", code::export::<fn() -> bool>("worker", "work")?.call()?),
+            ["module"] => println!("module {}", code::lookup::<fn() -> String>("worker", "status")?.call()?),
+            ["work"] => println!("worked, enabled {}", code::lookup::<fn() -> bool>("worker", "work")?.call()?),
             ["unload"] => {
                 code::delete("worker").await?;
                 println!("unloaded {}", code::purge("worker").await? == Purged::Unloaded);

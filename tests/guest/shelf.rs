@@ -142,7 +142,7 @@ fn purge_module() -> String {
 
 #[dyntrace::export]
 fn find_export() -> String {
-    in_full(dyntrace::code::export::<fn(u32)>("shelf", "fire").unwrap_err())
+    in_full(dyntrace::code::lookup::<fn(u32)>("shelf", "fire").unwrap_err())
 }
 
 #[dyntrace::export]

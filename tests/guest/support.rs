@@ -76,8 +76,8 @@ pub async fn load(version: &str) {
     code::finish([prepared]).await.unwrap_or_else(|error| panic!("{error}"));
 }
 
-pub fn export<F: code::Signature>(name: &str) -> code::Export<F> {
-    code::export::<F>("shelf", name).unwrap_or_else(|error| panic!("{error}"))
+pub fn export<F: code::Signature>(name: &str) -> code::HandleOf<F> {
+    code::lookup::<F>("shelf", name).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A session whose events come back.

@@ -1,11 +1,11 @@
-use dyntrace::code::{Error, export};
+use dyntrace::code::{Error, lookup};
 
 fn one(text: String) -> Result<bool, Error> {
-    Ok(export::<fn(_)>("victim", "keep")?.call(&*text).is_ok())
+    Ok(lookup::<fn(_)>("victim", "keep")?.call(&*text).is_ok())
 }
 
 fn many(text: String) -> Result<bool, Error> {
-    Ok(export::<fn(_)>("victim", "keep_all")?.call(vec![&*text]).is_ok())
+    Ok(lookup::<fn(_)>("victim", "keep_all")?.call(vec![&*text]).is_ok())
 }
 
 fn main() {

@@ -1,5 +1,5 @@
 //! Arguments that are lent: for the call, or for good.
-use dyntrace::code::export;
+use dyntrace::code::lookup;
 
 #[dyntrace::export]
 fn look<'a>(text: &'a str, number: &mut u32) -> usize {
@@ -18,7 +18,7 @@ fn main() {
     keep("rye");
     keep_all(vec!["rye"]);
     let text = String::from("gone soon");
-    let _ = export::<fn(&str) -> usize>("victim", "look").map(|look| look.call(&text).is_ok());
-    let _ = export::<fn(&'static str)>("victim", "keep").map(|keep| keep.call("rye").is_ok());
-    let _ = export::<fn(Vec<&'static str>)>("victim", "keep_all").map(|keep| keep.call(vec!["rye"]).is_ok());
+    let _ = lookup::<fn(&str) -> usize>("victim", "look").map(|look| look.call(&text).is_ok());
+    let _ = lookup::<fn(&'static str)>("victim", "keep").map(|keep| keep.call("rye").is_ok());
+    let _ = lookup::<fn(Vec<&'static str>)>("victim", "keep_all").map(|keep| keep.call(vec!["rye"]).is_ok());
 }

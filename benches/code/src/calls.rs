@@ -32,9 +32,9 @@ mod reloaded {
 pub fn measure(rounds: usize) -> Value {
     let made = Made::new();
     runtime().block_on(async { code::finish([made.prepared(0).await]).await.expect("a module in force") });
-    let export = code::export::<Price>(&name(0), "price").expect("its export");
-    let by_pointer = code::export::<fn(usize) -> f64>(&name(0), "by_pointer").expect("its export");
-    let by_import = code::export::<fn() -> f64>(&name(0), "by_import").expect("its export");
+    let export = code::lookup::<Price>(&name(0), "price").expect("its export");
+    let by_pointer = code::lookup::<fn(usize) -> f64>(&name(0), "by_pointer").expect("its export");
+    let by_import = code::lookup::<fn() -> f64>(&name(0), "by_import").expect("its export");
     // SAFETY: it has no constructors that need anything.
     let library = unsafe { Library::new(made::library()) }.expect("a library");
     // SAFETY: that is its type.

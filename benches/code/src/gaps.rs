@@ -47,7 +47,7 @@ pub fn measure(windows: usize, upgrades: usize) -> Value {
 
 /// The longest gap of a caller while `busy` runs, but for the times when the system gave its processor to another thread.
 fn beside(busy: impl FnOnce()) -> u64 {
-    let export = code::export::<fn(u32) -> u64>(&name(0), "price").expect("its export");
+    let export = code::lookup::<fn(u32) -> u64>(&name(0), "price").expect("its export");
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
         let caller = scope.spawn(|| {

@@ -88,7 +88,7 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
             };
             #[used]
             #[unsafe(link_section = "dyntrace_exports")]
-            static ENTRY: ::dyntrace::__code::ExportEntry = ::dyntrace::__code::ExportEntry::new(&EXPORT);
+            static ENTRY: ::dyntrace::__code::LinkedExport = ::dyntrace::__code::LinkedExport::new(&EXPORT);
         };
     })
 }

@@ -1,7 +1,7 @@
 //! Modules for other processes, over the recorder's [control socket](mod@crate::recorder::control): what `dyntrace code -p PID` does.
 //!
 //! The request `code RECORD` has an [`Order`] as its record. A process serves it from the first call of [`allow`](super::allow) on;
-//! what changes something only if its policy is [`remote`](super::Policy::remote). The answer has these records:
+//! what changes something only if its policy is [`remote`](crate::code::Policy::remote). The answer has these records:
 //!
 //! | order | records |
 //! |---|---|

@@ -3,10 +3,16 @@
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
-use super::super::history::What;
-use super::super::{Inside, ModuleInfo, Prepared, Purged, VersionInfo};
-use super::super::{check, delete, finish, history, kept, list, policy, prepare, purge, soft_purge};
 use super::order::Order;
+use crate::code::change::finish::finish;
+use crate::code::change::history::{Event, EventKind, history};
+use crate::code::change::purge::{Purged, delete, purge, soft_purge};
+use crate::code::load::policy;
+use crate::code::load::prepare::prepare;
+use crate::code::lookup::list::{ModuleInfo, VersionInfo, list};
+use crate::code::version::inside::{Inside, check};
+use crate::code::version::kept::kept;
+use crate::code::version::prepared::Prepared;
 use crate::recorder::control::protocol::Record;
 
 /// What a client is answered.
@@ -60,12 +66,12 @@ fn versions() -> Vec<Record> {
 }
 
 fn events() -> Vec<Record> {
-    let row = |event: super::super::Event| {
-        let what = match event.what {
-            What::Load => "load",
-            What::Upgrade => "upgrade",
-            What::Delete => "delete",
-            What::Purge => "purge",
+    let row = |event: Event| {
+        let what = match event.kind {
+            EventKind::Load => "load",
+            EventKind::Upgrade => "upgrade",
+            EventKind::Delete => "delete",
+            EventKind::Purge => "purge",
         };
         let time = event.at.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         Record::default()

@@ -1,4 +1,4 @@
-//! A module that calls another one.
+//! A module that calls another module.
 #![cfg(target_os = "linux")]
 
 #[path = "../types.rs"]
@@ -21,6 +21,6 @@ fn bill(order: &Order) -> String {
 dyntrace::module!(
     "billing",
     version = "1.0.0",
-    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    // SAFETY: no thread, reference or code of the module outlives a call of its exports.
     unloadable = unsafe { dyntrace::code::Unloadable::new() }
 );

@@ -1,4 +1,4 @@
-//! A module that starts a thread before anybody can ask it: a constructor of the library does.
+//! A module whose library has a constructor that starts a thread.
 #![cfg(target_os = "linux")]
 
 use std::hint::black_box;
@@ -6,10 +6,10 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-/// Memory that was taken before anything of the module was called.
+/// Memory allocated by the constructor.
 static EARLY: Mutex<Option<String>> = Mutex::new(None);
 
-/// The thread runs this module's code for good.
+/// The thread runs this module's code for ever.
 extern "C" fn start() {
     *EARLY.lock().unwrap() = Some("an early bird's song".repeat(3));
     let thread = thread::Builder::new().name("early-bird".into());
@@ -26,12 +26,12 @@ fn early() -> usize {
     early as fn() -> usize as usize
 }
 
-// SAFETY: a function of the form that the dynamic linker calls.
+// SAFETY: the dynamic linker calls functions of this type.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static START: extern "C" fn() = start;
 
-/// Gives it away.
+/// Passes it to the caller.
 #[dyntrace::export]
 fn song() -> Option<String> {
     EARLY.lock().unwrap().take()

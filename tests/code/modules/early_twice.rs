@@ -1,4 +1,4 @@
-//! The same, with two exports of one name: it is refused when its thread runs already.
+//! The module `early` with two exports of one name: it is refused after its thread has started.
 #![cfg(target_os = "linux")]
 
 #[path = "early.rs"]

@@ -1,4 +1,4 @@
-//! A module that promises too much: it says that it can be unloaded, and leaves something for threads to do when they end.
+//! A module that claims to be unloadable, but leaves thread-local destructors.
 #![cfg(target_os = "linux")]
 
 use std::cell::RefCell;
@@ -18,6 +18,6 @@ fn note(note: String) -> usize {
 dyntrace::module!(
     "forgetful",
     version = "1.0.0",
-    // SAFETY: broken on purpose; what it leaves to threads keeps it in memory, see the test.
+    // SAFETY: broken on purpose; its thread-local destructors keep it mapped, see the test.
     unloadable = unsafe { dyntrace::code::Unloadable::new() }
 );

@@ -1,4 +1,4 @@
-//! A module that takes another one's export for something else: its order has another field.
+//! A module that imports an export with a wrong signature: its `Order` has another field.
 #![cfg(target_os = "linux")]
 
 use dyntrace::code::Layout;
@@ -24,6 +24,6 @@ fn bill(order: Order) -> u64 {
 dyntrace::module!(
     "other_signature",
     version = "1.0.0",
-    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    // SAFETY: no thread, reference or code of the module outlives a call of its exports.
     unloadable = unsafe { dyntrace::code::Unloadable::new() }
 );

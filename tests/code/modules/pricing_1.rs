@@ -4,7 +4,7 @@
 #[path = "../types.rs"]
 mod types;
 
-use dyntrace::code::State;
+use dyntrace::code::ModuleState;
 use types::{Cents, Order};
 
 #[dyntrace::export]
@@ -29,14 +29,14 @@ async fn later(quantity: u32) -> u64 {
 #[dyntrace::export]
 fn dropped() {}
 
-fn state() -> State {
-    State { form: 1, bytes: 17_u64.to_le_bytes().into() }
+fn state() -> ModuleState {
+    ModuleState { form: 1, bytes: 17_u64.to_le_bytes().into() }
 }
 
 dyntrace::module!(
     "pricing",
     version = "1.0.0",
-    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    // SAFETY: no thread, reference or code of the module outlives a call of its exports.
     unloadable = unsafe { dyntrace::code::Unloadable::new() },
     state = state
 );

@@ -1,4 +1,4 @@
-//! The module's next version: dearer, and with one export less.
+//! The next version of the module: a higher price, one export fewer.
 #![cfg(target_os = "linux")]
 
 #[path = "../types.rs"]
@@ -6,7 +6,7 @@ mod types;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dyntrace::code::State;
+use dyntrace::code::ModuleState;
 use types::{Cents, Order};
 
 static TAKEN_OVER: AtomicU64 = AtomicU64::new(0);
@@ -21,7 +21,7 @@ fn taken_over() -> u64 {
     TAKEN_OVER.load(Ordering::Relaxed)
 }
 
-fn on_upgrade(old: State) -> Result<(), String> {
+fn on_upgrade(old: ModuleState) -> Result<(), String> {
     let number = match (old.form, <[u8; 8]>::try_from(old.bytes)) {
         (1, Ok(bytes)) => u64::from_le_bytes(bytes),
         (form, _) => return Err(format!("a state of form {form} is unknown here")),
@@ -34,6 +34,6 @@ dyntrace::module!(
     "pricing",
     version = "2.0.0",
     on_upgrade = on_upgrade,
-    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    // SAFETY: no thread, reference or code of the module outlives a call of its exports.
     unloadable = unsafe { dyntrace::code::Unloadable::new() }
 );

@@ -1,4 +1,4 @@
-//! A module that does what keeps it from being unloaded.
+//! A module that must not be unloaded.
 #![cfg(target_os = "linux")]
 
 use std::cell::Cell;
@@ -19,13 +19,13 @@ thread_local! {
     static LAST: Last = const { Last(Cell::new(0)) };
 }
 
-/// Has something done when the calling thread ends.
+/// Leaves a destructor in the calling thread.
 #[dyntrace::export]
 fn remember(number: u64) {
     LAST.with(|last| last.0.set(number));
 }
 
-/// Starts a thread that goes on for ever.
+/// Starts a thread that never ends.
 #[dyntrace::export]
 fn tick() -> &'static AtomicU64 {
     thread::spawn(|| {

@@ -1,4 +1,4 @@
-//! A module that is never done with loading.
+//! A module whose `on_load` never returns.
 #![cfg(target_os = "linux")]
 
 fn on_load() -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! A module of safe code that keeps what callers lend it, and lends what is its own: all by `'static`.
+//! A module of safe code that keeps `'static` references of callers, and returns references to its own statics.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ fn keep(text: &'static str) {
     KEPT.lock().unwrap().push(text);
 }
 
-/// The same, for who reads only what is written here.
+/// The same behind an alias that hides the `'static`.
 #[dyntrace::export]
 fn keep_alias(text: Text) {
     keep(text);
@@ -34,13 +34,13 @@ fn kept() -> String {
     KEPT.lock().unwrap().join(" ")
 }
 
-/// Lies in this library.
+/// A string in this library.
 #[dyntrace::export]
 fn name() -> &'static str {
     "rye bread, of the first version"
 }
 
-/// Any lifetime will do.
+/// Accepts any lifetime.
 #[dyntrace::export]
 fn length(text: &str) -> usize {
     text.len()

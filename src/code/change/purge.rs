@@ -1,0 +1,194 @@
+//! Versions that go: from current to old, and from old to unreachable, or out of memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::changing::{Abandoned, Changing};
+use super::history;
+use super::staging::put_in_force;
+use crate::breakpoint::progress::progress;
+use crate::code::error::Error;
+use crate::code::version::inside::Inside;
+use crate::code::version::mapping::Unmapped;
+use crate::code::version::tables::{Change, ModuleVersions, Tables, tables};
+use crate::code::version::{Version, kept, registration};
+use crate::thread_progress::{nap, permission};
+
+/// The shortest pause between two looks at who is inside, and the longest.
+const PAUSES: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(10)];
+
+/// What became of an old version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purged {
+    /// There was none.
+    Nothing,
+    /// Nobody can reach it any more. It is kept in memory, and [counted](kept::kept).
+    Kept,
+    /// It is out of memory.
+    Unloaded,
+}
+
+/// Makes the current version of a module the old one: its exports are missing from now on, and who is inside goes on.
+///
+/// # Errors
+///
+/// No version is current, or there is an old one that is not purged.
+///
+/// # Cancellation
+///
+/// Dropped before the commit, it changes nothing; dropped later, it is completed in the background.
+pub async fn delete(module: &str) -> Result<(), Error> {
+    let module = module.to_owned();
+    Changing::new(|abandoned| deletion(tables(), module, abandoned)).await
+}
+
+/// Waits until nobody is inside of the module's old version, and no future or borrowed handle of it lives; then makes it
+/// unreachable. It stays in memory, unless its module promises that it is [`Unloadable`](crate::code::Unloadable).
+///
+/// # Errors
+///
+/// There is no such module.
+///
+/// # Cancellation
+///
+/// Dropped while it waits, it changes nothing; dropped after the commit, it is completed in the background.
+pub async fn purge(module: &str) -> Result<Purged, Error> {
+    let module = module.to_owned();
+    Changing::new(|abandoned| purging(tables(), module, PurgeMode::PATIENT, abandoned)).await
+}
+
+/// The same, if nobody is inside now.
+///
+/// # Errors
+///
+/// There is no such module, or somebody is inside.
+///
+/// # Cancellation
+///
+/// As [`purge`]'s.
+pub async fn soft_purge(module: &str) -> Result<Purged, Error> {
+    let module = module.to_owned();
+    Changing::new(|abandoned| purging(tables(), module, PurgeMode { waits: false, ..PurgeMode::PATIENT }, abandoned))
+        .await
+}
+
+/// [Purges](purge) a module's old version and takes it out of memory, whatever its module says. Where the system cannot do that, it is
+/// kept and counted.
+///
+/// # Safety
+///
+/// Nothing of it is in use when its functions have returned: no thread that it has started, no value with code or statics of it
+/// behind, no destructor of a thread-local value.
+///
+/// # Errors
+///
+/// As [`purge`]'s.
+///
+/// # Cancellation
+///
+/// As [`purge`]'s.
+pub async unsafe fn unload(module: &str) -> Result<Purged, Error> {
+    let module = module.to_owned();
+    Changing::new(|abandoned| purging(tables(), module, PurgeMode { unloads: true, ..PurgeMode::PATIENT }, abandoned))
+        .await
+}
+
+/// How an old version is purged.
+#[derive(Clone, Copy)]
+pub(crate) struct PurgeMode {
+    pub(crate) waits: bool,
+    /// Even if its module does not say that it may be unloaded.
+    pub(crate) unloads: bool,
+}
+
+impl PurgeMode {
+    pub(crate) const PATIENT: PurgeMode = PurgeMode { waits: true, unloads: false };
+}
+
+pub(crate) async fn deletion(tables: &'static Tables, module: String, abandoned: Abandoned) -> Result<(), Error> {
+    let permission = permission::acquire().await;
+    let before = tables.with_permission(&permission, |set| set.modules.get(&*module).cloned());
+    let (current, old) = match before.unwrap_or_default() {
+        ModuleVersions { current: Some(current), old } => (current, old),
+        _ => return Err(Error::NoModule { doing: "deleting", module, which: "current" }),
+    };
+    if let Some(old) = old {
+        return Err(old.in_the_way("deleting"));
+    }
+    let mut changes: Vec<Change> = current.entries_without(&[]).map(|entry| Change::Export(entry, None)).collect();
+    let after = ModuleVersions { current: None, old: Some(Arc::clone(&current)) };
+    changes.push(Change::Module(Arc::clone(&current.image.module), after));
+    if put_in_force(tables, &permission, changes, &abandoned).await {
+        history::deleted(&current.image);
+    }
+    Ok(())
+}
+
+pub(crate) async fn purging(
+    tables: &'static Tables,
+    module: String,
+    mode: PurgeMode,
+    abandoned: Abandoned,
+) -> Result<Purged, Error> {
+    let Some(ModuleVersions { old, .. }) = tables.look(|set| set.modules.get(&*module).cloned()) else {
+        return Err(Error::NoModule { doing: "purging", module, which: "loaded" });
+    };
+    let Some(old) = old else { return Ok(Purged::Nothing) };
+    progress().await; // 1
+    let [mut pause, longest] = PAUSES;
+    loop {
+        let inside = Inside::of(&old); // 2
+        if inside.is_empty() {
+            break;
+        }
+        if !mode.waits {
+            let (module, old) = (module.to_string(), old.image.version.to_string());
+            return Err(Error::InUse { module, old, inside: inside.to_string() });
+        }
+        if abandoned.is_so() {
+            return Ok(Purged::Nothing);
+        }
+        nap(pause).await;
+        pause = (2 * pause).min(longest);
+    }
+    retire(tables, &old, mode.unloads || old.is_unloadable, abandoned).await
+}
+
+/// Steps 3 and 4, for an old version that nobody is inside of.
+async fn retire(
+    tables: &'static Tables,
+    old: &Arc<Version>,
+    unloads: bool,
+    abandoned: Abandoned,
+) -> Result<Purged, Error> {
+    let permission = permission::acquire().await;
+    let name = &old.image.module;
+    let before = tables.with_permission(&permission, |set| set.modules.get(name).cloned().unwrap_or_default());
+    if !before.old.is_some_and(|now| Arc::ptr_eq(&now, old)) {
+        return Ok(Purged::Nothing); // others were faster
+    }
+    let after = ModuleVersions { current: before.current, old: None };
+    let changes = vec![Change::Module(Arc::clone(name), after)];
+    if !put_in_force(tables, &permission, changes, &abandoned).await {
+        return Ok(Purged::Nothing);
+    }
+    history::purged(&old.image);
+    if !unloads {
+        kept::count();
+        return Ok(Purged::Kept);
+    }
+    progress().await; // 4
+    // SAFETY: nobody is inside, nobody can come in, and those are waited for who might have found it in the tables. That nothing of
+    // it is in use elsewhere is what its module, or the caller, has promised.
+    let unmapped = unsafe {
+        registration::leave(old).await;
+        old.image.unmap()
+    };
+    if unmapped == Unmapped::Kept {
+        kept::count();
+        return Ok(Purged::Kept);
+    }
+    let gone = vec![Change::Range(old.image.mapping.range().start, None)];
+    put_in_force(tables, &permission, gone, &Abandoned::default()).await;
+    Ok(Purged::Unloaded)
+}

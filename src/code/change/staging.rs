@@ -1,0 +1,32 @@
+//! Steps 3 to 6 of a finish, which everything that changes what is loaded goes through.
+
+use tokio::task::yield_now;
+
+use super::changing::Abandoned;
+use crate::breakpoint::progress::progress;
+use crate::code::version::tables::{Change, SLICE, Tables};
+use crate::thread_progress::permission::Permission;
+
+/// By who has the permission. False if it was abandoned before the commit: then nothing has changed.
+pub(crate) async fn put_in_force(
+    tables: &Tables,
+    permission: &Permission,
+    changes: Vec<Change>,
+    abandoned: &Abandoned,
+) -> bool {
+    while tables.refresh(permission) {
+        yield_now().await; // 3
+    }
+    let mut changes = changes.into_iter().peekable();
+    while changes.peek().is_some() {
+        tables.stage(permission, changes.by_ref().take(SLICE)); // 3
+        yield_now().await;
+    }
+    progress().await; // 5
+    if abandoned.is_so() {
+        while tables.refresh(permission) {}
+        return false;
+    }
+    tables.commit(permission); // 6
+    true
+}

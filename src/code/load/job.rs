@@ -1,0 +1,170 @@
+//! Running what a module has for the moments of its life: on a thread of its own, since nobody knows whether it returns.
+//!
+//! A change has one thread for all its blocking work. Where that goes into the module's code it is a *step*, which the maintenance
+//! thread watches. When one lasts longer than it may, whoever waits is told so and goes on; if it returns after all, the work ends
+//! there, and what it has made is dropped on its thread.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::code::error::Error;
+use crate::code::load_error::LoadError;
+use crate::code::version::Version;
+use crate::sync::{Mutex, lock};
+use crate::thread_progress::give;
+
+/// How long work between two steps is left alone at least.
+const BETWEEN_STEPS: Duration = Duration::from_millis(1);
+
+static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);
+
+/// How many hooks and constructors of modules did not return in time, since the program began. Their threads and libraries stay.
+pub fn given_up() -> usize {
+    GIVEN_UP.load(Ordering::Relaxed)
+}
+
+/// Blocking work that somebody waits for.
+pub(crate) struct Job<R> {
+    /// For each step.
+    limit: Duration,
+    state: Mutex<JobState<R>>,
+}
+
+struct JobState<R> {
+    /// `None` when it has been answered.
+    waiter: Option<oneshot::Sender<Result<R, Error>>>,
+    step: Option<Step>,
+}
+
+struct Step {
+    name: &'static str,
+    of: String,
+    since: Instant,
+}
+
+/// Does blocking work on a thread of its own, and waits as a task. Dropped, it lets the work go on: what comes of it is dropped then.
+pub(crate) async fn run_job<R: Send + 'static>(
+    name: &'static str,
+    limit: Duration,
+    run: impl FnOnce(&Job<R>) -> Result<R, Error> + Send + 'static,
+) -> Result<R, Error> {
+    let (job, answer) = Job::new(limit);
+    let watched = Arc::downgrade(&job);
+    let started = give(move || watched.upgrade()?.look()).and_then(|()| {
+        let run = move || job.answer(run(&job));
+        thread::Builder::new().name(name.into()).spawn(run)
+    });
+    started.map_err(LoadError::system(|| format!("start a thread for {name}")))?;
+    answer.await.unwrap_or_else(|_| {
+        let source = io::Error::other("it has ended without an answer");
+        Err(LoadError::System { doing: format!("hear of the thread {name}"), source }.into())
+    })
+}
+
+impl<R> Job<R> {
+    fn new(limit: Duration) -> (Arc<Job<R>>, oneshot::Receiver<Result<R, Error>>) {
+        let (waiter, answer) = oneshot::channel();
+        (Arc::new(Job { limit, state: Mutex::new(JobState { waiter: Some(waiter), step: None }) }), answer)
+    }
+
+    /// Runs code of the module's.
+    ///
+    /// # Errors
+    ///
+    /// It has returned too late: nobody waits any more.
+    pub(crate) fn step<T>(&self, name: &'static str, of: String, run: impl FnOnce() -> T) -> Result<T, LoadError> {
+        lock(&self.state).step = Some(Step { name, of: of.clone(), since: Instant::now() });
+        let answer = run();
+        match lock(&self.state).step.take() {
+            Some(_) => Ok(answer),
+            None => Err(LoadError::TooSlow { hook: name, of, limit: self.limit }),
+        }
+    }
+
+    /// Runs a hook that `module!` keeps from panicking. Its version is in use until it returns.
+    pub(crate) fn hook<T>(
+        &self,
+        name: &'static str,
+        version: &Version,
+        hook: impl FnOnce() -> Result<T, String>,
+    ) -> Result<T, LoadError> {
+        let of = version.image.to_string();
+        let run = || {
+            let _hold = version.hold();
+            hook()
+        };
+        self.step(name, of.clone(), run)?.map_err(|why| LoadError::Hook { hook: name, of, why })
+    }
+
+    fn answer(&self, answer: Result<R, Error>) {
+        let waiter = lock(&self.state).waiter.take();
+        if let Some(waiter) = waiter {
+            drop(waiter.send(answer));
+        }
+    }
+
+    /// Gives the step up if it has lasted too long. Answers when to look again; `None` when nobody waits any more.
+    fn look(&self) -> Option<Duration> {
+        let mut state = lock(&self.state);
+        state.waiter.as_ref()?;
+        let Some(step) = &state.step else { return Some(self.limit.max(BETWEEN_STEPS)) };
+        let rest = self.limit.saturating_sub(step.since.elapsed());
+        if !rest.is_zero() {
+            return Some(rest);
+        }
+        let Step { name, of, .. } = state.step.take()?;
+        drop(state);
+        GIVEN_UP.fetch_add(1, Ordering::Relaxed);
+        self.answer(Err(LoadError::TooSlow { hook: name, of, limit: self.limit }.into()));
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn one_that_returns_is_heard() {
+        let answer = run_job("code-prepare", PATIENCE, |job| Ok(job.step("on_load", "pricing 2.1.0".into(), || 7)?));
+        assert_eq!(answer.await.unwrap(), 7);
+    }
+
+    #[tokio::test]
+    async fn one_that_does_not_is_given_up() {
+        let (release, held) = mpsc::channel::<()>();
+        let (end, ended) = mpsc::channel();
+        let before = given_up();
+        let wait = move |job: &Job<bool>| {
+            let late = job.step("on_load", "pricing 2.1.0".into(), || held.recv().is_err());
+            let _ = end.send(late.is_err());
+            Ok(late?)
+        };
+        let error = run_job("code-prepare", Duration::from_millis(20), wait).await.unwrap_err().to_string();
+        assert!(error.contains("on_load of pricing 2.1.0") && error.contains("20ms"), "{error}");
+        assert_eq!(given_up(), before + 1);
+        drop(release);
+        assert!(ended.recv().unwrap(), "the work goes on behind a step that nobody waits for");
+    }
+
+    #[test]
+    fn without_patience_it_is_not_looked_at_all_the_time() {
+        let (job, _answer) = Job::<()>::new(Duration::ZERO);
+        assert_eq!(job.look(), Some(BETWEEN_STEPS));
+    }
+
+    #[tokio::test]
+    async fn one_that_panics_is_an_error() {
+        let error = run_job::<()>("code-prepare", PATIENCE, |_| panic!("no flour")).await.unwrap_err().to_string();
+        assert!(error.contains("code-prepare"), "{error}");
+    }
+}

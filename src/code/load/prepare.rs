@@ -1,0 +1,114 @@
+//! Loading a module up to where it could be called: without effect on anything that runs.
+//!
+//! 1. Open the file, and see whether it may be loaded ([`policy`](super::policy)).
+//! 2. Copy what is open to a private place ([`copies`](super::copies)): what is checked from here on is what will be mapped.
+//! 3. Look at the copy ([`inspect`](super::inspect)): whole, for this machine, made of the same parts.
+//! 4. Write into the copy who its host is: the module's first constructor makes its copy of this crate a guest, before any other
+//!    code of it runs. Then have the dynamic linker map it ([`library`](super::library)).
+//! 5. Lead its imports to the host's entries.
+//! 6. Make it a version, which has a place to be counted in ([`counters`](crate::code::version::counters)).
+//! 7. Run its `on_load`.
+//!
+//! Steps 4 and 7 run the module's own code, so each has a time limit ([`job`](super::job)).
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{StatVfsMountFlags, statvfs};
+
+use super::copies::Copy;
+use super::inspect::{Inspected, inspect};
+use super::job::{Job, run_job};
+use super::library::Library;
+use super::policy::{Allowed, allowed};
+use crate::code::error::Error;
+use crate::code::load_error::LoadError;
+use crate::code::module::host_interface::HostAddress;
+use crate::code::version::descriptor::{Descriptor, ExportDescriptor};
+use crate::code::version::kept;
+use crate::code::version::prepared::Prepared;
+use crate::{host, thread_progress};
+
+/// Loads the module in this file, as far as it goes without effect on what runs: it is mapped and checked, and its `on_load` has run.
+/// [`finish`](crate::code::finish()) puts it in force, alone or together with others. Any number of modules can be prepared at once.
+///
+/// The file is copied first: what becomes of it later is of no importance. That is most of the time that it takes, where the file has
+/// much debugging information in it. It is loaded on a thread of its own, and the number of those is not limited; no thread of the
+/// runtime is blocked.
+///
+/// # Errors
+///
+/// The program does not [`allow`](crate::code::allow) it; it is not whole, not a module, or not made of the same parts as the
+/// program; the dynamic linker refuses it; it exports two functions of one name; its `on_load` fails, panics or does not return in time; as
+/// many versions are loaded as can be. A file that is refused before it is mapped leaves nothing. Once it is mapped its constructors
+/// have run, so that it stays in memory and is [counted](kept::kept()), unless it is [`Unloadable`](crate::code::Unloadable).
+///
+/// Constructors of the library (`.init_array`) run before anything can be asked of it. One that does not return holds up every
+/// later load, too: the dynamic linker has a lock.
+///
+/// # Cancellation
+///
+/// Dropped, it is completed in the background, and what comes of it is dropped.
+pub async fn prepare(path: impl Into<PathBuf>) -> Result<Prepared, Error> {
+    let path = path.into();
+    if host::is_guest() {
+        return Err(LoadError::in_module(&format!("load the module {path:?}")).into());
+    }
+    if thread_progress::is_pinned() {
+        return Err(Error::InView);
+    }
+    let allowed = allowed()?;
+    run_job("code-prepare", allowed.patience, move |job| load(&path, &allowed, job)).await
+}
+
+fn load(path: &Path, allowed: &Allowed, job: &Job<Prepared>) -> Result<Prepared, Error> {
+    let mut file = allowed.open(path)?; // 1
+    let mut sum = allowed.sum();
+    let mut copy = Copy::of(&mut file, path, &allowed.copies, sum.as_mut())?; // 2
+    allowed.check_sum(path, sum)?;
+    let copied = File::open(copy.path()).map_err(LoadError::system(|| format!("open the copy of {path:?}")))?;
+    let Inspected { addresses, host_address } = inspect(&copied, path)?; // 3
+    // The module's pins and calls go without barriers if the host's do, which is asked when it becomes a guest.
+    let _ = thread_progress::prepare();
+    copy.complete(&HostAddress::for_guests(), host_address)?; // 4
+    let source = path.to_owned();
+    // SAFETY: inspected above; nobody else writes the copy.
+    let open = move || unsafe { Library::open(copy, source, addresses) };
+    let library = job.step("constructors", format!("{path:?}"), open)?;
+    let library = library.map_err(|why| not_mapped(path, why, &allowed.copies))?; // 4
+    let descriptor = library.descriptor();
+    // 5
+    if let Err(error) = join(descriptor, path) {
+        // SAFETY: nothing of the module but its list of exports has been used.
+        unsafe { kept::discard(descriptor, &library) };
+        return Err(error.into());
+    }
+    let prepared = Prepared::new(descriptor, Box::new(library))?; // 6
+    if let Some(on_load) = descriptor.on_load {
+        job.hook("on_load", prepared.version(), on_load)?; // 7
+    }
+    Ok(prepared)
+}
+
+/// With the reason that the dynamic linker does not know.
+fn not_mapped(path: &Path, mut why: String, copies: &Path) -> LoadError {
+    if statvfs(copies).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::NOEXEC)) {
+        why += &format!("; {copies:?} is mounted with noexec: name another place for copies by `Policy::copies_in`");
+    }
+    LoadError::Linker { path: path.to_owned(), why }
+}
+
+/// Has the module's imports lead to this program's entries.
+fn join(descriptor: &'static Descriptor, path: &Path) -> Result<(), LoadError> {
+    (descriptor.imports)().into_iter().for_each(|import| import.resolve());
+    let mut exports = (descriptor.exports)();
+    exports.sort_by_key(|export| export.name);
+    match exports.iter().zip(exports.iter().skip(1)).find(|(one, other)| one.name == other.name) {
+        None => Ok(()),
+        Some((one, other)) => {
+            let signature = |of: &ExportDescriptor| (of.signature_text)().to_owned();
+            let (path, module, export) = (path.to_owned(), descriptor.name.to_owned(), one.name.to_owned());
+            Err(LoadError::ExportedTwice { path, module, export, first: signature(one), second: signature(other) })
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The memory of modules: what one side has made, the other may free, so both have it from the host.
+
+use std::alloc::{self, GlobalAlloc, Layout, System};
+
+use crate::host::OfHost;
+
+/// The host's functions.
+pub(crate) struct HostCalls {
+    alloc: unsafe fn(Layout) -> *mut u8,
+    alloc_zeroed: unsafe fn(Layout) -> *mut u8,
+    dealloc: unsafe fn(*mut u8, Layout),
+    realloc: unsafe fn(*mut u8, Layout, usize) -> *mut u8,
+}
+
+pub(crate) static HOST: OfHost<HostCalls> = OfHost::new();
+
+pub(crate) static HOST_CALLS: HostCalls = HostCalls {
+    alloc: alloc::alloc,
+    alloc_zeroed: alloc::alloc_zeroed,
+    dealloc: alloc::dealloc,
+    realloc: alloc::realloc,
+};
+
+/// Takes memory from the program's allocator, whichever that is; made the module's by [`module!`](crate::module). Where a module's
+/// code is a program of its own, as in tests, from the system's.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct HostAllocator;
+
+// SAFETY: each function is that of an allocator, always of the same one: the doors are installed before the module takes memory.
+unsafe impl GlobalAlloc for HostAllocator {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match HOST.get() {
+                Some(host) => (host.alloc)(layout),
+                None => System.alloc(layout),
+            }
+        }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match HOST.get() {
+                Some(host) => (host.alloc_zeroed)(layout),
+                None => System.alloc_zeroed(layout),
+            }
+        }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match HOST.get() {
+                Some(host) => (host.dealloc)(at, layout),
+                None => System.dealloc(at, layout),
+            }
+        }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match HOST.get() {
+                Some(host) => (host.realloc)(at, layout, size),
+                None => System.realloc(at, layout, size),
+            }
+        }
+    }
+}

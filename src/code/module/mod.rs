@@ -1,0 +1,7 @@
+//! What a module is made with: its descriptor, and the ties of its copy of this crate to the program's.
+
+pub(crate) mod allocator;
+pub(crate) mod define;
+pub(crate) mod fingerprint;
+pub(crate) mod host_interface;
+pub(crate) mod sections;

@@ -1,0 +1,111 @@
+//! Versions of modules, and the tables of those in force.
+
+pub(crate) mod counters;
+pub(crate) mod descriptor;
+pub(crate) mod image;
+pub(crate) mod inside;
+pub(crate) mod kept;
+pub(crate) mod mapping;
+pub(crate) mod prepared;
+pub(crate) mod registration;
+mod symbols;
+pub(crate) mod tables;
+
+use std::ptr;
+use std::sync::Arc;
+
+use counters::Counters;
+use descriptor::Descriptor;
+use image::Image;
+use mapping::Mapping;
+
+use crate::breakpoint::modules::Sites;
+use crate::code::call::export_entry::{ExportEntry, Target};
+use crate::code::call::export_name::ExportName;
+use crate::code::call::hold::Hold;
+use crate::code::error::Error;
+use crate::thread_progress::Place;
+
+/// A version that is prepared, current or old.
+pub(crate) struct Version {
+    pub(crate) image: Arc<Image>,
+    /// The module's: there until it is unmapped, which who has the permission does.
+    pub(crate) descriptor: &'static Descriptor,
+    /// By their entries' addresses.
+    pub(crate) exports: Vec<Exported>,
+    pub(crate) sites: Sites,
+    pub(crate) is_unloadable: bool,
+    counters: Counters,
+}
+
+/// An export of a version.
+pub(crate) struct Exported {
+    pub(crate) entry: &'static ExportEntry,
+    pub(crate) target: Target,
+    /// The signature, for people.
+    pub(crate) signature: String,
+}
+
+impl Version {
+    /// `entry` answers the entry of an export.
+    pub(crate) fn new(
+        descriptor: &'static Descriptor,
+        mapping: Box<dyn Mapping>,
+        counters: Counters,
+        entry: impl Fn(ExportName) -> &'static ExportEntry,
+    ) -> Version {
+        let (module, version) = (descriptor.name, descriptor.version);
+        let exports = (descriptor.exports)().into_iter().map(|export| {
+            let name = ExportName { module: module.into(), name: export.name.into(), signature: export.signature };
+            let target = Target { code: export.code, place: counters.place, holds: counters.holds };
+            Exported { entry: entry(name), target, signature: (export.signature_text)().to_owned() }
+        });
+        let mut exports: Vec<Exported> = exports.collect();
+        exports.sort_by_key(Exported::address);
+        let image = Arc::new(Image::new(module, version, mapping));
+        let sites = Sites::new((descriptor.sites)(), module);
+        Version { image, descriptor, exports, sites, is_unloadable: descriptor.unloadable.is_some(), counters }
+    }
+
+    /// Those of this name, with whatever signature.
+    pub(crate) fn exports_of(&self, name: &str) -> impl Iterator<Item = &Exported> {
+        self.exports.iter().filter(move |export| export.entry.export().name == name)
+    }
+
+    /// The entries of its exports, but for those that `next` has, too.
+    pub(crate) fn entries_without<'a>(
+        &'a self,
+        next: &'a [Exported],
+    ) -> impl Iterator<Item = &'static ExportEntry> + 'a {
+        let is_gone =
+            move |entry: &&ExportEntry| next.binary_search_by_key(&ptr::from_ref(*entry), Exported::address).is_err();
+        self.exports.iter().map(|export| export.entry).filter(is_gone)
+    }
+
+    /// Threads inside of it are counted there.
+    pub(crate) fn place(&self) -> Place {
+        self.counters.place
+    }
+
+    /// Keeps it for as long as one of its hooks runs.
+    pub(crate) fn hold(&self) -> Hold {
+        Hold::new(self.counters.holds)
+    }
+
+    /// How many futures, borrowed handles and hooks keep it.
+    pub(crate) fn holds(&self) -> usize {
+        self.counters.holds()
+    }
+
+    /// The error of a change that this version, the old one of its module, is in the way of.
+    pub(crate) fn in_the_way(&self, doing: &'static str) -> Error {
+        let Image { module, version, .. } = &*self.image;
+        Error::OldInUse { doing, module: module.to_string(), old: version.to_string() }
+    }
+}
+
+impl Exported {
+    fn address(&self) -> *const ExportEntry {
+        ptr::from_ref(self.entry)
+    }
+}

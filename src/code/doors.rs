@@ -30,7 +30,7 @@ struct Doors {
     processes: &'static scope::Door<Option<process::Process>>,
     process: &'static process::Door,
     era_of_tokens: fn() -> &'static Era,
-    recorder: &'static recorder::Door,
+    recorder: &'static recorder::HostRecorder,
     breakpoint: &'static breakpoint::Door,
 }
 
@@ -45,7 +45,7 @@ static DOORS: Doors = Doors {
     processes: &process::SLOT_DOOR,
     process: &process::DOOR,
     era_of_tokens: era::own,
-    recorder: &recorder::DOOR,
+    recorder: &recorder::HOST_RECORDER,
     breakpoint: &breakpoint::DOOR,
 };
 

@@ -15,7 +15,7 @@ use super::locks;
 use super::symbols::Symbols;
 use super::tables::{Change, Tables};
 use crate::breakpoint::modules::Sites;
-use crate::recorder::modules;
+use crate::recorder::{loaded, modules};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard, global, lock};
 use crate::thread_progress::{PLACES, Place};
@@ -173,7 +173,7 @@ impl Image {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let id = LAST.fetch_add(1, Relaxed) + 1;
         let symbols = Symbols::of(mapping.path());
-        let recorded = modules::arrive(recorded(module, version, &*mapping));
+        let recorded = loaded::add_module(recorded(module, version, &*mapping));
         Image { id, module: module.into(), version: version.into(), mapping, symbols, recorded }
     }
 
@@ -186,7 +186,7 @@ impl Image {
         // SAFETY: as the caller promises.
         let unmapped = unsafe { self.mapping.unmap() };
         if unmapped == Unmapped::Gone {
-            modules::leave(self.recorded);
+            modules::remove(self.recorded);
         }
         unmapped
     }

@@ -6,27 +6,27 @@ use std::path::Path;
 
 use dyntrace_folders::Folder;
 
-use super::checksum::Progress;
 use super::metadata::{PROCESS_STREAM, process_event};
 use super::modules::Module;
 use super::options::Mode;
-use super::place::Place;
 use super::ring::Ring;
-use crate::sdt::Buffer;
+use super::ring_checksums::Progress;
+use super::ring_file::RingFile;
+use crate::text::Buffer;
 
 /// The most it takes, in bytes.
 const SIZE: u64 = 64 << 20;
 
 /// Written under the lock of the sessions: it is nobody's ring, and everybody's.
 pub(super) struct Channel {
-    ring: Ring<Place>,
+    ring: Ring<RingFile>,
     checksums: Progress,
 }
 
 impl Channel {
     /// Makes the channel's file.
     pub fn create(folder: &Folder, name: &str, uuid: [u8; 16]) -> io::Result<Channel> {
-        let ring = Ring::new(Place::create(folder, name, uuid, PROCESS_STREAM, Mode::Stream, SIZE)?, 0);
+        let ring = Ring::new(RingFile::create(folder, name, uuid, PROCESS_STREAM, Mode::Stream, SIZE)?, 0);
         ring.adopt(u64::from(std::process::id()));
         Ok(Channel { ring, checksums: Progress::default() })
     }

@@ -14,20 +14,18 @@
 //! of the fork give such a child private memory in place of the thread's rings. Not covered: a bare system call in such a
 //! place, and one that interrupts a thread's first firing.
 
-mod descriptors;
-
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 use super::slot::{self, SESSIONS, SLOTS};
-use super::stream_file;
-use super::{control, descriptor, probes, session, trigger};
-use crate::forks;
+use super::{closed_in_children, descriptor, probes, sessions, stream_file, trigger};
+use crate::forks::{self, Anew};
 use crate::thread_progress;
 
-pub(super) use descriptors::ClosedInChildren;
+/// Whether this process serves its control socket: a forked child does not.
+pub(super) static IS_CONTROLLED: Anew<AtomicBool> = Anew::new(AtomicBool::new(false));
 
 /// Where one ring lies, and how many bytes; no bytes for none.
 type Mapping = (usize, usize);
@@ -48,7 +46,7 @@ pub(super) fn begin_anew() -> io::Result<()> {
     // The child reads the list: nobody may be making it at the fork.
     descriptor::probes();
     thread_progress::os::in_forked_child(before, in_child)?;
-    if SLOTS.wipe_in_children() && session::wipe_in_children() && control::wipe_in_children() {
+    if SLOTS.wipe_in_children() && sessions::wipe_in_children() && IS_CONTROLLED.wipe_in_children() {
         stream_file::leave_out_of_children();
     }
     DONE.store(true, Release);
@@ -73,7 +71,7 @@ extern "C" fn in_child() {
             unsafe { stream_file::make_private(base, length) };
         }
     });
-    descriptors::close();
+    closed_in_children::close();
     for probe in probes::present() {
         probe.clear_sessions();
     }
@@ -81,7 +79,7 @@ extern "C" fn in_child() {
     // SAFETY: the child has one thread.
     unsafe {
         SLOTS.forget();
-        session::forget();
-        control::forget();
+        sessions::forget();
+        IS_CONTROLLED.forget();
     }
 }

@@ -135,12 +135,12 @@ impl Descriptor {
 #[doc(hidden)]
 #[derive(Debug)]
 #[repr(transparent)]
-pub struct Entry(Option<&'static Descriptor>);
+pub struct ProbeEntry(Option<&'static Descriptor>);
 
-impl Entry {
+impl ProbeEntry {
     /// For generated code.
-    pub const fn new(descriptor: &'static Descriptor) -> Entry {
-        Entry(Some(descriptor))
+    pub const fn new(descriptor: &'static Descriptor) -> ProbeEntry {
+        ProbeEntry(Some(descriptor))
     }
 
     pub(super) fn descriptor(&self) -> Option<&'static Descriptor> {
@@ -152,7 +152,7 @@ impl Entry {
 pub(super) fn probes() -> &'static [&'static Descriptor] {
     static PROBES: AtomicPtr<Vec<&'static Descriptor>> = AtomicPtr::new(ptr::null_mut());
     let make = || {
-        let mut probes: Vec<_> = entries().iter().filter_map(Entry::descriptor).collect();
+        let mut probes: Vec<_> = probe_entries().iter().filter_map(ProbeEntry::descriptor).collect();
         probes.sort_by_key(|probe| (probe.provider, probe.name));
         for (id, probe) in (0..).zip(&probes) {
             probe.set_id(id);
@@ -179,6 +179,6 @@ pub(super) fn probes() -> &'static [&'static Descriptor] {
 
 /// What each of them has put into the section.
 #[doc(hidden)]
-pub fn entries() -> &'static [Entry] {
-    linked!("dyntrace_probes": Entry = Entry(None))
+pub fn probe_entries() -> &'static [ProbeEntry] {
+    linked!("dyntrace_probes": ProbeEntry = ProbeEntry(None))
 }

@@ -13,7 +13,8 @@ use std::io::{self, Write as _};
 use std::mem;
 
 use super::control;
-use super::options::{Options, OptionsError};
+use super::options::Options;
+use super::options::text::OptionsError;
 use super::session::Session;
 use crate::environment;
 use crate::host;

@@ -1,12 +1,12 @@
 //! Which events of the chosen probes a session takes: conditions on arguments, by their names in the provider's definition.
 
+use super::decision;
 use super::descriptor::{Descriptor, Kind};
-use super::glob::Glob;
+use super::field::Field;
 use super::payload::Payload;
 use super::rate::Rate;
-use super::taken;
+use crate::glob::Glob;
 use crate::process::{self, Pid};
-use crate::sdt::Name;
 
 /// Conditions that an event has to meet, all of them. A probe that has no such argument is not asked: its events pass.
 ///
@@ -152,36 +152,19 @@ enum Test {
     IsNot(i64),
 }
 
-/// The value of one argument of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field<'a> {
-    /// A signed integer of 32 bits.
-    I32(i32),
-    /// An unsigned integer of 32 bits.
-    U32(u32),
-    /// A signed integer of 64 bits.
-    I64(i64),
-    /// An unsigned integer of 64 bits.
-    U64(u64),
-    /// A string, without the NUL at its end. An absent one is empty.
-    Text(&'a [u8]),
-    /// A string that is made of a number.
-    Name(Name),
-}
-
 impl Predicate {
     /// Whether an event is to be recorded in the session. Takes no lock and nothing from the heap: it is called while a probe fires.
     pub(crate) fn judge(&self, session: usize, payload: &impl Payload) -> Judgement {
         let is_such = self.process.is_none_or(|process| process == process::current())
             && payload.show(|fields| self.test(fields))
-            && !(self.part == Part::Later && taken::was_refused(session));
+            && !(self.part == Part::Later && decision::was_refused(session));
         let judgement = match &self.rate {
             _ if !is_such => Judgement::IsOther,
             Some(rate) if !rate.allows() => Judgement::IsAboveRate,
             _ => Judgement::Passes,
         };
         if self.part == Part::Entry && judgement != Judgement::Passes {
-            taken::refuse(session);
+            decision::refuse(session);
         }
         // Above the rate it stands for its operation, of which nothing is recorded.
         if judgement == Judgement::Passes && !self.is_recorded { Judgement::IsOther } else { judgement }
@@ -204,26 +187,14 @@ impl Predicate {
     }
 }
 
-impl Field<'_> {
-    fn number(self) -> Option<i128> {
-        match self {
-            Field::I32(number) => Some(number.into()),
-            Field::U32(number) => Some(number.into()),
-            Field::I64(number) => Some(number.into()),
-            Field::U64(number) => Some(number.into()),
-            Field::Text(_) | Field::Name(_) => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::ptr;
 
-    use super::super::descriptor::argument;
-    use super::super::payload::Value;
     use super::*;
-    use crate::sdt::{Buffer, Shape, Text};
+    use crate::recorder::descriptor::argument;
+    use crate::recorder::payload::Value;
+    use crate::text::{Buffer, Shape, Text};
 
     static RETURN: Descriptor = Descriptor::new(
         "dyntrace",
@@ -292,12 +263,5 @@ mod tests {
     fn an_event_without_the_argument_does_not_pass() {
         let predicate = Filter { command: Some(1), ..Filter::default() }.compile(&RETURN, true).unwrap();
         assert!(!predicate.test(&[]));
-    }
-
-    #[test]
-    fn numbers_of_each_type_are_compared_by_value() {
-        assert_eq!(Field::U64(u64::MAX).number(), Some(u64::MAX.into()));
-        assert_eq!(Field::I64(-1).number(), Some(-1));
-        assert_ne!(Field::U64(u64::MAX).number(), Field::I64(-1).number());
     }
 }

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use dyntrace_folders::Folder;
 
+use super::cause::{CAUSES, Cause};
 use super::error::{Error, Step};
 use super::folder::{self, Made};
 use super::options::{Mode, Options};
 use super::panic;
 use super::slot::SLOTS;
-use super::trigger::{CAUSES, Cause};
 
 /// The pause between two snapshots of one cause: what comes meanwhile is most often the same trouble.
 const PAUSE: Duration = Duration::from_secs(10);

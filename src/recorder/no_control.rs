@@ -4,18 +4,6 @@ use std::io;
 
 pub(super) const IS_THERE: bool = false;
 
-/// There is nothing to wipe.
-pub(super) fn wipe_in_children() -> bool {
-    true
-}
-
-/// There is nothing to forget.
-///
-/// # Safety
-///
-/// As on Linux.
-pub(super) unsafe fn forget() {}
-
 /// Fails.
 pub(super) fn control() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "the control socket is Linux's; use record:DIRECTORY"))

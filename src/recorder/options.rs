@@ -8,22 +8,19 @@
 //!
 //! Everything after the directory may be left out. A comma or a backslash in a value has a backslash before it.
 
-mod text;
-mod triggers;
+pub(super) mod text;
+pub(super) mod triggers;
 
 use std::fmt;
+use std::fs;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use dyntrace_metadata::Format;
 
 use super::descriptor::Descriptor;
 use super::filter::Filter;
-use super::glob::Glob;
-
-pub use text::OptionsError;
-pub(crate) use text::{Change, parse_change};
-pub use triggers::Triggers;
+use crate::glob::Glob;
+use triggers::Triggers;
 
 /// What a session does when the files of its threads are full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,6 +123,29 @@ impl Options {
         }
     }
 
+    /// Where the snapshots of [`triggers`](Options::triggers) go: beside the folder of the trace.
+    pub fn snapshots_directory(&self) -> PathBuf {
+        // As it is without links, which is known once it is there.
+        let directory = fs::canonicalize(&self.directory).unwrap_or_else(|_| self.directory.clone());
+        let mut name = directory.file_name().unwrap_or_default().to_owned();
+        name.push("-snapshots");
+        directory.with_file_name(name)
+    }
+
+    /// Why these triggers would never do anything.
+    pub(crate) fn idle_triggers(&self) -> Option<&'static str> {
+        let records = |probe| names(&self.probes, "dyntrace", probe);
+        if self.triggers.any() && self.mode != Mode::Overwrite {
+            Some("only a session in mode=overwrite takes snapshots, on-panic or of what is slower")
+        } else if self.triggers.slower.is_some_and(|slower| slower > Triggers::LONGEST) {
+            Some("the clock of operations goes round: slower can be 600s at most")
+        } else if self.triggers.slower.is_some() && !(records("efile_drv-entry") && records("efile_drv-return")) {
+            Some("what is slower is seen by efile_drv-entry and efile_drv-return: have them among the probes")
+        } else {
+            None
+        }
+    }
+
     /// Whether the probe is one of those to record.
     pub(crate) fn takes(&self, probe: &Descriptor) -> bool {
         names(&self.probes, probe.provider, &probe.tool_name())
@@ -136,21 +156,6 @@ impl Options {
 fn names(probes: &[Glob], provider: &str, name: &str) -> bool {
     let long = format!("{provider}:{name}");
     probes.is_empty() || probes.iter().any(|glob| glob.matches(name.as_bytes()) || glob.matches(long.as_bytes()))
-}
-
-impl FromStr for Options {
-    type Err = OptionsError;
-
-    fn from_str(options: &str) -> Result<Options, OptionsError> {
-        text::parse(options)
-    }
-}
-
-impl fmt::Display for Options {
-    /// The text that reads back as these options, if the directory's name is UTF-8.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::write(self, f)
-    }
 }
 
 #[cfg(test)]

@@ -1,44 +1,7 @@
-//! What a stream file is made of: packets with a header of 80 bytes, in whole pages.
-//!
-//! A page that was prepared and never entered is itself a valid empty packet of one page, so a file may grow by any number
-//! of them before anything is written. The writer that enters a sub-buffer stores a header whose packet size swallows the
-//! prepared pages behind it; from then on its content size is the commit word: bytes within it are whole.
+//! Headers of packets.
 
 use super::checksum;
-
-/// A file grows by pages of this many bytes.
-pub(crate) const PAGE: usize = 4096;
-/// What a writer enters at once, in bytes. At the end of a file it may be fewer pages.
-pub(crate) const SUB_BUFFER: usize = 32768;
-/// Bytes of packet header and context before the first event.
-pub(crate) const HEADER: usize = 80;
-
-/// The first word of each packet.
-pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
-
-/// Where the fields of a header are, in bytes from the packet's begin.
-pub(crate) mod offset {
-    /// u32: [`MAGIC`](super::MAGIC).
-    pub(crate) const MAGIC: usize = 0;
-    /// 16 bytes: the trace's uuid.
-    pub(crate) const UUID: usize = 4;
-    /// u32: stream class.
-    pub(crate) const STREAM_ID: usize = 20;
-    /// u64: bits that hold something, the header's own among them. The commit word.
-    pub(crate) const CONTENT_SIZE: usize = 24;
-    /// u64: bits until the next packet.
-    pub(crate) const PACKET_SIZE: usize = 32;
-    /// u64: events that this ring had discarded until then.
-    pub(crate) const DISCARDED: usize = 40;
-    /// u64: number of the packet in its ring, from 1; 0 if it was prepared and never entered.
-    pub(crate) const SEQUENCE: usize = 48;
-    /// u64: the thread that wrote it.
-    pub(crate) const TID: usize = 56;
-    /// u64: the number of its ring, which is that of its file; 0 in the low-rate channel.
-    pub(crate) const RING: usize = 64;
-    /// u64: see [`checksum`](super::super::checksum).
-    pub(crate) const CHECKSUM: usize = 72;
-}
+use super::layout::{HEADER, MAGIC, PAGE, offset};
 
 /// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +87,7 @@ pub(crate) fn prepared_page(uuid: [u8; 16], stream_id: u32, discarded: u64) -> [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorder::layout::SUB_BUFFER;
 
     #[test]
     fn a_header_reads_as_it_was_written() {

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
+use super::cause::Cause;
 use super::slot::SLOTS;
-use super::trigger::Cause;
 
 /// How long a thread that panics waits for the snapshots. It may itself hold what the maintenance thread needs.
 const PATIENCE: Duration = Duration::from_secs(10);

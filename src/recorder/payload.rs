@@ -1,8 +1,8 @@
 //! The arguments of one firing, on their way into a ring.
 
-use super::filter::Field;
-use crate::sdt::Recorded;
+use super::field::Field;
 use crate::short;
+use crate::text::Recorded;
 
 /// One argument, as generated code gives it.
 pub trait Value: Copy {

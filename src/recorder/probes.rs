@@ -10,8 +10,7 @@ use std::slice;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 
-use super::descriptor::{self, Argument, Descriptor, Entry};
-use super::session::sessions;
+use super::descriptor::{self, Argument, Descriptor, ProbeEntry};
 
 /// All classes but the program's, in the order of their ids: one of these lists is never freed. There are few, as modules bring
 /// new classes rarely.
@@ -19,7 +18,7 @@ static CLASSES: AtomicPtr<Vec<&'static Descriptor>> = AtomicPtr::new(ptr::null_m
 
 /// The probes of a module's version, or a place for those of one that comes.
 struct Version {
-    first: AtomicPtr<Entry>,
+    first: AtomicPtr<ProbeEntry>,
     /// Zero if the place is free.
     length: AtomicUsize,
     next: AtomicPtr<Version>,
@@ -42,7 +41,7 @@ pub(super) fn present() -> impl Iterator<Item = &'static Descriptor> {
     let of_modules = versions().flat_map(|version| unsafe {
         slice::from_raw_parts(version.first.load(Relaxed), version.length.load(Acquire))
     });
-    descriptor::probes().iter().copied().chain(of_modules.filter_map(Entry::descriptor))
+    descriptor::probes().iter().copied().chain(of_modules.filter_map(ProbeEntry::descriptor))
 }
 
 /// Those that are there.
@@ -56,17 +55,13 @@ fn places() -> impl Iterator<Item = &'static Version> {
     iter::successors(at(&VERSIONS), move |version| at(&version.next))
 }
 
-/// The probes of a module's version arrive: running sessions record them from now on, if they record such probes.
+/// Adds the probes of a module's version; whether there are new classes. The caller has the lock of the sessions.
 ///
 /// # Safety
 ///
-/// They stay until [`leave`] has returned.
-pub(crate) unsafe fn arrive(entries: &'static [Entry]) {
-    if entries.is_empty() {
-        return;
-    }
-    let mut sessions = sessions();
-    let new = entries.iter().filter_map(Entry::descriptor);
+/// They stay until [`remove`] has returned.
+pub(super) unsafe fn add(entries: &'static [ProbeEntry]) -> bool {
+    let new = entries.iter().filter_map(ProbeEntry::descriptor);
     let mut all = classes().to_vec();
     for probe in new {
         let known = all.iter().position(|class| class.is_like(probe));
@@ -86,9 +81,7 @@ pub(crate) unsafe fn arrive(entries: &'static [Entry]) {
     free.first.store(entries.as_ptr().cast_mut(), Relaxed);
     // Release: with `versions`.
     free.length.store(entries.len(), Release);
-    for recording in sessions.recordings.iter_mut().flatten() {
-        recording.take_in(are_new);
-    }
+    are_new
 }
 
 fn new_place() -> &'static Version {
@@ -101,18 +94,13 @@ fn new_place() -> &'static Version {
     unsafe { &*version }
 }
 
-/// The probes of a module's version leave: nobody knows them any more when this returns.
-///
-/// # Safety
-///
-/// Nobody is in the version's code.
-pub(crate) unsafe fn leave(entries: &'static [Entry]) {
-    let _sessions = sessions();
+/// Removes the probes of a module's version. The caller has the lock of the sessions.
+pub(super) fn remove(entries: &'static [ProbeEntry]) {
     for version in versions().filter(|version| ptr::eq(version.first.load(Relaxed), entries.as_ptr())) {
         version.length.store(0, Release);
     }
     // It may stay in memory, where no session that ends would tell its probes.
-    entries.iter().filter_map(Entry::descriptor).for_each(Descriptor::clear_sessions);
+    entries.iter().filter_map(ProbeEntry::descriptor).for_each(Descriptor::clear_sessions);
 }
 
 /// What stays of a probe when its module is gone.

@@ -9,29 +9,29 @@ use std::{io, mem, ptr};
 
 use dyntrace_folders::Folder;
 
+use super::cause::Cause;
 use super::channel::Channel;
-use super::checksum::Progress;
-use super::children::ClosedInChildren;
-use super::counted::{ABOVE_RATE, Counted, RINGLESS};
+use super::closed_in_children::ClosedInChildren;
 use super::descriptor::Descriptor;
 use super::error::{Error, Step};
 use super::filter::Filter;
 use super::flight::Flight;
 use super::folder::{self, Made};
-use super::glob::Glob;
+use super::lost::{ABOVE_RATE, LostCounter, RINGLESS};
 use super::metadata::{self, Description, RING_STREAM};
 use super::modules;
 use super::options::{Mode, Options};
 use super::os;
-use super::place::Place;
 use super::probes;
 use super::ring::Ring;
-use super::session::{Snapshot, Status, Summary};
+use super::ring_checksums::Progress;
+use super::ring_file::RingFile;
 use super::slot::{FEW, Filters, PREPARED, SLOTS, ThreadRing};
 use super::snapshot;
+use super::status::{Snapshot, Status, Summary};
 use super::stream_file;
-use super::trigger::Cause;
 use crate::clock::{self, Calibration};
+use crate::glob::Glob;
 use crate::thread_progress;
 
 /// The file of the low-rate channel.
@@ -69,7 +69,7 @@ pub(super) struct Recording {
     /// In the order of their files, from `ring-1`.
     rings: Vec<Tended>,
     /// Events of threads that found no ring, and those above the rate that was asked for. Boxed: threads have the addresses.
-    counted: [Box<Counted>; 2],
+    counted: [Box<LostCounter>; 2],
     told_of_full: bool,
     /// The last module that the channel has told of.
     told_module: u64,
@@ -106,7 +106,7 @@ impl Recording {
         let clock = Calibration::start();
         let channel = Channel::create(&folder, CHANNEL, uuid);
         let channel = channel.map_err(|error| Error::new(Step::File, path.join(CHANNEL), error))?;
-        let counted = |name| match Counted::create(&folder, name, uuid) {
+        let counted = |name| match LostCounter::create(&folder, name, uuid) {
             Ok(counted) => Ok(Box::new(counted)),
             Err(error) => Err(Error::new(Step::File, path.join(name), error)),
         };
@@ -318,7 +318,7 @@ impl Recording {
             let number = self.rings.len() + 1;
             let name = format!("ring-{number}");
             let (folder, mode, size) = (self.files(), self.options.mode, self.options.file_size());
-            let place = Place::create(folder, &name, self.uuid, RING_STREAM, mode, size)
+            let place = RingFile::create(folder, &name, self.uuid, RING_STREAM, mode, size)
                 .map_err(|error| Error::new(Step::File, folder.path().join(&name), error))?;
             let ring = Box::new(Ring::new(place, number as u64));
             slot.chain(&ring);

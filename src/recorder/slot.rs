@@ -18,15 +18,15 @@ use std::ptr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
-use super::counted::Counted;
+use super::cause::CAUSES;
 use super::descriptor::Descriptor;
-use super::door;
 use super::filter::{Judgement, Predicate};
-use super::maintenance;
+use super::host;
+use super::lost::LostCounter;
 use super::payload::Payload;
-use super::place::Place;
 use super::ring::Ring;
-use super::trigger::CAUSES;
+use super::ring_file::RingFile;
+use super::wake;
 use crate::forks::{Anew, Zeros};
 use crate::thread_progress;
 
@@ -39,7 +39,7 @@ pub(super) const PREPARED: usize = 32;
 /// Fewer than this are too few: threads come faster than rings are made.
 pub(super) const FEW: usize = 8;
 
-pub(super) type ThreadRing = Ring<Place>;
+pub(super) type ThreadRing = Ring<RingFile>;
 
 /// For each probe, what its events must be like; by their ids.
 pub(super) type Filters = Vec<Option<Predicate>>;
@@ -61,8 +61,8 @@ pub(super) struct Slot {
     /// The chain of all rings of the session, the newest first.
     rings: AtomicPtr<ThreadRing>,
     /// Counts the events of threads that found no ring, and those above the rate that was asked for.
-    pub ringless: AtomicPtr<Counted>,
-    pub above_rate: AtomicPtr<Counted>,
+    pub ringless: AtomicPtr<LostCounter>,
+    pub above_rate: AtomicPtr<LostCounter>,
     /// More cycles than this are too many for an operation, where the session is to be told of such.
     pub slower: AtomicU64,
     /// For each cause of a snapshot, how often it was there, and how often that has been dealt with. Both go on from one
@@ -164,7 +164,7 @@ impl Slot {
     /// Where there is no ring.
     #[cold]
     fn record_without(&self, number: usize, id: u16, payload: &impl Payload) {
-        match door::HOST.get() {
+        match host::HOST.get() {
             // A guest's threads find no ring here, whatever the session: its slots are never filled.
             Some(host) => (host.record)(number, id, payload),
             None => self.count(&self.ringless),
@@ -172,7 +172,7 @@ impl Slot {
     }
 
     /// Counts one event more in one of the slot's counts.
-    fn count(&self, count: &AtomicPtr<Counted>) {
+    fn count(&self, count: &AtomicPtr<LostCounter>) {
         // Acquire: with the Release of the session's start.
         // SAFETY: null, or the session's, which frees it as it frees its rings.
         if let Some(count) = unsafe { count.load(Acquire).as_ref() } {
@@ -236,7 +236,7 @@ impl Slot {
             // SAFETY: null, or a ring of this session, as in `record`.
             let ring = unsafe { pointer.as_ref() }?;
             if self.waiting() < FEW {
-                maintenance::wake();
+                wake::wake();
             }
             // 2.
             ring.adopt(thread).then_some(ring)

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::cause::Cause;
 use super::descriptor::Descriptor;
 use super::payload::Payload;
 use super::slot::SLOTS;
-use super::trigger::Cause;
 use crate::clock;
 use crate::thread_progress;
 

@@ -18,7 +18,8 @@ use std::os::unix::fs::FileExt;
 use dyntrace_folders::{Folder, NewFile};
 
 use super::checksum;
-use super::packet::{HEADER, Header, PAGE, SUB_BUFFER, offset};
+use super::layout::{HEADER, PAGE, SUB_BUFFER, offset};
+use super::packet::Header;
 use super::stream_file::StreamFile;
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 

@@ -26,9 +26,10 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use super::checksum;
+use super::layout::{HEADER, PAGE, SUB_BUFFER, offset};
 use super::limits::{Addresses, file_size};
 use super::os;
-use super::packet::{HEADER, Header, PAGE, SUB_BUFFER, offset, prepared_page};
+use super::packet::{Header, prepared_page};
 use crate::forks;
 use crate::thread_progress::os::{errno, without_file_size_signal};
 use descriptor::Descriptor;

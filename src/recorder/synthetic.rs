@@ -11,10 +11,11 @@ use dyntrace_metadata::Format;
 
 use super::checksum;
 use super::descriptor::{Argument, Descriptor, Kind};
-use super::filter::Field;
+use super::field::Field;
+use super::layout::{HEADER, offset};
 use super::metadata::{self, Description};
 use super::options::Mode;
-use super::packet::{HEADER, Header, offset};
+use super::packet::Header;
 use super::stream_file::{self, StreamFile};
 use crate::clock::{self, Calibration};
 

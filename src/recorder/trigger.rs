@@ -7,39 +7,15 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use super::door;
-use super::maintenance;
+use super::cause::{CAUSES, Cause};
+use super::host;
 use super::slot::{SESSIONS, SLOTS};
-
-/// Why a snapshot is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
-    /// An operation took too long.
-    Slow,
-    /// A thread panicked.
-    Panic,
-    /// The program asked for it.
-    Asked,
-}
-
-/// How many causes there are.
-pub(super) const CAUSES: usize = Cause::ALL.len();
+use super::wake;
 
 /// For each cause the sessions that are to be told of it, one bit each.
 static WISHES: [AtomicU32; CAUSES] = [const { AtomicU32::new(0) }; CAUSES];
 
 impl Cause {
-    pub const ALL: [Cause; 3] = [Cause::Slow, Cause::Panic, Cause::Asked];
-
-    /// Its name, in the names of snapshots.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cause::Slow => "slow",
-            Cause::Panic => "panic",
-            Cause::Asked => "asked",
-        }
-    }
-
     fn wishes(self) -> &'static AtomicU32 {
         &WISHES[self as usize]
     }
@@ -72,7 +48,7 @@ impl Cause {
     pub fn note(self, session: usize) -> u64 {
         // Release: who counts it finds the events that were recorded before.
         let before = SLOTS[session].requests[self as usize].fetch_add(1, Release);
-        maintenance::wake();
+        wake::wake();
         before + 1
     }
 }
@@ -96,7 +72,7 @@ pub(super) fn clear() {
 /// }
 /// ```
 pub fn trigger() {
-    if let Some(host) = door::HOST.get() {
+    if let Some(host) = host::HOST.get() {
         return (host.trigger)();
     }
     Cause::Asked.told().for_each(|session| {

@@ -6,10 +6,10 @@
 use std::mem::MaybeUninit;
 
 use super::descriptor::{Argument, Descriptor, Kind};
-use super::filter::Field;
+use super::field::Field;
 use super::payload::{Payload, Value};
-use crate::sdt::Buffer;
 use crate::short;
+use crate::text::Buffer;
 
 /// Where they are written: for five texts, and some numbers.
 pub(crate) type Room = [MaybeUninit<u8>; 5 * (Buffer::LIMIT + 1) + 4 * size_of::<u64>()];
@@ -109,9 +109,9 @@ impl Payload for &Written<'_> {
 mod tests {
     use std::ptr;
 
-    use super::super::descriptor::argument;
     use super::*;
-    use crate::sdt::Recorded;
+    use crate::recorder::descriptor::argument;
+    use crate::text::Recorded;
 
     static PROBE: Descriptor = Descriptor::new(
         "dyntrace",

@@ -26,14 +26,13 @@
 //! dyntrace::sdt::if_enabled!("shop", "sold\n.popsection", shop, {});
 //! ```
 
-mod buffer;
-mod here;
-#[cfg_attr(not(recorder), allow(dead_code, reason = "rings are the recorder's"))]
-mod name;
-mod registration;
+pub(crate) mod here;
 #[cfg(not(recorder))]
-mod taken_elsewhere;
-mod text;
+mod no_decision;
+#[cfg_attr(not(recorded), path = "unrecorded.rs")]
+pub(crate) mod recorded;
+mod register;
+mod registration;
 #[cfg(any(sdt_leaf = "dof", sdt_leaf = "macos", sdt_leaf = "plain"))]
 mod word;
 
@@ -62,10 +61,6 @@ mod macos;
 mod none;
 #[cfg(sdt_leaf = "plain")]
 mod plain;
-#[cfg(recorded)]
-mod recorded;
-#[cfg(not(recorded))]
-mod unrecorded;
 
 /// Whether names are fit for assembly and for tracers: letters, digits and `_`. Others could be instructions.
 #[doc(hidden)]
@@ -88,11 +83,10 @@ macro_rules! __sdt_check {
     };
 }
 
-pub use buffer::Buffer;
-#[cfg(recorder)]
-pub(crate) use name::{Name, Recorded};
-pub use registration::{Registration, deregister, register};
-pub use text::{Shape, Text};
+pub use register::{deregister, register};
+pub use registration::Registration;
+
+pub use crate::text::{Buffer, Shape, Text};
 
 pub use crate::__sdt_declare as declare;
 pub use crate::__sdt_describe as describe;
@@ -101,17 +95,14 @@ pub use crate::__sdt_if_traced as if_traced;
 pub use crate::__sdt_record as record;
 pub use crate::__sdt_site as site;
 pub(crate) use here::fire_here;
-#[cfg(recorded)]
-pub(crate) use recorded::{record_here, time_if_recorded};
-#[cfg(not(recorded))]
-pub(crate) use unrecorded::{record_here, time_if_recorded};
+pub(crate) use recorded::time_if_recorded;
 
 #[cfg(recorder)]
 #[doc(hidden)]
-pub use crate::recorder::Taken;
+pub use crate::recorder::Decision;
 #[cfg(not(recorder))]
 #[doc(hidden)]
-pub use taken_elsewhere::Taken;
+pub use no_decision::Decision;
 
 #[cfg(test)]
 mod tests {

@@ -18,7 +18,7 @@ macro_rules! __sdt_describe {
         #[used]
         #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,dyntrace_probes"))]
         #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "dyntrace_probes"))]
-        pub static __ENTRY: $crate::recorder::Entry = $crate::recorder::Entry::new(&__DESCRIPTOR);
+        pub static __ENTRY: $crate::recorder::ProbeEntry = $crate::recorder::ProbeEntry::new(&__DESCRIPTOR);
     };
 }
 
@@ -65,7 +65,7 @@ macro_rules! __sdt_record_here {
             let mut written = $crate::recorder::Written::new(&mut room, probe, $time);
             probe.record(|| {
                 $({
-                    let (argument, mut _buffer) = ($argument, $crate::sdt::Buffer::new());
+                    let (argument, mut _buffer) = ($argument, $crate::text::Buffer::new());
                     written.push($crate::__sdt_recorded!(($kind argument _buffer)));
                 })*
                 &written

@@ -15,7 +15,6 @@ mod server;
 mod sessions;
 
 use std::process;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
@@ -23,8 +22,7 @@ use directory::Directory;
 use registry::Registry;
 use server::{Limits, Server};
 
-use super::children;
-use crate::forks::Anew;
+use super::children::{self, IS_CONTROLLED};
 use crate::host;
 use crate::thread_progress::os::without_signals;
 
@@ -34,24 +32,6 @@ pub use error::ControlError;
 
 /// Whether a program whose environment has it record can be controlled, too.
 pub(super) const IS_THERE: bool = true;
-
-/// Whether this process is served: a forked child is not.
-static SERVED: Anew<AtomicBool> = Anew::new(AtomicBool::new(false));
-
-/// Has the kernel take note of forks. `false` where it does not.
-pub(super) fn wipe_in_children() -> bool {
-    SERVED.wipe_in_children()
-}
-
-/// A forked child is not served.
-///
-/// # Safety
-///
-/// The caller is the child's only thread.
-pub(super) unsafe fn forget() {
-    // SAFETY: as the caller promises.
-    unsafe { SERVED.forget() };
-}
 
 /// Lets other processes of this user, and root, control the recorder of this process from now on.
 ///
@@ -74,12 +54,12 @@ pub fn control() -> Result<(), ControlError> {
         return Err(ControlError::system("serve the control socket")(refused));
     }
     children::begin_anew().map_err(ControlError::system("prepare for forks"))?;
-    if SERVED.swap(true, Relaxed) {
+    if IS_CONTROLLED.swap(true, Relaxed) {
         return Ok(());
     }
     let begun = begin(process::id());
     if begun.is_err() {
-        SERVED.store(false, Relaxed);
+        IS_CONTROLLED.store(false, Relaxed);
     }
     begun
 }

@@ -17,9 +17,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::glob::Glob;
 use crate::recorder::filter::Filter;
-use crate::recorder::glob::Glob;
-use crate::recorder::options::{Change, Options, OptionsError, parse_change};
+use crate::recorder::options::Options;
+use crate::recorder::options::text::{Change, OptionsError, parse_change};
 
 /// The first message of every connection.
 pub const GREETING: &str = "dyntrace 1";

@@ -7,11 +7,13 @@ use std::path::Path;
 
 use super::protocol::Record;
 use super::sessions::Sessions;
+use crate::glob::Glob;
 use crate::recorder::filter::Filter;
-use crate::recorder::glob::Glob;
 use crate::recorder::options::Options;
 use crate::recorder::recording::Recording;
-use crate::recorder::session::{Session, Status, Summary, sessions};
+use crate::recorder::session::Session;
+use crate::recorder::sessions::sessions;
+use crate::recorder::status::{Status, Summary};
 use crate::sync::{Mutex, lock};
 
 /// The sessions that were started over the socket.
@@ -60,9 +62,7 @@ impl Sessions for Registry {
 }
 
 fn with<R>(session: u32, act: impl FnOnce(&mut Recording) -> R) -> Result<R, String> {
-    let mut sessions = sessions();
-    let found = sessions.recordings.iter_mut().flatten().find(|recording| recording.generation() == session);
-    found.map(act).ok_or_else(|| unknown(session))
+    sessions().find(session).map(act).ok_or_else(|| unknown(session))
 }
 
 fn unknown(session: u32) -> String {

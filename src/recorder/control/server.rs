@@ -18,7 +18,7 @@ use super::door::{self, Serve};
 use super::peer::peer;
 use super::protocol::{self, GREETING, ProtocolError, Record, Reply, Request};
 use super::sessions::Sessions;
-use crate::recorder::children::ClosedInChildren;
+use crate::recorder::closed_in_children::ClosedInChildren;
 
 /// What clients may take.
 #[derive(Clone, Copy, Debug)]

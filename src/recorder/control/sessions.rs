@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::protocol::Record;
+use crate::glob::Glob;
 use crate::recorder::filter::Filter;
-use crate::recorder::glob::Glob;
 use crate::recorder::options::Options;
 
 /// The sessions of a process, by number. An error is a text for whoever asked.

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::clock;
-use crate::recorder::filter::Field;
-use crate::recorder::packet::{PAGE, SUB_BUFFER};
+use crate::recorder::field::Field;
+use crate::recorder::layout::{PAGE, SUB_BUFFER};
 use crate::recorder::stream_file::StreamFile;
 use crate::recorder::synthetic::{
     EVENTS, UUID, babeltrace, create, describe, describe_as, event, finish, write_packet,

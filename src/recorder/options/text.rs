@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use dyntrace_metadata::Format;
 
-use super::{Mode, Options, Triggers};
+use super::triggers::Triggers;
+use super::{Mode, Options};
+use crate::glob::Glob;
 use crate::recorder::filter::Filter;
-use crate::recorder::glob::Glob;
 
 /// Why a text is not one of options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,8 +53,23 @@ const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES,
 const CHANGEABLE: &str = "probes=GLOB+GLOB, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, rate=NUMBER, failed can \
                           be changed";
 
+impl FromStr for Options {
+    type Err = OptionsError;
+
+    fn from_str(options: &str) -> Result<Options, OptionsError> {
+        parse(options)
+    }
+}
+
+impl fmt::Display for Options {
+    /// The text that reads back as these options, if the directory's name is UTF-8.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(self, f)
+    }
+}
+
 /// Reads `record:DIRECTORY,...`.
-pub(super) fn parse(text: &str) -> Result<Options, OptionsError> {
+fn parse(text: &str) -> Result<Options, OptionsError> {
     let not_record = || OptionsError::NotRecord(text.to_owned());
     let mut parts = split(text.strip_prefix(BEGINNING).ok_or_else(not_record)?, ',');
     let directory = parts.next().map(plain).filter(|directory| !directory.is_empty()).ok_or_else(not_record)?;
@@ -236,7 +252,7 @@ fn plain(part: &str) -> String {
 }
 
 /// Writes the options so that they read back.
-pub(super) fn write(options: &Options, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write(options: &Options, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(BEGINNING)?;
     escaped(f, &options.directory.to_string_lossy())?;
     if options.mode != Mode::default() {

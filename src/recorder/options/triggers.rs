@@ -1,10 +1,6 @@
 //! What has a session that overwrites write out what it holds.
 
-use std::fs;
-use std::path::PathBuf;
 use std::time::Duration;
-
-use super::{Mode, Options, names};
 
 /// What has a session in [`Mode::Overwrite`] take snapshots by itself: a flight recorder.
 ///
@@ -58,7 +54,7 @@ impl Default for Triggers {
 
 impl Triggers {
     /// How many snapshots there can be if nothing is said of it.
-    pub(super) const SNAPSHOTS: u32 = 10;
+    pub(in crate::recorder) const SNAPSHOTS: u32 = 10;
 
     /// The longest time of `slower`: what an operation carries goes round after more than that.
     pub const LONGEST: Duration = Duration::from_secs(600);
@@ -66,30 +62,5 @@ impl Triggers {
     /// Whether there is any.
     pub(crate) fn any(&self) -> bool {
         self.on_panic || self.slower.is_some()
-    }
-}
-
-impl Options {
-    /// Where the snapshots of [`triggers`](Options::triggers) go: beside the folder of the trace.
-    pub fn snapshots_directory(&self) -> PathBuf {
-        // As it is without links, which is known once it is there.
-        let directory = fs::canonicalize(&self.directory).unwrap_or_else(|_| self.directory.clone());
-        let mut name = directory.file_name().unwrap_or_default().to_owned();
-        name.push("-snapshots");
-        directory.with_file_name(name)
-    }
-
-    /// Why these triggers would never do anything.
-    pub(crate) fn idle_triggers(&self) -> Option<&'static str> {
-        let records = |probe| names(&self.probes, "dyntrace", probe);
-        if self.triggers.any() && self.mode != Mode::Overwrite {
-            Some("only a session in mode=overwrite takes snapshots, on-panic or of what is slower")
-        } else if self.triggers.slower.is_some_and(|slower| slower > Triggers::LONGEST) {
-            Some("the clock of operations goes round: slower can be 600s at most")
-        } else if self.triggers.slower.is_some() && !(records("efile_drv-entry") && records("efile_drv-return")) {
-            Some("what is slower is seen by efile_drv-entry and efile_drv-return: have them among the probes")
-        } else {
-            None
-        }
     }
 }

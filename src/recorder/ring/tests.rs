@@ -296,13 +296,13 @@ fn a_ring_is_taken_once_from_a_thread_that_has_ended() {
 #[test]
 fn counts_never_go_down_in_a_file() {
     use crate::recorder::options::Mode;
-    use crate::recorder::place::Place;
+    use crate::recorder::ring_file::RingFile;
     use crate::recorder::synthetic::{packets, place};
 
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");
     let (folder, name) = place(&path).unwrap();
-    let ring = Ring::new(Place::create(&folder, name, [0; 16], 0, Mode::Stream, 1 << 20).unwrap(), 1);
+    let ring = Ring::new(RingFile::create(&folder, name, [0; 16], 0, Mode::Stream, 1 << 20).unwrap(), 1);
     ring.adopt(1);
     let counts = || -> Vec<u64> {
         packets(&std::fs::read(&path).unwrap()).unwrap().iter().map(|packet| packet.discarded).collect()

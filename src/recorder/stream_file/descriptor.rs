@@ -8,7 +8,7 @@ use dyntrace_folders::{Folder, NewFile};
 use rustix::fs::{Mode, OFlags, fstat, open};
 use rustix::io::Errno;
 
-use crate::recorder::children::ClosedInChildren;
+use crate::recorder::closed_in_children::ClosedInChildren;
 use crate::recorder::limits::{Kept, leave_the_last};
 
 /// A file that is appended to.

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use crate::sdt::Registration;
+use crate::sdt::registration::Registration;
 
 /// Where each system has it.
 pub(super) const PATH: &str = "/dev/dtrace/helper";
@@ -29,27 +29,23 @@ struct Helper {
 pub(super) struct Ticket(c_int);
 
 #[cfg(any(target_os = "illumos", target_os = "solaris"))]
-mod request {
-    pub(super) const ADD: i32 = i32::from_be_bytes(*b"dth\x03");
-    pub(super) const REMOVE: i32 = i32::from_be_bytes(*b"dth\x02");
-}
+const ADD: i32 = i32::from_be_bytes(*b"dth\x03");
+#[cfg(any(target_os = "illumos", target_os = "solaris"))]
+const REMOVE: i32 = i32::from_be_bytes(*b"dth\x02");
 
-/// Those of `dtrace/ioctl.h` that every DTrace 2 takes.
+/// `_IOW(0xd8, 3, dof_helper_t)` of `dtrace/ioctl.h`, which every DTrace 2 accepts.
 #[cfg(target_os = "linux")]
-mod request {
-    /// `_IOW(0xd8, 3, dof_helper_t)`
-    pub(super) const ADD: u64 = 0x4000_0000 | (size_of::<super::Helper>() as u64) << 16 | 0xd8 << 8 | 3;
-    /// `_IOW(0xd8, 2, int)`
-    pub(super) const REMOVE: u64 = 0x4000_0000 | (size_of::<super::c_int>() as u64) << 16 | 0xd8 << 8 | 2;
-}
+const ADD: u64 = 0x4000_0000 | (size_of::<Helper>() as u64) << 16 | 0xd8 << 8 | 3;
+/// `_IOW(0xd8, 2, int)`
+#[cfg(target_os = "linux")]
+const REMOVE: u64 = 0x4000_0000 | (size_of::<c_int>() as u64) << 16 | 0xd8 << 8 | 2;
 
+/// `_IOWR('z', 3, dof_helper_t)`
 #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
-mod request {
-    /// `_IOWR('z', 3, dof_helper_t)`
-    pub(super) const ADD: u64 = 0xc000_0000 | (size_of::<super::Helper>() as u64) << 16 | (b'z' as u64) << 8 | 3;
-    /// `_IOW('z', 2, int)`
-    pub(super) const REMOVE: u64 = 0x8000_0000 | (size_of::<super::c_int>() as u64) << 16 | (b'z' as u64) << 8 | 2;
-}
+const ADD: u64 = 0xc000_0000 | (size_of::<Helper>() as u64) << 16 | (b'z' as u64) << 8 | 3;
+/// `_IOW('z', 2, int)`
+#[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+const REMOVE: u64 = 0x8000_0000 | (size_of::<c_int>() as u64) << 16 | (b'z' as u64) << 8 | 2;
 
 /// Whether the device takes what this thread asks for what the process asks. `dtprobed` is told the number of the thread, and takes it
 /// for that of a process: so it only does so for the first one.
@@ -82,7 +78,7 @@ impl Device {
             generation: 0,
         };
         // SAFETY: the request takes a `dof_helper_t`, which `Helper` is; the DOF, which says its own length, is copied.
-        let answer = unsafe { libc::ioctl(self.0.as_raw_fd(), request::ADD as _, &raw mut helper) };
+        let answer = unsafe { libc::ioctl(self.0.as_raw_fd(), ADD as _, &raw mut helper) };
         if answer < 0 {
             return Err(refused(io::Error::last_os_error()));
         }
@@ -98,7 +94,7 @@ impl Device {
         #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
         let argument = &raw const ticket.0;
         // SAFETY: the request takes a pointer to the number on FreeBSD and NetBSD, the number itself elsewhere.
-        let answer = unsafe { libc::ioctl(self.0.as_raw_fd(), request::REMOVE as _, argument) };
+        let answer = unsafe { libc::ioctl(self.0.as_raw_fd(), REMOVE as _, argument) };
         if answer < 0 { refused(io::Error::last_os_error()) } else { Registration::NotNeeded }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::device::{self, Device, Ticket};
 use super::{object, section};
-use crate::sdt::Registration;
+use crate::sdt::registration::Registration;
 
 /// Run by the C library before `main`, or when the shared object is loaded.
 #[cfg(dof)]

@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::glob::Glob;
 use crate::recorder::filter::Filter;
-use crate::recorder::glob::Glob;
 use crate::recorder::options::Options;
 
 /// Sessions that are numbers only.

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use dyntrace_folders::Folder;
 use rustix::io::Errno;
 
+use super::layout::{SUB_BUFFER, offset};
 use super::options::Mode;
-use super::packet::{SUB_BUFFER, offset};
 use super::payload::Payload;
 use super::ring::{Space, Word};
 use super::stream_file::StreamFile;
@@ -22,7 +22,7 @@ const AT_ONCE: u64 = 256 << 10;
 /// What a file that grows has at first, in bytes.
 const AT_FIRST: u64 = 2 * SUB_BUFFER as u64;
 
-pub(super) struct Place {
+pub(super) struct RingFile {
     file: StreamFile,
     mode: Mode,
     /// The most that the file may hold, in bytes: whole sub-buffers.
@@ -35,7 +35,7 @@ pub(super) struct Place {
     at_end: AtomicBool,
 }
 
-impl Place {
+impl RingFile {
     /// A new file that may hold `size` bytes, whole sub-buffers.
     pub fn create(
         folder: &Folder,
@@ -44,7 +44,7 @@ impl Place {
         stream: u32,
         mode: Mode,
         size: u64,
-    ) -> io::Result<Place> {
+    ) -> io::Result<RingFile> {
         let at_first = if mode == Mode::Stream { AT_FIRST } else { size };
         let file = StreamFile::create(folder, name, uuid, stream, size, at_first)?;
         file.populate(0, file.prepared());
@@ -63,7 +63,7 @@ impl Place {
             }
             Mode::Stream | Mode::Discard => (size, u64::MAX),
         };
-        Ok(Place { file, mode, size, mask, full: AtomicBool::new(false), at_end: AtomicBool::new(false) })
+        Ok(RingFile { file, mode, size, mask, full: AtomicBool::new(false), at_end: AtomicBool::new(false) })
     }
 
     pub fn file(&self) -> &StreamFile {
@@ -138,7 +138,7 @@ impl Place {
     }
 }
 
-impl Space for Place {
+impl Space for RingFile {
     fn prepare(&self, position: u64) -> bool {
         let needed = position + SUB_BUFFER as u64;
         self.mode == Mode::Overwrite || needed <= self.file.prepared().min(self.size) || self.grow(needed)

@@ -2,15 +2,15 @@
 
 /// By every session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken;
+pub struct Decision;
 
-impl Taken {
-    pub(crate) const BY_ALL: Taken = Taken;
+impl Decision {
+    pub(crate) const BY_ALL: Decision = Decision;
 
     pub(crate) fn decide() {}
 
-    pub(crate) fn decided() -> Taken {
-        Taken
+    pub(crate) fn decided() -> Decision {
+        Decision
     }
 
     pub(crate) fn say(self) {}

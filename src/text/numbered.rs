@@ -3,7 +3,47 @@
 //! Written to memory digit by digit, and read from there in words at once, a name would cost a wait for all of its digits to reach
 //! the memory. What stands around the digits is put together at compile time.
 
-use super::text::{Part, Shape};
+/// What stands around the number in a name that is made of one.
+pub struct Shape {
+    pub(super) prefix: Part,
+    pub(super) suffix: Part,
+    /// The name without its digits, by how many these are.
+    blanks: [Option<Blank>; Blank::DIGITS + 1],
+}
+
+impl Shape {
+    /// That of names such as `#Port<0.7>`.
+    ///
+    /// # Panics
+    ///
+    /// If one of them is longer than 8 bytes.
+    pub const fn new(prefix: &str, suffix: &str) -> Shape {
+        let (prefix, suffix) = (Part::new(prefix), Part::new(suffix));
+        Shape { prefix, suffix, blanks: Blank::all(prefix, suffix) }
+    }
+}
+
+/// A short text that is written by one store.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub bytes: [u8; Part::LIMIT],
+    pub length: usize,
+}
+
+impl Part {
+    pub const LIMIT: usize = 8;
+
+    const fn new(text: &str) -> Part {
+        assert!(text.len() <= Part::LIMIT, "a part of a name is longer than 8 bytes");
+        let mut part = Part { bytes: [0; Part::LIMIT], length: text.len() };
+        let mut at = 0;
+        while at < text.len() {
+            part.bytes[at] = text.as_bytes()[at];
+            at += 1;
+        }
+        part
+    }
+}
 
 /// The text of a name that is short, as most are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

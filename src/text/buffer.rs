@@ -2,9 +2,10 @@ use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::ptr;
 
+use super::argument::{Kind, Text};
 #[cfg(recorder)]
-use super::name::{Name, Recorded};
-use super::text::{Kind, Part, Shape, Text};
+use super::numbered::{Name, Recorded};
+use super::numbered::{Part, Shape};
 use crate::short::has_nul;
 
 /// The smallest page of any platform; reading one byte in each brings every page in.

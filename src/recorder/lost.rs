@@ -13,8 +13,9 @@ use dyntrace_folders::Folder;
 use rustix::io::Errno;
 
 use super::checksum;
+use super::layout::{HEADER, PAGE, offset};
 use super::metadata::RING_STREAM;
-use super::packet::{HEADER, Header, PAGE, offset};
+use super::packet::Header;
 use super::stream_file::StreamFile;
 
 /// The files' names, which `crates/reader` knows: of events of threads that found no ring, and of those above the rate that was asked
@@ -25,18 +26,18 @@ pub(super) const ABOVE_RATE: &str = "above-rate";
 const SIZE: usize = 2 * PAGE;
 
 /// A count, in its mapped file.
-pub(super) struct Counted {
+pub(super) struct LostCounter {
     name: &'static str,
     file: StreamFile,
 }
 
-impl Counted {
+impl LostCounter {
     /// Makes the file.
     ///
     /// # Errors
     ///
     /// The system's, as it gave it: the caller knows the path. Then there is no file.
-    pub fn create(folder: &Folder, name: &'static str, uuid: [u8; 16]) -> io::Result<Counted> {
+    pub fn create(folder: &Folder, name: &'static str, uuid: [u8; 16]) -> io::Result<LostCounter> {
         let file = StreamFile::create(folder, name, uuid, RING_STREAM, SIZE as u64, SIZE as u64)?;
         if file.prepared() < SIZE as u64 {
             drop(file);
@@ -49,7 +50,7 @@ impl Counted {
             // SAFETY: the packet is in the mapping and below the file's length, which was looked at above. Nobody else has it yet.
             unsafe { ptr::copy_nonoverlapping(header.as_ptr(), file.base().add(number * PAGE), HEADER) };
         }
-        Ok(Counted { name, file })
+        Ok(LostCounter { name, file })
     }
 
     /// Counts one event. Safe in signal handlers.

@@ -12,11 +12,11 @@ static OPEN: [AtomicI32; MOST] = [const { AtomicI32::new(0) }; MOST];
 
 /// While it lives, forked children close the descriptor. Dropped before the descriptor is closed.
 #[derive(Debug)]
-pub(in crate::recorder) struct ClosedInChildren(Option<&'static AtomicI32>);
+pub(super) struct ClosedInChildren(Option<&'static AtomicI32>);
 
 impl ClosedInChildren {
     /// For `descriptor`. Where all places are taken, children keep it.
-    pub(in crate::recorder) fn new(descriptor: &impl AsRawFd) -> ClosedInChildren {
+    pub(super) fn new(descriptor: &impl AsRawFd) -> ClosedInChildren {
         let value = descriptor.as_raw_fd() + 1;
         ClosedInChildren(OPEN.iter().find(|place| place.compare_exchange(0, value, Release, Relaxed).is_ok()))
     }

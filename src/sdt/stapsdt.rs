@@ -32,7 +32,7 @@ macro_rules! __sdt_word {
         concat!(
             ".ifndef __dyntrace_words\n",
             ".pushsection .probes, \"awGR\", @progbits, __dyntrace_words, comdat\n",
-            ".balign ", $crate::__sdt_page!(), "\n",
+            ".balign ", $crate::__sdt_processor!(page), "\n",
             ".weak __dyntrace_words\n",
             ".hidden __dyntrace_words\n",
             "__dyntrace_words:\n",
@@ -64,7 +64,7 @@ macro_rules! __sdt_note {
             ".4byte 992f - 991f, 994f - 993f, 3\n",
             "991: .asciz \"stapsdt\"\n",
             "992: .balign 4\n",
-            "993: ", $crate::__sdt_address!(), " 990b, _.stapsdt.base, ", $crate::__sdt_word_name!($provider, $probe), "\n",
+            "993: ", $crate::__sdt_processor!(address), " 990b, _.stapsdt.base, ", $crate::__sdt_word_name!($provider, $probe), "\n",
             ".asciz \"", $provider, "\"\n",
             ".asciz \"", $probe, "\"\n",
             ".asciz \"", $($arguments,)* "\"\n",
@@ -113,4 +113,69 @@ macro_rules! __sdt_noted_nop {
             )
         }
     };
+}
+
+/// Size and sign of one argument in the note.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_size {
+    (i32) => {
+        "-4"
+    };
+    (u32) => {
+        "4"
+    };
+    (i64) => {
+        "-8"
+    };
+    (u64) => {
+        "8"
+    };
+    (str) => {
+        $crate::__sdt_processor!(pointer)
+    };
+}
+
+/// Runs the block if the probe's word is not zero.
+#[cfg(not(dof))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_if_enabled {
+    ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {
+        // SAFETY: reads the word that the same assembly defines, in this program or shared object. No Rust code writes it,
+        // hence `nomem`: around `readonly` assembly the compiler keeps copies that it could do without.
+        unsafe {
+            $crate::__sdt_check!($provider, $probe);
+            $crate::__sdt_if_not_zero!(word $provider, $probe, $enabled)
+        }
+    };
+}
+
+/// Runs the block if the tracers' half of the probe's word is not zero.
+#[cfg(not(dof))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_if_traced {
+    ($provider:literal, $probe:literal, $traced:block) => {
+        // SAFETY: reads half of the word that the same assembly defines. The recorder writes the other half only.
+        unsafe {
+            $crate::__sdt_check!($provider, $probe);
+            $crate::__sdt_if_not_zero!(half $provider, $probe, $traced)
+        }
+    };
+}
+
+/// Where the probe's word is.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_word_at {
+    ($provider:literal, $probe:literal) => {{
+        let word: *const ::core::sync::atomic::AtomicU32;
+        // SAFETY: takes an address that the same assembly defines.
+        unsafe {
+            $crate::__sdt_check!($provider, $probe);
+            $crate::__sdt_load_address!($provider, $probe, word)
+        }
+        word
+    }};
 }

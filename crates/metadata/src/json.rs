@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
-use super::{ByteOrder, Clock, Description, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Uuid, Value};
+use super::byte_order::ByteOrder;
+use super::literal::{Quoted, Uuid};
+use super::model::{Clock, Description, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Value};
 
 /// Where the checksum stands: among the last fragment's attributes, which other readers pass over.
 const BEFORE_SUM: &str = ",\"attributes\":{\"dyntrace\":{\"crc32\":\"";
@@ -44,7 +46,7 @@ impl Display for Fragments<'_> {
         let Clock { name, frequency, offset_seconds, offset_cycles } = clock;
         let (whole, cycles) = (offset_cycles / frequency.max(&1), offset_cycles % frequency.max(&1));
         let seconds = offset_seconds.saturating_add_unsigned(whole);
-        let name = Quoted(name);
+        let name = quoted(name);
         write!(f, "{RS}{{\"type\":\"clock-class\",\"id\":{name},\"name\":{name},\"frequency\":{frequency},")?;
         write!(f, "\"origin\":\"unix-epoch\",\"offset-from-origin\":")?;
         writeln!(f, "{{\"seconds\":{seconds},\"cycles\":{cycles}}}}}")?;
@@ -68,7 +70,7 @@ impl Display for Fragments<'_> {
 fn write_events(f: &mut Formatter<'_>, order: ByteOrder, stream: &Stream<'_>) -> fmt::Result {
     for event in &stream.events {
         write!(f, "{RECORD_SEPARATOR}{{\"type\":\"event-record-class\",\"id\":{},", event.id)?;
-        write!(f, "\"data-stream-class-id\":{},\"name\":{},", stream.id, Quoted(&event.name))?;
+        write!(f, "\"data-stream-class-id\":{},\"name\":{},", stream.id, quoted(&event.name))?;
         let fields = event.fields.iter().map(|&(name, kind)| Member { order, name, class: Class::Field(kind) });
         writeln!(f, "\"payload-field-class\":{}}}", Structure(fields))?;
     }
@@ -104,8 +106,8 @@ struct Fact<'a>((&'a str, Value<'a>));
 impl Display for Fact<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.0 {
-            (name, Value::Number(number)) => write!(f, "{}:{number}", Quoted(name)),
-            (name, Value::Text(text)) => write!(f, "{}:{}", Quoted(name), Quoted(text)),
+            (name, Value::Number(number)) => write!(f, "{}:{number}", quoted(name)),
+            (name, Value::Text(text)) => write!(f, "{}:{}", quoted(name), quoted(text)),
         }
     }
 }
@@ -138,7 +140,7 @@ enum Class {
 impl Display for Member<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let &Member { order, name, ref class } = self;
-        write!(f, "{{\"name\":{},\"field-class\":", Quoted(name))?;
+        write!(f, "{{\"name\":{},\"field-class\":", quoted(name))?;
         match *class {
             Class::Number(bits, role) => write!(f, "{}", Integer { order, sign: "unsigned", bits, role }),
             Class::Field(FieldKind::Unsigned { bits }) => {
@@ -185,20 +187,6 @@ impl Display for Integer {
 }
 
 /// A string of JSON.
-struct Quoted<'a>(&'a str);
-
-impl Display for Quoted<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        for c in self.0.chars() {
-            match c {
-                '"' | '\\' => write!(f, "\\{c}")?,
-                // It would end the string in readers written in C.
-                '\0' => f.write_char(char::REPLACEMENT_CHARACTER)?,
-                c if c.is_ascii_control() => write!(f, "\\u{:04x}", u32::from(c))?,
-                c => f.write_char(c)?,
-            }
-        }
-        f.write_char('"')
-    }
+fn quoted(text: &str) -> Quoted<'_> {
+    Quoted { text, escape: |f, control| write!(f, "\\u{control:04x}") }
 }

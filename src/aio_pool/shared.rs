@@ -267,7 +267,7 @@ impl Shared {
         let queues = &mut state.lane(seat.lane).queues;
         let doing = queues.push(seat.queue, entry);
         probes::add(|| {
-            taken.say();
+            taken.apply();
             (port, queues.length(seat.queue) as i32)
         });
         match doing {

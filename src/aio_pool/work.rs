@@ -18,7 +18,7 @@ pub trait Work: Send + 'static {
     /// Which sessions of the recorder take the probes of its stay in the pool; asked when it is submitted.
     #[doc(hidden)]
     fn taken(&self) -> Decision {
-        Decision::BY_ALL
+        Decision::ALL
     }
 
     /// Does the work, on an I/O thread. Called once at most. May block; a panic is caught and fails this work alone, with

@@ -29,7 +29,7 @@ pub(super) struct Entered {
 #[inline(never)]
 fn heard(id: OperationId) -> Began {
     seq_trace::tell_operation(id);
-    Decision::decide();
+    Decision::begin();
     Began::now()
 }
 
@@ -61,7 +61,7 @@ impl Entered {
                 Text::from(port),
             )
         });
-        let taken = if is_seen { Decision::decided() } else { Decision::BY_ALL };
+        let taken = if is_seen { Decision::current() } else { Decision::ALL };
         Entered { id, user_tag, command: request.command, began, taken }
     }
 
@@ -83,7 +83,7 @@ impl Entered {
 
     /// The arguments of the probes around the work.
     fn later(&self) -> (i32, i32, i32) {
-        self.taken.say();
+        self.taken.apply();
         (self.id.thread, self.id.tag, self.command.number())
     }
 
@@ -101,7 +101,7 @@ impl Entered {
         let mut is_seen = false;
         efile_drv::r#return(|| {
             is_seen = true;
-            self.taken.say();
+            self.taken.apply();
             (
                 self.id.thread,
                 self.id.tag,

@@ -11,13 +11,13 @@ pub(super) enum Cause {
     Asked,
 }
 
-/// How many causes there are.
+/// The number of causes.
 pub(super) const CAUSES: usize = Cause::ALL.len();
 
 impl Cause {
     pub const ALL: [Cause; 3] = [Cause::Slow, Cause::Panic, Cause::Asked];
 
-    /// Its name, in the names of snapshots.
+    /// Its name, as names of snapshots have it.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Slow => "slow",

@@ -1,17 +1,15 @@
-//! Checksums of packets: how readers tell a damaged packet from a whole one.
+//! Checksum words of packets, by which readers recognise damaged packets.
 //!
 //! The checksum word of a packet's header has one of three forms:
 //!
-//! - *open*: a constant and the packet's sequence. No checksum was made: the packet is being written, or was when the
-//!   program was killed.
+//! - *open*: a constant and the packet's sequence. There is no checksum: the packet is being written, or was when the program was killed.
 //! - *sum*: the CRC-32 of the packet in the low half, its complement in the high half.
-//! - *last*: a sum whose high half differs by a constant. The packet is the last one of a file that was ended in order.
+//! - *last*: a sum whose high half differs by a constant. The packet is the last one of a file that was closed regularly.
 //!
-//! Damage to the word itself leaves none of these forms: a checksum that was zeroed is not taken for one that was never
-//! made. The CRC covers the header and the content. It leaves out the word itself and the count of discarded events, which
-//! a writer may still raise when it has left the packet.
+//! A damaged word has none of these forms: a zeroed checksum does not look like a missing one. The CRC covers the header and the content,
+//! without the word itself and the count of discarded events, which a writer may still raise after it has left the packet.
 //!
-//! No thread that fires computes a checksum. The maintenance thread does it, for packets that their writer has left.
+//! Firing threads compute no checksums. The maintenance thread does, for packets that their writer has left.
 
 use crc32fast::Hasher;
 
@@ -19,7 +17,7 @@ use super::layout::{HEADER, offset};
 
 /// The high half of an open word.
 const OPEN: u64 = 0x6f70_656e;
-/// What the high half of a last word differs in.
+/// By which the high half of a last word differs.
 const LAST: u64 = 0x6c61_7374;
 
 /// The word of a packet that has no checksum yet.
@@ -27,7 +25,7 @@ pub(crate) const fn open(sequence: u64) -> u64 {
     OPEN << 32 | sequence & 0xffff_ffff
 }
 
-/// The word of a packet with this header and content. Its word in the header does not matter.
+/// The word of a packet with this header and content. The word in the header is ignored.
 pub(crate) fn sum(header: &[u8; HEADER], content: &[u8]) -> u64 {
     let mut hasher = Hasher::new();
     hasher.update(&header[..offset::DISCARDED]);
@@ -37,7 +35,7 @@ pub(crate) fn sum(header: &[u8; HEADER], content: &[u8]) -> u64 {
     u64::from(!sum) << 32 | u64::from(sum)
 }
 
-/// Makes of a sum the word of a file's last packet.
+/// Turns a sum into the word of a file's last packet.
 pub(crate) const fn last(sum: u64) -> u64 {
     let sum = sum as u32;
     (!sum as u64 ^ LAST) << 32 | sum as u64

@@ -1,62 +1,61 @@
-//! Which sessions take an operation. It is decided once, while the operation's entry fires, so that a filter holds for all events of
-//! the operation.
+//! Which sessions record an operation. Their filters decide once, while the operation's entry fires, so that all of its events are
+//! recorded or none.
 //!
-//! 1. Where the entry's arguments are read: [`Decision::decide`]. Each session whose filter does not want the entry then [refuses](refuse)
+//! 1. Before the entry fires: [`Decision::begin`]. Each session whose filter rejects the entry then [rejects](reject) the operation.
+//! 2. After the entry has fired, the operation keeps [`Decision::current`].
+//! 3. Before a later event of the operation fires: [`Decision::apply`]. Sessions with a filter ask whether they [rejected](was_rejected)
 //!    the operation.
-//! 2. When the entry has fired, the operation keeps what was [decided](Decision::decided).
-//! 3. Where the arguments of a later event of it are read: [`Decision::say`]. Sessions with a filter ask whether it [was
-//!    refused](was_refused).
 //!
-//! A session that had no filter when the operation was entered, or was not there, takes its later events. All three steps are those of
-//! the thread that fires; a signal handler that fires an entry between two of them may have decided for both.
+//! A session that had no filter at the entry, or was not there, records the later events. The thread that fires does each step; a signal
+//! handler that fires an entry between two steps may decide for both.
 
 use std::cell::Cell;
 
 use super::host::HOST;
 
-/// A bit for each session.
+/// One bit for each session that records the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision(u32);
 
 thread_local! {
-    static NOW: Cell<u32> = const { Cell::new(u32::MAX) };
+    static CURRENT: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// The sessions that take the current thread's event. A guest's sessions are the host's.
-pub(super) fn now() -> u32 {
-    HOST.get().map_or_else(|| NOW.get(), |host| (host.decision)())
+/// The sessions that record the current thread's event. A guest's sessions are the host's.
+pub(super) fn current() -> u32 {
+    HOST.get().map_or_else(|| CURRENT.get(), |host| (host.decision)())
 }
 
-pub(super) fn set_now(bits: u32) {
-    HOST.get().map_or_else(|| NOW.set(bits), |host| (host.set_decision)(bits));
+pub(super) fn set_current(bits: u32) {
+    HOST.get().map_or_else(|| CURRENT.set(bits), |host| (host.set_decision)(bits));
 }
 
 impl Decision {
-    /// By every session.
-    pub(crate) const BY_ALL: Decision = Decision(u32::MAX);
+    /// Every session records the operation.
+    pub(crate) const ALL: Decision = Decision(u32::MAX);
 
-    /// The entry of an operation is about to fire.
-    pub(crate) fn decide() {
-        set_now(u32::MAX);
+    /// Begins a decision: the entry of an operation is about to fire.
+    pub(crate) fn begin() {
+        set_current(u32::MAX);
     }
 
-    /// The sessions that have not refused the entry.
-    pub(crate) fn decided() -> Decision {
-        Decision(now())
+    /// The sessions that have not rejected the entry.
+    pub(crate) fn current() -> Decision {
+        Decision(current())
     }
 
-    /// An event of this operation is about to fire.
-    pub(crate) fn say(self) {
-        set_now(self.0);
+    /// Applies the decision to the next event: it belongs to this operation.
+    pub(crate) fn apply(self) {
+        set_current(self.0);
     }
 }
 
-/// The session does not want the operation whose entry fires.
-pub(super) fn refuse(session: usize) {
-    NOW.set(NOW.get() & !(1 << session));
+/// Rejects, for this session, the operation whose entry fires.
+pub(super) fn reject(session: usize) {
+    CURRENT.set(CURRENT.get() & !(1 << session));
 }
 
-/// Whether the session did not want the operation whose event fires.
-pub(super) fn was_refused(session: usize) -> bool {
-    NOW.get() & 1 << session == 0
+/// Whether the session rejected the operation whose event fires.
+pub(super) fn was_rejected(session: usize) -> bool {
+    CURRENT.get() & 1 << session == 0
 }

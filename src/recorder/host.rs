@@ -1,4 +1,4 @@
-//! The recorder of the host, as guests (see [`host`](crate::host)) call it: their events go into its rings.
+//! The host's recorder, which guests (see [`host`](crate::host)) call: their events go into its rings.
 
 use super::field::Field;
 use super::payload::Payload;
@@ -6,7 +6,7 @@ use crate::host::OfHost;
 
 /// The host's functions.
 pub(crate) struct HostRecorder {
-    /// Records an event of a probe with this id in this session; the thread is pinned.
+    /// Records an event in a session: the session's slot, the probe's id, the arguments. The thread is pinned.
     pub(super) record: fn(usize, u16, &dyn DynPayload),
     pub(super) trigger: fn(),
     pub(super) decision: fn() -> u32,
@@ -15,40 +15,40 @@ pub(crate) struct HostRecorder {
 
 pub(super) static HOST: OfHost<HostRecorder> = OfHost::new();
 
-/// This copy is a guest from now on.
+/// Makes this copy a guest.
 pub(crate) fn enter(host: &'static HostRecorder) {
     HOST.install(host);
 }
 
-/// The arguments of a firing in a guest: any [`Payload`].
+/// A [`Payload`] without generic methods, so that it can cross from guest to host.
 pub(super) trait DynPayload {
-    fn bytes(&self) -> usize;
+    fn dyn_size(&self) -> usize;
 
     /// # Safety
     ///
     /// As that of [`Payload::put`].
-    unsafe fn write(&self, at: *mut u8);
+    unsafe fn dyn_put(&self, at: *mut u8);
 
-    fn time(&self) -> Option<u64>;
+    fn dyn_time(&self) -> Option<u64>;
 
-    fn fields(&self, look: &mut dyn FnMut(&[Field<'_>]));
+    fn dyn_show(&self, look: &mut dyn FnMut(&[Field<'_>]));
 }
 
 impl<P: Payload> DynPayload for P {
-    fn bytes(&self) -> usize {
+    fn dyn_size(&self) -> usize {
         self.size()
     }
 
-    unsafe fn write(&self, at: *mut u8) {
+    unsafe fn dyn_put(&self, at: *mut u8) {
         // SAFETY: as the caller promises.
         unsafe { self.put(at) }
     }
 
-    fn time(&self) -> Option<u64> {
+    fn dyn_time(&self) -> Option<u64> {
         Payload::time(self)
     }
 
-    fn fields(&self, look: &mut dyn FnMut(&[Field<'_>])) {
+    fn dyn_show(&self, look: &mut dyn FnMut(&[Field<'_>])) {
         self.show(look);
     }
 }

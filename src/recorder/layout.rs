@@ -1,12 +1,12 @@
-//! What a stream file is made of: packets with a header of 80 bytes, in whole pages.
+//! The layout of a stream file: packets with a header of 80 bytes, in whole pages.
 //!
-//! A page that was prepared and never entered is itself a valid empty packet of one page, so a file may grow by any number
-//! of them before anything is written. The writer that enters a sub-buffer stores a header whose packet size swallows the
-//! prepared pages behind it; from then on its content size is the commit word: bytes within it are whole.
+//! A prepared page that no writer has entered is a valid empty packet of one page, so a file may grow by any number of them. The writer
+//! that enters a sub-buffer stores a header whose packet size covers the prepared pages after it. From then on the content size is the
+//! commit word: bytes within it are complete.
 
 /// A file grows by pages of this many bytes.
 pub(crate) const PAGE: usize = 4096;
-/// What a writer enters at once, in bytes. At the end of a file it may be fewer pages.
+/// The bytes that a writer enters at once. At the end of a file there may be fewer.
 pub(crate) const SUB_BUFFER: usize = 32768;
 /// Bytes of packet header and context before the first event.
 pub(crate) const HEADER: usize = 80;
@@ -14,7 +14,7 @@ pub(crate) const HEADER: usize = 80;
 /// The first word of each packet.
 pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
 
-/// Where the fields of a header are, in bytes from the packet's begin.
+/// The offsets of a header's fields, in bytes.
 pub(crate) mod offset {
     /// u32: [`MAGIC`](super::MAGIC).
     pub(crate) const MAGIC: usize = 0;
@@ -22,17 +22,17 @@ pub(crate) mod offset {
     pub(crate) const UUID: usize = 4;
     /// u32: stream class.
     pub(crate) const STREAM_ID: usize = 20;
-    /// u64: bits that hold something, the header's own among them. The commit word.
+    /// u64: used bits, including the header's. The commit word.
     pub(crate) const CONTENT_SIZE: usize = 24;
-    /// u64: bits until the next packet.
+    /// u64: bits up to the next packet.
     pub(crate) const PACKET_SIZE: usize = 32;
-    /// u64: events that this ring had discarded until then.
+    /// u64: events that the ring had discarded so far.
     pub(crate) const DISCARDED: usize = 40;
-    /// u64: number of the packet in its ring, from 1; 0 if it was prepared and never entered.
+    /// u64: number of the packet in its ring, from 1; 0 for a prepared page.
     pub(crate) const SEQUENCE: usize = 48;
     /// u64: the thread that wrote it.
     pub(crate) const TID: usize = 56;
-    /// u64: the number of its ring, which is that of its file; 0 in the low-rate channel.
+    /// u64: the number of its ring and file; 0 in the low-rate channel.
     pub(crate) const RING: usize = 64;
     /// u64: see the module `checksum`.
     pub(crate) const CHECKSUM: usize = 72;

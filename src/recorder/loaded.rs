@@ -6,16 +6,16 @@ use super::probes;
 use super::recording::Recording;
 use super::sessions::sessions;
 
-/// A module was loaded. Gives the number by which it is [removed](modules::remove). Blocks while the maintenance thread is in a round.
+/// Adds a module that was loaded. Returns the number by which it is [removed](modules::remove). Blocks while the maintenance thread is in a
+/// round.
 pub(crate) fn add_module(module: Module) -> u64 {
     let number = modules::add(module);
-    // Told before this returns, so before any call into the module fires an event: a reader that goes by time knows the module first. The
-    // maintenance thread might be late.
-    sessions().recordings.iter_mut().flatten().for_each(Recording::tell_of_modules);
+    // Not left to the maintenance thread: a reader, who goes by time, must know the module before any event of it.
+    sessions().recordings.iter_mut().flatten().for_each(Recording::report_modules);
     number
 }
 
-/// The probes of a module's version arrive: running sessions record them from now on, if they record such probes.
+/// Adds the probes of a module's version. Running sessions record them if they record such probes.
 ///
 /// # Safety
 ///
@@ -28,15 +28,15 @@ pub(crate) unsafe fn add_probes(entries: &'static [ProbeEntry]) {
     // SAFETY: as the caller promises.
     let are_new = unsafe { probes::add(entries) };
     for recording in sessions.recordings.iter_mut().flatten() {
-        recording.take_in(are_new);
+        recording.add_probes(are_new);
     }
 }
 
-/// The probes of a module's version leave: nobody knows them any more when this returns.
+/// Removes the probes of a module's version: no session refers to them when this returns.
 ///
 /// # Safety
 ///
-/// Nobody is in the version's code.
+/// No thread is in the version's code.
 pub(crate) unsafe fn remove_probes(entries: &'static [ProbeEntry]) {
     let _sessions = sessions();
     probes::remove(entries);

@@ -1,6 +1,6 @@
-//! The maintenance thread: does what threads that fire must not wait for.
+//! The maintenance thread: does what firing threads must not wait for.
 //!
-//! There is one while there are sessions. It takes no signal, so that no handler of the program runs on it.
+//! It runs while there are sessions, with all signals blocked, so that no handler of the program runs on it.
 
 use std::time::Duration;
 use std::{io, thread};
@@ -10,15 +10,16 @@ use super::sessions::{Sessions, sessions};
 use super::wake;
 use crate::thread_progress::os::without_signals;
 
-/// The pause between two rounds: while files grow fast, and else.
+/// The pause between two rounds while files grow fast.
 const SHORT: Duration = Duration::from_millis(1);
+/// The pause otherwise.
 const LONG: Duration = Duration::from_millis(20);
 
-/// Starts the thread unless it is there.
+/// Starts the thread unless it runs.
 pub(super) fn start(sessions: &mut Sessions) -> io::Result<()> {
-    if !sessions.is_tended {
+    if !sessions.is_maintained {
         without_signals(|| thread::Builder::new().name("dyntrace-keeper".into()).spawn(run))?;
-        sessions.is_tended = true;
+        sessions.is_maintained = true;
     }
     Ok(())
 }
@@ -27,9 +28,9 @@ fn run() {
     loop {
         wake::begin_round();
         let mut sessions = sessions();
-        let busy: Vec<bool> = sessions.recordings.iter_mut().flatten().map(Recording::tend).collect();
+        let busy: Vec<bool> = sessions.recordings.iter_mut().flatten().map(Recording::maintain).collect();
         if busy.is_empty() {
-            sessions.is_tended = false;
+            sessions.is_maintained = false;
             return;
         }
         drop(sessions);

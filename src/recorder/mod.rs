@@ -1,7 +1,7 @@
-//! The recorder: probes into per-thread files at memory speed, without a tracer and without root.
+//! The recorder: writes the events of probes into per-thread files, without a tracer and without root.
 //!
-//! Sessions in code are there on Linux, FreeBSD, macOS, illumos, Solaris and NetBSD, as is `DYNTRACE=record:DIRECTORY`; `control` is Linux's.
-//! README says under *Platforms* what has run.
+//! [`Session`] and `DYNTRACE=record:DIRECTORY` exist on Linux, FreeBSD, macOS, illumos, Solaris and NetBSD, `control` on Linux only. README
+//! lists under *Platforms* what has been run.
 
 mod cause;
 mod channel;
@@ -15,6 +15,8 @@ pub mod control;
 mod control;
 mod decision;
 mod descriptor;
+#[cfg(recorded)]
+mod encoded;
 mod environment;
 mod error;
 mod field;
@@ -53,8 +55,6 @@ mod stream_file;
 mod synthetic;
 mod trigger;
 mod wake;
-#[cfg(recorded)]
-mod written;
 
 #[cfg(target_os = "linux")]
 pub use control::control;
@@ -64,6 +64,8 @@ pub use descriptor::{Argument, Descriptor, Kind};
 #[doc(hidden)]
 pub use descriptor::{ProbeEntry, probe_entries};
 pub use dyntrace_metadata::Format;
+#[cfg(recorded)]
+pub(crate) use encoded::Encoded;
 pub use error::Error;
 pub use field::Field;
 pub use filter::Filter;
@@ -77,7 +79,5 @@ pub use session::Session;
 pub(crate) use slow::Began;
 pub use status::{Snapshot, Status, Summary};
 pub use trigger::trigger;
-#[cfg(recorded)]
-pub(crate) use written::Written;
 
 pub use crate::glob::Glob;

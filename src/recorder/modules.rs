@@ -1,5 +1,5 @@
-//! Modules of code that are loaded while the program runs. Each session's low-rate channel tells of them: what is recorded may name
-//! addresses in a module that is gone when the trace is read.
+//! Modules loaded while the program runs. Each session's low-rate channel lists them: events may name addresses in a module that is
+//! unloaded when the trace is read.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::forks::hold_across_forks;
 
-/// How many of those that are gone are remembered, for sessions that were not told yet. They are told many times a second.
+/// How many unloaded modules are remembered for sessions that have not listed them yet. Sessions do so many times a second.
 const GONE: usize = 256;
 
 /// A version of a module, as traces name it.
@@ -17,18 +17,18 @@ pub(crate) struct Module {
     pub name: String,
     /// Its version, for people.
     pub version: String,
-    /// The file that it was made of.
+    /// The file it was loaded from.
     pub file: PathBuf,
-    /// The file that is mapped, by which tools name its addresses: a copy that nobody else has.
+    /// The mapped file, a private copy; tools name the module's addresses by it.
     pub mapped: PathBuf,
-    /// Where it lies in memory.
+    /// Its address.
     pub start: u64,
-    /// How many bytes that takes.
+    /// Its size in memory, in bytes.
     pub size: u64,
 }
 
 struct Modules {
-    /// In the order in which they came.
+    /// In the order in which they were loaded.
     all: VecDeque<Known>,
     last: u64,
 }
@@ -46,18 +46,18 @@ fn modules() -> MutexGuard<'static, Modules> {
     MODULES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds a module that was loaded. Gives the number by which it is [removed](remove).
+/// Adds a module that was loaded. Returns the number by which it is [removed](remove).
 pub(super) fn add(module: Module) -> u64 {
     hold_across_forks!(Modules, modules());
     modules().add(module)
 }
 
-/// A module is not in memory any more.
+/// Marks a module as unloaded.
 pub(crate) fn remove(number: u64) {
     modules().remove(number);
 }
 
-/// Those that came after the one with that number, with their own.
+/// The modules loaded after the one with that number, with their numbers.
 pub(super) fn after(number: u64) -> Vec<(u64, Arc<Module>)> {
     modules().after(number)
 }

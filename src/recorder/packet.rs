@@ -20,7 +20,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// That of a page without events, which no writer has entered.
+    /// The header of a prepared page, which has no events.
     pub(crate) fn of_page(uuid: [u8; 16], stream_id: u32) -> Header {
         Header {
             uuid,
@@ -35,7 +35,7 @@ impl Header {
         }
     }
 
-    /// The header as it is in the file.
+    /// Encodes the header as in a file.
     pub(crate) fn encode(&self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
         let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
@@ -52,7 +52,7 @@ impl Header {
         bytes
     }
 
-    /// Reads a header; none if these bytes cannot begin a packet.
+    /// Decodes a header; `None` if no packet can begin with these bytes.
     pub(crate) fn decode(bytes: &[u8; HEADER]) -> Option<Self> {
         let header = Self {
             uuid: array(bytes, offset::UUID),
@@ -76,7 +76,7 @@ fn array<const N: usize>(bytes: &[u8; HEADER], at: usize) -> [u8; N] {
     std::array::from_fn(|i| bytes[at + i])
 }
 
-/// A page that no writer has entered: an empty packet.
+/// A prepared page: an empty packet.
 pub(crate) fn prepared_page(uuid: [u8; 16], stream_id: u32, discarded: u64) -> [u8; PAGE] {
     let header = Header { discarded, ..Header::of_page(uuid, stream_id) };
     let mut page = [0; PAGE];

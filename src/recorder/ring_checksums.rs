@@ -1,4 +1,4 @@
-//! Checksums of the packets that the writer of a ring has left.
+//! Computing the checksums of packets that a ring's writer has left.
 
 use super::checksum::{open, sum};
 use super::layout::{HEADER, SUB_BUFFER, offset};
@@ -8,19 +8,19 @@ use crate::sync::atomic::AtomicU64;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::fence;
 
-/// How far the packets of a ring have their checksums.
+/// How far the packets of a ring have checksums.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// The first packet that has none.
+    /// The first packet without one.
     next: u64,
     copy: Vec<u8>,
 }
 
 impl Progress {
-    /// Makes the checksums of the packets that the ring's writer has left. Does nothing if the writer is in the middle of
-    /// a firing, which may belong to a packet before the current one.
+    /// Computes the checksums of the packets that the ring's writer has left. Does nothing during a firing, which may belong to a packet
+    /// before the current one.
     ///
-    /// Makes at most `budget` of them, and takes those off it: the caller holds a lock that others wait for.
+    /// Computes at most `budget` checksums, and subtracts them from it: the caller holds a lock that other threads wait for.
     pub fn advance(&mut self, ring: &Ring<RingFile>, budget: &mut u64) {
         let Some(position) = ring.settled() else { return };
         let done = position / SUB_BUFFER as u64;
@@ -34,8 +34,8 @@ impl Progress {
     }
 }
 
-/// Stores the checksum of the packet with this sequence, which is committed to its end. Does nothing if the packet has one,
-/// or if its writer, who goes round in a circle, takes it again meanwhile.
+/// Stores the checksum of the packet with this sequence, which is committed to its end. Does nothing if the packet has one, or if the
+/// writer of a circular file overwrites it meanwhile.
 fn store(packet: &[AtomicU64], sequence: u64, copy: &mut Vec<u8>) {
     // Acquire: with the Release of the writer that enters. A thread that sees the sequence sees the rest of the header.
     let is_there = packet[offset::SEQUENCE / 8].load(Acquire) == sequence;
@@ -50,9 +50,9 @@ fn store(packet: &[AtomicU64], sequence: u64, copy: &mut Vec<u8>) {
     copy.truncate(content);
     let Some((header, content)) = copy.split_first_chunk() else { return };
     let sum = sum(header, content);
-    // Partner: the writer's fence behind its store of an open word of another sequence. If the copy has anything that was
-    // written after that, the exchange sees the other word and fails.
+    // Partner: the writer's fence after its store of an open word of another sequence. If the copy contains anything written after that,
+    // the exchange sees the other word and fails.
     fence(Acquire);
-    // Release: with the Acquire of readers of the file. A reader that sees the checksum sees the final content size.
+    // Release: with the Acquire of readers of the file: a reader that sees the checksum sees the final content size.
     let _ = packet[offset::CHECKSUM / 8].compare_exchange(open(sequence), sum, Release, Relaxed);
 }

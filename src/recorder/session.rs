@@ -1,4 +1,4 @@
-//! Sessions: what a program, the environment or the control socket starts, changes and stops.
+//! Sessions, as the program, the environment and the control socket start, change and stop them.
 
 use std::io;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::glob::Glob;
 use crate::host;
 use crate::thread_progress::{self, os::without_file_size_signal};
 
-/// A recording session. Dropped, it stops.
+/// A recording session. It stops when it is dropped.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,17 +35,17 @@ use crate::thread_progress::{self, os::without_file_size_signal};
 /// ```
 #[derive(Debug)]
 pub struct Session {
-    /// No session of a forked child has the number of one of its parent's.
+    /// Its number. A forked child uses none of its parent's numbers again.
     generation: u32,
 }
 
 impl Session {
-    /// Makes the folder of the trace and its files, and begins to record.
+    /// Creates the folder of the trace and its files, and starts to record.
     ///
     /// # Errors
     ///
-    /// A folder or file that cannot be made, 32 sessions that are there already, no memory for a thread; triggers that would never
-    /// do anything.
+    /// A folder or file cannot be created; 32 sessions are running already; no thread can be started; the options' triggers can never
+    /// take a snapshot.
     pub fn start(options: Options) -> Result<Session, Error> {
         without_file_size_signal(|| Session::begin(options))
     }
@@ -53,7 +53,7 @@ impl Session {
     fn begin(options: Options) -> Result<Session, Error> {
         let directory = options.directory.clone();
         if host::is_guest() {
-            let refused = host::refused("a recording", "start it in the program: it has the module's events, too");
+            let refused = host::refused("a recording", "start it in the program: it records the module's events, too");
             return Err(Error::new(Step::Sessions, &directory, refused));
         }
         if let Some(why) = options.idle_triggers() {
@@ -63,7 +63,7 @@ impl Session {
         children::begin_anew().map_err(|error| Error::new(Step::Fork, &directory, error))?;
         let mut sessions = sessions();
         let Some(slot) = sessions.recordings.iter().position(Option::is_none) else {
-            let all = io::Error::other(format!("all {SESSIONS} are taken; stop one"));
+            let all = io::Error::other(format!("all {SESSIONS} sessions are in use; stop one"));
             return Err(Error::new(Step::Sessions, &directory, all));
         };
         let generation = next_generation();
@@ -75,37 +75,36 @@ impl Session {
         Ok(Session { generation })
     }
 
-    /// Records other probes, or others of their events, from now on.
+    /// Changes which probes and which of their events are recorded.
     pub fn change(&self, probes: Vec<Glob>, filter: Filter) {
         if let Some(recording) = sessions().find(self.generation) {
             without_file_size_signal(|| recording.change(probes, filter));
         }
     }
 
-    /// What it has done until now. `None` in a forked child, which does not go on with the sessions of its parent.
+    /// Returns the session's status; `None` in a forked child, which does not continue its parent's sessions.
     pub fn status(&self) -> Option<Status> {
         sessions().find(self.generation).map(|recording| recording.status())
     }
 
-    /// Writes what the circles of a session that overwrites hold now into `directory`, as a trace; recording goes on. `None` in
-    /// a forked child.
+    /// Writes the present contents of an overwrite session's circular files into `directory`, as a trace. Recording continues. `None` in a
+    /// forked child.
     ///
     /// # Errors
     ///
-    /// The session is not one that overwrites, or its trace cannot be written there.
+    /// The session is not in [`Mode::Overwrite`](super::Mode::Overwrite), or the trace cannot be written.
     pub fn snapshot(&self, directory: impl AsRef<Path>) -> Option<Result<Snapshot, Error>> {
         sessions()
             .find(self.generation)
             .map(|recording| without_file_size_signal(|| recording.snapshot(directory.as_ref())))
     }
 
-    /// Stops, and waits until the files are whole: no thread fires into them any more, and what was prepared and not used
-    /// is cut off. `None` in a forked child.
+    /// Stops the session. Blocks until no thread fires into its files, and cuts unused space off them. `None` in a forked child.
     pub fn stop(self) -> Option<Summary> {
         self.end()
     }
 
-    /// Its number among all sessions of the process.
+    /// Its number among the sessions of the process.
     pub(super) fn number(&self) -> u32 {
         self.generation
     }
@@ -123,7 +122,7 @@ impl Drop for Session {
     }
 }
 
-/// The number of a new session. It goes on in a forked child, whose thread has rings of the parent's.
+/// The number of a new session. A forked child continues the count: its thread still refers to rings of the parent.
 fn next_generation() -> u32 {
     static LAST: AtomicU32 = AtomicU32::new(0);
     // 0 is no session.

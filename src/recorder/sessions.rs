@@ -9,17 +9,18 @@ use super::recording::Recording;
 use super::slot::SESSIONS;
 use crate::forks::Anew;
 
+/// The sessions of this process.
 pub(super) struct Sessions {
+    /// By slot.
     pub recordings: [Option<Recording>; SESSIONS],
-    /// Whether there is a maintenance thread.
-    pub is_tended: bool,
+    /// Whether the maintenance thread runs.
+    pub is_maintained: bool,
 }
 
-/// The sessions of this process. A forked child begins with none: the lock may be anybody's there.
+/// A forked child begins with no sessions: there, a thread that is gone may hold the lock.
 static ALL: Anew<AtomicPtr<Mutex<Sessions>>> = Anew::new(AtomicPtr::new(ptr::null_mut()));
 
-/// The sessions of this process, locked. The lock is held by who starts, changes and stops, and by the maintenance thread;
-/// never by a thread that fires.
+/// Locks the sessions of this process. Never called by a firing thread.
 pub(super) fn sessions() -> MutexGuard<'static, Sessions> {
     all().lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -27,12 +28,14 @@ pub(super) fn sessions() -> MutexGuard<'static, Sessions> {
 fn all() -> &'static Mutex<Sessions> {
     let mut all = ALL.load(Acquire);
     if all.is_null() {
-        let new =
-            Box::into_raw(Box::new(Mutex::new(Sessions { recordings: [const { None }; SESSIONS], is_tended: false })));
+        let new = Box::into_raw(Box::new(Mutex::new(Sessions {
+            recordings: [const { None }; SESSIONS],
+            is_maintained: false,
+        })));
         all = match ALL.compare_exchange(ptr::null_mut(), new, AcqRel, Acquire) {
             Ok(_) => new,
             Err(other) => {
-                // SAFETY: made above, and nobody has seen it.
+                // SAFETY: made above, and no other thread has seen it.
                 drop(unsafe { Box::from_raw(new) });
                 other
             }
@@ -56,12 +59,12 @@ impl Sessions {
     }
 }
 
-/// Has the kernel take the sessions from each forked child. `false` where it does not.
+/// Has the kernel wipe the sessions in each forked child. Returns `false` where it cannot.
 pub(super) fn wipe_in_children() -> bool {
     ALL.wipe_in_children()
 }
 
-/// A forked child has no sessions.
+/// Forgets the sessions, in a forked child.
 ///
 /// # Safety
 ///

@@ -1,52 +1,52 @@
-//! What sessions tell of themselves.
+//! Status and results of sessions.
 
 use std::path::PathBuf;
 
 use super::error::Error;
 use super::options::Options;
 
-/// What a session has done until now.
+/// The status of a session.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Status {
     /// The folder of the trace.
     pub directory: PathBuf,
-    /// The folder of this process in it.
+    /// The folder of this process in the trace.
     pub folder: PathBuf,
-    /// What it records.
+    /// What the session records.
     pub options: Options,
-    /// How many rings were used: of so many threads at once.
+    /// Rings in use: the most threads that recorded at the same time.
     pub rings: usize,
-    /// How many bytes were recorded, those that a circle has overwritten among them.
+    /// Bytes recorded, including those that circular files have overwritten.
     pub bytes: u64,
-    /// How many events were lost for want of room.
+    /// Events lost for lack of room.
     pub discarded: u64,
-    /// The snapshots that its triggers had it take, and [`trigger`](super::trigger): folders of traces.
+    /// Snapshot folders written so far, for its triggers and for [`trigger`](super::trigger).
     pub snapshots: Vec<PathBuf>,
-    /// How many causes for snapshots got none: too many, too soon after another, or it could not be written.
+    /// Requests for snapshots that got none: too many, too soon after another, or a write error.
     pub suppressed: u64,
 }
 
-/// What a snapshot holds.
+/// The contents of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// The folder of this process in it.
+    /// The folder of this process in the trace.
     pub folder: PathBuf,
-    /// Packets that were copied.
+    /// Packets copied.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Packets that threads took for new events before they were copied, and those before them.
+    /// Packets that threads overwrote before they were copied, and those before them.
     pub overwritten: u64,
 }
 
-/// What a session has done.
+/// The result of a session.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Summary {
     /// The last status.
     pub status: Status,
-    /// What went wrong at the end; the trace can be read all the same.
+    /// Errors at the end of the session. The trace can be read all the same.
     pub errors: Vec<Error>,
 }

@@ -1,4 +1,4 @@
-//! The arguments of a site where the processor has a register for each.
+//! Sites on processors with a register for each argument.
 
 /// The probe's site, with the arguments in registers.
 #[doc(hidden)]

@@ -9,7 +9,7 @@ macro_rules! __sdt_nop {
     };
 }
 
-/// What notes and words need of the processor: its largest page, the directive for an address, and the size of a pointer.
+/// Properties of the processor: its largest page, the directive for an address, the size of a pointer.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_processor {

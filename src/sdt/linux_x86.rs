@@ -1,9 +1,8 @@
 //! Linux on x86 with 32 bits.
 //!
-//! The processor has fewer registers than a probe has arguments, and none for one of 64 bits: the arguments are in memory,
-//! eight bytes for each, and the note says how far each is from one register. Nor can an instruction name an address
-//! relative to its own; a call of the next instruction tells where that is. (AT&T's syntax: in Intel's, the assembler takes
-//! no difference of two names.)
+//! The processor has fewer registers than a probe has arguments, and none of 64 bits. So the arguments are in memory, eight bytes each, and
+//! the note gives their offsets from one register. Instructions cannot address relative to their own address; a call of the next
+//! instruction provides it. (AT&T's syntax: in Intel's, the assembler accepts no difference of two symbols.)
 
 /// The instruction of a site.
 #[doc(hidden)]
@@ -14,7 +13,7 @@ macro_rules! __sdt_nop {
     };
 }
 
-/// What notes and words need of the processor: its largest page, the directive for an address, and the size of a pointer.
+/// Properties of the processor: its largest page, the directive for an address, the size of a pointer.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_processor {

@@ -2,8 +2,8 @@
 
 /// The bytes of a site.
 ///
-/// Tracers attach to the 1-byte nop everywhere. The 10-byte nop behind it is for kernels (7.2 on) and tools that turn it
-/// into a call of a trampoline, which is cheaper than a trap. Aligned so that no page boundary cuts it.
+/// Tracers attach to the 1-byte nop. Kernels from 7.2 on and tools turn the 10-byte nop after it into a call of a trampoline, which is
+/// cheaper than a trap. Aligned so that it does not cross a page.
 #[cfg(not(feature = "nop5"))]
 #[doc(hidden)]
 #[macro_export]
@@ -13,7 +13,7 @@ macro_rules! __sdt_nop {
     };
 }
 
-/// The bytes of a site, for kernels that turn a 5-byte nop into a call of a trampoline (6.18). Others single-step it.
+/// The bytes of a site, for kernels that turn a 5-byte nop into a call of a trampoline (6.18). Other kernels single-step it.
 #[cfg(feature = "nop5")]
 #[doc(hidden)]
 #[macro_export]
@@ -23,7 +23,7 @@ macro_rules! __sdt_nop {
     };
 }
 
-/// What notes and words need of the processor: its largest page, the directive for an address, and the size of a pointer.
+/// Properties of the processor: its largest page, the directive for an address, the size of a pointer.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_processor {

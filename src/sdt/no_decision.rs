@@ -1,17 +1,17 @@
-//! On systems without a recorder no session refuses an operation: there is no recorder.
+//! Systems without a recorder: no session rejects an operation.
 
-/// By every session.
+/// Nothing to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision;
 
 impl Decision {
-    pub(crate) const BY_ALL: Decision = Decision;
+    pub(crate) const ALL: Decision = Decision;
 
-    pub(crate) fn decide() {}
+    pub(crate) fn begin() {}
 
-    pub(crate) fn decided() -> Decision {
+    pub(crate) fn current() -> Decision {
         Decision
     }
 
-    pub(crate) fn say(self) {}
+    pub(crate) fn apply(self) {}
 }

@@ -1,16 +1,16 @@
-//! Making the program's probes known to the system, where its tracers do not find them in the program's file.
+//! Registration of the program's probes, on systems whose tracers do not read them from the program's file.
 
 use super::registration::Registration;
 
-/// Makes the probes of this program known to DTrace, and says how that went.
+/// Registers the probes of this program with DTrace, and returns the result.
 ///
-/// Only FreeBSD, illumos, Solaris and NetBSD need it, and Linux with the feature `dof`; elsewhere it does nothing. Each program
-/// and shared object does it by itself before `main`, or when it is loaded, and takes it back when it ends or is unloaded: this
-/// tells the result, and tries again where it failed. It speaks for the program or shared object that this copy of the crate is
-/// linked into. Once it succeeded, further calls change nothing.
+/// Only FreeBSD, illumos, Solaris and NetBSD need it, and Linux with the feature `dof`; elsewhere it does nothing. Each program and shared
+/// object registers itself before `main`, or when it is loaded, and deregisters at its end. Call this for the result, and to try again
+/// after a failure. It registers the program or shared object that this copy of the crate is linked into. Once it has succeeded, further
+/// calls do nothing.
 ///
-/// On Linux only a program's first thread can do it. So a shared object that another thread loads, as modules of
-/// [`code`](crate::code) are, is known once a function of its own has called this on the first thread.
+/// On Linux only a program's first thread can register. A shared object loaded by another thread, such as a module of
+/// [`code`](crate::code), is registered once a function in it calls this on the first thread.
 ///
 /// ```
 /// let status = dyntrace::sdt::register();
@@ -25,10 +25,10 @@ pub fn register() -> Registration {
     Registration::NotNeeded
 }
 
-/// Takes back what [`register`] did, and what was done at start.
+/// Undoes [`register`], and the registration at start.
 ///
-/// Answers `NotNeeded` when DTrace no longer knows the probes. On Linux, what another thread than the first one unloads stays known
-/// until the process ends.
+/// Returns `NotNeeded` when DTrace no longer knows the probes. On Linux, probes of a shared object that another thread than the first one
+/// unloads stay registered until the process ends.
 pub fn deregister() -> Registration {
     #[cfg(dof)]
     return super::dof::deregister();

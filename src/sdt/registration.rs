@@ -1,21 +1,21 @@
-//! What came of making the program's probes known to the system.
+//! The result of a registration.
 
 use std::fmt;
 use std::io;
 
-/// Whether the system knows of this program's probes.
+/// Whether the system knows this program's probes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Registration {
-    /// The program's probes are known to DTrace.
+    /// DTrace knows the program's probes.
     Registered,
-    /// Nothing is to be done: tracers of this system find the probes in the program's file, or the program has none.
+    /// Not needed: tracers of this system find the probes in the program's file, or the program has none.
     NotNeeded,
     /// This system has no DTrace, or its module is not loaded.
     NoDevice,
     /// DTrace's device refused with this error number.
     Refused(i32),
-    /// DTrace's daemon on Linux would take this thread for another process: only the program's first thread can ask.
+    /// DTrace's daemon on Linux identifies processes by thread number: only the program's first thread can register.
     OtherThread,
 }
 
@@ -32,14 +32,14 @@ impl fmt::Display for Registration {
             Registration::Registered => f.write_str("the probes are registered with DTrace"),
             Registration::NotNeeded => f.write_str("probes need no registration here"),
             Registration::NoDevice => f.write_str(
-                "there is no DTrace to register probes with; load its kernel module (on Linux, start dtprobed)",
+                "cannot register probes: there is no DTrace; load its kernel module (on Linux, start dtprobed)",
             ),
             Registration::Refused(errno) => {
                 let error = io::Error::from_raw_os_error(*errno);
-                write!(f, "DTrace did not take the probes: {error}; see who may open /dev/dtrace/helper")
+                write!(f, "cannot register probes: DTrace refused: {error}; check the permissions of /dev/dtrace/helper")
             }
             Registration::OtherThread => {
-                f.write_str("DTrace's daemon takes threads for processes; register on the program's first thread")
+                f.write_str("cannot register probes on this thread: DTrace's daemon on Linux takes threads for processes; register on the program's first thread")
             }
         }
     }

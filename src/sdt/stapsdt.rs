@@ -1,20 +1,19 @@
-//! What the Linux leaves share: the word, and the site with the note that tells tracers of it.
+//! The common part of the Linux leaves: the word, and the site with the note that tracers read.
 //!
-//! A note (stapsdt, version 3) holds the addresses of the site, of `.stapsdt.base` (by which tools find out how far a
-//! prelinked file was moved) and of the semaphore; then provider, name and where each argument is. It takes no room in
-//! memory. The word and the base are weak and hidden, in a group of their own: every object that has a use of the probe
-//! brings them along, the linker keeps one per program or shared object, and `R` keeps it through garbage collection (a
-//! linker that drops the base leaves its address zero, and tracers then attach to wrong places). So it is with the site
-//! itself: a kept section refers to it, or the linker would drop a probe function that nobody calls and leave its note.
+//! A note (stapsdt, version 3) contains the addresses of the site, of `.stapsdt.base` (by which tools find the offset of a prelinked file)
+//! and of the semaphore; then provider, name and the operand of each argument. It is not loaded into memory. The word and the base are weak
+//! and hidden, each in a group of its own: every object that uses the probe contains them, the linker keeps one per program or shared
+//! object, and `R` protects them from garbage collection. (Without the base, its address is zero, and tracers attach to wrong addresses.)
+//! The same holds for the site: a retained section refers to it. Otherwise the linker would drop an unused probe function and leave its
+//! note.
 //!
-//! `.probes` begins on a page of its own. Where two segments of the file are mapped from one page, as linkers do at the end
-//! of the data that is read-only after relocation, the kernel may count the semaphore up in the other mapping, and the
-//! program never sees it.
+//! `.probes` begins on a page of its own. If two segments of the file are mapped from one page, as at the end of data that is read-only
+//! after relocation, the kernel may increment the semaphore in the other mapping, and the program never sees it.
 
 // rustc takes a macro below the tool attribute for one made by a macro, which has no path.
 #![allow(clippy::deprecated_cfg_attr)]
 
-/// Name of a probe's word in assembly.
+/// The name of a probe's word in assembly.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_word_name {
@@ -23,7 +22,7 @@ macro_rules! __sdt_word_name {
     };
 }
 
-/// Assembly that defines a probe's word unless the object has it.
+/// Assembly that defines a probe's word, unless the object defines it already.
 #[cfg_attr(rustfmt, rustfmt_skip)]
 #[doc(hidden)]
 #[macro_export]
@@ -52,7 +51,7 @@ macro_rules! __sdt_word {
     };
 }
 
-/// Assembly of the note for the site at local label 990. `$arguments` is the note's argument text.
+/// Assembly of the note of the site at local label 990. `$arguments` is the text of the arguments.
 #[cfg_attr(rustfmt, rustfmt_skip)]
 #[doc(hidden)]
 #[macro_export]
@@ -86,20 +85,20 @@ macro_rules! __sdt_note {
     };
 }
 
-/// The word is defined by the assembly of its uses.
+/// Nothing: the assembly of each use defines the word.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_declare {
     ($provider:literal, $probe:literal) => {};
 }
 
-/// A site: executes the platform's nop. `$arguments` is the note's argument text, made of the operands of the assembly.
+/// A site: the platform's nop. `$arguments` is the text of the note's arguments, which names operands of the assembly.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_noted_nop {
     ($provider:literal, $probe:literal, [$($arguments:expr),*], [$($operands:tt)*]) => {
-        // SAFETY: the assembly is a nop with notes beside it. A tracer that replaces the nop restores all registers and
-        // only reads memory, hence `readonly`. Not `nostack`: what replaces the nop may push onto the stack.
+        // SAFETY: the assembly is a nop with a note. A tracer that replaces the nop restores all registers and only reads memory, hence
+        // `readonly`. Not `nostack`: the replacement of the nop may push onto the stack.
         unsafe {
             $crate::__sdt_check!($provider, $probe);
             ::core::arch::asm!(
@@ -115,7 +114,7 @@ macro_rules! __sdt_noted_nop {
     };
 }
 
-/// Size and sign of one argument in the note.
+/// Size and sign of an argument in the note.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_size {
@@ -142,8 +141,8 @@ macro_rules! __sdt_size {
 #[macro_export]
 macro_rules! __sdt_if_enabled {
     ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {
-        // SAFETY: reads the word that the same assembly defines, in this program or shared object. No Rust code writes it,
-        // hence `nomem`: around `readonly` assembly the compiler keeps copies that it could do without.
+        // SAFETY: reads the word that the same assembly defines, in this program or shared object. No Rust code writes it, hence `nomem`:
+        // around `readonly` assembly the compiler keeps needless copies.
         unsafe {
             $crate::__sdt_check!($provider, $probe);
             $crate::__sdt_if_not_zero!(word $provider, $probe, $enabled)
@@ -165,7 +164,7 @@ macro_rules! __sdt_if_traced {
     };
 }
 
-/// Where the probe's word is.
+/// The address of the probe's word.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_word_at {

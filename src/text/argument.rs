@@ -7,15 +7,14 @@ use super::numbered::Shape;
 
 /// A string argument of a probe, before it is encoded.
 ///
-/// Making one costs nothing: encoding happens when the probe fires, into a buffer on the stack. What a tracer sees is valid
-/// UTF-8 (invalid bytes become U+FFFD), ends at the first NUL, and is cut at the last character boundary within
-/// [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT) bytes. A [`CStr`] needs no encoding and is shown as it is, whatever its length.
-/// [`Text::NULL`], or `None`, is a null pointer.
+/// Creating one is free: the probe encodes it when it fires, into a buffer on the stack. Tracers see valid UTF-8 (invalid bytes become
+/// U+FFFD), which ends at the first NUL and is cut at the last character boundary within [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT)
+/// bytes. A [`CStr`] is passed unchanged, whatever its length. [`Text::NULL`], or `None`, is a null pointer.
 ///
 /// ```
 /// use dyntrace::sdt::Text;
 ///
-/// let _ = [Text::from("literal"), Text::from(&String::from("owned")), Text::from(c"as it is"), Text::from(None::<&str>)];
+/// let _ = [Text::from("literal"), Text::from(&String::from("owned")), Text::from(c"unchanged"), Text::from(None::<&str>)];
 /// ```
 #[derive(Clone, Copy)]
 pub struct Text<'a>(pub(super) Kind<'a>);
@@ -35,7 +34,7 @@ impl Text<'_> {
 }
 
 impl Text<'static> {
-    /// A name made of a number, written out only when the probe fires.
+    /// A name that contains a number, formatted only when the probe fires.
     #[inline]
     pub const fn numbered(shape: &'static Shape, number: u64) -> Self {
         Text(Kind::Numbered { shape, number })

@@ -6,7 +6,7 @@ use super::byte_order::ByteOrder;
 use super::literal::{Quoted, Uuid};
 use super::model::{Clock, Description, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Value};
 
-/// Where the checksum stands: among the last fragment's attributes, which other readers pass over.
+/// The text around the checksum: in the last fragment's attributes, which other readers ignore.
 const BEFORE_SUM: &str = ",\"attributes\":{\"dyntrace\":{\"crc32\":\"";
 const BEHIND_SUM: &str = "\"}}}\n";
 
@@ -17,7 +17,7 @@ pub(super) fn text(description: &Description<'_>) -> String {
     format!("{text}{BEFORE_SUM}{sum:08x}{BEHIND_SUM}")
 }
 
-/// The text that has a checksum, and its checksum.
+/// Splits the text and its checksum.
 pub(super) fn checksum(text: &str) -> Option<(&str, &str)> {
     let (above, sum) = text.strip_suffix(BEHIND_SUM)?.split_at_checked(text.len() - BEHIND_SUM.len() - 8)?;
     Some((above.strip_suffix(BEFORE_SUM)?, sum))
@@ -42,7 +42,7 @@ impl Display for Fragments<'_> {
         ];
         writeln!(f, "{}}}", Structure(header.iter()))?;
 
-        // From 1970, so that traces of several processes can be read together. The format wants less than a second of cycles.
+        // From 1970, so that traces of several processes can be read together. The format requires less than a second of cycles.
         let Clock { name, frequency, offset_seconds, offset_cycles } = clock;
         let (whole, cycles) = (offset_cycles / frequency.max(&1), offset_cycles % frequency.max(&1));
         let seconds = offset_seconds.saturating_add_unsigned(whole);
@@ -77,10 +77,9 @@ fn write_events(f: &mut Formatter<'_>, order: ByteOrder, stream: &Stream<'_>) ->
     Ok(())
 }
 
-/// What readers are to do with a field of a packet's context; empty for nothing.
+/// The role of a field of a packet's context; empty for none.
 ///
-/// `events_discarded` has none of the roles, so that readers show it as it is: babeltrace2 2.1 aborts where it grows in packets that
-/// have no end time.
+/// `events_discarded` has no role: babeltrace2 2.1 would abort when it grows in packets without an end time.
 fn role(name: &str) -> &'static str {
     match name {
         "content_size" => "packet-content-length",
@@ -89,7 +88,7 @@ fn role(name: &str) -> &'static str {
     }
 }
 
-/// Values with commas between them.
+/// Comma-separated values.
 struct List<I>(I);
 
 impl<I: Iterator<Item: Display> + Clone> Display for List<I> {
@@ -130,7 +129,7 @@ struct Member<'a> {
 
 #[derive(Clone)]
 enum Class {
-    /// An unsigned number of so many bits, with a role.
+    /// An unsigned number: its bits, and its role.
     Number(u8, &'static str),
     Uuid,
     NoTimes,
@@ -166,7 +165,7 @@ struct Integer {
     order: ByteOrder,
     sign: &'static str,
     bits: u8,
-    /// What readers are to do with it; empty for nothing.
+    /// Its role; empty for none.
     role: &'static str,
 }
 

@@ -16,7 +16,7 @@ use std::fmt::{self, Display, Formatter};
 pub use byte_order::ByteOrder;
 pub use model::{CONTEXT, Clock, Description, Event, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Value};
 
-/// The format of a trace: how its metadata says what its bytes are.
+/// The format of a trace's metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// The Common Trace Format 1.8, which babeltrace2 reads from 2.0 on.
@@ -46,7 +46,7 @@ impl Display for Format {
 }
 
 impl Description<'_> {
-    /// Returns the text of the metadata in this format. Its end holds a checksum of all that is before it.
+    /// Returns the text of the metadata in this format. It ends with a checksum of the text before it.
     ///
     /// ```
     /// use dyntrace_metadata::{ByteOrder, Clock, Description, Format, Value};
@@ -69,7 +69,7 @@ impl Description<'_> {
     }
 }
 
-/// Returns what is wrong with the checksum at the end of a metadata text of either format; `None` if it is right.
+/// Returns what is wrong with the checksum of a metadata text of either format; `None` if it is right.
 pub fn checksum_problem(text: &str) -> Option<&'static str> {
     let parts = if is_ctf2(text) { json::checksum(text) } else { tsdl::checksum(text) };
     match parts.and_then(|(above, sum)| Some((above, u32::from_str_radix(sum, 16).ok()?))) {

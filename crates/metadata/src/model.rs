@@ -1,4 +1,4 @@
-//! A trace, as its metadata describes it.
+//! The description of a trace.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::byte_order::ByteOrder;
 pub struct Description<'a> {
     /// The order of the bytes of each number.
     pub byte_order: ByteOrder,
-    /// The trace's own; each of its packets has it.
+    /// The trace's uuid, which each packet contains.
     pub uuid: [u8; 16],
     /// Facts about the process and its recorder.
     pub environment: Vec<(&'a str, Value<'a>)>,
@@ -28,7 +28,7 @@ pub enum Value<'a> {
     Text(&'a str),
 }
 
-/// How cycles become time: cycle `c` was at `offset_seconds + (offset_cycles + c) / frequency` seconds since 1970.
+/// Converts cycles to time: cycle `c` was at `offset_seconds + (offset_cycles + c) / frequency` seconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock<'a> {
     /// Its name, which is an identifier.
@@ -37,7 +37,7 @@ pub struct Clock<'a> {
     pub frequency: u64,
     /// The whole seconds of its offset.
     pub offset_seconds: i64,
-    /// The rest of its offset, in cycles.
+    /// The remainder of its offset, in cycles.
     pub offset_cycles: u64,
 }
 
@@ -46,7 +46,7 @@ pub struct Clock<'a> {
 pub struct Stream<'a> {
     /// Its number.
     pub id: u32,
-    /// Whether packets have a ring's number and a checksum: those of the recorder's first version have neither.
+    /// Whether packets have a ring's number and a checksum. Those of the recorder's first version have neither.
     pub checksums: bool,
     /// The classes of its events.
     pub events: Vec<Event<'a>>,
@@ -57,7 +57,7 @@ pub struct Stream<'a> {
 pub struct Event<'a> {
     /// Its number in the class of streams.
     pub id: u16,
-    /// Its whole name, as `dyntrace:efile_drv-entry`.
+    /// Its full name, such as `dyntrace:efile_drv-entry`.
     pub name: Cow<'a, str>,
     /// Names and kinds of its fields.
     pub fields: Vec<(&'a str, FieldKind)>,
@@ -85,8 +85,8 @@ pub const RECORD_SEPARATOR: char = '\u{1e}';
 
 /// The last field of a packet's context: an array of no times, which takes no bytes.
 ///
-/// Packets bear no time of their own. babeltrace2 2.1 aborts on packets of such a class if their streams have a clock, and so it is told
-/// of times that packets may have. It then takes the clock as it is, which is what both specifications say.
+/// Packets have no times. babeltrace2 2.1 aborts on such packets if their streams have a clock. With this field it does not, and uses the
+/// clock as both specifications say.
 pub const TIMES: &str = "times";
 
 /// Names of the fields of a packet's context before [`TIMES`], 64 bits each.

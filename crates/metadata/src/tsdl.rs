@@ -8,12 +8,12 @@ use super::model::{Clock, Description, Event, FieldKind, TIMES, Value};
 
 pub(super) fn text(description: &Description<'_>) -> String {
     let text = Tsdl(description).to_string();
-    // A comment to other readers.
+    // A comment for other readers.
     let sum = crc32fast::hash(text.as_bytes());
     text + &format!("/* crc32 {sum:08x} of the text above */\n")
 }
 
-/// The text that has a checksum, and its checksum.
+/// Splits the text and its checksum.
 pub(super) fn checksum(text: &str) -> Option<(&str, &str)> {
     let line = text.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
     let (above, line) = text.split_at(line);
@@ -44,7 +44,7 @@ impl Display for Tsdl<'_> {
         }
         writeln!(f, "}};\n")?;
 
-        // Absolute: counted from 1970, so that traces of several processes can be read together.
+        // Absolute: from 1970, so that traces of several processes can be read together.
         let Clock { name, frequency, offset_seconds, offset_cycles } = clock;
         write!(f, "clock {{ name = \"{name}\"; freq = {frequency}; ")?;
         writeln!(f, "offset_s = {offset_seconds}; offset = {offset_cycles}; absolute = true; }};")?;
@@ -75,7 +75,7 @@ fn write_event(f: &mut Formatter<'_>, stream: u32, event: &Event<'_>) -> fmt::Re
     writeln!(f, "event {{ name = {}; id = {}; stream_id = {stream};", quoted(&event.name), event.id)?;
     writeln!(f, "  fields := struct {{")?;
     for (name, kind) in &event.fields {
-        // The underscore keeps names apart from TSDL's own words; readers take it off.
+        // The underscore distinguishes names from TSDL's keywords; readers remove it.
         match *kind {
             FieldKind::Signed { bits } => writeln!(f, "    {} _{name};", Integer { bits, signed: true })?,
             FieldKind::Unsigned { bits } => writeln!(f, "    {} _{name};", Integer { bits, signed: false })?,

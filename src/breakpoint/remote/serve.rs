@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::breakpoint::{Count, Error, PatternId, PatternInfo, Session};
-use crate::recorder::control::clients::{Places, parts};
+use crate::recorder::control::clients::{ClientLimit, parts};
 use crate::recorder::control::protocol::Record;
 use crate::thread_progress::os::without_signals;
 
@@ -30,8 +30,8 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// How long a client may take to hear the last words.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-static TRACES: Places = Places::new(MOST);
-static ORDERS: Places = Places::new(MOST);
+static TRACES: ClientLimit = ClientLimit::new(MOST);
+static ORDERS: ClientLimit = ClientLimit::new(MOST);
 
 /// Serves a client on a thread of its own.
 pub(super) fn serve(stream: UnixStream, asked: Record) {
@@ -42,8 +42,10 @@ pub(super) fn serve(stream: UnixStream, asked: Record) {
         outlet.turn().send(Err(why));
     };
     let place = match order {
-        None => TRACES.take().ok_or_else(|| format!("{MOST} traces go on already: end one of them")),
-        Some(_) => ORDERS.take().ok_or_else(|| format!("{MOST} orders are carried out already: wait for one of them")),
+        None => TRACES.acquire().ok_or_else(|| format!("{MOST} traces go on already: end one of them")),
+        Some(_) => {
+            ORDERS.acquire().ok_or_else(|| format!("{MOST} orders are carried out already: wait for one of them"))
+        }
     };
     let place = match place {
         Ok(place) => place,

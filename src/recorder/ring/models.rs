@@ -22,7 +22,7 @@ impl Space for Model {
         position == 0
     }
 
-    fn circle(&self) -> u64 {
+    fn circular_packets(&self) -> u64 {
         u64::MAX
     }
 
@@ -76,7 +76,7 @@ impl Space for Circle {
         true
     }
 
-    fn circle(&self) -> u64 {
+    fn circular_packets(&self) -> u64 {
         1
     }
 

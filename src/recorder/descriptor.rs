@@ -6,6 +6,7 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU32, Ordering};
 
+use super::once;
 use crate::linked::linked;
 
 /// A probe as the recorder sees it. Generated code makes one for each probe.
@@ -150,30 +151,16 @@ impl ProbeEntry {
 /// All probes of this copy's program or shared object, in the order of the ids of their events.
 pub(super) fn probes() -> &'static [&'static Descriptor] {
     static PROBES: AtomicPtr<Vec<&'static Descriptor>> = AtomicPtr::new(ptr::null_mut());
-    let make = || {
+    // Threads that make the list at the same time make the same.
+    let probes: &Vec<_> = once::get_or_init(&PROBES, || {
         let mut probes: Vec<_> = probe_entries().iter().filter_map(ProbeEntry::descriptor).collect();
         probes.sort_by_key(|probe| (probe.provider, probe.name));
         for (id, probe) in (0..).zip(&probes) {
             probe.set_id(id);
         }
         probes
-    };
-    // No lock, which a fork could leave held. Threads that make the list at the same time make the same.
-    // SAFETY: null, or a list that is never freed.
-    if let Some(probes) = unsafe { PROBES.load(Ordering::Acquire).as_ref() } {
-        return probes;
-    }
-    let new = Box::into_raw(Box::new(make()));
-    match PROBES.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: made above, and never freed.
-        Ok(_) => unsafe { &*new },
-        Err(other) => {
-            // SAFETY: made above, and no other thread has seen it.
-            drop(unsafe { Box::from_raw(new) });
-            // SAFETY: another thread's, which is never freed.
-            unsafe { &*other }
-        }
-    }
+    });
+    probes
 }
 
 /// All entries of the section.

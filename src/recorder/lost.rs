@@ -10,12 +10,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use dyntrace_folders::Folder;
+use dyntrace_metadata::checksum;
+use dyntrace_metadata::packet::{HEADER, PAGE, offset};
 use rustix::io::Errno;
 
-use super::checksum;
-use super::layout::{HEADER, PAGE, offset};
+use super::header::Header;
 use super::metadata::RING_STREAM;
-use super::packet::Header;
 use super::stream_file::StreamFile;
 
 /// The name of the file for threads without a ring. `crates/reader` knows both names.

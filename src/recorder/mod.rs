@@ -5,7 +5,6 @@
 
 mod cause;
 mod channel;
-mod checksum;
 mod children;
 mod closed_in_children;
 #[cfg(target_os = "linux")]
@@ -24,17 +23,17 @@ mod filter;
 mod flight;
 mod folder;
 mod guests;
+mod header;
 mod host;
-mod layout;
 mod limits;
 pub(crate) mod loaded;
 mod lost;
 mod maintenance;
 mod metadata;
 pub(crate) mod modules;
+mod once;
 mod options;
 mod os;
-mod packet;
 mod panic;
 mod payload;
 mod probes;

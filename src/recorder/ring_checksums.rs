@@ -1,7 +1,8 @@
 //! Computing the checksums of packets that a ring's writer has left.
 
-use super::checksum::{open, sum};
-use super::layout::{HEADER, SUB_BUFFER, offset};
+use dyntrace_metadata::checksum::{open, sum};
+use dyntrace_metadata::packet::{HEADER, SUB_BUFFER, offset};
+
 use super::ring::Ring;
 use super::ring_file::RingFile;
 use crate::sync::atomic::AtomicU64;

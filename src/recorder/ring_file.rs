@@ -5,9 +5,9 @@ use std::slice;
 use std::sync::atomic::AtomicBool;
 
 use dyntrace_folders::Folder;
+use dyntrace_metadata::packet::{SUB_BUFFER, offset};
 use rustix::io::Errno;
 
-use super::layout::{SUB_BUFFER, offset};
 use super::options::Mode;
 use super::payload::Payload;
 use super::ring::{Space, Word};

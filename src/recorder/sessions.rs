@@ -2,9 +2,9 @@
 
 use std::ptr;
 use std::sync::atomic::AtomicPtr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::once;
 use super::recording::Recording;
 use super::slot::SESSIONS;
 use crate::forks::Anew;
@@ -22,27 +22,8 @@ static ALL: Anew<AtomicPtr<Mutex<Sessions>>> = Anew::new(AtomicPtr::new(ptr::nul
 
 /// Locks the sessions of this process. Never called by a firing thread.
 pub(super) fn sessions() -> MutexGuard<'static, Sessions> {
-    all().lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn all() -> &'static Mutex<Sessions> {
-    let mut all = ALL.load(Acquire);
-    if all.is_null() {
-        let new = Box::into_raw(Box::new(Mutex::new(Sessions {
-            recordings: [const { None }; SESSIONS],
-            is_maintained: false,
-        })));
-        all = match ALL.compare_exchange(ptr::null_mut(), new, AcqRel, Acquire) {
-            Ok(_) => new,
-            Err(other) => {
-                // SAFETY: made above, and no other thread has seen it.
-                drop(unsafe { Box::from_raw(new) });
-                other
-            }
-        };
-    }
-    // SAFETY: made of a box, and never freed.
-    unsafe { &*all }
+    let new = || Mutex::new(Sessions { recordings: [const { None }; SESSIONS], is_maintained: false });
+    once::get_or_init(&ALL, new).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Sessions {

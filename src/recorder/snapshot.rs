@@ -15,10 +15,10 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 
 use dyntrace_folders::{Folder, NewFile};
+use dyntrace_metadata::checksum;
+use dyntrace_metadata::packet::{HEADER, PAGE, SUB_BUFFER, offset};
 
-use super::checksum;
-use super::layout::{HEADER, PAGE, SUB_BUFFER, offset};
-use super::packet::Header;
+use super::header::Header;
 use super::stream_file::StreamFile;
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 

@@ -20,15 +20,15 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dyntrace_folders::Folder;
+use dyntrace_metadata::checksum;
+use dyntrace_metadata::packet::{HEADER, PAGE, SUB_BUFFER, offset};
 use rustix::fs::{fstat, ftruncate};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
-use super::checksum;
-use super::layout::{HEADER, PAGE, SUB_BUFFER, offset};
+use super::header::{Header, prepared_page};
 use super::limits::{Addresses, file_size};
 use super::os;
-use super::packet::{Header, prepared_page};
 use crate::forks;
 use crate::thread_progress::os::{errno, without_file_size_signal};
 use descriptor::AppendDescriptor;

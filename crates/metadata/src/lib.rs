@@ -1,4 +1,5 @@
-//! The metadata of dyntrace's traces, written as text of CTF 1.8 or of CTF 2.
+//! What dyntrace's recorder and the readers of its traces share: the metadata of traces, written as text of CTF 1.8 or of CTF 2, the layout of
+//! packets and their checksums, and patterns.
 //!
 //! Both formats describe the same bytes, so a trace's files of events do not depend on the format: only its file `metadata` does. The
 //! recorder writes the text of a recording, and `dyntrace-reader` that of a trace it converts.
@@ -6,14 +7,18 @@
 //! CTF 1.8's text is TSDL, a language of its own. CTF 2's is a sequence of JSON texts (RFC 7464), one line each.
 
 mod byte_order;
+pub mod checksum;
+mod glob;
 mod json;
 mod literal;
 mod model;
+pub mod packet;
 mod tsdl;
 
 use std::fmt::{self, Display, Formatter};
 
 pub use byte_order::ByteOrder;
+pub use glob::Glob;
 pub use model::{CONTEXT, Clock, Description, Event, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Value};
 
 /// The format of a trace's metadata.

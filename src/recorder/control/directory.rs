@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_cannot_be_made() {
-        assert!(refusal(Path::new("/proc/dyntrace")).contains("cannot make the folder"));
+        assert!(refusal(Path::new("/proc/dyntrace")).contains("cannot create the folder"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Control of the recorder by other processes of the same user, which start, change and stop sessions.
 //!
-//! [`control`] opens a socket in a folder that only the user can enter, and serves it on a thread of its own. `dyntrace record -p PID` and
-//! other commands talk to it by a [`Connection`], in the messages of [`protocol`].
+//! [`control`] opens a socket in a folder that only the user can enter, and serves it on a thread of its own. The `dyntrace` command
+//! talks to it by `Connection`, in the messages of `protocol`, which are for the command only and may change.
 
 mod client;
 pub(crate) mod clients;
@@ -9,6 +9,7 @@ mod directory;
 mod error;
 mod extension;
 mod peer;
+#[doc(hidden)]
 pub mod protocol;
 mod registry;
 mod server;
@@ -26,6 +27,7 @@ use super::children::{self, IS_CONTROLLED};
 use crate::host;
 use crate::thread_progress::os::without_signals;
 
+#[doc(hidden)]
 pub use client::{Connection, Ender};
 pub use error::ControlError;
 pub(crate) use extension::{serve_code, serve_traces};

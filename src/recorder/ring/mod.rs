@@ -45,14 +45,15 @@ mod tests;
 
 use std::ptr;
 
-use super::checksum;
-use super::layout;
+use dyntrace_metadata::checksum;
+use dyntrace_metadata::packet;
+
 use super::payload::Payload;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicPtr, AtomicU64, fence};
 
-const SUB_BUFFER: u64 = layout::SUB_BUFFER as u64;
-const HEADER: u64 = layout::HEADER as u64;
+const SUB_BUFFER: u64 = packet::SUB_BUFFER as u64;
+const HEADER: u64 = packet::HEADER as u64;
 
 /// The deepest nesting of firings.
 pub(super) const DEPTH: usize = 6;

@@ -5,8 +5,9 @@
 use loom::sync::Arc;
 use loom::thread;
 
+use dyntrace_metadata::packet::{MAGIC, offset};
+
 use super::*;
-use crate::recorder::layout::{MAGIC, offset};
 use crate::recorder::snapshot::Packet;
 
 /// Room for one packet with few events; each is written as one word.
@@ -69,7 +70,7 @@ fn loom_ring_a_reader_finds_whole_events_only() {
 struct Circle(Vec<AtomicU64>);
 
 /// Where the first event of a packet is.
-const FIRST: usize = layout::HEADER / 8;
+const FIRST: usize = packet::HEADER / 8;
 
 impl Space for Circle {
     fn prepare(&self, _position: u64) -> bool {
@@ -121,7 +122,7 @@ fn loom_ring_a_copy_of_a_packet_that_is_taken_again_is_left_out() {
                 if sequence != 0 && packet.copy(sequence, [0; 16], &mut copy) {
                     let word = |at: usize| u64::from_ne_bytes(copy[at..at + 8].try_into().unwrap());
                     if word(offset::CONTENT_SIZE) / 8 > HEADER {
-                        assert_eq!((word(layout::HEADER), word(offset::TID)), (sequence, sequence));
+                        assert_eq!((word(packet::HEADER), word(offset::TID)), (sequence, sequence));
                     }
                 }
             })

@@ -13,7 +13,7 @@
 
 use crc32fast::Hasher;
 
-use super::layout::{HEADER, offset};
+use super::packet::{HEADER, offset};
 
 /// The high half of an open word.
 const OPEN: u64 = 0x6f70_656e;
@@ -21,27 +21,36 @@ const OPEN: u64 = 0x6f70_656e;
 const LAST: u64 = 0x6c61_7374;
 
 /// The word of a packet that has no checksum yet.
-pub(crate) const fn open(sequence: u64) -> u64 {
+pub const fn open(sequence: u64) -> u64 {
     OPEN << 32 | sequence & 0xffff_ffff
 }
 
-/// The word of a packet with this header and content. The word in the header is ignored.
-pub(crate) fn sum(header: &[u8; HEADER], content: &[u8]) -> u64 {
+/// The CRC of a packet with this header and content. The word in the header is ignored.
+pub fn crc(header: &[u8; HEADER], content: &[u8]) -> u32 {
     let mut hasher = Hasher::new();
     hasher.update(&header[..offset::DISCARDED]);
     hasher.update(&header[offset::SEQUENCE..offset::CHECKSUM]);
     hasher.update(content);
-    let sum = hasher.finalize();
-    u64::from(!sum) << 32 | u64::from(sum)
+    hasher.finalize()
+}
+
+/// The word of a packet with this CRC.
+pub const fn word(crc: u32) -> u64 {
+    (!crc as u64) << 32 | crc as u64
+}
+
+/// The word of a packet with this header and content.
+pub fn sum(header: &[u8; HEADER], content: &[u8]) -> u64 {
+    word(crc(header, content))
 }
 
 /// Turns a sum into the word of a file's last packet.
-pub(crate) const fn last(sum: u64) -> u64 {
+pub const fn last(sum: u64) -> u64 {
     let sum = sum as u32;
     (!sum as u64 ^ LAST) << 32 | sum as u64
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -5,35 +5,35 @@
 //! commit word: bytes within it are complete.
 
 /// A file grows by pages of this many bytes.
-pub(crate) const PAGE: usize = 4096;
+pub const PAGE: usize = 4096;
 /// The bytes that a writer enters at once. At the end of a file there may be fewer.
-pub(crate) const SUB_BUFFER: usize = 32768;
+pub const SUB_BUFFER: usize = 32768;
 /// Bytes of packet header and context before the first event.
-pub(crate) const HEADER: usize = 80;
+pub const HEADER: usize = 80;
 
 /// The first word of each packet.
-pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
+pub const MAGIC: u32 = 0xC1FC_1FC1;
 
 /// The offsets of a header's fields, in bytes.
-pub(crate) mod offset {
+pub mod offset {
     /// u32: [`MAGIC`](super::MAGIC).
-    pub(crate) const MAGIC: usize = 0;
+    pub const MAGIC: usize = 0;
     /// 16 bytes: the trace's uuid.
-    pub(crate) const UUID: usize = 4;
+    pub const UUID: usize = 4;
     /// u32: stream class.
-    pub(crate) const STREAM_ID: usize = 20;
+    pub const STREAM_ID: usize = 20;
     /// u64: used bits, including the header's. The commit word.
-    pub(crate) const CONTENT_SIZE: usize = 24;
+    pub const CONTENT_SIZE: usize = 24;
     /// u64: bits up to the next packet.
-    pub(crate) const PACKET_SIZE: usize = 32;
+    pub const PACKET_SIZE: usize = 32;
     /// u64: events that the ring had discarded so far.
-    pub(crate) const DISCARDED: usize = 40;
+    pub const DISCARDED: usize = 40;
     /// u64: number of the packet in its ring, from 1; 0 for a prepared page.
-    pub(crate) const SEQUENCE: usize = 48;
+    pub const SEQUENCE: usize = 48;
     /// u64: the thread that wrote it.
-    pub(crate) const TID: usize = 56;
+    pub const TID: usize = 56;
     /// u64: the number of its ring and file; 0 in the low-rate channel.
-    pub(crate) const RING: usize = 64;
-    /// u64: see the module `checksum`.
-    pub(crate) const CHECKSUM: usize = 72;
+    pub const RING: usize = 64;
+    /// u64: see [`checksum`](crate::checksum).
+    pub const CHECKSUM: usize = 72;
 }

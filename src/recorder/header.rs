@@ -1,7 +1,7 @@
 //! Headers of packets.
 
-use super::checksum;
-use super::layout::{HEADER, MAGIC, PAGE, offset};
+use dyntrace_metadata::checksum;
+use dyntrace_metadata::packet::{HEADER, MAGIC, PAGE, offset};
 
 /// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,8 +86,9 @@ pub(crate) fn prepared_page(uuid: [u8; 16], stream_id: u32, discarded: u64) -> [
 
 #[cfg(test)]
 mod tests {
+    use dyntrace_metadata::packet::SUB_BUFFER;
+
     use super::*;
-    use crate::recorder::layout::SUB_BUFFER;
 
     #[test]
     fn a_header_reads_as_it_was_written() {

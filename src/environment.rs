@@ -1,12 +1,12 @@
-//! The environment, as far as the library reads it.
+//! The only reader of environment variables.
 //!
-//! A program that has more rights than the user who starts it (set-uid, set-gid, file capabilities) reads no variable: the environment
-//! is that user's, not its own. An empty variable is as if it were not set. Every variable of the library is read here.
+//! A program with raised privileges (set-uid, set-gid, file capabilities) reads none: the user who starts it controls the environment. An
+//! empty variable counts as unset.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The value of a variable, unless it is empty or cannot be trusted.
+/// The value of a variable; `None` if it is empty or the program has raised privileges.
 pub(crate) fn var(name: &str) -> Option<OsString> {
     if has_raised_privileges() {
         return None;
@@ -20,14 +20,14 @@ pub(crate) fn temporary_folder() -> PathBuf {
     var("TMPDIR").map(PathBuf::from).filter(|path| path.is_absolute()).unwrap_or_else(|| "/tmp".into())
 }
 
-/// Whether the program has rights that the user who started it does not have.
+/// Whether the program has privileges that the user who started it does not have.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn has_raised_privileges() -> bool {
     // Loom and miri have no auxiliary vector.
     if cfg!(any(loom, miri)) {
         return false;
     }
-    // SAFETY: reads what the kernel has told the process at its start.
+    // SAFETY: reads the auxiliary vector.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
@@ -47,7 +47,7 @@ fn has_raised_privileges() -> bool {
     issetugid() != 0
 }
 
-/// Other systems do not say more than this, which a program changes when it gives up its rights.
+/// Other systems offer only this, which changes when a program drops privileges.
 #[cfg(not(any(
     target_os = "linux",
     target_os = "android",
@@ -70,10 +70,10 @@ mod tests {
 
     use crate::sources;
 
-    /// A room that asks the system itself believes the environment of set-uid programs.
+    /// Any other reader would trust the environment of set-uid programs.
     #[test]
     fn no_other_room_reads_the_environment() {
-        // Only tests have it. It reads `DYNTRACE_REQUIRE`.
+        // Compiled for tests only. It reads `DYNTRACE_REQUIRE`.
         let synthetic = Path::new("recorder/synthetic.rs");
         let asks = ["env::var", "env::temp_dir", "vars_os(", "getenv("];
         let files = sources::product().into_iter();

@@ -68,6 +68,7 @@ mod short;
 mod sources;
 mod sync;
 pub mod tag;
+mod text;
 mod thread_progress;
 pub mod trace;
 mod unpark;

@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::task::JoinHandle;
 
 use crate::scope::{self, Own, Refusal, Scope, Scoped, Slot};
-use crate::sdt::{Shape, Text};
 use crate::seq_trace::{self, Sequence};
 use crate::tag;
+use crate::text::{Shape, Text};
 
 pub(crate) use door::{DOOR, Door, HOST};
 pub use name::{ThreadName, thread_name};

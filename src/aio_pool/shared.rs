@@ -21,7 +21,7 @@ use super::watch;
 use super::work::Fault;
 use super::worker::{self, Served};
 use crate::probes::aio_pool as probes;
-use crate::sdt::Taken;
+use crate::sdt::Decision;
 use crate::sync::thread::{self, JoinHandle, ThreadId};
 use crate::sync::{Condvar, Mutex, lock, wait, wait_timeout};
 
@@ -104,7 +104,7 @@ enum Phase {
 pub(super) struct Entry {
     pub port: Port,
     pub lane: Lane,
-    pub taken: Taken,
+    pub taken: Decision,
     pub submitted: Time,
     pub job: Arc<dyn Job>,
     pub promise: Option<Promise>,
@@ -267,7 +267,7 @@ impl Shared {
         let queues = &mut state.lane(seat.lane).queues;
         let doing = queues.push(seat.queue, entry);
         probes::add(|| {
-            taken.say();
+            taken.apply();
             (port, queues.length(seat.queue) as i32)
         });
         match doing {

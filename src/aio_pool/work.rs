@@ -3,7 +3,7 @@
 use std::io;
 
 use super::lane::Lane;
-use crate::sdt::Taken;
+use crate::sdt::Decision;
 
 /// One piece of blocking work, with what is to be said about it at its end.
 pub trait Work: Send + 'static {
@@ -17,8 +17,8 @@ pub trait Work: Send + 'static {
 
     /// Which sessions of the recorder take the probes of its stay in the pool; asked when it is submitted.
     #[doc(hidden)]
-    fn taken(&self) -> Taken {
-        Taken::BY_ALL
+    fn taken(&self) -> Decision {
+        Decision::ALL
     }
 
     /// Does the work, on an I/O thread. Called once at most. May block; a panic is caught and fails this work alone, with

@@ -86,7 +86,7 @@ pub(super) fn promise() -> Promise {
 #[inline(always)]
 pub(super) fn work(shared: &Shared, seat: Seat, Entry { port, taken, job, .. }: Entry) -> Option<Addressee> {
     probes::get(|| {
-        taken.say();
+        taken.apply();
         (port, shared.length(seat), seat.lane.number())
     });
     // A job contains its work by itself; this is for what is dropped with the job.

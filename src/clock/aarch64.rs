@@ -1,4 +1,4 @@
-//! The virtual count of the system counter, which the architecture makes one for all CPUs.
+//! aarch64: the virtual count of the system counter, which is the same on all CPUs.
 
 use core::arch::asm;
 
@@ -7,8 +7,8 @@ pub(super) const NAME: &str = "cntvct";
 #[inline(always)]
 pub(super) fn read() -> u64 {
     let count: u64;
-    // SAFETY: Linux, FreeBSD and macOS let user space read this register (Linux emulates it on CPUs where it must be corrected); it
-    // touches no memory. The barrier before it keeps it from being read ahead of an earlier reading of the same thread.
+    // SAFETY: Linux, FreeBSD and macOS let user space read this register (Linux emulates it on CPUs that need a correction); it touches no
+    // memory. The barrier keeps readings of a thread in order.
     unsafe { asm!("isb", "mrs {}, cntvct_el0", out(reg) count, options(nomem, nostack, preserves_flags)) };
     count
 }

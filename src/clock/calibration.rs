@@ -1,4 +1,4 @@
-//! What a cycle is worth: frequency and origin of the clock, found by reading it together with the kernel's clocks.
+//! Frequency and origin of the clock, measured against the kernel's clocks.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use rustix::time::ClockId;
 use super::{COUNTER, choose, nanoseconds, now};
 
 const SECOND: i128 = 1_000_000_000;
-/// How long the first measure of the frequency takes: long enough for about 20 millionths of error, short enough for a
-/// program's start.
+/// The duration of the first measurement: long enough for an error of about 20 ppm, short enough for a program's start.
 const FIRST_MEASURE: Duration = Duration::from_millis(2);
-/// After a measure over this long a frequency is known well...
+/// After this time of measurement, in nanoseconds, a frequency is well known.
 const WELL_KNOWN: i128 = SECOND;
-/// ...and one that differs by more than 1/this was measured over a suspension of the machine, in which one clock stood still.
+/// A measurement that differs from a well-known frequency by more than 1/5000 is dropped: the machine was suspended, and one clock stood
+/// still.
 const BELIEVED_CHANGE: u64 = 5_000;
 
 /// The clocks, read at one instant.
@@ -24,7 +24,7 @@ struct Instant {
 }
 
 impl Instant {
-    /// The best of several tries: the one in which the least time went by between the first and the last reading.
+    /// The best of several tries: the one with the least time between its first and last reading.
     fn now() -> Self {
         const TRIES: usize = 16;
         let one = || {
@@ -38,27 +38,27 @@ impl Instant {
     }
 }
 
-/// How cycles become time: cycle `c` was at `offset_seconds + (offset_cycles + c) / frequency` seconds since 1970.
+/// Converts cycles to time: cycle `c` was at `offset_seconds + (offset_cycles + c) / frequency` seconds since 1970.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Calibration {
     /// Cycles per second.
     pub(crate) frequency: u64,
     /// Whole seconds from 1970 to cycle 0.
     pub(crate) offset_seconds: i64,
-    /// The rest of that, in cycles; less than `frequency`.
+    /// The remainder, in cycles; less than `frequency`.
     pub(crate) offset_cycles: u64,
     start: Instant,
     measured: i128,
 }
 
 impl Calibration {
-    /// Chooses the clock, if that was not done yet. It is known when it was [refined](Calibration::refine).
+    /// Chooses the clock, if that was not done. The frequency is unknown before [`refine`](Calibration::refine).
     pub(crate) fn begin() -> Self {
         choose();
         Self { frequency: SECOND as u64, offset_seconds: 0, offset_cycles: 0, start: Instant::now(), measured: 0 }
     }
 
-    /// The same, and measures it. Takes some milliseconds where the clock is a counter.
+    /// Like [`begin`](Calibration::begin), and measures the frequency, for 2 ms if the clock is a counter.
     pub(crate) fn start() -> Self {
         let mut calibration = Self::begin();
         if choose() == COUNTER {
@@ -70,7 +70,7 @@ impl Calibration {
         calibration
     }
 
-    /// Measures the frequency again, over all the time since the start. The instant of the start keeps its time.
+    /// Measures the frequency again, over the whole time since the start. The time of the start does not change.
     pub(crate) fn refine(&mut self) {
         if choose() != COUNTER {
             return;
@@ -88,18 +88,18 @@ impl Calibration {
         self.set_origin();
     }
 
-    /// How long so many cycles are, by what is known now.
+    /// Converts cycles to a duration.
     pub(crate) fn duration(&self, cycles: u64) -> Duration {
         Duration::from_nanos_u128(u128::from(cycles) * SECOND as u128 / u128::from(self.frequency))
     }
 
-    /// So many cycles pass in that time.
+    /// Converts a duration to cycles.
     pub(crate) fn cycles(&self, time: Duration) -> u64 {
         let cycles = time.as_nanos().saturating_mul(self.frequency.into()) / SECOND as u128;
         cycles.try_into().unwrap_or(u64::MAX)
     }
 
-    /// Finds where cycle 0 was from where the start was.
+    /// Computes the time of cycle 0 from the time of the start.
     fn set_origin(&mut self) {
         let frequency = i128::from(self.frequency);
         let origin = self.start.realtime * frequency / SECOND - i128::from(self.start.cycles);

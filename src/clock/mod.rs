@@ -1,4 +1,4 @@
-//! The clock of events and of calls: the CPU's counter where it can be trusted, else `CLOCK_MONOTONIC`.
+//! The clock of events and calls: the CPU's counter if it is reliable, else `CLOCK_MONOTONIC`.
 #![cfg_attr(not(recorder), allow(dead_code, reason = "there is no recorder"))]
 
 #[cfg_attr(any(target_arch = "x86", target_arch = "x86_64"), path = "x86.rs")]
@@ -20,7 +20,7 @@ use crate::forks::hold_across_forks;
 
 static CALIBRATION: Mutex<Option<Calibration>> = Mutex::new(None);
 
-/// Nothing panics under this lock. `std`'s always: loom's models do not measure.
+/// Nothing panics under this lock. Always `std`'s lock: loom's models do not measure.
 fn lock(calibration: &'static Mutex<Option<Calibration>>) -> MutexGuard<'static, Option<Calibration>> {
     calibration.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -29,23 +29,23 @@ const UNKNOWN: u8 = 0;
 const COUNTER: u8 = 1;
 const MONOTONIC: u8 = 2;
 
-/// Which clock it is. Chosen once, by the first calibration, which comes before anything is recorded; then only read.
+/// The clock in use. The first calibration chooses it, before anything is recorded. Never changes afterwards.
 static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Cycles of the clock. Never less than what the same thread read before. Safe in signal handlers.
+/// Returns the clock's cycles. Never decreases within a thread. Safe in signal handlers.
 #[inline]
 pub(crate) fn now() -> u64 {
-    // Relaxed: whoever records or traces was told of the session after the choice was made.
+    // Relaxed: a thread that records or traces has seen the session, which started after the choice.
     if SOURCE.load(Ordering::Relaxed) == COUNTER { counter::read() } else { nanoseconds(ClockId::Monotonic) as u64 }
 }
 
-/// Chooses the clock, and has its cycles measured from now on; before anything is timed by it.
+/// Chooses the clock and starts to measure its frequency. To be called before the clock times anything.
 pub(crate) fn prepare() {
     hold_across_forks!(Option<Calibration>, lock(&CALIBRATION));
     lock(&CALIBRATION).get_or_insert_with(Calibration::begin);
 }
 
-/// How long so many cycles are. [`prepare`] was called some time ago: the longer, the better.
+/// Converts cycles to time. More precise the longer ago [`prepare`] was called.
 pub(crate) fn duration(cycles: u64) -> Duration {
     let mut calibration = lock(&CALIBRATION);
     let calibration = calibration.get_or_insert_with(Calibration::begin);
@@ -53,40 +53,39 @@ pub(crate) fn duration(cycles: u64) -> Duration {
     calibration.duration(cycles)
 }
 
-/// Nanoseconds of a cycle, by what was [published](publish) last; so many more bits of it are behind the point.
-static WORTH: AtomicU64 = AtomicU64::new(0);
+/// Nanoseconds per cycle, as last [published](publish), with [`FRACTION`] fractional bits.
+static NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 const FRACTION: u32 = 32;
 
-/// Has [`took`] know what a cycle is worth, better each time. [`prepare`] was called before.
+/// Measures the frequency again, for [`took`]. More precise each time. Call [`prepare`] before.
 pub(crate) fn refine() {
     publish(lock(&CALIBRATION).get_or_insert_with(Calibration::begin));
 }
 
 fn publish(calibration: &mut Calibration) {
     calibration.refine();
-    WORTH.store((1_000_000_000 << FRACTION) / calibration.frequency, Ordering::Relaxed);
+    NANOSECONDS.store((1_000_000_000 << FRACTION) / calibration.frequency, Ordering::Relaxed);
 }
 
-/// The same as [`duration`], quickly and without waiting for anybody, by what is known since [`refine`]. Of a long time more is asked:
-/// there it is worth to look anew.
+/// Like [`duration`], fast and without blocking, by the last measurement. Long times measure again first.
 pub(crate) fn took(cycles: u64) -> Duration {
     const LONG: u64 = 1 << 24;
     if cycles >= LONG {
-        look_anew();
+        try_refine();
     }
-    let worth = WORTH.load(Ordering::Relaxed);
-    Duration::from_nanos(((u128::from(cycles) * u128::from(worth)) >> FRACTION) as u64)
+    let nanoseconds = NANOSECONDS.load(Ordering::Relaxed);
+    Duration::from_nanos(((u128::from(cycles) * u128::from(nanoseconds)) >> FRACTION) as u64)
 }
 
-/// Unless another does, or a fork has left the lock taken.
+/// Measures again, unless another thread does, or a fork has left the lock held.
 #[cold]
-fn look_anew() {
+fn try_refine() {
     if let Ok(mut calibration) = CALIBRATION.try_lock() {
         publish(calibration.get_or_insert_with(Calibration::begin));
     }
 }
 
-/// What the clock is called in traces.
+/// The clock's name in traces.
 pub(crate) fn name() -> &'static str {
     if choose() == COUNTER { counter::NAME } else { "monotonic" }
 }
@@ -95,7 +94,7 @@ fn choose() -> u8 {
     match SOURCE.load(Ordering::Relaxed) {
         UNKNOWN => {
             let choice = if counter::is_usable() { COUNTER } else { MONOTONIC };
-            // Two threads that choose at once choose the same.
+            // Two threads that choose at the same time choose the same.
             SOURCE.store(choice, Ordering::Relaxed);
             choice
         }
@@ -103,16 +102,16 @@ fn choose() -> u8 {
     }
 }
 
-/// What this room does for guests: their cycles are the host's.
-pub(crate) struct Door {
+/// The host's clock, for guests (see [`host`](crate::host)).
+pub(crate) struct HostClock {
     source: fn() -> u8,
 }
 
-pub(crate) static DOOR: Door = Door { source: choose };
+pub(crate) static HOST_CLOCK: HostClock = HostClock { source: choose };
 
-/// This copy is a guest from now on.
-pub(crate) fn enter(door: &'static Door) {
-    SOURCE.store((door.source)(), Ordering::Relaxed);
+/// Makes this copy a guest.
+pub(crate) fn enter(host: &'static HostClock) {
+    SOURCE.store((host.source)(), Ordering::Relaxed);
 }
 
 fn nanoseconds(clock: ClockId) -> i128 {

@@ -1,4 +1,4 @@
-//! No counter that user space may read is known for this CPU.
+//! CPUs without a known counter that user space can read.
 
 pub(super) const NAME: &str = "none";
 

@@ -1,4 +1,4 @@
-//! The time stamp counter.
+//! x86: the time stamp counter.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86 as arch;
@@ -9,12 +9,12 @@ pub(super) const NAME: &str = "tsc";
 
 #[inline(always)]
 pub(super) fn read() -> u64 {
-    // SAFETY: every x86 CPU that Linux runs on since the Pentium has this instruction; it touches no memory.
+    // SAFETY: every x86 CPU since the Pentium has this instruction; it touches no memory.
     unsafe { arch::_rdtsc() }
 }
 
-/// Whether the counter runs at one rate on all CPUs: the CPU says that its rate never changes, and the kernel, which
-/// compares the CPUs' counters all the time, uses it itself.
+/// Whether the counter runs at one rate on all CPUs: the CPU reports an invariant rate, and the kernel, which keeps comparing the CPUs'
+/// counters, uses it.
 pub(super) fn is_usable() -> bool {
     const POWER: u32 = 0x8000_0007;
     const INVARIANT: u32 = 1 << 8;

@@ -4,7 +4,7 @@ use std::io;
 
 use super::operation::fault_error;
 use crate::aio_pool::{Fault, Lane, Work};
-use crate::sdt::Taken;
+use crate::sdt::Decision;
 
 /// A work that keeps its output until it is settled and hands it on then: whoever gets the answer can rely on it that
 /// the work was settled before. The function gets the work, too: one that never ran still has what it was to work on.
@@ -31,7 +31,7 @@ where
         self.work.lane()
     }
 
-    fn taken(&self) -> Taken {
+    fn taken(&self) -> Decision {
         self.work.taken()
     }
 

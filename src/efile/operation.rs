@@ -11,7 +11,7 @@ use super::{Command, Request};
 use crate::aio_pool::{Fault, Lane, Port, Work};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
-use crate::sdt::{Taken, Text};
+use crate::sdt::{Decision, Text};
 use crate::seq_trace;
 use crate::tag::{self, Tag};
 
@@ -21,7 +21,7 @@ pub(super) struct Entered {
     user_tag: Option<Tag>,
     command: Command,
     began: Began,
-    taken: Taken,
+    taken: Decision,
 }
 
 /// Somebody hears of an operation that begins.
@@ -29,7 +29,7 @@ pub(super) struct Entered {
 #[inline(never)]
 fn heard(id: OperationId) -> Began {
     seq_trace::tell_operation(id);
-    Taken::decide();
+    Decision::begin();
     Began::now()
 }
 
@@ -61,7 +61,7 @@ impl Entered {
                 Text::from(port),
             )
         });
-        let taken = if is_seen { Taken::decided() } else { Taken::BY_ALL };
+        let taken = if is_seen { Decision::current() } else { Decision::ALL };
         Entered { id, user_tag, command: request.command, began, taken }
     }
 
@@ -83,12 +83,12 @@ impl Entered {
 
     /// The arguments of the probes around the work.
     fn later(&self) -> (i32, i32, i32) {
-        self.taken.say();
+        self.taken.apply();
         (self.id.thread, self.id.tag, self.command.number())
     }
 
     /// Which sessions take it.
-    pub(super) fn taken(&self) -> Taken {
+    pub(super) fn taken(&self) -> Decision {
         self.taken
     }
 
@@ -101,7 +101,7 @@ impl Entered {
         let mut is_seen = false;
         efile_drv::r#return(|| {
             is_seen = true;
-            self.taken.say();
+            self.taken.apply();
             (
                 self.id.thread,
                 self.id.tag,
@@ -187,7 +187,7 @@ where
         self.request.command.lane()
     }
 
-    fn taken(&self) -> Taken {
+    fn taken(&self) -> Decision {
         self.entered.taken()
     }
 

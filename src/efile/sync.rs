@@ -55,7 +55,7 @@ impl Drop for Answer {
 /// The work that makes the call of a group.
 pub(super) struct Lead {
     /// Of the request that began the group.
-    taken: sdt::Taken,
+    taken: sdt::Decision,
     /// Until it is settled: who has the answer may rely on it that the file is not in use any more.
     descriptor: Option<Arc<Descriptor>>,
     /// From when the group is closed.
@@ -114,7 +114,7 @@ impl Work for Lead {
         Lane::Slow
     }
 
-    fn taken(&self) -> sdt::Taken {
+    fn taken(&self) -> sdt::Decision {
         self.taken
     }
 

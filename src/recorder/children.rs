@@ -1,20 +1,17 @@
-//! Forked children of a program that records: they begin with no session, and share no memory with their parent's rings.
+//! Forked children of a recording program: they begin without sessions, and share no memory with their parent's rings.
 //!
-//! The kernel does most of it while it makes the child, so that it holds for children of a bare system call, too:
+//! The kernel does most of it while it creates the child, so that it also holds for children of a bare `clone`:
 //!
-//! - It wipes what firing threads read of sessions ([`SLOTS`]) and the list of sessions. A thread that fires finds no ring.
-//! - It leaves the rings' mappings out of the child (`MADV_DONTFORK`), which also gives the child their addresses.
+//! - It wipes what firing threads read of sessions ([`SLOTS`]) and the list of sessions. A firing thread then finds no ring.
+//! - It leaves the rings' mappings out of the child (`MADV_DONTFORK`), so the child can use their addresses.
 //!
-//! Linux and FreeBSD can wipe. Elsewhere (macOS, illumos, NetBSD) the mappings stay, and the handler that runs in the child after `fork`
-//! clears both. There a child that fires before that handler, in one that the program has registered earlier or in a signal handler,
-//! writes into its parent's rings; so does a child of a bare system call. The handler also turns the probes off and closes the
-//! descriptors that the parent alone is to have.
+//! Linux and FreeBSD can wipe. On macOS, illumos and NetBSD the mappings stay, and the handler that runs in the child after `fork` clears
+//! both. There, a child writes into its parent's rings if it fires before that handler, or if a bare system call made it. The handler also
+//! turns the probes off and closes the descriptors that only the parent is to have.
 //!
-//! A signal handler that forks may have interrupted a firing, which the child goes on with when the handler returns. The handlers
-//! of the fork give such a child private memory in place of the thread's rings. Not covered: a bare system call in such a
-//! place, and one that interrupts a thread's first firing.
-
-mod descriptors;
+//! A signal handler that forks may have interrupted a firing, which the child continues when the handler returns. The fork handlers
+//! replace the thread's rings by private memory in such a child. Not covered: a bare system call in such a handler, and a handler that
+//! interrupts a thread's first firing.
 
 use std::cell::Cell;
 use std::io;
@@ -22,40 +19,40 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 use super::slot::{self, SESSIONS, SLOTS};
-use super::stream_file;
-use super::{control, descriptor, probes, session, trigger};
-use crate::forks;
+use super::{closed_in_children, descriptor, probes, sessions, stream_file, trigger};
+use crate::forks::{self, Anew};
 use crate::thread_progress;
 
-pub(super) use descriptors::ClosedInChildren;
+/// Whether this process serves a control socket. A forked child does not.
+pub(super) static IS_CONTROLLED: Anew<AtomicBool> = Anew::new(AtomicBool::new(false));
 
-/// Where one ring lies, and how many bytes; no bytes for none.
+/// Address and length of a ring; length 0 for none.
 type Mapping = (usize, usize);
 
 thread_local! {
-    /// The rings that the thread is writing to while it forks.
+    /// The rings that the forking thread is writing to.
     static WRITTEN: [Cell<Mapping>; SESSIONS] = const { [const { Cell::new((0, 0)) }; SESSIONS] };
 }
 
-/// Has each forked child begin without sessions. Repeated calls do nothing.
+/// Makes each forked child begin without sessions. Repeated calls do nothing.
 pub(super) fn begin_anew() -> io::Result<()> {
     static DONE: AtomicBool = AtomicBool::new(false);
-    // No lock, which a fork could leave taken: what two threads both do here is done twice, and no harm.
+    // No lock, which a fork could leave held. Two threads may both do all of this, which is harmless.
     if DONE.load(Acquire) {
         return Ok(());
     }
     forks::count()?;
-    // The child reads the list: nobody may be making it at the fork.
+    // The child reads the list, so it must be complete before any fork.
     descriptor::probes();
     thread_progress::os::in_forked_child(before, in_child)?;
-    if SLOTS.wipe_in_children() && session::wipe_in_children() && control::wipe_in_children() {
+    if SLOTS.wipe_in_children() && sessions::wipe_in_children() && IS_CONTROLLED.wipe_in_children() {
         stream_file::leave_out_of_children();
     }
     DONE.store(true, Release);
     Ok(())
 }
 
-/// In the thread that forks.
+/// Runs in the forking thread.
 extern "C" fn before() {
     let is_writing = thread_progress::is_pinned();
     WRITTEN.with(|written| {
@@ -65,15 +62,15 @@ extern "C" fn before() {
     });
 }
 
-/// In the child, on its only thread.
+/// Runs in the child, on its only thread.
 extern "C" fn in_child() {
     WRITTEN.with(|written| {
         for (base, length) in written.iter().map(|written| written.replace((0, 0))).filter(|mapping| mapping.1 > 0) {
-            // SAFETY: the mapping of a ring of the parent's, which this child does not use but for the firing that goes on.
+            // SAFETY: the mapping of a parent's ring, which the child uses only for the firing that it continues.
             unsafe { stream_file::make_private(base, length) };
         }
     });
-    descriptors::close();
+    closed_in_children::close();
     for probe in probes::present() {
         probe.clear_sessions();
     }
@@ -81,7 +78,7 @@ extern "C" fn in_child() {
     // SAFETY: the child has one thread.
     unsafe {
         SLOTS.forget();
-        session::forget();
-        control::forget();
+        sessions::forget();
+        IS_CONTROLLED.forget();
     }
 }

@@ -1,23 +1,24 @@
-//! What a probe is to the recorder: its name, its arguments, and which sessions want it.
+//! Descriptors of probes: name, arguments, and the sessions that record it.
 //!
-//! Every probe of a program puts a pointer to its descriptor into one section of the object file, so that all of them are
-//! known without any having fired.
+//! Each probe puts a pointer to its descriptor into one section of the object file, so that the recorder knows probes that have never
+//! fired.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU32, Ordering};
 
+use super::once;
 use crate::linked::linked;
 
-/// A probe as the recorder sees it; made by generated code, one for each probe.
+/// A probe as the recorder sees it. Generated code makes one for each probe.
 #[derive(Debug)]
 pub struct Descriptor {
     /// Name of the provider.
     pub provider: &'static str,
     /// The probe's name as in the provider definition, with `__`.
     pub name: &'static str,
-    /// Its arguments, in their order.
+    /// Its arguments, in order.
     pub arguments: &'static [Argument],
-    /// Where the word of the probe is, in this program or shared object.
+    /// The address of the probe's word, in this program or shared object.
     word: fn() -> *const AtomicU32,
     /// One bit for each session that records the probe.
     sessions: AtomicU32,
@@ -30,11 +31,10 @@ pub struct Descriptor {
 pub struct Argument {
     /// Its name in the provider definition.
     pub name: &'static str,
-    /// What it is.
+    /// Its type.
     pub kind: Kind,
 }
 
-/// One of a test's own.
 #[cfg(test)]
 pub(super) const fn argument(name: &'static str, kind: Kind) -> Argument {
     Argument { name, kind }
@@ -75,11 +75,11 @@ impl Descriptor {
     /// The sessions that record the probe, one bit each.
     #[inline]
     pub fn sessions(&self) -> u32 {
-        // Relaxed: who goes by a bit pins first and reads again (`record`).
+        // Relaxed: a thread that acts on a bit pins first and reads again (`record`).
         self.sessions.load(Ordering::Relaxed)
     }
 
-    /// The same, for who follows a bit.
+    /// The same, for a thread that acts on a bit.
     #[inline]
     pub(crate) fn sessions_acquired(&self) -> u32 {
         self.sessions.load(Ordering::Acquire)
@@ -88,16 +88,16 @@ impl Descriptor {
     /// Id of its events.
     #[inline]
     pub(super) fn id(&self) -> u16 {
-        // Relaxed: set before any session's bit is.
+        // Relaxed: set before any session's bit.
         self.id.load(Ordering::Relaxed)
     }
 
-    /// The caller holds the lock of the sessions.
+    /// Sets the id of its events. The caller holds the lock of the sessions.
     pub(super) fn set_id(&self, id: u16) {
         self.id.store(id, Ordering::Relaxed);
     }
 
-    /// Whether events of both look the same, and are called the same.
+    /// Whether both have the same name and arguments.
     pub(super) fn is_like(&self, other: &Descriptor) -> bool {
         let is_like = |(one, other): (&Argument, &Argument)| (one.name, one.kind) == (other.name, other.kind);
         (self.provider, self.name, self.arguments.len()) == (other.provider, other.name, other.arguments.len())
@@ -107,7 +107,7 @@ impl Descriptor {
     /// Sets or clears one session's bit; the caller holds the lock of the sessions.
     pub(super) fn set_session(&self, number: usize, on: bool) {
         let bit = 1 << number;
-        // Release: who sees the bit sees the session's rings. Partner: `record`'s Acquire.
+        // Release: a thread that sees the bit sees the session's rings. Partner: `record`'s Acquire.
         let before = if on {
             self.sessions.fetch_or(bit, Ordering::Release)
         } else {
@@ -117,13 +117,13 @@ impl Descriptor {
         self.half().store(u16::from(sessions != 0), Ordering::Relaxed);
     }
 
-    /// No session records it: for a forked child, which is alone.
+    /// Clears the bits of all sessions: for a forked child, which has one thread.
     pub(super) fn clear_sessions(&self) {
         self.sessions.store(0, Ordering::Relaxed);
         self.half().store(0, Ordering::Relaxed);
     }
 
-    /// The recorder's half of the word. The other one is the tracers'; the kernel counts in it without a lock.
+    /// The recorder's half of the word. The other half is the tracers'; the kernel counts in it without a lock.
     fn half(&self) -> &AtomicU16 {
         let high = usize::from(cfg!(target_endian = "little"));
         // SAFETY: the word is a static of 4 aligned bytes, which changes behind shared references only.
@@ -131,16 +131,16 @@ impl Descriptor {
     }
 }
 
-/// A descriptor's entry in the section of the object file.
+/// A probe's entry in the section of the object file.
 #[doc(hidden)]
 #[derive(Debug)]
 #[repr(transparent)]
-pub struct Entry(Option<&'static Descriptor>);
+pub struct ProbeEntry(Option<&'static Descriptor>);
 
-impl Entry {
+impl ProbeEntry {
     /// For generated code.
-    pub const fn new(descriptor: &'static Descriptor) -> Entry {
-        Entry(Some(descriptor))
+    pub const fn new(descriptor: &'static Descriptor) -> ProbeEntry {
+        ProbeEntry(Some(descriptor))
     }
 
     pub(super) fn descriptor(&self) -> Option<&'static Descriptor> {
@@ -148,37 +148,23 @@ impl Entry {
     }
 }
 
-/// Every probe of this copy's program or shared object, in the order of the ids of their events.
+/// All probes of this copy's program or shared object, in the order of the ids of their events.
 pub(super) fn probes() -> &'static [&'static Descriptor] {
     static PROBES: AtomicPtr<Vec<&'static Descriptor>> = AtomicPtr::new(ptr::null_mut());
-    let make = || {
-        let mut probes: Vec<_> = entries().iter().filter_map(Entry::descriptor).collect();
+    // Threads that make the list at the same time make the same.
+    let probes: &Vec<_> = once::get_or_init(&PROBES, || {
+        let mut probes: Vec<_> = probe_entries().iter().filter_map(ProbeEntry::descriptor).collect();
         probes.sort_by_key(|probe| (probe.provider, probe.name));
         for (id, probe) in (0..).zip(&probes) {
             probe.set_id(id);
         }
         probes
-    };
-    // No lock, which a fork could leave taken: threads that make the list at once make the same.
-    // SAFETY: null, or a list that is never freed.
-    if let Some(probes) = unsafe { PROBES.load(Ordering::Acquire).as_ref() } {
-        return probes;
-    }
-    let new = Box::into_raw(Box::new(make()));
-    match PROBES.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: made above, and never freed.
-        Ok(_) => unsafe { &*new },
-        Err(other) => {
-            // SAFETY: made above, and nobody has seen it.
-            drop(unsafe { Box::from_raw(new) });
-            // SAFETY: another thread's, which is never freed.
-            unsafe { &*other }
-        }
-    }
+    });
+    probes
 }
 
-/// What each of them has put into the section.
+/// All entries of the section.
 #[doc(hidden)]
-pub fn entries() -> &'static [Entry] {
-    linked!("dyntrace_probes": Entry = Entry(None))
+pub fn probe_entries() -> &'static [ProbeEntry] {
+    linked!("dyntrace_probes": ProbeEntry = ProbeEntry(None))
 }

@@ -1,19 +1,20 @@
-//! The recorder, switched on by the environment of a program that says nothing about it.
+//! Switching the recorder on by the environment, without a call in the program.
 //!
-//! | `DYNTRACE` | what it does |
+//! | `DYNTRACE` | effect |
 //! |---|---|
 //! | `control` | lets other processes control the recorder, as [`control`](super::control()) does; on Linux |
-//! | `record:DIRECTORY,...` | records from the beginning to the end of the program, as [`Options`] says; and that, too |
+//! | `record:DIRECTORY,...` | records from the beginning to the end of the program, as [`Options`] say; also lets other processes control it |
 //!
-//! It is read before `main`. An empty value counts as unset. A program that has more rights than the user who starts it ignores the
-//! variable. Whatever is wrong with it is one line on standard error; the program runs all the same.
+//! The variable is read before `main`. An empty value counts as unset. A program with raised privileges ignores it. An error is one line on
+//! standard error; the program runs all the same.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::mem;
 
 use super::control;
-use super::options::{Options, OptionsError};
+use super::options::Options;
+use super::options::text::OptionsError;
 use super::session::Session;
 use crate::environment;
 use crate::host;
@@ -32,58 +33,58 @@ extern "C" fn at_start() {
     if !host::is_module()
         && let Some(value) = environment::var(VARIABLE)
     {
-        // Standard error may be a file that is as long as the process may make files.
-        without_file_size_signal(|| heed(value));
+        // Standard error may be a file at the process's limit for the size of files.
+        without_file_size_signal(|| apply(value));
     }
 }
 
-fn heed(value: OsString) {
-    let wish = match Wish::read(&value) {
+fn apply(value: OsString) {
+    let setting = match Setting::parse(&value) {
         Ok(wish) => wish,
-        Err(error) => return say(&value, &error),
+        Err(error) => return report(&value, &error),
     };
-    if let Wish::Record(options) = wish {
+    if let Setting::Record(options) = setting {
         match Session::start(options) {
-            // It lasts as long as the program.
+            // It runs as long as the program.
             Ok(session) => mem::forget(session),
-            Err(error) => say(&value, &error),
+            Err(error) => report(&value, &error),
         }
-        if !control::IS_THERE {
+        if !control::IS_AVAILABLE {
             return;
         }
     }
     if let Err(error) = control::control() {
-        say(&value, &error);
+        report(&value, &error);
     }
 }
 
-/// What the variable asks for.
+/// A value of the variable.
 #[derive(Debug, PartialEq, Eq)]
-enum Wish {
+enum Setting {
     Control,
     Record(Options),
 }
 
-/// Why it asks for nothing.
+/// Why a value is invalid.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-enum WishError {
+enum SettingError {
     #[error("it is not UTF-8")]
     NotUtf8,
     #[error("{0}; or use control, to let dyntrace record -p begin")]
     Options(#[from] OptionsError),
 }
 
-impl Wish {
-    fn read(value: &OsStr) -> Result<Wish, WishError> {
-        match value.to_str().ok_or(WishError::NotUtf8)? {
-            "control" => Ok(Wish::Control),
-            options => Ok(Wish::Record(options.parse()?)),
+impl Setting {
+    fn parse(value: &OsStr) -> Result<Setting, SettingError> {
+        match value.to_str().ok_or(SettingError::NotUtf8)? {
+            "control" => Ok(Setting::Control),
+            options => Ok(Setting::Record(options.parse()?)),
         }
     }
 }
 
-fn say(value: &OsStr, error: &dyn std::error::Error) {
-    // Nobody listens: the program has other things to do.
+fn report(value: &OsStr, error: &dyn std::error::Error) {
+    // A program may run without standard error.
     let _ = writeln!(io::stderr(), "dyntrace: {VARIABLE}={value:?}: {error}");
 }
 
@@ -95,14 +96,14 @@ mod tests {
 
     #[test]
     fn what_it_asks_for() {
-        let read = |value: &str| Wish::read(OsStr::new(value));
-        assert_eq!(read("control"), Ok(Wish::Control));
-        assert_eq!(read("record:/t"), Ok(Wish::Record(Options::new("/t"))));
+        let read = |value: &str| Setting::parse(OsStr::new(value));
+        assert_eq!(read("control"), Ok(Setting::Control));
+        assert_eq!(read("record:/t"), Ok(Setting::Record(Options::new("/t"))));
         let error = read("on").unwrap_err().to_string();
         assert!(
             error.contains("\"on\" does not begin with record:DIRECTORY") && error.contains("or use control"),
             "{error}"
         );
-        assert_eq!(Wish::read(OsStr::from_bytes(b"record:/\xff")), Err(WishError::NotUtf8));
+        assert_eq!(Setting::parse(OsStr::from_bytes(b"record:/\xff")), Err(SettingError::NotUtf8));
     }
 }

@@ -1,10 +1,12 @@
+//! Errors of sessions.
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::thread_progress::Late;
 
-/// Why a session could not be started, or not be ended as it should.
+/// Why a session could not start, or could not end regularly.
 #[derive(Debug)]
 pub struct Error {
     step: Step,
@@ -12,7 +14,7 @@ pub struct Error {
     source: io::Error,
 }
 
-/// What was being done.
+/// The step that failed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     Sessions,
@@ -33,12 +35,12 @@ impl Error {
         Error { step, path: path.as_ref().to_owned(), source }
     }
 
-    /// Threads do not come out of a firing.
+    /// Threads did not finish firing in time.
     pub(super) fn late(folder: &Path, late: Late) -> Error {
-        Error::new(Step::Wait, folder, io::Error::other(format!("threads do not come out of a firing: {late}")))
+        Error::new(Step::Wait, folder, io::Error::other(format!("threads did not finish firing: {late}")))
     }
 
-    /// The error of the system.
+    /// The system's error.
     pub fn io(&self) -> &io::Error {
         &self.source
     }
@@ -49,22 +51,22 @@ impl fmt::Display for Error {
         let Error { step, path, source } = self;
         let path = path.display();
         match step {
-            Step::Sessions => write!(f, "no session can be started for {path}: {source}"),
-            Step::Folder => write!(f, "the folder {path} of a trace cannot be made: {source}"),
-            Step::Random => write!(f, "no identity for the trace {path}: {source}"),
-            Step::File => write!(f, "the file {path} of a trace cannot be made: {source}"),
-            Step::Metadata => write!(f, "the metadata of the trace {path} cannot be written: {source}"),
-            Step::Thread => write!(f, "no maintenance thread for the trace {path}: {source}"),
-            Step::Fork => write!(f, "no preparation for a fork while {path} is recorded: {source}"),
-            Step::Snapshot => write!(f, "no snapshot can be written to {path}: {source}"),
-            Step::Panic => write!(f, "no panic can be told of to take a snapshot into {path}: {source}"),
+            Step::Sessions => write!(f, "cannot start a session for {path}: {source}"),
+            Step::Folder => write!(f, "cannot create the folder {path} of a trace: {source}"),
+            Step::Random => write!(f, "cannot get random bytes for the uuid of the trace {path}: {source}"),
+            Step::File => write!(f, "cannot create the file {path} of a trace: {source}"),
+            Step::Metadata => write!(f, "cannot write the metadata of the trace {path}: {source}"),
+            Step::Thread => write!(f, "cannot start the maintenance thread for the trace {path}: {source}"),
+            Step::Fork => write!(f, "cannot prepare for forks while {path} is recorded: {source}"),
+            Step::Snapshot => write!(f, "cannot write a snapshot to {path}: {source}"),
+            Step::Panic => write!(f, "cannot install the panic hook for snapshots in {path}: {source}"),
             Step::Wait => write!(f, "the trace {path} is left as it is, for `dyntrace recover`: {source}"),
-            Step::Finish => write!(f, "what was prepared and not used cannot be cut off {path}: {source}"),
+            Step::Finish => write!(f, "cannot cut unused space off {path}: {source}"),
         }?;
         match source.raw_os_error() {
-            Some(libc::ENOSPC | libc::EDQUOT) => f.write_str("; free space, or ask for less with `size=`"),
-            Some(libc::EMFILE) => f.write_str("; allow more open files (ulimit -n)"),
-            Some(libc::EROFS | libc::EACCES) => f.write_str("; name a directory that this user may write to"),
+            Some(libc::ENOSPC | libc::EDQUOT) => f.write_str("; free space, or set a smaller `size=`"),
+            Some(libc::EMFILE) => f.write_str("; raise the limit of open files (ulimit -n)"),
+            Some(libc::EROFS | libc::EACCES) => f.write_str("; choose a directory that this user may write to"),
             _ => Ok(()),
         }
     }

@@ -1,51 +1,51 @@
-//! Which events of the chosen probes a session takes: conditions on arguments, by their names in the provider's definition.
+//! Which events of its probes a session records: conditions on arguments, by their names in the provider's definition.
 
+use super::decision;
 use super::descriptor::{Descriptor, Kind};
-use super::glob::Glob;
+use super::field::Field;
 use super::payload::Payload;
 use super::rate::Rate;
-use super::taken;
+use crate::glob::Glob;
 use crate::process::{self, Pid};
-use crate::sdt::Name;
 
-/// Conditions that an event has to meet, all of them. A probe that has no such argument is not asked: its events pass.
+/// Conditions that an event has to meet, all of them. A condition does not apply to probes without the argument that it tests.
 ///
 /// The entry of a file operation decides for the whole operation: its `aio_pool-add`, `aio_pool-get`, `efile_drv-int_entry`,
-/// `efile_drv-int_return` and `efile_drv-return` pass only if it has passed. `seq_trace-operation`, which fires before the entry,
-/// passes always.
+/// `efile_drv-int_return` and `efile_drv-return` pass only if the entry has passed. `seq_trace-operation` fires before the entry and
+/// always passes.
 ///
-/// There is no condition on how long an operation takes: its events are recorded before anybody knows. A flight recorder takes a
-/// snapshot of what is [slower](super::Triggers::slower), and `dyntrace view --min-duration` shows only such operations.
+/// There is no condition on the duration of an operation: its first events are recorded before the duration is known. A flight recorder
+/// takes a snapshot when an operation is [slower](super::Triggers::slower), and `dyntrace view --min-duration` shows only such operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filter {
-    /// Only events whose `user_tag` is such.
+    /// Only events whose `user_tag` matches.
     pub tag: Option<Glob>,
     /// Only events whose `command` has this number.
     pub command: Option<i64>,
-    /// Only operations on such a path, their first or their second.
+    /// Only operations whose first or second path matches.
     pub path: Option<Glob>,
-    /// Only events that this process fires, and operations that it asks for.
+    /// Only events that this process fires, and operations that it starts.
     pub process: Option<Pid>,
-    /// Only operations that were asked for on the thread of this number, which is the first in their names.
+    /// Only operations started on the thread of this number, which is the first number in their names.
     pub thread: Option<i64>,
-    /// How many events of each probe are recorded in one second of the clock at most; for file operations, how many whole ones. The
-    /// recorder counts the others as lost, an operation once.
+    /// The most events of each probe that are recorded in one second of the clock; of file operations, the most operations. The recorder
+    /// counts the others as lost, an operation once.
     pub rate: Option<u32>,
-    /// Only events of what failed: whose `success` is 0 or, where there is no such argument, whose `errno` is not 0.
+    /// Only failures: events whose `success` is 0 or, without that argument, whose `errno` is not 0.
     pub failed: bool,
 }
 
 impl Filter {
-    /// Whether the filter has to be asked of this probe's events so that others are recorded as they should.
+    /// Whether the filter must see this probe's events to decide on others.
     pub(crate) fn needs(&self, descriptor: &Descriptor) -> bool {
-        // An entry does not say whether its operation fails.
+        // An entry does not tell whether its operation fails.
         let of_ends = Filter { failed: self.failed, ..Filter::default() };
         *self != of_ends && Part::of(descriptor) == Part::Entry
     }
 
-    /// The filter made ready for one probe, or `None` if it lets all events of the probe pass. `is_recorded`: whether the session
-    /// records the probe, and does not only [need](Filter::needs) it.
+    /// Compiles the filter for one probe; `None` if all events of the probe pass. `is_recorded`: whether the session records the probe,
+    /// and does not only [need](Filter::needs) it.
     pub(crate) fn compile(&self, descriptor: &Descriptor, is_recorded: bool) -> Option<Predicate> {
         let part = Part::of(descriptor);
         let mut conditions = Vec::new();
@@ -77,15 +77,21 @@ impl Filter {
                 conditions.push(Condition { position, test: Test::IsNot(0) });
             }
         }
-        // An operation whose entry was within the rate is recorded to its end.
+        // An operation whose entry was within the rate is recorded completely.
         let rate = self.rate.filter(|_| part != Part::Later).map(Rate::new);
-        let is_asked = !conditions.is_empty() || process.is_some() || rate.is_some();
+        let has_conditions = !conditions.is_empty() || process.is_some() || rate.is_some();
         let is_later = part == Part::Later && *self != Filter::default();
-        (is_asked || is_later).then(|| Predicate { conditions: conditions.into(), process, rate, part, is_recorded })
+        (has_conditions || is_later).then(|| Predicate {
+            conditions: conditions.into(),
+            process,
+            rate,
+            part,
+            is_recorded,
+        })
     }
 }
 
-/// Which part of an operation a probe is.
+/// Which part of an operation a probe reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     None,
@@ -116,17 +122,17 @@ fn number(descriptor: &Descriptor, name: &str) -> Option<usize> {
     descriptor.arguments.iter().position(|argument| argument.name == name && !matches!(argument.kind, Kind::Text))
 }
 
-/// The answer of a filter to an event.
+/// The verdict of a filter on an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Judgement {
+pub(crate) enum Verdict {
     Passes,
-    /// It is not one of those that were asked for.
-    IsOther,
-    /// It is one, and there were as many in this second already.
-    IsAboveRate,
+    /// A condition is not met.
+    Rejected,
+    /// The conditions are met, but the rate is exceeded in this second.
+    AboveRate,
 }
 
-/// A filter made ready for one probe.
+/// A filter, compiled for one probe.
 #[derive(Debug)]
 pub(crate) struct Predicate {
     conditions: Box<[Condition]>,
@@ -138,7 +144,7 @@ pub(crate) struct Predicate {
 
 #[derive(Clone, Debug)]
 struct Condition {
-    /// Which argument it is about.
+    /// The argument's position.
     position: usize,
     test: Test,
 }
@@ -152,42 +158,25 @@ enum Test {
     IsNot(i64),
 }
 
-/// The value of one argument of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field<'a> {
-    /// A signed integer of 32 bits.
-    I32(i32),
-    /// An unsigned integer of 32 bits.
-    U32(u32),
-    /// A signed integer of 64 bits.
-    I64(i64),
-    /// An unsigned integer of 64 bits.
-    U64(u64),
-    /// A string, without the NUL at its end. An absent one is empty.
-    Text(&'a [u8]),
-    /// A string that is made of a number.
-    Name(Name),
-}
-
 impl Predicate {
-    /// Whether an event is to be recorded in the session. Takes no lock and nothing from the heap: it is called while a probe fires.
-    pub(crate) fn judge(&self, session: usize, payload: &impl Payload) -> Judgement {
-        let is_such = self.process.is_none_or(|process| process == process::current())
+    /// Whether the session records an event. Called while a probe fires: takes no lock and no memory.
+    pub(crate) fn verdict(&self, session: usize, payload: &impl Payload) -> Verdict {
+        let is_match = self.process.is_none_or(|process| process == process::current())
             && payload.show(|fields| self.test(fields))
-            && !(self.part == Part::Later && taken::was_refused(session));
-        let judgement = match &self.rate {
-            _ if !is_such => Judgement::IsOther,
-            Some(rate) if !rate.allows() => Judgement::IsAboveRate,
-            _ => Judgement::Passes,
+            && !(self.part == Part::Later && decision::was_rejected(session));
+        let verdict = match &self.rate {
+            _ if !is_match => Verdict::Rejected,
+            Some(rate) if !rate.allows() => Verdict::AboveRate,
+            _ => Verdict::Passes,
         };
-        if self.part == Part::Entry && judgement != Judgement::Passes {
-            taken::refuse(session);
+        if self.part == Part::Entry && verdict != Verdict::Passes {
+            decision::reject(session);
         }
-        // Above the rate it stands for its operation, of which nothing is recorded.
-        if judgement == Judgement::Passes && !self.is_recorded { Judgement::IsOther } else { judgement }
+        // An entry above the rate counts as the loss of its operation, even if the session does not record entries.
+        if verdict == Verdict::Passes && !self.is_recorded { Verdict::Rejected } else { verdict }
     }
 
-    /// Whether these arguments are such.
+    /// Whether the arguments meet the conditions.
     fn test(&self, fields: &[Field<'_>]) -> bool {
         let is_like = |glob: &Glob, position: usize| match fields.get(position) {
             Some(Field::Text(text)) => glob.matches(text),
@@ -204,26 +193,14 @@ impl Predicate {
     }
 }
 
-impl Field<'_> {
-    fn number(self) -> Option<i128> {
-        match self {
-            Field::I32(number) => Some(number.into()),
-            Field::U32(number) => Some(number.into()),
-            Field::I64(number) => Some(number.into()),
-            Field::U64(number) => Some(number.into()),
-            Field::Text(_) | Field::Name(_) => None,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::ptr;
 
-    use super::super::descriptor::argument;
-    use super::super::payload::Value;
     use super::*;
-    use crate::sdt::{Buffer, Shape, Text};
+    use crate::recorder::descriptor::argument;
+    use crate::recorder::payload::Value;
+    use crate::text::{Buffer, Shape, Text};
 
     static RETURN: Descriptor = Descriptor::new(
         "dyntrace",
@@ -292,12 +269,5 @@ mod tests {
     fn an_event_without_the_argument_does_not_pass() {
         let predicate = Filter { command: Some(1), ..Filter::default() }.compile(&RETURN, true).unwrap();
         assert!(!predicate.test(&[]));
-    }
-
-    #[test]
-    fn numbers_of_each_type_are_compared_by_value() {
-        assert_eq!(Field::U64(u64::MAX).number(), Some(u64::MAX.into()));
-        assert_eq!(Field::I64(-1).number(), Some(-1));
-        assert_ne!(Field::U64(u64::MAX).number(), Field::I64(-1).number());
     }
 }

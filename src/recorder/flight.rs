@@ -1,8 +1,8 @@
-//! The flight recorder of one session, as the maintenance thread has it: which requests get a snapshot, where snapshots
-//! are, and what got none.
+//! The flight recorder of one session: which requests get a snapshot, where snapshots are, and how many requests got none. Used by the
+//! maintenance thread.
 //!
-//! A request finds the events before it in the circles: it is counted after they were recorded, and the snapshot is begun
-//! after it was counted. Requests that come before a snapshot is begun share it.
+//! A snapshot contains the events before its request: a thread counts the request after it has recorded them, and the snapshot begins
+//! after the count is read. Requests counted before a snapshot begins share it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,49 +11,49 @@ use std::time::{Duration, Instant};
 
 use dyntrace_folders::Folder;
 
+use super::cause::{CAUSES, Cause};
 use super::error::{Error, Step};
-use super::folder::{self, Made};
+use super::folder::{self, ProcessFolder};
 use super::options::{Mode, Options};
 use super::panic;
 use super::slot::SLOTS;
-use super::trigger::{CAUSES, Cause};
 
-/// The pause between two snapshots of one cause: what comes meanwhile is most often the same trouble.
+/// The pause between two snapshots for one cause. Requests in between most often have the same reason.
 const PAUSE: Duration = Duration::from_secs(10);
 
 pub(super) struct Flight {
     slot: usize,
-    /// Where snapshots are to be.
+    /// The folder of snapshots.
     folder: PathBuf,
-    /// What their names begin with.
+    /// The beginning of their names.
     process: String,
     limit: u32,
     causes: [Progress; CAUSES],
-    /// Snapshots that were taken.
+    /// Snapshots taken.
     pub snapshots: Vec<PathBuf>,
-    /// Requests that got none.
+    /// Requests without a snapshot.
     pub suppressed: u64,
-    /// How many of those the channel has told.
-    told: u64,
-    tells_after: Option<Instant>,
+    /// How many of those the channel has reported.
+    reported: u64,
+    reports_after: Option<Instant>,
 }
 
-/// How far the requests of one cause have been dealt with.
+/// How many requests of one cause were handled.
 #[derive(Clone, Copy)]
 struct Progress {
     requests: u64,
     snapshots: u32,
-    rests_until: Option<Instant>,
+    pauses_until: Option<Instant>,
 }
 
 impl Flight {
     /// For a session that records into `process_folder`.
     pub fn new(slot: usize, process_folder: &Path, options: &Options) -> Flight {
         let causes = Cause::ALL.map(|cause| Progress {
-            // Those before belong to another session.
+            // Earlier ones belong to another session.
             requests: SLOTS[slot].requests[cause as usize].load(Acquire),
             snapshots: 0,
-            rests_until: None,
+            pauses_until: None,
         });
         Flight {
             slot,
@@ -63,13 +63,13 @@ impl Flight {
             causes,
             snapshots: Vec::new(),
             suppressed: 0,
-            told: 0,
-            tells_after: None,
+            reported: 0,
+            reports_after: None,
         }
     }
 
-    /// Makes what the triggers of the options need, so that it is said at once where that cannot be had.
-    pub fn equip(&self, options: &Options) -> Result<(), Error> {
+    /// Creates the folder and installs the panic hook, if the options need them, so that errors are reported when the session starts.
+    pub fn prepare(&self, options: &Options) -> Result<(), Error> {
         if options.triggers.any() {
             folder::make_all(&self.folder)?;
         }
@@ -79,86 +79,86 @@ impl Flight {
         Ok(())
     }
 
-    /// Has threads tell it of what the options ask for.
-    pub fn begin(&self, options: &Options) {
-        Cause::Slow.tell(self.slot, options.triggers.slower.is_some());
-        Cause::Panic.tell(self.slot, options.triggers.on_panic);
-        Cause::Asked.tell(self.slot, options.mode == Mode::Overwrite);
+    /// Subscribes the session to the causes that its options name.
+    pub fn subscribe(&self, options: &Options) {
+        Cause::Slow.subscribe(self.slot, options.triggers.slower.is_some());
+        Cause::Panic.subscribe(self.slot, options.triggers.on_panic);
+        Cause::Asked.subscribe(self.slot, options.mode == Mode::Overwrite);
     }
 
-    /// Nobody tells it anything any more. Takes the folder away if it was made for nothing.
-    pub fn end(&self) {
-        Cause::ALL.iter().for_each(|cause| cause.tell(self.slot, false));
-        // Else there is something in it, or it was never made.
+    /// Ends the subscriptions, and removes the folder if it is empty.
+    pub fn unsubscribe(&self) {
+        Cause::ALL.iter().for_each(|cause| cause.subscribe(self.slot, false));
+        // It fails if the folder holds snapshots or was never created.
         let _ = dyntrace_folders::remove_empty(&self.folder);
     }
 
-    /// The requests of a cause that have come since.
+    /// The number of new requests.
     pub fn requests(&mut self, cause: Cause) -> u64 {
-        // Acquire: with the Release of who notes one, so that the snapshot has what was recorded before.
+        // Acquire: with the Release of `Cause::request`, so that the snapshot has the events recorded before.
         let requests = SLOTS[self.slot].requests[cause as usize].load(Acquire);
         requests - std::mem::replace(&mut self.causes[cause as usize].requests, requests)
     }
 
-    /// Whether there may be a snapshot for it now.
+    /// Whether the limits allow a snapshot now.
     pub fn allows(&self, cause: Cause) -> bool {
         let progress = &self.causes[cause as usize];
-        progress.snapshots < self.limit && progress.rests_until.is_none_or(|until| until <= Instant::now())
+        progress.snapshots < self.limit && progress.pauses_until.is_none_or(|until| until <= Instant::now())
     }
 
-    /// A new folder for a snapshot, out of the sight of who looks for whole ones.
-    pub fn prepare(&self) -> Result<Made, Error> {
+    /// Creates a folder for a snapshot, with a hidden name while it is incomplete.
+    pub fn create_folder(&self) -> Result<ProcessFolder, Error> {
         let holder = folder::make_all(&self.folder)?;
         let name = self.unfinished();
-        // One that could not be written, or that another process of that name did not end.
+        // A leftover of a failed snapshot, or of a killed process of that name.
         let _ = holder.remove_all(&name);
         let folder = folder::make_private(&holder, &name)?;
-        Ok(Made { holder, folder })
+        Ok(ProcessFolder { holder, folder })
     }
 
-    /// The name of a snapshot that is being written.
+    /// The name of an incomplete snapshot.
     fn unfinished(&self) -> String {
         format!(".{}", self.process)
     }
 
-    /// Gives a snapshot that is whole its name in its folder.
-    pub fn keep(&mut self, holder: &Folder, cause: Cause) -> Result<PathBuf, Error> {
+    /// Gives a complete snapshot its name.
+    pub fn publish(&mut self, holder: &Folder, cause: Cause) -> Result<PathBuf, Error> {
         let name = |number: usize| format!("{}-{number}-{}", self.process, cause.name());
         let mut number = self.snapshots.len() + 1;
         loop {
             match holder.rename(self.unfinished(), name(number)) {
-                // Of a process that had the same number and is over.
+                // A snapshot of an earlier process with the same number.
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => number += 1,
                 Err(error) => return Err(Error::new(Step::Snapshot, self.folder.join(name(number)), error)),
                 Ok(()) => break,
             }
         }
-        let kept = self.folder.join(name(number));
+        let path = self.folder.join(name(number));
         self.causes[cause as usize].snapshots += 1;
-        self.snapshots.push(kept.clone());
-        Ok(kept)
+        self.snapshots.push(path.clone());
+        Ok(path)
     }
 
-    /// There was a snapshot for a cause, or none could be written: the next one has to wait.
-    pub fn rest(&mut self, cause: Cause) {
-        self.causes[cause as usize].rests_until = Some(Instant::now() + PAUSE);
+    /// Starts the pause after a snapshot was taken or failed.
+    pub fn start_pause(&mut self, cause: Cause) {
+        self.causes[cause as usize].pauses_until = Some(Instant::now() + PAUSE);
     }
 
-    /// Says that the requests of a cause until now have been dealt with, and that so many of them got no snapshot.
-    pub fn answer(&mut self, cause: Cause, suppressed: u64) {
+    /// Marks the requests of a cause as handled; `suppressed` of them got no snapshot.
+    pub fn mark_handled(&mut self, cause: Cause, suppressed: u64) {
         let progress = &self.causes[cause as usize];
         self.suppressed += suppressed;
-        // Release: with the Acquire of a thread that panics and waits for its snapshot.
-        SLOTS[self.slot].answered[cause as usize].store(progress.requests, Release);
+        // Release: with the Acquire of a panicking thread that waits for its snapshot.
+        SLOTS[self.slot].handled[cause as usize].store(progress.requests, Release);
     }
 
-    /// How many suppressed requests the channel is to be told of, now and then or `at_once`.
-    pub fn untold(&mut self, at_once: bool) -> u64 {
+    /// Takes the number of suppressed requests that the channel has not reported; 0 within a pause of the last report, unless `at_once`.
+    pub fn take_unreported(&mut self, at_once: bool) -> u64 {
         let now = Instant::now();
-        if self.suppressed == self.told || !at_once && self.tells_after.is_some_and(|after| now < after) {
+        if self.suppressed == self.reported || !at_once && self.reports_after.is_some_and(|after| now < after) {
             return 0;
         }
-        self.tells_after = Some(now + PAUSE);
-        self.suppressed - std::mem::replace(&mut self.told, self.suppressed)
+        self.reports_after = Some(now + PAUSE);
+        self.suppressed - std::mem::replace(&mut self.reported, self.suppressed)
     }
 }

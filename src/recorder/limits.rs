@@ -1,10 +1,10 @@
-//! What the recorder may take of what the system allows the process, so that the program keeps what it needs.
+//! The recorder's share of the process's resource limits, so that the program keeps what it needs.
 //!
-//! | of | the recorder takes |
+//! | resource | the recorder's share |
 //! |---|---|
-//! | addresses (`RLIMIT_AS`, or the width of pointers) | at most a quarter of those that the program has not taken |
+//! | addresses (`RLIMIT_AS`, or the width of pointers) | at most a quarter of those that the program does not use |
 //! | descriptors (`RLIMIT_NOFILE`) | none of the last eighth; of those above 256, it keeps at most one in twelve, and 64 in all |
-//! | the size of files (`RLIMIT_FSIZE`) | what it allows; a session that could not hold a packet is refused |
+//! | the size of files (`RLIMIT_FSIZE`) | all of it; a session whose files cannot hold a packet fails |
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -18,29 +18,29 @@ use super::os;
 /// The addresses of a process without a limit, by the width of its pointers.
 const WIDTH: u64 = if cfg!(target_pointer_width = "64") { 1 << 48 } else { 1 << 32 };
 
-/// A file takes one such part at most of the addresses that are left: there are always some for the next.
+/// A file takes at most this fraction of the remaining addresses, so that some remain for the next.
 const PARTS: u64 = 16;
 
-/// As much of `bytes` as a file of this process may hold.
+/// Returns `bytes`, or the process's limit for a file if that is less.
 pub(super) fn file_size(bytes: u64) -> u64 {
     getrlimit(Resource::Fsize).current.map_or(bytes, |most| most.min(bytes))
 }
 
-/// How many addresses the recorder's files have.
-static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// Addresses in use by the recorder's files.
+static USED: AtomicU64 = AtomicU64::new(0);
 
-/// Addresses that one file takes, until it is dropped.
+/// Addresses in use by one file. Released when dropped.
 pub(super) struct Addresses(u64);
 
 impl Addresses {
-    /// How many the next file may take; `smallest` at least.
+    /// Returns how many addresses the next file may use: at least `smallest`.
     ///
     /// # Errors
     ///
-    /// ENOMEM: so many are not left.
+    /// ENOMEM if fewer than `smallest` remain.
     pub(super) fn allowed(smallest: u64) -> io::Result<u64> {
-        // Relaxed: an amount, which orders nothing.
-        let taken = TAKEN.load(Ordering::Relaxed);
+        // Relaxed: the amount orders nothing.
+        let taken = USED.load(Ordering::Relaxed);
         match share(taken).saturating_sub(taken) {
             left if left < smallest => Err(Errno::NOMEM.into()),
             left => Ok((left / PARTS).max(smallest)),
@@ -48,45 +48,45 @@ impl Addresses {
     }
 
     pub(super) fn take(bytes: u64) -> Addresses {
-        TAKEN.fetch_add(bytes, Ordering::Relaxed);
+        USED.fetch_add(bytes, Ordering::Relaxed);
         Addresses(bytes)
     }
 }
 
 impl Drop for Addresses {
     fn drop(&mut self) {
-        TAKEN.fetch_sub(self.0, Ordering::Relaxed);
+        USED.fetch_sub(self.0, Ordering::Relaxed);
     }
 }
 
-/// A quarter of the addresses that the program has left, where the recorder has `taken` so many already.
+/// A quarter of the addresses that the program does not use, where the recorder uses `taken` of them.
 fn share(taken: u64) -> u64 {
     let most = match getrlimit(Resource::As).current {
         Some(limit) => limit.min(WIDTH),
         None if WIDTH > 1 << 32 => return WIDTH / 4,
         None => WIDTH,
     };
-    // Where nobody says, the program may have half of them.
+    // If unknown, assume that the program uses half.
     let used = os::used_addresses().unwrap_or(most / 2 + taken);
     most.saturating_sub(used.saturating_sub(taken)) / 4
 }
 
-/// How many descriptors are kept.
+/// Descriptors kept open.
 static KEPT: AtomicU64 = AtomicU64::new(0);
 
-/// The right to keep one descriptor, until it is dropped.
-pub(super) struct Kept(());
+/// The permit to keep one descriptor open. Released when dropped.
+pub(super) struct DescriptorPermit(());
 
-impl Kept {
-    /// `None` where there are too few to keep one.
-    pub(super) fn one() -> Option<Kept> {
+impl DescriptorPermit {
+    /// Returns `None` if the process has too few descriptors.
+    pub(super) fn acquire() -> Option<DescriptorPermit> {
         let most = descriptors().saturating_sub(256) / 12;
         let more = |kept| (kept < most.min(64)).then_some(kept + 1);
-        KEPT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Kept(()))
+        KEPT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| DescriptorPermit(()))
     }
 }
 
-impl Drop for Kept {
+impl Drop for DescriptorPermit {
     fn drop(&mut self) {
         KEPT.fetch_sub(1, Ordering::Relaxed);
     }
@@ -96,13 +96,13 @@ fn descriptors() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Gives a descriptor back that is one of the last: those are the program's. Safe in signal handlers.
+/// Closes a descriptor that is one of the last eighth, which is the program's. Safe in signal handlers.
 ///
 /// # Errors
 ///
 /// EMFILE.
-pub(super) fn leave_the_last(descriptor: OwnedFd) -> Result<OwnedFd, Errno> {
+pub(super) fn refuse_last(descriptor: OwnedFd) -> Result<OwnedFd, Errno> {
     let most = descriptors();
-    // The kernel gives the lowest that is free.
+    // The kernel returns the lowest free number.
     if descriptor.as_raw_fd() as u64 >= most - most / 8 { Err(Errno::MFILE) } else { Ok(descriptor) }
 }

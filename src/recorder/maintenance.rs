@@ -1,52 +1,39 @@
-//! The maintenance thread: does what threads that fire must not wait for.
+//! The maintenance thread: does what firing threads must not wait for.
 //!
-//! There is one while there are sessions. It takes no signal, so that no handler of the program runs on it.
+//! It runs while there are sessions, with all signals blocked, so that no handler of the program runs on it.
 
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::time::Duration;
 use std::{io, thread};
 
-use super::os;
 use super::recording::Recording;
-use super::session::{Sessions, sessions};
+use super::sessions::{Sessions, sessions};
+use super::wake;
 use crate::thread_progress::os::without_signals;
 
-/// The pause between two rounds: while files grow fast, and else.
+/// The pause between two rounds while files grow fast.
 const SHORT: Duration = Duration::from_millis(1);
+/// The pause otherwise.
 const LONG: Duration = Duration::from_millis(20);
 
-/// Not 0 since somebody has woken the thread.
-static WOKEN: AtomicU32 = AtomicU32::new(0);
-
-/// Ends the thread's pause. Safe in signal handlers; a system call, if nobody has done it since the last round.
-pub(super) fn wake() {
-    // Release: the round that comes sees what this thread did before.
-    if WOKEN.swap(1, AcqRel) == 0 {
-        os::end_pause(&WOKEN);
-    }
-}
-
-/// Starts the thread unless it is there.
+/// Starts the thread unless it runs.
 pub(super) fn start(sessions: &mut Sessions) -> io::Result<()> {
-    if !sessions.is_tended {
+    if !sessions.is_maintained {
         without_signals(|| thread::Builder::new().name("dyntrace-keeper".into()).spawn(run))?;
-        sessions.is_tended = true;
+        sessions.is_maintained = true;
     }
     Ok(())
 }
 
 fn run() {
     loop {
-        // Acquire: with `wake`. Before the round: who wakes later gets another one.
-        WOKEN.swap(0, Acquire);
+        wake::begin_round();
         let mut sessions = sessions();
-        let busy: Vec<bool> = sessions.recordings.iter_mut().flatten().map(Recording::tend).collect();
+        let busy: Vec<bool> = sessions.recordings.iter_mut().flatten().map(Recording::maintain).collect();
         if busy.is_empty() {
-            sessions.is_tended = false;
+            sessions.is_maintained = false;
             return;
         }
         drop(sessions);
-        os::pause(&WOKEN, if busy.contains(&true) { SHORT } else { LONG });
+        wake::pause(if busy.contains(&true) { SHORT } else { LONG });
     }
 }

@@ -1,4 +1,4 @@
-//! The metadata of a trace: text that says what the bytes of its streams are, made of what the writer goes by.
+//! The metadata of a trace: text that describes the bytes of its streams, generated from the probes' descriptors.
 
 use std::io::{self, Write as _};
 
@@ -10,24 +10,24 @@ use super::descriptor::{Argument, Descriptor, Kind};
 use super::options::Mode;
 use crate::clock::Calibration;
 
-/// Stream class of the rings; the id of an event there is its place in [`Description::events`].
+/// The stream class of rings. The id of an event there is its index in [`Description::events`].
 pub(crate) const RING_STREAM: u32 = 0;
-/// Stream class of the low-rate channel.
+/// The stream class of the low-rate channel.
 pub(crate) const PROCESS_STREAM: u32 = 1;
 
 /// Ids of the events of the low-rate channel.
 pub(crate) mod process_event {
     /// A thread has its first ring.
     pub(crate) const THREAD: u16 = 0;
-    /// Something is lost, or that many events, where no ring counts them.
+    /// A loss that no ring counts: of unknown size, or of so many events.
     pub(crate) const LOST: u16 = 1;
-    /// What time it is.
+    /// The time.
     pub(crate) const CLOCK: u16 = 2;
-    /// The session ended in order.
+    /// The session ended regularly.
     pub(crate) const END: u16 = 3;
     /// A snapshot was taken.
     pub(crate) const SNAPSHOT: u16 = 4;
-    /// There were causes for snapshots, but none was taken.
+    /// Requests that got no snapshot.
     pub(crate) const SUPPRESSED: u16 = 5;
     /// A module of code was loaded.
     pub(crate) const MODULE: u16 = 6;
@@ -54,10 +54,10 @@ const PROCESS_EVENTS: [(&str, &[Argument]); 7] = [
     ),
 ];
 
-/// What a trace says of itself.
+/// The description of a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Description<'a> {
-    /// One of its own for each folder: readers join folders of the same.
+    /// Unique for each folder: readers join folders with the same.
     pub(crate) uuid: [u8; 16],
     pub(crate) hostname: &'a str,
     pub(crate) procname: &'a str,
@@ -69,11 +69,11 @@ pub(crate) struct Description<'a> {
     pub(crate) events: &'a [&'a Descriptor],
 }
 
-/// Writes the text of `description` into the trace in `folder`, in one step: readers see the old or the new text, whole.
+/// Writes the text of `description` into the trace in `folder`, atomically: readers see the old or the new text.
 ///
 /// # Errors
 ///
-/// The system's; the old text is still there then.
+/// The system's. The old text stays then.
 pub(crate) fn write(folder: &Folder, description: &Description<'_>) -> io::Result<()> {
     let new = ".metadata.new";
     let written = folder
@@ -81,7 +81,7 @@ pub(crate) fn write(folder: &Folder, description: &Description<'_>) -> io::Resul
         .and_then(|mut file| file.write_all(render(description).as_bytes()))
         .and_then(|()| folder.rename(new, "metadata"));
     if written.is_err() {
-        // What could not be written is of no use, and in the way of the next; the error worth telling is the first.
+        // An incomplete file would be in the way of the next. The error to report is the first.
         let _ = folder.remove_file(new);
     }
     written
@@ -138,11 +138,11 @@ fn class<'a>(id: u16, provider: &str, name: &str, arguments: &'a [Argument]) -> 
     Event { id, name: format!("{provider}:{name}").into(), fields }
 }
 
-/// A part of this library's version.
+/// Parses a part of this library's version.
 const fn version(digits: &str) -> i128 {
     match i128::from_str_radix(digits, 10) {
         Ok(number) => number,
-        Err(_) => panic!("cargo gives numbers"),
+        Err(_) => panic!("a part of the version is not a number"),
     }
 }
 

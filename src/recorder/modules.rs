@@ -1,14 +1,13 @@
-//! Modules of code that are loaded while the program runs. Each session's low-rate channel tells of them: what is recorded may name
-//! addresses in a module that is gone when the trace is read.
+//! Modules loaded while the program runs. Each session's low-rate channel lists them: events may name addresses in a module that is
+//! unloaded when the trace is read.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::session;
 use crate::forks::hold_across_forks;
 
-/// How many of those that are gone are remembered, for sessions that were not told yet. They are told many times a second.
+/// How many unloaded modules are remembered for sessions that have not listed them yet. Sessions do so many times a second.
 const GONE: usize = 256;
 
 /// A version of a module, as traces name it.
@@ -18,18 +17,18 @@ pub(crate) struct Module {
     pub name: String,
     /// Its version, for people.
     pub version: String,
-    /// The file that it was made of.
+    /// The file it was loaded from.
     pub file: PathBuf,
-    /// The file that is mapped, by which tools name its addresses: a copy that nobody else has.
+    /// The mapped file, a private copy; tools name the module's addresses by it.
     pub mapped: PathBuf,
-    /// Where it lies in memory.
+    /// Its address.
     pub start: u64,
-    /// How many bytes that takes.
+    /// Its size in memory, in bytes.
     pub size: u64,
 }
 
 struct Modules {
-    /// In the order in which they came.
+    /// In the order in which they were loaded.
     all: VecDeque<Known>,
     last: u64,
 }
@@ -47,34 +46,30 @@ fn modules() -> MutexGuard<'static, Modules> {
     MODULES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A module was loaded. Gives the number by which it [leaves](leave).
-pub(crate) fn arrive(module: Module) -> u64 {
+/// Adds a module that was loaded. Returns the number by which it is [removed](remove).
+pub(super) fn add(module: Module) -> u64 {
     hold_across_forks!(Modules, modules());
-    let number = modules().arrive(module);
-    // Told before this returns, so before any call into the module fires an event: a reader that goes by time knows the module first. The
-    // maintenance thread might be late. The list is not locked here: sessions lock it themselves.
-    session::tell_of_modules();
-    number
+    modules().add(module)
 }
 
-/// A module is not in memory any more.
-pub(crate) fn leave(number: u64) {
-    modules().leave(number);
+/// Marks a module as unloaded.
+pub(crate) fn remove(number: u64) {
+    modules().remove(number);
 }
 
-/// Those that came after the one with that number, with their own.
+/// The modules loaded after the one with that number, with their numbers.
 pub(super) fn after(number: u64) -> Vec<(u64, Arc<Module>)> {
     modules().after(number)
 }
 
 impl Modules {
-    fn arrive(&mut self, module: Module) -> u64 {
+    fn add(&mut self, module: Module) -> u64 {
         self.last += 1;
         self.all.push_back(Known { number: self.last, module: Arc::new(module), is_gone: false });
         self.last
     }
 
-    fn leave(&mut self, number: u64) {
+    fn remove(&mut self, number: u64) {
         if let Ok(at) = self.all.binary_search_by_key(&number, |known| known.number) {
             self.all[at].is_gone = true;
         }
@@ -102,10 +97,10 @@ mod tests {
     #[test]
     fn those_that_are_gone_are_remembered_for_a_while() {
         let mut modules = Modules { all: VecDeque::new(), last: 0 };
-        let stays = modules.arrive(module("stays".into()));
+        let stays = modules.add(module("stays".into()));
         for number in 0..2 * GONE {
-            let number = modules.arrive(module(number.to_string()));
-            modules.leave(number);
+            let number = modules.add(module(number.to_string()));
+            modules.remove(number);
         }
         let known = modules.after(0);
         assert_eq!(known.len(), 1 + GONE);
@@ -113,7 +108,7 @@ mod tests {
         assert_eq!(known.last().unwrap().1.name, (2 * GONE - 1).to_string());
         assert_eq!(modules.after(modules.last - 1).len(), 1);
         assert!(modules.after(modules.last).is_empty());
-        modules.leave(17_000);
+        modules.remove(17_000);
         assert_eq!(modules.after(0).len(), 1 + GONE);
     }
 }

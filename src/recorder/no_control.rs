@@ -1,22 +1,10 @@
-//! Systems without a control socket: how it knows its peers, and by which paths it is found, is Linux's.
+//! Systems without a control socket. Finding it, and checking its peers, needs Linux.
 
 use std::io;
 
-pub(super) const IS_THERE: bool = false;
-
-/// There is nothing to wipe.
-pub(super) fn wipe_in_children() -> bool {
-    true
-}
-
-/// There is nothing to forget.
-///
-/// # Safety
-///
-/// As on Linux.
-pub(super) unsafe fn forget() {}
+pub(super) const IS_AVAILABLE: bool = false;
 
 /// Fails.
 pub(super) fn control() -> io::Result<()> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, "the control socket is Linux's; use record:DIRECTORY"))
+    Err(io::Error::new(io::ErrorKind::Unsupported, "the control socket exists on Linux only; use record:DIRECTORY"))
 }

@@ -1,4 +1,4 @@
-//! What a session records, and where to: as a value and as the one text that the environment and the control socket take.
+//! Options of sessions: what a session records, and where to. The environment and the control socket take them as text.
 //!
 //! ```text
 //! record:DIRECTORY,probes=efile_drv*+aio_pool*,mode=overwrite,size=16M,tag=req-*,command=12,failed
@@ -6,34 +6,31 @@
 //! record:DIRECTORY,mode=overwrite,on-panic,slower=100ms,snapshots=10
 //! ```
 //!
-//! Everything after the directory may be left out. A comma or a backslash in a value has a backslash before it.
+//! Everything after the directory is optional. A comma or a backslash in a value is escaped by a backslash.
 
-mod text;
-mod triggers;
+pub(super) mod text;
+pub(super) mod triggers;
 
 use std::fmt;
+use std::fs;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use dyntrace_metadata::Format;
 
 use super::descriptor::Descriptor;
 use super::filter::Filter;
-use super::glob::Glob;
+use crate::glob::Glob;
+use triggers::Triggers;
 
-pub use text::OptionsError;
-pub(crate) use text::{Change, parse_change};
-pub use triggers::Triggers;
-
-/// What a session does when the files of its threads are full.
+/// What a session does when a thread's file is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Files grow up to their size as events come; then new events are dropped and counted.
+    /// Files grow up to their largest size; then new events are dropped and counted.
     #[default]
     Stream,
-    /// Files have their size from the beginning; when one is full, new events of its thread are dropped and counted.
+    /// Files have their full size from the beginning. When one is full, new events of its thread are dropped and counted.
     Discard,
-    /// Files are circles: new events take the place of the oldest. A snapshot makes a trace of what is there.
+    /// Files are circular: new events replace the oldest. A snapshot makes a trace of the present contents.
     Overwrite,
 }
 
@@ -50,7 +47,7 @@ impl Mode {
         }
     }
 
-    /// The size of a thread's file, in bytes, if none is asked for.
+    /// The default size of a thread's file, in bytes.
     pub fn default_size(self) -> u64 {
         match self {
             Mode::Stream => 1 << 30,
@@ -65,7 +62,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// What a session records, and where to.
+/// Options of a session: what it records, and where to.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")] {
@@ -81,30 +78,30 @@ impl fmt::Display for Mode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The folder of the trace. Each process makes one for itself in it.
+    /// The folder of the trace. Each process creates a folder of its own in it.
     pub directory: PathBuf,
-    /// What is done when files are full.
+    /// What happens when files are full.
     pub mode: Mode,
-    /// Which probes are recorded: those that one of the patterns names, by `efile_drv-entry` or by `dyntrace:efile_drv-entry`. All of
-    /// them if there is no pattern.
+    /// The probes to record: those whose name, `efile_drv-entry` or `dyntrace:efile_drv-entry`, matches one of the patterns. All if there
+    /// is no pattern.
     pub probes: Vec<Glob>,
-    /// The most that the file of one thread takes, in bytes, from [`Options::SMALLEST`] to [`Options::LARGEST`]; the mode's own if none.
+    /// The largest size of a thread's file, in bytes, from [`Options::SMALLEST`] to [`Options::LARGEST`]; by default that of the mode.
     pub size: Option<u64>,
-    /// Which of the events of these probes are recorded.
+    /// Which events of these probes are recorded.
     pub filter: Filter,
-    /// The format of the trace: which text describes it. Its events are the same bytes in each.
+    /// The format of the metadata. Events are the same bytes in each.
     pub format: Format,
-    /// What has it take snapshots by itself, in [`Mode::Overwrite`].
+    /// When the session takes snapshots by itself, in [`Mode::Overwrite`].
     pub triggers: Triggers,
 }
 
 impl Options {
     /// The smallest file of a thread: two sub-buffers.
     pub const SMALLEST: u64 = 64 << 10;
-    /// The largest file of a thread: it is mapped whole, and there may be thousands.
+    /// The largest file of a thread: each is mapped whole, and there may be thousands.
     pub const LARGEST: u64 = 64 << 30;
 
-    /// Everything, into `directory`.
+    /// Options to record everything into `directory`.
     pub fn new(directory: impl Into<PathBuf>) -> Options {
         Options {
             directory: directory.into(),
@@ -117,7 +114,7 @@ impl Options {
         }
     }
 
-    /// The size of a thread's file in bytes: a whole number of sub-buffers; in a circle, a power of two of them.
+    /// The size of a thread's file, in bytes: whole sub-buffers; for a circular file, a power of two.
     pub(crate) fn file_size(&self) -> u64 {
         let size = self.size.unwrap_or(self.mode.default_size()).clamp(Options::SMALLEST, Options::LARGEST);
         match self.mode {
@@ -126,31 +123,39 @@ impl Options {
         }
     }
 
-    /// Whether the probe is one of those to record.
+    /// The folder for snapshots of [`triggers`](Options::triggers): beside the folder of the trace.
+    pub fn snapshots_directory(&self) -> PathBuf {
+        // Without symbolic links, if it exists.
+        let directory = fs::canonicalize(&self.directory).unwrap_or_else(|_| self.directory.clone());
+        let mut name = directory.file_name().unwrap_or_default().to_owned();
+        name.push("-snapshots");
+        directory.with_file_name(name)
+    }
+
+    /// Returns why these triggers can never take a snapshot, if they cannot.
+    pub(crate) fn idle_triggers(&self) -> Option<&'static str> {
+        let records = |probe| names(&self.probes, "dyntrace", probe);
+        if self.triggers.any() && self.mode != Mode::Overwrite {
+            Some("only a session in mode=overwrite takes snapshots for on-panic and slower")
+        } else if self.triggers.slower.is_some_and(|slower| slower > Triggers::LONGEST) {
+            Some("the clock of operations wraps: slower can be 600s at most")
+        } else if self.triggers.slower.is_some() && !(records("efile_drv-entry") && records("efile_drv-return")) {
+            Some("slower needs efile_drv-entry and efile_drv-return: have them among the probes")
+        } else {
+            None
+        }
+    }
+
+    /// Whether the session records the probe.
     pub(crate) fn takes(&self, probe: &Descriptor) -> bool {
         names(&self.probes, probe.provider, &probe.tool_name())
     }
 }
 
-/// Whether one of the patterns names the probe, or there is none.
+/// Whether one of the patterns matches the probe, or there is no pattern.
 fn names(probes: &[Glob], provider: &str, name: &str) -> bool {
     let long = format!("{provider}:{name}");
     probes.is_empty() || probes.iter().any(|glob| glob.matches(name.as_bytes()) || glob.matches(long.as_bytes()))
-}
-
-impl FromStr for Options {
-    type Err = OptionsError;
-
-    fn from_str(options: &str) -> Result<Options, OptionsError> {
-        text::parse(options)
-    }
-}
-
-impl fmt::Display for Options {
-    /// The text that reads back as these options, if the directory's name is UTF-8.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::write(self, f)
-    }
 }
 
 #[cfg(test)]

@@ -1,22 +1,22 @@
-//! The arguments of one firing, on their way into a ring.
+//! The arguments of one firing, as rings take them.
 
-use super::filter::Field;
-use crate::sdt::Recorded;
+use super::field::Field;
 use crate::short;
+use crate::text::Recorded;
 
-/// One argument, as generated code gives it.
+/// One argument, as generated code passes it.
 pub trait Value: Copy {
-    /// How many bytes it takes in a ring.
+    /// Its size in a ring, in bytes.
     fn size(self) -> usize;
 
-    /// Writes it and gives back where it ends.
+    /// Writes the value. Returns the address after it.
     ///
     /// # Safety
     ///
-    /// There are `size()` bytes at `at` that nobody else uses.
+    /// `at` points to `size()` bytes that no one else uses.
     unsafe fn put(self, at: *mut u8) -> *mut u8;
 
-    /// As filters see it.
+    /// The value as filters see it.
     fn field(&self) -> Field<'_>;
 }
 
@@ -46,7 +46,7 @@ macro_rules! integers {
 
 integers!(i32 I32, u32 U32, i64 I64, u64 U64);
 
-/// A string without NUL, of [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT) bytes at most. It is ended by a NUL.
+/// A string without NUL, of at most [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT) bytes; a NUL is added.
 impl Value for &[u8] {
     #[inline(always)]
     fn size(self) -> usize {
@@ -55,8 +55,7 @@ impl Value for &[u8] {
 
     #[inline(always)]
     unsafe fn put(self, at: *mut u8) -> *mut u8 {
-        // SAFETY: the caller gives `size()` bytes, which are one more than the string has; they are in a ring, where no string
-        // argument lies.
+        // SAFETY: the caller gives `size()` bytes, one more than the string has. They are in a ring, so they do not overlap the string.
         unsafe {
             short::copy(self, at);
             at.add(self.len()).write(0);
@@ -104,23 +103,23 @@ impl Value for Recorded<'_> {
 
 /// All arguments of one firing: a tuple of [`Value`]s.
 pub trait Payload {
-    /// How many bytes they take in a ring.
+    /// Their size in a ring, in bytes.
     fn size(&self) -> usize;
 
-    /// Writes them.
+    /// Writes the arguments.
     ///
     /// # Safety
     ///
-    /// There are `size()` bytes at `at` that nobody else uses.
+    /// `at` points to `size()` bytes that no one else uses.
     unsafe fn put(&self, at: *mut u8);
 
-    /// The time of the clock when it happened, if that was read then.
+    /// The clock's time of the firing, if the caller has read it.
     #[inline(always)]
     fn time(&self) -> Option<u64> {
         None
     }
 
-    /// Shows them to `look`.
+    /// Calls `look` with the arguments as filters see them.
     fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R;
 }
 
@@ -145,7 +144,7 @@ macro_rules! payloads {
 
             #[inline(always)]
             unsafe fn put(&self, at: *mut u8) {
-                // SAFETY: the caller gives room for all of them, each takes as much as its size, one after the other.
+                // SAFETY: the caller gives `size()` bytes, the sum of the sizes of the values, which follow one another.
                 unsafe {
                     $(let at = self.$number.put(at);)*
                     let _ = at;

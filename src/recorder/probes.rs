@@ -1,8 +1,8 @@
-//! Which probes there are: the program's, and those of modules that come and go.
+//! All probes: the program's, and those of modules that are loaded and unloaded.
 //!
-//! A *class* is what events of a probe look like: its name and arguments. Its id is good for ever, since traces have it; probes of
-//! several modules, or of a module and the program, that are called the same and have the same arguments are of one class. What is here
-//! is changed by who has the lock of the sessions, and read without a lock: in a forked child nobody may have one.
+//! A *class* is the name and arguments of a probe. Its id is permanent, since traces contain it. Probes of several modules, or of a module
+//! and the program, that have the same name and arguments are of one class. The lists here are changed under the lock of the sessions, and
+//! read without a lock: in a forked child, a thread that is gone may hold one.
 
 use std::iter;
 use std::ptr;
@@ -10,24 +10,23 @@ use std::slice;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize};
 
-use super::descriptor::{self, Argument, Descriptor, Entry};
-use super::session::sessions;
+use super::descriptor::{self, Argument, Descriptor, ProbeEntry};
 
-/// All classes but the program's, in the order of their ids: one of these lists is never freed. There are few, as modules bring
-/// new classes rarely.
+/// All classes, in the order of their ids; null while there are only the program's. A replaced list is never freed: modules rarely bring
+/// new classes.
 static CLASSES: AtomicPtr<Vec<&'static Descriptor>> = AtomicPtr::new(ptr::null_mut());
 
-/// The probes of a module's version, or a place for those of one that comes.
+/// The probes of a module's version, or an unused entry.
 struct Version {
-    first: AtomicPtr<Entry>,
-    /// Zero if the place is free.
+    first: AtomicPtr<ProbeEntry>,
+    /// Zero if unused.
     length: AtomicUsize,
     next: AtomicPtr<Version>,
 }
 
 static VERSIONS: AtomicPtr<Version> = AtomicPtr::new(ptr::null_mut());
 
-/// Every class, in the order of the ids of their events.
+/// All classes, in the order of their ids.
 pub(super) fn classes() -> &'static [&'static Descriptor] {
     // SAFETY: null, or a list that is never freed.
     match unsafe { CLASSES.load(Acquire).as_ref() } {
@@ -36,37 +35,32 @@ pub(super) fn classes() -> &'static [&'static Descriptor] {
     }
 }
 
-/// Every probe that is there. The caller has the lock of the sessions, or is a forked child's only thread.
+/// All probes present. The caller holds the lock of the sessions, or is a forked child's only thread.
 pub(super) fn present() -> impl Iterator<Item = &'static Descriptor> {
     // SAFETY: as in `versions`.
     let of_modules = versions().flat_map(|version| unsafe {
         slice::from_raw_parts(version.first.load(Relaxed), version.length.load(Acquire))
     });
-    descriptor::probes().iter().copied().chain(of_modules.filter_map(Entry::descriptor))
+    descriptor::probes().iter().copied().chain(of_modules.filter_map(ProbeEntry::descriptor))
 }
 
-/// Those that are there.
 fn versions() -> impl Iterator<Item = &'static Version> {
-    places().filter(|version| version.length.load(Acquire) != 0)
+    entries().filter(|version| version.length.load(Acquire) != 0)
 }
 
-fn places() -> impl Iterator<Item = &'static Version> {
-    // SAFETY: null, or a place that is never freed.
-    let at = |place: &AtomicPtr<Version>| unsafe { place.load(Acquire).as_ref() };
+fn entries() -> impl Iterator<Item = &'static Version> {
+    // SAFETY: null, or an entry that is never freed.
+    let at = |next: &AtomicPtr<Version>| unsafe { next.load(Acquire).as_ref() };
     iter::successors(at(&VERSIONS), move |version| at(&version.next))
 }
 
-/// The probes of a module's version arrive: running sessions record them from now on, if they record such probes.
+/// Adds the probes of a module's version. Returns whether there are new classes. The caller holds the lock of the sessions.
 ///
 /// # Safety
 ///
-/// They stay until [`leave`] has returned.
-pub(crate) unsafe fn arrive(entries: &'static [Entry]) {
-    if entries.is_empty() {
-        return;
-    }
-    let mut sessions = sessions();
-    let new = entries.iter().filter_map(Entry::descriptor);
+/// They stay until [`remove`] has returned.
+pub(super) unsafe fn add(added: &'static [ProbeEntry]) -> bool {
+    let new = added.iter().filter_map(ProbeEntry::descriptor);
     let mut all = classes().to_vec();
     for probe in new {
         let known = all.iter().position(|class| class.is_like(probe));
@@ -74,48 +68,41 @@ pub(crate) unsafe fn arrive(entries: &'static [Entry]) {
             all.push(kept(probe));
             all.len() - 1
         });
-        // What has no id that fits is not recorded.
+        // A probe whose id does not fit is not recorded.
         probe.set_id(u16::try_from(id).unwrap_or(u16::MAX));
     }
     let are_new = all.len() > classes().len();
     if are_new {
-        // Release: who sees the list sees what is in it.
+        // Release: with `classes`.
         CLASSES.store(Box::into_raw(Box::new(all)), Release);
     }
-    let free = places().find(|version| version.length.load(Relaxed) == 0).unwrap_or_else(new_place);
-    free.first.store(entries.as_ptr().cast_mut(), Relaxed);
+    let free = entries().find(|version| version.length.load(Relaxed) == 0).unwrap_or_else(new_entry);
+    free.first.store(added.as_ptr().cast_mut(), Relaxed);
     // Release: with `versions`.
-    free.length.store(entries.len(), Release);
-    for recording in sessions.recordings.iter_mut().flatten() {
-        recording.take_in(are_new);
-    }
+    free.length.store(added.len(), Release);
+    are_new
 }
 
-fn new_place() -> &'static Version {
+fn new_entry() -> &'static Version {
     let next = AtomicPtr::new(VERSIONS.load(Relaxed));
     let version = Version { first: AtomicPtr::new(ptr::null_mut()), length: AtomicUsize::new(0), next };
     let version = Box::into_raw(Box::new(version));
-    // Release: with `places`.
+    // Release: with `entries`.
     VERSIONS.store(version, Release);
     // SAFETY: made above, and never freed.
     unsafe { &*version }
 }
 
-/// The probes of a module's version leave: nobody knows them any more when this returns.
-///
-/// # Safety
-///
-/// Nobody is in the version's code.
-pub(crate) unsafe fn leave(entries: &'static [Entry]) {
-    let _sessions = sessions();
-    for version in versions().filter(|version| ptr::eq(version.first.load(Relaxed), entries.as_ptr())) {
+/// Removes the probes of a module's version. The caller holds the lock of the sessions.
+pub(super) fn remove(removed: &'static [ProbeEntry]) {
+    for version in versions().filter(|version| ptr::eq(version.first.load(Relaxed), removed.as_ptr())) {
         version.length.store(0, Release);
     }
-    // It may stay in memory, where no session that ends would tell its probes.
-    entries.iter().filter_map(Entry::descriptor).for_each(Descriptor::clear_sessions);
+    // The version may stay in memory, and no session that ends would clear its probes.
+    removed.iter().filter_map(ProbeEntry::descriptor).for_each(Descriptor::clear_sessions);
 }
 
-/// What stays of a probe when its module is gone.
+/// A copy of the descriptor, which stays when the module is unloaded.
 fn kept(probe: &Descriptor) -> &'static Descriptor {
     static NO_WORD: AtomicU32 = AtomicU32::new(0);
     let text = |text: &str| -> &'static str { Box::leak(Box::from(text)) };

@@ -1,4 +1,4 @@
-//! At most so many events in a second.
+//! A limit on events per second.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -7,11 +7,11 @@ use rustix::time::clock_gettime;
 
 use super::os::COARSE;
 
-/// The events of one probe in the current second, as a clock counts seconds.
+/// The events of one probe in the current second of the clock.
 #[derive(Debug)]
 pub(super) struct Rate {
     most: u32,
-    /// The second, in 32 bits, and below them how many events it has had.
+    /// The second in the high half, its number of events in the low half.
     state: AtomicU64,
 }
 
@@ -20,7 +20,7 @@ impl Rate {
         Rate { most, state: AtomicU64::new(0) }
     }
 
-    /// Whether there may be one more now. Safe in signal handlers.
+    /// Counts one event now. Returns whether it is within the limit. Safe in signal handlers.
     pub fn allows(&self) -> bool {
         self.allows_in(clock_gettime(COARSE).tv_sec as u32)
     }
@@ -30,7 +30,7 @@ impl Rate {
             let count = if (state >> 32) as u32 == second { state as u32 } else { 0 };
             (count < self.most).then(|| u64::from(second) << 32 | u64::from(count + 1))
         };
-        // Relaxed: a count, which orders nothing.
+        // Relaxed: the count orders nothing.
         self.state.fetch_update(Relaxed, Relaxed, more).is_ok()
     }
 }

@@ -1,18 +1,18 @@
-//! Operations that take longer than a session allows: noted by the thread on which they end.
+//! Operations that take longer than a session allows: reported by the thread on which they end.
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::cause::Cause;
 use super::descriptor::Descriptor;
 use super::payload::Payload;
 use super::slot::SLOTS;
-use super::trigger::Cause;
 use crate::clock;
 use crate::thread_progress;
 
 /// When an operation began, in ticks of 1024 cycles; 0 if no session asks how long it takes.
 ///
-/// Small, as every operation carries it. It goes round: what took longer than a round counts as what it took of the last one.
-/// A round has a quarter of an hour with a clock of 5 GHz, and more with slower ones.
+/// Small, as every operation carries it. It wraps, after 15 minutes on a clock of 5 GHz and later on slower ones; a longer time counts
+/// modulo that.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Began(u32);
 
@@ -23,19 +23,19 @@ fn ticks() -> u32 {
 }
 
 impl Began {
-    /// For operations of which nobody will ask.
+    /// Of operations whose time no session wants.
     pub(crate) const UNKNOWN: Began = Began(0);
 
-    /// The time, if a session is to be told of operations that take long.
+    /// The time, if a session wants slow operations.
     #[inline]
     pub(crate) fn now() -> Began {
-        if Cause::Slow.is_wanted() { Began(ticks()) } else { Began::UNKNOWN }
+        if Cause::Slow.has_subscribers() { Began(ticks()) } else { Began::UNKNOWN }
     }
 }
 
 impl Descriptor {
-    /// An operation that began then has ended with this event, which was fired before: tells those sessions that record the
-    /// event and are to know of operations that took as long.
+    /// Reports the operation that began then and has ended with this event, which has fired already, to each session that records the
+    /// event and for which the operation took too long.
     #[inline]
     pub(crate) fn ended<P: Payload>(&self, began: Began, payload: impl FnOnce() -> P) {
         if began.0 != 0 {
@@ -45,14 +45,14 @@ impl Descriptor {
 
     #[cold]
     fn ended_after<P: Payload>(&self, cycles: u64, payload: impl FnOnce() -> P) {
-        // As for a firing: what the filters are is read below.
+        // As for a firing: filters are read below.
         let Some(_pin) = thread_progress::pin() else { return };
         let payload = payload();
         let recording = self.sessions_acquired();
-        for session in Cause::Slow.told().filter(|session| recording & 1 << session != 0) {
+        for session in Cause::Slow.subscribers().filter(|session| recording & 1 << session != 0) {
             let slot = &SLOTS[session];
             if cycles > slot.slower.load(Relaxed) && slot.wants(session, self.id(), &payload) {
-                Cause::Slow.note(session);
+                Cause::Slow.request(session);
             }
         }
     }

@@ -1,55 +1,55 @@
-//! Copying a circle into a trace while its writer goes on.
+//! Copying a circular file into a trace while its writer continues.
 //!
-//! The writer that takes a sub-buffer again stores 0 in the packet's sequence first, then the new header, then the new
-//! sequence, and only then events. So for each packet:
+//! The writer that enters a sub-buffer again stores 0 in the packet's sequence, then the new header, then the new sequence, then events. So
+//! for each packet:
 //!
-//! 1. Read the sequence, then the content size: what it covers is whole, unless the packet is being taken.
-//! 2. Copy that much.
-//! 3. Read the sequence again. If it is another, the copy may be a mixture: leave it out.
+//! 1. Read the sequence, then the content size. The content is complete, unless the packet is being overwritten.
+//! 2. Copy the content.
+//! 3. Read the sequence again. If it has changed, drop the copy.
 //!
-//! Packets are copied oldest first, ahead of the writer. One that is fast, or a copier that had to wait for a CPU, may
-//! overtake: then there are newer packets, which are copied in another round. What is older than a packet that is lost is
-//! left out, too: a snapshot is the last of the events, without a gap.
+//! Packets are copied oldest first, ahead of the writer. A fast writer may overtake the copier, which then copies the newer packets in
+//! another round. Packets older than a lost one are dropped, too: a snapshot is the last of the events, without a gap.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 
 use dyntrace_folders::{Folder, NewFile};
+use dyntrace_metadata::checksum;
+use dyntrace_metadata::packet::{HEADER, PAGE, SUB_BUFFER, offset};
 
-use super::checksum;
-use super::packet::{HEADER, Header, PAGE, SUB_BUFFER, offset};
+use super::header::Header;
 use super::stream_file::StreamFile;
 use crate::sync::atomic::{AtomicU64, Ordering, fence};
 
-/// After so many times the copier gives up hurrying after the writer.
+/// Rounds after which the copier gives up.
 const ROUNDS: usize = 8;
 
-/// What a copy holds.
+/// The contents of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Copied {
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
-    /// Packets that the writer took again before they were copied, and those before them.
+    /// Packets that the writer overwrote before they were copied, and those before them.
     pub(crate) overwritten: u64,
 }
 
-/// Copies what is in `circle` to the new file `name` in `folder`, as a plain stream file of the trace with that identity.
+/// Copies the circular file to the new file `name` in `folder`, as a plain stream file of the trace with that uuid.
 ///
 /// # Errors
 ///
-/// The system's, as it gave it; then there is no file.
-pub(crate) fn copy(circle: &StreamFile, folder: &Folder, name: &str, uuid: [u8; 16]) -> io::Result<Copied> {
+/// The system's, without the path. Then there is no file.
+pub(crate) fn copy(circular: &StreamFile, folder: &Folder, name: &str, uuid: [u8; 16]) -> io::Result<Copied> {
     let mut file = folder.create_file(name, NewFile::Plain)?;
-    let copied = copy_to(circle, &mut file, uuid);
+    let copied = copy_to(circular, &mut file, uuid);
     if copied.is_err() {
-        // The error worth telling is why it could not be written.
+        // The error to report is why it could not be written.
         let _ = folder.remove_file(name);
     }
     copied
 }
 
-/// Copies a stream file that nobody writes meanwhile, by the same name, as [`copy`] does.
+/// Copies a stream file that no thread writes, by the same name, as [`copy`] does.
 pub(crate) fn copy_plain(from: &Folder, to: &Folder, name: &str, uuid: [u8; 16]) -> io::Result<()> {
     let mut bytes = Vec::new();
     from.open_file(name)?.read_to_end(&mut bytes)?;
@@ -71,7 +71,7 @@ pub(crate) fn copy_plain(from: &Folder, to: &Folder, name: &str, uuid: [u8; 16])
     to.create_file(name, NewFile::Plain)?.write_all(&bytes)
 }
 
-/// Makes the checksum of a packet's header and content. Returns its place.
+/// Computes the checksum of a packet. Returns the checksum word.
 fn set_checksum(packet: &mut [u8]) -> &mut [u8; 8] {
     let (header, content) = packet.split_first_chunk_mut::<HEADER>().expect("a packet has a header");
     let sum = checksum::sum(header, content);
@@ -80,8 +80,8 @@ fn set_checksum(packet: &mut [u8]) -> &mut [u8; 8] {
     word
 }
 
-fn copy_to(circle: &StreamFile, file: &mut File, uuid: [u8; 16]) -> io::Result<Copied> {
-    let packets: Vec<Packet> = packets(circle).collect();
+fn copy_to(circular: &StreamFile, file: &mut File, uuid: [u8; 16]) -> io::Result<Copied> {
+    let packets: Vec<Packet> = packets(circular).collect();
     let mut copied = Copied::default();
     let mut copy = Vec::with_capacity(SUB_BUFFER);
     let (mut last, mut last_checksum) = (0, None);
@@ -93,7 +93,7 @@ fn copy_to(circle: &StreamFile, file: &mut File, uuid: [u8; 16]) -> io::Result<C
         for (sequence, packet) in newer {
             if packet.copy(sequence, uuid, &mut copy) {
                 if last != 0 && sequence != last + 1 {
-                    begin_anew(file, &mut copied)?;
+                    start_over(file, &mut copied)?;
                 }
                 file.write_all(&copy)?;
                 let word = u64::from_ne_bytes(std::array::from_fn(|byte| copy[offset::CHECKSUM + byte]));
@@ -116,45 +116,45 @@ fn copy_to(circle: &StreamFile, file: &mut File, uuid: [u8; 16]) -> io::Result<C
     Ok(copied)
 }
 
-/// Forgets what was copied: it is older than packets that are lost, and a snapshot has no gap.
-fn begin_anew(file: &mut File, copied: &mut Copied) -> io::Result<()> {
+/// Drops the copied packets: they are older than lost ones.
+fn start_over(file: &mut File, copied: &mut Copied) -> io::Result<()> {
     *copied = Copied { overwritten: copied.overwritten + copied.packets, ..Copied::default() };
     file.set_len(0)?;
     file.rewind()
 }
 
-/// A sub-buffer of a circle, as words.
+/// A sub-buffer of a circular file, as words.
 pub(super) struct Packet<'c>(pub(super) &'c [AtomicU64]);
 
-fn packets(circle: &StreamFile) -> impl Iterator<Item = Packet<'_>> {
-    let words = circle.prepared() as usize / 8;
-    // SAFETY: the pages below the prepared length are mapped, begin at a page and stay for as long as the circle. Its writer
-    // changes them meanwhile. Words are therefore loaded as atomics, and what may be a mixture is thrown away.
-    let words = unsafe { std::slice::from_raw_parts(circle.base().cast::<AtomicU64>(), words) };
+fn packets(circular: &StreamFile) -> impl Iterator<Item = Packet<'_>> {
+    let words = circular.prepared() as usize / 8;
+    // SAFETY: the pages below the prepared length are mapped, begin at a page and live as long as the file. Its writer changes them
+    // meanwhile: words are loaded as atomics, and inconsistent copies are dropped.
+    let words = unsafe { std::slice::from_raw_parts(circular.base().cast::<AtomicU64>(), words) };
     words.chunks_exact(SUB_BUFFER / 8).map(Packet)
 }
 
 impl Packet<'_> {
-    /// 0 while nothing is there that could be copied.
+    /// The packet's sequence; 0 while there is nothing to copy.
     pub(super) fn sequence(&self) -> u64 {
-        // Acquire: with the Release of the writer that enters. Who sees the sequence sees its header.
+        // Acquire: with the Release of the writer that enters: a reader that sees the sequence sees its header.
         self.0[offset::SEQUENCE / 8].load(Ordering::Acquire)
     }
 
-    /// Makes `copy` a packet of a trace of its own, without what is not used of it. `false` if the packet is no longer this one.
+    /// Makes `copy` a packet of another trace, without unused space. Returns `false` if the packet was overwritten.
     pub(super) fn copy(&self, sequence: u64, uuid: [u8; 16], copy: &mut Vec<u8>) -> bool {
         copy.clear();
         if self.sequence() != sequence {
             return false;
         }
-        // Acquire: with the Release of the writer that commits. What the size covers is whole.
+        // Acquire: with the Release of the writer that commits: what the size covers is complete.
         let content_size = self.0[offset::CONTENT_SIZE / 8].load(Ordering::Acquire) as usize / 8;
         let content_size = content_size.clamp(HEADER, SUB_BUFFER);
         for word in &self.0[..content_size.div_ceil(8)] {
             copy.extend(word.load(Ordering::Relaxed).to_ne_bytes());
         }
-        // Partner: the writer's fence between the sequence of 0 and what it writes next. If some of that was copied, the
-        // sequence below is another.
+        // Partner: the writer's fence after its store of sequence 0. If the copy contains anything written later, the sequence below
+        // differs.
         fence(Ordering::Acquire);
         if self.0[offset::SEQUENCE / 8].load(Ordering::Relaxed) != sequence {
             return false;

@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use dyntrace_folders::Folder;
 use dyntrace_metadata::Format;
+use dyntrace_metadata::checksum;
+use dyntrace_metadata::packet::{HEADER, offset};
 
-use super::checksum;
 use super::descriptor::{Argument, Descriptor, Kind};
-use super::filter::Field;
+use super::field::Field;
+use super::header::Header;
 use super::metadata::{self, Description};
 use super::options::Mode;
-use super::packet::{HEADER, Header, offset};
 use super::stream_file::{self, StreamFile};
 use crate::clock::{self, Calibration};
 

@@ -1,93 +1,69 @@
-//! What a thread notes for the flight recorder, and who is to be told of it: nothing but atomics, so that it can be done
-//! wherever probes fire.
+//! Requests for snapshots: which sessions want which causes, and how threads report a cause.
 //!
-//! A cause is counted in the slot of each session that asked for it. The maintenance thread compares the count with what
-//! it has dealt with; see [`flight`](super::flight).
+//! Nothing but atomics, so that any thread can report wherever probes fire. The maintenance thread compares the number of requests in the
+//! session's slot with the number that it has handled; see [`flight`](super::flight).
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use super::door;
-use super::maintenance;
+use super::cause::{CAUSES, Cause};
+use super::host;
 use super::slot::{SESSIONS, SLOTS};
+use super::wake;
 
-/// Why a snapshot is taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cause {
-    /// An operation took too long.
-    Slow,
-    /// A thread panicked.
-    Panic,
-    /// The program asked for it.
-    Asked,
-}
-
-/// How many causes there are.
-pub(super) const CAUSES: usize = Cause::ALL.len();
-
-/// For each cause the sessions that are to be told of it, one bit each.
-static WISHES: [AtomicU32; CAUSES] = [const { AtomicU32::new(0) }; CAUSES];
+/// For each cause, one bit for each session that subscribes to it.
+static SUBSCRIBERS: [AtomicU32; CAUSES] = [const { AtomicU32::new(0) }; CAUSES];
 
 impl Cause {
-    pub const ALL: [Cause; 3] = [Cause::Slow, Cause::Panic, Cause::Asked];
-
-    /// Its name, in the names of snapshots.
-    pub fn name(self) -> &'static str {
-        match self {
-            Cause::Slow => "slow",
-            Cause::Panic => "panic",
-            Cause::Asked => "asked",
-        }
+    fn bits(self) -> &'static AtomicU32 {
+        &SUBSCRIBERS[self as usize]
     }
 
-    fn wishes(self) -> &'static AtomicU32 {
-        &WISHES[self as usize]
-    }
-
-    /// Whether the session is told of it from now on.
-    pub fn tell(self, session: usize, wanted: bool) {
-        // Release: who sees the bit sees what the session's slot holds for this cause.
+    /// Subscribes the session, or ends its subscription.
+    pub fn subscribe(self, session: usize, wanted: bool) {
+        // Release: a thread that sees the bit sees what the session's slot holds for this cause.
         match wanted {
-            true => self.wishes().fetch_or(1 << session, Release),
-            false => self.wishes().fetch_and(!(1 << session), Release),
+            true => self.bits().fetch_or(1 << session, Release),
+            false => self.bits().fetch_and(!(1 << session), Release),
         };
     }
 
-    /// Whether there is one that is told of it.
+    /// Whether any session subscribes.
     #[cfg(recorded)]
     #[inline]
-    pub fn is_wanted(self) -> bool {
-        // Relaxed: a session that is seen too late has what came before as little in its circles.
-        self.wishes().load(Relaxed) != 0
+    pub fn has_subscribers(self) -> bool {
+        // Relaxed: a session seen too late has little in its circular files anyway.
+        self.bits().load(Relaxed) != 0
     }
 
-    /// The sessions that are told of it.
-    pub fn told(self) -> impl Iterator<Item = usize> {
-        // Acquire: with `tell`'s Release.
-        let sessions = self.wishes().load(Acquire);
+    /// The sessions that subscribe.
+    pub fn subscribers(self) -> impl Iterator<Item = usize> {
+        // Acquire: with `subscribe`'s Release.
+        let sessions = self.bits().load(Acquire);
         (0..SESSIONS).filter(move |session| sessions & 1 << session != 0)
     }
 
-    /// Tells the maintenance thread of it; the number of this request.
-    pub fn note(self, session: usize) -> u64 {
-        // Release: who counts it finds the events that were recorded before.
+    /// Requests a snapshot of the session. Returns the number of the request.
+    pub fn request(self, session: usize) -> u64 {
+        // Release: the maintenance thread, which counts the request, sees the events recorded before.
         let before = SLOTS[session].requests[self as usize].fetch_add(1, Release);
-        maintenance::wake();
+        wake::wake();
         before + 1
     }
 }
 
-/// No session is told of anything: for a forked child, which has none.
+/// Ends all subscriptions: a forked child has no sessions.
 pub(super) fn clear() {
-    for wishes in &WISHES {
-        wishes.store(0, Relaxed);
+    for bits in &SUBSCRIBERS {
+        bits.store(0, Relaxed);
     }
 }
 
-/// Has each session in [`Mode::Overwrite`](super::Mode::Overwrite) write what it holds, soon and within the limits of
-/// [`Triggers`](super::Triggers), to a folder beside its own. For conditions of the program's own, wherever they are found: it does
-/// not wait, and may be called in a signal handler. [`Session::snapshot`](super::Session::snapshot) does it at once, and says
-/// what came of it.
+/// Requests a snapshot of each session in [`Mode::Overwrite`](super::Mode::Overwrite), within the limits of
+/// [`Triggers`](super::Triggers), into a folder beside the session's own.
+///
+/// For conditions that only the program can see. Does not wait, and may be called in a signal handler.
+/// [`Session::snapshot`](super::Session::snapshot) takes one at once and returns the result.
 ///
 /// ```
 /// # let queue_length = 3;
@@ -96,10 +72,10 @@ pub(super) fn clear() {
 /// }
 /// ```
 pub fn trigger() {
-    if let Some(host) = door::HOST.get() {
+    if let Some(host) = host::HOST.get() {
         return (host.trigger)();
     }
-    Cause::Asked.told().for_each(|session| {
-        Cause::Asked.note(session);
+    Cause::Asked.subscribers().for_each(|session| {
+        Cause::Asked.request(session);
     });
 }

@@ -1,22 +1,19 @@
-//! A probe's arguments where the callee of a C function would find them.
+//! A probe's arguments in the places of the C calling convention.
 //!
-//! DTrace reads the arguments of a user program's probe that way, whatever the system: the registers of the C convention,
-//! then the stack from the stack pointer up, at the instruction of the site itself (nothing was called, so there is no
-//! return address to step over). Where the kernels say so:
+//! DTrace reads the arguments of a user program's probe there on every system: in the registers of the convention, then on the stack from
+//! the stack pointer up, at the instruction of the site itself (there was no call, so there is no return address). In the kernels' sources:
 //!
-//! * x86_64, illumos and FreeBSD: `fasttrap_usdt_getarg` asks `fasttrap_anarg` for argument n of a place that is no
-//!   function entry: rdi, rsi, rdx, rcx, r8, r9, then the 8-byte word n - 6 from rsp (`fasttrap_isa.c` of each). macOS
-//!   has the same text. DTrace 2 on Linux copies the same registers and words (`dt_cg_tramp_copy_args_from_regs`, as
-//!   "not called").
-//! * aarch64, macOS: x0 to x7, then the 8-byte word n - 8 from sp (`fasttrap_usdt_args64`). Apple's C compiler packs stack
-//!   arguments by their size; DTrace does not know of that, so we do not pack either. The kernel hands only the first five to a
-//!   script, but lets it read registers. So each argument beyond x7 is left in the register of its number, too, and the shipped
-//!   scripts read argument n > 4 as `uregs[n]`.
+//! * x86_64, illumos and FreeBSD: `fasttrap_usdt_getarg` asks `fasttrap_anarg` for argument n outside of a function entry: rdi, rsi, rdx,
+//!   rcx, r8, r9, then the 8-byte word n - 6 from rsp (`fasttrap_isa.c` of each). macOS has the same text. DTrace 2 on Linux copies the
+//!   same registers and words (`dt_cg_tramp_copy_args_from_regs`, as "not called").
+//! * aarch64, macOS: x0 to x7, then the 8-byte word n - 8 from sp (`fasttrap_usdt_args64`). Apple's C compiler packs stack arguments by
+//!   size; DTrace does not, and so this code does not. The kernel passes only the first five to a script, but lets it read registers. So
+//!   each argument beyond x7 is in the register of its number, too, and the shipped scripts read argument n > 4 as `uregs[n]`.
 //!
-//! Every argument is widened to 8 bytes by its own sign, so that `arg0` and a typed `args[0]` agree. The room on the stack
-//! is a constant that keeps it aligned to 16 bytes, as C has it at a call.
+//! Every argument is sign- or zero-extended to 8 bytes, so that `arg0` and a typed `args[0]` agree. The space on the stack is a constant
+//! that keeps the stack aligned to 16 bytes, as at a C call.
 
-/// An argument as one 8-byte word, widened by its sign.
+/// An argument as one 8-byte word, extended by its sign.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_widen {
@@ -31,7 +28,7 @@ macro_rules! __sdt_widen {
     };
 }
 
-/// Assembles the lines, which hold the site, with at most 12 arguments in place: `[lines] [operands of the lines] arguments`.
+/// Assembles the lines with the site, with at most 12 arguments in place: `[lines] [operands of the lines] arguments`.
 ///
 /// The lines are in AT&T's syntax: in Intel's, the compiler drops the `$` of names.
 #[cfg(target_arch = "x86_64")]
@@ -53,7 +50,7 @@ macro_rules! __sdt_c_call {
     };
 }
 
-/// Assembles the lines, which hold the site, with at most 12 arguments in place: `[lines] [operands of the lines] arguments`.
+/// Assembles the lines with the site, with at most 12 arguments in place: `[lines] [operands of the lines] arguments`.
 #[cfg(target_arch = "aarch64")]
 #[doc(hidden)]
 #[macro_export]

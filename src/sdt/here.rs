@@ -1,16 +1,16 @@
-//! A firing at a place that is known to be entered where somebody looks, and that knows what its arguments are: it spares what the
-//! function of the probe has to find out.
+//! Firing of dyntrace's own probes at call sites that know the kinds of their arguments and that the probe is enabled. It saves what the
+//! probe's function has to find out.
 
-/// Fires a probe of dyntrace's own; when it happened, if the clock was read then; and its arguments, each with what it is.
+/// Fires a probe of dyntrace's own: its name, its path, the clock's time if that was read, and the arguments with their kinds.
 macro_rules! __sdt_fire_here {
     ($name:literal, $module:ident::$probe:ident, $time:expr, $(($kind:ident $argument:expr))*) => {{
-        $crate::sdt::record_here!($module::$probe, $time, $(($kind $crate::sdt::fire_here!(as $kind $argument)))*);
-        $crate::sdt::if_traced!("dyntrace", $name, {
-            $module::$probe::trace($($crate::sdt::fire_here!(as $kind $argument)),*)
+        $crate::sdt::recorded::record_here!($module::$probe, $time, $(($kind $crate::sdt::here::fire_here!(as $kind $argument)))*);
+        $crate::__sdt_if_traced!("dyntrace", $name, {
+            $module::$probe::trace($($crate::sdt::here::fire_here!(as $kind $argument)),*)
         });
     }};
     (as str $text:expr) => {
-        $crate::sdt::Text::from($text)
+        $crate::text::Text::from($text)
     };
     (as $number:ident $value:expr) => {
         $value

@@ -1,4 +1,4 @@
-//! The arguments of a site where the processor has a register for each.
+//! Sites on processors with a register for each argument.
 
 /// The probe's site, with the arguments in registers.
 #[doc(hidden)]
@@ -10,7 +10,10 @@ macro_rules! __sdt_site {
     ($provider:literal, $probe:literal, ($kind:ident $first:ident $c:literal) $(($kinds:ident $rest:ident $cs:literal))*) => {
         $crate::__sdt_noted_nop!(
             $provider, $probe,
-            [$crate::__sdt_operand!($kind) $(, " ", $crate::__sdt_operand!($kinds))*],
+            [
+                $crate::__sdt_size!($kind), "@", $crate::__sdt_register!($kind)
+                $(, " ", $crate::__sdt_size!($kinds), "@", $crate::__sdt_register!($kinds))*
+            ],
             [in(reg) $first, $(in(reg) $rest,)*]
         )
     };

@@ -9,112 +9,68 @@ macro_rules! __sdt_nop {
     };
 }
 
-/// The largest page of the processor.
+/// Properties of the processor: its largest page, the directive for an address, the size of a pointer.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_page {
-    () => {
+macro_rules! __sdt_processor {
+    (page) => {
         "65536"
     };
-}
-
-/// How the assembler is told of an address.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sdt_address {
-    () => {
+    (address) => {
         ".8byte"
     };
-}
-
-/// Text of one argument in the note: size with sign, and the register that the next operand is in, by its 64-bit name
-/// whatever the size, as tracers expect on this processor.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sdt_operand {
-    (i32) => {
-        "-4@{:x}"
-    };
-    (u32) => {
-        "4@{:x}"
-    };
-    (i64) => {
-        "-8@{:x}"
-    };
-    (u64) => {
-        "8@{:x}"
-    };
-    (str) => {
-        "8@{:x}"
+    (pointer) => {
+        "8"
     };
 }
 
-/// Runs the block if the probe's word is not zero: address, load, one branch that is not taken.
+/// The register that the next operand is in, by its 64-bit name whatever the size, as tracers expect on this processor.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_if_enabled {
-    ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {
-        // SAFETY: reads the word that the same assembly defines, in this program or shared object. No Rust code writes it,
-        // hence `nomem`: around `readonly` assembly the compiler keeps copies that it could do without.
-        unsafe {
-            $crate::__sdt_check!($provider, $probe);
-            ::core::arch::asm!(
-                concat!(
-                    $crate::__sdt_word!($provider, $probe),
-                    "adrp {word}, ", $crate::__sdt_word_name!($provider, $probe), "\n",
-                    "ldr {word:w}, [{word}, :lo12:", $crate::__sdt_word_name!($provider, $probe), "]\n",
-                    "cbnz {word:w}, {enabled}",
-                ),
-                word = out(reg) _,
-                enabled = label $enabled,
-                options(nostack, nomem, preserves_flags)
-            )
-        }
+macro_rules! __sdt_register {
+    ($kind:ident) => {
+        "{:x}"
     };
 }
 
-/// The same for the tracers' half of the word alone.
+/// Runs the block if the word, or its tracers' half, is not zero: address, load, one branch that is not taken.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_if_traced {
-    ($provider:literal, $probe:literal, $traced:block) => {
-        // SAFETY: reads half of the word that the same assembly defines. The recorder writes the other half only.
-        unsafe {
-            $crate::__sdt_check!($provider, $probe);
-            ::core::arch::asm!(
-                concat!(
-                    $crate::__sdt_word!($provider, $probe),
-                    "adrp {word}, ", $crate::__sdt_word_name!($provider, $probe), "\n",
-                    "ldrh {word:w}, [{word}, :lo12:", $crate::__sdt_word_name!($provider, $probe), "]\n",
-                    "cbnz {word:w}, {traced}",
-                ),
-                word = out(reg) _,
-                traced = label $traced,
-                options(nostack, nomem, preserves_flags)
-            )
-        }
+macro_rules! __sdt_if_not_zero {
+    (word $($rest:tt)*) => {
+        $crate::__sdt_if_not_zero!(@ "ldr {word:w}, [{word}, :lo12:", $($rest)*)
+    };
+    (half $($rest:tt)*) => {
+        $crate::__sdt_if_not_zero!(@ "ldrh {word:w}, [{word}, :lo12:", $($rest)*)
+    };
+    (@ $load:literal, $provider:literal, $probe:literal, $block:block) => {
+        ::core::arch::asm!(
+            concat!(
+                $crate::__sdt_word!($provider, $probe),
+                "adrp {word}, ", $crate::__sdt_word_name!($provider, $probe), "\n",
+                $load, $crate::__sdt_word_name!($provider, $probe), "]\n",
+                "cbnz {word:w}, {block}",
+            ),
+            word = out(reg) _,
+            block = label $block,
+            options(nostack, nomem, preserves_flags)
+        )
     };
 }
 
-/// Where the probe's word is.
+/// Puts the address of the probe's word into `$word`.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_word_at {
-    ($provider:literal, $probe:literal) => {{
-        let word: *const ::core::sync::atomic::AtomicU32;
-        // SAFETY: takes an address that the same assembly defines.
-        unsafe {
-            $crate::__sdt_check!($provider, $probe);
-            ::core::arch::asm!(
-                concat!(
-                    $crate::__sdt_word!($provider, $probe),
-                    "adrp {word}, ", $crate::__sdt_word_name!($provider, $probe), "\n",
-                    "add {word}, {word}, :lo12:", $crate::__sdt_word_name!($provider, $probe),
-                ),
-                word = out(reg) word,
-                options(nostack, nomem, preserves_flags)
-            )
-        }
-        word
-    }};
+macro_rules! __sdt_load_address {
+    ($provider:literal, $probe:literal, $word:ident) => {
+        ::core::arch::asm!(
+            concat!(
+                $crate::__sdt_word!($provider, $probe),
+                "adrp {word}, ", $crate::__sdt_word_name!($provider, $probe), "\n",
+                "add {word}, {word}, :lo12:", $crate::__sdt_word_name!($provider, $probe),
+            ),
+            word = out(reg) $word,
+            options(nostack, nomem, preserves_flags)
+        )
+    };
 }

@@ -1,9 +1,8 @@
 //! Linux on x86 with 32 bits.
 //!
-//! The processor has fewer registers than a probe has arguments, and none for one of 64 bits: the arguments are in memory,
-//! eight bytes for each, and the note says how far each is from one register. Nor can an instruction name an address
-//! relative to its own; a call of the next instruction tells where that is. (AT&T's syntax: in Intel's, the assembler takes
-//! no difference of two names.)
+//! The processor has fewer registers than a probe has arguments, and none of 64 bits. So the arguments are in memory, eight bytes each, and
+//! the note gives their offsets from one register. Instructions cannot address relative to their own address; a call of the next
+//! instruction provides it. (AT&T's syntax: in Intel's, the assembler accepts no difference of two symbols.)
 
 /// The instruction of a site.
 #[doc(hidden)]
@@ -14,41 +13,17 @@ macro_rules! __sdt_nop {
     };
 }
 
-/// The largest page of the processor.
+/// Properties of the processor: its largest page, the directive for an address, the size of a pointer.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_page {
-    () => {
+macro_rules! __sdt_processor {
+    (page) => {
         "4096"
     };
-}
-
-/// How the assembler is told of an address.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sdt_address {
-    () => {
+    (address) => {
         ".4byte"
     };
-}
-
-/// Size and sign of one argument in the note.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sdt_size {
-    (i32) => {
-        "-4"
-    };
-    (u32) => {
-        "4"
-    };
-    (i64) => {
-        "-8"
-    };
-    (u64) => {
-        "8"
-    };
-    (str) => {
+    (pointer) => {
         "4"
     };
 }
@@ -77,76 +52,47 @@ macro_rules! __sdt_site {
     };
 }
 
-/// Runs the block if the probe's word is not zero: its address, one compare, one jump that is not taken.
+/// Runs the block if the word, or its tracers' half, is not zero: its address, one compare, one jump that is not taken.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_if_enabled {
-    ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {
-        // SAFETY: reads the word that the same assembly defines, in this program or shared object. No Rust code writes it,
-        // hence `nomem`: around `readonly` assembly the compiler keeps copies that it could do without. Not `nostack`: the
-        // call pushes what the next instruction pops.
-        unsafe {
-            $crate::__sdt_check!($provider, $probe);
-            ::core::arch::asm!(
-                concat!(
-                    $crate::__sdt_word!($provider, $probe),
-                    "call 995f\n",
-                    "995: pop {here}\n",
-                    "cmpl $0, ", $crate::__sdt_word_name!($provider, $probe), " - 995b({here})\n",
-                    "jne {enabled}",
-                ),
-                here = out(reg) _,
-                enabled = label $enabled,
-                options(att_syntax, nomem)
-            )
-        }
+macro_rules! __sdt_if_not_zero {
+    (word $($rest:tt)*) => {
+        $crate::__sdt_if_not_zero!(@ "cmpl $0, ", $($rest)*)
+    };
+    (half $($rest:tt)*) => {
+        $crate::__sdt_if_not_zero!(@ "cmpw $0, ", $($rest)*)
+    };
+    (@ $compare:literal, $provider:literal, $probe:literal, $block:block) => {
+        // Not `nostack`: the call pushes what the next instruction pops.
+        ::core::arch::asm!(
+            concat!(
+                $crate::__sdt_word!($provider, $probe),
+                "call 995f\n",
+                "995: pop {here}\n",
+                $compare, $crate::__sdt_word_name!($provider, $probe), " - 995b({here})\n",
+                "jne {block}",
+            ),
+            here = out(reg) _,
+            block = label $block,
+            options(att_syntax, nomem)
+        )
     };
 }
 
-/// The same for the tracers' half of the word alone.
+/// Puts the address of the probe's word into `$word`.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_if_traced {
-    ($provider:literal, $probe:literal, $traced:block) => {
-        // SAFETY: reads half of the word that the same assembly defines. The recorder writes the other half only.
-        unsafe {
-            $crate::__sdt_check!($provider, $probe);
-            ::core::arch::asm!(
-                concat!(
-                    $crate::__sdt_word!($provider, $probe),
-                    "call 995f\n",
-                    "995: pop {here}\n",
-                    "cmpw $0, ", $crate::__sdt_word_name!($provider, $probe), " - 995b({here})\n",
-                    "jne {traced}",
-                ),
-                here = out(reg) _,
-                traced = label $traced,
-                options(att_syntax, nomem)
-            )
-        }
+macro_rules! __sdt_load_address {
+    ($provider:literal, $probe:literal, $word:ident) => {
+        ::core::arch::asm!(
+            concat!(
+                $crate::__sdt_word!($provider, $probe),
+                "call 995f\n",
+                "995: pop {word}\n",
+                "leal ", $crate::__sdt_word_name!($provider, $probe), " - 995b({word}), {word}",
+            ),
+            word = out(reg) $word,
+            options(att_syntax, nomem, preserves_flags)
+        )
     };
-}
-
-/// Where the probe's word is.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sdt_word_at {
-    ($provider:literal, $probe:literal) => {{
-        let word: *const ::core::sync::atomic::AtomicU32;
-        // SAFETY: takes an address that the same assembly defines.
-        unsafe {
-            $crate::__sdt_check!($provider, $probe);
-            ::core::arch::asm!(
-                concat!(
-                    $crate::__sdt_word!($provider, $probe),
-                    "call 995f\n",
-                    "995: pop {word}\n",
-                    "leal ", $crate::__sdt_word_name!($provider, $probe), " - 995b({word}), {word}",
-                ),
-                word = out(reg) word,
-                options(att_syntax, nomem, preserves_flags)
-            )
-        }
-        word
-    }};
 }

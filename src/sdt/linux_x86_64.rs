@@ -2,8 +2,8 @@
 
 /// The bytes of a site.
 ///
-/// Tracers attach to the 1-byte nop everywhere. The 10-byte nop behind it is for kernels (7.2 on) and tools that turn it
-/// into a call of a trampoline, which is cheaper than a trap. Aligned so that no page boundary cuts it.
+/// Tracers attach to the 1-byte nop. Kernels from 7.2 on and tools turn the 10-byte nop after it into a call of a trampoline, which is
+/// cheaper than a trap. Aligned so that it does not cross a page.
 #[cfg(not(feature = "nop5"))]
 #[doc(hidden)]
 #[macro_export]
@@ -13,7 +13,7 @@ macro_rules! __sdt_nop {
     };
 }
 
-/// The bytes of a site, for kernels that turn a 5-byte nop into a call of a trampoline (6.18). Others single-step it.
+/// The bytes of a site, for kernels that turn a 5-byte nop into a call of a trampoline (6.18). Other kernels single-step it.
 #[cfg(feature = "nop5")]
 #[doc(hidden)]
 #[macro_export]
@@ -23,108 +23,71 @@ macro_rules! __sdt_nop {
     };
 }
 
-/// The largest page of the processor.
+/// Properties of the processor: its largest page, the directive for an address, the size of a pointer.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_page {
-    () => {
+macro_rules! __sdt_processor {
+    (page) => {
         "4096"
     };
-}
-
-/// How the assembler is told of an address.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sdt_address {
-    () => {
+    (address) => {
         ".8byte"
     };
+    (pointer) => {
+        "8"
+    };
 }
 
-/// Text of one argument in the note: size with sign, and the register that the next operand is in.
+/// The register that the next operand is in.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_operand {
+macro_rules! __sdt_register {
     (i32) => {
-        "-4@%{:e}"
+        "%{:e}"
     };
     (u32) => {
-        "4@%{:e}"
+        "%{:e}"
     };
-    (i64) => {
-        "-8@%{:r}"
-    };
-    (u64) => {
-        "8@%{:r}"
-    };
-    (str) => {
-        "8@%{:r}"
+    ($eight:ident) => {
+        "%{:r}"
     };
 }
 
-/// Runs the block if the probe's word is not zero: one compare, one jump that is not taken.
-#[cfg(not(dof))]
+/// Runs the block if the word, or its tracers' half, is not zero: one compare, one jump that is not taken.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_if_enabled {
-    ($provider:literal, $probe:literal, $module:ident, $enabled:block) => {
-        // SAFETY: reads the word that the same assembly defines, in this program or shared object. No Rust code writes it,
-        // hence `nomem`: around `readonly` assembly the compiler keeps copies that it could do without.
-        unsafe {
-            $crate::__sdt_check!($provider, $probe);
-            ::core::arch::asm!(
-                concat!(
-                    $crate::__sdt_word!($provider, $probe),
-                    "cmp dword ptr [rip + ", $crate::__sdt_word_name!($provider, $probe), "], 0\n",
-                    "jne {}",
-                ),
-                label $enabled,
-                options(nostack, nomem)
-            )
-        }
+macro_rules! __sdt_if_not_zero {
+    (word $($rest:tt)*) => {
+        $crate::__sdt_if_not_zero!(@ "cmp dword ptr [rip + ", $($rest)*)
+    };
+    (half $($rest:tt)*) => {
+        $crate::__sdt_if_not_zero!(@ "cmp word ptr [rip + ", $($rest)*)
+    };
+    (@ $compare:literal, $provider:literal, $probe:literal, $block:block) => {
+        ::core::arch::asm!(
+            concat!(
+                $crate::__sdt_word!($provider, $probe),
+                $compare, $crate::__sdt_word_name!($provider, $probe), "], 0\n",
+                "jne {}",
+            ),
+            label $block,
+            options(nostack, nomem)
+        )
     };
 }
 
-/// The same for the tracers' half of the word alone.
-#[cfg(not(dof))]
+/// Puts the address of the probe's word into `$word`.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __sdt_if_traced {
-    ($provider:literal, $probe:literal, $traced:block) => {
-        // SAFETY: reads half of the word that the same assembly defines. The recorder writes the other half only.
-        unsafe {
-            $crate::__sdt_check!($provider, $probe);
-            ::core::arch::asm!(
-                concat!(
-                    $crate::__sdt_word!($provider, $probe),
-                    "cmp word ptr [rip + ", $crate::__sdt_word_name!($provider, $probe), "], 0\n",
-                    "jne {}",
-                ),
-                label $traced,
-                options(nostack, nomem)
-            )
-        }
+macro_rules! __sdt_load_address {
+    ($provider:literal, $probe:literal, $word:ident) => {
+        ::core::arch::asm!(
+            concat!(
+                $crate::__sdt_word!($provider, $probe),
+                "lea {}, [rip + ", $crate::__sdt_word_name!($provider, $probe), "]",
+            ),
+            out(reg) $word,
+            options(nostack, nomem, preserves_flags)
+        )
     };
-}
-
-/// Where the probe's word is.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __sdt_word_at {
-    ($provider:literal, $probe:literal) => {{
-        let word: *const ::core::sync::atomic::AtomicU32;
-        // SAFETY: takes an address that the same assembly defines.
-        unsafe {
-            $crate::__sdt_check!($provider, $probe);
-            ::core::arch::asm!(
-                concat!(
-                    $crate::__sdt_word!($provider, $probe),
-                    "lea {}, [rip + ", $crate::__sdt_word_name!($provider, $probe), "]",
-                ),
-                out(reg) word,
-                options(nostack, nomem, preserves_flags)
-            )
-        }
-        word
-    }};
 }

@@ -1,18 +1,16 @@
-//! macOS: the linker makes the probes.
+//! macOS: the linker generates the probes.
 //!
-//! A site is a call of a function that nobody defines, whose name says what the probe is. Apple's linker puts a nop in
-//! its place (zero into the result, for an is-enabled site) and describes the sites in a section of the program, which
-//! the loader hands to DTrace. The names, as `dtrace -h` makes them and the linker takes
-//! them apart: `___dtrace_probe$PROVIDER$PROBE$v1` and `$` with the hexadecimal text of the C type for each argument,
-//! `___dtrace_isenabled$PROVIDER$PROBE$v1`, and, mentioned beside a site, `___dtrace_typedefs$PROVIDER$v2` (no typedefs)
-//! and `___dtrace_stability$PROVIDER$v1$` with five attributes (DTrace's defaults, Private/Private/Unknown, each).
+//! A site is a call of an undefined function, whose name describes the probe. Apple's linker replaces it by a nop (for an is-enabled site,
+//! by a zeroed result) and describes the sites in a section of the program, which the loader passes to DTrace. The names, as `dtrace -h`
+//! generates and the linker parses them: `___dtrace_probe$PROVIDER$PROBE$v1` and `$` with the hexadecimal text of the C type for each
+//! argument, `___dtrace_isenabled$PROVIDER$PROBE$v1`, and, mentioned beside a site, `___dtrace_typedefs$PROVIDER$v2` (no typedefs) and
+//! `___dtrace_stability$PROVIDER$v1$` with five attributes (DTrace's defaults, Private/Private/Unknown, each).
 //!
-//! Never run: this leaf is built and its object files are inspected. One limit is known from the kernel's source: on
-//! Apple's own processors its `fasttrap_usdt_getarg` answers 0, so that scripts see five arguments there, and zeros past
-//! them; on Intel processors they see all. The shipped scripts read the others from the registers (`c_call`), after they
-//! have compared the first five with theirs, and print `?` if these differ.
+//! Never run: this leaf is built and its object files are inspected. One limit is known from the kernel's source: on Apple's processors,
+//! `fasttrap_usdt_getarg` returns 0, so scripts see five arguments, and zeros after them. On Intel processors they see all. The shipped
+//! scripts read the others from registers (`c_call`), after comparing the first five, and print `?` if these differ.
 
-/// The processor's instruction that calls a function, and the register of the result.
+/// The instruction that calls a function, and the register of its result.
 #[cfg(target_arch = "x86_64")]
 #[doc(hidden)]
 #[macro_export]
@@ -25,7 +23,7 @@ macro_rules! __sdt_call {
     };
 }
 
-/// The processor's instruction that calls a function, and the register of the result.
+/// The instruction that calls a function, and the register of its result.
 #[cfg(target_arch = "aarch64")]
 #[doc(hidden)]
 #[macro_export]
@@ -54,7 +52,7 @@ macro_rules! __sdt_if_enabled {
 macro_rules! __sdt_is_enabled {
     ($provider:literal, $probe:literal) => {{
         let enabled: u64;
-        // SAFETY: the linker makes of the call one instruction that sets the result, and DTrace, if asked, sets it to 1.
+        // SAFETY: the linker replaces the call by one instruction that zeroes the result. DTrace sets it to 1 while the probe is enabled.
         unsafe { $crate::__sdt_call!(result concat!("___dtrace_isenabled$", $provider, "$", $probe, "$v1"), enabled) };
         enabled != 0
     }};
@@ -65,7 +63,7 @@ macro_rules! __sdt_is_enabled {
 #[macro_export]
 macro_rules! __sdt_site {
     ($provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {
-        // SAFETY: the linker makes a nop of the call. A tracer restores all registers and only reads memory.
+        // SAFETY: the linker replaces the call by a nop. A tracer restores all registers and only reads memory.
         unsafe {
             $crate::__sdt_check!($provider, $probe);
             $crate::__sdt_c_call!(
@@ -83,7 +81,7 @@ macro_rules! __sdt_site {
     };
 }
 
-/// `$` and the hexadecimal text of a C type; for a spelling that is not listed, of the type of the same width and sign.
+/// `$` and the hexadecimal text of a C type; for other spellings, that of the type of the same width and sign.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_hex {
@@ -119,7 +117,7 @@ macro_rules! __sdt_hex {
     };
 }
 
-/// The same without the word, which is the recorder's.
+/// Runs the block if DTrace has enabled the probe.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_if_traced {

@@ -1,39 +1,36 @@
-//! Statically defined tracing: what the generated probe functions call.
+//! Statically defined tracing: the macros and types of generated probe functions.
 //!
-//! A probe has one *word* per ELF object: zero while nobody looks. Its low half is the semaphore that tracers count up in
-//! the note of the probe's site; its high half belongs to dyntrace's own recorder. Where tracers need no word (leaves `macos` and `dof`) it
-//! is the recorder's alone, beside what the leaf asks for tracers. Call sites compare the whole word with
-//! zero ([`if_enabled!`]); past that, one out-of-line function per probe gives the arguments to the recorder's sessions
-//! ([`record!`]) and, for tracers ([`if_traced!`]), encodes the strings ([`Buffer`]) and holds the probe's only site
-//! ([`site!`]).
+//! A probe has one *word* per ELF object, which is zero while the probe is disabled. Its low half is the semaphore of the probe's note,
+//! which tracers increment; its high half belongs to dyntrace's recorder. On platforms whose tracers need no word (leaves `macos` and
+//! `dof`), the recorder has the whole word, and the leaf asks for tracers otherwise. Call sites compare the word with zero
+//! ([`if_enabled!`]). If it is not zero, one out-of-line function per probe passes the arguments to the recorder's sessions ([`record!`])
+//! and, for tracers ([`if_traced!`]), encodes the strings ([`Buffer`]) and executes the probe's only site ([`site!`]).
 //!
-//! How the word is read and what a site is made of differ by platform; each platform has a leaf file with the same macros,
-//! chosen by the crate's build script:
+//! Reading the word and the site differ by platform. Each platform has a leaf file with the same macros, chosen by the build script:
 //!
 //! | leaf | platform | probes by |
 //! |---|---|---|
 //! | `linux_x86_64`, `linux_x86`, `linux_aarch64` | Linux | stapsdt notes; with the feature `dof`, on x86_64, DOF as well |
 //! | `macos` | macOS | the linker |
-//! | `dof` | FreeBSD, illumos, Solaris, NetBSD on x86_64 | DOF, handed over at start, see [`register`] |
-//! | `plain` | others; also loom and miri | nothing; the word can be set by tests |
+//! | `dof` | FreeBSD, illumos, Solaris, NetBSD on x86_64 | DOF, registered at start, see [`register`] |
+//! | `plain` | others; also loom and miri | nothing; tests can set the word |
 //! | `none` | feature `probes` off | nothing; arguments are only type-checked |
 //!
-//! The macros are for generated code, see the crate `dyntrace-build`. A probe's names stand in assembly, so that others than those of
-//! letters, digits and `_` do not compile:
+//! The macros are for generated code, see the crate `dyntrace-build`. Names of probes occur in assembly, so names with characters other
+//! than letters, digits and `_` do not compile:
 //!
 //! ```compile_fail,E0080
 //! dyntrace::sdt::declare!("shop", "sold\n.popsection");
 //! dyntrace::sdt::if_enabled!("shop", "sold\n.popsection", shop, {});
 //! ```
 
-mod buffer;
-mod here;
-#[cfg_attr(not(recorder), allow(dead_code, reason = "rings are the recorder's"))]
-mod name;
-mod registration;
+pub(crate) mod here;
 #[cfg(not(recorder))]
-mod taken_elsewhere;
-mod text;
+mod no_decision;
+#[cfg_attr(not(recorded), path = "unrecorded.rs")]
+pub(crate) mod recorded;
+mod register;
+mod registration;
 #[cfg(any(sdt_leaf = "dof", sdt_leaf = "macos", sdt_leaf = "plain"))]
 mod word;
 
@@ -43,7 +40,7 @@ mod stapsdt;
 #[cfg(all(any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"), not(dof)))]
 mod in_registers;
 
-// Tested where tests run, too.
+// Also compiled for tests on Linux.
 #[cfg(any(sdt_leaf = "macos", dof, all(test, any(sdt_leaf = "linux_x86_64", sdt_leaf = "linux_aarch64"))))]
 mod c_call;
 #[cfg(any(dof, all(test, sdt_leaf = "linux_x86_64")))]
@@ -62,12 +59,8 @@ mod macos;
 mod none;
 #[cfg(sdt_leaf = "plain")]
 mod plain;
-#[cfg(recorded)]
-mod recorded;
-#[cfg(not(recorded))]
-mod unrecorded;
 
-/// Whether names are fit for assembly and for tracers: letters, digits and `_`. Others could be instructions.
+/// Whether names consist of letters, digits and `_`. Others could be instructions in assembly.
 #[doc(hidden)]
 pub const fn are_names(provider: &str, probe: &str) -> bool {
     const fn is_name(name: &[u8]) -> bool {
@@ -79,20 +72,19 @@ pub const fn are_names(provider: &str, probe: &str) -> bool {
     !provider.is_empty() && !probe.is_empty() && is_name(provider.as_bytes()) && is_name(probe.as_bytes())
 }
 
-/// Refuses to compile a probe whose names are no names.
+/// Fails to compile for invalid names.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_check {
     ($provider:literal, $probe:literal) => {
-        const { assert!($crate::sdt::are_names($provider, $probe), "a probe's names are of letters, digits and `_`") }
+        const { assert!($crate::sdt::are_names($provider, $probe), "names of probes consist of letters, digits and `_`") }
     };
 }
 
-pub use buffer::Buffer;
-#[cfg(recorder)]
-pub(crate) use name::{Name, Recorded};
-pub use registration::{Registration, deregister, register};
-pub use text::{Shape, Text};
+pub use register::{deregister, register};
+pub use registration::Registration;
+
+pub use crate::text::{Buffer, Shape, Text};
 
 pub use crate::__sdt_declare as declare;
 pub use crate::__sdt_describe as describe;
@@ -101,17 +93,14 @@ pub use crate::__sdt_if_traced as if_traced;
 pub use crate::__sdt_record as record;
 pub use crate::__sdt_site as site;
 pub(crate) use here::fire_here;
-#[cfg(recorded)]
-pub(crate) use recorded::{record_here, time_if_recorded};
-#[cfg(not(recorded))]
-pub(crate) use unrecorded::{record_here, time_if_recorded};
+pub(crate) use recorded::time_if_recorded;
 
 #[cfg(recorder)]
 #[doc(hidden)]
-pub use crate::recorder::Taken;
+pub use crate::recorder::Decision;
 #[cfg(not(recorder))]
 #[doc(hidden)]
-pub use taken_elsewhere::Taken;
+pub use no_decision::Decision;
 
 #[cfg(test)]
 mod tests {

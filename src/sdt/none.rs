@@ -7,7 +7,7 @@ macro_rules! __sdt_declare {
     ($provider:literal, $probe:literal) => {};
 }
 
-/// Never runs the block, which is type-checked all the same.
+/// Never runs the block, which is still type-checked.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_if_enabled {
@@ -25,7 +25,7 @@ macro_rules! __sdt_site {
     };
 }
 
-/// Runs the block: whoever came here is traced.
+/// Runs the block, which is never reached.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_if_traced {

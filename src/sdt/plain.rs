@@ -1,4 +1,4 @@
-//! Where no tracer can look: the word (`word`), and no site. Also the leaf under loom and miri, where tests set the word.
+//! Platforms without tracers: the word (`word`), and no site. Also the leaf under loom and miri, where tests set the word.
 
 /// Runs the block if the probe's word is not zero.
 #[doc(hidden)]

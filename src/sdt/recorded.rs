@@ -1,6 +1,6 @@
-//! Where the recorder is: probes have descriptors, and fire into rings, too.
+//! With the recorder: probes have descriptors, and fire into rings, too.
 
-/// The probe's descriptor, with a pointer to it in the section that the recorder reads.
+/// The probe's descriptor, and a pointer to it in the section that the recorder reads.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_describe {
@@ -18,7 +18,7 @@ macro_rules! __sdt_describe {
         #[used]
         #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,dyntrace_probes"))]
         #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "dyntrace_probes"))]
-        pub static __ENTRY: $crate::recorder::Entry = $crate::recorder::Entry::new(&__DESCRIPTOR);
+        pub static __ENTRY: $crate::recorder::ProbeEntry = $crate::recorder::ProbeEntry::new(&__DESCRIPTOR);
     };
 }
 
@@ -42,7 +42,7 @@ macro_rules! __sdt_kind {
     };
 }
 
-/// Gives the firing to each session that records the probe.
+/// Records the firing in each session that records the probe.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_record {
@@ -54,21 +54,20 @@ macro_rules! __sdt_record {
     };
 }
 
-/// The same at a place that knows what the texts are, and perhaps when it happened: the arguments are written where they are made, and
-/// then copied.
+/// The same at a call site that knows the kinds of its texts, and perhaps the time: it encodes the arguments where it makes them.
 macro_rules! __sdt_record_here {
     ($module:ident::$probe:ident, $time:expr, $(($kind:ident $argument:expr))*) => {
         $crate::__sdt_keep!($module::$probe::__ENTRY);
         let probe = &$module::$probe::__DESCRIPTOR;
         if probe.sessions() != 0 {
-            let mut room = $crate::recorder::Written::room();
-            let mut written = $crate::recorder::Written::new(&mut room, probe, $time);
+            let mut space = $crate::recorder::Encoded::space();
+            let mut encoded = $crate::recorder::Encoded::new(&mut space, probe, $time);
             probe.record(|| {
                 $({
-                    let (argument, mut _buffer) = ($argument, $crate::sdt::Buffer::new());
-                    written.push($crate::__sdt_recorded!(($kind argument _buffer)));
+                    let (argument, mut _buffer) = ($argument, $crate::text::Buffer::new());
+                    encoded.push($crate::__sdt_recorded!(($kind argument _buffer)));
                 })*
-                &written
+                &encoded
             });
         }
     };
@@ -78,7 +77,7 @@ pub(crate) use __sdt_record_here as record_here;
 /// The time of the clock, if a session records one of the probes.
 macro_rules! __sdt_time_if_recorded {
     ($($module:ident::$probe:ident),*) => {
-        // Acquired: who has seen a session has seen which clock it is.
+        // Acquired: a thread that sees a session sees the choice of the clock.
         [$($module::$probe::__DESCRIPTOR.sessions_acquired()),*].iter().any(|sessions| *sessions != 0).then($crate::clock::now)
     };
 }
@@ -112,7 +111,7 @@ macro_rules! __sdt_keep {
     };
 }
 
-/// A value as the recorder takes it.
+/// A value, as the recorder takes it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_recorded {

@@ -1,4 +1,4 @@
-//! Where no recorder is: probes fire for tracers only.
+//! Without a recorder: probes fire for tracers only.
 
 /// Nothing.
 #[doc(hidden)]

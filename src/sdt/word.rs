@@ -1,4 +1,4 @@
-//! The word of a probe where tracers need none: the recorder's.
+//! The word of a probe on platforms whose tracers need none: the recorder's.
 
 /// The probe's word.
 #[doc(hidden)]
@@ -10,7 +10,7 @@ macro_rules! __sdt_declare {
     };
 }
 
-/// Where the probe's word is.
+/// The address of the probe's word.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_word_at {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::sdt::Text;
+use crate::text::Text;
 
 /// A user tag: a text that is cheap to clone.
 ///

@@ -1,4 +1,4 @@
-//! Why a folder is not written into.
+//! Reasons to refuse a folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Stat};
 use rustix::process::geteuid;
 
-/// Why a folder is refused. Arrives inside an [`io::Error`] of kind [`PermissionDenied`](io::ErrorKind::PermissionDenied), or of kind
-/// [`NotADirectory`](io::ErrorKind::NotADirectory); [`Distrust::of`] finds it there.
+/// Why a folder is refused. Wrapped in an [`io::Error`] of kind [`PermissionDenied`](io::ErrorKind::PermissionDenied), or of kind
+/// [`NotADirectory`](io::ErrorKind::NotADirectory); [`Distrust::of`] unwraps it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Distrust {
-    /// It is a file, a device or the like.
+    /// It is a file, a device or similar.
     #[error("{0:?} is not a folder: remove it, or name another folder")]
     NotAFolder(PathBuf),
-    /// Another user can change where it leads.
+    /// Another user can change the target of the link.
     #[error("{path:?} is a symbolic link that another user can change: name the folder that it leads to")]
     Link {
         /// The link.
@@ -22,7 +22,7 @@ pub enum Distrust {
         /// Its owner.
         owner: u32,
     },
-    /// Its owner can change what is in it.
+    /// Its owner can change its contents.
     #[error(
         "the folder {path:?} belongs to user {owner}, not to user {own} or root: name a new folder, or do it as user {owner}"
     )]
@@ -47,7 +47,7 @@ pub enum Distrust {
 }
 
 impl Distrust {
-    /// The distrust that this error is about, if it is.
+    /// Returns the `Distrust` inside an error, if there is one.
     pub fn of(error: &io::Error) -> Option<&Distrust> {
         error.get_ref()?.downcast_ref()
     }
@@ -76,7 +76,7 @@ pub(crate) fn is_open(stat: &Stat) -> bool {
     mode(stat) & 0o022 != 0
 }
 
-/// Whether the folder is one in which each user can remove only files of his own.
+/// Whether each user can remove only files of their own in the folder.
 fn is_sticky(stat: &Stat) -> bool {
     mode(stat) & 0o1000 != 0
 }
@@ -85,17 +85,17 @@ fn is_owner_trusted(stat: &Stat) -> bool {
     [0, geteuid().as_raw()].contains(&stat.st_uid)
 }
 
-/// Whether no other user can replace what lies in this folder.
+/// Whether no other user can replace the contents of this folder.
 pub(crate) fn holds(stat: &Stat) -> bool {
     is_owner_trusted(stat) && (!is_open(stat) || is_sticky(stat))
 }
 
-/// Whether the symbolic link can be followed: no other user can have put it there.
+/// Whether the symbolic link can be followed: no other user can have created it.
 pub(crate) fn may_follow(holder: &Stat, link: &Stat) -> bool {
     holds(holder) && is_owner_trusted(link)
 }
 
-/// Refuses a folder in which another user can replace what lies in it.
+/// Refuses a folder whose contents another user can replace.
 pub(crate) fn check(path: &Path, stat: &Stat) -> io::Result<()> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
         return Err(Distrust::NotAFolder(path.to_owned()).into());

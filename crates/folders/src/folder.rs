@@ -1,4 +1,4 @@
-//! The handle that everything is written by.
+//! The handle for writing.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -38,7 +38,7 @@ const DEEPEST: usize = 64;
 #[derive(Debug)]
 pub struct Folder {
     fd: OwnedFd,
-    /// To be shown; nothing is opened by it.
+    /// For messages; nothing is opened by it.
     path: PathBuf,
 }
 
@@ -50,12 +50,12 @@ pub enum NewFile {
     Plain,
     /// The same, and every write goes to its end.
     Appended,
-    /// Its owner can execute it, and nobody write to it later.
+    /// Its owner can execute it, and cannot write to it later.
     Program,
 }
 
 impl Folder {
-    /// Opens the folder at `path`, which is made with mode 0700 if it is not there, as are the folders above it.
+    /// Opens the folder at `path`, and creates it and the folders above it with mode 0700 if missing.
     ///
     /// # Errors
     ///
@@ -74,7 +74,7 @@ impl Folder {
         Folder::checked(walk(path, Way::Existing)?, path)
     }
 
-    /// Makes the folder at `path`, which must be new. The folder above it must exist.
+    /// Creates the folder at `path`, which must be new. The folder above it must exist.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Folder {
         Folder::checked(listed(&holder, name, path)?, path)
     }
 
-    /// Opens the folder at `path`, of which no other user can replace any part. So its path can be given to others who resolve it.
+    /// Opens the folder at `path`, no part of which another user can replace. So other programs can resolve its path.
     ///
     /// # Errors
     ///
@@ -94,8 +94,8 @@ impl Folder {
         Folder::checked(walk(path, Way::Guarded)?, path)
     }
 
-    /// Opens the folder at `path`, which is made if it is not there, and which nobody but this process's user can enter. A symbolic
-    /// link in its place is never followed.
+    /// Opens the folder at `path`, which only this process's user can enter. Creates it if missing. Never follows a symbolic link in its
+    /// place.
     ///
     /// # Errors
     ///
@@ -111,8 +111,8 @@ impl Folder {
         Ok(Folder::new(fd, path))
     }
 
-    /// Opens the folder at `path` if it is user `uid`'s and nobody else can enter it. Symbolic links above it are followed: this is for
-    /// the folders of other users, whose names they choose themselves.
+    /// Opens the folder at `path` if only user `uid` can enter it. Symbolic links above it are followed: this is for folders of other
+    /// users, who choose the names themselves.
     ///
     /// # Errors
     ///
@@ -134,12 +134,12 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Where the folder was when it was opened: absolute, to be shown. Somebody may have renamed it since.
+    /// The absolute path of the folder when it was opened, for messages. It may have been renamed since.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The same folder by a descriptor of its own.
+    /// Returns the same folder with a new descriptor.
     ///
     /// # Errors
     ///
@@ -148,12 +148,12 @@ impl Folder {
         Ok(Folder { fd: self.fd.try_clone()?, path: self.path.clone() })
     }
 
-    /// Makes a new folder in this one, for this user only.
+    /// Creates a folder in this one, for this user only.
     ///
     /// # Errors
     ///
-    /// The system's; [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the name is taken; a [`Distrust`] if another user has put
-    /// something else in its place meanwhile.
+    /// The system's; [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the name is taken; a [`Distrust`] if another user has replaced
+    /// it meanwhile.
     pub fn create_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Folder> {
         let name = single(name.as_ref())?;
         mkdirat(&self.fd, name, Mode::RWXU)?;
@@ -173,7 +173,7 @@ impl Folder {
         Ok(Folder { fd, path })
     }
 
-    /// Opens a folder below this one, by a path of names; those that are not there are made.
+    /// Opens a folder below this one, by a path of names. Creates missing ones.
     ///
     /// # Errors
     ///
@@ -189,7 +189,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The same folder, to be read.
+    /// Returns the same folder for reading.
     ///
     /// # Errors
     ///
@@ -198,7 +198,7 @@ impl Folder {
         Reading::of(self.fd.as_fd())
     }
 
-    /// Makes a new file in this folder, for this user only.
+    /// Creates a file in this folder, for this user only.
     ///
     /// # Errors
     ///
@@ -215,16 +215,16 @@ impl Folder {
         Ok(openat(&self.fd, single(name.as_ref())?, flags, mode)?.into())
     }
 
-    /// Opens a regular file in this folder to be read.
+    /// Opens a regular file in this folder for reading.
     ///
     /// # Errors
     ///
-    /// The system's; [`InvalidInput`](io::ErrorKind::InvalidInput) for what is no regular file.
+    /// The system's; [`InvalidInput`](io::ErrorKind::InvalidInput) for anything but a regular file.
     pub fn open_file(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         regular(&self.fd, single(name.as_ref())?, OFlags::RDONLY)
     }
 
-    /// Opens a regular file in this folder to be read and written.
+    /// Opens a regular file in this folder for reading and writing.
     ///
     /// # Errors
     ///
@@ -234,7 +234,7 @@ impl Folder {
         regular(&self.fd, single(name.as_ref())?, OFlags::RDWR)
     }
 
-    /// A sticky folder holds files of others, which they can replace.
+    /// A sticky folder contains files of other users, which they can replace.
     fn check_files(&self) -> io::Result<()> {
         let stat = fstat(&self.fd)?;
         if is_open(&stat) {
@@ -243,7 +243,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Gives a file or a folder in this folder another name. A file of that name is replaced, and an empty folder.
+    /// Renames a file or a folder in this folder. Replaces a file, or an empty folder, of the new name.
     ///
     /// # Errors
     ///
@@ -270,7 +270,7 @@ impl Folder {
         Ok(unlinkat(&self.fd, single(name.as_ref())?, AtFlags::REMOVEDIR)?)
     }
 
-    /// Removes a folder with all that is in it. No symbolic link is followed.
+    /// Removes a folder and its contents. Follows no symbolic link.
     ///
     /// # Errors
     ///
@@ -279,7 +279,7 @@ impl Folder {
         remove_all(self.fd.as_fd(), single(name.as_ref())?, DEEPEST)
     }
 
-    /// The names of all that is in the folder, in no order.
+    /// The names in the folder, in no order.
     ///
     /// # Errors
     ///
@@ -329,7 +329,7 @@ fn listed(holder: impl AsFd, name: &OsStr, path: &Path) -> io::Result<OwnedFd> {
     }
 }
 
-/// Refuses what is no single name.
+/// Refuses anything but a single name.
 pub(crate) fn single(name: &OsStr) -> io::Result<&OsStr> {
     if name.is_empty() || name == "." || name == ".." || name.as_bytes().contains(&b'/') {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{name:?} is not a single name")));
@@ -341,7 +341,7 @@ pub(crate) fn single(name: &OsStr) -> io::Result<&OsStr> {
 pub(crate) fn regular(folder: impl AsFd, name: &OsStr, access: OFlags) -> io::Result<File> {
     let no_file = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
     let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    // Opening a device can act, too. Who replaces the name now finds that NONBLOCK opens most of them without effect.
+    // Opening a device can have effects, too. If the name is replaced after the check, NONBLOCK opens most of them without effect.
     let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(no_file());
@@ -356,7 +356,7 @@ pub(crate) fn regular(folder: impl AsFd, name: &OsStr, access: OFlags) -> io::Re
     Ok(file.into())
 }
 
-/// The names in a folder, by a descriptor of their own: one may have been opened for its path only.
+/// The names in a folder, by a new descriptor: the given one may have been opened for its path only.
 pub(crate) fn names(folder: BorrowedFd<'_>) -> io::Result<Vec<OsString>> {
     let listed = openat(folder, ".", LISTED, Mode::empty())?;
     let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! Folders that are only read, whoever they belong to.
+//! Folders that are only read, of any owner.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -13,8 +13,8 @@ use crate::folder::{names, regular, single};
 
 const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// A folder that is read, by its descriptor. It may belong to anybody: its owner can change what is read, but not lead the reader to
-/// another folder, to a pipe or to a device.
+/// A folder for reading, by its descriptor. It may belong to any user, who can change its contents, but cannot lead the reader to another
+/// folder, a pipe or a device.
 ///
 /// ```
 /// use std::io::Read as _;
@@ -93,7 +93,7 @@ impl Reading {
         stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == kind)
     }
 
-    /// The names of all that is in the folder, in no order.
+    /// The names in the folder, in no order.
     ///
     /// # Errors
     ///

@@ -1,8 +1,7 @@
-//! Folders for one process, which do not outlive it for long.
+//! Folders for one process.
 //!
-//! `NAME-UID`, which only its user can enter, has one folder for each process. A process holds a lock on its folder for as long as it
-//! lives. So a folder that can be locked is left over from a process that has ended, however it ended: the next process that makes a
-//! folder there removes it.
+//! `NAME-UID`, which only its user can enter, contains one folder for each process. A process holds a lock on its folder as long as it
+//! lives. So a folder that can be locked belongs to a process that has ended: the next process that creates a folder there removes it.
 
 use std::fs::File;
 use std::io;
@@ -13,17 +12,17 @@ use rustix::process::geteuid;
 
 use crate::folder::Folder;
 
-/// A folder for this process and what it writes for others to read by path, locked.
+/// A locked folder of this process, for files that other programs read by path.
 #[derive(Debug)]
 pub struct Scratch {
     folder: Folder,
     holder: Folder,
-    /// Locked for as long as this process, or a forked child that has it too, keeps it open.
+    /// Locked as long as this process, or a forked child, keeps it open.
     _locked: File,
 }
 
 impl Scratch {
-    /// Makes a folder `NAME-UID/PID-N` in `place`, and removes those that killed processes have left there.
+    /// Creates a folder `NAME-UID/PID-N` in `place`, and removes those that killed processes have left there.
     ///
     /// # Errors
     ///
@@ -60,22 +59,22 @@ impl Scratch {
         &self.folder
     }
 
-    /// Where it is. The path can be given to other programs of this user: no other user can replace any part of it.
+    /// Its path, which other programs of this user can resolve: no other user can replace any part of it.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Removes the folder with all that is in it.
+    /// Removes the folder and its contents.
     ///
     /// # Errors
     ///
-    /// The system's. Then the next process removes what is left.
+    /// The system's. Then the next process removes the rest.
     pub fn remove(self) -> io::Result<()> {
         self.folder.path().file_name().map_or(Ok(()), |name| self.holder.remove_all(name))
     }
 }
 
-/// Removes what processes have left that have ended. What cannot be removed stays: nobody else can enter it.
+/// Removes folders of processes that have ended. A folder that cannot be removed stays: only this user can enter it.
 fn remove_left(holder: &Folder) {
     for name in holder.names().unwrap_or_default() {
         let Ok(folder) = holder.folder(&name) else { continue };

@@ -12,27 +12,27 @@ use rustix::io::Errno;
 
 use crate::distrust::{Distrust, check, may_follow};
 
-/// How many symbolic links are followed: as many as the kernel follows.
+/// The most symbolic links that are followed, like in the kernel.
 const MOST_LINKS: usize = 40;
 
-/// How a folder is opened of which only the descriptor is wanted: without the permission to list it, where the system can do that.
+/// Opens a folder for its descriptor only: without the permission to list it, if the system can.
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 #[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// What to do on the way.
+/// How to walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// Every folder must exist.
     Existing,
-    /// Missing folders are made, for this user only.
+    /// Missing folders are created, for this user only.
     Making,
-    /// Every folder must exist, and no other user may be able to replace any of them: for paths that others resolve again.
+    /// Every folder must exist, and no other user may be able to replace any of them: for paths that other programs resolve again.
     Guarded,
 }
 
-/// The folder at `path`, which nobody has checked yet.
+/// Opens the folder at `path`. The caller has to check it.
 pub(crate) fn walk(path: &Path, way: Way) -> io::Result<OwnedFd> {
     let absolute;
     let path = match way {
@@ -75,16 +75,16 @@ fn names_of(path: &Path) -> impl DoubleEndedIterator<Item = OsString> {
     })
 }
 
-/// How far the walk has come.
+/// The present folder of a walk.
 struct Here {
     fd: OwnedFd,
-    /// To be shown.
+    /// For messages.
     path: PathBuf,
 }
 
 enum Entered {
     Folder,
-    /// To this path, from where it was.
+    /// A link to this path, relative to the present folder.
     Link(PathBuf),
 }
 
@@ -105,7 +105,7 @@ impl Here {
         let fd = match self.open(name) {
             Err(Errno::NOENT) if way == Way::Making => {
                 match mkdirat(&self.fd, name, Mode::RWXU) {
-                    // It is checked like any other if another process has made it first.
+                    // If another process has created it first, it is checked like any other.
                     Ok(()) | Err(Errno::EXIST) => {}
                     Err(error) => return Err(error.into()),
                 }
@@ -118,7 +118,7 @@ impl Here {
                 *self = Here { fd, path }.checked(way)?;
                 Ok(Entered::Folder)
             }
-            // What systems say of a symbolic link, and of everything else that is no folder.
+            // Errors for a symbolic link, and for anything else that is no folder.
             Err(error @ (Errno::NOTDIR | Errno::LOOP | Errno::MLINK)) => self.link(name, &path, error),
             Err(error) => Err(error.into()),
         }
@@ -132,14 +132,14 @@ impl Here {
         let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink {
             let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-            // A folder now: somebody changes it while it is opened.
+            // It is a folder now: it was replaced meanwhile.
             return Err(if is_folder { error.into() } else { Distrust::NotAFolder(path.to_owned()).into() });
         }
         let holder: Stat = fstat(&self.fd)?;
         if !may_follow(&holder, &stat) {
             return Err(Distrust::Link { path: path.to_owned(), owner: stat.st_uid }.into());
         }
-        // By name again: in a folder that passes the check nobody else can have replaced it.
+        // By name again: in a folder that passes the check, no other user can have replaced it.
         let target = readlinkat(&self.fd, name, Vec::new())?;
         Ok(Entered::Link(PathBuf::from(OsString::from_vec(target.into_bytes()))))
     }

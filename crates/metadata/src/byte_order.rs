@@ -1,4 +1,4 @@
-//! Numbers of either byte order.
+//! Byte orders.
 
 /// The byte order of the machine that recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,10 +10,10 @@ pub enum ByteOrder {
 }
 
 impl ByteOrder {
-    /// That of this machine.
+    /// The byte order of this machine.
     pub const NATIVE: ByteOrder = if cfg!(target_endian = "big") { ByteOrder::Big } else { ByteOrder::Little };
 
-    /// A number of two bytes.
+    /// Converts two bytes.
     pub fn u16(self, bytes: [u8; 2]) -> u16 {
         match self {
             ByteOrder::Little => u16::from_le_bytes(bytes),
@@ -21,7 +21,7 @@ impl ByteOrder {
         }
     }
 
-    /// A number of four bytes.
+    /// Converts four bytes.
     pub fn u32(self, bytes: [u8; 4]) -> u32 {
         match self {
             ByteOrder::Little => u32::from_le_bytes(bytes),
@@ -29,7 +29,7 @@ impl ByteOrder {
         }
     }
 
-    /// A number of eight bytes.
+    /// Converts eight bytes.
     pub fn u64(self, bytes: [u8; 8]) -> u64 {
         match self {
             ByteOrder::Little => u64::from_le_bytes(bytes),

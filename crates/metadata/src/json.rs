@@ -2,9 +2,11 @@
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
-use super::{ByteOrder, Clock, Description, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Uuid, Value};
+use super::byte_order::ByteOrder;
+use super::literal::{Quoted, Uuid};
+use super::model::{Clock, Description, FieldKind, RECORD_SEPARATOR, Stream, TIMES, Value};
 
-/// Where the checksum stands: among the last fragment's attributes, which other readers pass over.
+/// The text around the checksum: in the last fragment's attributes, which other readers ignore.
 const BEFORE_SUM: &str = ",\"attributes\":{\"dyntrace\":{\"crc32\":\"";
 const BEHIND_SUM: &str = "\"}}}\n";
 
@@ -15,7 +17,7 @@ pub(super) fn text(description: &Description<'_>) -> String {
     format!("{text}{BEFORE_SUM}{sum:08x}{BEHIND_SUM}")
 }
 
-/// The text that has a checksum, and its checksum.
+/// Splits the text and its checksum.
 pub(super) fn checksum(text: &str) -> Option<(&str, &str)> {
     let (above, sum) = text.strip_suffix(BEHIND_SUM)?.split_at_checked(text.len() - BEHIND_SUM.len() - 8)?;
     Some((above.strip_suffix(BEFORE_SUM)?, sum))
@@ -40,11 +42,11 @@ impl Display for Fragments<'_> {
         ];
         writeln!(f, "{}}}", Structure(header.iter()))?;
 
-        // From 1970, so that traces of several processes can be read together. The format wants less than a second of cycles.
+        // From 1970, so that traces of several processes can be read together. The format requires less than a second of cycles.
         let Clock { name, frequency, offset_seconds, offset_cycles } = clock;
         let (whole, cycles) = (offset_cycles / frequency.max(&1), offset_cycles % frequency.max(&1));
         let seconds = offset_seconds.saturating_add_unsigned(whole);
-        let name = Quoted(name);
+        let name = quoted(name);
         write!(f, "{RS}{{\"type\":\"clock-class\",\"id\":{name},\"name\":{name},\"frequency\":{frequency},")?;
         write!(f, "\"origin\":\"unix-epoch\",\"offset-from-origin\":")?;
         writeln!(f, "{{\"seconds\":{seconds},\"cycles\":{cycles}}}}}")?;
@@ -68,17 +70,16 @@ impl Display for Fragments<'_> {
 fn write_events(f: &mut Formatter<'_>, order: ByteOrder, stream: &Stream<'_>) -> fmt::Result {
     for event in &stream.events {
         write!(f, "{RECORD_SEPARATOR}{{\"type\":\"event-record-class\",\"id\":{},", event.id)?;
-        write!(f, "\"data-stream-class-id\":{},\"name\":{},", stream.id, Quoted(&event.name))?;
+        write!(f, "\"data-stream-class-id\":{},\"name\":{},", stream.id, quoted(&event.name))?;
         let fields = event.fields.iter().map(|&(name, kind)| Member { order, name, class: Class::Field(kind) });
         writeln!(f, "\"payload-field-class\":{}}}", Structure(fields))?;
     }
     Ok(())
 }
 
-/// What readers are to do with a field of a packet's context; empty for nothing.
+/// The role of a field of a packet's context; empty for none.
 ///
-/// `events_discarded` has none of the roles, so that readers show it as it is: babeltrace2 2.1 aborts where it grows in packets that
-/// have no end time.
+/// `events_discarded` has no role: babeltrace2 2.1 would abort when it grows in packets without an end time.
 fn role(name: &str) -> &'static str {
     match name {
         "content_size" => "packet-content-length",
@@ -87,7 +88,7 @@ fn role(name: &str) -> &'static str {
     }
 }
 
-/// Values with commas between them.
+/// Comma-separated values.
 struct List<I>(I);
 
 impl<I: Iterator<Item: Display> + Clone> Display for List<I> {
@@ -104,8 +105,8 @@ struct Fact<'a>((&'a str, Value<'a>));
 impl Display for Fact<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.0 {
-            (name, Value::Number(number)) => write!(f, "{}:{number}", Quoted(name)),
-            (name, Value::Text(text)) => write!(f, "{}:{}", Quoted(name), Quoted(text)),
+            (name, Value::Number(number)) => write!(f, "{}:{number}", quoted(name)),
+            (name, Value::Text(text)) => write!(f, "{}:{}", quoted(name), quoted(text)),
         }
     }
 }
@@ -128,7 +129,7 @@ struct Member<'a> {
 
 #[derive(Clone)]
 enum Class {
-    /// An unsigned number of so many bits, with a role.
+    /// An unsigned number: its bits, and its role.
     Number(u8, &'static str),
     Uuid,
     NoTimes,
@@ -138,7 +139,7 @@ enum Class {
 impl Display for Member<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let &Member { order, name, ref class } = self;
-        write!(f, "{{\"name\":{},\"field-class\":", Quoted(name))?;
+        write!(f, "{{\"name\":{},\"field-class\":", quoted(name))?;
         match *class {
             Class::Number(bits, role) => write!(f, "{}", Integer { order, sign: "unsigned", bits, role }),
             Class::Field(FieldKind::Unsigned { bits }) => {
@@ -164,7 +165,7 @@ struct Integer {
     order: ByteOrder,
     sign: &'static str,
     bits: u8,
-    /// What readers are to do with it; empty for nothing.
+    /// Its role; empty for none.
     role: &'static str,
 }
 
@@ -185,20 +186,6 @@ impl Display for Integer {
 }
 
 /// A string of JSON.
-struct Quoted<'a>(&'a str);
-
-impl Display for Quoted<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        for c in self.0.chars() {
-            match c {
-                '"' | '\\' => write!(f, "\\{c}")?,
-                // It would end the string in readers written in C.
-                '\0' => f.write_char(char::REPLACEMENT_CHARACTER)?,
-                c if c.is_ascii_control() => write!(f, "\\u{:04x}", u32::from(c))?,
-                c => f.write_char(c)?,
-            }
-        }
-        f.write_char('"')
-    }
+fn quoted(text: &str) -> Quoted<'_> {
+    Quoted { text, escape: |f, control| write!(f, "\\u{control:04x}") }
 }

@@ -1,17 +1,19 @@
 //! The text of CTF 1.8.
 
-use std::fmt::{self, Display, Formatter, Write as _};
+use std::fmt::{self, Display, Formatter};
 
-use super::{ByteOrder, Clock, Description, Event, FieldKind, TIMES, Uuid, Value};
+use super::byte_order::ByteOrder;
+use super::literal::{Quoted, Uuid};
+use super::model::{Clock, Description, Event, FieldKind, TIMES, Value};
 
 pub(super) fn text(description: &Description<'_>) -> String {
     let text = Tsdl(description).to_string();
-    // A comment to other readers.
+    // A comment for other readers.
     let sum = crc32fast::hash(text.as_bytes());
     text + &format!("/* crc32 {sum:08x} of the text above */\n")
 }
 
-/// The text that has a checksum, and its checksum.
+/// Splits the text and its checksum.
 pub(super) fn checksum(text: &str) -> Option<(&str, &str)> {
     let line = text.trim_end_matches('\n').rfind('\n').map_or(0, |end| end + 1);
     let (above, line) = text.split_at(line);
@@ -37,12 +39,12 @@ impl Display for Tsdl<'_> {
         for (name, value) in environment {
             match value {
                 Value::Number(number) => writeln!(f, "  {name} = {number};")?,
-                Value::Text(text) => writeln!(f, "  {name} = {};", Quoted(text))?,
+                Value::Text(text) => writeln!(f, "  {name} = {};", quoted(text))?,
             }
         }
         writeln!(f, "}};\n")?;
 
-        // Absolute: counted from 1970, so that traces of several processes can be read together.
+        // Absolute: from 1970, so that traces of several processes can be read together.
         let Clock { name, frequency, offset_seconds, offset_cycles } = clock;
         write!(f, "clock {{ name = \"{name}\"; freq = {frequency}; ")?;
         writeln!(f, "offset_s = {offset_seconds}; offset = {offset_cycles}; absolute = true; }};")?;
@@ -70,10 +72,10 @@ impl Display for Tsdl<'_> {
 }
 
 fn write_event(f: &mut Formatter<'_>, stream: u32, event: &Event<'_>) -> fmt::Result {
-    writeln!(f, "event {{ name = {}; id = {}; stream_id = {stream};", Quoted(&event.name), event.id)?;
+    writeln!(f, "event {{ name = {}; id = {}; stream_id = {stream};", quoted(&event.name), event.id)?;
     writeln!(f, "  fields := struct {{")?;
     for (name, kind) in &event.fields {
-        // The underscore keeps names apart from TSDL's own words; readers take it off.
+        // The underscore distinguishes names from TSDL's keywords; readers remove it.
         match *kind {
             FieldKind::Signed { bits } => writeln!(f, "    {} _{name};", Integer { bits, signed: true })?,
             FieldKind::Unsigned { bits } => writeln!(f, "    {} _{name};", Integer { bits, signed: false })?,
@@ -101,22 +103,8 @@ impl Display for Integer {
     }
 }
 
-/// A string literal of TSDL, which are those of C.
-struct Quoted<'a>(&'a str);
-
-impl Display for Quoted<'_> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        for c in self.0.chars() {
-            match c {
-                '"' | '\\' => write!(f, "\\{c}")?,
-                // It would end the string in readers.
-                '\0' => f.write_char(char::REPLACEMENT_CHARACTER)?,
-                // Always three digits: a digit that follows is not part of it.
-                c if c.is_ascii_control() => write!(f, "\\{:03o}", u32::from(c))?,
-                c => f.write_char(c)?,
-            }
-        }
-        f.write_char('"')
-    }
+/// A string literal of TSDL, whose literals are those of C.
+fn quoted(text: &str) -> Quoted<'_> {
+    // Always three digits: a digit that follows is not part of the escape.
+    Quoted { text, escape: |f, control| write!(f, "\\{control:03o}") }
 }

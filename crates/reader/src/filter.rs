@@ -1,6 +1,6 @@
 //! Selections: which events one wants to see.
 
-use wildmatch::WildMatch;
+use dyntrace_metadata::Glob;
 
 use crate::event::{Event, Value};
 
@@ -19,8 +19,8 @@ use crate::event::{Event, Value};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    tag: Option<WildMatch>,
-    probes: Vec<(WildMatch, bool)>,
+    tag: Option<Glob>,
+    probes: Vec<(Glob, bool)>,
     failed: bool,
     command: Option<i64>,
     errno: Option<i64>,
@@ -38,14 +38,14 @@ impl Selection {
 
     /// Only events whose `user_tag` is like `pattern`.
     pub fn tag(mut self, pattern: &str) -> Self {
-        self.tag = Some(WildMatch::new(pattern));
+        self.tag = Some(Glob::from(pattern));
         self
     }
 
     /// Only events of the probes like `pattern`, and of those named by other calls: `efile_drv-*`; with the provider
     /// where the pattern has a colon, `shop:*`.
     pub fn probe(mut self, pattern: &str) -> Self {
-        self.probes.push((WildMatch::new(pattern), pattern.contains(':')));
+        self.probes.push((Glob::from(pattern), pattern.contains(':')));
         self
     }
 
@@ -109,7 +109,7 @@ impl Selection {
 
     /// Whether the user tag is one that is asked for.
     pub fn takes_tag(&self, tag: &[u8]) -> bool {
-        self.tag.as_ref().is_none_or(|pattern| pattern.matches(&String::from_utf8_lossy(tag)))
+        self.tag.as_ref().is_none_or(|pattern| pattern.matches(String::from_utf8_lossy(tag).as_bytes()))
     }
 
     /// Whether an operation of so many nanoseconds took long enough.
@@ -120,7 +120,7 @@ impl Selection {
     fn takes_probe(&self, event: &Event<'_>) -> bool {
         let name = |with_provider| if with_provider { &event.class.name } else { event.class.probe() };
         self.probes.is_empty()
-            || self.probes.iter().any(|(pattern, with_provider)| pattern.matches(name(*with_provider)))
+            || self.probes.iter().any(|(pattern, with_provider)| pattern.matches(name(*with_provider).as_bytes()))
     }
 }
 

@@ -4,27 +4,20 @@
 //! When the writer enters a packet it makes the first of several prepared pages larger, so that it swallows the others.
 //! The size of the content is the commit word: it grows with each event that is whole.
 
-use dyntrace_metadata::ByteOrder;
+use dyntrace_metadata::packet::offset::{DISCARDED, RING, STREAM_ID, TID};
+use dyntrace_metadata::packet::{self, MAGIC};
+use dyntrace_metadata::{ByteOrder, checksum};
 
-pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
 /// The length of the longest header: the one with a checksum.
-pub(crate) const HEADER: usize = 80;
+pub(crate) use dyntrace_metadata::packet::HEADER;
+pub(crate) use dyntrace_metadata::packet::offset::{CHECKSUM, CONTENT_SIZE, PACKET_SIZE, SEQUENCE};
+
 /// The length of a header without a ring's number and a checksum, of the recorder's first version.
 const SHORT_HEADER: usize = 64;
 /// The length of a prepared packet.
-pub(crate) const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = packet::PAGE as u64;
 /// The length of a packet that the recorder enters.
-pub(crate) const SUB_BUFFER: u64 = 32768;
-
-const STREAM_ID: usize = 20;
-/// The commit word.
-pub(crate) const CONTENT_SIZE: usize = 24;
-pub(crate) const PACKET_SIZE: usize = 32;
-const DISCARDED: usize = 40;
-pub(crate) const SEQUENCE: usize = 48;
-const TID: usize = 56;
-const RING: usize = 64;
-pub(crate) const CHECKSUM: usize = 72;
+pub(crate) const SUB_BUFFER: u64 = packet::SUB_BUFFER as u64;
 
 /// The head of a packet.
 #[derive(Clone, Copy, Debug)]
@@ -63,18 +56,14 @@ pub(crate) enum Checksum {
     Damaged,
 }
 
-/// The high half of an open word.
-const OPEN: u32 = 0x6f70_656e;
-/// What the high half of a last packet's word differs in.
-const LAST: u32 = 0x6c61_7374;
-
 impl Checksum {
     fn of(word: u64) -> Self {
-        let (high, low) = ((word >> 32) as u32, word as u32);
-        match high {
-            OPEN => Checksum::Open(low),
-            _ if high == !low => Checksum::Sum { crc: low, is_last: false },
-            _ if high == !low ^ LAST => Checksum::Sum { crc: low, is_last: true },
+        let low = word as u32;
+        let sum = checksum::word(low);
+        match word {
+            _ if word == checksum::open(word) => Checksum::Open(low),
+            _ if word == sum => Checksum::Sum { crc: low, is_last: false },
+            _ if word == checksum::last(sum) => Checksum::Sum { crc: low, is_last: true },
             _ => Checksum::Damaged,
         }
     }
@@ -149,9 +138,8 @@ impl Format {
 
     /// Puts the checksum of a packet, its header and content, into its header.
     pub(crate) fn set_checksum(&self, packet: &mut [u8], is_last: bool) {
-        let crc = crc(packet);
-        let high = if is_last { !crc ^ LAST } else { !crc };
-        let word = self.byte_order.u64((u64::from(high) << 32 | u64::from(crc)).to_ne_bytes());
+        let sum = checksum::word(crc(packet));
+        let word = self.byte_order.u64((if is_last { checksum::last(sum) } else { sum }).to_ne_bytes());
         packet[CHECKSUM..][..8].copy_from_slice(&word.to_ne_bytes());
     }
 
@@ -166,11 +154,8 @@ impl Format {
 
 /// The checksum of a packet, its header and content: all of it but the checksum word and the count of discarded events.
 pub(crate) fn crc(packet: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&packet[..DISCARDED]);
-    hasher.update(&packet[SEQUENCE..CHECKSUM]);
-    hasher.update(&packet[HEADER..]);
-    hasher.finalize()
+    let (header, content) = packet.split_first_chunk().expect("packets with checksums have whole headers");
+    checksum::crc(header, content)
 }
 
 impl Packet {

@@ -13,7 +13,7 @@ use crate::breakpoint::error::Error;
 use crate::breakpoint::pattern_id::PatternId;
 use crate::breakpoint::session::Session;
 use crate::breakpoint::session::info::{Count, PatternInfo};
-use crate::recorder::control::clients::{Places, parts};
+use crate::recorder::control::clients::{ClientLimit, parts};
 use crate::recorder::control::protocol::Record;
 use crate::thread_progress::os::without_signals;
 
@@ -33,8 +33,8 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// The time for a client to read the last messages.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-static TRACES: Places = Places::new(MOST);
-static ORDERS: Places = Places::new(MOST);
+static TRACES: ClientLimit = ClientLimit::new(MOST);
+static ORDERS: ClientLimit = ClientLimit::new(MOST);
 
 /// Serves a client on a thread of its own.
 pub(super) fn serve(stream: UnixStream, asked: Record) {
@@ -45,9 +45,9 @@ pub(super) fn serve(stream: UnixStream, asked: Record) {
         outlet.turn().send(Err(why));
     };
     let place = match order {
-        None => TRACES.take().ok_or_else(|| format!("{MOST} traces are running already: end one of them")),
+        None => TRACES.acquire().ok_or_else(|| format!("{MOST} traces are running already: end one of them")),
         Some(_) => {
-            ORDERS.take().ok_or_else(|| format!("{MOST} orders are being carried out already: wait for one of them"))
+            ORDERS.acquire().ok_or_else(|| format!("{MOST} orders are being carried out already: wait for one of them"))
         }
     };
     let place = match place {

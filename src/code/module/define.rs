@@ -123,7 +123,7 @@ impl Descriptor {
             exports,
             imports,
             sites: breakpoint::sites,
-            probes: recorder::entries,
+            probes: recorder::probe_entries,
             on_load: None,
             state: None,
             on_upgrade: None,

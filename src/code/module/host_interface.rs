@@ -26,13 +26,13 @@ struct HostInterface {
     form: u32,
     allocator: &'static allocator::HostCalls,
     thread_progress: &'static thread_progress::Door,
-    clock: &'static clock::Door,
+    clock: &'static clock::HostClock,
     tag: &'static scope::Door<TagData>,
     any_tag_spreads: &'static AtomicBool,
     processes: &'static scope::Door<Option<process::Process>>,
     process: &'static process::Door,
     era_of_tokens: fn() -> &'static Era,
-    recorder: &'static recorder::Door,
+    recorder: &'static recorder::HostRecorder,
     breakpoint: &'static breakpoint::HostCalls,
 }
 
@@ -41,13 +41,13 @@ static INTERFACE: HostInterface = HostInterface {
     form: FORM,
     allocator: &allocator::HOST_CALLS,
     thread_progress: &thread_progress::DOOR,
-    clock: &clock::DOOR,
+    clock: &clock::HOST_CLOCK,
     tag: &tag::DOOR,
     any_tag_spreads: tag::ANY_SPREADS.own(),
     processes: &process::SLOT_DOOR,
     process: &process::DOOR,
     era_of_tokens: era::own,
-    recorder: &recorder::DOOR,
+    recorder: &recorder::HOST_RECORDER,
     breakpoint: &breakpoint::HOST_CALLS,
 };
 

@@ -13,7 +13,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use super::order::Order;
 use super::perform::perform;
-use crate::recorder::control::clients::{Places, parts};
+use crate::recorder::control::clients::{ClientLimit, parts};
 use crate::recorder::control::protocol::{Record, Reply, frame};
 use crate::thread_progress::os::without_signals;
 use crate::unpark;
@@ -25,11 +25,11 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long a client may take to read a part of its answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-static ORDERS: Places = Places::new(MOST);
+static ORDERS: ClientLimit = ClientLimit::new(MOST);
 
 /// Serves a client on a thread of its own.
 pub(super) fn serve(stream: UnixStream, order: Record) {
-    let Some(place) = ORDERS.take() else {
+    let Some(place) = ORDERS.acquire() else {
         return refuse(&stream, format!("{MOST} orders are carried out already: wait for one of them"));
     };
     let stream = Arc::new(stream);

@@ -31,7 +31,7 @@ pub struct Descriptor {
     /// Its sites of breakpoints.
     pub sites: fn() -> &'static [Site],
     /// Its probes.
-    pub probes: fn() -> &'static [recorder::Entry],
+    pub probes: fn() -> &'static [recorder::ProbeEntry],
     /// Called once, when the version is prepared. None of these three panics.
     pub on_load: Option<fn() -> Result<(), String>>,
     /// The old version's: what is to be handed to the new one.

@@ -6,12 +6,12 @@
 use super::Version;
 use super::tables::{ModuleVersions, TableSet};
 use crate::breakpoint::modules;
-use crate::recorder::probes;
+use crate::recorder::loaded;
 
 /// A version is being prepared.
 pub(crate) fn prepared(version: &Version) {
     // SAFETY: `leave` or `drop_prepared` comes before its mapping goes.
-    unsafe { probes::arrive((version.descriptor.probes)()) }
+    unsafe { loaded::add_probes((version.descriptor.probes)()) }
 }
 
 /// Step 4 of a finish, by who has the permission: its functions are traced as its patterns, and those of the version before it, say.
@@ -31,7 +31,7 @@ pub(crate) async unsafe fn leave(version: &Version) {
     // SAFETY: as the caller promises.
     unsafe {
         modules::leave(&version.sites).await;
-        probes::leave((version.descriptor.probes)());
+        loaded::remove_probes((version.descriptor.probes)());
     }
 }
 
@@ -44,6 +44,6 @@ pub(crate) unsafe fn drop_prepared(version: &Version) {
     // SAFETY: as the caller promises.
     unsafe {
         modules::leave_blocking(&version.sites);
-        probes::leave((version.descriptor.probes)());
+        loaded::remove_probes((version.descriptor.probes)());
     }
 }

@@ -1,4 +1,4 @@
-//! The side of those who control another process.
+//! The client: controls another process.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -13,7 +13,7 @@ use super::error::ControlError;
 use super::peer::peer;
 use super::protocol::{self, GREETING, Record, Reply, Request};
 
-/// How long a process may take to greet. It does nothing else before that.
+/// How long a process may take to greet.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A connection to the control socket of a process. Sessions started over it end with it.
@@ -29,8 +29,8 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// [`ControlError`] where there is no such process, where it has no control socket or one that is not to be trusted, where it does
-    /// not answer for five seconds, and where it refuses.
+    /// [`ControlError`] if there is no such process, it has no control socket or one that cannot be trusted, it does not answer for five
+    /// seconds, or it refuses.
     pub fn open(pid: u32) -> Result<Connection, ControlError> {
         let process = Process::find(pid)?;
         let no_control = |_| ControlError::NoControl(pid);
@@ -42,7 +42,7 @@ impl Connection {
         };
         let stream = match directory.connect(process.own_number) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no_control(error)),
-            // Another process had this number, and was killed.
+            // The socket of an earlier process with this number, which was killed.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 directory.remove(process.own_number);
                 return Err(no_control(error));
@@ -52,7 +52,7 @@ impl Connection {
         };
         let peer =
             peer(&stream).map_err(ControlError::system(format!("see who serves the socket of process {pid}")))?;
-        // 0: it has no number here, for it is in a container.
+        // 0: its pid namespace is not visible from here.
         if peer.uid != process.uid || (peer.pid != pid && peer.pid != 0) {
             return Err(ControlError::Impostor { pid, by: peer.pid, uid: peer.uid });
         }
@@ -74,21 +74,20 @@ impl Connection {
         directory.processes().map_err(ControlError::system("list the control sockets"))
     }
 
-    /// Asks the process for something and waits until it is done.
+    /// Sends a request and waits for the answer.
     ///
     /// # Errors
     ///
-    /// [`ControlError::Refused`] if the process says no; others if it has ended meanwhile, or is not understood.
+    /// [`ControlError::Refused`] if the process refuses; others if it has ended or its answer is invalid.
     pub fn request(&mut self, request: &Request) -> Result<Vec<Record>, ControlError> {
         self.exchange(&request.to_string())
     }
 
-    /// As [`request`](Connection::request), but the process may take so long at most for each piece of its answer: it may have been
-    /// stopped since the connection was opened.
+    /// Like [`request`](Connection::request), with a limit on the wait for each piece of the answer, as the process may be stopped.
     ///
     /// # Errors
     ///
-    /// [`ControlError::Silent`] if it takes longer; then no further request is answered rightly over this connection.
+    /// [`ControlError::Silent`] if it takes longer. The connection is unusable then.
     pub fn request_within(&mut self, request: &Request, limit: Duration) -> Result<Vec<Record>, ControlError> {
         self.wait_at_most(Some(limit))?;
         let answer = self.request(request);
@@ -96,29 +95,28 @@ impl Connection {
         answer
     }
 
-    /// Waits for what the process says next by itself: of a trace.
+    /// Waits for the next message of a trace.
     ///
     /// # Errors
     ///
-    /// [`ControlError::System`] with [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if it says nothing any more; others if it is not
-    /// understood.
+    /// [`ControlError::System`] with [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) at the end; others if a message is invalid.
     pub fn hear(&mut self) -> Result<Vec<Record>, ControlError> {
         let pid = self.pid;
         let Reply(said) = self.receive()?.parse().map_err(|source| ControlError::Protocol { pid, source })?;
         said.map_err(|why| ControlError::Refused { pid, why })
     }
 
-    /// Lets another thread than that which hears say that enough was heard.
+    /// Returns a handle by which another thread can end the trace.
     ///
     /// # Errors
     ///
-    /// The system gives no descriptor.
+    /// No descriptor is left.
     pub fn ender(&self) -> Result<Ender, ControlError> {
         let doing = format!("watch the connection to process {}", self.pid);
         self.stream.try_clone().map(Ender).map_err(ControlError::system(doing))
     }
 
-    /// Whether the process is still there. Does not wait.
+    /// Whether the process has not closed the connection. Does not block.
     pub fn is_open(&self) -> bool {
         let mut byte = [0];
         let flags = rustix::net::RecvFlags::PEEK | rustix::net::RecvFlags::DONTWAIT;
@@ -128,7 +126,7 @@ impl Connection {
     fn exchange(&mut self, message: &str) -> Result<Vec<Record>, ControlError> {
         let pid = self.pid;
         let protocol = |source| ControlError::Protocol { pid, source };
-        // Where this fails the process has closed the connection, perhaps with words that are there to be read.
+        // If this fails, the process has closed the connection, perhaps after an answer that can still be read.
         let written = self.stream.write_all(&protocol::frame(message).map_err(protocol)?);
         match self.hear() {
             Err(ControlError::System { .. }) if written.is_err() => {
@@ -171,18 +169,18 @@ impl Connection {
 pub struct Ender(UnixStream);
 
 impl Ender {
-    /// Says that enough was heard. What the process says to that can still be heard.
+    /// Ends the trace. Its last messages can still be received.
     pub fn end(&self) {
-        // It fails if the process has gone, which is an end as well.
+        // It fails if the process has ended.
         let _ = self.0.shutdown(Shutdown::Write);
     }
 }
 
-/// What /proc says of a process.
+/// A process, as /proc shows it.
 struct Process {
-    /// Its user.
+    /// Its effective user.
     uid: u32,
-    /// Its number as it sees it itself, which is another one in a container.
+    /// Its number in its own pid namespace.
     own_number: u32,
     /// The folder of its control socket.
     directory: PathBuf,

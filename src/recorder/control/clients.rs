@@ -1,39 +1,40 @@
-//! What those share who serve connections of their own ([`door`](super::door)): how many at once, and answers of any length.
+//! For handlers of connections ([`extension`](super::extension)): a limit on clients, and answers of any length.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::protocol::Record;
 
-/// How many bytes of records go into one message.
+/// The bytes of records after which a new message begins.
 const CHUNK: usize = 32 << 10;
 
-/// Room for so many clients at once.
-pub(crate) struct Places {
+/// A limit on the clients of a handler.
+pub(crate) struct ClientLimit {
     most: usize,
-    taken: AtomicUsize,
+    clients: AtomicUsize,
 }
 
-/// One client's, until it is dropped.
-pub(crate) struct Place(&'static Places);
+/// The permit to serve one client. Released when dropped.
+pub(crate) struct ClientPermit(&'static ClientLimit);
 
-impl Places {
-    pub(crate) const fn new(most: usize) -> Places {
-        Places { most, taken: AtomicUsize::new(0) }
+impl ClientLimit {
+    pub(crate) const fn new(most: usize) -> ClientLimit {
+        ClientLimit { most, clients: AtomicUsize::new(0) }
     }
 
-    pub(crate) fn take(&'static self) -> Option<Place> {
-        let more = |taken| (taken < self.most).then_some(taken + 1);
-        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| Place(self))
+    /// Returns `None` if `most` permits are in use.
+    pub(crate) fn acquire(&'static self) -> Option<ClientPermit> {
+        let more = |clients| (clients < self.most).then_some(clients + 1);
+        self.clients.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok().map(|_| ClientPermit(self))
     }
 }
 
-impl Drop for Place {
+impl Drop for ClientPermit {
     fn drop(&mut self) {
-        self.0.taken.fetch_sub(1, Ordering::Relaxed);
+        self.0.clients.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// The records of each message, of which there is one at least.
+/// Splits records into messages, at least one.
 pub(crate) fn messages(records: impl IntoIterator<Item = Record>) -> Vec<Vec<Record>> {
     let mut messages = vec![Vec::new()];
     let mut bytes = 0;
@@ -48,7 +49,7 @@ pub(crate) fn messages(records: impl IntoIterator<Item = Record>) -> Vec<Vec<Rec
     messages
 }
 
-/// The records of each message of an answer: the last record of each but the last says `more=1`.
+/// Splits the records of an answer into messages. All but the last end with a record `more=1`.
 pub(crate) fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
     let mut parts = messages(records);
     let last = parts.len() - 1;
@@ -58,8 +59,8 @@ pub(crate) fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::protocol::{Reply, frame};
     use super::*;
+    use crate::recorder::control::protocol::{Reply, frame};
 
     #[test]
     fn long_answers_come_in_parts() {

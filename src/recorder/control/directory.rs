@@ -1,7 +1,7 @@
-//! Where control sockets are: one folder for each user, that nobody else can enter.
+//! The folder of control sockets: one for each user, which only that user can enter.
 //!
-//! The folder is `dyntrace` in `$XDG_RUNTIME_DIR` if that is the user's own, else `/tmp/dyntrace-UID`. It is used by descriptor
-//! (`dyntrace_folders`). That also keeps the paths of sockets, which may have 107 bytes, short.
+//! It is `dyntrace` in `$XDG_RUNTIME_DIR` if that belongs to the user, else `/tmp/dyntrace-UID`. It is used by descriptor
+//! (`dyntrace_folders`), which also keeps the paths of sockets below their limit of 107 bytes.
 
 use std::ffi::OsStr;
 use std::io;
@@ -34,47 +34,47 @@ impl Directory {
             .map(Path::new)
             .filter(|path| path.is_absolute())
             .map(below_root)
-            // A program that another user started by su or sudo may still have that user's.
+            // A program started by su or sudo may have the variable of another user.
             .filter(|path| path.metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == uid))
             .map_or_else(|| below_root(Path::new(&format!("/tmp/dyntrace-{uid}"))), |path| path.join("dyntrace"))
     }
 
-    /// The folder of this process, made if it is not there.
+    /// Opens the folder of this process's user. Creates it if missing.
     pub(super) fn own() -> Result<Directory, ControlError> {
         let uid = geteuid().as_raw();
         let path = Directory::path_for(uid, environment::var("XDG_RUNTIME_DIR").as_deref(), Path::new("/"));
         Directory::create(path)
     }
 
-    /// The folder at `path`, made if it is not there.
+    /// Opens the folder at `path`. Creates it if missing.
     pub(super) fn create(path: PathBuf) -> Result<Directory, ControlError> {
         let folder = Folder::make_private(&path);
-        folder.map(|folder| Directory { folder }).map_err(refusal("make", path))
+        folder.map(|folder| Directory { folder }).map_err(refusal("create", path))
     }
 
-    /// The folder at `path`, if it is user `uid`'s and nobody else's.
+    /// Opens the folder at `path`, if only user `uid` can enter it.
     pub(super) fn open(path: PathBuf, uid: u32) -> Result<Directory, ControlError> {
         let folder = Folder::private_of(&path, uid);
         folder.map(|folder| Directory { folder }).map_err(refusal("open", path))
     }
 
-    /// A listening socket for process `pid`. One that a dead process with this number left is replaced.
+    /// Creates a listening socket for process `pid`. Replaces one left by a dead process with this number.
     ///
-    /// It gets its name when it listens already. So nobody listens on a socket that refuses a connection, and it can be removed.
+    /// The socket listens before it gets its name. So a socket that refuses a connection has no listener, and can be removed.
     pub(super) fn listen(&self, pid: u32) -> Result<UnixListener, ControlError> {
         let (name, new) = (name(pid), format!(".{}", name(pid)));
         let shown = self.folder.path().join(&name);
         if self.connect(pid).is_ok() {
             return Err(ControlError::Taken(shown));
         }
-        // Of a process with this number that was killed just here.
+        // Left by a process with this number that was killed here.
         let _ = self.folder.remove_file(&new);
         let listener = UnixListener::bind(self.by_descriptor(&new));
         let named = listener.and_then(|listener| self.folder.rename(&new, &name).map(|()| listener));
-        named.map_err(ControlError::system(format!("make the control socket {shown:?}")))
+        named.map_err(ControlError::system(format!("create the control socket {shown:?}")))
     }
 
-    /// A connection to the socket of process `pid`. Does not wait: for a process that accepts none it fails with `WouldBlock`.
+    /// Connects to the socket of process `pid`. Does not block: fails with `WouldBlock` if the process accepts no connection.
     pub(super) fn connect(&self, pid: u32) -> io::Result<UnixStream> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -84,7 +84,7 @@ impl Directory {
         Ok(stream)
     }
 
-    /// The processes that have a socket, dead ones too.
+    /// The processes that have a socket, including dead ones.
     pub(super) fn processes(&self) -> io::Result<Vec<u32>> {
         let names = self.folder.names()?;
         let mut pids: Vec<u32> =
@@ -93,13 +93,13 @@ impl Directory {
         Ok(pids)
     }
 
-    /// Removes the sockets of processes that have ended, unless they listen from another namespace of process ids. Costs a system call
-    /// for each socket, and a connection for each of a process that is not there.
+    /// Removes the sockets of processes that have ended, unless a process in another pid namespace listens. Costs a system call for each
+    /// socket, and a connection for each missing process.
     pub(super) fn remove_stale(&self) {
         for name in self.folder.names().unwrap_or_default() {
             let pid = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(".sock")?.parse().ok());
             if pid.is_some_and(|pid| !is_alive(pid)) {
-                // It never listened, or was killed before it had its name.
+                // Its process was killed before the socket had its name.
                 let _ = self.folder.remove_file(name);
             }
         }
@@ -109,7 +109,7 @@ impl Directory {
             }
             let is_stale = match self.connect(pid) {
                 Err(error) => error.kind() == io::ErrorKind::ConnectionRefused,
-                // A forked child holds the socket of its parent, and does not serve it.
+                // A forked child has the socket of its parent, and does not serve it.
                 Ok(stream) => peer(&stream).is_ok_and(|peer| peer.pid == pid),
             };
             if is_stale {
@@ -118,9 +118,9 @@ impl Directory {
         }
     }
 
-    /// Removes the socket of process `pid`, on which nobody listens any more.
+    /// Removes the socket of process `pid`, which has no listener any more.
     pub(super) fn remove(&self, pid: u32) {
-        // One that cannot be removed is in the way of nobody but the next process with its number, which says so.
+        // If it cannot be removed, the next process with this number reports an error.
         let _ = self.folder.remove_file(name(pid));
     }
 
@@ -129,12 +129,12 @@ impl Directory {
     }
 }
 
-/// Says what is wrong with the folder at `path`, and what to do.
+/// The error for the folder at `path`: what is wrong with it, and what to do.
 fn refusal(doing: &str, path: PathBuf) -> impl FnOnce(io::Error) -> ControlError {
     move |error| {
         let why = match Distrust::of(&error) {
             Some(Distrust::NotAFolder(_) | Distrust::Link { .. }) => {
-                "is a file or a symbolic link that somebody has put there: remove it, or set XDG_RUNTIME_DIR"
+                "is a file or a symbolic link: remove it, or set XDG_RUNTIME_DIR"
             }
             Some(Distrust::Owner { .. }) => {
                 "belongs to another user: have it removed, or set XDG_RUNTIME_DIR to a folder of your own"
@@ -157,7 +157,7 @@ fn is_alive(pid: u32) -> bool {
     pid.is_some_and(|pid| test_kill_process(pid) != Err(Errno::SRCH))
 }
 
-/// The value of `name` in an environment as /proc shows it.
+/// The value of variable `name` in an environment as /proc shows it.
 pub(super) fn variable<'a>(environment: &'a [u8], name: &str) -> Option<&'a OsStr> {
     let value = |entry: &'a [u8]| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=");
     environment.split(|&byte| byte == 0).find_map(value).map(OsStr::from_bytes)
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_cannot_be_made() {
-        assert!(refusal(Path::new("/proc/dyntrace")).contains("cannot make the folder"));
+        assert!(refusal(Path::new("/proc/dyntrace")).contains("cannot create the folder"));
     }
 
     #[test]

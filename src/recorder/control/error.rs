@@ -1,4 +1,4 @@
-//! What can go wrong between a process and those who control its recorder.
+//! Errors of controlling a recorder.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,15 +17,15 @@ pub enum ControlError {
         /// What is wrong with it, and what to do.
         why: &'static str,
     },
-    /// The system refused something.
+    /// A system call failed.
     #[error("cannot {doing}: {source}")]
     System {
-        /// What was being done, to what.
+        /// What was done, to what.
         doing: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// Another copy of the library in this process has its control socket already.
+    /// Another copy of the library in this process has its control socket.
     #[error(
         "another copy of dyntrace in this process has the control socket {0:?}: control the recorder through that one"
     )]
@@ -39,12 +39,12 @@ pub enum ControlError {
     /// There is no such process.
     #[error("there is no process {0}")]
     NoProcess(u32),
-    /// The socket that should be the process's is somebody else's.
-    #[error("the control socket of process {pid} is served by process {by} of user {uid}: it is not to be trusted")]
+    /// Another process serves the process's control socket.
+    #[error("the control socket of process {pid} is served by process {by} of user {uid}: do not trust it")]
     Impostor {
         /// The process.
         pid: u32,
-        /// Who serves the socket.
+        /// The process that serves the socket.
         by: u32,
         /// That process's user.
         uid: u32,
@@ -52,7 +52,7 @@ pub enum ControlError {
     /// The process does not answer.
     #[error("process {0} does not answer: see whether it is stopped")]
     Silent(u32),
-    /// What arrived is no message, or not the one that is expected.
+    /// An invalid or unexpected message.
     #[error(
         "process {pid} does not speak this protocol: {source}; use the dyntrace command of the version it is built with"
     )]
@@ -62,12 +62,12 @@ pub enum ControlError {
         /// What is wrong.
         source: ProtocolError,
     },
-    /// The process said no.
+    /// The process refused the request.
     #[error("process {pid}: {why}")]
     Refused {
         /// The process.
         pid: u32,
-        /// Its words.
+        /// Its reason.
         why: String,
     },
 }

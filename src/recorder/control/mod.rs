@@ -1,21 +1,21 @@
-//! The recorder, controlled from outside: sessions that other processes of the same user start, change and stop.
+//! Control of the recorder by other processes of the same user, which start, change and stop sessions.
 //!
-//! [`control`] opens a socket in a folder that nobody else can enter, served by a thread of its own. `dyntrace record -p PID` and its
-//! kin talk to it, by [`Connection`]; what they say is in [`protocol`].
+//! [`control`] opens a socket in a folder that only the user can enter, and serves it on a thread of its own. The `dyntrace` command
+//! talks to it by `Connection`, in the messages of `protocol`, which are for the command only and may change.
 
 mod client;
 pub(crate) mod clients;
 mod directory;
-mod door;
 mod error;
+mod extension;
 mod peer;
+#[doc(hidden)]
 pub mod protocol;
 mod registry;
 mod server;
 mod sessions;
 
 use std::process;
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
@@ -23,46 +23,28 @@ use directory::Directory;
 use registry::Registry;
 use server::{Limits, Server};
 
-use super::children;
-use crate::forks::Anew;
+use super::children::{self, IS_CONTROLLED};
 use crate::host;
 use crate::thread_progress::os::without_signals;
 
+#[doc(hidden)]
 pub use client::{Connection, Ender};
-pub(crate) use door::{serve_code, serve_traces};
 pub use error::ControlError;
+pub(crate) use extension::{serve_code, serve_traces};
 
-/// Whether a program whose environment has it record can be controlled, too.
-pub(super) const IS_THERE: bool = true;
-
-/// Whether this process is served: a forked child is not.
-static SERVED: Anew<AtomicBool> = Anew::new(AtomicBool::new(false));
-
-/// Has the kernel take note of forks. `false` where it does not.
-pub(super) fn wipe_in_children() -> bool {
-    SERVED.wipe_in_children()
-}
-
-/// A forked child is not served.
-///
-/// # Safety
-///
-/// The caller is the child's only thread.
-pub(super) unsafe fn forget() {
-    // SAFETY: as the caller promises.
-    unsafe { SERVED.forget() };
-}
+/// Whether this system has control sockets.
+pub(super) const IS_AVAILABLE: bool = true;
 
 /// Lets other processes of this user, and root, control the recorder of this process from now on.
 ///
-/// They do it over a socket in `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` where there is no runtime folder, by
-/// `dyntrace record -p PID`, `dyntrace snapshot -p PID`, `dyntrace status` and `dyntrace trace -p PID`. A further call does nothing. A forked child has to call
-/// it for itself. `DYNTRACE=control` in the environment does the same without a call.
+/// The commands `dyntrace record -p PID`, `dyntrace snapshot -p PID`, `dyntrace status` and `dyntrace trace -p PID` use a socket in
+/// `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` without a runtime folder. Further calls do nothing. A forked child has to call it
+/// again. `DYNTRACE=control` in the environment does the same without a call.
 ///
 /// # Errors
 ///
-/// [`ControlError`] where the folder is somebody else's or open to others, and where the system gives no socket or thread. The program
-/// can go on without.
+/// [`ControlError`] if the folder belongs to another user or is open to others, or the system gives no socket or thread. The program can
+/// continue without.
 ///
 /// ```no_run
 /// dyntrace::recorder::control()?;
@@ -74,17 +56,17 @@ pub fn control() -> Result<(), ControlError> {
         return Err(ControlError::system("serve the control socket")(refused));
     }
     children::begin_anew().map_err(ControlError::system("prepare for forks"))?;
-    if SERVED.swap(true, Relaxed) {
+    if IS_CONTROLLED.swap(true, Relaxed) {
         return Ok(());
     }
-    let begun = begin(process::id());
-    if begun.is_err() {
-        SERVED.store(false, Relaxed);
+    let started = start(process::id());
+    if started.is_err() {
+        IS_CONTROLLED.store(false, Relaxed);
     }
-    begun
+    started
 }
 
-fn begin(own: u32) -> Result<(), ControlError> {
+fn start(own: u32) -> Result<(), ControlError> {
     let directory = Directory::own()?;
     directory.remove_stale();
     let listener = directory.listen(own)?;

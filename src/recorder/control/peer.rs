@@ -1,4 +1,4 @@
-//! Who is at the other end of a socket. By the C library: rustix holds no process number 0, which peers in other namespaces have.
+//! The process at the other end of a socket. By libc: rustix cannot represent process number 0, which peers in other namespaces have.
 
 use std::io;
 use std::mem;
@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, AsRawFd as _};
 /// The process that connected or listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peer {
-    /// Its number, 0 for one that this process cannot see.
+    /// Its number; 0 for a process that this one cannot see.
     pub pid: u32,
-    /// Its user when it connected or began to listen.
+    /// Its user, as of when it connected or began to listen.
     pub uid: u32,
 }
 
@@ -17,7 +17,7 @@ pub(super) struct Peer {
 pub(super) fn peer(socket: impl AsFd) -> io::Result<Peer> {
     let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut length = libc::socklen_t::try_from(mem::size_of_val(&credentials)).expect("twelve bytes");
-    // SAFETY: the kernel writes `length` bytes at most, which is what `credentials` has, and integers only.
+    // SAFETY: the kernel writes at most `length` bytes, the size of `credentials`, which holds integers only.
     let status = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

@@ -1,34 +1,35 @@
-//! What goes over a control socket.
+//! The protocol of control sockets.
 //!
-//! A message is a length (four bytes, little endian, at most [`LONGEST`]) and so much UTF-8. The client's first one is the
-//! [`GREETING`], which names the version; each later one is a [`Request`]. Every message is answered by a [`Reply`], in their order.
+//! A message is a length (four bytes, little endian, at most [`LONGEST`]) and that many bytes of UTF-8. The client's first message is the
+//! [`GREETING`], which contains the version; each later one is a [`Request`]. The server answers each message with a [`Reply`], in order.
 //!
 //! | request | the answer's records |
 //! |---|---|
 //! | `start OPTIONS` | one: `session`, the number of the new session, which ends with the connection |
 //! | `change ID CHANGE` | none |
-//! | `stop ID` | one: what was recorded |
-//! | `snapshot ID DIRECTORY` | one: what was written |
+//! | `stop ID` | one: the session's last status |
+//! | `snapshot ID DIRECTORY` | one: the snapshot |
 //! | `status` | one of the process, then one of each session |
-//! | `trace RECORD` | one of each pattern; [`crate::trace::remote`] says what comes then |
-//! | `code RECORD` | what [`crate::code::remote`] says |
+//! | `trace RECORD` | one of each pattern; then the messages of [`crate::trace::remote`] |
+//! | `code RECORD` | see [`crate::code::remote`] |
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::glob::Glob;
 use crate::recorder::filter::Filter;
-use crate::recorder::glob::Glob;
-use crate::recorder::options::{Change, Options, OptionsError, parse_change};
+use crate::recorder::options::Options;
+use crate::recorder::options::text::{Change, OptionsError, parse_change};
 
 /// The first message of every connection.
 pub const GREETING: &str = "dyntrace 1";
-/// The most bytes that a message can have after its length.
+/// The most bytes of a message after its length.
 pub const LONGEST: usize = 64 << 10;
-/// The bytes of the length.
+/// The size of the length, in bytes.
 const LENGTH: usize = 4;
 
-/// Why what arrived is not understood.
+/// Why received bytes are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProtocolError {
@@ -41,23 +42,23 @@ pub enum ProtocolError {
     /// The first message is not the greeting.
     #[error("{0:?} instead of {GREETING:?}")]
     Greeting(String),
-    /// No such request.
+    /// An unknown request.
     #[error(
         "{0:?} is no request: expected start OPTIONS, change ID CHANGE, stop ID, snapshot ID DIRECTORY, status, trace RECORD, or code RECORD"
     )]
     Request(String),
-    /// Options that have no meaning.
+    /// Invalid options.
     #[error(transparent)]
     Options(#[from] OptionsError),
-    /// A folder that is not named in full: the two processes may stand in different ones.
+    /// A relative path: client and server may have different working directories.
     #[error("the directory {0:?} is relative: give an absolute path")]
     Relative(PathBuf),
-    /// An answer that is none.
+    /// An invalid answer.
     #[error("{0:?} is no answer")]
     Reply(String),
 }
 
-/// `text` as a message.
+/// Encodes `text` as a message.
 ///
 /// # Errors
 ///
@@ -68,11 +69,11 @@ pub fn frame(text: &str) -> Result<Vec<u8>, ProtocolError> {
     Ok([&length.to_le_bytes(), text.as_bytes()].concat())
 }
 
-/// Takes the first message out of what has arrived; `None` if it is not whole yet.
+/// Removes the first message from the received bytes; `None` if it is not complete.
 ///
 /// # Errors
 ///
-/// [`ProtocolError::TooLong`], [`ProtocolError::NotUtf8`]: what follows cannot be understood either.
+/// [`ProtocolError::TooLong`], [`ProtocolError::NotUtf8`]. The bytes that follow are invalid, too.
 pub fn take(arrived: &mut Vec<u8>) -> Result<Option<String>, ProtocolError> {
     let Some((length, rest)) = arrived.split_first_chunk::<LENGTH>() else { return Ok(None) };
     let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
@@ -85,13 +86,13 @@ pub fn take(arrived: &mut Vec<u8>) -> Result<Option<String>, ProtocolError> {
     Ok(Some(text))
 }
 
-/// What is asked of a process.
+/// A request to a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Request {
-    /// Begin a session.
+    /// Start a session.
     Start(Options),
-    /// Take other probes, and other events of them, from now on.
+    /// Change the probes and events that a session records.
     Change {
         /// The number of the session.
         session: u32,
@@ -100,15 +101,15 @@ pub enum Request {
         /// The events.
         filter: Filter,
     },
-    /// End a session.
+    /// Stop a session.
     Stop(u32),
-    /// Write what a session in overwrite mode holds to a folder.
+    /// Write a snapshot of a session in overwrite mode to a folder.
     Snapshot(u32, PathBuf),
-    /// Say what goes on.
+    /// Report the status of process and sessions.
     Status,
-    /// Tell of calls of functions. The recorder hands the connection over to whoever traces functions.
+    /// Trace calls of functions. The recorder hands the connection over.
     Trace(Record),
-    /// Load, upgrade or purge modules, or say which there are. The recorder hands the connection over to whoever loads code.
+    /// Load, upgrade, purge or list modules. The recorder hands the connection over.
     Code(Record),
 }
 
@@ -157,14 +158,14 @@ impl fmt::Display for Request {
     }
 }
 
-/// Named values: a number of events, the folder of a session.
+/// Named values, such as a number of events or the folder of a session.
 ///
-/// As text: its parts `NAME=VALUE` with tabs between them. Newlines, tabs and backslashes in values are written `\n`, `\t`, `\\`.
+/// As text: `NAME=VALUE`, separated by tabs. Newlines, tabs and backslashes in values are written `\n`, `\t`, `\\`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record(Vec<(String, String)>);
 
 impl Record {
-    /// Adds a value. Names have letters, digits and `_` only.
+    /// Adds a value. A name consists of letters, digits and `_`.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl fmt::Display) -> Record {
         self.0.push((name.to_owned(), value.to_string()));
@@ -207,9 +208,9 @@ impl FromStr for Record {
     }
 }
 
-/// The answer to a message: records, or why it is refused.
+/// The answer to a message: records, or the reason of a refusal.
 ///
-/// As text: `ok` or `error WHY`; after `ok`, each record on a line of its own.
+/// As text: `ok`, followed by each record on a line of its own, or `error WHY`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply(pub Result<Vec<Record>, String>);
 

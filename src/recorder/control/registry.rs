@@ -1,24 +1,26 @@
-//! The sessions of this process, as a control socket gives access to them.
+//! The sessions of this process, as control sockets access them.
 //!
-//! Every session can be seen, changed and copied; only those that were started over a socket are stopped over one. The others are the
-//! program's own, or the environment's, which last as long as the program.
+//! Clients can see and change every session, and take snapshots of it. They can stop only sessions that were started over a socket; the
+//! others belong to the program, or run as long as it does.
 
 use std::path::Path;
 
 use super::protocol::Record;
-use super::sessions::Sessions;
+use super::sessions::SessionAccess;
+use crate::glob::Glob;
 use crate::recorder::filter::Filter;
-use crate::recorder::glob::Glob;
 use crate::recorder::options::Options;
 use crate::recorder::recording::Recording;
-use crate::recorder::session::{Session, Status, Summary, sessions};
+use crate::recorder::session::Session;
+use crate::recorder::sessions::sessions;
+use crate::recorder::status::{Status, Summary};
 use crate::sync::{Mutex, lock};
 
 /// The sessions that were started over the socket.
 #[derive(Default)]
 pub(super) struct Registry(Mutex<Vec<Session>>);
 
-impl Sessions for Registry {
+impl SessionAccess for Registry {
     fn start(&self, options: Options) -> Result<u32, String> {
         let session = Session::start(options).map_err(|error| error.to_string())?;
         let number = session.number();
@@ -60,9 +62,7 @@ impl Sessions for Registry {
 }
 
 fn with<R>(session: u32, act: impl FnOnce(&mut Recording) -> R) -> Result<R, String> {
-    let mut sessions = sessions();
-    let found = sessions.recordings.iter_mut().flatten().find(|recording| recording.generation() == session);
-    found.map(act).ok_or_else(|| unknown(session))
+    sessions().find(session).map(act).ok_or_else(|| unknown(session))
 }
 
 fn unknown(session: u32) -> String {

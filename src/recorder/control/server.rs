@@ -1,7 +1,7 @@
-//! The side of the process: one thread that serves every connection in turn.
+//! The server: one thread of the process that serves all connections.
 //!
-//! Nobody at the other end can hold it up: it waits for all of them at once, reads what has arrived, and closes what takes too long,
-//! says too much or does not read its answers.
+//! No client can block it: it waits for all connections at once, reads only bytes that have arrived, and closes connections that take too
+//! long, send too much or do not read their answers.
 
 use std::io;
 use std::mem;
@@ -14,18 +14,18 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::geteuid;
 
-use super::door::{self, Serve};
+use super::extension::{self, Handler};
 use super::peer::peer;
 use super::protocol::{self, GREETING, ProtocolError, Record, Reply, Request};
-use super::sessions::Sessions;
-use crate::recorder::children::ClosedInChildren;
+use super::sessions::SessionAccess;
+use crate::recorder::closed_in_children::ClosedInChildren;
 
-/// What clients may take.
+/// Limits of clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Connections at once. More are refused.
+    /// The most connections. More are refused.
     pub connections: usize,
-    /// How long a message may take to be whole, and how long one without a session may stay silent.
+    /// The longest time for a message to be complete, and for a client without a session to stay silent.
     pub patience: Duration,
 }
 
@@ -35,7 +35,7 @@ impl Default for Limits {
     }
 }
 
-/// How long no connection is accepted after the process had no descriptor for one.
+/// The pause in accepting after the process had no descriptor left.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The server of one process.
@@ -45,7 +45,7 @@ pub(super) struct Server<S> {
     sessions: S,
     limits: Limits,
     connections: Vec<Connection>,
-    /// Connections that were closed because of who made them, how many there were or what was said.
+    /// Connections closed for their user, their number or their messages.
     refused: u64,
     accepts_after: Option<Instant>,
 }
@@ -57,23 +57,23 @@ struct Connection {
     has_greeted: bool,
     /// The sessions that end with it.
     sessions: Vec<u32>,
-    /// When the present message, or the next one, has to be whole.
+    /// When the present or next message has to be complete.
     deadline: Option<Instant>,
 }
 
-/// What becomes of a connection.
+/// What happens to a connection.
 enum Next {
-    Stays,
-    /// Another room serves what it asks for.
-    Leaves(Serve, Record),
-    /// The client has gone.
+    Continues,
+    /// This handler takes it over.
+    HandedOver(Handler, Record),
+    /// The client has closed it.
     Ends,
-    /// It is closed, for this reason.
+    /// The server closes it, for this reason.
     Refused(String),
 }
 
-impl<S: Sessions> Server<S> {
-    /// A server for `listener`.
+impl<S: SessionAccess> Server<S> {
+    /// Creates a server for `listener`.
     pub(super) fn new(listener: UnixListener, sessions: S, limits: Limits) -> io::Result<Server<S>> {
         listener.set_nonblocking(true)?;
         let _listener_closed = ClosedInChildren::new(&listener);
@@ -95,7 +95,7 @@ impl<S: Sessions> Server<S> {
         }
     }
 
-    /// Waits for something to do, at most until `limit`, and does it.
+    /// Waits for events, at most until `limit`, and handles them.
     pub(super) fn turn(&mut self, limit: Option<Instant>) {
         let now = Instant::now();
         if self.accepts_after.is_some_and(|time| time <= now) {
@@ -109,17 +109,17 @@ impl<S: Sessions> Server<S> {
             let next = if is_ready {
                 self.read(&mut connection, now)
             } else if connection.deadline.is_some_and(|deadline| deadline <= now) {
-                Next::Refused(format!("nothing whole was said for {:?}", self.limits.patience))
+                Next::Refused(format!("no complete message arrived for {:?}", self.limits.patience))
             } else {
-                Next::Stays
+                Next::Continues
             };
             match next {
-                Next::Stays => self.connections.push(connection),
-                Next::Leaves(serve, wish) => {
+                Next::Continues => self.connections.push(connection),
+                Next::HandedOver(handler, record) => {
                     self.end(connection.sessions);
-                    // The other room's from now on.
+                    // The handler decides what children do with it.
                     drop(connection.closed);
-                    serve(connection.stream, wish);
+                    handler(connection.stream, record);
                 }
                 Next::Ends => self.end(connection.sessions),
                 Next::Refused(why) => {
@@ -140,7 +140,7 @@ impl<S: Sessions> Server<S> {
         fds.push(PollFd::from_borrowed_fd(self.listener.as_fd(), listens));
         let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
         if poll(&mut fds, limit.as_ref()).is_err() {
-            // Out of memory: nobody is ready now.
+            // Out of memory: treat all as not ready.
             fds.iter_mut().for_each(PollFd::clear_revents);
         }
         let mut ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
@@ -148,13 +148,13 @@ impl<S: Sessions> Server<S> {
     }
 
     fn accept(&mut self, now: Instant) {
-        // Whoever connects all the time does not keep the others waiting.
+        // Limited, so that clients that keep connecting do not block the others.
         for _ in 0..self.limits.connections {
             match self.listener.accept() {
                 Ok((stream, _)) => self.receive(stream, now),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(_) => {
-                    // Most often there is no descriptor left: the connection waits, and would wake this thread again at once.
+                    // Most likely no descriptor is left. The connection waits, and would wake this thread at once.
                     self.accepts_after = Some(now + PAUSE);
                     return;
                 }
@@ -176,7 +176,7 @@ impl<S: Sessions> Server<S> {
 
     fn admit(&self, stream: &UnixStream) -> Result<(), String> {
         if self.connections.len() >= self.limits.connections {
-            return Err(format!("{} are connected already", self.limits.connections));
+            return Err(format!("{} clients are connected already", self.limits.connections));
         }
         let peer = peer(stream).map_err(|error| error.to_string())?;
         let own = geteuid().as_raw();
@@ -193,7 +193,7 @@ impl<S: Sessions> Server<S> {
 
     fn end(&self, sessions: Vec<u32>) {
         for session in sessions {
-            // It may have been stopped by another client.
+            // Another client may have stopped it.
             let _ = self.sessions.stop(session);
         }
     }
@@ -203,7 +203,7 @@ impl<S: Sessions> Server<S> {
         match recv(&connection.stream, &mut piece, RecvFlags::empty()) {
             Ok((_, 0)) => return Next::Ends,
             Ok((_, length)) => connection.arrived.extend_from_slice(&piece[..length]),
-            Err(Errno::AGAIN | Errno::INTR) => return Next::Stays,
+            Err(Errno::AGAIN | Errno::INTR) => return Next::Continues,
             Err(_) => return Next::Ends,
         }
         let had_begun = connection.deadline.is_some();
@@ -216,8 +216,8 @@ impl<S: Sessions> Server<S> {
             };
             let reply = if connection.has_greeted {
                 let request = message.parse().map_err(|error: ProtocolError| error.to_string());
-                match request.as_ref().ok().and_then(door::leaves) {
-                    Some((serve, wish)) => return Next::Leaves(serve, wish),
+                match request.as_ref().ok().and_then(extension::handler) {
+                    Some((handler, record)) => return Next::HandedOver(handler, record),
                     None => Reply(request.and_then(|request| self.perform(request, connection))),
                 }
             } else if message == GREETING {
@@ -227,17 +227,17 @@ impl<S: Sessions> Server<S> {
                 return Next::Refused(ProtocolError::Greeting(message).to_string());
             };
             if !answer(&connection.stream, &reply) {
-                return Next::Refused("answers are not read".to_owned());
+                return Next::Refused("the client does not read answers".to_owned());
             }
             has_answered = true;
         }
-        let must_speak = !connection.arrived.is_empty() || connection.sessions.is_empty();
-        if !must_speak {
+        let must_send = !connection.arrived.is_empty() || connection.sessions.is_empty();
+        if !must_send {
             connection.deadline = None;
         } else if has_answered || !had_begun {
             connection.deadline = Some(now + self.limits.patience);
         }
-        Next::Stays
+        Next::Continues
     }
 
     fn perform(&self, request: Request, connection: &mut Connection) -> Result<Vec<Record>, String> {
@@ -277,7 +277,7 @@ struct Ready {
     listener: bool,
 }
 
-/// Sends a reply; whether it went out whole.
+/// Sends a reply. Returns whether it was sent completely.
 fn answer(stream: &UnixStream, reply: &Reply) -> bool {
     let message = protocol::frame(&reply.to_string());
     let too_long = |error: ProtocolError| protocol::frame(&format!("error the answer would be {error}"));

@@ -1,22 +1,22 @@
-//! What a control socket gives access to.
+//! Sessions, as the server accesses them.
 
 use std::path::Path;
 
 use super::protocol::Record;
+use crate::glob::Glob;
 use crate::recorder::filter::Filter;
-use crate::recorder::glob::Glob;
 use crate::recorder::options::Options;
 
-/// The sessions of a process, by number. An error is a text for whoever asked.
-pub(super) trait Sessions {
-    /// Begins a session; its number.
+/// The sessions of a process, by number. An error is a text for the client.
+pub(super) trait SessionAccess {
+    /// Starts a session. Returns its number.
     fn start(&self, options: Options) -> Result<u32, String>;
-    /// Changes what a session takes.
+    /// Changes what a session records.
     fn change(&self, session: u32, probes: Vec<Glob>, filter: Filter) -> Result<(), String>;
-    /// Ends a session; what it has recorded.
+    /// Stops a session. Returns what it has recorded.
     fn stop(&self, session: u32) -> Result<Record, String>;
-    /// Writes what a session holds to a folder; what that was.
+    /// Writes a snapshot of a session to a folder. Returns what was written.
     fn snapshot(&self, session: u32, directory: &Path) -> Result<Record, String>;
-    /// All sessions.
+    /// The status of all sessions.
     fn status(&self) -> Vec<Record>;
 }

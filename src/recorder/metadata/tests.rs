@@ -3,13 +3,13 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::UNIX_EPOCH;
 
+use dyntrace_metadata::packet::{PAGE, SUB_BUFFER};
 use dyntrace_reader::{Trace, Value};
 use proptest::prelude::*;
 
 use super::*;
 use crate::clock;
-use crate::recorder::filter::Field;
-use crate::recorder::packet::{PAGE, SUB_BUFFER};
+use crate::recorder::field::Field;
 use crate::recorder::stream_file::StreamFile;
 use crate::recorder::synthetic::{
     EVENTS, UUID, babeltrace, create, describe, describe_as, event, finish, write_packet,

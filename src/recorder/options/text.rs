@@ -1,4 +1,4 @@
-//! The options as text: read and written.
+//! Options as text.
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
@@ -6,41 +6,42 @@ use std::time::Duration;
 
 use dyntrace_metadata::Format;
 
-use super::{Mode, Options, Triggers};
+use super::triggers::Triggers;
+use super::{Mode, Options};
+use crate::glob::Glob;
 use crate::recorder::filter::Filter;
-use crate::recorder::glob::Glob;
 
-/// Why a text is not one of options.
+/// Why a text cannot be parsed as options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OptionsError {
-    /// It does not begin as it should.
+    /// It does not begin with `record:DIRECTORY`.
     #[error(
         "{0:?} does not begin with record:DIRECTORY; an example: record:/tmp/trace,probes=efile_drv*,mode=overwrite"
     )]
     NotRecord(String),
-    /// A part that has no meaning here.
+    /// An unknown option.
     #[error("{name:?} is not one of the options: {allowed}")]
     Unknown {
-        /// What was found.
+        /// The text found.
         name: String,
-        /// What may stand there.
+        /// What is allowed there.
         allowed: &'static str,
     },
-    /// One option more than once.
+    /// An option that occurs twice.
     #[error("{0} is given twice")]
     Twice(&'static str),
-    /// A value that the option does not have.
+    /// An invalid value.
     #[error("{option}={value:?}: {allowed}")]
     Value {
         /// The option.
         option: &'static str,
-        /// What was found.
+        /// The text found.
         value: String,
-        /// What may stand there.
+        /// What is allowed there.
         allowed: &'static str,
     },
-    /// Triggers that would never do anything.
+    /// Triggers that can never take a snapshot.
     #[error("{0}")]
     Triggers(&'static str),
 }
@@ -52,8 +53,23 @@ const KEYS: &str = "probes=GLOB+GLOB, mode=stream|discard|overwrite, size=BYTES,
 const CHANGEABLE: &str = "probes=GLOB+GLOB, tag=GLOB, command=NUMBER, path=GLOB, process=PID, thread=NUMBER, rate=NUMBER, failed can \
                           be changed";
 
-/// Reads `record:DIRECTORY,...`.
-pub(super) fn parse(text: &str) -> Result<Options, OptionsError> {
+impl FromStr for Options {
+    type Err = OptionsError;
+
+    fn from_str(options: &str) -> Result<Options, OptionsError> {
+        parse(options)
+    }
+}
+
+impl fmt::Display for Options {
+    /// Writes a text that parses as these options, if the directory's name is UTF-8.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write(self, f)
+    }
+}
+
+/// Parses `record:DIRECTORY,...`.
+fn parse(text: &str) -> Result<Options, OptionsError> {
     let not_record = || OptionsError::NotRecord(text.to_owned());
     let mut parts = split(text.strip_prefix(BEGINNING).ok_or_else(not_record)?, ',');
     let directory = parts.next().map(plain).filter(|directory| !directory.is_empty()).ok_or_else(not_record)?;
@@ -69,7 +85,7 @@ pub(super) fn parse(text: &str) -> Result<Options, OptionsError> {
     }
 }
 
-/// Reads the options that a running session can change, as `probes=...,tag=...,failed`. It drops those that the text leaves out.
+/// Parses the options that a running session can change, such as `probes=...,tag=...,failed`. Options left out have their defaults.
 pub(crate) fn parse_change(text: &str) -> Result<(Vec<Glob>, Filter), OptionsError> {
     let mut reader = Reader { options: Options::new(""), seen: Vec::new() };
     for part in split(text, ',').filter(|part| !part.is_empty()) {
@@ -165,7 +181,7 @@ impl Reader {
         Ok(true)
     }
 
-    /// A value that its type reads.
+    /// Parses a value by its type.
     fn parsed<T: FromStr>(
         &mut self,
         option: &'static str,
@@ -189,7 +205,7 @@ fn bad(option: &'static str, value: &str, allowed: &'static str) -> OptionsError
     OptionsError::Value { option, value: plain(value), allowed }
 }
 
-/// A number of bytes, or of units of 1024 bytes and its powers.
+/// Parses a number of bytes, or of KiB, MiB or GiB.
 fn bytes(text: &str) -> Option<u64> {
     let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
         None => (text, 1),
@@ -202,20 +218,20 @@ fn bytes(text: &str) -> Option<u64> {
 
 const UNITS: [(&str, u64); 4] = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
-/// A whole number of units of time.
+/// Parses a whole number of units of time.
 fn time(text: &str) -> Option<Duration> {
     let (digits, unit) = UNITS.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, unit)))?;
     Some(Duration::from_nanos(digits.parse::<u64>().ok()?.checked_mul(*unit)?))
 }
 
-/// Writes a time in the largest unit of which it is a whole number.
+/// Writes a time in the largest unit that divides it.
 fn write_time(time: Duration, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let time = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let whole = UNITS.iter().rev().find(|(_, unit)| time.is_multiple_of(*unit));
     whole.map_or(Ok(()), |(name, unit)| write!(f, "{}{name}", time / unit))
 }
 
-/// The parts of `text` between separators that have no backslash before them.
+/// Splits `text` at separators without a backslash before them.
 fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut is_escaped = false;
     text.split(move |c| {
@@ -225,7 +241,7 @@ fn split(text: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A part without the backslashes that keep it together.
+/// Removes the escaping backslashes from a part.
 fn plain(part: &str) -> String {
     let mut out = String::with_capacity(part.len());
     let mut characters = part.chars();
@@ -235,8 +251,7 @@ fn plain(part: &str) -> String {
     out
 }
 
-/// Writes the options so that they read back.
-pub(super) fn write(options: &Options, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write(options: &Options, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str(BEGINNING)?;
     escaped(f, &options.directory.to_string_lossy())?;
     if options.mode != Mode::default() {
@@ -269,7 +284,7 @@ fn write_triggers(triggers: &Triggers, f: &mut fmt::Formatter<'_>) -> fmt::Resul
     Ok(())
 }
 
-/// What a running session can change, as [`parse_change`] reads it.
+/// The options that a running session can change, as [`parse_change`] parses them.
 pub(crate) struct Change<'a> {
     pub(crate) probes: &'a [Glob],
     pub(crate) filter: &'a Filter,
@@ -293,7 +308,7 @@ impl fmt::Display for Change<'_> {
     }
 }
 
-/// A pattern as it stands among options.
+/// A pattern, escaped for the text of options.
 struct Escaped<'a>(&'a Glob);
 
 impl fmt::Display for Escaped<'_> {

@@ -1,19 +1,15 @@
-//! What has a session that overwrites write out what it holds.
+//! Triggers of snapshots.
 
-use std::fs;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Mode, Options, names};
-
-/// What has a session in [`Mode::Overwrite`] take snapshots by itself: a flight recorder.
+/// When a session in [`Mode::Overwrite`](crate::recorder::Mode::Overwrite) takes snapshots by itself: a flight recorder.
 ///
-/// Each snapshot is a trace of its own, in a folder beside that of the session: a session that records into `trace` has them in
-/// `trace-snapshots`, as `server-4711-1-slow`, which names the process, the snapshot's number and its cause. A folder of that name
-/// is whole. The program's maintenance thread writes it; no thread that fires waits for it.
+/// Each snapshot is a trace of its own, in a folder beside the session's: a session that records into `trace` writes snapshots into
+/// `trace-snapshots`, with names such as `server-4711-1-slow`: process, number of the snapshot, cause. A folder of that name is complete.
+/// The maintenance thread writes it; firing threads do not wait for it.
 ///
-/// So that many causes in a row do not fill the disk, each kind of cause has at most [`snapshots`](Triggers::snapshots) of them, ten
-/// seconds apart. What got none is counted in [`Status::suppressed`](crate::recorder::Status::suppressed).
+/// So that many requests in a row do not fill the disk, each cause gets at most [`snapshots`](Triggers::snapshots) snapshots, at least ten
+/// seconds apart. [`Status::suppressed`](crate::recorder::Status::suppressed) counts the requests without one.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,15 +33,15 @@ use super::{Mode, Options, names};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Triggers {
-    /// A panic, also one that is caught. The thread that panics goes on when the snapshot is there, or after ten seconds.
+    /// Panics, including caught ones. The panicking thread waits for the snapshot, for ten seconds at most.
     ///
-    /// It takes a panic hook, which calls the one before it, and is there from the start of the session. A program that sets
-    /// a hook of its own later has to call the one before, too.
+    /// The session installs a panic hook when it starts, which calls the previous one. A program that sets a hook of its own later must
+    /// call the previous one, too.
     pub on_panic: bool,
-    /// A file operation that took longer, from `efile_drv-entry` to `efile_drv-return`; of those only whose `efile_drv-return` the
-    /// session records. Ten minutes at most: longer times are not told from shorter ones.
+    /// File operations that take longer, from `efile_drv-entry` to `efile_drv-return`, and whose `efile_drv-return` the session records.
+    /// At most [`LONGEST`](Triggers::LONGEST).
     pub slower: Option<Duration>,
-    /// The most snapshots for each kind of cause.
+    /// The most snapshots for each cause.
     pub snapshots: u32,
 }
 
@@ -57,39 +53,14 @@ impl Default for Triggers {
 }
 
 impl Triggers {
-    /// How many snapshots there can be if nothing is said of it.
-    pub(super) const SNAPSHOTS: u32 = 10;
+    /// The default of `snapshots`.
+    pub(in crate::recorder) const SNAPSHOTS: u32 = 10;
 
-    /// The longest time of `slower`: what an operation carries goes round after more than that.
+    /// The longest time of `slower`: the clock of operations wraps after more than that.
     pub const LONGEST: Duration = Duration::from_secs(600);
 
-    /// Whether there is any.
+    /// Whether any trigger is set.
     pub(crate) fn any(&self) -> bool {
         self.on_panic || self.slower.is_some()
-    }
-}
-
-impl Options {
-    /// Where the snapshots of [`triggers`](Options::triggers) go: beside the folder of the trace.
-    pub fn snapshots_directory(&self) -> PathBuf {
-        // As it is without links, which is known once it is there.
-        let directory = fs::canonicalize(&self.directory).unwrap_or_else(|_| self.directory.clone());
-        let mut name = directory.file_name().unwrap_or_default().to_owned();
-        name.push("-snapshots");
-        directory.with_file_name(name)
-    }
-
-    /// Why these triggers would never do anything.
-    pub(crate) fn idle_triggers(&self) -> Option<&'static str> {
-        let records = |probe| names(&self.probes, "dyntrace", probe);
-        if self.triggers.any() && self.mode != Mode::Overwrite {
-            Some("only a session in mode=overwrite takes snapshots, on-panic or of what is slower")
-        } else if self.triggers.slower.is_some_and(|slower| slower > Triggers::LONGEST) {
-            Some("the clock of operations goes round: slower can be 600s at most")
-        } else if self.triggers.slower.is_some() && !(records("efile_drv-entry") && records("efile_drv-return")) {
-            Some("what is slower is seen by efile_drv-entry and efile_drv-return: have them among the probes")
-        } else {
-            None
-        }
     }
 }

@@ -14,13 +14,13 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::thread::futex;
 use rustix::time::{ClockId, Timespec};
 
-/// A monotonic clock that is some milliseconds late, and cheap.
+/// A monotonic clock with a resolution of milliseconds, and cheap.
 pub(in crate::recorder) const COARSE: ClockId = ClockId::MonotonicCoarse;
 
-/// For mappings that are larger than what will be touched of them.
+/// For mappings of which only a part will be touched.
 pub(in crate::recorder) const NO_RESERVE: MapFlags = MapFlags::NORESERVE;
 
-/// Takes space on the disk behind the end of a file, which keeps its length. Safe in signal handlers.
+/// Reserves disk space after the end of a file, which keeps its length. Safe in signal handlers.
 ///
 /// # Errors
 ///
@@ -28,7 +28,7 @@ pub(in crate::recorder) const NO_RESERVE: MapFlags = MapFlags::NORESERVE;
 pub(in crate::recorder) fn reserve(file: &impl AsFd, from: u64, upto: u64) -> Result<(), Errno> {
     loop {
         return match fallocate(file, FallocateFlags::KEEP_SIZE, from, upto - from) {
-            // Some file systems cannot, and a sandbox may refuse. Appending alone takes space on most of them.
+            // Some file systems cannot, and a sandbox may forbid it. On most of them, appending alone reserves space.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::PERM) => Ok(()),
             Err(Errno::INTR) => continue,
             Err(error) => Err(error),
@@ -36,30 +36,30 @@ pub(in crate::recorder) fn reserve(file: &impl AsFd, from: u64, upto: u64) -> Re
     }
 }
 
-/// Has the kernel make pages of a mapping ready to be written. Where it cannot, they are made ready when they are touched.
+/// Faults in pages of a mapping for writing. If the kernel cannot, they are faulted in when touched.
 ///
 /// # Safety
 ///
-/// The range lies in a mapping of the caller's.
+/// The range lies in a mapping that the caller owns.
 pub(in crate::recorder) unsafe fn populate(start: *mut c_void, bytes: usize) {
-    // SAFETY: as the caller promises; what is in memory there stays as it is.
+    // SAFETY: as the caller promises; contents do not change.
     let _ = unsafe { madvise(start, bytes, Advice::LinuxPopulateWrite) };
 }
 
 /// Sleeps while `woken` is 0, for `longest` at most.
 pub(in crate::recorder) fn pause(woken: &AtomicU32, longest: Duration) {
     let longest = Timespec { tv_sec: longest.as_secs() as _, tv_nsec: longest.subsec_nanos() as _ };
-    // Whyever it ends, there is a round then.
+    // Whatever ends it, a round follows.
     let _ = futex::wait(woken, futex::Flags::PRIVATE, 0, Some(&longest));
 }
 
-/// Ends the pause of a thread whose `woken` is not 0 any more. Safe in signal handlers.
+/// Ends the pause of a thread after `woken` was set. Safe in signal handlers.
 pub(in crate::recorder) fn end_pause(woken: &AtomicU32) {
-    // It fails for bad addresses only.
+    // It fails only for bad addresses.
     let _ = futex::wake(woken, futex::Flags::PRIVATE, 1);
 }
 
-/// Fills `bytes` with random ones.
+/// Fills `bytes` with random bytes.
 ///
 /// # Errors
 ///
@@ -69,12 +69,12 @@ pub(in crate::recorder) fn random(bytes: &mut [u8; 16]) -> io::Result<()> {
     Ok(())
 }
 
-/// How many threads the process has; 0 without `/proc`.
+/// The number of threads of the process; 0 without `/proc`.
 pub(in crate::recorder) fn threads() -> usize {
     fs::read_dir("/proc/self/task").map_or(0, Iterator::count)
 }
 
-/// How many bytes of addresses the process uses; `None` without `/proc`.
+/// The address space that the process uses, in bytes; `None` without `/proc`.
 pub(in crate::recorder) fn used_addresses() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let size = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;

@@ -1,5 +1,5 @@
-//! What the operating system gives the recorder beyond POSIX: one leaf file for Linux, one for the other systems, which also runs on Linux
-//! where `--cfg dyntrace_portable` selects it (`ci/cross`). Both have the same names.
+//! What the recorder needs of the operating system beyond POSIX: one leaf file for Linux, one for other systems, both with the same names.
+//! `--cfg dyntrace_portable` selects the second on Linux, for `ci/cross`.
 
 #[cfg_attr(all(target_os = "linux", not(dyntrace_portable)), path = "linux.rs")]
 #[cfg_attr(not(all(target_os = "linux", not(dyntrace_portable))), path = "portable.rs")]

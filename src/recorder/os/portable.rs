@@ -1,4 +1,4 @@
-//! Systems other than Linux: what POSIX and `getentropy(3)` have.
+//! Systems other than Linux: POSIX and `getentropy(3)`.
 
 use std::ffi::c_void;
 use std::io;
@@ -15,26 +15,27 @@ use rustix::time::ClockId;
 /// A monotonic clock.
 pub(in crate::recorder) const COARSE: ClockId = ClockId::Monotonic;
 
-/// Nothing: systems without this flag reserve no memory for shared mappings of files.
+/// Empty: systems without this flag reserve no memory for shared mappings of files.
 pub(in crate::recorder) const NO_RESERVE: MapFlags = MapFlags::empty();
 
-/// How long a wake-up may go unseen.
+/// The longest delay of a wake-up.
 const STEP: Duration = Duration::from_millis(4);
 
-/// Takes no space: `posix_fallocate(3)` would make the file longer, so that others saw pages that are not prepared. Appending takes it.
+/// Does nothing: `posix_fallocate(3)` would make the file longer, and readers would see pages that are not prepared. Appending reserves
+/// space.
 pub(in crate::recorder) fn reserve(_file: &impl AsFd, _from: u64, _upto: u64) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Nothing: pages are made ready when they are touched.
+/// Does nothing: pages are faulted in when touched.
 ///
 /// # Safety
 ///
 /// As on Linux.
 pub(in crate::recorder) unsafe fn populate(_start: *mut c_void, _bytes: usize) {}
 
-/// Sleeps while `woken` is 0, for `longest` at most, and some milliseconds longer than that where nothing else can be had: no way to wake
-/// a thread is both in POSIX, safe in signal handlers, and on all these systems.
+/// Sleeps while `woken` is 0, for `longest` at most, and notices a change within 4 ms: POSIX has no way to wake a thread that is safe in
+/// signal handlers on all these systems.
 pub(in crate::recorder) fn pause(woken: &AtomicU32, longest: Duration) {
     let end = Instant::now() + longest;
     while woken.load(Relaxed) == 0
@@ -44,28 +45,28 @@ pub(in crate::recorder) fn pause(woken: &AtomicU32, longest: Duration) {
     }
 }
 
-/// Nothing: [`pause`] looks for itself.
+/// Does nothing: [`pause`] polls.
 pub(in crate::recorder) fn end_pause(_woken: &AtomicU32) {}
 
-/// Fills `bytes` with random ones.
+/// Fills `bytes` with random bytes.
 ///
 /// # Errors
 ///
 /// The system's.
 pub(in crate::recorder) fn random(bytes: &mut [u8; 16]) -> io::Result<()> {
-    // SAFETY: so many bytes that the call writes.
+    // SAFETY: the call writes `bytes.len()` bytes.
     match unsafe { libc::getentropy(bytes.as_mut_ptr().cast(), bytes.len()) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// A guess, as nobody says how many threads the process has.
+/// A guess: POSIX does not tell.
 pub(in crate::recorder) fn threads() -> usize {
     16
 }
 
-/// Nobody says.
+/// POSIX does not tell.
 pub(in crate::recorder) fn used_addresses() -> Option<u64> {
     None
 }

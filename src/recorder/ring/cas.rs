@@ -5,8 +5,7 @@
 
 use crate::sync::atomic::AtomicU64;
 
-/// Stores `new` if `word` is `current`. Only the thread that owns `word`, with its signal handlers, may change it; others may
-/// read it.
+/// Stores `new` if `word` is `current`. Only one thread, with its signal handlers, may change `word`; others may read it.
 #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
 #[inline(always)]
 pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
@@ -31,8 +30,7 @@ pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
 #[inline(always)]
 pub(super) fn exchange(word: &AtomicU64, current: u64, new: u64) -> bool {
     use crate::sync::atomic::Ordering::{Relaxed, Release};
-    // Release: with `Ring::settled`, which takes a level of 0 as a sign that all content sizes are stored. (On x86_64 every
-    // store is a release.)
+    // Release: with `Ring::settled`, which sees all content sizes if it sees level 0. (On x86_64 every store is a release.)
     word.compare_exchange(current, new, Release, Relaxed).is_ok()
 }
 

@@ -5,8 +5,9 @@
 use loom::sync::Arc;
 use loom::thread;
 
+use dyntrace_metadata::packet::{MAGIC, offset};
+
 use super::*;
-use crate::recorder::packet::{MAGIC, offset};
 use crate::recorder::snapshot::Packet;
 
 /// Room for one packet with few events; each is written as one word.
@@ -22,7 +23,7 @@ impl Space for Model {
         position == 0
     }
 
-    fn circle(&self) -> u64 {
+    fn circular_packets(&self) -> u64 {
         u64::MAX
     }
 
@@ -76,7 +77,7 @@ impl Space for Circle {
         true
     }
 
-    fn circle(&self) -> u64 {
+    fn circular_packets(&self) -> u64 {
         1
     }
 

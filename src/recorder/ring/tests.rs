@@ -15,7 +15,7 @@ thread_local! {
 /// Memory for `packets` packets; as a circle or as a file that ends.
 struct Memory {
     packets: u64,
-    circle: bool,
+    circular: bool,
     headers: Vec<[AtomicU64; 7]>,
     bytes: Vec<AtomicU64>,
     /// The steps until now, and the ones at which the handler fires.
@@ -27,10 +27,10 @@ struct Memory {
 const UNIT: u64 = 8;
 
 impl Memory {
-    fn new(packets: u64, circle: bool) -> Memory {
+    fn new(packets: u64, circular: bool) -> Memory {
         Memory {
             packets,
-            circle,
+            circular,
             headers: (0..packets).map(|_| Default::default()).collect(),
             bytes: (0..packets * SUB_BUFFER / UNIT).map(|_| AtomicU64::new(0)).collect(),
             step: Cell::new(0),
@@ -41,11 +41,11 @@ impl Memory {
 
 impl Space for Memory {
     fn prepare(&self, position: u64) -> bool {
-        self.circle || position / SUB_BUFFER < self.packets
+        self.circular || position / SUB_BUFFER < self.packets
     }
 
-    fn circle(&self) -> u64 {
-        if self.circle { self.packets } else { u64::MAX }
+    fn circular_packets(&self) -> u64 {
+        if self.circular { self.packets } else { u64::MAX }
     }
 
     fn header(&self, packet: u64, word: Word) -> &AtomicU64 {
@@ -106,9 +106,9 @@ fn ids(ring: &Ring<Memory>) -> Vec<u16> {
     ids
 }
 
-fn ring(packets: u64, circle: bool) -> &'static Ring<Memory> {
+fn ring(packets: u64, circular: bool) -> &'static Ring<Memory> {
     CLOCK.set(0);
-    let ring = Box::leak(Box::new(Ring::new(Memory::new(packets, circle), 1)));
+    let ring = Box::leak(Box::new(Ring::new(Memory::new(packets, circular), 1)));
     assert!(ring.adopt(7));
     ring
 }
@@ -118,7 +118,7 @@ fn fill(ring: &Ring<Memory>, room: u64) {
     let text = [b'x'; 500];
     let smallest = EVENT_HEADER as u64 + 1;
     ring.record(1, &());
-    while let left @ 1.. = State::of(ring.word.load(Relaxed)).room() - room {
+    while let left @ 1.. = Cursor::of(ring.word.load(Relaxed)).room() - room {
         // What is left then must be one more event, or nothing.
         let size = if left <= 500 { left } else { (left / 2).min(500) };
         ring.record(1, &(&text[..(size - smallest) as usize],));
@@ -160,13 +160,13 @@ fn time(which: impl Into<u64>) -> Option<u64> {
 }
 
 /// Fires once where `room` bytes are left, and handlers at each step or pair of steps in turn; each fires `burst` times.
-fn interrupt_everywhere(packets: u64, circle: bool, room: u64, burst: u16) {
+fn interrupt_everywhere(packets: u64, circular: bool, room: u64, burst: u16) {
     // Events of many are long ones.
     let text: &'static [u8] = &[b'x'; 400][..if burst > 4 { 400 } else { 7 }];
     for first in 0.. {
         let mut interrupted = false;
         for second in [first + 1, first + 2, first + 5, first + 9] {
-            let ring = ring(packets, circle);
+            let ring = ring(packets, circular);
             fill(ring, room);
             let before = ids(ring).len();
             let next: &'static Cell<u16> = Box::leak(Box::new(Cell::new(100)));
@@ -185,13 +185,13 @@ fn interrupt_everywhere(packets: u64, circle: bool, room: u64, burst: u16) {
             interrupted = next.get() > 100;
             let lost = ring.discarded() as usize;
             let fired = 1 + usize::from(next.get() - 100);
-            if !circle {
+            if !circular {
                 assert_eq!(ids(ring).len() + lost, before + fired, "interrupted at {first} and {second}");
                 assert!(lost == 0 || packets < 3, "{lost} events lost");
             } else {
                 assert!(ids(ring).contains(&2) || burst > 4, "interrupted at {first} and {second}");
             }
-            assert_eq!(State::of(ring.word.load(Relaxed)).level, 0);
+            assert_eq!(Cursor::of(ring.word.load(Relaxed)).level, 0);
         }
         if !interrupted {
             return;
@@ -296,20 +296,20 @@ fn a_ring_is_taken_once_from_a_thread_that_has_ended() {
 #[test]
 fn counts_never_go_down_in_a_file() {
     use crate::recorder::options::Mode;
-    use crate::recorder::place::Place;
+    use crate::recorder::ring_file::RingFile;
     use crate::recorder::synthetic::{packets, place};
 
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("ring");
     let (folder, name) = place(&path).unwrap();
-    let ring = Ring::new(Place::create(&folder, name, [0; 16], 0, Mode::Stream, 1 << 20).unwrap(), 1);
+    let ring = Ring::new(RingFile::create(&folder, name, [0; 16], 0, Mode::Stream, 1 << 20).unwrap(), 1);
     ring.adopt(1);
     let counts = || -> Vec<u64> {
         packets(&std::fs::read(&path).unwrap()).unwrap().iter().map(|packet| packet.discarded).collect()
     };
     ring.record(0, &(0u64,));
     let word = ring.word.load(Relaxed);
-    ring.word.store(State { level: DEPTH, ..State::of(word) }.word(), Relaxed);
+    ring.word.store(Cursor { level: DEPTH, ..Cursor::of(word) }.word(), Relaxed);
     ring.record(0, &(0u64,));
     ring.record(0, &(0u64,));
     ring.word.store(word, Relaxed);

@@ -1,4 +1,4 @@
-//! The descriptor by which a stream file grows: kept, or opened for each growth where the process has few.
+//! The descriptor by which a stream file grows: kept open, or opened for each growth if the process has few.
 
 use std::ffi::{CString, OsStr};
 use std::io;
@@ -8,17 +8,17 @@ use dyntrace_folders::{Folder, NewFile};
 use rustix::fs::{Mode, OFlags, fstat, open};
 use rustix::io::Errno;
 
-use crate::recorder::children::ClosedInChildren;
-use crate::recorder::limits::{Kept, leave_the_last};
+use crate::recorder::closed_in_children::ClosedInChildren;
+use crate::recorder::limits::{DescriptorPermit, refuse_last};
 
-/// A file that is appended to.
-pub(super) struct Descriptor {
+/// The descriptor of a file, for appending.
+pub(super) struct AppendDescriptor {
     path: CString,
-    /// The device and the number of the file: another one at that path is not written.
+    /// Device and inode: another file at that path is not written.
     file: (u64, u64),
     kept: Option<(ClosedInChildren, OwnedFd)>,
     /// Dropped after the descriptor.
-    right: Option<Kept>,
+    permit: Option<DescriptorPermit>,
 }
 
 /// A descriptor for one growth.
@@ -39,42 +39,47 @@ impl AsFd for Opened<'_> {
 const FLAGS: OFlags =
     OFlags::RDWR.union(OFlags::APPEND).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 
-impl Descriptor {
-    /// Of a new file, for its owner only.
-    pub(super) fn create(folder: &Folder, name: &OsStr) -> io::Result<Descriptor> {
+impl AppendDescriptor {
+    /// Creates the file, for its owner only.
+    pub(super) fn create(folder: &Folder, name: &OsStr) -> io::Result<AppendDescriptor> {
         let path = CString::new(folder.path().join(name).into_os_string().into_encoded_bytes())?;
         let descriptor = OwnedFd::from(folder.create_file(name, NewFile::Appended)?);
         let file = identity(&descriptor)?;
-        let descriptor = leave_the_last(descriptor).inspect_err(|_| {
-            // Nothing is in it yet.
+        let descriptor = refuse_last(descriptor).inspect_err(|_| {
+            // The file is still empty.
             let _ = folder.remove_file(name);
         })?;
-        Ok(Descriptor { path, file, kept: Some((ClosedInChildren::new(&descriptor), descriptor)), right: Kept::one() })
+        Ok(AppendDescriptor {
+            path,
+            file,
+            kept: Some((ClosedInChildren::new(&descriptor), descriptor)),
+            permit: DescriptorPermit::acquire(),
+        })
     }
 
-    /// Closes the descriptor unless there is a right to keep it.
-    pub(super) fn let_go(&mut self) {
-        if self.right.is_none() {
+    /// Closes the descriptor unless there is a permit to keep it open.
+    pub(super) fn close_if_scarce(&mut self) {
+        if self.permit.is_none() {
             self.kept = None;
         }
     }
 
-    /// Safe in signal handlers.
+    /// Returns the descriptor, or opens it. Safe in signal handlers.
     ///
     /// # Errors
     ///
-    /// The file cannot be opened: it was moved, the process has lost the right to, or it has no descriptors left.
+    /// The file cannot be opened: it was moved, the process may no longer open it, or has no descriptors left.
     pub(super) fn get(&self) -> Result<Opened<'_>, Errno> {
         let opened = match &self.kept {
-            // In a forked child that goes on with a firing of its parent's, it is closed and may be another file's.
+            // In a forked child that continues a firing of its parent, it is closed, and the number may be another file's.
             Some((_, kept)) => Opened::Kept(kept.as_fd()),
-            None => Opened::Own(leave_the_last(open(&self.path, FLAGS, Mode::empty())?)?),
+            None => Opened::Own(refuse_last(open(&self.path, FLAGS, Mode::empty())?)?),
         };
         if identity(&opened)? == self.file { Ok(opened) } else { Err(Errno::STALE) }
     }
 }
 
-/// Tells files apart.
+/// Device and inode.
 fn identity(file: &impl AsFd) -> Result<(u64, u64), Errno> {
     let stat = fstat(file)?;
     #[allow(clippy::unnecessary_cast, reason = "other widths on other systems")]

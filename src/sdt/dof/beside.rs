@@ -1,7 +1,7 @@
-//! The macros of a leaf where the probes have notes as well: x86_64 Linux.
+//! The macros of x86_64 Linux with DOF, where probes have notes as well.
 //!
-//! One nop is the site of both, so that a tracer that reads both finds one place. Its arguments are where DOF has them; the
-//! note says in which registers they are, too: those that went to the stack still stand in the ones they came from.
+//! One nop is the site of both, so that a tracer that reads both finds one address. Its arguments are where DOF expects them. The note
+//! names registers for all: an argument on the stack is still in the register that it was stored from.
 
 /// Runs the block if the probe's word is not zero, or DTrace has enabled the probe.
 #[doc(hidden)]
@@ -12,7 +12,7 @@ macro_rules! __sdt_if_enabled {
     };
 }
 
-/// The same with the tracers' half of the word alone.
+/// Runs the block if the tracers' half of the word is not zero, or DTrace has enabled the probe.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_if_traced {
@@ -27,7 +27,7 @@ macro_rules! __sdt_if_traced {
 macro_rules! __sdt_dof_is_wanted {
     ($provider:literal, $probe:literal, $mask:expr) => {{
         let word: *const ::core::sync::atomic::AtomicU32 = $crate::__sdt_word_at!($provider, $probe);
-        // SAFETY: the word that the assembly defines, there as long as this code is.
+        // SAFETY: the word that the assembly defines, which lives as long as this code.
         let word = unsafe { &*word }.load(::core::sync::atomic::Ordering::Relaxed);
         word & $mask != 0 || {
             let enabled: u32;
@@ -62,7 +62,7 @@ macro_rules! __sdt_site {
     };
 }
 
-/// Text of the note's arguments: size with sign, and the register, by its name for four bytes and for eight.
+/// The text of the note's arguments: size with sign, and the register, by its name for four bytes and for eight.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_c_operands {
@@ -77,7 +77,7 @@ macro_rules! __sdt_c_operands {
     };
 }
 
-/// Text of one of them.
+/// The text of one argument.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_c_operand {

@@ -1,4 +1,4 @@
-//! The helper device.
+//! DTrace's helper device.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::{File, OpenOptions};
@@ -6,13 +6,13 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use crate::sdt::Registration;
+use crate::sdt::registration::Registration;
 
-/// Where each system has it.
+/// Its path on every system.
 pub(super) const PATH: &str = "/dev/dtrace/helper";
 
-/// What `DTRACEHIOC_ADDDOF` takes: `dof_helper_t` of each system's `sys/dtrace.h`. (The `dof` crate has the two last
-/// fields on FreeBSD only.)
+/// The argument of `DTRACEHIOC_ADDDOF`: `dof_helper_t` of each system's `sys/dtrace.h`. (The crate `dof` has the last two fields on FreeBSD
+/// only.)
 #[repr(C)]
 struct Helper {
     module: [c_char; 64],
@@ -24,43 +24,39 @@ struct Helper {
     generation: c_int,
 }
 
-/// By what DTrace knows a registration.
+/// DTrace's number of a registration.
 #[derive(Debug)]
 pub(super) struct Ticket(c_int);
 
 #[cfg(any(target_os = "illumos", target_os = "solaris"))]
-mod request {
-    pub(super) const ADD: i32 = i32::from_be_bytes(*b"dth\x03");
-    pub(super) const REMOVE: i32 = i32::from_be_bytes(*b"dth\x02");
-}
+const ADD: i32 = i32::from_be_bytes(*b"dth\x03");
+#[cfg(any(target_os = "illumos", target_os = "solaris"))]
+const REMOVE: i32 = i32::from_be_bytes(*b"dth\x02");
 
-/// Those of `dtrace/ioctl.h` that every DTrace 2 takes.
+/// `_IOW(0xd8, 3, dof_helper_t)` of `dtrace/ioctl.h`, which every DTrace 2 accepts.
 #[cfg(target_os = "linux")]
-mod request {
-    /// `_IOW(0xd8, 3, dof_helper_t)`
-    pub(super) const ADD: u64 = 0x4000_0000 | (size_of::<super::Helper>() as u64) << 16 | 0xd8 << 8 | 3;
-    /// `_IOW(0xd8, 2, int)`
-    pub(super) const REMOVE: u64 = 0x4000_0000 | (size_of::<super::c_int>() as u64) << 16 | 0xd8 << 8 | 2;
-}
+const ADD: u64 = 0x4000_0000 | (size_of::<Helper>() as u64) << 16 | 0xd8 << 8 | 3;
+/// `_IOW(0xd8, 2, int)`
+#[cfg(target_os = "linux")]
+const REMOVE: u64 = 0x4000_0000 | (size_of::<c_int>() as u64) << 16 | 0xd8 << 8 | 2;
 
+/// `_IOWR('z', 3, dof_helper_t)`
 #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
-mod request {
-    /// `_IOWR('z', 3, dof_helper_t)`
-    pub(super) const ADD: u64 = 0xc000_0000 | (size_of::<super::Helper>() as u64) << 16 | (b'z' as u64) << 8 | 3;
-    /// `_IOW('z', 2, int)`
-    pub(super) const REMOVE: u64 = 0x8000_0000 | (size_of::<super::c_int>() as u64) << 16 | (b'z' as u64) << 8 | 2;
-}
+const ADD: u64 = 0xc000_0000 | (size_of::<Helper>() as u64) << 16 | (b'z' as u64) << 8 | 3;
+/// `_IOW('z', 2, int)`
+#[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
+const REMOVE: u64 = 0x8000_0000 | (size_of::<c_int>() as u64) << 16 | (b'z' as u64) << 8 | 2;
 
-/// Whether the device takes what this thread asks for what the process asks. `dtprobed` is told the number of the thread, and takes it
-/// for that of a process: so it only does so for the first one.
-pub(super) fn hears_this_thread() -> bool {
+/// Whether the device accepts requests from this thread. `dtprobed` gets the thread's number and takes it for a process number, which is
+/// right for the first thread only.
+pub(super) fn accepts_this_thread() -> bool {
     #[cfg(target_os = "linux")]
     return rustix::thread::gettid() == rustix::process::getpid();
     #[cfg(not(target_os = "linux"))]
     true
 }
 
-/// The device, opened.
+/// The open device.
 #[derive(Debug)]
 pub(super) struct Device(File);
 
@@ -69,8 +65,7 @@ impl Device {
         OpenOptions::new().read(true).write(true).open(path).map(Device).map_err(refused)
     }
 
-    /// Hands over the DOF of the module that `address` lies in. It must stay where it is: DTrace tells registrations apart by
-    /// its address.
+    /// Registers the DOF of the module that contains `address`. The DOF must not move: DTrace identifies registrations by its address.
     pub(super) fn add(&self, dof: &'static [u8], address: usize) -> Result<Ticket, Registration> {
         let mut helper = Helper {
             module: module_of(address),
@@ -81,8 +76,8 @@ impl Device {
             #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
             generation: 0,
         };
-        // SAFETY: the request takes a `dof_helper_t`, which `Helper` is; the DOF, which says its own length, is copied.
-        let answer = unsafe { libc::ioctl(self.0.as_raw_fd(), request::ADD as _, &raw mut helper) };
+        // SAFETY: the request takes a `dof_helper_t`, which `Helper` is. It copies the DOF, which contains its own length.
+        let answer = unsafe { libc::ioctl(self.0.as_raw_fd(), ADD as _, &raw mut helper) };
         if answer < 0 {
             return Err(refused(io::Error::last_os_error()));
         }
@@ -91,14 +86,14 @@ impl Device {
         Ok(Ticket(answer))
     }
 
-    /// Takes a registration back.
+    /// Removes a registration.
     pub(super) fn remove(&self, ticket: Ticket) -> Registration {
         #[cfg(not(any(target_os = "freebsd", target_os = "netbsd")))]
         let argument = ticket.0;
         #[cfg(any(target_os = "freebsd", target_os = "netbsd"))]
         let argument = &raw const ticket.0;
         // SAFETY: the request takes a pointer to the number on FreeBSD and NetBSD, the number itself elsewhere.
-        let answer = unsafe { libc::ioctl(self.0.as_raw_fd(), request::REMOVE as _, argument) };
+        let answer = unsafe { libc::ioctl(self.0.as_raw_fd(), REMOVE as _, argument) };
         if answer < 0 { refused(io::Error::last_os_error()) } else { Registration::NotNeeded }
     }
 }
@@ -110,15 +105,15 @@ fn refused(error: io::Error) -> Registration {
     }
 }
 
-/// File name of the program or shared object that `address` lies in, as DTrace shows it for a module.
+/// The file name of the program or shared object that contains `address`, which DTrace shows as the module.
 fn module_of(address: usize) -> [c_char; 64] {
     let mut module = [0; 64];
-    // SAFETY: all zero is a value of this structure of pointers and numbers.
+    // SAFETY: all zeros is a valid value of this structure of pointers and numbers.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: `info` is a place to write to; the address is only looked up.
+    // SAFETY: `info` is valid for writing; the address is only looked up.
     let found = unsafe { libc::dladdr(address as *const c_void as _, &raw mut info) } != 0;
     if found && !info.dli_fname.is_null() {
-        // SAFETY: `dladdr` found the module, and its name is a C string that stays as long as the module is loaded.
+        // SAFETY: `dladdr` found the module. Its name is a C string that lives as long as the module is loaded.
         let path = unsafe { CStr::from_ptr(info.dli_fname) }.to_bytes();
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
         let last = module.len() - 1;

@@ -1,4 +1,4 @@
-//! The macros of a leaf where DOF is all there is.
+//! The macros of the leaf with DOF only.
 
 /// Runs the block if the probe's word is not zero, or DTrace has enabled the probe.
 #[doc(hidden)]
@@ -20,7 +20,7 @@ macro_rules! __sdt_site {
     };
 }
 
-/// The same without the word, which is the recorder's.
+/// Runs the block if DTrace has enabled the probe.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_if_traced {

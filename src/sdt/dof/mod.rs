@@ -1,24 +1,23 @@
 //! FreeBSD, illumos, Solaris and NetBSD, and Linux with the feature `dof`: the program describes its own probes to DTrace, in
 //! DTrace's object format (DOF).
 //!
-//! Each site has a record beside it, in a section of the object file, that holds the site's address and what it is. The
-//! linker joins the records of a program or shared object into one table (`section`); at start [`register`] makes DOF of
-//! it (`object`) and hands that over through the helper device (`device`): to the kernel, on Linux to `dtprobed`.
+//! Each site has a record in a section of the object file, with the site's address and description. The linker joins the records of a
+//! program or shared object into one table (`section`). At start, [`register`] generates DOF from it (`object`) and passes that through the
+//! helper device (`device`) to the kernel, on Linux to `dtprobed`.
 //!
 //! A site is a nop with the arguments in place (`c_call`). An is-enabled site differs by system:
 //!
 //! * illumos, FreeBSD: `xor eax, eax`, on which the kernel's fasttrap provider, while the probe is enabled, puts 1 into the
 //!   register instead (`fasttrap_pid_probe` in each `fasttrap_isa.c`).
 //! * DTrace 2 on Linux: a nop with the address of a 32-bit variable in rdi, into which DTrace writes 1
-//!   (`trampoline_is_enabled` in `dt_prov_uprobe.c`). DOF of version 3 says that it is of this kind; older versions' is-enabled
-//!   sites are passed over (`emit_provider` in `dof_parser.c`). The other systems know versions 1 and 2 only
-//!   (`dtrace_dof_slurp`).
+//!   (`trampoline_is_enabled` in `dt_prov_uprobe.c`). DOF of version 3 marks this kind; is-enabled sites of older versions are ignored
+//!   (`emit_provider` in `dof_parser.c`). The other systems accept only versions 1 and 2 (`dtrace_dof_slurp`).
 //!
-//! All are recognised by their address alone. x86_64 only, as is the provider of these systems' kernels. NetBSD's kernel, as
-//! its source stands, takes DOF but has no fasttrap provider, so that nothing can be traced there yet.
+//! All are recognised by their address alone. x86_64 only, like the provider in these systems' kernels. NetBSD's kernel accepts DOF but has
+//! no fasttrap provider, so nothing can be traced there yet.
 //!
-//! `ci/dof` runs it under DTrace 2 in a guest. On the other systems it has never run: it is built for each of them and its
-//! object files are inspected.
+//! `ci/dof` runs it under DTrace 2 in a guest. On the other systems it has never run: it is built for each of them, and its object files
+//! are inspected.
 
 #[cfg(all(dof, sdt_leaf = "linux_x86_64"))]
 mod beside;
@@ -53,7 +52,7 @@ macro_rules! __sdt_dof_is_enabled {
     };
 }
 
-/// An is-enabled site as DTrace 2 takes it.
+/// An is-enabled site for DTrace 2.
 #[cfg(target_os = "linux")]
 #[doc(hidden)]
 #[macro_export]
@@ -61,8 +60,8 @@ macro_rules! __sdt_dof_is_enabled_in_memory {
     ($provider:literal, $probe:literal) => {{
         let mut enabled = 0u32;
         $crate::__sdt_dof_static!($provider, $probe, None);
-        // SAFETY: a nop, and a record of it in the section that `section` reads, of the shape that it expects. DTrace, if asked,
-        // writes 1 to the variable.
+        // SAFETY: a nop, and its record in the section that `section` reads, of the expected layout. DTrace writes 1 to the variable while
+        // the probe is enabled.
         unsafe {
             ::core::arch::asm!(
                 "990: nop",
@@ -75,7 +74,7 @@ macro_rules! __sdt_dof_is_enabled_in_memory {
     }};
 }
 
-/// An is-enabled site as the kernels of illumos and FreeBSD take it.
+/// An is-enabled site for the kernels of illumos and FreeBSD.
 #[cfg(any(test, not(target_os = "linux")))]
 #[doc(hidden)]
 #[macro_export]
@@ -83,8 +82,8 @@ macro_rules! __sdt_dof_is_enabled_in_register {
     ($provider:literal, $probe:literal) => {{
         let enabled: u32;
         $crate::__sdt_dof_static!($provider, $probe, None);
-        // SAFETY: one instruction that zeroes the register, and a record of it in the section that `section` reads, of the
-        // shape that it expects. DTrace, if asked, sets the register to 1.
+        // SAFETY: one instruction that zeroes the register, and its record in the section that `section` reads, of the expected layout.
+        // DTrace sets the register to 1 while the probe is enabled.
         unsafe {
             ::core::arch::asm!(
                 "990: xor eax, eax",
@@ -104,8 +103,8 @@ macro_rules! __sdt_dof_is_enabled_in_register {
 macro_rules! __sdt_dof_site {
     ([$($lines:expr,)*] $provider:literal, $probe:literal $(, $(($kind:ident $name:ident $c:literal))*)?) => {{
         $crate::__sdt_dof_static!($provider, $probe, Some(&[$($($c),*)?]));
-        // SAFETY: a nop, and a record of it in the section that `section` reads, of the shape that it expects. A tracer
-        // restores all registers and only reads memory.
+        // SAFETY: a nop, and its record in the section that `section` reads, of the expected layout. A tracer restores all registers and
+        // only reads memory.
         unsafe {
             $crate::__sdt_c_call!(
                 [$($lines,)* $crate::__sdt_dof_record!("1024"),] [site = sym SITE,] $($(($kind $name $c))*)?
@@ -114,7 +113,7 @@ macro_rules! __sdt_dof_site {
     }};
 }
 
-/// `SITE`: what the site belongs to.
+/// `SITE`: the description of the site.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_dof_static {
@@ -128,8 +127,8 @@ macro_rules! __sdt_dof_static {
     };
 }
 
-/// Assembly of the record of the site at local label 990: a `section::Site`, and so many bytes of room for its part of the DOF.
-/// `R` keeps them through garbage collection.
+/// Assembly of the record of the site at local label 990: a `section::Site`, and `$room` bytes for its part of the DOF. `R` protects them
+/// from garbage collection.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __sdt_dof_record {

@@ -1,22 +1,21 @@
-//! Sites to DOF.
+//! Generating DOF from sites.
 
 use std::collections::BTreeMap;
 
 use super::section::Site;
 
-/// Longest names that DTrace takes, in bytes, without the NUL. Provider names get the process's number behind.
+/// The longest names that DTrace accepts, in bytes, without the NUL. DTrace appends the process's number to provider names.
 const PROVIDER: usize = 63 - 10;
 const NAME: usize = 63;
 const FUNCTION: usize = 127;
 
-/// By which each system knows what an is-enabled site is.
+/// The version tells each system the kind of is-enabled sites.
 const VERSION: u8 = if cfg!(target_os = "linux") { 3 } else { 2 };
 
-/// The DOF of the sites.
+/// The DOF of the sites; `None` if no probe has a site that fires.
 ///
-/// A probe of DOF is one place in memory with the distances of its sites from it: here the probe's lowest site. All the
-/// sites of a name are one probe, however many functions they are in; the function named is that of the lowest one. What
-/// is asked for and never fires is left out; `None` if that is all there is.
+/// A probe of DOF has one base address, here that of its lowest site, and the offsets of its sites from it. All sites of a name are one
+/// probe, whatever functions they are in; the named function is that of the lowest one. Probes with is-enabled sites only are left out.
 pub(super) fn build(sites: &[Site]) -> Option<Vec<u8>> {
     let mut sites: Vec<Site> = sites.to_vec();
     sites.sort_by_key(|site| site.address);
@@ -36,7 +35,7 @@ pub(super) fn build(sites: &[Site]) -> Option<Vec<u8>> {
             enabled_offsets: Vec::new(),
             arguments: Vec::new(),
         });
-        // The text of a program or shared object is far below 4 GiB: its own jumps reach 2.
+        // Code of a program or shared object spans less than 4 GiB: its jumps reach 2.
         let offset = (address as u64 - entry.address) as u32;
         match probe.arguments {
             None => entry.enabled_offsets.push(offset),
@@ -53,7 +52,7 @@ pub(super) fn build(sites: &[Site]) -> Option<Vec<u8>> {
     (!section.providers.is_empty()).then(|| section.as_bytes())
 }
 
-/// At most `limit` bytes of `name`.
+/// The first `limit` bytes of `name`, at most.
 fn cut(name: &str, limit: usize) -> String {
     name[..name.floor_char_boundary(limit)].to_owned()
 }

@@ -1,13 +1,13 @@
-//! Registration, once: at start, and again in the child of a fork where the system forgets it.
+//! Registration: once at start, and again in a forked child where the system does not inherit it.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::device::{self, Device, Ticket};
 use super::{object, section};
-use crate::sdt::Registration;
+use crate::sdt::registration::Registration;
 
-/// Run by the C library before `main`, or when the shared object is loaded.
+/// The C library calls it before `main`, or when it loads the shared object.
 #[cfg(dof)]
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -18,7 +18,7 @@ static AT_START: extern "C" fn() = {
     at_start
 };
 
-/// Run when the program ends, or the shared object is unloaded.
+/// The C library calls it when the program ends, or when it unloads the shared object.
 #[cfg(dof)]
 #[used]
 #[unsafe(link_section = ".fini_array")]
@@ -29,24 +29,22 @@ static AT_END: extern "C" fn() = {
     at_end
 };
 
-/// What DTrace was given: DOF in the section's room, which is written under this lock only, and while there is no ticket.
+/// The present registration. The section's room for DOF is written only under this lock, and only while there is none.
 static HELD: Mutex<Option<Ticket>> = Mutex::new(None);
 
 fn held() -> MutexGuard<'static, Option<Ticket>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes the probes of this program known to DTrace. Further calls change nothing; one that failed can be repeated.
-///
-/// Speaks for the program or shared object that this copy of the crate is linked into.
+/// Registers the probes of the program or shared object that this copy of the crate is linked into. Does nothing if they are registered.
 pub fn register() -> Registration {
-    register_with(Path::new(device::PATH), device::hears_this_thread())
+    register_with(Path::new(device::PATH), device::accepts_this_thread())
 }
 
-/// Takes the probes back.
+/// Removes the registration.
 pub fn deregister() -> Registration {
     let mut held = held();
-    if held.is_some() && !device::hears_this_thread() {
+    if held.is_some() && !device::accepts_this_thread() {
         return Registration::OtherThread;
     }
     match held.take() {
@@ -57,8 +55,8 @@ pub fn deregister() -> Registration {
     }
 }
 
-/// The same as [`register`], with the given device, which takes this thread for the process if it is `heard`.
-pub(super) fn register_with(path: &Path, heard: bool) -> Registration {
+/// Like [`register`], with the given device, which accepts requests from this thread if `accepted`.
+pub(super) fn register_with(path: &Path, accepted: bool) -> Registration {
     let mut held = held();
     if held.is_some() {
         return Registration::Registered;
@@ -71,10 +69,10 @@ pub(super) fn register_with(path: &Path, heard: bool) -> Registration {
         Ok(device) => device,
         Err(status) => return status,
     };
-    if !heard {
+    if !accepted {
         return Registration::OtherThread;
     }
-    // SAFETY: there is no ticket, so that nobody has DOF of this room, and nobody else can get here.
+    // SAFETY: there is no registration, so nothing uses the room, and the lock excludes other threads.
     let room = unsafe { section::room() };
     let Some(room) = room.get_mut(..dof.len()) else {
         return Registration::Refused(libc::E2BIG);
@@ -91,24 +89,24 @@ pub(super) fn register_with(path: &Path, heard: bool) -> Registration {
     }
 }
 
-/// Has the children of forks register anew: `dtprobed` knows the probes by the process. (The kernels of the other systems
-/// copy what they know: `dtrace_helpers_duplicate`.)
+/// Makes forked children register again: `dtprobed` knows probes by process. (The kernels of the other systems copy registrations:
+/// `dtrace_helpers_duplicate`.)
 #[cfg(target_os = "linux")]
 fn in_children() {
     use std::sync::Once;
 
     extern "C" fn again() {
         if held().take().is_some() {
-            // It has one thread.
+            // The child has one thread, its first.
             register();
         }
     }
 
     static NOTED: Once = Once::new();
     NOTED.call_once(|| {
-        // First, so that the child has it free when `again` runs.
+        // First, so that the lock is free in the child when `again` runs.
         crate::forks::hold_across_forks!(Option<Ticket>, held());
-        // Without memory for that, children have no probes for DTrace.
+        // On failure, children have no probes for DTrace.
         let _ = crate::thread_progress::os::after_fork_in_child(again);
     });
 }

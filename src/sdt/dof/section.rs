@@ -1,9 +1,9 @@
-//! The sections of this program's sites, as the linker joined them.
+//! The joined sections of this program's sites.
 
 use std::arch::asm;
 use std::slice;
 
-/// What a site belongs to. (`repr(C)`: `ci/cross` reads it in object files.)
+/// The description of a site. (`repr(C)`: `ci/cross` reads it in object files.)
 #[doc(hidden)]
 #[derive(Debug)]
 #[repr(C)]
@@ -12,13 +12,13 @@ pub struct Probe {
     pub provider: &'static str,
     /// The probe's name, with `__`.
     pub name: &'static str,
-    /// Path of the Rust module of the site.
+    /// The path of the site's Rust module.
     pub function: &'static str,
-    /// C types of the arguments; none at an is-enabled site.
+    /// The C types of the arguments; `None` at an is-enabled site.
     pub arguments: Option<&'static [&'static str]>,
 }
 
-/// One record: the address of the site's instruction, and what it belongs to.
+/// A record: the address of the site's instruction, and its description.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(super) struct Site {
@@ -26,8 +26,8 @@ pub(super) struct Site {
     pub(super) probe: &'static Probe,
 }
 
-/// Where a section begins and ends. The linker defines both, for a section that this assembly makes sure of. Hidden, so that
-/// each shared object gets those of its own section.
+/// The start and end of a section. The linker defines both, and this assembly makes sure that the section exists. Hidden, so that each
+/// shared object gets its own.
 macro_rules! ends {
     ($section:literal, $room:literal) => {{
         let (start, stop): (usize, usize);
@@ -55,21 +55,21 @@ macro_rules! ends {
 pub(super) fn sites() -> &'static [Site] {
     let (start, stop) = ends!("dyntrace_sites", "0");
     let count = (stop - start) / size_of::<Site>();
-    // SAFETY: the section holds nothing but the records of the macros in `dof`: two words each, aligned to 8 bytes, the
-    // second the address of a `static`. Nobody writes it once the loader has put in the addresses.
+    // SAFETY: the section contains only records of the macros in `dof`: two words each, aligned to 8 bytes, the second the address of a
+    // `static`. It does not change after the loader has relocated it.
     unsafe { slice::from_raw_parts(start as *const Site, count) }
 }
 
-/// Where the DOF of the sites is put: `dtprobed` takes DOF for that of the file that its memory is mapped from, so it must be
-/// in the program or shared object itself.
+/// The memory for the DOF of the sites. It must be in the program or shared object itself: `dtprobed` attributes DOF to the file that its
+/// memory is mapped from.
 ///
 /// # Safety
 ///
-/// The room is one: whatever was given out before is not used any more.
+/// No slice from an earlier call is in use.
 pub(super) unsafe fn room() -> &'static mut [u8] {
-    // More than the heads of an object take.
+    // More than the headers of an object need.
     let (start, stop) = ends!("dyntrace_dof", "512");
-    // SAFETY: the section holds nothing but the room that the macros in `dof` made, in memory that can be written. Nobody else
-    // uses it, as the caller says.
+    // SAFETY: the section contains only the room that the macros in `dof` reserve, in writable memory. The caller guarantees that it is
+    // unused.
     unsafe { slice::from_raw_parts_mut(start as *mut u8, stop - start) }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::register::register_with;
 use super::section::{Probe, Site};
 use super::{object, section};
-use crate::sdt::Registration;
+use crate::sdt::registration::Registration;
 
 /// A probe of this test. Its function is a site, and so is its is-enabled test.
 #[inline(never)]

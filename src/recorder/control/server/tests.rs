@@ -11,11 +11,11 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::glob::Glob;
 use crate::recorder::filter::Filter;
-use crate::recorder::glob::Glob;
 use crate::recorder::options::Options;
 
-/// Sessions that are numbers only.
+/// Sessions that are only numbers.
 #[derive(Clone, Default)]
 struct Numbers(Arc<Mutex<Vec<u32>>>);
 
@@ -29,7 +29,7 @@ impl Numbers {
     }
 }
 
-impl Sessions for Numbers {
+impl SessionAccess for Numbers {
     fn start(&self, options: Options) -> Result<u32, String> {
         if options.directory == Path::new("/full") {
             return Err("no space left".to_owned());
@@ -226,12 +226,12 @@ fn half_a_message_and_silence_end_a_connection_but_not_one_with_a_session() {
     let mut half = running.greeted();
     half.send(&[9, 0, 0, 0, b's']);
     for mut silent in [half, running.greeted(), running.connect()] {
-        assert!(silent.hear().unwrap().starts_with("error nothing whole was said for"));
+        assert!(silent.hear().unwrap().starts_with("error no complete message arrived for"));
         assert_eq!(silent.hear(), None);
     }
     assert_eq!(recording.ask("change 1 failed"), "ok");
     recording.send(&[9, 0]);
-    assert!(recording.hear().unwrap().starts_with("error nothing whole was said for"));
+    assert!(recording.hear().unwrap().starts_with("error no complete message arrived for"));
     while !running.sessions.lock().is_empty() {
         thread::yield_now();
     }
@@ -252,7 +252,7 @@ fn a_thousand_connections() {
     let mut served: Vec<Client> = (0..64).map(|_| running.greeted()).collect();
     for _ in 64..1000 {
         let mut client = running.connect();
-        assert_eq!(client.hear().as_deref(), Some("error 64 are connected already"));
+        assert_eq!(client.hear().as_deref(), Some("error 64 clients are connected already"));
         assert_eq!(client.hear(), None);
     }
     assert!(served[63].ask("status").contains("refused=936"));

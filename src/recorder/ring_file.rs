@@ -1,14 +1,14 @@
-//! Where a ring is: a stream file in memory, as one of the modes uses it.
+//! The memory of a ring: a mapped stream file, used as the session's mode says.
 
 use std::io;
 use std::slice;
 use std::sync::atomic::AtomicBool;
 
 use dyntrace_folders::Folder;
+use dyntrace_metadata::packet::{SUB_BUFFER, offset};
 use rustix::io::Errno;
 
 use super::options::Mode;
-use super::packet::{SUB_BUFFER, offset};
 use super::payload::Payload;
 use super::ring::{Space, Word};
 use super::stream_file::StreamFile;
@@ -16,27 +16,27 @@ use crate::clock;
 use crate::sync::atomic::AtomicU64;
 use crate::sync::atomic::Ordering::Relaxed;
 
-/// What a writer that has overtaken the preparation prepares at once, in bytes.
+/// How much a writer that has reached the end of the prepared pages prepares at once, in bytes.
 const AT_ONCE: u64 = 256 << 10;
 
-/// What a file that grows has at first, in bytes.
+/// The first size of a growing file, in bytes.
 const AT_FIRST: u64 = 2 * SUB_BUFFER as u64;
 
-pub(super) struct Place {
+pub(super) struct RingFile {
     file: StreamFile,
     mode: Mode,
-    /// The most that the file may hold, in bytes: whole sub-buffers.
+    /// The file's largest size, in bytes: whole sub-buffers.
     size: u64,
-    /// Of positions: what a circle leaves of them; all of it elsewhere.
+    /// The mask that turns a position into an offset; all ones unless the file is circular.
     mask: u64,
-    /// No more can be had for now. Only the maintenance thread tries again.
+    /// The file cannot grow now. Only the maintenance thread tries again.
     full: AtomicBool,
-    /// An event has found no room in all of its size: that is for good.
+    /// An event did not fit in the largest size. This is final.
     at_end: AtomicBool,
 }
 
-impl Place {
-    /// A new file that may hold `size` bytes, whole sub-buffers.
+impl RingFile {
+    /// Creates a file of at most `size` bytes, whole sub-buffers.
     pub fn create(
         folder: &Folder,
         name: &str,
@@ -44,38 +44,38 @@ impl Place {
         stream: u32,
         mode: Mode,
         size: u64,
-    ) -> io::Result<Place> {
+    ) -> io::Result<RingFile> {
         let at_first = if mode == Mode::Stream { AT_FIRST } else { size };
         let file = StreamFile::create(folder, name, uuid, stream, size, at_first)?;
         file.populate(0, file.prepared());
         let size = file.limit() / SUB_BUFFER as u64 * SUB_BUFFER as u64;
         if size == 0 {
-            // No event would ever have room.
+            // No event would fit.
             drop(file);
             let _ = folder.remove_file(name);
             return Err(Errno::FBIG.into());
         }
         let (size, mask) = match mode {
             Mode::Overwrite => {
-                // The largest circle that there is room for, if the system allowed less than was asked for.
+                // The largest circular file in what the system allows.
                 let size = 1 << size.checked_ilog2().ok_or(Errno::FBIG)?;
                 (size, size - 1)
             }
             Mode::Stream | Mode::Discard => (size, u64::MAX),
         };
-        Ok(Place { file, mode, size, mask, full: AtomicBool::new(false), at_end: AtomicBool::new(false) })
+        Ok(RingFile { file, mode, size, mask, full: AtomicBool::new(false), at_end: AtomicBool::new(false) })
     }
 
     pub fn file(&self) -> &StreamFile {
         &self.file
     }
 
-    /// How much of the file is there, in bytes.
+    /// The prepared part of the file, in bytes.
     pub fn prepared(&self) -> u64 {
         self.file.prepared()
     }
 
-    /// Gets the file ready from `from` up to `upto`, ahead of its writer; tells the writer if there is room again.
+    /// Prepares the file from `from` to `upto`, ahead of its writer. Clears [`is_full`](Self::is_full) if that succeeds.
     pub fn prepare_ahead(&self, from: u64, upto: u64) -> io::Result<()> {
         let before = self.file.prepared();
         let upto = upto.min(self.size);
@@ -87,36 +87,36 @@ impl Place {
         Ok(())
     }
 
-    /// Whether one more packet may come behind `position`, if the disk has room.
+    /// Whether one more packet fits after `position`, given space on the disk.
     pub fn may_hold(&self, position: u64) -> bool {
         self.mode == Mode::Overwrite || position.next_multiple_of(SUB_BUFFER as u64) + SUB_BUFFER as u64 <= self.size
     }
 
-    /// Whether its writer finds no more room.
+    /// Whether the file cannot grow now.
     pub fn is_full(&self) -> bool {
         self.full.load(Relaxed)
     }
 
-    /// Whether its writer found no more room, and never will.
+    /// Whether the writer has reached the largest size.
     #[inline(always)]
     pub fn is_at_end(&self) -> bool {
         self.at_end.load(Relaxed)
     }
 
-    /// How many packets it holds at once.
+    /// The number of packets in it.
     pub fn packets(&self) -> u64 {
         self.size / SUB_BUFFER as u64
     }
 
-    /// The words of a packet that its writer has entered.
+    /// The words of a packet that the writer has entered.
     pub fn packet(&self, packet: u64) -> &[AtomicU64] {
         let at = self.at(packet * SUB_BUFFER as u64);
-        // SAFETY: `prepare` has granted the packet to its writer: it is in the mapping, which lives as long as `file`, and
-        // begins at a page. All access to it is by atomics or by the writer, whose changes the caller finds out afterwards.
+        // SAFETY: `prepare` has granted the packet to its writer, so it is in the mapping, which lives as long as `file`, and begins at a
+        // page. All access is by atomics or by the writer, whose changes the caller detects afterwards.
         unsafe { slice::from_raw_parts(self.file.base().add(at).cast::<AtomicU64>(), SUB_BUFFER / 8) }
     }
 
-    /// Where a position is in the file.
+    /// The offset of a position in the file.
     #[inline(always)]
     fn at(&self, position: u64) -> usize {
         (position & self.mask) as usize
@@ -131,20 +131,20 @@ impl Place {
         if self.full.load(Relaxed) {
             return false;
         }
-        // Whatever the error, there is no room; the maintenance thread meets it, too, and tells.
-        let there = self.file.prepare((needed + AT_ONCE).min(self.size)).unwrap_or(0) >= needed;
-        self.full.store(!there, Relaxed);
-        there
+        // The maintenance thread gets the same error, and reports it.
+        let is_prepared = self.file.prepare((needed + AT_ONCE).min(self.size)).unwrap_or(0) >= needed;
+        self.full.store(!is_prepared, Relaxed);
+        is_prepared
     }
 }
 
-impl Space for Place {
+impl Space for RingFile {
     fn prepare(&self, position: u64) -> bool {
         let needed = position + SUB_BUFFER as u64;
         self.mode == Mode::Overwrite || needed <= self.file.prepared().min(self.size) || self.grow(needed)
     }
 
-    fn circle(&self) -> u64 {
+    fn circular_packets(&self) -> u64 {
         if self.mode == Mode::Overwrite { self.size / SUB_BUFFER as u64 } else { u64::MAX }
     }
 
@@ -159,13 +159,13 @@ impl Space for Place {
             Word::Number => offset::RING,
             Word::Checksum => offset::CHECKSUM,
         };
-        // SAFETY: a ring asks for packets that `prepare` has granted only: they are in the mapping, which lives as long as
-        // `file`; fields are aligned to 8, and change behind shared references only.
+        // SAFETY: a ring only asks for packets that `prepare` has granted. They are in the mapping, which lives as long as `file`; fields
+        // are aligned to 8, and accessed as atomics only.
         unsafe { &*self.file.base().add(self.at(packet * SUB_BUFFER as u64) + field).cast::<AtomicU64>() }
     }
 
     fn show_discarded(&self, position: u64, discarded: u64) {
-        // Packets of a circle that were never entered are in no trace.
+        // Packets of a circular file that were never entered are in no trace.
         if self.mode != Mode::Overwrite {
             self.file.set_discarded(position, discarded);
         }
@@ -173,8 +173,8 @@ impl Space for Place {
 
     #[inline(always)]
     fn put(&self, position: u64, id: u16, time: u64, payload: &impl Payload) {
-        // SAFETY: the ring has reserved the space from `position` on for this event, in a packet that `prepare` has granted;
-        // no packet goes over the end of a circle.
+        // SAFETY: the ring has reserved the space from `position` on for this event, in a packet that `prepare` has granted. No packet
+        // crosses the end of a circular file.
         unsafe {
             let at = self.file.base().add(self.at(position));
             at.cast::<u16>().write_unaligned(id);

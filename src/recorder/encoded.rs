@@ -1,63 +1,63 @@
-//! Arguments of a firing that are written out before there is a place for them.
+//! Arguments of a firing that are encoded before the ring reserves space for them.
 //!
-//! A probe function takes any texts: at each firing it finds out what they are, how long, and then how to write them. Who fires at few
-//! places, and often, knows what they are, and spares most of that.
+//! A generated probe function accepts any texts: at each firing it finds out their kinds and lengths, then how to write them. Call sites
+//! that fire often know the kinds, and save most of that.
 
 use std::mem::MaybeUninit;
 
 use super::descriptor::{Argument, Descriptor, Kind};
-use super::filter::Field;
+use super::field::Field;
 use super::payload::{Payload, Value};
-use crate::sdt::Buffer;
 use crate::short;
+use crate::text::Buffer;
 
-/// Where they are written: for five texts, and some numbers.
-pub(crate) type Room = [MaybeUninit<u8>; 5 * (Buffer::LIMIT + 1) + 4 * size_of::<u64>()];
+/// Space for five texts and four numbers.
+pub(crate) type Space = [MaybeUninit<u8>; 5 * (Buffer::LIMIT + 1) + 4 * size_of::<u64>()];
 
-/// How many arguments a probe has at most.
+/// The most arguments of a probe.
 const MOST: usize = 12;
 
-/// The arguments of one firing, as a ring has them.
-pub(crate) struct Written<'w> {
-    room: &'w mut Room,
+/// The arguments of one firing, encoded as in a ring.
+pub(crate) struct Encoded<'w> {
+    space: &'w mut Space,
     length: usize,
     arguments: &'static [Argument],
     time: Option<u64>,
 }
 
-impl<'w> Written<'w> {
-    /// An empty place.
+impl<'w> Encoded<'w> {
+    /// Uninitialised space.
     #[inline(always)]
-    pub(crate) const fn room() -> Room {
+    pub(crate) const fn space() -> Space {
         [MaybeUninit::uninit(); _]
     }
 
-    /// None yet, of what happened at this time of the clock, if that was read then.
+    /// No arguments yet. `time`: the clock's time of the firing, if the caller has read it.
     #[inline(always)]
-    pub(crate) fn new(room: &'w mut Room, probe: &Descriptor, time: Option<u64>) -> Written<'w> {
-        Written { room, length: 0, arguments: probe.arguments, time }
+    pub(crate) fn new(space: &'w mut Space, probe: &Descriptor, time: Option<u64>) -> Encoded<'w> {
+        Encoded { space, length: 0, arguments: probe.arguments, time }
     }
 
-    /// One argument more.
+    /// Adds an argument.
     ///
     /// # Panics
     ///
-    /// Where there is no room for it.
+    /// If there is no space for it.
     #[inline(always)]
     pub(crate) fn push(&mut self, value: impl Value) {
-        let place = &mut self.room[self.length..][..value.size()];
+        let place = &mut self.space[self.length..][..value.size()];
         self.length += place.len();
-        // SAFETY: there are so many bytes, which nobody else has.
+        // SAFETY: `place` has `value.size()` bytes, and is borrowed mutably.
         unsafe { value.put(place.as_mut_ptr().cast()) };
     }
 
     #[inline(always)]
     fn bytes(&self) -> &[u8] {
-        // SAFETY: `push` has written so many.
-        unsafe { self.room[..self.length].assume_init_ref() }
+        // SAFETY: `push` has encoded `length` bytes.
+        unsafe { self.space[..self.length].assume_init_ref() }
     }
 
-    /// Each as filters see it.
+    /// The arguments as filters see them.
     fn fields(&self) -> [Field<'_>; MOST] {
         let (mut fields, mut rest) = ([Field::U32(0); MOST], self.bytes());
         for (field, argument) in fields.iter_mut().zip(self.arguments) {
@@ -78,12 +78,12 @@ impl<'w> Written<'w> {
     }
 }
 
-/// Takes a number off the beginning; 0 if there is none.
+/// Removes a number from the beginning; 0 if the bytes are too few.
 fn first<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
     bytes.split_off(..N).and_then(|number| number.try_into().ok()).unwrap_or([0; N])
 }
 
-impl Payload for &Written<'_> {
+impl Payload for &Encoded<'_> {
     #[inline(always)]
     fn size(&self) -> usize {
         self.length
@@ -91,7 +91,7 @@ impl Payload for &Written<'_> {
 
     #[inline(always)]
     unsafe fn put(&self, at: *mut u8) {
-        // SAFETY: the caller gives so many bytes, in a ring.
+        // SAFETY: the caller gives `length` bytes in a ring, which do not overlap `space`.
         unsafe { short::copy(self.bytes(), at) }
     }
 
@@ -109,9 +109,9 @@ impl Payload for &Written<'_> {
 mod tests {
     use std::ptr;
 
-    use super::super::descriptor::argument;
     use super::*;
-    use crate::sdt::Recorded;
+    use crate::recorder::descriptor::argument;
+    use crate::text::Recorded;
 
     static PROBE: Descriptor = Descriptor::new(
         "dyntrace",
@@ -135,18 +135,18 @@ mod tests {
         for turn in 0..texts.len() {
             let [one, two, three] = [0, 1, 2].map(|text| Recorded::Bytes(texts[(text + turn) % texts.len()]));
             let single = (one, 7_u64, -3_i32, two, i64::MIN, u32::MAX, three);
-            let mut room = Written::room();
-            let mut written = Written::new(&mut room, &PROBE, None);
-            written.push(single.0);
-            written.push(single.1);
-            written.push(single.2);
-            written.push(single.3);
-            written.push(single.4);
-            written.push(single.5);
-            written.push(single.6);
-            let written = &written;
-            assert_eq!(put(&written), put(&single));
-            let shown = single.show(|fields| written.show(|same| (fields.to_vec() == same.to_vec(), same.len())));
+            let mut space = Encoded::space();
+            let mut encoded = Encoded::new(&mut space, &PROBE, None);
+            encoded.push(single.0);
+            encoded.push(single.1);
+            encoded.push(single.2);
+            encoded.push(single.3);
+            encoded.push(single.4);
+            encoded.push(single.5);
+            encoded.push(single.6);
+            let encoded = &encoded;
+            assert_eq!(put(&encoded), put(&single));
+            let shown = single.show(|fields| encoded.show(|same| (fields.to_vec() == same.to_vec(), same.len())));
             assert_eq!(shown, (true, 7));
         }
     }

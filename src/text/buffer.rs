@@ -1,23 +1,26 @@
+//! Encoding of string arguments.
+
 use std::ffi::{CStr, c_char};
 use std::mem::MaybeUninit;
 use std::ptr;
 
+use super::argument::{Kind, Text};
 #[cfg(recorder)]
-use super::name::{Name, Recorded};
-use super::text::{Kind, Part, Shape, Text};
+use super::numbered::{Name, Recorded};
+use super::numbered::{Part, Shape};
 use crate::short::has_nul;
 
-/// The smallest page of any platform; reading one byte in each brings every page in.
+/// The smallest page of any platform. Reading one byte of each faults in every page.
 const PAGE: usize = 4096;
 
-/// Room on the stack for one string argument of a firing probe.
+/// Space on the stack for one string argument of a firing probe.
 pub struct Buffer {
-    // Nothing else: beside a field with a value the compiler would clear the bytes, too.
+    // The only field: with an initialised field beside it, the compiler would clear the bytes, too.
     bytes: [MaybeUninit<u8>; Self::LIMIT + 1],
 }
 
 impl Buffer {
-    /// The most bytes of a string that a tracer sees, its NUL not counted.
+    /// The most bytes of a string that a tracer sees, without the NUL.
     pub const LIMIT: usize = 511;
 
     /// An empty buffer.
@@ -26,11 +29,11 @@ impl Buffer {
         Buffer { bytes: [MaybeUninit::uninit(); Self::LIMIT + 1] }
     }
 
-    /// Encodes `text` and returns where it stands: null, in this buffer, or, already terminated, where it was.
+    /// Encodes `text`. Returns its address: null, in this buffer, or, for a C string, its own.
     ///
-    /// The pointer is good until the buffer is used again or dropped, or the text's own memory goes. All of its pages are
-    /// in memory: tracers that run in the kernel cannot fault one in.
-    // Not inlined: its branches would lead to a site each.
+    /// The pointer is valid until the buffer is used again or dropped, or the text is freed. All of its pages are in memory: tracers in the
+    /// kernel cannot fault one in.
+    // Not inlined: each of its branches would get a copy of the site.
     #[inline(never)]
     pub fn encode(&mut self, text: Text<'_>) -> *const c_char {
         match text.0 {
@@ -47,8 +50,8 @@ impl Buffer {
         }
     }
 
-    /// The bytes of `text` up to its first NUL, [`LIMIT`](Self::LIMIT) at most: nothing for null, in this buffer, or, where
-    /// nothing has to be changed, where they were.
+    /// The bytes of `text` up to its first NUL, at most [`LIMIT`](Self::LIMIT); empty for null. They are in this buffer, or, if unchanged,
+    /// in the text itself.
     #[inline(always)]
     pub fn bytes<'t>(&'t mut self, text: Text<'t>) -> &'t [u8] {
         match text.0 {
@@ -60,13 +63,13 @@ impl Buffer {
             }
             other => {
                 let length = self.fill(other);
-                // SAFETY: `fill` has written so many bytes.
+                // SAFETY: `fill` has written `length` bytes.
                 unsafe { self.bytes[..length].assume_init_ref() }
             }
         }
     }
 
-    /// The text as it is given to a ring, as [`bytes`](Self::bytes) are.
+    /// The text as rings take it, see [`bytes`](Self::bytes).
     #[cfg(recorder)]
     #[doc(hidden)]
     #[inline(always)]
@@ -79,7 +82,7 @@ impl Buffer {
         Recorded::Bytes(self.bytes(text))
     }
 
-    /// Writes a text that does not stay where it was; how many bytes it has here.
+    /// Writes a text into the buffer. Returns its length in bytes.
     fn fill(&mut self, text: Kind<'_>) -> usize {
         let mut filling = Filling { bytes: &mut self.bytes[..Self::LIMIT], length: 0 };
         match text {
@@ -102,7 +105,7 @@ struct Filling<'b> {
 impl Filling<'_> {
     /// Appends `bytes` up to the first NUL, as UTF-8, as far as whole characters fit.
     fn text(&mut self, bytes: &[u8]) {
-        // A character has at most four bytes, so what is cut off here could not have fitted, and long inputs are not scanned.
+        // A character has at most four bytes, so the bytes cut off here would not fit. Long inputs are not scanned.
         let bytes = &bytes[..bytes.len().min(self.bytes.len() + 4)];
         let bytes = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
         for chunk in bytes.utf8_chunks() {
@@ -122,7 +125,7 @@ impl Filling<'_> {
         }
     }
 
-    /// Writes a name that is made of a number. It is ours: it holds no NUL, and fits.
+    /// Writes a name with a number, which contains no NUL, and fits.
     fn name(&mut self, shape: &Shape, mut number: u64) {
         let mut digits = [0u8; 20];
         let mut at = digits.len();
@@ -142,7 +145,7 @@ impl Filling<'_> {
         self.part(shape.suffix);
     }
 
-    /// Writes all the bytes there can be, and goes on behind those that there are.
+    /// Writes all 8 bytes, and continues after the used ones.
     fn part(&mut self, part: Part) {
         self.bytes[self.length..][..Part::LIMIT].write_copy_of_slice(&part.bytes);
         self.length += part.length;
@@ -164,7 +167,7 @@ impl Default for Buffer {
     }
 }
 
-/// Reads one byte of every page that `text` occupies.
+/// Faults in every page of `text`.
 fn touch(text: &CStr) {
     let bytes = text.to_bytes_with_nul();
     let last = bytes.len() - 1;

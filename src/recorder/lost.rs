@@ -1,8 +1,8 @@
-//! Events that no ring counts, for want of a ring or because there were too many. Each kind is counted in a file of its own, so that the
-//! trace has the count however the program ends.
+//! Counters of events that no ring counts: those of threads without a ring, and those above the rate. Each is a file, so that the trace
+//! has the count however the program ends.
 //!
-//! A file has two packets without events; the count is the number of discarded events that the second one says. Readers of the
-//! format take the difference of the two. Checksums leave that number out, so both packets have theirs from the beginning.
+//! A file has two packets without events. The count is the number of discarded events in the second one; readers of the format take the
+//! difference of the two. Checksums leave that number out, so both packets have theirs from the beginning.
 
 use std::io;
 use std::ptr;
@@ -10,33 +10,34 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use dyntrace_folders::Folder;
+use dyntrace_metadata::checksum;
+use dyntrace_metadata::packet::{HEADER, PAGE, offset};
 use rustix::io::Errno;
 
-use super::checksum;
+use super::header::Header;
 use super::metadata::RING_STREAM;
-use super::packet::{HEADER, Header, PAGE, offset};
 use super::stream_file::StreamFile;
 
-/// The files' names, which `crates/reader` knows: of events of threads that found no ring, and of those above the rate that was asked
-/// for.
+/// The name of the file for threads without a ring. `crates/reader` knows both names.
 pub(super) const RINGLESS: &str = "ringless";
+/// The name of the file for events above the rate.
 pub(super) const ABOVE_RATE: &str = "above-rate";
 
 const SIZE: usize = 2 * PAGE;
 
-/// A count, in its mapped file.
-pub(super) struct Counted {
+/// A counter, in its mapped file.
+pub(super) struct LostCounter {
     name: &'static str,
     file: StreamFile,
 }
 
-impl Counted {
-    /// Makes the file.
+impl LostCounter {
+    /// Creates the file.
     ///
     /// # Errors
     ///
-    /// The system's, as it gave it: the caller knows the path. Then there is no file.
-    pub fn create(folder: &Folder, name: &'static str, uuid: [u8; 16]) -> io::Result<Counted> {
+    /// The system's, without the path. Then there is no file.
+    pub fn create(folder: &Folder, name: &'static str, uuid: [u8; 16]) -> io::Result<LostCounter> {
         let file = StreamFile::create(folder, name, uuid, RING_STREAM, SIZE as u64, SIZE as u64)?;
         if file.prepared() < SIZE as u64 {
             drop(file);
@@ -46,15 +47,15 @@ impl Counted {
         file.populate(0, SIZE as u64);
         for number in 0..2 {
             let header = header(uuid, number as u64 + 1);
-            // SAFETY: the packet is in the mapping and below the file's length, which was looked at above. Nobody else has it yet.
+            // SAFETY: the packet is in the mapping and below the file's length, as checked above. No other thread has it yet.
             unsafe { ptr::copy_nonoverlapping(header.as_ptr(), file.base().add(number * PAGE), HEADER) };
         }
-        Ok(Counted { name, file })
+        Ok(LostCounter { name, file })
     }
 
     /// Counts one event. Safe in signal handlers.
     pub fn add_one(&self) {
-        // Relaxed: one number, which orders nothing.
+        // Relaxed: the number orders nothing.
         self.word().fetch_add(1, Relaxed);
     }
 

@@ -1,19 +1,20 @@
+//! String arguments of probes, as call sites give them.
+
 use std::ffi::{CStr, CString};
 use std::fmt;
 
-use super::name::Blank;
+use super::numbered::Shape;
 
 /// A string argument of a probe, before it is encoded.
 ///
-/// Making one costs nothing: encoding happens when the probe fires, into a buffer on the stack. What a tracer sees is valid
-/// UTF-8 (invalid bytes become U+FFFD), ends at the first NUL, and is cut at the last character boundary within
-/// [`Buffer::LIMIT`](super::Buffer::LIMIT) bytes. A [`CStr`] needs no encoding and is shown as it is, whatever its length.
-/// [`Text::NULL`], or `None`, is a null pointer.
+/// Creating one is free: the probe encodes it when it fires, into a buffer on the stack. Tracers see valid UTF-8 (invalid bytes become
+/// U+FFFD), which ends at the first NUL and is cut at the last character boundary within [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT)
+/// bytes. A [`CStr`] is passed unchanged, whatever its length. [`Text::NULL`], or `None`, is a null pointer.
 ///
 /// ```
 /// use dyntrace::sdt::Text;
 ///
-/// let _ = [Text::from("literal"), Text::from(&String::from("owned")), Text::from(c"as it is"), Text::from(None::<&str>)];
+/// let _ = [Text::from("literal"), Text::from(&String::from("owned")), Text::from(c"unchanged"), Text::from(None::<&str>)];
 /// ```
 #[derive(Clone, Copy)]
 pub struct Text<'a>(pub(super) Kind<'a>);
@@ -27,55 +28,13 @@ pub(super) enum Kind<'a> {
     Numbered { shape: &'static Shape, number: u64 },
 }
 
-/// What stands around the number in a name that is made of one.
-pub struct Shape {
-    pub(super) prefix: Part,
-    pub(super) suffix: Part,
-    /// The name without its digits, by how many these are.
-    pub(super) blanks: [Option<Blank>; Blank::DIGITS + 1],
-}
-
-impl Shape {
-    /// That of names such as `#Port<0.7>`.
-    ///
-    /// # Panics
-    ///
-    /// If one of them is longer than 8 bytes.
-    pub const fn new(prefix: &str, suffix: &str) -> Shape {
-        let (prefix, suffix) = (Part::new(prefix), Part::new(suffix));
-        Shape { prefix, suffix, blanks: Blank::all(prefix, suffix) }
-    }
-}
-
-/// A short text that is written by one store.
-#[derive(Clone, Copy)]
-pub(super) struct Part {
-    pub bytes: [u8; Part::LIMIT],
-    pub length: usize,
-}
-
-impl Part {
-    pub const LIMIT: usize = 8;
-
-    const fn new(text: &str) -> Part {
-        assert!(text.len() <= Part::LIMIT, "a part of a name is longer than 8 bytes");
-        let mut part = Part { bytes: [0; Part::LIMIT], length: text.len() };
-        let mut at = 0;
-        while at < text.len() {
-            part.bytes[at] = text.as_bytes()[at];
-            at += 1;
-        }
-        part
-    }
-}
-
 impl Text<'_> {
     /// An absent string: a null pointer.
     pub const NULL: Self = Text(Kind::Null);
 }
 
 impl Text<'static> {
-    /// A name made of a number, written out only when the probe fires.
+    /// A name that contains a number, formatted only when the probe fires.
     #[inline]
     pub const fn numbered(shape: &'static Shape, number: u64) -> Self {
         Text(Kind::Numbered { shape, number })

@@ -1,44 +1,7 @@
-//! What a stream file is made of: packets with a header of 80 bytes, in whole pages.
-//!
-//! A page that was prepared and never entered is itself a valid empty packet of one page, so a file may grow by any number
-//! of them before anything is written. The writer that enters a sub-buffer stores a header whose packet size swallows the
-//! prepared pages behind it; from then on its content size is the commit word: bytes within it are whole.
+//! Headers of packets.
 
-use super::checksum;
-
-/// A file grows by pages of this many bytes.
-pub(crate) const PAGE: usize = 4096;
-/// What a writer enters at once, in bytes. At the end of a file it may be fewer pages.
-pub(crate) const SUB_BUFFER: usize = 32768;
-/// Bytes of packet header and context before the first event.
-pub(crate) const HEADER: usize = 80;
-
-/// The first word of each packet.
-pub(crate) const MAGIC: u32 = 0xC1FC_1FC1;
-
-/// Where the fields of a header are, in bytes from the packet's begin.
-pub(crate) mod offset {
-    /// u32: [`MAGIC`](super::MAGIC).
-    pub(crate) const MAGIC: usize = 0;
-    /// 16 bytes: the trace's uuid.
-    pub(crate) const UUID: usize = 4;
-    /// u32: stream class.
-    pub(crate) const STREAM_ID: usize = 20;
-    /// u64: bits that hold something, the header's own among them. The commit word.
-    pub(crate) const CONTENT_SIZE: usize = 24;
-    /// u64: bits until the next packet.
-    pub(crate) const PACKET_SIZE: usize = 32;
-    /// u64: events that this ring had discarded until then.
-    pub(crate) const DISCARDED: usize = 40;
-    /// u64: number of the packet in its ring, from 1; 0 if it was prepared and never entered.
-    pub(crate) const SEQUENCE: usize = 48;
-    /// u64: the thread that wrote it.
-    pub(crate) const TID: usize = 56;
-    /// u64: the number of its ring, which is that of its file; 0 in the low-rate channel.
-    pub(crate) const RING: usize = 64;
-    /// u64: see [`checksum`](super::super::checksum).
-    pub(crate) const CHECKSUM: usize = 72;
-}
+use dyntrace_metadata::checksum;
+use dyntrace_metadata::packet::{HEADER, MAGIC, PAGE, offset};
 
 /// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +20,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// That of a page without events, which no writer has entered.
+    /// The header of a prepared page, which has no events.
     pub(crate) fn of_page(uuid: [u8; 16], stream_id: u32) -> Header {
         Header {
             uuid,
@@ -72,7 +35,7 @@ impl Header {
         }
     }
 
-    /// The header as it is in the file.
+    /// Encodes the header as in a file.
     pub(crate) fn encode(&self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
         let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
@@ -89,7 +52,7 @@ impl Header {
         bytes
     }
 
-    /// Reads a header; none if these bytes cannot begin a packet.
+    /// Decodes a header; `None` if no packet can begin with these bytes.
     pub(crate) fn decode(bytes: &[u8; HEADER]) -> Option<Self> {
         let header = Self {
             uuid: array(bytes, offset::UUID),
@@ -113,7 +76,7 @@ fn array<const N: usize>(bytes: &[u8; HEADER], at: usize) -> [u8; N] {
     std::array::from_fn(|i| bytes[at + i])
 }
 
-/// A page that no writer has entered: an empty packet.
+/// A prepared page: an empty packet.
 pub(crate) fn prepared_page(uuid: [u8; 16], stream_id: u32, discarded: u64) -> [u8; PAGE] {
     let header = Header { discarded, ..Header::of_page(uuid, stream_id) };
     let mut page = [0; PAGE];
@@ -123,6 +86,8 @@ pub(crate) fn prepared_page(uuid: [u8; 16], stream_id: u32, discarded: u64) -> [
 
 #[cfg(test)]
 mod tests {
+    use dyntrace_metadata::packet::SUB_BUFFER;
+
     use super::*;
 
     #[test]

@@ -1,16 +1,56 @@
-//! Names made of a number, written out in registers.
+//! Names that contain a number, such as `#Port<0.7>`, formatted in registers.
 //!
-//! Written to memory digit by digit, and read from there in words at once, a name would cost a wait for all of its digits to reach
-//! the memory. What stands around the digits is put together at compile time.
+//! Storing digits one by one and then loading them as words would stall until all stores have completed. The text around the digits is
+//! prepared at compile time.
 
-use super::text::{Part, Shape};
+/// The text around the number in a name.
+pub struct Shape {
+    pub(super) prefix: Part,
+    pub(super) suffix: Part,
+    /// The name without its digits, by their number.
+    blanks: [Option<Blank>; Blank::DIGITS + 1],
+}
 
-/// The text of a name that is short, as most are.
+impl Shape {
+    /// The shape of names such as `#Port<0.7>`: `#Port<0.` and `>`.
+    ///
+    /// # Panics
+    ///
+    /// If one of them is longer than 8 bytes.
+    pub const fn new(prefix: &str, suffix: &str) -> Shape {
+        let (prefix, suffix) = (Part::new(prefix), Part::new(suffix));
+        Shape { prefix, suffix, blanks: Blank::all(prefix, suffix) }
+    }
+}
+
+/// A short text, written by one store.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub bytes: [u8; Part::LIMIT],
+    pub length: usize,
+}
+
+impl Part {
+    pub const LIMIT: usize = 8;
+
+    const fn new(text: &str) -> Part {
+        assert!(text.len() <= Part::LIMIT, "a part of a name is longer than 8 bytes");
+        let mut part = Part { bytes: [0; Part::LIMIT], length: text.len() };
+        let mut at = 0;
+        while at < text.len() {
+            part.bytes[at] = text.as_bytes()[at];
+            at += 1;
+        }
+        part
+    }
+}
+
+/// The text of a short name, as most are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name {
     /// Its first eight bytes, and its last eight with a NUL at the end.
     ends: [u64; 2],
-    /// How many bytes it has, the NUL among them.
+    /// Its length in bytes, with the NUL.
     size: usize,
 }
 
@@ -18,20 +58,20 @@ pub struct Name {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blank(Name);
 
-/// As it is given to a ring.
+/// A text, as rings take it.
 #[derive(Clone, Copy, Debug)]
 pub enum Recorded<'t> {
-    /// Made of a number.
+    /// A name with a number.
     Name(Name),
-    /// What stands elsewhere.
+    /// Bytes in memory.
     Bytes(&'t [u8]),
 }
 
 impl Blank {
-    /// The most digits that are written out in registers.
+    /// The most digits formatted in registers.
     pub(super) const DIGITS: usize = 8;
 
-    /// By the count of digits. Those that there are make names of 7 to 15 bytes: with a NUL two words, that may overlap.
+    /// The blanks by number of digits, for names of 7 to 15 bytes: with the NUL, two words that may overlap.
     pub(super) const fn all(prefix: Part, suffix: Part) -> [Option<Blank>; Self::DIGITS + 1] {
         let mut all = [None; Self::DIGITS + 1];
         let mut count = 1;
@@ -50,7 +90,7 @@ impl Blank {
 }
 
 impl Name {
-    /// `None` if there is no blank for it.
+    /// Returns `None` if there is no blank for the number.
     #[inline(always)]
     pub(super) fn new(shape: &Shape, number: u64) -> Option<Name> {
         if number >= 100_000_000 {
@@ -59,26 +99,26 @@ impl Name {
         let (digits, count) = digits(number as u32);
         let Blank(Name { ends: [head, tail], size }) = shape.blanks[count]?;
         let at_end = digits << (64 - 8 * count);
-        // By halves: a shift by a whole word leaves nothing, and one instruction would leave all.
+        // Two shifts by halves: one shift by a whole word would not clear it.
         let (before, behind) = (4 * shape.prefix.length, 4 * (shape.suffix.length + 1));
         let head = head | digits << before << before;
         let tail = tail | at_end >> behind >> behind;
         Some(Name { ends: [head, tail], size })
     }
 
-    /// How many bytes it has, the NUL at its end among them.
+    /// Its length in bytes, with the NUL.
     #[inline(always)]
     pub(crate) fn size(self) -> usize {
         self.size
     }
 
-    /// The first eight of these, and the last eight.
+    /// Its first and its last eight bytes.
     #[inline(always)]
     pub(crate) fn ends(self) -> [[u8; 8]; 2] {
         self.ends.map(u64::to_le_bytes)
     }
 
-    /// Its text, which is put into `to`.
+    /// Writes its text into `to`. Returns the text.
     pub(crate) fn write(self, to: &mut [u8; 16]) -> &[u8] {
         let [head, tail] = self.ends();
         to[..8].copy_from_slice(&head);
@@ -87,7 +127,7 @@ impl Name {
     }
 }
 
-/// The digits of a number below 100,000,000, the first one lowest, and how many they are.
+/// The digits of a number below 100,000,000, the first one in the lowest byte, and their number.
 #[inline(always)]
 fn digits(mut number: u32) -> (u64, usize) {
     let (mut digits, mut count) = (0, 0);

@@ -1,0 +1,34 @@
+//! Requests that rooms above the recorder serve over its control socket.
+//!
+//! A room sets its handler, and gets each connection that asks for it: tracing before `main` if the program has traced functions, code when
+//! the program allows loading it. A program without either sets no handler, and links neither room.
+
+use std::os::unix::net::UnixStream;
+use std::sync::OnceLock;
+
+use super::protocol::{Record, Request};
+
+/// Takes over a connection, with the request's record. Called on the server's thread: must not block.
+pub(crate) type Handler = fn(UnixStream, Record);
+
+static TRACES: OnceLock<Handler> = OnceLock::new();
+static CODE: OnceLock<Handler> = OnceLock::new();
+
+/// Sets the handler of connections that ask for a trace. Only the first call counts.
+pub(crate) fn serve_traces(handler: Handler) {
+    let _ = TRACES.set(handler);
+}
+
+/// Sets the handler of connections that ask for modules of code. Only the first call counts.
+pub(crate) fn serve_code(handler: Handler) {
+    let _ = CODE.set(handler);
+}
+
+/// The handler of a request, and its record; `None` if the recorder has to answer.
+pub(super) fn handler(request: &Request) -> Option<(Handler, Record)> {
+    match request {
+        Request::Trace(wish) => Some((*TRACES.get()?, wish.clone())),
+        Request::Code(order) => Some((*CODE.get()?, order.clone())),
+        _ => None,
+    }
+}

@@ -1,0 +1,61 @@
+//! Which sessions record an operation. Their filters decide once, while the operation's entry fires, so that all of its events are
+//! recorded or none.
+//!
+//! 1. Before the entry fires: [`Decision::begin`]. Each session whose filter rejects the entry then [rejects](reject) the operation.
+//! 2. After the entry has fired, the operation keeps [`Decision::current`].
+//! 3. Before a later event of the operation fires: [`Decision::apply`]. Sessions with a filter ask whether they [rejected](was_rejected)
+//!    the operation.
+//!
+//! A session that had no filter at the entry, or was not there, records the later events. The thread that fires does each step; a signal
+//! handler that fires an entry between two steps may decide for both.
+
+use std::cell::Cell;
+
+use super::host::HOST;
+
+/// One bit for each session that records the operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision(u32);
+
+thread_local! {
+    static CURRENT: Cell<u32> = const { Cell::new(u32::MAX) };
+}
+
+/// The sessions that record the current thread's event. A guest's sessions are the host's.
+pub(super) fn current() -> u32 {
+    HOST.get().map_or_else(|| CURRENT.get(), |host| (host.decision)())
+}
+
+pub(super) fn set_current(bits: u32) {
+    HOST.get().map_or_else(|| CURRENT.set(bits), |host| (host.set_decision)(bits));
+}
+
+impl Decision {
+    /// Every session records the operation.
+    pub(crate) const ALL: Decision = Decision(u32::MAX);
+
+    /// Begins a decision: the entry of an operation is about to fire.
+    pub(crate) fn begin() {
+        set_current(u32::MAX);
+    }
+
+    /// The sessions that have not rejected the entry.
+    pub(crate) fn current() -> Decision {
+        Decision(current())
+    }
+
+    /// Applies the decision to the next event: it belongs to this operation.
+    pub(crate) fn apply(self) {
+        set_current(self.0);
+    }
+}
+
+/// Rejects, for this session, the operation whose entry fires.
+pub(super) fn reject(session: usize) {
+    CURRENT.set(CURRENT.get() & !(1 << session));
+}
+
+/// Whether the session rejected the operation whose event fires.
+pub(super) fn was_rejected(session: usize) -> bool {
+    CURRENT.get() & 1 << session == 0
+}

@@ -1,0 +1,39 @@
+//! The recorder as its guests call it (see [`host`](crate::host)).
+
+use super::decision;
+use super::field::Field;
+use super::host::{DynPayload, HostRecorder};
+use super::payload::Payload;
+use super::slot::SLOTS;
+use super::trigger;
+
+pub(crate) static HOST_RECORDER: HostRecorder = HostRecorder {
+    record: |session, id, event| SLOTS[session].record(session, id, &GuestPayload(event)),
+    trigger: trigger::trigger,
+    decision: decision::current,
+    set_decision: decision::set_current,
+};
+
+/// Arguments of a guest's firing.
+struct GuestPayload<'a>(&'a dyn DynPayload);
+
+impl Payload for GuestPayload<'_> {
+    fn size(&self) -> usize {
+        self.0.dyn_size()
+    }
+
+    unsafe fn put(&self, at: *mut u8) {
+        // SAFETY: as the caller promises.
+        unsafe { self.0.dyn_put(at) }
+    }
+
+    fn time(&self) -> Option<u64> {
+        self.0.dyn_time()
+    }
+
+    fn show<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R {
+        let (mut look, mut answer) = (Some(look), None);
+        self.0.dyn_show(&mut |fields| answer = look.take().map(|look| look(fields)));
+        answer.expect("a payload shows its fields once")
+    }
+}

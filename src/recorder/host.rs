@@ -1,0 +1,54 @@
+//! The host's recorder, which guests (see [`host`](crate::host)) call: their events go into its rings.
+
+use super::field::Field;
+use super::payload::Payload;
+use crate::host::OfHost;
+
+/// The host's functions.
+pub(crate) struct HostRecorder {
+    /// Records an event in a session: the session's slot, the probe's id, the arguments. The thread is pinned.
+    pub(super) record: fn(usize, u16, &dyn DynPayload),
+    pub(super) trigger: fn(),
+    pub(super) decision: fn() -> u32,
+    pub(super) set_decision: fn(u32),
+}
+
+pub(super) static HOST: OfHost<HostRecorder> = OfHost::new();
+
+/// Makes this copy a guest.
+pub(crate) fn enter(host: &'static HostRecorder) {
+    HOST.install(host);
+}
+
+/// A [`Payload`] without generic methods, so that it can cross from guest to host.
+pub(super) trait DynPayload {
+    fn dyn_size(&self) -> usize;
+
+    /// # Safety
+    ///
+    /// As that of [`Payload::put`].
+    unsafe fn dyn_put(&self, at: *mut u8);
+
+    fn dyn_time(&self) -> Option<u64>;
+
+    fn dyn_show(&self, look: &mut dyn FnMut(&[Field<'_>]));
+}
+
+impl<P: Payload> DynPayload for P {
+    fn dyn_size(&self) -> usize {
+        self.size()
+    }
+
+    unsafe fn dyn_put(&self, at: *mut u8) {
+        // SAFETY: as the caller promises.
+        unsafe { self.put(at) }
+    }
+
+    fn dyn_time(&self) -> Option<u64> {
+        Payload::time(self)
+    }
+
+    fn dyn_show(&self, look: &mut dyn FnMut(&[Field<'_>])) {
+        self.show(look);
+    }
+}

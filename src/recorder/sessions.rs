@@ -1,0 +1,56 @@
+//! The sessions of this process.
+
+use std::ptr;
+use std::sync::atomic::AtomicPtr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::once;
+use super::recording::Recording;
+use super::slot::SESSIONS;
+use crate::forks::Anew;
+
+/// The sessions of this process.
+pub(super) struct Sessions {
+    /// By slot.
+    pub recordings: [Option<Recording>; SESSIONS],
+    /// Whether the maintenance thread runs.
+    pub is_maintained: bool,
+}
+
+/// A forked child begins with no sessions: there, a thread that is gone may hold the lock.
+static ALL: Anew<AtomicPtr<Mutex<Sessions>>> = Anew::new(AtomicPtr::new(ptr::null_mut()));
+
+/// Locks the sessions of this process. Never called by a firing thread.
+pub(super) fn sessions() -> MutexGuard<'static, Sessions> {
+    let new = || Mutex::new(Sessions { recordings: [const { None }; SESSIONS], is_maintained: false });
+    once::get_or_init(&ALL, new).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sessions {
+    /// The slot of the session of this generation.
+    pub fn slot(&self, generation: u32) -> Option<usize> {
+        let is_it = |recording: &Recording| recording.generation() == generation;
+        self.recordings.iter().position(|recording| recording.as_ref().is_some_and(is_it))
+    }
+
+    /// The session of this generation.
+    pub fn find(&mut self, generation: u32) -> Option<&mut Recording> {
+        let slot = self.slot(generation)?;
+        self.recordings[slot].as_mut()
+    }
+}
+
+/// Has the kernel wipe the sessions in each forked child. Returns `false` where it cannot.
+pub(super) fn wipe_in_children() -> bool {
+    ALL.wipe_in_children()
+}
+
+/// Forgets the sessions, in a forked child.
+///
+/// # Safety
+///
+/// The caller is the child's only thread.
+pub(super) unsafe fn forget() {
+    // SAFETY: as the caller promises.
+    unsafe { ALL.forget() };
+}

@@ -1,0 +1,29 @@
+//! The pause of the maintenance thread, which any thread can end.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
+use std::time::Duration;
+
+use super::os;
+
+/// Not 0 once a thread has woken the maintenance thread since its round began.
+static WOKEN: AtomicU32 = AtomicU32::new(0);
+
+/// Ends the pause. Safe in signal handlers. Only the first call in each round makes a system call.
+pub(super) fn wake() {
+    // Release: the next round sees what this thread did before.
+    if WOKEN.swap(1, AcqRel) == 0 {
+        os::end_pause(&WOKEN);
+    }
+}
+
+/// Begins a round: a later [`wake`] causes another one.
+pub(super) fn begin_round() {
+    // Acquire: with `wake`.
+    WOKEN.swap(0, Acquire);
+}
+
+/// Pauses for `longest` at most; not at all if [`wake`] was called in this round.
+pub(super) fn pause(longest: Duration) {
+    os::pause(&WOKEN, longest);
+}

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::mapping::{Mapping, Unmapped};
 use super::symbols::Symbols;
-use crate::recorder::modules;
+use crate::recorder::{loaded, modules};
 
 /// A version as it lies in memory, which it may do for longer than it is a version that anybody can call.
 pub(crate) struct Image {
@@ -25,7 +25,7 @@ impl Image {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let id = LAST.fetch_add(1, Relaxed) + 1;
         let symbols = Symbols::of(mapping.path());
-        let recorded = modules::arrive(recorded(module, version, &*mapping));
+        let recorded = loaded::add_module(recorded(module, version, &*mapping));
         Image { id, module: module.into(), version: version.into(), mapping, symbols, recorded }
     }
 
@@ -38,7 +38,7 @@ impl Image {
         // SAFETY: as the caller promises.
         let unmapped = unsafe { self.mapping.unmap() };
         if unmapped == Unmapped::Gone {
-            modules::leave(self.recorded);
+            modules::remove(self.recorded);
         }
         unmapped
     }

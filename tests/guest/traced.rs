@@ -3,7 +3,7 @@
 use dyntrace::code::{self, CallError, Purged};
 use dyntrace::recorder::control::Connection;
 use dyntrace::recorder::control::protocol::Request;
-use dyntrace::trace::remote::Wish;
+use dyntrace::trace::remote::TraceRequest;
 
 use crate::support::{Turn, end, export, file, load, session};
 
@@ -152,7 +152,7 @@ async fn default_patterns_from_outside() {
     dyntrace::recorder::control().unwrap();
     let mut connection = Connection::open(std::process::id()).unwrap();
     let ender = connection.ender().unwrap();
-    let wish = Wish { patterns: vec!["shelf::weigh".into()], later: true, ..Wish::default() };
+    let wish = TraceRequest { patterns: vec!["shelf::weigh".into()], later: true, ..TraceRequest::default() };
     let set = connection.request(&Request::Trace(wish.record())).unwrap();
     assert_eq!(set[0].number("functions"), Some(0));
     load("v1").await;

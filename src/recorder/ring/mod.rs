@@ -387,7 +387,8 @@ impl<S: Space> Ring<S> {
         self.show_as_discarded(packet, self.discarded());
     }
 
-    /// Stores the count, which is `discarded` unless handlers count meanwhile. They store it, too, so an older count may follow a newer one.
+    /// Stores the count, which is `discarded` unless handlers count meanwhile. They store it, too, so an older count may follow a newer
+    /// one.
     #[inline]
     fn show_as_discarded(&self, packet: u64, mut discarded: u64) {
         loop {

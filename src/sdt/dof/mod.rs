@@ -2,8 +2,8 @@
 //! DTrace's object format (DOF).
 //!
 //! Each site has a record in a section of the object file, with the site's address and description. The linker joins the records of a
-//! program or shared object into one table (`section`). At start, [`register`] generates DOF from it (`object`) and passes that through the
-//! helper device (`device`) to the kernel, on Linux to `dtprobed`.
+//! program or shared object into one table (`section`). At start, [`register`](crate::sdt::register()) generates DOF from it (`object`) and
+//! passes that through the helper device (`device`) to the kernel, on Linux to `dtprobed`.
 //!
 //! A site is a nop with the arguments in place (`c_call`). An is-enabled site differs by system:
 //!

@@ -1,5 +1,5 @@
-//! Tracing of a running program's functions: those with the attribute [`traced`](crate::traced), by [`Pattern`], in
-//! [`Session`]s.
+//! Traces functions of a running program: [`Session`]s set [`Pattern`]s that select functions with the attribute
+//! [`traced`](crate::traced).
 
 pub use crate::breakpoint::pattern::{Pattern, PatternError};
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! One function: what is put around its body.
+//! Expands one function: the code around its body.
 //!
 //! ```text
 //! fn price(order: &Order, qty: u32) -> Cents {
@@ -14,12 +14,12 @@
 //! }
 //! ```
 //!
-//! The closure has the arguments moved into it, and only it borrows them: so that where nothing is set, the compiler keeps
-//! them in the registers that they came in. They are bound anew inside, in their order, and dropped as ever.
+//! The arguments move into the closure, and only the closure borrows them. So the compiler keeps them in their registers while the site is
+//! unset. Inside they are bound again, in order, and dropped as usual.
 //!
-//! Of an asynchronous function the closure returns the future; of one with `#[track_caller]`, whose callees would take
-//! the closure for their caller, there is no closure but a guard. One that is both becomes a function that asks for its
-//! caller and returns the future: Rust has no asynchronous functions that do.
+//! For an asynchronous function the closure returns the future. A function with `#[track_caller]` has a guard instead of the closure, which
+//! its callees would take for their caller. A function that is both becomes one that takes its caller's location and returns the future:
+//! Rust has no asynchronous functions with `#[track_caller]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
@@ -57,13 +57,13 @@ pub fn instrument(
     let parameter = quote!(__dyntrace_hit: ::core::option::Option<&mut ::dyntrace::__traced::Hit>);
     let of_result = match &result {
         Some(_) => quote!(|__dyntrace_result| ::dyntrace::__traced_value!(*__dyntrace_result)),
-        // What is never returned has no value.
+        // A function that never returns has no value.
         None => quote!(|_| ::dyntrace::__traced::Value::HIDDEN),
     };
-    // In a constant it is nobody's caller.
+    // In a constant, `Location::caller` is the place of the constant itself.
     let written_at = quote!(const { ::core::panic::Location::caller() });
     let inside = if signature.asyncness.is_some() {
-        // Never run, but it says what type the future answers with, before its body is looked at.
+        // Never run: tells the compiler the future's type before it checks the body.
         let promise = result.as_ref().map(|of| quote!(if false { return ::dyntrace::__traced::promised::<#of>(); }));
         let caller = match tracks_caller {
             true => quote!(::dyntrace::__traced::known_caller(__dyntrace_caller, #written_at)),
@@ -128,7 +128,7 @@ fn refuse(signature: &Signature) -> Result<()> {
     Ok(())
 }
 
-/// Makes an asynchronous function one that returns `future`, which knows where it was made.
+/// Turns an asynchronous function into one that returns `future`, with the location of the call.
 fn made_here(signature: &mut Signature, arguments: &[Argument], future: &TokenStream) -> Result<TokenStream> {
     signature.asyncness = None;
     let answer = match &signature.output {
@@ -142,7 +142,7 @@ fn made_here(signature: &mut Signature, arguments: &[Argument], future: &TokenSt
     };
     signature.output = parse_quote!(-> impl ::core::future::Future<Output = #answer>);
     let idents = arguments.iter().map(|argument| &argument.ident);
-    // The future has all arguments, as that of an asynchronous function has.
+    // The future owns all arguments, like an asynchronous function's.
     Ok(quote! {
         let __dyntrace_caller = ::core::panic::Location::caller();
         async move {
@@ -155,13 +155,13 @@ fn made_here(signature: &mut Signature, arguments: &[Argument], future: &TokenSt
 struct Argument {
     name: String,
     ident: Ident,
-    /// Makes a value of it.
+    /// The expression for its value.
     value: TokenStream,
-    /// Binds it as the function's author has written it.
+    /// The binding as written in the function.
     binding: TokenStream,
 }
 
-/// Gives each argument a name of its own, and says what is to be done with it.
+/// Gives each argument a unique name. Returns its value expression and binding.
 fn arguments(signature: &mut Signature, options: &Options) -> Result<Vec<Argument>> {
     let mut unknown: Vec<&Ident> = options.hidden.iter().collect();
     let mut arguments = Vec::new();
@@ -202,20 +202,20 @@ fn site(signature: &Signature, arguments: &[Argument], within: Option<&str>, exp
     let within = within.map(|of| format!("::{of}")).unwrap_or_default();
     let (function, arity) = (signature.ident.to_string(), arguments.len());
     let name = match export {
-        // The module's name is known when it is loaded.
+        // The module's name becomes known when it is loaded.
         Some(export) => format!("export {export}/{arity}").to_token_stream(),
         None => {
             let name = format!("{within}::{}/{arity}", function.trim_start_matches("r#"));
             quote!(::core::concat!(::core::module_path!(), #name))
         }
     };
-    // `line!()` would be the attribute's, so that the functions of a block had all the same.
+    // `line!()` would be the attribute's line, the same for all functions of a block.
     let line = u32::try_from(signature.ident.span().unwrap().line()).unwrap_or(0);
     let names = arguments.iter().map(|argument| &argument.name);
     quote!(::dyntrace::__traced_site!(__DYNTRACE_SITE, #name, #line, [#(#names),*]);)
 }
 
-/// The type that the closure is told to return. Parts that only the body can tell are left to the compiler.
+/// Returns the type to annotate the closure with. The compiler infers parts that only the body determines.
 fn result(output: &ReturnType) -> Option<Type> {
     struct Hidden;
     impl VisitMut for Hidden {

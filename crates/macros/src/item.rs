@@ -1,4 +1,4 @@
-//! What the attribute stands on: a function, or a block of them.
+//! The attribute's item: a function, or a block of functions.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -47,7 +47,7 @@ fn of_trait(options: &Options, mut block: ItemTrait) -> Result<TokenStream> {
     Ok(block.into_token_stream())
 }
 
-/// A function of a block goes by its own attribute, if it has one.
+/// A function of a block uses the options of its own attribute, if it has one.
 fn of_block(attributes: &mut Vec<Attribute>, signature: &mut Signature, body: &mut Block, within: &str) -> Result<()> {
     let own = attributes.iter().position(|attribute| {
         let path = attribute.path();
@@ -56,7 +56,7 @@ fn of_block(attributes: &mut Vec<Attribute>, signature: &mut Signature, body: &m
     let options = match own.map(|place| attributes.remove(place)) {
         Some(attribute) if matches!(attribute.meta, syn::Meta::Path(_)) => Options::default(),
         Some(attribute) => attribute.parse_args()?,
-        // What runs in constants is left as it is.
+        // Constant functions stay as they are.
         None if signature.constness.is_some() => return Ok(()),
         None => Options::default(),
     };
@@ -77,7 +77,7 @@ fn refuse_options_of_functions(options: &Options) -> Result<()> {
     }
 }
 
-/// `Cart` of `crate::shop::Cart<T>`; other types as they are written.
+/// Returns `Cart` for `crate::shop::Cart<T>`, and other types as written.
 fn type_name(of: &Type) -> String {
     match of {
         Type::Path(path) if path.qself.is_none() => {

@@ -1,4 +1,4 @@
-//! What stands in the parentheses of the attribute.
+//! The options of the attribute.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
@@ -10,13 +10,13 @@ use syn::{Error, Result, Token, Type, parenthesized};
 pub struct Options {
     /// `in = Type`: the type whose method it is.
     pub within: Option<Type>,
-    /// `skip(a, b)`, `secret(c)`: arguments that are not looked at.
+    /// `skip(a, b)`, `secret(c)`: hidden arguments.
     pub hidden: Vec<Ident>,
-    /// `caller`: the function is given its caller's place.
+    /// `caller`: the function gets its caller's location.
     pub caller: bool,
-    /// Not an option, but what the attribute `export` says: it is an export of this name.
+    /// Set by the attribute `export`: the name of the export.
     pub export: Option<String>,
-    /// `off`: the function is no site, though the block that it stands in has the attribute.
+    /// `off`: the function is not traced, though its block has the attribute.
     pub off: bool,
 }
 

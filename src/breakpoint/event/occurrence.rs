@@ -31,7 +31,6 @@ pub(crate) struct Occurrence<'t> {
 }
 
 impl Occurrence<'_> {
-    /// Makes the event for a tracer.
     #[inline(never)]
     pub(crate) fn event(&self) -> Event {
         let Occurrence { kind, function, text, at: _, took, polled, caller, has_token, stack } = *self;
@@ -52,7 +51,6 @@ impl Occurrence<'_> {
         }
     }
 
-    /// Fires the probe on this thread.
     #[inline(always)]
     pub(crate) fn fire(&self) {
         match self.kind {
@@ -110,7 +108,6 @@ impl Occurrence<'_> {
     }
 }
 
-/// Returns whether the probe of such events is enabled.
 pub(crate) fn is_heard(kind: Kind) -> bool {
     match kind {
         Kind::Call => function::entry::is_enabled(),

@@ -89,9 +89,9 @@ pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
     }
     let Some(pin) = pin() else { return Begun::Nothing };
     let found = with_active(&pin, site, |data| match data.quick {
-        Quick::Timed(place) => {
-            place.count();
-            Some(Found::Timed(place))
+        Quick::Timed(slot) => {
+            slot.count();
+            Some(Found::Timed(slot))
         }
         _ if !is_worth_a_look(data) => None,
         _ if data.is_brief => Some(Found::Brief(NonNull::from(data))),
@@ -100,7 +100,7 @@ pub(crate) fn begin(site: &'static Site, mark: Mark) -> Begun {
     let at = (Origin::Stack, mark);
     match found.flatten() {
         None => Begun::Nothing,
-        Some(Found::Timed(place)) => Begun::Timed(place),
+        Some(Found::Timed(slot)) => Begun::Timed(slot),
         Some(Found::Traced(data)) => Begun::WholeCall(Hit::new(DataRef::new(data), site, at)),
         // SAFETY: found with this pin.
         Some(Found::Brief(data)) => Begun::CallOnly(Hit::new(unsafe { DataRef::pinned(data, pin) }, site, at)),
@@ -115,7 +115,7 @@ fn is_worth_a_look(data: &BpData) -> bool {
     {
         return false;
     }
-    data.counts.iter().for_each(|place| place.count());
+    data.counts.iter().for_each(|slot| slot.count());
     !is_busy() && data.entries.iter().any(BpEntry::may_take)
 }
 
@@ -273,11 +273,11 @@ impl Hit {
         }
         let _busy = Busy::begin();
         let (at, took) = (Some(ended.at), Some(clock::took(ended.cycles)));
-        let mut place = None;
+        let mut text_slot = None;
         for entry in self.entries(self.wanted) {
             if let Some(kind) = kind(entry.flags).filter(|_| !entry.is_silent()) {
                 entry.session.offer(kind, || {
-                    let text = rendered(&mut place, text);
+                    let text = rendered(&mut text_slot, text);
                     let caller = (kind == Kind::ReturnTo).then(|| self.origin.caller(self.mark)).flatten();
                     Occurrence { at, took, polled, caller, ..self.occurrence(kind, text) }
                 });

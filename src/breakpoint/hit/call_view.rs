@@ -58,7 +58,6 @@ impl Call for CallView<'_> {
     }
 }
 
-/// Renders a part of an event.
 pub(crate) type Render<'r> = dyn Fn(&mut Text) -> fmt::Result + 'r;
 
 /// Renders into `place` once, and returns the text. In place: moving a short text would be most of its cost.
@@ -71,7 +70,6 @@ pub(crate) fn rendered(place: &mut Option<Text>, render: impl FnOnce(&mut Text) 
     place.as_ref().expect("it is there by now")
 }
 
-/// Renders nothing.
 pub(crate) fn nothing(_: &mut Text) -> fmt::Result {
     Ok(())
 }

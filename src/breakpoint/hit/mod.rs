@@ -36,7 +36,7 @@ pub fn hit<R>(
 ) -> R {
     match glance(site) {
         Some(Glance::Nothing) => body(None),
-        Some(Glance::Timed(place)) => timed(body, place),
+        Some(Glance::Timed(slot)) => timed(body, slot),
         None => begun(body, value, site, mark),
     }
 }
@@ -57,8 +57,8 @@ fn glance(site: &'static Site) -> Option<Glance> {
     }
     let pin = pin_again()?;
     let glance = with_active(&pin, site, |data| match data.quick {
-        Quick::Counted(place) => place.count_again().then_some(Glance::Nothing),
-        Quick::Timed(place) => place.count_again().then_some(Glance::Timed(place)),
+        Quick::Counted(slot) => slot.count_again().then_some(Glance::Nothing),
+        Quick::Timed(slot) => slot.count_again().then_some(Glance::Timed(slot)),
         Quick::Of(sieve) => (!sieve.may_have_current()).then_some(Glance::Nothing),
     });
     glance.unwrap_or(Some(Glance::Nothing))
@@ -74,29 +74,28 @@ fn begun<R>(
     // By reference: moving a hit takes longer than much of its work.
     match &mut begin(site, mark) {
         Begun::Nothing => body(None),
-        Begun::Timed(place) => timed(body, *place),
+        Begun::Timed(slot) => timed(body, *slot),
         Begun::WholeCall(hit) => looked_at(body, value, hit),
         Begun::CallOnly(hit) => body(Some(hit)),
     }
 }
 
 #[inline(never)]
-fn timed<R>(body: impl FnOnce(Option<&mut Hit>) -> R, place: CounterSlot) -> R {
-    let _timer = Timer { stretch: Stretch::begin(), began: clock::now(), place };
+fn timed<R>(body: impl FnOnce(Option<&mut Hit>) -> R, slot: CounterSlot) -> R {
+    let _timer = Timer { stretch: Stretch::begin(), began: clock::now(), slot };
     body(None)
 }
 
-/// Measures until it is dropped.
 struct Timer {
     stretch: Stretch,
     began: u64,
-    place: CounterSlot,
+    slot: CounterSlot,
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
         let cycles = clock::now().saturating_sub(self.began);
-        self.place.add_time(cycles, self.stretch.end(cycles));
+        self.slot.add_time(cycles, self.stretch.end(cycles));
     }
 }
 

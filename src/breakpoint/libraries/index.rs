@@ -16,17 +16,14 @@ impl Index {
         Index(all.into())
     }
 
-    /// Returns an index with `more` sites.
     pub(crate) fn with(&self, more: &[SiteRef]) -> Index {
         Index::new([&self.0, more].concat())
     }
 
-    /// Returns an index without the sites that are gone.
     pub(crate) fn without_gone(&self) -> Index {
         Index(self.0.iter().filter(|site| !site.is_gone()).cloned().collect())
     }
 
-    /// Returns the names of all functions.
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(|site| site.function().name)
     }

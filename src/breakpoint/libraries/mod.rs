@@ -26,9 +26,7 @@ use crate::thread_progress::{self, permission};
 use index::Index;
 
 struct Libraries {
-    /// Made when first used.
     index: Option<Arc<Index>>,
-    /// The libraries that are loaded.
     later: Vec<Arc<LibrarySites>>,
     defaults: Vec<DefaultPattern>,
 }
@@ -76,7 +74,6 @@ pub(crate) fn settled() -> impl Sized {
     libraries()
 }
 
-/// Returns all sites of now.
 pub(crate) fn index() -> Arc<Index> {
     libraries().index()
 }

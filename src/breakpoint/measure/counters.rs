@@ -102,7 +102,6 @@ impl Counter {
         Ok(Counter { slot, memory: OnceLock::new(), before: Mutex::new(tables.sum(slot)) })
     }
 
-    /// Has it measure memory, too.
     pub(crate) fn measure_memory(&self) -> Result<(), Error> {
         let mut before = self.before();
         if self.memory.get().is_none() {
@@ -118,7 +117,6 @@ impl Counter {
         self.slot
     }
 
-    /// Adds the memory of a counted call.
     pub(crate) fn add_memory(&self, bytes: Bytes) {
         if let Some(slot) = self.memory.get() {
             slot.add_time(bytes.all, bytes.own);

@@ -42,7 +42,6 @@ pub(crate) enum Allocating {
 }
 
 impl Allocating {
-    /// Ends the call.
     pub(crate) fn end(self) -> Bytes {
         match self {
             Allocating::Unasked => Bytes::default(),

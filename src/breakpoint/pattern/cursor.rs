@@ -16,13 +16,11 @@ impl<'t> Cursor<'t> {
         Cursor { text, at: 0 }
     }
 
-    /// Returns where the next token begins.
     pub fn at(&mut self) -> usize {
         self.at += self.rest().len() - self.rest().trim_start().len();
         self.at
     }
 
-    /// Returns where the last token ended.
     pub fn end(&self) -> usize {
         self.at
     }

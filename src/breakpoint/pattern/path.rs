@@ -23,7 +23,6 @@ enum Segment {
 }
 
 impl Path {
-    /// Parses a path.
     pub fn parse(cursor: &mut Cursor<'_>) -> Result<Path, PatternError> {
         let mut segments = Vec::new();
         let mut rest = cursor.clone();

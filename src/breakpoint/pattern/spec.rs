@@ -21,7 +21,6 @@ pub struct MatchSpec {
     pub(super) arguments: Box<[Argument]>,
     /// The arguments that the pattern looks into.
     pub(super) looked_into: Box<[Position]>,
-    /// The steps to each part.
     pub(super) parts: Box<[Vec<Step>]>,
     /// Leaves its result in register 0. Empty without a guard.
     pub(super) guard: Box<[Instruction]>,

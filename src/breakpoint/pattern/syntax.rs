@@ -6,14 +6,12 @@ use super::part::{Form, Step};
 use super::path::Path;
 use crate::breakpoint::value::shell::Shell;
 
-/// A whole pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Syntax {
     pub path: Path,
     pub arity: Arity,
     /// Arguments that match anything have no condition here.
     pub arguments: Vec<Argument>,
-    /// The steps to each part.
     pub parts: Vec<Vec<Step>>,
     pub guard: Option<Expression>,
     pub actions: Actions,
@@ -68,7 +66,6 @@ pub struct Place {
 /// Index of an argument, or of a value in a tuple or a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// From 0.
     FromStart(u16),
     /// The last is 1.
     FromEnd(u16),
@@ -102,9 +99,7 @@ pub enum Expression {
     Text(TextTest, Box<[Expression; 2]>),
     /// Operators of one precedence, from left to right.
     Arithmetic(Box<Expression>, Vec<(Arithmetic, Expression)>),
-    /// `&&`
     All(Vec<Expression>),
-    /// `||`
     Any(Vec<Expression>),
 }
 

@@ -63,7 +63,6 @@ impl Unquoted {
         start..self.length
     }
 
-    /// Returns all printed values.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
@@ -107,7 +106,6 @@ impl Unquoted {
                 self.within = Within::Nothing;
                 self.close_character(quote)
             }
-            // A lone apostrophe.
             (Within::Character(quote), _) if self.length > quote + 1 => {
                 self.within = Within::Nothing;
                 self.one(character)

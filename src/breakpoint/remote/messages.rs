@@ -12,7 +12,6 @@ use crate::recorder::control::clients::messages;
 use crate::recorder::control::protocol::Record;
 use crate::seq_trace::Token;
 
-/// Makes the record of an event.
 pub(super) fn event(event: &Event) -> Record {
     let told = match event.kind {
         Kind::Call => "call",
@@ -89,7 +88,6 @@ pub(super) fn counts(counts: &[Count], at: SystemTime) -> Vec<Vec<Record>> {
     messages
 }
 
-/// Makes the record of the losses so far.
 pub(super) fn lost(dropped: u64, limited: u64) -> Record {
     Record::default().with("told", "lost").with("dropped", dropped).with("limited", limited)
 }

@@ -36,7 +36,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 static TRACES: ClientLimit = ClientLimit::new(MOST);
 static ORDERS: ClientLimit = ClientLimit::new(MOST);
 
-/// Serves a client on a thread of its own.
 pub(super) fn serve(stream: UnixStream, asked: Record) {
     let order = Order::read(&asked);
     let Ok(outlet) = Outlet::new(stream).map(Arc::new) else { return };
@@ -54,7 +53,7 @@ pub(super) fn serve(stream: UnixStream, asked: Record) {
         Ok(place) => place,
         Err(why) => return refuse(why),
     };
-    let thread = thread::Builder::new().name("dyntrace-reader".into());
+    let thread = thread::Builder::new().name("dyntrace-trace".into());
     let own = Arc::clone(&outlet);
     let started = without_signals(|| {
         thread.spawn(move || {
@@ -130,7 +129,6 @@ impl Trace {
         Ok((trace, answer))
     }
 
-    /// Makes the record of a pattern.
     fn pattern(&self, pattern: &PatternInfo) -> Record {
         Record::default()
             .with("session", self.running.name())
@@ -140,7 +138,6 @@ impl Trace {
             .with("pattern", &pattern.pattern)
     }
 
-    /// Makes the record of the processes whose calls it matches.
     fn processes(&self) -> Record {
         let processes = self.session.info().processes;
         Record::default().with("session", self.running.name()).with("processes", processes)
@@ -251,7 +248,6 @@ async fn set(session: &Session, patterns: &[String], later: bool) -> Result<Vec<
     Ok(all)
 }
 
-/// Removes the patterns. Returns their counts.
 async fn remove(session: &Session, patterns: &[PatternInfo]) -> Result<Vec<Count>, Error> {
     let mut counts = Vec::new();
     for pattern in patterns {

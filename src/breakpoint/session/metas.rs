@@ -32,7 +32,6 @@ impl Metas {
         self.lock().iter().map(|session| Arc::clone(&session.core)).collect()
     }
 
-    /// Takes an inner session out of the list.
     pub(crate) fn take(&self, shared: &Arc<SessionCore>) -> Option<SessionOwner> {
         let mut sessions = self.lock();
         let at = sessions.iter().position(|session| Arc::ptr_eq(&session.core, shared))?;

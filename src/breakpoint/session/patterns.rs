@@ -114,7 +114,6 @@ pub(crate) async fn restrict(session: &Arc<SessionCore>) {
     let _ = change(session, everywhere(session, || restricting(session))).await;
 }
 
-/// Adds an entry for the pattern.
 fn adding(session: &Arc<SessionCore>, set: &Arc<SetPattern>, counters: Option<Vec<Arc<Counter>>>) -> Edit {
     let (session, set) = (Arc::clone(session), Arc::clone(set));
     let add = move |before: &[BpEntry], counter| {

@@ -45,7 +45,6 @@ pub(crate) fn intern(function: &Function, module: Option<&str>) -> &'static Func
     new
 }
 
-/// Returns the interned copy of a name.
 pub(crate) fn intern_name(name: &str) -> &'static str {
     prepare();
     lock().get_or_insert_default().name(name.into())

@@ -47,12 +47,10 @@ impl Library {
 }
 
 impl SiteRef {
-    /// Refers to a site of the program.
     pub(crate) fn of_program(site: &'static Site) -> SiteRef {
         SiteRef { site: NonNull::from(site), function: site.function(), library: None }
     }
 
-    /// Refers to a site of a library.
     pub(crate) fn of_library(site: &Site, library: &Arc<Library>) -> SiteRef {
         SiteRef { site: NonNull::from(site), function: site.function(), library: Some(Arc::clone(library)) }
     }

@@ -44,7 +44,6 @@ impl Sites {
         self.numbers.len()
     }
 
-    /// Returns whether all of them are gone.
     pub(crate) fn are_gone(&self) -> bool {
         self.iter().all(SiteRef::is_gone)
     }

@@ -14,7 +14,6 @@ use crate::process::{Pid, Sieve};
 pub(crate) struct BpEntry {
     pub(crate) session: Arc<SessionCore>,
     pub(crate) set: Arc<SetPattern>,
-    /// The pattern's actions.
     pub(crate) flags: Flags,
     /// Whether it matches every call, so that no argument is inspected.
     pub(crate) takes_all: bool,
@@ -39,19 +38,16 @@ impl BpEntry {
         self.flags.are_among(Flags::CALL | Flags::COUNT | Flags::FLAG) && self.session.is_to_probes()
     }
 
-    /// Returns a sieve of the processes whose calls it may match.
     pub(crate) fn sieve(&self) -> Sieve {
         if self.takes_every_process { Sieve::ALL } else { self.filter.sieve() }
     }
 
-    /// Takes over the session's current process filter.
     pub(crate) fn restrict(&mut self) {
         self.filter = self.session.filter().clone();
         self.takes_all = self.set.pattern.match_spec().takes_all()
             && (self.takes_every_process || self.filter.takes_every_process());
     }
 
-    /// Returns whether it matches calls of the current process.
     pub(crate) fn is_for(&self, current: impl FnOnce() -> Pid) -> bool {
         self.takes_every_process || self.filter.is_for(current)
     }

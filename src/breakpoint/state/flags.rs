@@ -13,7 +13,6 @@ impl Flags {
     pub(crate) const CALL: Flags = Flags(1);
     pub(crate) const RETURN: Flags = Flags(1 << 1);
     pub(crate) const PANIC: Flags = Flags(1 << 2);
-    /// The call's event has the caller.
     pub(crate) const CALLER: Flags = Flags(1 << 3);
     pub(crate) const COUNT: Flags = Flags(1 << 4);
     pub(crate) const TIME: Flags = Flags(1 << 5);
@@ -25,9 +24,7 @@ impl Flags {
     pub(crate) const RETURN_TO: Flags = Flags(1 << 8);
     /// The call's event has the token of its process.
     pub(crate) const TOKEN: Flags = Flags(1 << 9);
-    /// The call's event has the stack.
     pub(crate) const STACKTRACE: Flags = Flags(1 << 10);
-    /// The call's memory is measured.
     pub(crate) const MEMORY: Flags = Flags(1 << 11);
 
     /// Those with an event at the end.

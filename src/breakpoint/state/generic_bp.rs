@@ -19,7 +19,6 @@ global! {
     static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 }
 
-/// One function's breakpoint.
 pub(crate) struct GenericBp {
     generations: [UnsafeCell<Generation>; 2],
     /// Owning block. Only the permission holder touches this and the following fields.
@@ -32,7 +31,6 @@ pub(crate) struct GenericBp {
 pub(crate) type Generation = Option<Arc<BpData>>;
 
 impl GenericBp {
-    /// Both generations disabled.
     pub(crate) fn new(block: NonNull<Block>) -> GenericBp {
         GenericBp { generations: [UnsafeCell::new(None), UnsafeCell::new(None)], block, is_staged: Cell::new(false) }
     }
@@ -101,7 +99,6 @@ impl Bp {
         unsafe { self.0.as_ref() }
     }
 
-    /// Runs `look` on the active generation.
     pub(crate) fn with_active<R>(&self, look: impl FnOnce(&Generation) -> R) -> R {
         // SAFETY: only the permission holder writes, which is the caller.
         self.bp().generations[ACTIVE.load(Ordering::Relaxed)].with(|generation| look(unsafe { &*generation }))
@@ -124,7 +121,6 @@ impl Bp {
         self.write(self.with_active(Generation::clone));
     }
 
-    /// Writes the staging generation.
     fn write(&self, new: Generation) {
         let staging = 1 - ACTIVE.load(Ordering::Relaxed);
         // SAFETY: no hit reads it: threads that found it active before the last commit were waited for (8, 10).

@@ -68,7 +68,6 @@ impl SessionState {
         }
     }
 
-    /// Returns whether the session has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed) || self.is_of_parent()
     }

@@ -50,7 +50,6 @@ impl ProcessFlags {
         Ok(ProcessFlags { word, number })
     }
 
-    /// Returns the flags of the current process.
     fn flags(&self) -> u32 {
         let word = process::word(self.word);
         if word & NUMBER == self.number { word & !NUMBER } else { 0 }
@@ -64,7 +63,6 @@ impl ProcessFlags {
         }
     }
 
-    /// Returns whether the current process sends no events.
     pub(crate) fn is_silent(&self) -> bool {
         self.flags() & SILENT != 0
     }
@@ -102,12 +100,10 @@ pub(crate) struct ProcessFilter {
 }
 
 impl ProcessFilter {
-    /// Returns whether it passes every process.
     pub(crate) fn takes_every_process(&self) -> bool {
         self.named.as_ref().is_none_or(|named| named.are_all()) && self.flags.is_none()
     }
 
-    /// Returns a sieve of the processes that it may pass.
     pub(crate) fn sieve(&self) -> Sieve {
         match &self.named {
             Some(named) if self.flags.is_none() => named.sieve(),

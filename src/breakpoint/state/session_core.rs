@@ -54,11 +54,8 @@ impl SessionCore {
         self.sets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a pattern to the list. Returns the one with the same number that it replaces.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoPattern`]: the number's pattern was removed, or replaced by a later one.
+    /// Adds a pattern to the list. Returns the one with the same number that it replaces. Fails if that was removed, or replaced by a
+    /// later one.
     pub(crate) fn insert(&self, set: &Arc<SetPattern>, is_new: bool) -> Result<Option<Arc<SetPattern>>, Error> {
         let mut sets = self.sets();
         if set.is_superseded() {
@@ -79,20 +76,11 @@ impl SessionCore {
         }
     }
 
-    /// Returns the pattern with this number.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoPattern`].
     pub(crate) fn find(&self, id: PatternId) -> Result<Arc<SetPattern>, Error> {
         self.sets().iter().find(|set| set.id == id).cloned().ok_or(Error::NoPattern { id })
     }
 
-    /// Removes the pattern with this number from the list.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoPattern`].
+    /// Removes the pattern from the list, but not its breakpoints.
     pub(crate) fn remove(&self, id: PatternId) -> Result<Arc<SetPattern>, Error> {
         let mut sets = self.sets();
         let place = sets.iter().position(|set| set.id == id).ok_or(Error::NoPattern { id })?;
@@ -111,12 +99,10 @@ impl SessionCore {
         self.held_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the number of events that its tracer got, or that fired probes.
     pub(crate) fn delivered(&self) -> u64 {
         self.state.delivered.load(Ordering::Acquire) + self.fired.as_ref().map_or(0, Tally::read)
     }
 
-    /// Returns whether its events fire probes.
     pub(crate) fn is_to_probes(&self) -> bool {
         self.fired.is_some()
     }

@@ -12,7 +12,6 @@ use crate::breakpoint::pattern_id::PatternId;
 use crate::breakpoint::site::Function;
 use crate::breakpoint::site::sites::{Sites, give_way};
 
-/// A pattern that was set.
 pub(crate) struct SetPattern {
     pub(crate) id: PatternId,
     pub(crate) pattern: Pattern,
@@ -70,7 +69,6 @@ impl SetPattern {
         let _ = self.superseded.set(by);
     }
 
-    /// Returns whether it was replaced or removed.
     pub(crate) fn is_superseded(&self) -> bool {
         self.superseded.get().is_some()
     }
@@ -84,7 +82,6 @@ impl SetPattern {
         Some(latest)
     }
 
-    /// Adds sites where it may have breakpoints.
     pub(crate) fn add_sites(&self, more: Arc<Sites>) {
         let mut sites = self.sites();
         sites.retain(|sites| !sites.are_gone());
@@ -128,7 +125,6 @@ impl SetPattern {
         Flags::from(self.pattern.match_spec().actions()).intersects(Flags::COUNTS)
     }
 
-    /// Returns whether it measures memory.
     pub(crate) fn measures_memory(&self) -> bool {
         self.pattern.match_spec().actions().memory
     }

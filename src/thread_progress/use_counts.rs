@@ -1,144 +1,126 @@
-//! Stays: who is inside of something for as long as it likes, so that no pin can last that long.
+//! Use counts: for threads that use something, such as the code of a module, for longer than a pin may last.
 //!
-//! Each thread has a table of counts, one for each [`Place`]. A stay is begun by a thread that is pinned, lasts on when it is not
-//! any more, and holds up nobody but who asks for that place. Who wants a place empty sees to it that nobody comes in any more, waits
-//! for thread progress, so that all who are in are counted, and then looks until nobody is.
+//! Each thread has a table of counts, one for each [`UseSlot`]. A pinned thread counts itself in, and stays counted when it unpins. That
+//! delays only threads that wait for this slot. To drain a slot: stop new uses, wait for thread progress, so that all uses are counted,
+//! and then poll the counts until they are zero.
 //!
-//! Where waits put a barrier into every running thread, a pin is not needed ([`own_counts`]): who is counted in looks *afterwards* whether
-//! the place may be entered yet. Either the barrier comes after the count, so that who waits sees it; or it comes before, and the look finds
-//! what was changed before the wait.
+//! If waits issue a barrier in every running thread, no pin is needed ([`own_use_counts`]): a thread that has counted itself in checks
+//! *afterwards* whether the slot is still open. Either the barrier comes after the count, so that the waiting thread sees it; or it comes
+//! before, and the check finds the change that was made before the wait.
 //!
-//! Stays of a thread nest as its calls do: each stores at its end what it found at its beginning, as pins do, and a signal handler's
-//! lie within those of the code that it interrupts.
+//! Uses of a thread nest as its calls do: each stores at its end the count that it found at its beginning, as pins do. Those of a signal
+//! handler lie within those of the code that it interrupts.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 
+use super::os;
+use super::pin::{EXPEDITED, Pin, REGISTRY};
+use super::pinned::Pinned;
 use super::record::Record;
-use super::{EXPEDITED, Pin, Pinned, REGISTRY, os};
+use super::use_table::{USE_SLOTS, UseTable};
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::per_thread;
 
-/// How many places there are; a power of two: a remainder by it spares a check.
-pub(crate) const PLACES: usize = if cfg!(loom) { 2 } else { 1 << 13 };
-
-/// One thread's.
-pub(super) type Counts = [AtomicU32; PLACES];
-
-/// What threads can be inside of, by a number below [`PLACES`] that is given out elsewhere.
+/// Names one thing that threads use, by a number below [`USE_SLOTS`] that its room assigns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place(pub(crate) u32);
+pub(crate) struct UseSlot(pub(crate) u32);
 
-/// Keeps the current thread counted into a place until it is dropped.
+/// Keeps the current thread counted into a slot until it is dropped.
 #[must_use = "the thread is counted out when this is dropped"]
-pub(crate) struct Stay {
+pub(crate) struct InUse {
     count: &'static AtomicU32,
     before: u32,
     /// Only the table's thread may write it.
     not_send: PhantomData<*const ()>,
 }
 
-impl Place {
+impl UseSlot {
     #[inline(always)]
-    fn of(self, counts: &Counts) -> &AtomicU32 {
-        &counts[self.0 as usize % PLACES]
+    fn of(self, counts: &UseTable) -> &AtomicU32 {
+        &counts[self.0 as usize % USE_SLOTS]
     }
 
-    /// Which threads are inside. Complete if nobody has come in since the last wait for thread progress; and what those did who
-    /// have left, happened before this answer.
-    pub(crate) fn inside(self) -> Vec<Pinned> {
-        let count = |record: &Record| record.counts().map_or(0, |counts| self.of(counts).load(Ordering::Acquire));
+    /// Returns the threads that use the slot. Complete if no use began since the last wait for thread progress. What threads did inside
+    /// uses that have ended happened before this returns.
+    pub(crate) fn users(self) -> Vec<Pinned> {
+        let count = |record: &Record| record.use_table().map_or(0, |counts| self.of(counts).load(Ordering::Acquire));
         REGISTRY
             .records()
             .filter(|record| count(record) != 0)
             .map(|record| record.owner().thread())
             .filter(|thread| *thread != 0 && !os::has_ended(*thread))
-            .map(|thread| Pinned { thread, name: os::thread_name(thread) })
+            .map(Pinned::new)
             .collect()
     }
 }
 
-/// The counts of the current thread.
+/// The use counts of the current thread.
 #[derive(Clone, Copy)]
-pub(crate) struct OwnCounts(&'static Counts);
+pub(crate) struct OwnUseCounts(&'static UseTable);
 
 per_thread! {
-    static OWN: Cell<Option<OwnCounts>> = Cell::new(None);
+    static OWN: Cell<Option<OwnUseCounts>> = Cell::new(None);
 }
 
-/// Those of the current thread, once a [pin](Pin::stay) has found that stays need none.
+/// Returns those of the current thread, once a [pin](Pin::count_use) has found that uses need no pin.
 #[inline(always)]
-pub(crate) fn own_counts() -> Option<OwnCounts> {
+pub(crate) fn own_use_counts() -> Option<OwnUseCounts> {
     OWN.with(Cell::get)
 }
 
-/// In a forked child, which may have to find that out again.
+/// Runs in a forked child, which may have to find that out again.
 pub(super) fn forget() {
     OWN.with(|own| own.set(None));
 }
 
-impl OwnCounts {
-    /// Counts the thread into the place, which may be given up at this moment: the caller looks at once whether it is, and leaves then.
+impl OwnUseCounts {
+    /// Counts the thread into the slot, which another thread may be closing: the caller must check at once whether it is closed, and drop
+    /// the result then.
     #[inline(always)]
-    pub(crate) fn stay(self, place: Place) -> Stay {
-        let stay = Stay::begin(self.0, place);
-        // Its partner is the barrier of a wait (step 4).
+    pub(crate) fn count_use(self, slot: UseSlot) -> InUse {
+        let in_use = InUse::begin(self.0, slot);
+        // Pairs with the barrier of a wait (step 4).
         #[cfg(not(loom))]
         std::sync::atomic::compiler_fence(Ordering::SeqCst);
         #[cfg(loom)]
         crate::sync::atomic::fence(Ordering::SeqCst);
-        stay
+        in_use
     }
 }
 
-impl Stay {
+impl InUse {
     #[inline(always)]
-    fn begin(counts: &'static Counts, place: Place) -> Stay {
-        let count = place.of(counts);
-        // Relaxed: only this thread writes. Who waits sees it by the barrier, or by the end of the pin.
+    fn begin(counts: &'static UseTable, slot: UseSlot) -> InUse {
+        let count = slot.of(counts);
+        // Relaxed: only this thread writes. A waiting thread sees it by the barrier, or by the end of the pin.
         let before = count.load(Ordering::Relaxed);
         count.store(before.wrapping_add(1), Ordering::Relaxed);
-        Stay { count, before, not_send: PhantomData }
+        InUse { count, before, not_send: PhantomData }
     }
 }
 
 impl Pin {
-    /// Counts the thread into the place, for longer than the pin lasts. Of two stays of a thread, the one that began first ends last.
+    /// Counts the thread into the slot, for longer than the pin lasts. Of two uses of a thread, the one that began first ends last.
     ///
-    /// `None` when there is no memory for the thread's counts.
-    pub(crate) fn stay(&self, place: Place) -> Option<Stay> {
-        let counts = match self.record.counts() {
+    /// Returns `None` without memory for the thread's counts.
+    pub(crate) fn count_use(&self, slot: UseSlot) -> Option<InUse> {
+        let counts = match self.record.use_table() {
             Some(counts) => counts,
-            None => self.record.make_counts()?,
+            None => self.record.make_use_table()?,
         };
-        // Loom knows no barriers in other threads: there both sides have fences.
+        // Loom does not know barriers in other threads: in models both sides have fences.
         if cfg!(loom) || EXPEDITED.load(Ordering::Relaxed) {
-            OWN.with(|own| own.set(Some(OwnCounts(counts))));
+            OWN.with(|own| own.set(Some(OwnUseCounts(counts))));
         }
-        Some(Stay::begin(counts, place))
+        Some(InUse::begin(counts, slot))
     }
 }
 
-impl Drop for Stay {
+impl Drop for InUse {
     #[inline]
     fn drop(&mut self) {
-        // Releases what was done inside. Partner: `Place::inside`.
+        // Releases what was done inside. Pairs with `UseSlot::users`.
         self.count.store(self.before, Ordering::Release);
     }
-}
-
-/// Counts of zero, never freed.
-#[cfg(not(loom))]
-pub(super) fn new_counts() -> Option<&'static Counts> {
-    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
-    let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
-    // SAFETY: a new mapping, anywhere: it replaces none. Not from the heap: this may be a signal handler.
-    let memory = unsafe { mmap_anonymous(std::ptr::null_mut(), size_of::<Counts>(), protection, flags) }.ok()?;
-    // SAFETY: as long as the table, aligned to a page, zero, which is a value of every count, and never unmapped.
-    Some(unsafe { &*memory.cast::<Counts>() })
-}
-
-#[cfg(loom)]
-pub(super) fn new_counts() -> Option<&'static Counts> {
-    Some(Box::leak(Box::new(std::array::from_fn(|_| AtomicU32::new(0)))))
 }

@@ -4,24 +4,23 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// Bytes that this thread has allocated. Without a destructor and made by the compiler: to count needs no memory, at any time of
-    /// the thread.
+    /// Bytes that this thread has allocated. A constant without a destructor: counting takes no memory, at any time of the thread.
     static ALLOCATED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Wraps a program's allocator, and counts the bytes that each thread asks it for. It costs one addition to a word of the thread for
-/// each allocation, whether anybody traces or not.
+/// Wraps an allocator, and counts the bytes that each thread allocates. Each allocation costs one addition to a thread-local word, traced
+/// or not.
 ///
-/// A program that makes it its global allocator can be asked how much memory its traced functions allocate, by the action `memory` of
-/// [patterns](crate::trace::Pattern), as Erlang's `call_memory` does:
+/// If it is the program's global allocator, the action `memory` of [patterns](crate::trace::Pattern) counts the memory that traced
+/// functions allocate, as Erlang's `call_memory` does:
 ///
-/// - A block counts with its whole size, a block that grows by what it grows. Nothing is subtracted for memory that is freed.
-/// - What the thread allocates through this allocator is counted, by whichever code: not what other threads allocate meanwhile, nor
-///   memory that C code or the kernel gives.
-/// - What tracing itself allocates, such as in the `Debug` of arguments that it prints, is not counted.
+/// - A block counts with its whole size, a block that grows with the difference. Freed memory is not subtracted.
+/// - All allocations of the calling thread through this allocator count. Those of other threads do not, nor does memory from C code or
+///   the kernel.
+/// - Allocations of tracing itself, such as in the `Debug` of printed arguments, do not count.
 ///
-/// [Modules](crate::code) take their memory from the program, so that what their functions allocate is counted, too. It counts on Linux,
-/// macOS, FreeBSD, NetBSD, illumos and Solaris.
+/// [Modules](crate::code) allocate from the program, so the allocations of their functions count, too. Counts on Linux, macOS, FreeBSD,
+/// NetBSD, illumos and Solaris; elsewhere it is always 0.
 ///
 /// ```
 /// use dyntrace::alloc::Counting;
@@ -59,7 +58,7 @@ thread_local! {
 pub struct Counting<A = System>(A);
 
 impl Counting {
-    /// Wraps the system's allocator, which is that of programs that name none.
+    /// Wraps the system's allocator, the default of programs.
     pub const fn system() -> Counting {
         Counting(System)
     }
@@ -72,10 +71,10 @@ impl<A> Counting<A> {
     }
 }
 
-/// Adds to what the thread has allocated.
+/// Adds to the thread's count.
 #[inline(always)]
 fn count(bytes: usize) {
-    // Elsewhere it may take memory to use such a word.
+    // On other systems the first access may allocate.
     if cfg!(any(
         target_os = "linux",
         target_os = "macos",
@@ -88,7 +87,7 @@ fn count(bytes: usize) {
     }
 }
 
-// SAFETY: each function is that of the wrapped allocator. Counting takes no memory, and does not panic: the word has no destructor.
+// SAFETY: each function forwards to the wrapped allocator. Counting takes no memory and does not panic: the word has no destructor.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -118,19 +117,19 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     }
 }
 
-/// What this thread has allocated, in bytes.
+/// Returns how many bytes this thread has allocated.
 #[inline]
 pub(crate) fn allocated() -> u64 {
     ALLOCATED.get()
 }
 
-/// Has this thread's allocations not counted from the time when `allocated` was read.
+/// Removes this thread's allocations since `allocated` was read from its count.
 #[inline]
 pub(crate) fn forget_since(allocated: u64) {
     ALLOCATED.set(allocated);
 }
 
-/// Whether the program's allocator counts.
+/// Returns whether the program's allocator counts.
 pub(crate) fn counts() -> bool {
     let before = allocated();
     drop(std::hint::black_box(Box::new(0_u64)));
@@ -148,7 +147,7 @@ mod tests {
     fn what_is_asked_for_counts() {
         let (allocator, layout) = (Counting::new(Counting::system()), Layout::new::<[u64; 10]>());
         let before = allocated();
-        // SAFETY: the sizes are not zero, and each block is used as it was had last.
+        // SAFETY: the sizes are not zero, and each block is used with its last layout.
         unsafe {
             let at = allocator.alloc(layout);
             assert_eq!(allocated() - before, 160, "twice, since it wraps another one");

@@ -1,5 +1,4 @@
-//! How many forks lie between the first process and this one: what needs a thread that the child of a fork does not have
-//! belongs to the process that made it.
+//! Counts forks, so that a child can tell its parent's values from its own: it does not have the threads that those need.
 
 #[cfg(recorder)]
 mod anew;
@@ -22,14 +21,14 @@ extern "C" fn forked() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Has forks counted from now on: to be called before there is anything that they may copy. Repeated calls do nothing.
+/// Counts forks from now on. Call it before the first value that a fork may copy. Repeated calls do nothing.
 ///
 /// # Errors
 ///
-/// There is no memory to note what is to be done after a fork. A later call tries again.
+/// There is no memory for the fork handler. A later call tries again.
 pub(crate) fn count() -> io::Result<()> {
     static COUNTED: AtomicBool = AtomicBool::new(false);
-    // No lock, which a fork could leave taken: two threads may both do it, and a fork then counts twice, which is as good.
+    // Without a lock, which a fork could leave locked. Two threads may both register; then a fork counts twice, which is harmless.
     if !COUNTED.load(Ordering::Relaxed) {
         after_fork_in_child(forked)?;
         COUNTED.store(true, Ordering::Relaxed);
@@ -37,7 +36,7 @@ pub(crate) fn count() -> io::Result<()> {
     Ok(())
 }
 
-/// How many there were so far. Another number than before says that this is another process.
+/// Returns the count. If it has changed, this is another process.
 pub(crate) fn so_far() -> u64 {
     FORKS.load(Ordering::Relaxed)
 }
@@ -52,11 +51,11 @@ mod tests {
         count().unwrap();
         count().unwrap();
         let before = so_far();
-        // SAFETY: the child does nothing but to look at a number and to end.
+        // SAFETY: the child only reads a number and ends.
         let child = unsafe { libc::fork() };
         assert!(child >= 0);
         if child == 0 {
-            // SAFETY: ends the child at once, without a word to what it has of its parent's.
+            // SAFETY: ends the child at once, without destructors or exit handlers.
             unsafe { libc::_exit((so_far() == before).into()) };
         }
         let mut status = 0;

@@ -5,8 +5,7 @@
 //!
 //! - It sees locks, condition variables and threads that come through here, and nothing else: no atomic of ours that is
 //!   `std`'s, no system call.
-//! - Its condition variables never wake without a reason. That a worker bears it when one does is shown by reading the
-//!   loop that waits.
+//! - Its condition variables have no spurious wake-ups. The loops that wait must be read for those.
 //! - [`pause`] and [`doze`] end at once there, for a turn of the others.
 //! - A model has five threads at most, its own included, and the longer ones bound how often one is interrupted.
 //! - `Arc` is `std`'s even there: loom's cannot become an `Arc<dyn Trait>` while others hold it. So loom does not report a
@@ -32,38 +31,38 @@ pub(crate) use loom::thread;
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// Makes statics whose values hold atomics: loom's begin anew with each run of a model.
+/// Makes statics whose values hold atomics: loom's are made again for each run of a model.
 #[cfg(not(loom))]
 macro_rules! global {
-    (static $name:ident: $type:ty = $value:expr;) => {
-        static $name: $type = $value;
+    ($(pub($for:ident))? static $name:ident: $type:ty = $value:expr;) => {
+        $(pub($for))? static $name: $type = $value;
     };
 }
 #[cfg(loom)]
 macro_rules! global {
-    (static $name:ident: $type:ty = $value:expr;) => {
-        loom::lazy_static! { static ref $name: $type = $value; }
+    ($(pub($for:ident))? static $name:ident: $type:ty = $value:expr;) => {
+        loom::lazy_static! { $(pub($for))? static ref $name: $type = $value; }
     };
 }
 
-/// Makes a value that each thread has for itself and that has no destructor, so that it is there from the first
-/// instruction of a thread to its last, in signal handlers too.
+/// Makes a thread-local value without a destructor, which can be used from the first instruction of a thread to its last, in signal
+/// handlers too.
 #[cfg(not(loom))]
 macro_rules! per_thread {
-    (static $name:ident: $type:ty = $value:expr;) => {
-        thread_local! { static $name: $type = const { $value }; }
+    ($vis:vis static $name:ident: $type:ty = $value:expr;) => {
+        thread_local! { $vis static $name: $type = const { $value }; }
         const _: () = assert!(!std::mem::needs_drop::<$type>());
     };
 }
 #[cfg(loom)]
 macro_rules! per_thread {
-    (static $name:ident: $type:ty = $value:expr;) => {
-        loom::thread_local! { static $name: $type = $value; }
+    ($vis:vis static $name:ident: $type:ty = $value:expr;) => {
+        loom::thread_local! { $vis static $name: $type = $value; }
     };
 }
 pub(crate) use {global, per_thread};
 
-/// Lets time pass between two looks at what other threads do.
+/// Sleeps between two looks at what other threads do.
 pub(crate) fn pause(duration: Duration) {
     #[cfg(not(loom))]
     thread::sleep(duration);
@@ -74,7 +73,7 @@ pub(crate) fn pause(duration: Duration) {
     };
 }
 
-/// The same, until the thread is unparked.
+/// As [`pause`], but ends early if the thread is unparked.
 pub(crate) fn doze(duration: Duration) {
     #[cfg(not(loom))]
     thread::park_timeout(duration);
@@ -88,24 +87,24 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Waits on a condition variable, under such a mutex.
-pub(crate) fn wait<'a, T>(bell: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-    bell.wait(guard).unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn wait<'a, T>(condvar: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    condvar.wait(guard).unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The same for a time at most; answers whether it was over. Under loom it never is.
+/// The same for `time` at most; returns whether it timed out. Under loom it never does.
 pub(crate) fn wait_timeout<'a, T>(
-    bell: &Condvar,
+    condvar: &Condvar,
     guard: MutexGuard<'a, T>,
     time: Duration,
 ) -> (MutexGuard<'a, T>, bool) {
     #[cfg(not(loom))]
     {
-        let (guard, result) = bell.wait_timeout(guard, time).unwrap_or_else(PoisonError::into_inner);
+        let (guard, result) = condvar.wait_timeout(guard, time).unwrap_or_else(PoisonError::into_inner);
         (guard, result.timed_out())
     }
     #[cfg(loom)]
     {
         let _ = time;
-        (wait(bell, guard), false)
+        (wait(condvar, guard), false)
     }
 }

@@ -1,20 +1,20 @@
-//! How a pool is set up.
+//! The settings of a pool.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::pool::Pool;
-use super::shared::{Settings, Shared, Spawn};
+use super::shared::{PoolShared, Settings, Spawn};
 use crate::environment;
 use crate::host;
 use crate::sync::thread;
 
-/// Settings of a [`Pool`] to be.
+/// Settings for a new [`Pool`].
 pub struct Builder {
     threads: Option<usize>,
     slow_threads: Option<usize>,
     bound: usize,
-    keep: Duration,
+    keep_alive: Duration,
     exit_timeout: Duration,
     spawn: Box<Spawn>,
 }
@@ -25,7 +25,7 @@ impl Builder {
             threads: None,
             slow_threads: None,
             bound: 1024,
-            keep: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(10),
             exit_timeout: Duration::from_secs(10),
             spawn: Box::new(|name, run| match host::is_guest() {
                 false => thread::Builder::new().name(name).spawn(run),
@@ -36,41 +36,41 @@ impl Builder {
         }
     }
 
-    /// How many threads the fast lane has. They are started as they are needed.
+    /// Sets the number of threads of the fast lane. The pool starts them as it needs them.
     ///
-    /// Not set, it is the environment's `DYNTRACE_IO_THREADS` if that is a number above 0, else the number of processors, but 2
-    /// at least.
+    /// The default is the environment variable `DYNTRACE_IO_THREADS` if that is a number above 0, else the number of processors, at
+    /// least 2.
     ///
-    /// With 0 there are no threads at all: [`Pool::run_one`] does the work.
+    /// With 0 the pool has no threads at all: call [`Pool::run_one`] to run jobs.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// How many threads there may be beyond those, for works that wait: those of the slow lane, and those that stand in for threads
-    /// of the fast lane that were found asleep. The slow lane gets one even with 0.
+    /// Sets the maximum number of extra threads for jobs that wait: threads of the slow lane, and threads that replace blocked ones of
+    /// the fast lane. The slow lane gets one thread even with 0.
     ///
-    /// Not set, it is the environment's `DYNTRACE_SLOW_THREADS` if that is a number above 0, else 256.
+    /// The default is the environment variable `DYNTRACE_SLOW_THREADS` if that is a number above 0, else 256.
     pub fn slow_threads(mut self, threads: usize) -> Self {
         self.slow_threads = Some(threads);
         self
     }
 
-    /// How long a thread beyond those of the fast lane stays when nothing comes for it: 10 seconds if not set.
+    /// Sets how long an extra thread stays without a job. The default is 10 seconds.
     pub fn keep_alive(mut self, duration: Duration) -> Self {
-        self.keep = duration;
+        self.keep_alive = duration;
         self
     }
 
-    /// Sets how long the end of a tokio runtime and the normal exit of the process wait for detached works
-    /// ([`Pool::submit_detached`]: of files, the accepted writes and the closes). 10 seconds if not set; 0: they do not wait. If the
-    /// time was not enough, standard error says how many are left.
+    /// Sets how long the end of a tokio runtime and the normal exit of the process wait for detached jobs
+    /// ([`Pool::submit_detached`]; of files these are accepted writes and closes). The default is 10 seconds; with 0 they do not wait.
+    /// If jobs are left after that time, standard error says how many.
     ///
-    /// - A runtime's drop waits for what was submitted in that runtime, `shutdown_timeout` of a `multi_thread` runtime for its
-    ///   own time, `shutdown_background` never. `shutdown_timeout` of a `current_thread` runtime does not wait either.
-    /// - The return of `main` and [`std::process::exit`] wait for all of the process; a signal, an abort and `_exit` do not. A
-    ///   forked child does not wait for its parent's.
-    /// - Nobody waits for a pool without threads.
+    /// - A runtime's drop waits for the jobs submitted in that runtime. `shutdown_timeout` of a `multi_thread` runtime waits for its
+    ///   own time. `shutdown_background`, and `shutdown_timeout` of a `current_thread` runtime, do not wait.
+    /// - The return of `main` and [`std::process::exit`] wait for all jobs of the process. A signal, an abort and `_exit` do not wait.
+    ///   A forked child does not wait for its parent's jobs.
+    /// - Nothing waits for a pool without threads.
     ///
     /// ```
     /// use std::time::Duration;
@@ -87,29 +87,29 @@ impl Builder {
         self
     }
 
-    /// How many jobs may stand in all queues together: 1024 if not set; 0 counts as 1. Further ones wait in line before
-    /// the queues.
+    /// Sets how many jobs all queues together may hold. The default is 1024; 0 counts as 1. Further operations wait for room, first
+    /// come first served.
     pub fn bound(mut self, bound: usize) -> Self {
         self.bound = bound.max(1);
         self
     }
 
-    /// Makes the pool. It has no thread yet.
+    /// Builds the pool. It starts no thread yet.
     pub fn build(self) -> Pool {
         let threads = self.threads.or_else(|| from_environment("DYNTRACE_IO_THREADS")).unwrap_or_else(|| {
             let processors = std::thread::available_parallelism().map_or(1, usize::from);
             processors.max(2)
         });
-        let extra = self.slow_threads.or_else(|| from_environment("DYNTRACE_SLOW_THREADS")).unwrap_or(256);
+        let extra_threads = self.slow_threads.or_else(|| from_environment("DYNTRACE_SLOW_THREADS")).unwrap_or(256);
         let settings = Settings {
             threads,
-            extra,
+            extra_threads,
             bound: self.bound,
-            keep: self.keep,
+            keep_alive: self.keep_alive,
             exit_timeout: self.exit_timeout,
             spawn: self.spawn,
         };
-        Pool::new(Arc::new(Shared::new(settings)))
+        Pool::new(Arc::new(PoolShared::new(settings)))
     }
 
     #[cfg(all(test, not(loom)))]
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_counts_if_it_is_a_number_above_zero() {
+    fn the_environment_variable_must_be_a_number_above_zero() {
         assert_eq!(threads_from("3"), Some(3));
         assert_eq!(threads_from(" 12\n"), Some(12));
         for useless in ["", "0", "-1", "many", "1.5", "99999999999999999999999"] {

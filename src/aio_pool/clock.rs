@@ -1,8 +1,8 @@
-//! The time, for what rests on durations. It stands still under loom.
+//! The monotonic clock. It stands still under loom.
 
 use std::time::Duration;
 
-/// An instant: nanoseconds of the system's monotonic clock.
+/// Nanoseconds of the system's monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Time(u64);
 
@@ -18,7 +18,7 @@ impl Time {
         }
     }
 
-    /// How long ago `before` is; 0 if it is not.
+    /// Returns the time from `before` to this instant; 0 if `before` is later.
     #[inline]
     pub fn since(self, before: Time) -> Duration {
         Duration::from_nanos(self.0.saturating_sub(before.0))

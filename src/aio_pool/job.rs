@@ -1,14 +1,63 @@
-//! Operations as the pool knows them, whatever their work.
+//! What a driver submits to the pool, and how it can fail.
 
-use super::delivery::Addressee;
-use super::work::Fault;
+use std::io;
 
-/// What the pool knows of an operation.
-pub(super) trait Job: Send + Sync {
-    /// Does the work, unless it was cancelled meanwhile. Answers whom to tell of its end.
-    #[must_use]
-    fn run(&self) -> Option<Addressee>;
+use super::lane::Lane;
+use crate::sdt::Decision;
 
-    /// Answers with a fault instead, unless it was cancelled meanwhile.
-    fn refuse(&self, fault: Fault);
+/// One piece of blocking work.
+pub trait Job: Send + 'static {
+    /// The result of the job.
+    type Output: Send + 'static;
+
+    /// Returns the lane whose threads run the job. Called once, on submission.
+    fn lane(&self) -> Lane {
+        Lane::Fast
+    }
+
+    /// Returns the recorder sessions that record the job's pool probes. Called once, on submission.
+    #[doc(hidden)]
+    fn taken(&self) -> Decision {
+        Decision::ALL
+    }
+
+    /// Runs the job on an I/O thread. Called at most once. May block.
+    ///
+    /// The pool catches a panic and ends this job alone, with [`Fault::Panicked`].
+    fn run(&mut self) -> Self::Output;
+
+    /// Called right after `run`, on the same thread, even if `run` panicked. The pool catches and ignores a panic in it.
+    fn ran(&mut self) {}
+
+    /// Receives the outcome. Called exactly once for each submitted job, unless its [`Operation`] is leaked.
+    ///
+    /// The caller is
+    /// - the awaiting task, when it takes the outcome;
+    /// - the thread that drops the operation, before the job runs ([`Fault::Cancelled`]) or after it has run;
+    /// - the I/O thread, if the operation was dropped while the job ran;
+    /// - for jobs without an operation ([`Pool::submit_detached`]), the I/O thread or the thread that refuses the job.
+    ///
+    /// It must be short and must not block. The pool catches a panic in it; the outcome stays the same.
+    ///
+    /// [`Operation`]: super::Operation
+    /// [`Pool::submit_detached`]: super::Pool::submit_detached
+    fn settle(&mut self, outcome: Result<&Self::Output, &Fault>);
+}
+
+/// Why a job has no output.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The operation was dropped before the job ran.
+    #[error("the operation was dropped before an I/O thread ran its job: nothing was done")]
+    Cancelled,
+    /// The job panicked. It may have done part of its work.
+    #[error("the job panicked on its I/O thread; the panic hook (standard error, unless replaced) has the message")]
+    Panicked,
+    /// The pool was shut down before the job ran.
+    #[error("the pool of I/O threads was shut down before the job ran: nothing was done")]
+    ShutDown,
+    /// The pool has no thread, and the system refused to start one.
+    #[error("cannot start an I/O thread: nothing was done; free memory or allow more threads (ulimit -u, pids.max)")]
+    NoThread(#[source] io::Error),
 }

@@ -1,33 +1,33 @@
-//! Which of the pool's threads a work is for.
+//! The lanes of a pool.
 
 use std::time::Duration;
 
 use super::pace::WAKE_UP;
 
-/// What a work spends its time on, as far as its driver knows beforehand.
+/// Where a job spends its time, as far as its driver knows beforehand.
 ///
-/// A wrong answer costs time and nothing else: works that block are found out in the fast lane, too.
+/// A wrong lane costs time only: the pool also finds jobs that block in the fast lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// The processor and what is in memory: few threads serve it, each for many works in a row.
+    /// For jobs that need the processor and what is in memory. Few threads, each of which runs many jobs in a row.
     Fast,
-    /// Waiting: for a disk to write, for the network. A thread for each work, up to a limit; they go when nothing comes any more.
+    /// For jobs that wait: for a disk write, for the network. One thread per job, up to a limit; idle threads end.
     Slow,
 }
 
 impl Lane {
     pub(super) const ALL: [Lane; 2] = [Lane::Fast, Lane::Slow];
 
-    /// A thread that sleeps for less in a work does not make another one worth while: in the fast lane it may wait for a lock of the
-    /// kernel's, which another thread would wait for, too.
-    pub(super) fn nap(self) -> Duration {
+    /// A job that blocks its thread for less does not justify another thread. In the fast lane it may wait for a kernel lock, for
+    /// which another thread would wait, too.
+    pub(super) fn tolerated_block(self) -> Duration {
         match self {
             Lane::Fast => Duration::from_micros(200),
             Lane::Slow => WAKE_UP,
         }
     }
 
-    /// Its number in `aio_pool-get`.
+    /// The lane's number in `aio_pool-get`.
     pub(super) fn number(self) -> i32 {
         match self {
             Lane::Fast => 1,
@@ -35,7 +35,7 @@ impl Lane {
         }
     }
 
-    /// What its threads are called, before their number.
+    /// The names of its threads, before the thread's number.
     pub(super) fn threads_name(self) -> &'static str {
         match self {
             Lane::Fast => "dyntrace-io",

@@ -1,10 +1,10 @@
-//! What a pool knows of itself without a tracer.
+//! What a pool counts without a tracer.
 
 use std::time::Duration;
 
 use super::lane::Lane;
 
-/// A pool at one instant.
+/// Counts of a pool at one instant.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -12,27 +12,27 @@ pub struct Metrics {
     pub fast: LaneMetrics,
     /// The slow lane.
     pub slow: LaneMetrics,
-    /// Works in the line at the door: the queues are full.
-    pub in_line: usize,
+    /// Jobs that wait for room because the queues are full.
+    pub waiting: usize,
 }
 
-/// One lane of a pool.
+/// Counts of one lane of a pool.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LaneMetrics {
-    /// Works in its queues.
+    /// Jobs in its queues.
     pub queued: usize,
     /// Its threads.
     pub threads: usize,
-    /// Those of them that have nothing to do.
+    /// Threads without a job.
     pub idle: usize,
-    /// Those of them that were found asleep in a work while others waited.
-    pub stuck: usize,
-    /// Works that were taken out of its queues since the pool was made, those that were cancelled there among them.
+    /// Threads that were found blocked in a job while other jobs waited.
+    pub blocked: usize,
+    /// Jobs taken out of its queues since the pool was made, cancelled ones included.
     pub operations: u64,
-    /// How long works stood in line and queue.
+    /// Times from submission until a thread took the job.
     pub wait: Histogram,
-    /// How long they took.
+    /// Times that jobs ran.
     pub service: Histogram,
 }
 
@@ -44,14 +44,14 @@ impl Metrics {
         }
     }
 
-    /// Adds what another pool has done.
+    /// Adds the counts of another pool.
     pub(super) fn add(&mut self, other: &Metrics) {
-        self.in_line += other.in_line;
+        self.waiting += other.waiting;
         for (lane, other) in [(&mut self.fast, &other.fast), (&mut self.slow, &other.slow)] {
             lane.queued += other.queued;
             lane.threads += other.threads;
             lane.idle += other.idle;
-            lane.stuck += other.stuck;
+            lane.blocked += other.blocked;
             lane.operations += other.operations;
             lane.wait.add(&other.wait);
             lane.service.add(&other.service);
@@ -59,7 +59,7 @@ impl Metrics {
     }
 }
 
-/// Durations, counted in buckets that grow by powers of two.
+/// Counts durations in buckets that grow by powers of two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     buckets: [u64; Histogram::BUCKETS],
@@ -72,7 +72,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// The last bucket begins at 2^38 ns, about four and a half minutes.
+    /// The last bucket begins at 2^38 ns, about 4.5 minutes.
     const BUCKETS: usize = 40;
 
     #[inline]
@@ -87,13 +87,15 @@ impl Histogram {
         self.buckets.iter_mut().zip(other.buckets).for_each(|(bucket, count)| *bucket += count);
     }
 
-    /// How many durations were counted.
+    /// Returns how many durations were counted.
     pub fn count(&self) -> u64 {
         self.buckets.iter().sum()
     }
 
-    /// The buckets that are not empty: what their durations are shorter than, and how many there are. The last one that there can
-    /// be, from four and a half minutes, has no bound and gives [`Duration::MAX`].
+    /// Returns the upper bound and the count of each bucket that is not empty.
+    ///
+    /// The bound is exclusive. The last possible bucket, for durations of 2^38 ns (about 4.5 minutes) and more, has the bound
+    /// [`Duration::MAX`].
     pub fn buckets(&self) -> impl Iterator<Item = (Duration, u64)> + '_ {
         let counts = self.buckets.iter().enumerate().filter(|(_, count)| **count > 0);
         counts.map(|(bucket, &count)| (Histogram::bound(bucket), count))
@@ -103,8 +105,8 @@ impl Histogram {
         if bucket == Histogram::BUCKETS - 1 { Duration::MAX } else { Duration::from_nanos(1 << bucket) }
     }
 
-    /// What the given part of all durations, from 0.0 to 1.0, are shorter than: the bound of the bucket where it is reached. `None`
-    /// when nothing was counted.
+    /// Returns a bound below which `part` of all durations lie, with `part` from 0.0 to 1.0: the upper bound of the bucket that holds
+    /// this quantile. Returns `None` if nothing was counted.
     ///
     /// ```
     /// # async fn example() -> std::io::Result<()> {

@@ -1,13 +1,13 @@
-//! The pool of I/O threads: runs blocking work for any driver.
+//! The pool of I/O threads: runs blocking jobs for any driver.
 //!
-//! A driver is code behind a [`Port`] that gives [`Work`] to a [`Pool`] and awaits the [`Operation`]s. The file driver of
-//! this crate is one; this is how another one looks:
+//! A driver is code behind a [`Port`] that submits [`Job`]s to a [`Pool`] and awaits the [`Operation`]s. The file driver of this crate
+//! is one. Another one looks like this:
 //!
 //! ```
-//! use dyntrace::aio_pool::{Fault, Operation, Pool, Port, Work};
+//! use dyntrace::aio_pool::{Fault, Job, Operation, Pool, Port};
 //! use std::net::{SocketAddr, ToSocketAddrs};
 //!
-//! /// Looks up names without holding up the tasks of the program.
+//! /// Looks up names without blocking the tasks of the program.
 //! struct Resolver {
 //!     pool: Pool,
 //!     port: Port,
@@ -15,7 +15,7 @@
 //!
 //! impl Resolver {
 //!     fn resolve(&self, name: &str) -> Operation<Lookup> {
-//!         // Here a driver says that an operation begins.
+//!         // Here a driver fires the probe of an operation's begin.
 //!         self.pool.submit(self.port, Lookup { name: name.to_owned() })
 //!     }
 //! }
@@ -24,7 +24,7 @@
 //!     name: String,
 //! }
 //!
-//! impl Work for Lookup {
+//! impl Job for Lookup {
 //!     type Output = std::io::Result<Vec<SocketAddr>>;
 //!
 //!     fn run(&mut self) -> Self::Output {
@@ -32,7 +32,7 @@
 //!     }
 //!
 //!     fn settle(&mut self, outcome: Result<&Self::Output, &Fault>) {
-//!         // Here it says, exactly once for each, how the operation ended.
+//!         // Here it fires the probe of the operation's end. Called exactly once for each operation.
 //!         match outcome {
 //!             Ok(Ok(addresses)) => println!("{}: {} addresses", self.name, addresses.len()),
 //!             Ok(Err(error)) => println!("{}: {error}", self.name),
@@ -50,68 +50,67 @@
 //! # }
 //! ```
 //!
-//! What its probes would be, and how scripts show them: [writing a driver](crate::writing_a_driver).
+//! How to add its probes and scripts: [writing a driver](crate::writing_a_driver).
 //!
 //! # Lanes
 //!
-//! A wake-up costs more than most works that are served from memory. So there are two lanes ([`Work::lane`]):
+//! Waking a thread costs more than most jobs that are served from memory. So there are two lanes ([`Job::lane`]):
 //!
-//! - The **fast** lane has few threads. A job goes to one that is awake and comes to it sooner than another could be woken; else
-//!   to one that is idle, or to a new one; are all started, to the shortest queue.
-//! - The **slow** lane, for works that wait, has a thread for each work, up to a limit ([`Builder::slow_threads`]). Those that have
-//!   nothing to do end after a while.
+//! - The **fast** lane has few threads. A job goes to a busy thread that will start it sooner than another one could be woken. Otherwise
+//!   it goes to an idle thread or to a new one; if the lane is at its thread limit, to the shortest queue.
+//! - The **slow** lane, for jobs that wait, has one thread per job, up to a limit ([`Builder::slow_threads`]). Idle threads end after
+//!   [`Builder::keep_alive`].
 //!
-//! Works that wait are found in the fast lane, too: where many sleep in the kernel, that lane has further threads as the slow one
-//! has; and where jobs stand behind one that sleeps (that opens a FIFO, say), a watch has another thread take them after a few
-//! milliseconds.
+//! The pool also finds jobs that block in the fast lane. If many do, that lane gets extra threads as the slow lane does. If jobs wait
+//! behind a blocked thread (one that opens a FIFO, for example), a watchdog has another thread take them after some 4 ms.
 //!
 //! # Queues
 //!
-//! Each I/O thread has a queue of its own; one without jobs takes those of others of its lane, and where works are short, several at
-//! once. `aio_pool-add` and `aio_pool-get`, which fires before the work begins, carry the job's port and the length of the one queue
-//! after the step; `aio_pool-get` has the lane, too. An operation that was dropped is still taken out, so each add has its get; one that was dropped in line (below)
-//! was never added.
+//! Each I/O thread has a queue of its own. A thread without jobs takes those of other threads of its lane; short jobs are taken in
+//! batches. `aio_pool-add` and `aio_pool-get` carry the job's port and the length of that queue after the step; `aio_pool-get`, which
+//! fires before the job starts, also carries the lane. A job that was cancelled in a queue is still taken out, so each add has its get.
+//! A job that was cancelled while it waited for room (below) was never added.
 //!
-//! # Answers
+//! # Wake-ups
 //!
-//! Tasks are woken by a task of their own runtime, which the I/O threads wake once for many answers: for those of short works when the
-//! last of those is done that the thread took together. Each runtime whose tasks use a pool so has one more task. Wakers of anybody
-//! else (`block_on`, another executor) are woken directly, and so are tasks whose runtime does not get to it within a millisecond or
-//! two: an operation completes under any executor, also where that blocks the only worker of a runtime.
+//! A task of the same runtime wakes the tasks whose operations have completed. The I/O threads wake that task once for many
+//! completions: once per batch, if its jobs are short. So each runtime whose tasks use a pool has one more task. Other wakers
+//! (`block_on`, another executor) are woken directly, and so are tasks whose runtime does not get to it within 2 ms. So an operation
+//! completes under any executor, even one that blocks the only worker of a runtime.
 //!
 //! # Ends
 //!
-//! A runtime that ends, and a process that exits, wait for detached works: [`Builder::exit_timeout`] says how long.
+//! A runtime that ends, and a process that exits, wait for detached jobs, for [`Builder::exit_timeout`] at most.
 //!
 //! # Metrics
 //!
-//! [`metrics`], or [`Pool::metrics`] for one pool, tell without a tracer how long the queues are, how many threads there are and how
-//! long works wait and take. They are always on: two readings of the clock for each work.
+//! [`metrics`], or [`Pool::metrics`] for one pool, count without a tracer: queue lengths, threads, and how long jobs wait and run. They are
+//! always on and cost two readings of the clock per job.
 //!
 //! # Backpressure
 //!
-//! The queues together hold a bounded number of jobs ([`Builder::bound`]). While they are full, further operations stand in
-//! line, first come first served, and their futures wait. Each place in line belongs to a future and goes with it.
+//! The queues together hold a bounded number of jobs ([`Builder::bound`]). While they are full, further operations wait for room, first
+//! come first served. Dropping an operation's future cancels its wait.
 //!
-//! `port-busy` fires when the first operation has to stand in line, and `port-not_busy` when the queues have room for the next one. Both
-//! carry the port of that first operation.
+//! `port-busy` fires when the first operation has to wait, and `port-not_busy` when the queues have room for the next one. Both carry the
+//! port of that first operation.
 //!
 //! # Faults
 //!
-//! No work is lost: whatever happens to it ([`Fault`]), [`Work::settle`] is called, once.
+//! The pool calls [`Job::settle`] exactly once for each job, whatever happens to it ([`Fault`]).
 
-mod answers;
-mod asleep;
+mod admission;
+mod admission_queue;
+mod batch;
+mod blocking;
 mod builder;
 mod clock;
+mod completions;
 mod contain;
 mod delivery;
 mod ending;
-mod full;
-mod hand;
 mod job;
 mod lane;
-mod line;
 mod metrics;
 #[cfg(all(test, loom))]
 mod models;
@@ -122,20 +121,24 @@ mod pool;
 mod port;
 mod promises;
 mod queue;
-mod register;
+mod registry;
+mod runnable;
 mod runtimes;
 mod shared;
+mod shutdown;
+mod start;
+mod stepping;
 #[cfg(all(test, not(loom)))]
 mod tests;
-mod watch;
-mod work;
+mod wake_task;
+mod watchdog;
 mod worker;
 
 pub use builder::Builder;
+pub use job::{Fault, Job};
 pub use lane::Lane;
 pub use metrics::{Histogram, LaneMetrics, Metrics};
 pub use operation::Operation;
-pub(crate) use paused::Flight;
+pub(crate) use paused::ClockHold;
 pub use pool::{Pool, metrics};
 pub use port::Port;
-pub use work::{Fault, Work};

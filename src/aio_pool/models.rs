@@ -1,33 +1,35 @@
 //! Models: every order of steps of a few threads. A lost wake-up or a stranded job shows as a deadlock.
 //!
-//! The models of the cell are exhaustive. Those of a whole pool let a thread be interrupted [`INTERRUPTED`] times: that
-//! is where such bugs show, and takes seconds instead of hours.
+//! The models of the cell are exhaustive. Those of a whole pool let a thread be preempted [`PREEMPTIONS`] times: such
+//! bugs show there, and a model takes seconds instead of hours.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use super::delivery::tell_all;
-use super::job::Job;
-use super::operation::{Cell, Operation};
-use super::{Fault, Pool, Port, Work};
+use super::delivery::wake_all;
+use super::job::{Fault, Job};
+use super::operation::{Operation, OperationCell};
+use super::pool::Pool;
+use super::port::Port;
+use super::runnable::Runnable;
 use crate::sync::{Condvar, Mutex, lock, thread, wait};
 
-const INTERRUPTED: usize = 4;
+const PREEMPTIONS: usize = 4;
 
 fn model_of_pool(model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(INTERRUPTED);
+    builder.preemption_bound = Some(PREEMPTIONS);
     builder.check(model);
 }
 
-/// Counts how often works are settled. Only read when all is over, so `std`'s atomic does.
+/// Counts how often jobs are settled. Only read at the end, so `std`'s atomic does.
 #[derive(Clone, Default)]
 struct Settled(Arc<AtomicUsize>);
 
 impl Settled {
-    fn work<F: FnMut() + Send + 'static>(&self, run: F) -> Counted<F> {
+    fn job<F: FnMut() + Send + 'static>(&self, run: F) -> Counted<F> {
         Counted { run, settled: self.clone() }
     }
 
@@ -41,7 +43,7 @@ struct Counted<F> {
     settled: Settled,
 }
 
-impl<F: FnMut() + Send + 'static> Work for Counted<F> {
+impl<F: FnMut() + Send + 'static> Job for Counted<F> {
     type Output = ();
 
     fn run(&mut self) {
@@ -57,19 +59,19 @@ impl<F: FnMut() + Send + 'static> Work for Counted<F> {
 #[derive(Default)]
 struct Signal {
     given: Mutex<bool>,
-    bell: Condvar,
+    condvar: Condvar,
 }
 
 impl Signal {
     fn give(&self) {
         *lock(&self.given) = true;
-        self.bell.notify_one();
+        self.condvar.notify_one();
     }
 
     fn take(&self) {
         let mut given = lock(&self.given);
         while !*given {
-            given = wait(&self.bell, given);
+            given = wait(&self.condvar, given);
         }
         *given = false;
     }
@@ -81,11 +83,11 @@ impl Wake for Signal {
     }
 }
 
-fn poll<W: Work>(operation: &mut Operation<W>, waker: &Waker) -> Poll<Result<W::Output, Fault>> {
+fn poll<J: Job>(operation: &mut Operation<J>, waker: &Waker) -> Poll<Result<J::Output, Fault>> {
     Pin::new(operation).poll(&mut Context::from_waker(waker))
 }
 
-fn wait_for<W: Work>(mut operation: Operation<W>) -> Result<W::Output, Fault> {
+fn wait_for<J: Job>(mut operation: Operation<J>) -> Result<J::Output, Fault> {
     let woken = Arc::new(Signal::default());
     let waker = Waker::from(Arc::clone(&woken));
     loop {
@@ -100,9 +102,9 @@ fn wait_for<W: Work>(mut operation: Operation<W>) -> Result<W::Output, Fault> {
 fn loom_cell_completion_wakes_the_task() {
     loom::model(|| {
         let settled = Settled::default();
-        let cell = Cell::awaited(settled.work(|| ()));
+        let cell = OperationCell::awaited(settled.job(|| ()));
         let operation = Operation::new(Arc::clone(&cell), None);
-        let worker = thread::spawn(move || _ = tell_all(cell.run()));
+        let worker = thread::spawn(move || _ = wake_all(cell.run()));
         assert!(wait_for(operation).is_ok());
         worker.join().unwrap();
         assert_eq!(settled.times(), 1);
@@ -113,9 +115,9 @@ fn loom_cell_completion_wakes_the_task() {
 fn loom_cell_completion_wakes_the_last_of_two_tasks() {
     loom::model(|| {
         let settled = Settled::default();
-        let cell = Cell::awaited(settled.work(|| ()));
+        let cell = OperationCell::awaited(settled.job(|| ()));
         let mut operation = Operation::new(Arc::clone(&cell), None);
-        let worker = thread::spawn(move || _ = tell_all(cell.run()));
+        let worker = thread::spawn(move || _ = wake_all(cell.run()));
         if poll(&mut operation, &Arc::new(Signal::default()).into()).is_pending() {
             assert!(wait_for(operation).is_ok());
         }
@@ -128,9 +130,9 @@ fn loom_cell_completion_wakes_the_last_of_two_tasks() {
 fn loom_cell_dropped_at_any_time() {
     loom::model(|| {
         let settled = Settled::default();
-        let cell = Cell::awaited(settled.work(thread::yield_now));
+        let cell = OperationCell::awaited(settled.job(thread::yield_now));
         let mut operation = Operation::new(Arc::clone(&cell), None);
-        let worker = thread::spawn(move || _ = tell_all(cell.run()));
+        let worker = thread::spawn(move || _ = wake_all(cell.run()));
         let _ = poll(&mut operation, Waker::noop());
         drop(operation);
         worker.join().unwrap();
@@ -142,7 +144,7 @@ fn loom_cell_dropped_at_any_time() {
 fn loom_cell_dropped_while_it_is_refused() {
     loom::model(|| {
         let settled = Settled::default();
-        let cell = Cell::awaited(settled.work(|| unreachable!("it was refused")));
+        let cell = OperationCell::awaited(settled.job(|| unreachable!("it was refused")));
         let operation = Operation::new(Arc::clone(&cell), None);
         let other = thread::spawn(move || cell.refuse(Fault::ShutDown));
         drop(operation);
@@ -151,31 +153,31 @@ fn loom_cell_dropped_while_it_is_refused() {
     });
 }
 
-/// One worker goes to sleep and wakes again while works come.
+/// One worker goes to sleep and wakes again while jobs come.
 #[test]
 fn loom_pool_one_worker_misses_nothing() {
     model_of_pool(|| {
         let settled = Settled::default();
         let pool = Pool::builder().threads(1).build();
-        let first = pool.submit(Port::new(), settled.work(|| ()));
-        let second = pool.submit(Port::new(), settled.work(|| ()));
+        let first = pool.submit(Port::new(), settled.job(|| ()));
+        let second = pool.submit(Port::new(), settled.job(|| ()));
         assert!(wait_for(second).is_ok());
         assert!(wait_for(first).is_ok());
-        assert!(wait_for(pool.submit(Port::new(), settled.work(|| ()))).is_ok());
+        assert!(wait_for(pool.submit(Port::new(), settled.job(|| ()))).is_ok());
         drop(pool);
         assert_eq!(settled.times(), 3);
     });
 }
 
-/// A work that is blocked until another one has run: in whichever queue that is, the other thread must come for it.
+/// A job blocks until another one has run: whichever queue that is in, the other thread must take it.
 #[test]
 fn loom_pool_a_blocked_worker_strands_nothing() {
     model_of_pool(|| strand(Pool::builder().threads(2).build()));
 }
 
-/// The same, and what unblocks the first may have to stand in line.
+/// The same, and the job that unblocks the first may have to wait for room.
 #[test]
-fn loom_pool_a_blocked_worker_strands_nothing_in_line() {
+fn loom_pool_a_blocked_worker_strands_nothing_that_waits() {
     model_of_pool(|| strand(Pool::builder().threads(2).bound(1).build()));
 }
 
@@ -184,24 +186,24 @@ fn strand(pool: Pool) {
     let signal = Arc::new(Signal::default());
     let blocked = pool.submit(Port::new(), {
         let signal = Arc::clone(&signal);
-        settled.work(move || signal.take())
+        settled.job(move || signal.take())
     });
-    pool.submit_detached(Port::new(), settled.work(|| ()));
-    pool.submit_detached(Port::new(), settled.work(move || signal.give()));
+    pool.submit_detached(Port::new(), settled.job(|| ()));
+    pool.submit_detached(Port::new(), settled.job(move || signal.give()));
     assert!(wait_for(blocked).is_ok());
     pool.shutdown();
     assert_eq!(settled.times(), 3);
 }
 
-/// An operation in line is dropped while the one before it leaves the queue.
+/// A waiting operation is dropped while the one before it leaves the queue.
 #[test]
-fn loom_pool_line_is_left_while_it_moves() {
+fn loom_pool_a_waiting_operation_is_dropped_while_others_move() {
     model_of_pool(|| {
         let settled = Settled::default();
         let pool = Pool::builder().threads(1).bound(1).build();
-        let first = pool.submit(Port::new(), settled.work(|| ()));
-        let second = pool.submit(Port::new(), settled.work(|| ()));
-        let third = pool.submit(Port::new(), settled.work(|| ()));
+        let first = pool.submit(Port::new(), settled.job(|| ()));
+        let second = pool.submit(Port::new(), settled.job(|| ()));
+        let third = pool.submit(Port::new(), settled.job(|| ()));
         drop(second);
         assert!(wait_for(third).is_ok());
         assert!(wait_for(first).is_ok());
@@ -210,7 +212,7 @@ fn loom_pool_line_is_left_while_it_moves() {
     });
 }
 
-/// Works come while another thread shuts the pool down.
+/// Jobs come while another thread shuts the pool down.
 #[test]
 fn loom_pool_shutdown_and_submit() {
     model_of_pool(|| {
@@ -219,9 +221,9 @@ fn loom_pool_shutdown_and_submit() {
         let submitter = {
             let (pool, settled) = (pool.clone(), settled.clone());
             thread::spawn(move || {
-                let outcome = wait_for(pool.submit(Port::new(), settled.work(|| ())));
+                let outcome = wait_for(pool.submit(Port::new(), settled.job(|| ())));
                 assert!(matches!(outcome, Ok(()) | Err(Fault::ShutDown)));
-                pool.submit_detached(Port::new(), settled.work(|| ()));
+                pool.submit_detached(Port::new(), settled.job(|| ()));
             })
         };
         pool.shutdown();
@@ -232,12 +234,12 @@ fn loom_pool_shutdown_and_submit() {
 
 /// The last handle goes while the worker is anywhere between two jobs.
 #[test]
-fn loom_pool_works_off_what_is_queued_when_the_last_handle_goes() {
+fn loom_pool_runs_queued_jobs_when_the_last_handle_goes() {
     model_of_pool(|| {
         let settled = Settled::default();
         let pool = Pool::builder().threads(1).bound(1).build();
-        let first = pool.submit(Port::new(), settled.work(|| ()));
-        let second = pool.submit(Port::new(), settled.work(|| ()));
+        let first = pool.submit(Port::new(), settled.job(|| ()));
+        let second = pool.submit(Port::new(), settled.job(|| ()));
         drop(pool);
         assert!(wait_for(first).is_ok());
         assert!(wait_for(second).is_ok());

@@ -1,32 +1,32 @@
-//! The life of one operation, from its submission until its work is settled.
+//! The life of one operation, from its submission until its job is settled.
 //!
-//! Three parties share the *cell* of an operation: its future, the queue entry, and the worker that takes the entry. What
-//! each may do depends on the stage, which changes under the stage's lock only:
+//! Three parties share the *cell* of an operation: its future, the queue, and the worker that takes the job. What each may do depends
+//! on the stage, which changes only under the stage's lock:
 //!
-//! 1. **waiting**: the queues are full; the entry stands in the line at the pool's door.
-//! 2. **queued**: the entry is in a worker's queue. To the cell, 1 and 2 are one stage: nobody runs the work yet.
-//! 3. **running**: the work and its outcome are the worker's.
-//! 4. **answered**: work and outcome are the future's.
-//! 5. **settled**: the cell is empty, or being emptied by who made this step.
+//! 1. **waiting**: the queues are full; the job waits for room.
+//! 2. **queued**: the job is in a worker's queue or batch. The cell does not tell 1 and 2 apart: nothing runs the job yet.
+//! 3. **running**: the worker owns the job and its outcome.
+//! 4. **completed**: the future owns the job and its outcome.
+//! 5. **settled**: the cell is empty, or the party that made this step is emptying it.
 //!
-//! Who leads from one to the next:
+//! The transitions:
 //!
-//! - a. Whoever submits makes the cell, in 1 or 2. Without a future, nobody is to be told from the beginning.
-//! - b. 1 → 2: whoever takes another job out of the queues. The cell does not notice.
-//! - c. 1, 2 → 3: the worker begins to run the work, or whoever refuses it (shutdown, no thread) takes it to answer it.
-//! - d. 3 → 4: the work has ended or is refused, and there is a future: its task is woken, by and by ([`answers`](super::answers)).
+//! - a. The submitting thread makes the cell, in 1 or 2. A cell without a future wakes no task from the beginning.
+//! - b. 1 → 2: the thread that takes another job out of the queues. The cell does not notice.
+//! - c. 1, 2 → 3: the worker starts the job, or a thread that refuses it (shutdown, no thread) takes it to fail it.
+//! - d. 3 → 4: the job has ended or is refused, and there is a future: its task is woken, soon ([`completions`](super::completions)).
 //!   Without a future, 3 → 5: the worker settles.
-//! - e. 4 → 5: the task polls, settles, and has the outcome.
-//! - f. The future is dropped. In 1 and 2, → 5: the dropper settles with `Cancelled`; the entry is a husk now, taken out
-//!   of the line at once or thrown away by the worker that meets it. In 3: nobody is to be told any more. In 4, → 5: the
-//!   dropper settles with the outcome. In 5: nothing is left to do.
+//! - e. 4 → 5: the task polls, settles, and takes the outcome.
+//! - f. The future is dropped. In 1 and 2, → 5: the dropping thread settles with `Cancelled`. In 1 it also removes the job; in 2 the
+//!   worker that takes the cancelled job drops it. In 3: the worker wakes no task any more. In 4, → 5: the dropping thread settles with
+//!   the outcome. In 5: nothing is left to do.
 //!
-//! The work stays where it is from a to its settlement. Each step to 5 is made once, under the stage's lock, and who makes
-//! it settles: so each work is settled once. In 3 and after a step to 5 one thread alone may touch the contents, so it
-//! never waits for their lock. No wake-up is lost: the task leaves its waker under the stage's lock while the stage is
-//! before 4, and the step to 4 takes the waker in the same hold of the lock.
+//! The job stays where it is from a to its settlement. Each step to 5 is made once, under the stage's lock, and the thread that makes it
+//! settles: so each job is settled once. In 3 and after a step to 5 only one thread may touch the contents, so it never waits for their
+//! lock. No wake-up is lost: the task leaves its waker under the stage's lock while the stage is before 4, and the step to 4 takes the
+//! waker in the same hold of the lock.
 //!
-//! Code of others (works, wakers, and what they drop) never runs while the stage is locked.
+//! Foreign code (jobs, wakers, and their destructors) never runs while the stage is locked.
 
 use std::future::Future;
 use std::mem;
@@ -34,43 +34,44 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use super::admission_queue::Ticket;
 use super::contain::contain;
-use super::delivery::Addressee;
-use super::job::Job;
-use super::line::Ticket;
-use super::shared::Shared;
-use super::work::{Fault, Work};
+use super::delivery::TaskWaker;
+use super::job::{Fault, Job};
+use super::runnable::Runnable;
+use super::runtimes;
+use super::shared::PoolShared;
 use crate::sync::{Mutex, lock};
 
-/// A work that was submitted; a future of its outcome, for any executor.
+/// A submitted job: a future of its outcome, for any executor.
 ///
-/// The work is on its way whether or not this is polled.
-///
-/// # Cancellation
-///
-/// Dropped before an I/O thread has taken the work up, it never runs. Dropped later, the work goes on to its end, and
-/// its output is dropped. [`Work::settle`] is called in each case. Leaked (as by [`std::mem::forget`]), a work may run, but
-/// nobody settles it.
+/// The job runs whether or not this is polled.
 ///
 /// # Panics
 ///
-/// When polled again after it was ready.
-#[must_use = "dropping an operation cancels it; `submit_detached` is for works that nobody awaits"]
-pub struct Operation<W: Work> {
-    cell: Arc<Cell<W>>,
-    /// Where it stands in line, if it found the queues full.
-    line: Option<(Arc<Shared>, Ticket)>,
+/// If polled again after it was ready.
+///
+/// # Cancellation
+///
+/// If the operation is dropped before an I/O thread has started the job, the job never runs. If it is dropped later, the job runs to its
+/// end and its output is dropped. In both cases the pool calls [`Job::settle`]. If the operation is leaked (as by
+/// [`std::mem::forget`]), the job may run, but is not settled.
+#[must_use = "dropping an operation cancels it; use `submit_detached` for jobs that are not awaited"]
+pub struct Operation<J: Job> {
+    cell: Arc<OperationCell<J>>,
+    /// Set if the job found the queues full and had to wait.
+    waiting: Option<(Arc<PoolShared>, Ticket)>,
     polled: bool,
 }
 
-impl<W: Work> Operation<W> {
-    pub(super) fn new(cell: Arc<Cell<W>>, line: Option<(Arc<Shared>, Ticket)>) -> Self {
-        Operation { cell, line, polled: false }
+impl<J: Job> Operation<J> {
+    pub(super) fn new(cell: Arc<OperationCell<J>>, waiting: Option<(Arc<PoolShared>, Ticket)>) -> Self {
+        Operation { cell, waiting, polled: false }
     }
 }
 
-impl<W: Work> Future for Operation<W> {
-    type Output = Result<W::Output, Fault>;
+impl<J: Job> Future for Operation<J> {
+    type Output = Result<J::Output, Fault>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let first = !mem::replace(&mut self.polled, true);
@@ -78,20 +79,20 @@ impl<W: Work> Future for Operation<W> {
     }
 }
 
-impl<W: Work> Drop for Operation<W> {
+impl<J: Job> Drop for Operation<J> {
     fn drop(&mut self) {
         self.cell.abandon();
-        if let Some((shared, ticket)) = &self.line {
-            shared.leave_line(*ticket);
+        if let Some((shared, ticket)) = &self.waiting {
+            shared.cancel_waiting(*ticket);
         }
     }
 }
 
-// What the I/O thread needs stands together, so that few lines of memory move from thread to thread.
+// The fields that the I/O thread needs stand together, so that few cache lines move between threads.
 #[repr(C)]
-pub(super) struct Cell<W: Work> {
+pub(super) struct OperationCell<J: Job> {
     stage: Mutex<Stage>,
-    contents: Mutex<Contents<W>>,
+    contents: Mutex<Contents<J>>,
 }
 
 enum Stage {
@@ -100,46 +101,46 @@ enum Stage {
     /// 3
     Running(Waiter),
     /// 4
-    Answered,
+    Completed,
     /// 5
     Settled,
 }
 
-/// Who is to be told of the end.
+/// What waits for the outcome.
 enum Waiter {
     /// A future, and the task that has polled it last, if any has.
-    Future(Option<Addressee>),
-    Nobody,
+    Future(Option<TaskWaker>),
+    Nothing,
 }
 
 #[repr(C)]
-struct Contents<W: Work> {
-    /// From its end until it is settled.
-    outcome: Option<Result<W::Output, Fault>>,
+struct Contents<J: Job> {
+    /// From the job's end until it is settled.
+    outcome: Option<Result<J::Output, Fault>>,
     /// Until it is settled.
-    work: Option<W>,
+    job: Option<J>,
 }
 
-impl<W: Work> Cell<W> {
+impl<J: Job> OperationCell<J> {
     /// Step a, with a future to come.
-    pub fn awaited(work: W) -> Arc<Self> {
-        Cell::new(work, Waiter::Future(None))
+    pub fn awaited(job: J) -> Arc<Self> {
+        OperationCell::new(job, Waiter::Future(None))
     }
 
     /// Step a, without a future.
-    pub fn detached(work: W) -> Arc<Self> {
-        Cell::new(work, Waiter::Nobody)
+    pub fn detached(job: J) -> Arc<Self> {
+        OperationCell::new(job, Waiter::Nothing)
     }
 
-    fn new(work: W, waiter: Waiter) -> Arc<Self> {
-        Arc::new(Cell {
+    fn new(job: J, waiter: Waiter) -> Arc<Self> {
+        Arc::new(OperationCell {
             stage: Mutex::new(Stage::Submitted(waiter)),
-            contents: Mutex::new(Contents { work: Some(work), outcome: None }),
+            contents: Mutex::new(Contents { job: Some(job), outcome: None }),
         })
     }
 
-    /// Step c. `false`: this is a husk.
-    fn take_up(&self) -> bool {
+    /// Step c. Returns `false` for a cancelled job.
+    fn start(&self) -> bool {
         let mut stage = lock(&self.stage);
         match mem::replace(&mut *stage, Stage::Settled) {
             Stage::Submitted(waiter) => {
@@ -147,50 +148,50 @@ impl<W: Work> Cell<W> {
                 true
             }
             Stage::Settled => false,
-            Stage::Running(_) | Stage::Answered => unreachable!("an entry is taken once"),
+            Stage::Running(_) | Stage::Completed => unreachable!("a job is taken once"),
         }
     }
 
-    /// Step d, up to the wake-up: that of whom it answers.
+    /// Step d. Returns the task to wake.
     #[must_use]
-    fn answer(&self) -> Option<Addressee> {
+    fn complete(&self) -> Option<TaskWaker> {
         let mut stage = lock(&self.stage);
         let Stage::Running(waiter) = mem::replace(&mut *stage, Stage::Settled) else {
-            unreachable!("only who has taken the work up ends this stage")
+            unreachable!("only the thread that started the job ends this stage")
         };
         match waiter {
-            Waiter::Future(addressee) => {
-                *stage = Stage::Answered;
-                addressee
+            Waiter::Future(waker) => {
+                *stage = Stage::Completed;
+                waker
             }
-            Waiter::Nobody => {
+            Waiter::Nothing => {
                 drop(stage);
-                // Nobody wants it.
+                // Nothing waits for the outcome.
                 let _ = self.settle();
                 None
             }
         }
     }
 
-    /// Step e, or leaves who is to be told. `first`: nobody was left before.
-    fn poll(&self, waker: &Waker, first: bool) -> Poll<Result<W::Output, Fault>> {
-        let mut addressee = first.then(|| Addressee::current(waker));
+    /// Step e, or leaves the task's waker. `first`: no waker was left before.
+    fn poll(&self, waker: &Waker, first: bool) -> Poll<Result<J::Output, Fault>> {
+        let mut task_waker = first.then(|| runtimes::task_waker(waker));
         let mut stage = lock(&self.stage);
         match &mut *stage {
             Stage::Submitted(Waiter::Future(last)) | Stage::Running(Waiter::Future(last)) => {
                 if last.as_ref().is_some_and(|last| last.is(waker)) {
                     return Poll::Pending;
                 }
-                if addressee.is_none() {
+                if task_waker.is_none() {
                     drop(stage);
                     return self.poll(waker, true);
                 }
-                mem::swap(last, &mut addressee);
+                mem::swap(last, &mut task_waker);
                 drop(stage);
-                // Here the one of the poll before this one is dropped.
+                // Here the waker of the poll before this one is dropped.
                 Poll::Pending
             }
-            Stage::Answered => {
+            Stage::Completed => {
                 *stage = Stage::Settled;
                 drop(stage);
                 Poll::Ready(self.settle())
@@ -206,7 +207,7 @@ impl<W: Work> Cell<W> {
     fn abandon(&self) {
         let mut stage = lock(&self.stage);
         let next = match &*stage {
-            Stage::Running(_) => Stage::Running(Waiter::Nobody),
+            Stage::Running(_) => Stage::Running(Waiter::Nothing),
             _ => Stage::Settled,
         };
         let before = mem::replace(&mut *stage, next);
@@ -216,45 +217,45 @@ impl<W: Work> Cell<W> {
                 lock(&self.contents).outcome = Some(Err(Fault::Cancelled));
                 let _ = self.settle();
             }
-            Stage::Answered => {
+            Stage::Completed => {
                 let _ = self.settle();
             }
             Stage::Running(_) | Stage::Settled => {}
         }
     }
 
-    /// After a step to 5: tells the work what became of it, and empties the cell.
-    fn settle(&self) -> Result<W::Output, Fault> {
+    /// After a step to 5: passes the outcome to the job, and empties the cell.
+    fn settle(&self) -> Result<J::Output, Fault> {
         let mut contents = lock(&self.contents);
-        let Contents { work, outcome } = &mut *contents;
-        let outcome = outcome.take().expect("who settles has the outcome there");
-        if let Some(work) = work {
-            contain(|| work.settle(outcome.as_ref()));
+        let Contents { job, outcome } = &mut *contents;
+        let outcome = outcome.take().expect("the outcome is stored before a step to 5");
+        if let Some(job) = job {
+            contain(|| job.settle(outcome.as_ref()));
         }
-        // Dropped by itself, so that a panic in that stays here, too.
-        contain(|| *work = None);
+        // Dropped on its own, so that a panic in the destructor stays here, too.
+        contain(|| *job = None);
         outcome
     }
 }
 
-impl<W: Work> Job for Cell<W> {
-    fn run(&self) -> Option<Addressee> {
-        if !self.take_up() {
+impl<J: Job> Runnable for OperationCell<J> {
+    fn run(&self) -> Option<TaskWaker> {
+        if !self.start() {
             return None;
         }
         let mut contents = lock(&self.contents);
-        let Contents { work, outcome } = &mut *contents;
-        let work = work.as_mut().expect("a work is settled after it has run");
-        *outcome = Some(contain(|| work.run()).ok_or(Fault::Panicked));
-        contain(|| work.ran());
+        let Contents { job, outcome } = &mut *contents;
+        let job = job.as_mut().expect("a job is settled after it has run");
+        *outcome = Some(contain(|| job.run()).ok_or(Fault::Panicked));
+        contain(|| job.ran());
         drop(contents);
-        self.answer()
+        self.complete()
     }
 
     fn refuse(&self, fault: Fault) {
-        if self.take_up() {
+        if self.start() {
             lock(&self.contents).outcome = Some(Err(fault));
-            self.answer().into_iter().for_each(Addressee::wake);
+            self.complete().into_iter().for_each(TaskWaker::wake);
         }
     }
 }

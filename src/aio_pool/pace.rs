@@ -1,75 +1,81 @@
-//! How fast a lane goes: what decides whether another thread is worth its wake-up.
+//! How fast a lane runs its jobs. Decides whether waking another thread pays.
 
 use std::time::Duration;
 
 use super::clock::Time;
 
-/// What it costs, all in all, until a sleeping thread does its first work. Under loom nothing is soon, so that its models see every
-/// wake-up.
+/// The time from waking a thread until it runs its first job. 0 under loom, so that its models see every wake-up.
 pub(super) const WAKE_UP: Duration = Duration::from_micros(if cfg!(loom) { 0 } else { 20 });
 
-/// A worker takes no more works at once.
-const HANDFUL: u32 = if cfg!(loom) { 1 } else { 16 };
+/// The most jobs in a batch.
+const MAX_BATCH: u32 = if cfg!(loom) { 1 } else { 16 };
 
-/// What a worker has taken at once, and when.
+/// When a worker took its batch, and how many jobs were in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct RunningBatch {
     pub since: Time,
-    pub works: usize,
+    pub jobs: usize,
 }
 
-/// More is seen as no more than this, so that one work, or a thread that lost its processor for a while, says nothing of the others.
+/// How a job went.
+pub(super) struct JobTiming {
+    pub service: Duration,
+    /// Whether the job blocked its thread in a way that would not block another one.
+    pub blocked: bool,
+}
+
+/// Longer durations count as this one, so that one long job, or one preempted thread, does not change the mean much.
 const CEILING: Duration = Duration::from_micros(250);
 
-/// The weight of what was seen last is one in so many.
+/// The last job has a weight of 1 in `INERTIA`.
 const INERTIA: u32 = 32;
 
-/// Where more than one work in so many sleeps, a lane needs threads for those that do not.
-const SLEEPERS: u32 = 8;
+/// A lane in which more than 1 of `BLOCKERS` jobs block needs threads for the others.
+const BLOCKERS: u32 = 8;
 
-/// Moving means over the works of a lane.
+/// Moving means over the jobs of a lane.
 pub(super) struct Pace {
     service: Duration,
-    /// The share of those that slept, of [`Pace::ALL`].
-    slept: u32,
+    /// The share of those that blocked, of [`Pace::ALL`].
+    blocked: u32,
 }
 
 impl Pace {
     const ALL: u32 = 1 << 16;
 
-    /// Of works in memory, as long as nothing was seen.
+    /// The start value for jobs in memory.
     pub fn quick() -> Pace {
-        Pace { service: Duration::from_micros(5), slept: 0 }
+        Pace { service: Duration::from_micros(5), blocked: 0 }
     }
 
-    /// Of works that wait.
+    /// The start value for jobs that wait.
     pub fn slow() -> Pace {
-        Pace { service: CEILING, slept: Pace::ALL }
+        Pace { service: CEILING, blocked: Pace::ALL }
     }
 
-    /// A work took so long, asleep for the better part or not.
-    pub fn saw(&mut self, service: Duration, slept: bool) {
+    pub fn record(&mut self, service: Duration, blocked: bool) {
         self.service = (self.service * (INERTIA - 1) + service.min(CEILING)) / INERTIA;
-        self.slept = (self.slept * (INERTIA - 1) + if slept { Pace::ALL } else { 0 }) / INERTIA;
+        self.blocked = (self.blocked * (INERTIA - 1) + if blocked { Pace::ALL } else { 0 }) / INERTIA;
     }
 
-    /// How many works a worker takes at once: as many as are done before another thread could be woken for one of them.
-    pub fn handful(&self) -> usize {
-        let works = WAKE_UP.as_nanos() / self.service.as_nanos().max(1);
-        works.clamp(1, HANDFUL.into()) as usize
+    /// Returns how many jobs a worker takes at once: as many as end before another thread could be woken for one of them.
+    pub fn batch_size(&self) -> usize {
+        let jobs = WAKE_UP.as_nanos() / self.service.as_nanos().max(1);
+        jobs.clamp(1, MAX_BATCH.into()) as usize
     }
 
-    /// Whether a worker at that turn, with so many works in its queue, comes to a further one sooner than another thread could be woken for it.
-    pub fn is_soon(&self, turn: Turn, queued: usize, now: Time) -> bool {
-        let time = |works: usize| self.service.saturating_mul(u32::try_from(works).unwrap_or(u32::MAX));
-        let (gone, turn, queued) = (now.since(turn.since), time(turn.works), time(queued));
-        let is_late = gone.saturating_sub(turn) >= WAKE_UP;
-        !is_late && turn.saturating_sub(gone) + queued < WAKE_UP
+    /// Returns whether a worker in that batch, with `queued` jobs in its queue, starts one more sooner than another thread could be
+    /// woken for it.
+    pub fn is_soon(&self, batch: RunningBatch, queued: usize, now: Time) -> bool {
+        let time = |jobs: usize| self.service.saturating_mul(u32::try_from(jobs).unwrap_or(u32::MAX));
+        let (gone, batch, queued) = (now.since(batch.since), time(batch.jobs), time(queued));
+        let is_late = gone.saturating_sub(batch) >= WAKE_UP;
+        !is_late && batch.saturating_sub(gone) + queued < WAKE_UP
     }
 
-    /// Whether so many works sleep that the lane needs threads as it has works.
+    /// Returns whether so many jobs block that the lane needs a thread per job.
     pub fn is_blocking(&self) -> bool {
-        self.slept > Pace::ALL / SLEEPERS
+        self.blocked > Pace::ALL / BLOCKERS
     }
 }
 
@@ -78,32 +84,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_short_works_are_over_soon_and_few_long_ones_are_not() {
+    fn many_short_jobs_are_over_soon_and_few_long_ones_are_not() {
         let now = Time::now();
-        let turn = |works| Turn { since: now, works };
+        let batch = |jobs| RunningBatch { since: now, jobs };
         let mut pace = Pace::quick();
-        assert!(pace.is_soon(turn(1), 2, now) && !pace.is_soon(turn(1), 3, now) && !pace.is_soon(turn(3), 1, now));
-        assert_eq!(pace.handful(), 4);
-        (0..1000).for_each(|_| pace.saw(Duration::from_micros(1), false));
-        assert!(pace.is_soon(turn(1), 15, now) && !pace.is_soon(turn(1), 20, now));
-        assert!(!pace.is_soon(turn(16), 15, now) && pace.is_soon(turn(16), 15, now.after(Duration::from_micros(14))));
-        assert_eq!(pace.handful(), 16);
+        assert!(pace.is_soon(batch(1), 2, now) && !pace.is_soon(batch(1), 3, now) && !pace.is_soon(batch(3), 1, now));
+        assert_eq!(pace.batch_size(), 4);
+        (0..1000).for_each(|_| pace.record(Duration::from_micros(1), false));
+        assert!(pace.is_soon(batch(1), 15, now) && !pace.is_soon(batch(1), 20, now));
+        assert!(!pace.is_soon(batch(16), 15, now) && pace.is_soon(batch(16), 15, now.after(Duration::from_micros(14))));
+        assert_eq!(pace.batch_size(), 16);
         let overdue = now.after(WAKE_UP + Duration::from_micros(2));
-        assert!(!pace.is_soon(turn(1), 0, overdue), "what it does now takes longer than usual");
-        (0..1000).for_each(|_| pace.saw(Duration::from_micros(30), false));
-        assert!(!pace.is_soon(turn(1), 0, now) && !pace.is_blocking());
-        assert_eq!(pace.handful(), 1);
+        assert!(!pace.is_soon(batch(1), 0, overdue), "its batch takes longer than usual");
+        (0..1000).for_each(|_| pace.record(Duration::from_micros(30), false));
+        assert!(!pace.is_soon(batch(1), 0, now) && !pace.is_blocking());
+        assert_eq!(pace.batch_size(), 1);
     }
 
     #[test]
-    fn some_works_that_sleep_among_others_do_not_make_a_lane_that_blocks() {
+    fn a_few_jobs_that_block_do_not_make_a_lane_that_blocks() {
         let mut pace = Pace::quick();
         for _ in 0..10 {
-            pace.saw(Duration::from_secs(1), true);
-            (0..20).for_each(|_| pace.saw(Duration::from_micros(2), false));
+            pace.record(Duration::from_secs(1), true);
+            (0..20).for_each(|_| pace.record(Duration::from_micros(2), false));
             assert!(!pace.is_blocking());
         }
-        (0..10).for_each(|_| pace.saw(Duration::from_micros(150), true));
+        (0..10).for_each(|_| pace.record(Duration::from_micros(150), true));
         assert!(pace.is_blocking());
         assert!(Pace::slow().is_blocking());
     }

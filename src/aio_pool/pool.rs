@@ -1,4 +1,4 @@
-//! The pool's handle: what its users call.
+//! The handle of a pool.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,27 +7,27 @@ use super::builder::Builder;
 use super::clock::Time;
 #[cfg(not(any(loom, miri)))]
 use super::ending;
+use super::job::Job;
 use super::metrics::Metrics;
-use super::operation::{Cell, Operation};
+use super::operation::{Operation, OperationCell};
 use super::port::Port;
 use super::promises::Promise;
-use super::register;
-use super::shared::{Entry, Shared};
-use super::work::Work;
+use super::registry;
+use super::shared::{PoolShared, QueuedJob};
 use super::worker::promise;
 
-/// A pool of I/O threads. Cloning gives another handle of the same pool.
+/// A pool of I/O threads. A clone is another handle of the same pool.
 ///
-/// When the last handle is dropped, the threads do what is queued and in line, then end; nobody waits for them. In a pool
-/// without threads, what is queued is answered with [`Fault::ShutDown`](super::Fault::ShutDown).
+/// When the last handle is dropped, the threads run all queued and waiting jobs, then end; the drop does not wait for them. In a pool
+/// without threads, queued jobs fail with [`Fault::ShutDown`](super::Fault::ShutDown).
 #[derive(Clone)]
 pub struct Pool {
     handle: Arc<Handle>,
 }
 
-/// One for all clones of a pool. The threads and the operations share what is in it, but do not keep the pool open.
+/// One for all clones of a pool. Threads and operations share what is in it, but do not keep the pool open.
 struct Handle {
-    shared: Arc<Shared>,
+    shared: Arc<PoolShared>,
 }
 
 impl Drop for Handle {
@@ -37,86 +37,91 @@ impl Drop for Handle {
 }
 
 impl Pool {
-    /// Settings for a new pool.
+    /// Returns the default settings for a new pool.
     pub fn builder() -> Builder {
         Builder::new()
     }
 
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
+    pub(super) fn new(shared: Arc<PoolShared>) -> Self {
         #[cfg(not(loom))]
-        register::add(&shared);
+        registry::add(&shared);
         #[cfg(not(any(loom, miri)))]
         ending::notice_exit();
         Pool { handle: Arc::new(Handle { shared }) }
     }
 
-    /// Hands a work to the I/O threads, on behalf of a port. Does not block.
+    /// Submits a job to the I/O threads, on behalf of `port`. Does not block.
     ///
-    /// The work is on its way when this returns: in a queue, or in line if the queues are full. How it comes out is told
-    /// by the operation, and that is also where a work is refused, with [`Fault::ShutDown`] or [`Fault::NoThread`].
+    /// When this returns, the job is in a queue or, if the queues are full, waits for room. The returned operation gives the outcome,
+    /// also if the pool refuses the job: with [`Fault::ShutDown`] or [`Fault::NoThread`].
     ///
     /// [`Fault::ShutDown`]: super::Fault::ShutDown
     /// [`Fault::NoThread`]: super::Fault::NoThread
-    pub fn submit<W: Work>(&self, port: Port, work: W) -> Operation<W> {
-        let (lane, taken) = (work.lane(), work.taken());
-        let cell = Cell::awaited(work);
+    pub fn submit<J: Job>(&self, port: Port, job: J) -> Operation<J> {
+        let (lane, taken) = (job.lane(), job.taken());
+        let cell = OperationCell::awaited(job);
         let shared = &self.handle.shared;
-        let ticket = shared.add(Entry { port, lane, taken, submitted: Time::now(), job: cell.clone(), promise: None });
+        let ticket = shared.submit(QueuedJob {
+            port,
+            lane,
+            taken,
+            submitted: Time::now(),
+            runnable: cell.clone(),
+            promise: None,
+        });
         Operation::new(cell, ticket.map(|ticket| (Arc::clone(shared), ticket)))
     }
 
-    /// The same for a work that nobody awaits: it is settled by the I/O thread, or here if it is refused. Does not block.
+    /// Submits a job that is not awaited. The I/O thread settles it, or this call if the pool refuses it. Does not block.
     ///
-    /// There is no backpressure: the line grows.
+    /// There is no backpressure: the number of waiting jobs grows without bound.
     ///
-    /// The work is a promise: the end of the tokio runtime that the caller is in, and the normal exit of the process, wait until
-    /// it has ended, for [`Builder::exit_timeout`] at most.
+    /// The end of the tokio runtime that the caller is in, and the normal exit of the process, wait until the job has ended, for
+    /// [`Builder::exit_timeout`] at most.
     #[inline(always)]
-    pub fn submit_detached<W: Work>(&self, port: Port, work: W) {
-        self.detach(port, work, Some(promise()));
+    pub fn submit_detached<J: Job>(&self, port: Port, job: J) {
+        self.detach(port, job, Some(promise()));
     }
 
-    /// The same for a work that nobody misses: no runtime and no exit waits for it.
-    pub(crate) fn submit_optional<W: Work>(&self, port: Port, work: W) {
-        self.detach(port, work, None);
+    /// As [`submit_detached`](Pool::submit_detached), but neither a runtime nor the exit waits for the job.
+    pub(crate) fn submit_optional<J: Job>(&self, port: Port, job: J) {
+        self.detach(port, job, None);
     }
 
     #[inline(always)]
-    fn detach<W: Work>(&self, port: Port, work: W, promise: Option<Promise>) {
-        let (lane, taken) = (work.lane(), work.taken());
-        let (submitted, job) = (Time::now(), Cell::detached(work));
-        self.handle.shared.add(Entry { port, lane, taken, submitted, job, promise });
+    fn detach<J: Job>(&self, port: Port, job: J, promise: Option<Promise>) {
+        let (lane, taken) = (job.lane(), job.taken());
+        let (submitted, runnable) = (Time::now(), OperationCell::detached(job));
+        self.handle.shared.submit(QueuedJob { port, lane, taken, submitted, runnable, promise });
     }
 
-    /// Takes one job out of the queues and does it on this thread. `false` if there was none.
+    /// Takes one job out of the queues and runs it on this thread. Returns `false` if there was none.
     ///
-    /// For pools without threads: single-threaded programs, and tests that go step by step. A job whose operation was
-    /// dropped meanwhile counts as one, though nothing is left of it to do.
+    /// For pools without threads: single-threaded programs, and tests that go step by step. A cancelled job counts as one, although it
+    /// does not run.
     pub fn run_one(&self) -> bool {
         self.handle.shared.run_one()
     }
 
-    /// What the pool has done and does.
+    /// Returns the counts of this pool.
     pub fn metrics(&self) -> Metrics {
         self.handle.shared.metrics()
     }
 
-    /// Ends the pool, for all its handles: works that run go on to their end, works in the queues or in line are answered
-    /// with [`Fault::ShutDown`](super::Fault::ShutDown), and so is from now on whatever is submitted.
+    /// Shuts the pool down, for all its handles: running jobs run to their end, queued and waiting jobs fail with
+    /// [`Fault::ShutDown`](super::Fault::ShutDown), and so do all jobs submitted later.
     ///
-    /// Blocks until the works that run have ended and the I/O threads are gone: in async code, call it where blocking is
-    /// allowed. On one of the pool's own threads (in a work) it does not wait. A second call waits as the first does.
+    /// Blocks until the running jobs and the I/O threads have ended: in async code, call it where blocking is allowed. On one of the
+    /// pool's own threads (in a job) it does not wait. A second call waits as the first does.
     pub fn shutdown(&self) {
         self.handle.shared.shut_down();
     }
 }
 
-/// What all pools of the process together have done and do.
-///
-/// What a pool that is gone had done is gone with it.
+/// Returns the counts of all pools of the process together, without pools that were dropped.
 pub fn metrics() -> Metrics {
     let mut all = Metrics::default();
-    register::all().iter().for_each(|shared| all.add(&shared.metrics()));
+    registry::all().iter().for_each(|shared| all.add(&shared.metrics()));
     all
 }
 

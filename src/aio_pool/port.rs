@@ -1,13 +1,13 @@
-//! Ports: on whose behalf a job runs.
+//! Ports: which driver, or which of its open things, a job belongs to.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::sdt::{Shape, Text};
 
-/// The name of one user of the pool: a driver has one for itself, and one for each thing that it holds open.
+/// Names one user of the pool: a driver, or one thing that a driver holds open, such as a file.
 ///
-/// Unique in the program: no number is used twice. Tracers read it as it is shown:
+/// Unique in the program: no number is used twice. Tracers read it as `Display` formats it:
 ///
 /// ```
 /// use dyntrace::aio_pool::Port;
@@ -19,11 +19,11 @@ use crate::sdt::{Shape, Text};
 pub struct Port(u64);
 
 impl Port {
-    /// The next port, counted from 1.
+    /// Returns the next port, counted from 1.
     #[expect(clippy::new_without_default, reason = "each call gives another value, so none is the default")]
     pub fn new() -> Port {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        // Relaxed: only that numbers differ matters.
+        // Relaxed: the numbers only have to differ.
         Port(LAST.fetch_add(1, Ordering::Relaxed) + 1)
     }
 }

@@ -1,34 +1,34 @@
-//! Detached jobs that have not ended: what the end of a runtime, and the exit of the process, wait for. Plain data under the pool's
-//! lock.
+//! Promises: detached jobs that have not ended. The end of a runtime and the exit of the process wait for them. Plain data under the
+//! pool's lock.
 //!
-//! 1. A detached job *makes* a promise when it is accepted, in the name of the runtime that its thread is in.
-//! 2. The worker that has done it, or the thread that refuses it, *keeps* the promise. A CLOSE that a worker submits while it ends a
-//!    WRITE is promised before the WRITE's promise is kept, in the same name: the count has no gap between them.
-//! 3. When the process exits the promises are *closed*: others may go on to submit, and nobody waits for that.
+//! 1. A detached job *makes* a promise when the pool accepts it, for the runtime that its thread is in.
+//! 2. The worker that has run it, or the thread that refuses it, *fulfils* the promise. A CLOSE that a worker submits while it ends a
+//!    WRITE makes its promise before that of the WRITE is fulfilled, for the same runtime: the count does not reach 0 in between.
+//! 3. When the process exits, promises are *closed*: other threads may submit more jobs, and the exit does not wait for those.
 
 use tokio::runtime::Id;
 
-/// One job that somebody relies on; the runtime it was accepted in, if any.
+/// The runtime in which a detached job was accepted, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Promise(pub Option<Id>);
 
-/// Which promises are waited for.
+/// Which promises a thread waits for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Of {
-    Everybody,
+pub(super) enum Scope {
+    Process,
     Runtime(Id),
 }
 
-impl Of {
+impl Scope {
     fn covers(self, promise: Promise) -> bool {
         match self {
-            Of::Everybody => true,
-            Of::Runtime(id) => promise.0 == Some(id),
+            Scope::Process => true,
+            Scope::Runtime(id) => promise.0 == Some(id),
         }
     }
 }
 
-/// How many are made and not kept, by runtime. A vector: a program has few runtimes.
+/// How many promises are open, by runtime. A vector: a program has few runtimes.
 pub(super) struct Promises {
     open: Vec<(Promise, usize)>,
     closed: bool,
@@ -39,7 +39,7 @@ impl Promises {
         Promises { open: Vec::new(), closed: false }
     }
 
-    /// Step 1. `None`: nobody will wait.
+    /// Step 1. Returns `None` if promises are closed.
     pub fn make(&mut self, promise: Promise) -> Option<Promise> {
         if self.closed {
             return None;
@@ -52,10 +52,10 @@ impl Promises {
     }
 
     /// Step 2.
-    pub fn keep(&mut self, promise: Promise) {
+    pub fn fulfil(&mut self, promise: Promise) {
         if let Some(index) = self.open.iter().position(|(other, _)| *other == promise) {
             self.open[index].1 -= 1;
-            // The threads' own, and the runtime that works now, come again.
+            // The entries in use now come again, so a few stay.
             if self.open[index].1 == 0 && self.open.len() > 4 {
                 self.open.swap_remove(index);
             }
@@ -67,8 +67,8 @@ impl Promises {
         self.closed = true;
     }
 
-    pub fn owed(&self, of: Of) -> usize {
-        self.open.iter().filter(|(promise, _)| of.covers(*promise)).map(|(_, count)| count).sum()
+    pub fn open(&self, scope: Scope) -> usize {
+        self.open.iter().filter(|(promise, _)| scope.covers(*promise)).map(|(_, count)| count).sum()
     }
 }
 
@@ -77,20 +77,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_runtime_is_owed_its_own() {
+    fn each_runtime_has_its_own_promises() {
         let runtimes: Vec<_> = (0..8).map(|_| tokio::runtime::Builder::new_current_thread().build().unwrap()).collect();
         let promised: Vec<_> = runtimes.iter().map(|runtime| Promise(Some(runtime.handle().id()))).collect();
         let mut promises = Promises::new();
         for &promise in promised.iter().chain(&promised).chain(&[Promise(None)]) {
             assert_eq!(promises.make(promise), Some(promise));
         }
-        let of = |index: usize| Of::Runtime(runtimes[index].handle().id());
-        assert_eq!((promises.owed(of(0)), promises.owed(Of::Everybody)), (2, 17));
-        promises.keep(promised[0]);
-        promises.keep(promised[0]);
-        assert_eq!((promises.owed(of(0)), promises.owed(of(1)), promises.owed(Of::Everybody)), (0, 2, 15));
+        let of = |index: usize| Scope::Runtime(runtimes[index].handle().id());
+        assert_eq!((promises.open(of(0)), promises.open(Scope::Process)), (2, 17));
+        promises.fulfil(promised[0]);
+        promises.fulfil(promised[0]);
+        assert_eq!((promises.open(of(0)), promises.open(of(1)), promises.open(Scope::Process)), (0, 2, 15));
         promises.close();
         assert_eq!(promises.make(promised[0]), None);
-        assert_eq!(promises.owed(of(0)), 0);
+        assert_eq!(promises.open(of(0)), 0);
     }
 }

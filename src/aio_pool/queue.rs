@@ -1,15 +1,15 @@
-//! The queues of a lane: one for each worker, and before it what the worker has in [hand](Hand). Plain data under the pool's lock.
+//! The queues of a lane: for each worker its [batch](Batch) and, behind it, its queue. Plain data under the pool's lock.
 //!
-//! While some worker is idle, and the lock free, jobs stand only in the queues of workers that come to them soon or that were just
-//! woken for them; the watch sees to it where that was wrong.
+//! While a worker is idle, and the lock free, jobs wait only for workers that will start them soon or were just woken for them. The
+//! watchdog moves jobs for which that was wrong.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::batch::Batch;
 use super::clock::Time;
-use super::hand::Hand;
-use super::pace::{Pace, Turn};
+use super::pace::{Pace, RunningBatch};
 
 pub(super) struct Queues<J> {
     of_worker: Vec<Queue<J>>,
@@ -17,28 +17,27 @@ pub(super) struct Queues<J> {
 }
 
 struct Queue<J> {
-    hand: Arc<Hand<J>>,
+    batch: Arc<Batch<J>>,
     jobs: VecDeque<J>,
-    worker: Doing,
+    worker: WorkerState,
 }
 
-/// What a worker does.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Doing {
+pub(super) enum WorkerState {
     Idle,
     /// It was woken, or started, and looks for jobs.
     Woken,
-    /// It does what it has taken.
-    Busy(Turn),
-    /// The same, and it sleeps in it: nobody counts on it until it comes back.
-    Stuck(Turn),
-    /// It has ended. The queue is for the next one that starts.
+    /// It runs a batch.
+    Busy(RunningBatch),
+    /// It runs a batch and was found blocked in a job. It gets no jobs until it asks for some.
+    Blocked(RunningBatch),
+    /// It has ended. The next worker that starts takes the queue.
     Gone,
 }
 
 impl<J> Queue<J> {
     fn length(&self) -> usize {
-        self.hand.length() + self.jobs.len()
+        self.batch.length() + self.jobs.len()
     }
 }
 
@@ -47,72 +46,74 @@ impl<J> Queues<J> {
         Queues { of_worker: Vec::new(), queued: 0 }
     }
 
-    /// The queue for the next worker, and its hand; the worker is gone until it is [set](Queues::set) otherwise.
-    pub fn vacant(&mut self) -> (usize, Arc<Hand<J>>) {
-        let queue = self.find(|queue| queue.worker == Doing::Gone).unwrap_or_else(|| {
-            let hand = Arc::new(Hand::new());
-            self.of_worker.push(Queue { hand, jobs: VecDeque::new(), worker: Doing::Gone });
+    /// Returns a queue for the next worker, and its batch. The worker stays [`Gone`](WorkerState::Gone) until its state is set.
+    pub fn vacant(&mut self) -> (usize, Arc<Batch<J>>) {
+        let queue = self.find(|queue| queue.worker == WorkerState::Gone).unwrap_or_else(|| {
+            let batch = Arc::new(Batch::new());
+            self.of_worker.push(Queue { batch, jobs: VecDeque::new(), worker: WorkerState::Gone });
             self.of_worker.len() - 1
         });
-        (queue, self.hand(queue))
+        (queue, self.batch(queue))
     }
 
-    pub fn hand(&self, worker: usize) -> Arc<Hand<J>> {
-        Arc::clone(&self.of_worker[worker].hand)
+    pub fn batch(&self, worker: usize) -> Arc<Batch<J>> {
+        Arc::clone(&self.of_worker[worker].batch)
     }
 
-    /// How many jobs they hold, hands not counted.
+    /// How many jobs the queues hold, without batches.
     pub fn queued(&self) -> usize {
         self.queued
     }
 
-    /// How many jobs have not begun.
+    /// How many jobs have not started, batches included.
     pub fn waiting(&self) -> usize {
         self.of_worker.iter().map(Queue::length).sum()
     }
 
-    /// How many jobs of one queue have not begun.
+    /// How many jobs of one worker have not started, its batch included.
     pub fn length(&self, queue: usize) -> usize {
         self.of_worker[queue].length()
     }
 
-    /// How many workers do what the condition says.
-    pub fn count(&self, condition: impl Fn(Doing) -> bool) -> usize {
+    /// How many workers are in such a state.
+    pub fn count(&self, condition: impl Fn(WorkerState) -> bool) -> usize {
         self.of_worker.iter().filter(|queue| condition(queue.worker)).count()
     }
 
-    /// How many workers there are.
+    /// How many workers have not ended.
     pub fn workers(&self) -> usize {
-        self.count(|worker| worker != Doing::Gone)
+        self.count(|worker| worker != WorkerState::Gone)
     }
 
-    /// How many workers there are that do not sleep in a job.
-    pub fn reliable(&self) -> usize {
-        self.count(|worker| !matches!(worker, Doing::Gone | Doing::Stuck(_)))
+    /// How many workers have not ended and are not blocked in a job.
+    pub fn available(&self) -> usize {
+        self.count(|worker| !matches!(worker, WorkerState::Gone | WorkerState::Blocked(_)))
     }
 
-    /// The workers that do what they took for longer than that.
-    pub fn suspects(&self, longer: Duration, now: Time) -> Vec<(usize, Turn)> {
+    /// Returns the workers that have run their batch for longer than `patience`.
+    pub fn suspects(&self, patience: Duration, now: Time) -> Vec<(usize, RunningBatch)> {
         let busy = self.of_worker.iter().enumerate().filter_map(|(number, queue)| match queue.worker {
-            Doing::Busy(turn) if now.since(turn.since) > longer => Some((number, turn)),
+            WorkerState::Busy(batch) if now.since(batch.since) > patience => Some((number, batch)),
             _ => None,
         });
         busy.collect()
     }
 
-    /// A busy worker that comes to a further job soon.
+    /// Returns a busy worker that starts one more job soon.
     pub fn soon(&self, pace: &Pace, now: Time) -> Option<usize> {
-        self.find(|queue| matches!(queue.worker, Doing::Busy(turn) if pace.is_soon(turn, queue.jobs.len(), now)))
+        self.find(
+            |queue| matches!(queue.worker, WorkerState::Busy(batch) if pace.is_soon(batch, queue.jobs.len(), now)),
+        )
     }
 
-    /// The first idle worker: so the same few are woken again and again, and the others sleep on.
+    /// Returns the first idle worker: the same few are woken again and again, and the others sleep on.
     pub fn idle(&self) -> Option<usize> {
-        self.find(|queue| queue.worker == Doing::Idle)
+        self.find(|queue| queue.worker == WorkerState::Idle)
     }
 
-    /// The shortest queue of all workers.
+    /// Returns the shortest queue of a worker that has not ended.
     pub fn shortest(&self) -> Option<usize> {
-        let queues = (0..self.of_worker.len()).filter(|&queue| self.doing(queue) != Doing::Gone);
+        let queues = (0..self.of_worker.len()).filter(|&queue| self.worker_state(queue) != WorkerState::Gone);
         queues.min_by_key(|&queue| self.of_worker[queue].jobs.len())
     }
 
@@ -124,33 +125,33 @@ impl<J> Queues<J> {
         self.of_worker.iter().position(condition)
     }
 
-    pub fn doing(&self, worker: usize) -> Doing {
+    pub fn worker_state(&self, worker: usize) -> WorkerState {
         self.of_worker[worker].worker
     }
 
-    /// Says what a worker does; answers what it did.
-    pub fn set(&mut self, worker: usize, doing: Doing) -> Doing {
-        std::mem::replace(&mut self.of_worker[worker].worker, doing)
+    /// Sets a worker's state and returns the one before.
+    pub fn set_state(&mut self, worker: usize, state: WorkerState) -> WorkerState {
+        std::mem::replace(&mut self.of_worker[worker].worker, state)
     }
 
-    /// Puts a job at the back of a queue; answers what its worker does.
-    pub fn push(&mut self, queue: usize, job: J) -> Doing {
+    /// Puts a job at the back of a queue and returns the state of its worker.
+    pub fn push(&mut self, queue: usize, job: J) -> WorkerState {
         self.queued += 1;
         let queue = &mut self.of_worker[queue];
         queue.jobs.push_back(job);
         queue.worker
     }
 
-    /// What a hand holds goes back to the front of its queue, for others to take.
+    /// Returns the jobs of a batch to the front of its queue, so that other workers can take them.
     pub fn give_back(&mut self, queue: usize) {
-        let Queue { hand, jobs, .. } = &mut self.of_worker[queue];
-        for job in hand.give_back() {
+        let Queue { batch, jobs, .. } = &mut self.of_worker[queue];
+        for job in batch.give_back() {
             jobs.push_front(job);
             self.queued += 1;
         }
     }
 
-    /// Empties all queues and hands: each job with the length of its queue after the step.
+    /// Empties all queues and batches. Returns each job with the length of its queue after its removal.
     pub fn drain(&mut self) -> Vec<(J, usize)> {
         (0..self.of_worker.len()).for_each(|queue| self.give_back(queue));
         self.queued = 0;
@@ -158,19 +159,19 @@ impl<J> Queues<J> {
         queues.flat_map(|jobs| (0..jobs.len()).rev().zip(jobs).map(|(length, job)| (job, length))).collect()
     }
 
-    /// Takes as many jobs into the worker's hand from the front of its own queue, else of the longest one; answers how many. Each is
-    /// shown to `note`.
+    /// Moves up to `most` jobs into the worker's batch: from the front of its own queue or, if that is empty, of the longest one.
+    /// Passes each to `note` and returns how many.
     pub fn take(&mut self, worker: usize, most: usize, note: impl FnMut(&J)) -> usize {
         if self.queued == 0 {
             return 0;
         }
         let own = Some(worker).filter(|&queue| !self.of_worker[queue].jobs.is_empty());
         let Some(queue) = own.or_else(|| self.longest()) else { return 0 };
-        let hand = self.hand(worker);
+        let batch = self.batch(worker);
         let jobs = &mut self.of_worker[queue].jobs;
         let count = most.min(jobs.len());
         jobs.iter().take(count).for_each(note);
-        hand.fill(jobs, count);
+        batch.fill(jobs, count);
         self.queued -= count;
         count
     }
@@ -184,23 +185,23 @@ mod tests {
         let mut queues = Queues::new();
         for _ in 0..count {
             let (queue, _) = queues.vacant();
-            queues.set(queue, Doing::Woken);
+            queues.set_state(queue, WorkerState::Woken);
         }
         queues
     }
 
-    /// What a worker that takes so many has in hand then.
+    /// Has a worker take up to `most` jobs and returns its batch.
     fn take(queues: &mut Queues<&'static str>, worker: usize, most: usize) -> Vec<&'static str> {
         let mut noted = Vec::new();
         assert_eq!(queues.take(worker, most, |job| noted.push(*job)), noted.len());
-        let hand = queues.hand(worker);
-        let taken: Vec<_> = std::iter::from_fn(|| hand.pop()).collect();
+        let batch = queues.batch(worker);
+        let taken: Vec<_> = std::iter::from_fn(|| batch.pop()).collect();
         assert_eq!(taken, noted);
         taken
     }
 
     #[test]
-    fn what_is_in_hand_has_not_begun() {
+    fn jobs_in_a_batch_have_not_started() {
         let mut queues = queues(2);
         ["a", "b", "c"].into_iter().for_each(|job| _ = queues.push(0, job));
         assert_eq!(queues.take(0, 2, |_| ()), 2);
@@ -227,31 +228,31 @@ mod tests {
     fn idle_workers_are_found_lowest_first() {
         let mut queues = queues(3);
         assert_eq!(queues.idle(), None);
-        queues.set(2, Doing::Idle);
-        queues.set(1, Doing::Idle);
+        queues.set_state(2, WorkerState::Idle);
+        queues.set_state(1, WorkerState::Idle);
         assert_eq!(queues.idle(), Some(1));
     }
 
     #[test]
-    fn a_worker_that_is_gone_leaves_its_queue_to_the_next() {
+    fn a_worker_that_has_ended_leaves_its_queue_to_the_next() {
         let mut queues = queues(2);
-        queues.set(0, Doing::Gone);
+        queues.set_state(0, WorkerState::Gone);
         assert_eq!((queues.workers(), queues.shortest(), queues.vacant().0), (1, Some(1), 0));
-        queues.set(0, Doing::Woken);
+        queues.set_state(0, WorkerState::Woken);
         assert_eq!((queues.workers(), queues.vacant().0), (2, 2));
     }
 
     #[test]
-    fn a_worker_that_is_stuck_comes_to_nothing_soon() {
+    fn a_blocked_worker_gets_no_jobs() {
         let now = Time::now();
         let mut queues = queues(2);
         let later = now.after(Duration::from_millis(1));
-        let turn = |since| Turn { since, works: 1 };
-        queues.set(0, Doing::Busy(turn(now)));
-        queues.set(1, Doing::Busy(turn(later)));
-        assert_eq!(queues.suspects(Duration::from_micros(500), later), [(0, turn(now))]);
-        queues.set(0, Doing::Stuck(turn(now)));
-        assert_eq!((queues.soon(&Pace::quick(), later), queues.reliable()), (Some(1), 1));
+        let batch = |since| RunningBatch { since, jobs: 1 };
+        queues.set_state(0, WorkerState::Busy(batch(now)));
+        queues.set_state(1, WorkerState::Busy(batch(later)));
+        assert_eq!(queues.suspects(Duration::from_micros(500), later), [(0, batch(now))]);
+        queues.set_state(0, WorkerState::Blocked(batch(now)));
+        assert_eq!((queues.soon(&Pace::quick(), later), queues.available()), (Some(1), 1));
         assert_eq!(queues.suspects(Duration::ZERO, later), []);
     }
 }

@@ -1,6 +1,7 @@
-//! The tokio runtimes that use a pool: each has a [`Delivery`] and a driver task, by whose end the pool learns of the runtime's.
+//! The tokio runtimes that use a pool. Each has a [`Delivery`] and a [wake task](super::wake_task); the wake task's drop tells the pool
+//! that the runtime ends.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ptr;
@@ -10,51 +11,59 @@ use std::task::{RawWakerVTable, Waker};
 
 use tokio::runtime::{Handle, Id};
 
-use super::delivery::{Delivery, Driver};
+use super::delivery::{Delivery, TaskWaker};
+use super::paused::ClockHold;
+use super::wake_task;
 use crate::forks::hold_across_forks;
 
-type Register = HashMap<Id, Arc<Delivery>>;
+type Registry = HashMap<Id, Arc<Delivery>>;
 
-/// `std`'s lock always: loom's models have no runtime. The watch takes it again and again, so a fork must hold it.
-fn register() -> MutexGuard<'static, Register> {
-    static REGISTER: LazyLock<std::sync::Mutex<Register>> = LazyLock::new(Default::default);
-    REGISTER.lock().unwrap_or_else(PoisonError::into_inner)
+/// Always `std`'s lock: loom's models have no runtime. The watchdog takes it all the time, so a fork must hold it.
+fn registry() -> MutexGuard<'static, Registry> {
+    static REGISTRY: LazyLock<std::sync::Mutex<Registry>> = LazyLock::new(Default::default);
+    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What tells the wakers of tokio's tasks from others: null until a driver was polled.
+/// Tells the wakers of tokio's tasks from others; null until a wake task was polled.
 ///
-/// Relaxed, everywhere: a static of tokio's, which is compared and never followed. A thread that does not see it yet wakes
+/// Relaxed, everywhere: it points to a static of tokio's, is compared and never followed. A thread that does not see it yet wakes
 /// directly.
-static OF_TASKS: AtomicPtr<RawWakerVTable> = AtomicPtr::new(ptr::null_mut());
+static TASK_VTABLE: AtomicPtr<RawWakerVTable> = AtomicPtr::new(ptr::null_mut());
 
-/// A driver is a task, so its waker is one of a task's.
+/// Notes how tokio's tasks are woken, from the waker of a wake task.
 pub(super) fn learn(waker: &Waker) {
-    OF_TASKS.store(ptr::from_ref(waker.vtable()).cast_mut(), Ordering::Relaxed);
+    TASK_VTABLE.store(ptr::from_ref(waker.vtable()).cast_mut(), Ordering::Relaxed);
 }
 
-/// The delivery for the task that this waker wakes. `None` for a waker that is no task's.
-pub(super) fn delivery_for(waker: &Waker) -> Option<Arc<Delivery>> {
-    let of_tasks = OF_TASKS.load(Ordering::Relaxed).cast_const();
-    if of_tasks.is_null() {
-        // The driver's first poll tells how tasks are woken.
+/// Step 1 of the [wake task](super::wake_task), for the task that polls now.
+pub(super) fn task_waker(waker: &Waker) -> TaskWaker {
+    match ClockHold::begin() {
+        None => TaskWaker::new(waker.clone(), delivery_for(waker)),
+        Some(hold) => TaskWaker::new(hold.until_woken(waker), None),
+    }
+}
+
+/// Returns the delivery for the task that this waker wakes, or `None` if it wakes something else.
+fn delivery_for(waker: &Waker) -> Option<Arc<Delivery>> {
+    let task_vtable = TASK_VTABLE.load(Ordering::Relaxed).cast_const();
+    if task_vtable.is_null() {
+        // The first poll of the wake task will tell how tasks are woken.
         tokio::task::try_id()?;
         of_runtime(&Handle::try_current().ok()?);
         return None;
     }
-    if !ptr::eq(of_tasks, waker.vtable()) {
+    if !ptr::eq(task_vtable, waker.vtable()) {
         return None;
     }
     Some(of_runtime(&Handle::try_current().ok()?))
 }
 
 thread_local! {
-    /// The one that this thread asked for last.
+    /// The delivery that this thread used last.
     static LAST: RefCell<Option<(Id, Arc<Delivery>)>> = const { RefCell::new(None) };
-    /// This thread is spawning a driver: one that is dropped meanwhile is dropped by a runtime that is gone.
-    static SPAWNS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The runtime that this thread is in. Its end is noticed from now on.
+/// Returns the runtime that this thread is in. From now on the pool learns of the runtime's end.
 pub(super) fn current() -> Option<Id> {
     let runtime = Handle::try_current().ok()?;
     of_runtime(&runtime);
@@ -71,39 +80,30 @@ fn of_runtime(runtime: &Handle) -> Arc<Delivery> {
         return delivery;
     }
     let delivery = registered(runtime);
-    // A thread that ends has none any more.
+    // Fails on a thread that ends.
     let _ = LAST.try_with(|last| last.replace(Some((id, Arc::clone(&delivery)))));
     delivery
 }
 
 fn registered(runtime: &Handle) -> Arc<Delivery> {
-    hold_across_forks!(Register, register());
-    let id = runtime.id();
-    let delivery = match register().entry(id) {
+    hold_across_forks!(Registry, registry());
+    let delivery = match registry().entry(runtime.id()) {
         Entry::Occupied(entry) => return Arc::clone(entry.get()),
         Entry::Vacant(entry) => Arc::clone(entry.insert(Delivery::new())),
     };
-    // Not under the register's lock: a runtime that is gone drops the driver at once.
-    SPAWNS.set(true);
-    runtime.spawn(Driver::new(Arc::clone(&delivery), Some(id)));
-    SPAWNS.set(false);
+    wake_task::spawn(runtime, Arc::clone(&delivery));
     delivery
 }
 
-/// Whether this thread spawns a driver.
-pub(super) fn is_spawning() -> bool {
-    SPAWNS.get()
-}
-
-/// The runtime ends.
+/// Removes a runtime that ends.
 pub(super) fn forget(runtime: Id) {
-    let gone = register().remove(&runtime);
-    // Not under the lock: the wakers in it may be anybody's.
+    let gone = registry().remove(&runtime);
+    // Not under the lock: the wakers in it are foreign code.
     drop(gone);
 }
 
-/// Has every delivery [looked at](Delivery::look). Returns whether answers are left for their drivers.
+/// Has every delivery [look](Delivery::look) at its list. Returns whether tasks are left for their wake tasks.
 pub(super) fn look() -> bool {
-    let deliveries: Vec<_> = register().values().cloned().collect();
+    let deliveries: Vec<_> = registry().values().cloned().collect();
     deliveries.iter().fold(false, |left, delivery| delivery.look() | left)
 }

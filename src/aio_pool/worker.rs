@@ -2,76 +2,74 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::runtime::Id;
 
-use super::answers::Answers;
-use super::asleep::{ThreadNumber, Waits};
+use super::batch::Batch;
+use super::blocking::{BlockMeter, KernelThread};
 use super::clock::Time;
+use super::completions::Completions;
 use super::contain::contain;
-use super::delivery::Addressee;
-use super::hand::Hand;
-use super::pace::WAKE_UP;
+use super::delivery::TaskWaker;
+use super::pace::{JobTiming, WAKE_UP};
 use super::promises::Promise;
 use super::runtimes;
-use super::shared::{Entry, Seat, Shared};
+use super::shared::{PoolShared, QueuedJob, WorkerSlot};
 use crate::probes::aio_pool as probes;
 use crate::sync::Condvar;
 
-/// How a job went.
-pub(super) struct Served {
-    pub service: Duration,
-    /// Whether the thread waited in it for what another one need not wait for.
-    pub slept: bool,
-}
-
-/// Does one job after the other until the pool ends.
-pub(super) fn run(shared: &Arc<Shared>, seat: Seat, bell: &Condvar, hand: &Hand<Entry>, answers: &Answers) {
-    shared.arrive(seat, ThreadNumber::current());
-    let mut waits = Waits::begin();
-    // How often it slept for want of a job since `waits` was asked.
+/// Runs jobs until the pool ends.
+pub(super) fn run(
+    shared: &Arc<PoolShared>,
+    slot: WorkerSlot,
+    condvar: &Condvar,
+    batch: &Batch<QueuedJob>,
+    completions: &Completions,
+) {
+    shared.worker_started(slot, KernelThread::current());
+    let mut meter = BlockMeter::start();
+    // How often it slept without a job since `meter` was read.
     let mut idle = 0;
-    let (mut served, mut told) = (Vec::new(), Vec::new());
-    while let Some(mut begun) = shared.next(seat, bell, &mut served, &mut idle) {
-        let mut last_told = begun;
-        while let Some(entry) = hand.pop() {
-            let promise = entry.promise;
-            // What the job submits on its way (a CLOSE) is promised in the same name.
+    let (mut timings, mut spare) = (Vec::new(), Vec::new());
+    while let Some(mut begun) = shared.next_batch(slot, condvar, &mut timings, &mut idle) {
+        let mut last_woken = begun;
+        while let Some(job) = batch.pop() {
+            let promise = job.promise;
+            // A job that this one submits (a CLOSE) makes its promise for the same runtime.
             WORKS_FOR.set(promise.and_then(|promise| promise.0));
-            work(shared, seat, entry).into_iter().for_each(|addressee| answers.keep(addressee));
+            run_job(shared, slot, job).into_iter().for_each(|waker| completions.add_waker(waker));
             if let Some(promise) = promise {
-                answers.has_kept(promise);
-                shared.has_kept();
+                completions.add_promise(promise);
+                shared.promise_fulfilled();
             }
             let ended = Time::now();
             let service = ended.since(begun);
             begun = ended;
-            // Asked for few works only: it is a system call.
-            let slept =
-                service > WAKE_UP && waits.were_for_others(service > seat.lane.nap(), std::mem::take(&mut idle));
-            served.push(Served { service, slept });
-            if ended.since(last_told) >= WAKE_UP {
-                tell(shared, answers, &mut told);
-                last_told = ended;
+            // For long jobs only: reading the meter is a system call.
+            let blocked = service > WAKE_UP
+                && meter.has_blocked(service > slot.lane.tolerated_block(), std::mem::take(&mut idle));
+            timings.push(JobTiming { service, blocked });
+            if ended.since(last_woken) >= WAKE_UP {
+                wake(shared, completions, &mut spare);
+                last_woken = ended;
             }
         }
-        tell(shared, answers, &mut told);
+        wake(shared, completions, &mut spare);
     }
 }
 
-fn tell(shared: &Shared, answers: &Answers, told: &mut Vec<Addressee>) {
-    if answers.tell(told) {
-        shared.call_watch();
+fn wake(shared: &PoolShared, completions: &Completions, spare: &mut Vec<TaskWaker>) {
+    if completions.wake(spare) {
+        shared.call_watchdog();
     }
 }
 
 std::thread_local! {
-    /// The runtime in whose name this worker does its job.
+    /// The runtime for which this worker runs its job.
     static WORKS_FOR: Cell<Option<Id>> = const { Cell::new(None) };
 }
 
-/// In whose name this thread promises: of the runtime that it is in, or whose job it does.
+/// The promise of a job that this thread submits: for the runtime that it is in, or whose job it runs.
 pub(super) fn promise() -> Promise {
     if cfg!(loom) {
         // Its models have no runtime.
@@ -80,15 +78,19 @@ pub(super) fn promise() -> Promise {
     Promise(runtimes::current().or_else(|| WORKS_FOR.get()))
 }
 
-/// Does a job, and answers whom to tell of it. Fires `aio_pool-get` before: out of the pool's lock, so a trace may show it after a later
-/// step of the same queue.
-// Always: else what a probe costs here that nobody looks at would depend on what else is compiled.
+/// Runs a job and returns the task to wake. Fires `aio_pool-get` before, outside the pool's lock: a trace may show it after a later step
+/// of the same queue.
+// Always inlined: otherwise the cost of the disabled probe would depend on what else is compiled.
 #[inline(always)]
-pub(super) fn work(shared: &Shared, seat: Seat, Entry { port, taken, job, .. }: Entry) -> Option<Addressee> {
+pub(super) fn run_job(
+    shared: &PoolShared,
+    slot: WorkerSlot,
+    QueuedJob { port, taken, runnable, .. }: QueuedJob,
+) -> Option<TaskWaker> {
     probes::get(|| {
         taken.apply();
-        (port, shared.length(seat), seat.lane.number())
+        (port, shared.length(slot), slot.lane.number())
     });
-    // A job contains its work by itself; this is for what is dropped with the job.
-    contain(move || job.run())?
+    // A cell catches the panics of its job; this is for destructors that run with the last reference.
+    contain(move || runnable.run())?
 }

@@ -21,7 +21,7 @@ use super::version::tables::{Change, Tables};
 use crate::breakpoint::progress::progress;
 use crate::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::sync::thread;
-use crate::thread_progress::{Place, permission};
+use crate::thread_progress::{UseSlot, permission};
 
 fn model(interrupted: usize, model: impl Fn() + Send + Sync + 'static) {
     let mut builder = loom::model::Builder::new();
@@ -60,7 +60,7 @@ impl Fake {
         let memory: &'static _ = Box::leak(Box::new(UnsafeCell::new(number as usize)));
         let holds: &'static _ = Box::leak(Box::new(AtomicUsize::new(0)));
         let code = std::ptr::from_ref(memory).cast();
-        Fake { memory, target: Target { code, place: Place(number % 2), holds } }
+        Fake { memory, target: Target { code, place: UseSlot(number % 2), holds } }
     }
 
     /// What stands for unloading it.
@@ -70,7 +70,7 @@ impl Fake {
     }
 
     fn is_used(self) -> bool {
-        !self.target.place.inside().is_empty() || self.target.holds.load(Ordering::Acquire) != 0
+        !self.target.place.users().is_empty() || self.target.holds.load(Ordering::Acquire) != 0
     }
 }
 

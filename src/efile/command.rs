@@ -1,4 +1,4 @@
-//! The commands of the file driver: one table, from which the enum, the reference page and the scripts' maps are made.
+//! The commands of the file driver: one table, the source of the enum, the reference page and the scripts' maps.
 
 use std::fmt;
 
@@ -34,14 +34,14 @@ impl fmt::Display for Position {
     }
 }
 
-/// What one argument of `efile_drv-entry` holds for one command.
+/// One argument of `efile_drv-entry`, as one command uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
     /// Which argument.
     pub position: Position,
     /// Its name: Erlang's where Erlang has one.
     pub meaning: &'static str,
-    /// Whether Erlang's driver leaves this position empty and only dyntrace fills it.
+    /// Whether only dyntrace fills this position: Erlang's driver leaves it empty.
     pub added: bool,
 }
 
@@ -51,7 +51,7 @@ macro_rules! commands {
         $variant:ident $name:literal = $number:literal,
         [$($position:ident $meaning:literal),*] + [$($added:ident $added_meaning:literal),*];
     )+) => {
-        /// A command of the file driver: what an operation asks of the system.
+        /// A command of the file driver: names the kind of an operation.
         ///
         /// Numbers up to 31 and their names are those of Erlang's file driver; from 64 up they are dyntrace's own.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -64,22 +64,22 @@ macro_rules! commands {
             /// Every command, in the order of their numbers.
             pub const ALL: &'static [Command] = &[$(Command::$variant),+];
 
-            /// The command's name as scripts print it, such as `RENAME`.
+            /// Returns the command's name as scripts print it, such as `RENAME`.
             pub const fn name(self) -> &'static str {
                 match self { $(Command::$variant => $name,)+ }
             }
 
-            /// The command's number as probes carry it.
+            /// Returns the command's number as probes carry it.
             pub const fn number(self) -> i32 {
                 self as i32
             }
 
-            /// What the command does, in one sentence.
+            /// Describes the command in one sentence.
             pub const fn description(self) -> &'static str {
                 match self { $(Command::$variant => concat!($($doc),+).trim_ascii(),)+ }
             }
 
-            /// The arguments that the command fills. A string that is not listed is a null pointer, an integer 0.
+            /// Returns the arguments that the command fills. A string that is not listed is a null pointer, an integer is 0.
             pub const fn arguments(self) -> &'static [Argument] {
                 match self {
                     $(Command::$variant => &[
@@ -164,7 +164,7 @@ commands! {
 }
 
 impl Command {
-    /// Which threads of the pool do it: what waits for the disk to write, or takes long in any case, has one to itself.
+    /// The pool's lane for the command. Commands that wait for disk writes, or always take long, get a thread each.
     pub(super) fn lane(self) -> Lane {
         match self {
             Command::Fsync | Command::Fdatasync | Command::Copy | Command::RmdirAll => Lane::Slow,
@@ -184,7 +184,7 @@ impl fmt::Display for Command {
 mod tests {
     use super::*;
 
-    /// `FILE_NAME number` and the `dt_` lines under it, as Erlang's guide has them.
+    /// `FILE_NAME number` and the `dt_` lines under it, as in Erlang's guide.
     const ERLANG: &str = "
         OPEN 1 i1=flags s1=path
         READ 2 i1=fd i2=flags i3=size
@@ -218,7 +218,7 @@ mod tests {
     ";
 
     #[test]
-    fn erlangs_commands_are_met_to_the_letter() {
+    fn erlangs_commands_are_the_same_here() {
         let erlang = ERLANG.lines().map(str::trim).filter(|line| !line.is_empty());
         let ours = Command::ALL.iter().filter(|command| command.number() < 64);
         assert_eq!(erlang.clone().count(), 29);
@@ -248,7 +248,7 @@ mod tests {
         }
     }
 
-    /// The reference page is made from the table: `DYNTRACE_BLESS=1 cargo test reference_page` writes it anew.
+    /// The reference page is made from the table: `DYNTRACE_BLESS=1 cargo test reference_page` writes it.
     #[test]
     fn the_reference_page_is_that_of_the_table() {
         let mut page = String::from(
@@ -260,7 +260,7 @@ mod tests {
                 let argument = command.arguments().iter().find(|argument| argument.position == position);
                 page += &match argument {
                     Some(argument) if argument.added => format!(" *{}* |", argument.meaning),
-                    // What stands in brackets is no link.
+                    // Escaped, so that brackets make no link.
                     Some(argument) => format!(" {} |", argument.meaning.replace('[', "\\[").replace(']', "\\]")),
                     None => " |".to_owned(),
                 };

@@ -1,4 +1,4 @@
-//! An open file as the driver holds it: shared by the operations that use it, closed when the last of them is done.
+//! An open file of the driver: shared by the operations that use it, closed when the last of them has ended.
 
 use std::fs::File;
 use std::io;
@@ -10,17 +10,21 @@ use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use super::close::close;
+use super::command::Command;
+use super::coop::answered;
+use super::driver::Driver;
 use super::group::Group;
 use super::inline::{self, Attempt, Reads};
+use super::process_local::ProcessLocal;
+use super::request::Request;
 use super::sync::Member;
-use super::{Command, Driver, OfProcess, Request, answered};
 use crate::aio_pool::Port;
 use crate::tag::{self, Tag};
 
 /// An open file with its driver, its port and the flags it was opened with.
 ///
-/// Whoever drops the last reference submits a CLOSE that nobody awaits. That may be an I/O thread; it is done on behalf of
-/// whoever dropped the [`Owner`], or has opened the file if it never had one.
+/// The drop of the last reference, which may be on an I/O thread, submits a detached CLOSE. The CLOSE carries the user tag of the task
+/// that dropped the [`Owner`] or, if there never was one, of the task that opened the file.
 #[derive(Debug)]
 pub(crate) struct Descriptor {
     driver: Driver,
@@ -28,45 +32,43 @@ pub(crate) struct Descriptor {
     flags: i32,
     reads: Reads,
     /// The syncs that share the next call.
-    pub(super) syncs: OfProcess<Group<Member>>,
-    /// Gone only when `drop` has given it on.
+    pub(super) syncs: ProcessLocal<Group<Member>>,
+    /// Taken only by `drop`.
     file: Option<File>,
     opened_for: Option<Tag>,
-    /// What its owner has left.
-    will: OnceLock<Will>,
+    /// Set by the owner.
+    release: OnceLock<Release>,
 }
 
-/// What becomes of a descriptor once nothing uses it any more.
+/// What happens to a descriptor once nothing uses it any more.
 #[derive(Debug)]
-struct Will {
-    /// Of the one who asks for it.
+struct Release {
+    /// Of the task that released it.
     user_tag: Option<Tag>,
-    heir: Heir,
+    action: ReleaseAction,
 }
 
 #[derive(Debug)]
-enum Heir {
-    /// Nobody waits for the CLOSE.
-    Nobody,
-    /// Wants to know how the CLOSE ended.
-    Closer(oneshot::Sender<io::Result<()>>),
-    /// Wants the file, unclosed.
-    Taker(oneshot::Sender<File>),
+enum ReleaseAction {
+    Close,
+    CloseAndReport(oneshot::Sender<io::Result<()>>),
+    /// Hands the file over, unclosed.
+    HandOver(oneshot::Sender<File>),
 }
 
-/// The reference to a descriptor that decides on its end.
+/// The reference to a descriptor that decides how it is released.
 #[derive(Debug)]
 pub(crate) struct Owner(Arc<Descriptor>);
 
 impl Descriptor {
-    /// Reads are attempted on the caller's thread if `inline` says so.
+    /// With `inline`, reads are attempted on the caller's thread.
     pub(crate) fn new(driver: Driver, port: Port, flags: i32, inline: bool, file: File) -> Descriptor {
         let reads = Reads::of(&file, flags, inline);
-        let syncs = OfProcess::new(Group::new());
-        Descriptor { driver, port, flags, reads, syncs, file: Some(file), opened_for: None, will: OnceLock::new() }
+        let syncs = ProcessLocal::new(Group::new());
+        Descriptor { driver, port, flags, reads, syncs, file: Some(file), opened_for: None, release: OnceLock::new() }
     }
 
-    /// Says on whose behalf the file was opened.
+    /// Sets the user tag of the task that opened the file.
     pub(crate) fn opened_for(mut self, user_tag: Option<Tag>) -> Descriptor {
         self.opened_for = user_tag;
         self
@@ -81,10 +83,10 @@ impl Descriptor {
     }
 
     pub(crate) fn file(&self) -> &File {
-        self.file.as_ref().expect("the file is there until the descriptor goes")
+        self.file.as_ref().expect("only drop takes the file")
     }
 
-    /// Whether a read of `size` bytes is to be attempted on the caller's thread first.
+    /// Returns whether to attempt a read of `size` bytes on the caller's thread first.
     pub(crate) fn is_inline(&self, size: usize) -> bool {
         size <= inline::MAX_SIZE && self.reads.are_on()
     }
@@ -93,17 +95,17 @@ impl Descriptor {
         self.reads.switch(self.file(), inline);
     }
 
-    /// Attempts to read at an offset, as much as there is.
+    /// Attempts to read at an offset, all bytes up to the end of the file.
     pub(crate) fn try_read_at(&self, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
         self.reads.read_at(self.file(), bytes, offset)
     }
 
-    /// Attempts to read at the cursor, as much as is in the cache.
+    /// Attempts to read at the cursor, as many bytes as are cached.
     pub(crate) fn try_read(&self, bytes: &mut [u8]) -> Attempt<usize> {
         self.reads.read(self.file(), bytes)
     }
 
-    /// A request with this descriptor in its first integer.
+    /// Makes a request with this descriptor in its first integer.
     pub(crate) fn request(&self, command: Command) -> Request {
         Request::new(command).i1(self.fd().into())
     }
@@ -123,48 +125,47 @@ impl Owner {
         Owner(Arc::new(descriptor))
     }
 
-    /// Closes the file and says how that ended, as soon as no abandoned operation uses it any more.
+    /// Closes the file, as soon as no abandoned operation uses it any more, and returns the result.
     ///
-    /// Dropping the future does not stop the CLOSE. ECANCELED in a forked child where an operation of the parent's uses the
-    /// file: in the child that operation never ends, and the file stays open.
+    /// ECANCELED in a forked child if an operation of the parent uses the file: in the child that operation never ends, and the file stays
+    /// open. Dropping the future does not stop the CLOSE.
     pub(crate) async fn close(self) -> io::Result<()> {
         if self.is_held_by_parent() {
             return Err(Errno::CANCELED.into());
         }
         let (sender, receiver) = oneshot::channel();
-        self.leave(Heir::Closer(sender));
+        self.release(ReleaseAction::CloseAndReport(sender));
         drop(self);
         match answered(receiver).await {
-            Some(answer) => answer.expect("every operation is answered"),
+            Some(answer) => answer.expect("every operation sends its result"),
             None => Err(Errno::CANCELED.into()),
         }
     }
 
-    /// Gives the file instead of closing it, as soon as no abandoned operation uses it any more: at once, if none does.
+    /// Sends the file instead of closing it, as soon as no abandoned operation uses it any more: at once, if none does.
     ///
-    /// In a forked child where an operation of the parent's uses the file, gives a duplicate.
+    /// In a forked child where an operation of the parent uses the file, sends a duplicate.
     pub(crate) fn hand_over(self) -> oneshot::Receiver<File> {
         let (sender, receiver) = oneshot::channel();
         if self.is_held_by_parent()
             && let Ok(duplicate) = self.file().try_clone()
         {
-            // The receiver is still here.
+            // Cannot fail: the receiver is here.
             let _ = sender.send(duplicate);
             return receiver;
         }
-        self.leave(Heir::Taker(sender));
+        self.release(ReleaseAction::HandOver(sender));
         receiver
     }
 
-    /// Whether this is a forked child, and a reference other than this one may belong to an operation of the parent's, which
-    /// never drops it here.
+    /// Returns whether this is a forked child, and another reference may belong to an operation of the parent, which never drops it here.
     fn is_held_by_parent(&self) -> bool {
         self.0.syncs.get().is_none() && Arc::strong_count(&self.0) > 1
     }
 
-    /// The first will counts.
-    fn leave(&self, heir: Heir) {
-        self.0.will.get_or_init(|| Will { user_tag: tag::get_tag_data(), heir });
+    /// The first call counts.
+    fn release(&self, action: ReleaseAction) {
+        self.0.release.get_or_init(|| Release { user_tag: tag::get_tag_data(), action });
     }
 }
 
@@ -178,30 +179,30 @@ impl Deref for Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.leave(Heir::Nobody);
+        self.release(ReleaseAction::Close);
     }
 }
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
         let request = self.request_with_flags(Command::Close);
-        let file = self.file.take().expect("only this takes the file");
-        let unowned = || Will { user_tag: self.opened_for.take(), heir: Heir::Nobody };
-        let Will { user_tag, heir } = self.will.take().unwrap_or_else(unowned);
-        let (file, closer) = match heir {
-            Heir::Taker(taker) => match taker.send(file) {
+        let file = self.file.take().expect("only drop takes the file");
+        let unowned = || Release { user_tag: self.opened_for.take(), action: ReleaseAction::Close };
+        let Release { user_tag, action } = self.release.take().unwrap_or_else(unowned);
+        let (file, report) = match action {
+            ReleaseAction::HandOver(receiver) => match receiver.send(file) {
                 Ok(()) => return,
                 Err(file) => (file, None),
             },
-            Heir::Closer(closer) => (file, Some(closer)),
-            Heir::Nobody => (file, None),
+            ReleaseAction::CloseAndReport(report) => (file, Some(report)),
+            ReleaseAction::Close => (file, None),
         };
-        let answer = |result, _| {
-            if let Some(closer) = closer {
-                // The one who asked may be gone.
-                let _ = closer.send(result);
+        let closed = |result, _| {
+            if let Some(report) = report {
+                // The receiver may be gone.
+                let _ = report.send(result);
             }
         };
-        self.driver.detach(self.port, user_tag, request, (), move |_, ()| close(file), answer);
+        self.driver.detach(self.port, user_tag, request, (), move |_, ()| close(file), closed);
     }
 }

@@ -1,62 +1,62 @@
-//! Work whose answer is handed to a function, because nobody may be there to await it.
+//! Jobs whose outcome goes to a callback, because nothing may be awaiting it.
 
 use std::io;
 
 use super::operation::fault_error;
-use crate::aio_pool::{Fault, Lane, Work};
+use crate::aio_pool::{Fault, Job, Lane};
 use crate::sdt::Decision;
 
-/// A work that keeps its output until it is settled and hands it on then: whoever gets the answer can rely on it that
-/// the work was settled before. The function gets the work, too: one that never ran still has what it was to work on.
-pub(super) struct Detached<W: Work, A> {
-    work: W,
-    output: Option<W::Output>,
-    answer: Option<A>,
+/// A job that keeps its output until it is settled and passes it on then: the receiver can rely on it that the job was settled before.
+/// The callback also gets the job: one that never ran still has its buffer.
+pub(super) struct Detached<J: Job, C> {
+    job: J,
+    output: Option<J::Output>,
+    callback: Option<C>,
 }
 
-impl<W: Work, A> Detached<W, A> {
-    pub(super) fn new(work: W, answer: A) -> Detached<W, A> {
-        Detached { work, output: None, answer: Some(answer) }
+impl<J: Job, C> Detached<J, C> {
+    pub(super) fn new(job: J, callback: C) -> Detached<J, C> {
+        Detached { job, output: None, callback: Some(callback) }
     }
 }
 
-impl<W, A> Work for Detached<W, A>
+impl<J, C> Job for Detached<J, C>
 where
-    W: Work,
-    A: FnOnce(io::Result<W::Output>, &mut W) + Send + 'static,
+    J: Job,
+    C: FnOnce(io::Result<J::Output>, &mut J) + Send + 'static,
 {
     type Output = ();
 
     fn lane(&self) -> Lane {
-        self.work.lane()
+        self.job.lane()
     }
 
     fn taken(&self) -> Decision {
-        self.work.taken()
+        self.job.taken()
     }
 
     fn run(&mut self) {
-        self.output = Some(self.work.run());
+        self.output = Some(self.job.run());
     }
 
     fn ran(&mut self) {
-        self.work.ran();
+        self.job.ran();
     }
 
     fn settle(&mut self, outcome: Result<&(), &Fault>) {
         let result = match outcome {
             Ok(()) => {
                 let output = self.output.take().expect("run left an output");
-                self.work.settle(Ok(&output));
+                self.job.settle(Ok(&output));
                 Ok(output)
             }
             Err(fault) => {
-                self.work.settle(Err(fault));
+                self.job.settle(Err(fault));
                 Err(fault_error(fault))
             }
         };
-        if let Some(answer) = self.answer.take() {
-            answer(result, &mut self.work);
+        if let Some(callback) = self.callback.take() {
+            callback(result, &mut self.job);
         }
     }
 }

@@ -1,54 +1,52 @@
-//! The one way through: every operation is entered, run and settled here.
+//! The driver: enters, runs and settles every operation.
 
 use std::io;
 use std::sync::OnceLock;
 
-use super::Request;
+use super::coop::{Cooperative, yield_if_spent};
 use super::detached::Detached;
-use super::fair::{Fair, turn};
-use super::inline::{self, Attempt, Lesson, Miss};
-use super::of_process::OfProcess;
-use super::operation::{Operation, fault_error};
-use super::sync::Lead;
-use crate::aio_pool::{Fault, Flight, Pool, Port};
+use super::inline::{self, Attempt, DetectFileSystem, Miss};
+use super::operation::{FileJob, fault_error};
+use super::process_local::ProcessLocal;
+use super::request::Request;
+use crate::aio_pool::{ClockHold, Fault, Job, Pool, Port};
 use crate::forks;
 use crate::tag::Tag;
 
 static GLOBAL: OnceLock<Driver> = OnceLock::new();
 
-/// The file driver: a pool that does the work, and the port of the operations that belong to no open file.
+/// The file driver: a pool that runs the operations, and a port for operations that belong to no open file.
 ///
 /// Cheap to clone. [`fs`](crate::fs) uses the [global](Driver::global) one.
 #[derive(Clone, Debug)]
 pub struct Driver {
-    pool: OfProcess<Pool>,
+    pool: ProcessLocal<Pool>,
     port: Port,
     inline: bool,
 }
 
 impl Driver {
-    /// A driver on a pool of your own, with a port of its own.
+    /// Makes a driver on `pool`, with a port of its own.
     pub fn new(pool: Pool) -> Driver {
-        // If there is no memory for it, the next driver does it.
+        // Without memory for the fork handler, the next driver tries again.
         let _ = forks::count();
-        Driver { pool: OfProcess::new(pool), port: Port::new(), inline: inline::by_default() }
+        Driver { pool: ProcessLocal::new(pool), port: Port::new(), inline: inline::by_default() }
     }
 
-    /// Whether this driver first tries to answer on the caller's thread, from what the system has in its caches. Not set,
-    /// it does where the environment's `DYNTRACE_INLINE` is 1.
+    /// Sets whether this driver first tries an operation on the caller's thread, from the system's caches. The default is true if the
+    /// environment variable `DYNTRACE_INLINE` is 1, else false.
     ///
-    /// Tried are, on Linux: reads of a [`File`](crate::fs::File) (which has a switch of its own,
-    /// [`set_inline`](crate::fs::File::set_inline)), [`read`](crate::fs::read) of a small file,
-    /// [`metadata`](crate::fs::metadata), [`symlink_metadata`](crate::fs::symlink_metadata) and what stands on these, and
-    /// opening a file for reading. What is not in the caches, and what is more than 64 KiB, goes to the pool as without
-    /// this; so does all on a file system that cannot tell. Elsewhere than on Linux it changes nothing.
+    /// On Linux it tries reads of a [`File`](crate::fs::File) (which has a switch of its own,
+    /// [`set_inline`](crate::fs::File::set_inline)), [`read`](crate::fs::read) of a small file, [`metadata`](crate::fs::metadata),
+    /// [`symlink_metadata`](crate::fs::symlink_metadata) and functions built on these, and opening a file for reading. Operations that
+    /// the caches cannot answer, and those of more than 64 KiB, go to the pool; so do all operations on a file system that cannot tell
+    /// what is cached. On other systems this setting has no effect.
     ///
-    /// An answer from the caches costs less than a tenth of a trip to the pool, and the task does not wait for it. It takes
-    /// from the task's cooperative budget, as every operation of tokio does, so that other tasks have their turn. Worth it
-    /// where most answers are in the caches: an attempt in vain costs about a microsecond.
+    /// A hit costs less than a tenth of a trip to the pool, and the task does not wait. It spends a unit of the task's cooperative budget,
+    /// as every operation of tokio does, so that other tasks get their turn. A miss costs about a microsecond.
     ///
-    /// For probes, `efile_drv-int_entry` and `efile_drv-int_return` stand around the attempt, and `aio_pool-add` and
-    /// `aio_pool-get` are missing. After an attempt in vain they stand around the pool's work once more.
+    /// `efile_drv-int_entry` and `efile_drv-int_return` fire around the attempt, without `aio_pool-add` and `aio_pool-get`. After a
+    /// miss they fire again around the pool's job.
     ///
     /// ```
     /// use dyntrace::aio_pool::Pool;
@@ -66,30 +64,32 @@ impl Driver {
         self.inline
     }
 
-    /// The port of the operations that belong to no open file.
+    /// Returns the port of operations that belong to no open file.
     pub fn port(&self) -> Port {
         self.port
     }
 
-    /// The driver of the process. Unless one was [installed](Driver::install), it is made at first use.
+    /// Returns the driver of the process. Unless one was [installed](Driver::install), it is made at first use.
     pub fn global() -> &'static Driver {
         GLOBAL.get_or_init(|| Driver::new(Pool::builder().build()))
     }
 
-    /// Makes `driver` the one of the process: for a pool of other size, or one whose work the program runs itself.
+    /// Installs `driver` as the driver of the process: for a pool with other settings, or one whose jobs the program runs itself.
     ///
     /// # Errors
     ///
-    /// Gives `driver` back if the process has one already: call this before the first file operation.
+    /// Returns `driver` if the process has a driver already: call this before the first file operation.
     pub fn install(driver: Driver) -> Result<(), Driver> {
         GLOBAL.set(driver)
     }
 
-    /// Runs one operation of the driver's port: `work` is called on an I/O thread.
+    /// Runs one operation of the driver's port: calls `work` on an I/O thread.
     ///
-    /// Nothing happens before the first poll. Dropped before the work began, the work is never called; dropped later, the
-    /// work ends and its answer is dropped. An error of the work is given on as it is; ECANCELED says that the pool was
-    /// shut down, EIO that the work panicked, EAGAIN or the like that the pool got no thread.
+    /// Returns an error of `work` unchanged, ECANCELED if the pool was shut down, EIO if `work` panicked, and EAGAIN or the like if the
+    /// system gave the pool no thread.
+    ///
+    /// Nothing happens before the first poll. If the future is dropped before `work` began, `work` is never called; if it is dropped
+    /// later, `work` ends and its result is dropped.
     pub(crate) async fn run<T, F>(&self, request: Request, work: F) -> io::Result<T>
     where
         F: FnOnce(&Request) -> io::Result<T> + Send + 'static,
@@ -98,7 +98,7 @@ impl Driver {
         self.run_with(self.port, request, (), |request, ()| work(request)).await.0
     }
 
-    /// As [`run`](Driver::run), but where the driver is [inline](Driver::inline) `attempt` is called first, on this thread.
+    /// As [`run`](Driver::run), but if the driver is [inline](Driver::inline), calls `attempt` first, on this thread.
     pub(crate) async fn try_or_run<T, A, F>(&self, request: Request, attempt: A, work: F) -> io::Result<T>
     where
         A: FnOnce(&Request) -> Attempt<T>,
@@ -110,8 +110,8 @@ impl Driver {
         self.run_inline(self.inline, self.port, request, (), attempt, work).await.0
     }
 
-    /// As [`run`](Driver::run), for any port, with a buffer that comes back with the answer; it is lost where the pool
-    /// could not run the work to its end.
+    /// As [`run`](Driver::run), for any port, with a buffer that comes back with the result; it is lost if the pool could not run
+    /// `work` to its end.
     pub(crate) async fn run_with<T, B, F>(
         &self,
         port: Port,
@@ -124,11 +124,11 @@ impl Driver {
         B: Send + 'static,
         T: Send + 'static,
     {
-        self.pass(port, Operation::enter(port, request, buffer, work)).await
+        self.submit(port, FileJob::enter(port, request, buffer, work)).await
     }
 
-    /// As [`run_with`](Driver::run_with), but `attempt` is called first, on this thread, if `inline` says so. `work` is for
-    /// a miss. `attempt` must not panic; what it leaves in the buffer, `work` finds there.
+    /// As [`run_with`](Driver::run_with), but if `inline` is set, calls `attempt` first, on this thread, and `work` only after a miss.
+    /// `attempt` must not panic; `work` gets the buffer as `attempt` left it.
     pub(crate) async fn run_inline<T, B, A, F>(
         &self,
         inline: bool,
@@ -147,51 +147,50 @@ impl Driver {
         if !inline {
             return self.run_with(port, request, buffer, work).await;
         }
-        // Else a task whose every answer is in the caches would never give way to another.
-        turn().await;
-        let mut operation = Operation::enter(port, request, buffer, work);
-        match operation.at_once(|request, buffer| self.heed(attempt(request, buffer))) {
+        // Otherwise a task whose operations all hit the caches would never yield.
+        yield_if_spent().await;
+        let mut operation = FileJob::enter(port, request, buffer, work);
+        match operation.at_once(|request, buffer| self.cached_answer(attempt(request, buffer))) {
             Some((answer, buffer)) => (answer, Some(buffer)),
-            None => self.pass(port, operation).await,
+            None => self.submit(port, operation).await,
         }
     }
 
-    /// The answer, if the attempt has one.
-    fn heed<T>(&self, attempt: Attempt<T>) -> Option<io::Result<T>> {
+    /// Returns the result of an attempt, or `None` if the operation must go to the pool.
+    fn cached_answer<T>(&self, attempt: Attempt<T>) -> Option<io::Result<T>> {
         match attempt {
             Ok(value) => Some(Ok(value)),
             Err(Miss::Error(error)) => Some(Err(error)),
             Err(Miss::NotCached | Miss::Refused) => None,
             Err(Miss::Unknown(file)) => {
-                self.pool.pool().submit_optional(Port::new(), Lesson(file));
+                self.pool.pool().submit_optional(Port::new(), DetectFileSystem(file));
                 None
             }
         }
     }
 
-    /// Gives an operation to the pool and awaits its answer.
-    async fn pass<T, B, F>(&self, port: Port, operation: Operation<F, B, T>) -> (io::Result<T>, Option<B>)
+    /// Submits an operation to the pool and awaits its result.
+    async fn submit<T, B, F>(&self, port: Port, job: FileJob<F, B, T>) -> (io::Result<T>, Option<B>)
     where
         F: FnOnce(&Request, &mut B) -> io::Result<T> + Send + 'static,
         B: Send + 'static,
         T: Send + 'static,
     {
-        let operation = self.pool.pool().submit(port, operation);
-        match OfProcess::new(Fair::new(operation)).await.unwrap_or(Err(Fault::Cancelled)) {
+        let operation = self.pool.pool().submit(port, job);
+        match ProcessLocal::new(Cooperative::new(operation)).await.unwrap_or(Err(Fault::Cancelled)) {
             Ok((answer, buffer)) => (answer, Some(buffer)),
             Err(fault) => (Err(fault_error(&fault)), None),
         }
     }
 
-    /// Has the pool make the one call of a group; see [`sync`](super::sync).
-    pub(super) fn lead(&self, port: Port, lead: Lead) {
-        self.pool.pool().submit_detached(port, lead);
+    /// Submits a job that is not awaited.
+    pub(super) fn submit_detached<J: Job>(&self, port: Port, job: J) {
+        self.pool.pool().submit_detached(port, job);
     }
 
-    /// As [`run_with`](Driver::run_with), but the operation is submitted at once and always goes its way: for what must not
-    /// be lost. `user_tag` is of whoever asked for it, who may not be the one who calls this. Its answer goes to a function,
-    /// on the thread that settles it. It does not wait for room in the pool's queues. The buffer comes back unless the work
-    /// panicked.
+    /// As [`run_with`](Driver::run_with), but submits the operation at once and always runs it: for writes and closes, which must not be
+    /// lost. `user_tag` is that of the task that asked for the operation, which may not be the caller. The result goes to `callback`, on
+    /// the thread that settles the operation. Does not wait for room in the pool's queues. The buffer comes back unless `work` panicked.
     pub(crate) fn detach<T, B, F>(
         &self,
         port: Port,
@@ -199,21 +198,21 @@ impl Driver {
         request: Request,
         buffer: B,
         work: F,
-        answer: impl FnOnce(io::Result<T>, Option<B>) + Send + 'static,
+        callback: impl FnOnce(io::Result<T>, Option<B>) + Send + 'static,
     ) where
         F: FnOnce(&Request, &mut B) -> io::Result<T> + Send + 'static,
         B: Send + 'static,
         T: Send + 'static,
     {
-        let operation = Operation::enter_for(|| user_tag, port, request, buffer, work);
-        let flight = Flight::begin();
-        let answer = |outcome, operation: &mut Operation<F, B, T>| {
+        let job = FileJob::enter_for(|| user_tag, port, request, buffer, work);
+        let hold = ClockHold::begin();
+        let settled = |outcome, job: &mut FileJob<F, B, T>| {
             match outcome {
-                Ok((result, buffer)) => answer(result, Some(buffer)),
-                Err(error) => answer(Err(error), operation.reclaim()),
+                Ok((result, buffer)) => callback(result, Some(buffer)),
+                Err(error) => callback(Err(error), job.reclaim()),
             }
-            drop(flight);
+            drop(hold);
         };
-        self.pool.pool().submit_detached(port, Detached::new(operation, answer));
+        self.submit_detached(port, Detached::new(job, settled));
     }
 }

@@ -1,12 +1,12 @@
-//! Who shares one call: requests that wait for the same thing to be done.
+//! Groups of requests that wait for the same system call and share it.
 //!
-//! 1. Whoever *joins* an empty group leads it: it must see to it that somebody closes the group once, later.
-//! 2. Whoever joins until then is a member, too, and may *leave* again.
-//! 3. Who *closes* the group takes the members and only then makes the call: so the call begins after each of them joined.
-//!    Who joins from now on is in the next group, and the first of them leads it.
+//! 1. The request that *joins* an empty group leads it: it must have the group closed once, later.
+//! 2. Requests that join until then are members, too, and may *leave* again.
+//! 3. A thread *closes* the group: it takes the members and only then makes the call. So the call begins after each of them joined.
+//!    Requests that join from now on are in the next group, and the first of them leads it.
 //!
-//! Each member is handed out once: to who leaves, or to who closes. A group whose members have all left is closed all the
-//! same; who joins meanwhile finds it led.
+//! Each member is handed out once: to the thread that has it leave, or to the one that closes the group. A group whose members have all
+//! left is closed all the same, and requests that join meanwhile are its members.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,39 +14,39 @@ use std::fmt;
 use crate::sync::{Mutex, lock};
 
 pub(super) struct Group<M> {
-    state: Mutex<State<M>>,
+    state: Mutex<GroupState<M>>,
 }
 
-struct State<M> {
-    /// Somebody will close it.
+struct GroupState<M> {
+    /// A leader will have it closed.
     led: bool,
-    /// By the order in which they joined.
+    /// In the order in which they joined.
     members: BTreeMap<u64, M>,
     joined: u64,
 }
 
-/// Which member one is; not told again.
+/// Names one member; not used again.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seat(u64);
+pub(super) struct MemberId(u64);
 
 impl<M> Group<M> {
     pub(super) fn new() -> Group<M> {
-        Group { state: Mutex::new(State { led: false, members: BTreeMap::new(), joined: 0 }) }
+        Group { state: Mutex::new(GroupState { led: false, members: BTreeMap::new(), joined: 0 }) }
     }
 
-    /// Step 1 or 2. `true`: the group is to be closed, by the caller's doing.
-    #[must_use = "who leads must have the group closed"]
-    pub(super) fn join(&self, member: M) -> (Seat, bool) {
+    /// Step 1 or 2. Returns `true` if the caller must have the group closed.
+    #[must_use = "the leader must have the group closed"]
+    pub(super) fn join(&self, member: M) -> (MemberId, bool) {
         let mut state = lock(&self.state);
-        let seat = state.joined;
+        let id = state.joined;
         state.joined += 1;
-        state.members.insert(seat, member);
-        (Seat(seat), !std::mem::replace(&mut state.led, true))
+        state.members.insert(id, member);
+        (MemberId(id), !std::mem::replace(&mut state.led, true))
     }
 
-    /// Gives the member back, unless its group was closed meanwhile.
-    pub(super) fn leave(&self, seat: Seat) -> Option<M> {
-        lock(&self.state).members.remove(&seat.0)
+    /// Returns the member, unless its group was closed meanwhile.
+    pub(super) fn leave(&self, id: MemberId) -> Option<M> {
+        lock(&self.state).members.remove(&id.0)
     }
 
     /// Step 3.
@@ -71,8 +71,8 @@ mod models {
     use super::*;
     use crate::sync::thread;
 
-    /// What is asked for: that everything written before be brought to the disk. `std`'s atomics, of which loom knows
-    /// nothing: it is the steps of the group that are to be ordered in every way.
+    /// A disk to which all earlier writes are synced. `std`'s atomics, which loom does not see: the model is about the group's
+    /// steps.
     #[derive(Default)]
     struct Disk {
         written: AtomicU32,
@@ -83,13 +83,13 @@ mod models {
             self.written.fetch_add(1, Ordering::SeqCst) + 1
         }
 
-        /// How much was written when the call began: no more is certain to be on the disk after it.
+        /// Returns how much was written when the call began: only so much is certain to be on the disk after it.
         fn sync(&self) -> u32 {
             self.written.load(Ordering::SeqCst)
         }
     }
 
-    /// Joins with what it has written; who leads closes, as the pool would for it, and answers for all members.
+    /// Joins with its write number. A leader closes the group, as the pool would for it, and returns all members.
     fn write_and_join(disk: &Disk, group: &Group<u32>) -> Vec<u32> {
         let (_, leads) = group.join(disk.write());
         if !leads {
@@ -118,12 +118,12 @@ mod models {
         });
     }
 
-    /// A member, be it the one who led, leaves at any time: it is handed out once, and the others are answered.
+    /// A member, even the leader, leaves at any time: it is handed out once, and the others complete.
     #[test]
     fn loom_group_is_left_at_any_time() {
         loom::model(|| {
             let (disk, group) = (Arc::new(Disk::default()), Arc::new(Group::new()));
-            let (seat, leads) = group.join(disk.write());
+            let (id, leads) = group.join(disk.write());
             assert!(leads);
             let closer = {
                 let group = Arc::clone(&group);
@@ -133,7 +133,7 @@ mod models {
                 let (disk, group) = (Arc::clone(&disk), Arc::clone(&group));
                 thread::spawn(move || write_and_join(&disk, &group))
             };
-            let mut answered: Vec<u32> = group.leave(seat).into_iter().collect();
+            let mut answered: Vec<u32> = group.leave(id).into_iter().collect();
             answered.extend(closer.join().unwrap());
             answered.extend(other.join().unwrap());
             answered.sort_unstable();

@@ -1,62 +1,63 @@
-//! The file driver: every file operation of the program goes through here, and tells about itself on the way.
+//! The file driver: runs every file operation of the program and fires its probes.
 //!
-//! An operation is a [`Command`] with up to two strings and four integers. The driver numbers it, fires
-//! `efile_drv-entry` with all of them, has the pool do the work between `efile_drv-int_entry` and `efile_drv-int_return`,
-//! and fires `efile_drv-return` with its errno:
+//! An operation is a [`Command`] with up to two strings and four integers. The driver numbers it and fires `efile_drv-entry` with all of
+//! them. The pool runs it between `efile_drv-int_entry` and `efile_drv-int_return`. `efile_drv-return` carries its errno and fires
 //!
-//! - on the awaiting task, when it takes the answer;
-//! - on the I/O thread for what nobody needs to await: WRITE and CLOSE of a [`File`](crate::fs::File), and operations
-//!   whose future went while they ran;
-//! - where the future is dropped, if that happens before the work begins (ECANCELED, and no int_ pair).
+//! - on the awaiting task, when the task takes the result;
+//! - on the I/O thread for WRITE and CLOSE of a [`File`](crate::fs::File), and for operations whose future was dropped while they ran;
+//! - where the future is dropped, if that is before the operation starts (ECANCELED, without an int_ pair).
 //!
-//! It carries the user tag of whoever asked for it. A CLOSE is asked for by whoever closes or drops the file, also where an
-//! I/O thread sends it, as the last that used the file; that of a file opened for nobody, by whoever wanted it opened.
+//! An operation carries the user tag of the task that asked for it. A CLOSE carries the tag of the task that closed or dropped the file,
+//! even if an I/O thread submits it after the last operation on the file. If the future of an OPEN was dropped, the CLOSE carries the
+//! tag of the OPEN.
 //!
 //! # Without the pool
 //!
-//! A driver that is [`inline`](Driver::inline) first tries whether the system has the answer in its caches. There the int_
-//! pair stands around the attempt, on the caller's thread. If it was in vain, the operation goes its usual way, and a
-//! second pair stands around the pool's work: the last pair is the one that tells. An answer from the caches needs no
-//! pool, so there is one also after the pool was shut down.
+//! A driver that is [`inline`](Driver::inline) first tries whether the system's caches have the answer. Then the int_ pair stands around
+//! the attempt, on the caller's thread. After a miss the operation goes to the pool, and a second pair stands around its job: the last
+//! pair is the one that counts. A hit needs no pool, so it succeeds even after the pool was shut down.
 //!
-//! # One call for many
+//! # One system call for several syncs
 //!
-//! FSYNC and FDATASYNC of one open file that wait at the same time share one job of the pool and one system call, which
-//! begins after each of them was asked for. Each is an operation with an int_ pair of its own, around that call; an error
-//! reaches all. If one of them is an FSYNC, the call is fsync(2), which does what fdatasync(2) does.
+//! FSYNC and FDATASYNC of one open file that wait at the same time share one job of the pool and one system call, which begins after all
+//! of them were submitted. Each is an operation with an int_ pair of its own, around that call. An error reaches all of them. If one of
+//! them is an FSYNC, the call is fsync(2), which includes fdatasync(2).
 //!
 //! # Numbers and errors
 //!
-//! Numbers {thread, tag} name an operation; its `entry` has exactly one `return`. The errno is the system's, unchanged,
-//! but for ECANCELED (cancelled in the queue, or the pool was shut down), EIO (the work panicked, or failed without an
-//! errno; EINVAL where std itself refused what was asked) and EAGAIN (no thread could be had).
+//! The numbers {thread, tag} name an operation; each `entry` has exactly one `return`. The errno is the system's, unchanged, except
+//!
+//! - ECANCELED: the operation was cancelled in the queue, or the pool was shut down;
+//! - EIO: the operation panicked, or failed without an errno;
+//! - EINVAL: std refused the arguments;
+//! - EAGAIN: the system gave the pool no thread.
 //!
 //! # Forks
 //!
-//! A forked child has none of its parent's I/O threads. What it submits goes to a pool of its own, which it gets with the
-//! first operation, whichever [`Driver`] or open file that comes by; an operation that was in flight at the fork is ECANCELED
-//! in the child, whose probes say nothing of it, and goes its way in the parent.
+//! A forked child has none of its parent's I/O threads. It gets a pool of its own with its first operation, and all its operations go
+//! there, through any [`Driver`] and any open file. An operation in flight at the fork is ECANCELED in the child, where it fires no
+//! probes, and goes on in the parent.
 //!
 //! # The table of commands
 //!
-//! What the arguments of `efile_drv-entry` hold. *Italic* ones are dyntrace's additions to Erlang's table, and so are all
-//! commands from 64 up. A string that a command does not use is a null pointer, an integer 0. Where a command takes a
-//! path or a descriptor (FSTAT, WRITE_INFO), the other is null or -1. Flags are those given to open(2); modes, origins and
-//! user and group numbers are the system's, -1 for what stays as it is. A name that holds a NUL is shown up to it and
-//! fails with EINVAL. Options of SETOPT are numbered as in Erlang: 1 is the read-ahead, in bytes.
+//! The arguments of `efile_drv-entry`, by command. *Italic* ones are dyntrace's additions to Erlang's table, and so are all commands from
+//! 64 up. A string that a command does not use is a null pointer, an integer is 0. If a command takes a path or a descriptor (FSTAT,
+//! WRITE_INFO), the other is null or -1. Flags are those passed to open(2); modes, origins, and user and group numbers are the system's,
+//! and -1 for those that stay as they are. A name that holds a NUL is shown up to the NUL, and the command fails with EINVAL. Options of
+//! SETOPT are numbered as in Erlang: 1 is the read-ahead, in bytes.
 //!
 #![doc = include_str!("commands.md")]
 
 mod close;
 mod command;
+mod coop;
 mod descriptor;
 mod detached;
 mod driver;
-mod fair;
 mod group;
 pub(crate) mod inline;
-mod of_process;
 mod operation;
+mod process_local;
 mod request;
 mod sync;
 #[cfg(test)]
@@ -65,10 +66,9 @@ pub(crate) mod tests;
 mod timed;
 
 pub use command::{Argument, Command, Position};
+pub(crate) use coop::answered;
 pub(crate) use descriptor::{Descriptor, Owner};
 pub use driver::Driver;
-pub(crate) use fair::answered;
-pub(crate) use of_process::OfProcess;
 #[cfg(test)]
 pub(crate) use operation::observe;
 pub(crate) use request::Request;

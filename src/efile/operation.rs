@@ -1,21 +1,21 @@
-//! One operation: its work, with the probes of its stages around it.
+//! One operation: its job, with the probes of its stages around it.
 
 use std::io;
 use std::marker::PhantomData;
 
 use rustix::io::Errno;
 
-use super::request::Name;
+use super::command::Command;
+use super::request::{Name, Request};
 use super::timed::{self, Began};
-use super::{Command, Request};
-use crate::aio_pool::{Fault, Lane, Port, Work};
+use crate::aio_pool::{Fault, Job, Lane, Port};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
 use crate::sdt::{Decision, Text};
 use crate::seq_trace;
 use crate::tag::{self, Tag};
 
-/// An operation that was entered: what the probes of its later stages need.
+/// An operation that was entered: the arguments of its later probes.
 pub(super) struct Entered {
     id: OperationId,
     user_tag: Option<Tag>,
@@ -24,29 +24,29 @@ pub(super) struct Entered {
     taken: Decision,
 }
 
-/// Somebody hears of an operation that begins.
+/// Called when `efile_drv-entry` is enabled.
 #[cold]
 #[inline(never)]
-fn heard(id: OperationId) -> Began {
+fn traced_entry(id: OperationId) -> Began {
     seq_trace::tell_operation(id);
     Decision::begin();
     Began::now()
 }
 
 impl Entered {
-    /// Numbers the operation and fires `efile_drv-entry`. Whoever has the answer must [settle](Entered::settle) it, once.
+    /// Numbers the operation and fires `efile_drv-entry`. The caller must [settle](Entered::settle) it, once.
     #[inline(always)]
     pub(super) fn enter(user_tag: impl FnOnce() -> Option<Tag>, port: Port, request: &Request) -> Entered {
         let id = process::next_operation();
-        // Only now: what lives across a call is saved before it.
+        // Only now: a value that lives across a call must be saved on the stack.
         let user_tag = user_tag();
         #[cfg(test)]
         observe::note(id, observe::Stage::Entry(port, request.command));
-        // Known in the closure, so that there is nothing more to ask where nobody looks.
+        // Set in the closure, so that a disabled probe costs no second check.
         let (mut began, mut is_seen) = (Began::UNKNOWN, false);
         efile_drv::entry(|| {
             is_seen = true;
-            began = heard(id);
+            began = traced_entry(id);
             (
                 id.thread,
                 id.tag,
@@ -65,34 +65,34 @@ impl Entered {
         Entered { id, user_tag, command: request.command, began, taken }
     }
 
-    /// Before the work.
+    /// Fires `efile_drv-int_entry`.
     #[inline(always)]
     pub(super) fn begin(&self) {
         #[cfg(test)]
         observe::note(self.id, observe::Stage::InternalEntry);
-        efile_drv::int_entry(|| self.later());
+        efile_drv::int_entry(|| self.internal_arguments());
     }
 
-    /// After it.
+    /// Fires `efile_drv-int_return`.
     #[inline(always)]
     pub(super) fn end(&self) {
         #[cfg(test)]
         observe::note(self.id, observe::Stage::InternalReturn);
-        efile_drv::int_return(|| self.later());
+        efile_drv::int_return(|| self.internal_arguments());
     }
 
-    /// The arguments of the probes around the work.
-    fn later(&self) -> (i32, i32, i32) {
+    /// The arguments of both.
+    fn internal_arguments(&self) -> (i32, i32, i32) {
         self.taken.apply();
         (self.id.thread, self.id.tag, self.command.number())
     }
 
-    /// Which sessions take it.
+    /// Which sessions record it.
     pub(super) fn taken(&self) -> Decision {
         self.taken
     }
 
-    /// With the answer.
+    /// Fires `efile_drv-return`.
     #[inline(always)]
     pub(super) fn settle<T>(&self, answer: Result<&T, &io::Error>) {
         let error = answer.err().map(errno);
@@ -117,29 +117,30 @@ impl Entered {
     }
 }
 
-/// An operation with its work: from [`Operation::enter`] to its settlement.
+/// The job of an operation, from [`FileJob::enter`] to its settlement.
 ///
-/// The buffer goes with it to the worker and comes back with the answer, also with that of a failure.
+/// The buffer goes with it to the worker and comes back with the result, also with an error.
 #[repr(C)]
-pub(crate) struct Operation<F, B, T> {
-    job: Option<(F, B)>,
+pub(crate) struct FileJob<F, B, T> {
+    /// Until it runs.
+    work: Option<(F, B)>,
     entered: Entered,
     request: Request,
     answer: PhantomData<fn() -> T>,
 }
 
-impl<F, B, T> Operation<F, B, T>
+impl<F, B, T> FileJob<F, B, T>
 where
     F: FnOnce(&Request, &mut B) -> io::Result<T>,
 {
-    /// Enters it, on behalf of the current process. What is made here must be given to a pool, which settles it, or be
-    /// answered [at once](Operation::at_once).
+    /// Enters the operation, on behalf of the current process. The caller must submit the job to a pool, which settles it, or complete it
+    /// [at once](FileJob::at_once).
     #[inline(always)]
     pub(super) fn enter(port: Port, request: Request, buffer: B, work: F) -> Self {
-        Operation::enter_for(tag::get_tag_data, port, request, buffer, work)
+        FileJob::enter_for(tag::get_tag_data, port, request, buffer, work)
     }
 
-    /// As [`enter`](Operation::enter), on behalf of somebody.
+    /// As [`enter`](FileJob::enter), with the user tag of another task.
     #[inline(always)]
     pub(super) fn enter_for(
         user_tag: impl FnOnce() -> Option<Tag>,
@@ -149,10 +150,10 @@ where
         work: F,
     ) -> Self {
         let entered = Entered::enter(user_tag, port, &request);
-        Operation { entered, request, job: Some((work, buffer)), answer: PhantomData }
+        FileJob { entered, request, work: Some((work, buffer)), answer: PhantomData }
     }
 
-    /// Tries to do without the work, here and now. If there is an answer, the operation is over; else it must go its way.
+    /// Attempts the operation on this thread. If `attempt` returns a result, the operation is settled; otherwise the job must be submitted.
     ///
     /// `attempt` must not panic.
     #[inline(always)]
@@ -160,7 +161,7 @@ where
         &mut self,
         attempt: impl FnOnce(&Request, &mut B) -> Option<io::Result<T>>,
     ) -> Option<(io::Result<T>, B)> {
-        let (_, buffer) = self.job.as_mut()?;
+        let (_, buffer) = self.work.as_mut()?;
         self.entered.begin();
         let answer = attempt(&self.request, buffer);
         self.entered.end();
@@ -169,13 +170,13 @@ where
         Some((answer, self.reclaim()?))
     }
 
-    /// The buffer of an operation that never ran.
+    /// Takes the buffer of an operation that never ran.
     pub(super) fn reclaim(&mut self) -> Option<B> {
-        self.job.take().map(|(_, buffer)| buffer)
+        self.work.take().map(|(_, buffer)| buffer)
     }
 }
 
-impl<F, B, T> Work for Operation<F, B, T>
+impl<F, B, T> Job for FileJob<F, B, T>
 where
     F: FnOnce(&Request, &mut B) -> io::Result<T> + Send + 'static,
     B: Send + 'static,
@@ -193,7 +194,7 @@ where
 
     #[inline(always)]
     fn run(&mut self) -> Self::Output {
-        let (work, mut buffer) = self.job.take().expect("the pool runs a work once");
+        let (work, mut buffer) = self.work.take().expect("the pool runs a job once");
         self.entered.begin();
         (work(&self.request, &mut buffer), buffer)
     }
@@ -212,14 +213,13 @@ where
     }
 }
 
-/// The errno that `efile_drv-return` shows for an error: its own. What std refuses by itself is EINVAL, else what the system
-/// does not know is EIO.
+/// Returns the errno that `efile_drv-return` shows for an error: its own; without one, EINVAL for input that std refuses, else EIO.
 pub(super) fn errno(error: &io::Error) -> i32 {
     let unknown = if error.kind() == io::ErrorKind::InvalidInput { Errno::INVAL } else { Errno::IO };
     error.raw_os_error().unwrap_or(unknown.raw_os_error())
 }
 
-/// What the caller of an operation is told of a fault of the pool.
+/// Converts a fault of the pool into the error of the operation.
 pub(super) fn fault_error(fault: &Fault) -> io::Error {
     match fault {
         Fault::Cancelled | Fault::ShutDown => Errno::CANCELED.into(),
@@ -231,7 +231,7 @@ pub(super) fn fault_error(fault: &Fault) -> io::Error {
     }
 }
 
-/// Where tests see the probes fire without a tracer.
+/// Records the probes that fire, for tests without a tracer.
 #[cfg(test)]
 pub(crate) mod observe {
     use std::sync::Mutex;
@@ -256,7 +256,7 @@ pub(crate) mod observe {
         SEEN.lock().unwrap().push((id, stage));
     }
 
-    /// The operations of a port, in the order of their entries: their commands, and what each fired until now after its
+    /// Returns the operations of a port, in the order of their entries: their commands, and the probes that each has fired after its
     /// entry.
     pub(crate) fn operations(of: Port) -> Vec<(Command, Vec<Stage>)> {
         let seen = SEEN.lock().unwrap();

@@ -1,4 +1,4 @@
-//! What an operation asks for: its command and the arguments that `efile_drv-entry` shows.
+//! A request to the driver: a command and the arguments that `efile_drv-entry` shows.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
@@ -7,11 +7,11 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
-use super::Command;
+use super::command::Command;
 
-/// A request to the driver.
+/// A command with its arguments.
 ///
-/// It owns the names that the operation works on, NUL-terminated, so that probes and the system take them as they are.
+/// It owns the file names, NUL-terminated, so that probes and the system take them as they are.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(super) command: Command,
@@ -31,13 +31,13 @@ pub(super) struct Name {
 }
 
 impl Request {
-    /// A request without arguments: no strings, integers 0.
+    /// Makes a request without arguments: no strings, integers 0.
     pub(crate) fn new(command: Command) -> Request {
         Request { command, s1: None, s2: None, i1: 0, i2: 0, i3: 0, i4: 0 }
     }
 
-    /// Sets the first name. It takes a reference because the caller must keep what it was given: in an `async fn` an
-    /// argument that is not moved away lives until the operation has ended, and dropping it may remove the file.
+    /// Sets the first name. Takes a reference so that the caller keeps its argument: in an `async fn` an argument that is not moved
+    /// lives until the operation has ended, and dropping it earlier may remove the file.
     pub(crate) fn s1(self, path: &Path) -> Request {
         Request { s1: Some(Name::new(path)), ..self }
     }
@@ -63,12 +63,12 @@ impl Request {
         Request { i4, ..self }
     }
 
-    /// The first name, for the work of the operation. EINVAL if it holds a NUL: the system cannot be asked about such a name.
+    /// Returns the first name, or EINVAL if it holds a NUL: the system takes no such name.
     pub(crate) fn path(&self) -> io::Result<&Path> {
         Name::whole(&self.s1)
     }
 
-    /// The second name, as [`path`](Request::path) gives the first.
+    /// Returns the second name, as [`path`](Request::path) returns the first.
     pub(crate) fn second_path(&self) -> io::Result<&Path> {
         Name::whole(&self.s2)
     }
@@ -93,7 +93,7 @@ impl Name {
         }
     }
 
-    /// The name as probes show it: cut at its first NUL.
+    /// Returns the name as probes show it: cut at its first NUL.
     pub(super) fn shown(&self) -> &CStr {
         &self.shown
     }

@@ -1,15 +1,15 @@
 //! `FSYNC`, `FDATASYNC`: requests for the same file that wait together share one system call.
 //!
-//! Each request is an operation of its own, with its probes and its answer. The first of a [group](super::group) has the
-//! pool make the call; the group closes when an I/O thread takes that up. The answer, an error too, goes to all members,
-//! because the system tells of a failed write only once. Where one of them asks for FSYNC, that is the call for all.
+//! Each request is an operation of its own, with its probes and its outcome. The first of a [group](super::group) has the pool make the
+//! call; the group closes when an I/O thread starts that job. The outcome, an error too, goes to all members, because the system reports
+//! a failed write only once. If one of them is an FSYNC, the call for all is fsync(2).
 //!
-//! Who owns the operation returns it:
+//! The owner of an operation fires its `return`:
 //!
-//! - a. the group, until it closes. Whoever drops the request's future takes it out: cancelled.
-//! - b. the leader's work, from then on: `int_entry` and `int_return` of every member stand around the call.
-//! - c. its [`Answer`], on the way to the task, which returns it when it takes it or is dropped. If the task is gone
-//!   already, the I/O thread returns it.
+//! - a. the group, until it closes. A thread that drops the request's future removes the request: cancelled.
+//! - b. then the [`SyncJob`]: `int_entry` and `int_return` of every member stand around the call.
+//! - c. then its [`SyncAnswer`], on the way to the task, which fires `return` when it takes the answer or is dropped. If the task is gone
+//!   already, the I/O thread fires it.
 
 use std::fs::File;
 use std::io;
@@ -18,74 +18,78 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 
-use super::group::{Group, Seat};
+use super::command::Command;
+use super::coop::answered;
+use super::descriptor::Descriptor;
+use super::group::{Group, MemberId};
 use super::operation::{Entered, errno, fault_error};
-use super::{Command, Descriptor, Request, answered};
-use crate::aio_pool::{Fault, Flight, Lane, Work};
-use crate::{sdt, tag};
+use super::request::Request;
+use crate::aio_pool::{ClockHold, Fault, Job, Lane};
+use crate::sdt::Decision;
+use crate::tag;
 
 /// One request of a group.
 pub(super) struct Member {
     command: Command,
-    answer: Answer,
-    task: oneshot::Sender<Answer>,
+    answer: SyncAnswer,
+    task: oneshot::Sender<SyncAnswer>,
     /// Until the task is woken.
-    _flight: Option<Flight>,
+    _hold: Option<ClockHold>,
 }
 
-/// An entered operation with its answer: cancelled, as long as it has no other. Returns when it is dropped.
-struct Answer {
+/// An entered operation with its result, which is ECANCELED until it is set. Fires `return` when it is dropped.
+struct SyncAnswer {
     entered: Entered,
-    /// With the errno.
+    /// The error is an errno.
     result: Result<(), i32>,
 }
 
-impl Answer {
+impl SyncAnswer {
     fn take(&self) -> io::Result<()> {
         self.result.map_err(io::Error::from_raw_os_error)
     }
 }
 
-impl Drop for Answer {
+impl Drop for SyncAnswer {
     fn drop(&mut self) {
         self.entered.settle(self.take().as_ref());
     }
 }
 
-/// The work that makes the call of a group.
-pub(super) struct Lead {
-    /// Of the request that began the group.
-    taken: sdt::Decision,
-    /// Until it is settled: who has the answer may rely on it that the file is not in use any more.
+/// The job that makes the call of a group.
+struct SyncJob {
+    /// Of the group's leader.
+    taken: Decision,
+    /// Until the job is settled: a task that has its answer can rely on it that the job does not use the file any more.
     descriptor: Option<Arc<Descriptor>>,
-    /// From when the group is closed.
+    /// Set when the group is closed.
     members: Option<Vec<Member>>,
 }
 
 impl Descriptor {
-    /// Brings the file to the disk by [`Command::Fsync`] or [`Command::Fdatasync`], what was written before the first poll
-    /// included.
+    /// Syncs the file, including all writes that ended before the first poll, by [`Command::Fsync`] or [`Command::Fdatasync`].
     ///
-    /// Dropped before the call begins, the request is cancelled, and others of its group are not. Dropped later, it is done to
-    /// its end.
+    /// If the future is dropped before the call begins, the request is cancelled; others of its group are not. If it is dropped later,
+    /// the request ends with the call.
     pub(crate) async fn sync(self: &Arc<Descriptor>, command: Command) -> io::Result<()> {
         let Some(group) = self.syncs.get() else {
-            // The group is that of a parent process.
+            // The group belongs to the parent process.
             let user = Arc::clone(self);
             let work = move |_: &Request, _: &mut ()| call(user.file(), command);
             return self.driver().run_with(self.port(), self.request(command), (), work).await.0;
         };
         let entered = Entered::enter(tag::get_tag_data, self.port(), &self.request(command));
         let taken = entered.taken();
-        let answer = Answer { entered, result: Err(Errno::CANCELED.raw_os_error()) };
+        let answer = SyncAnswer { entered, result: Err(Errno::CANCELED.raw_os_error()) };
         let (task, receiver) = oneshot::channel();
-        let (seat, leads) = group.join(Member { command, answer, task, _flight: Flight::begin() });
-        let _seat = Taken { descriptor: self, seat };
+        let (id, leads) = group.join(Member { command, answer, task, _hold: ClockHold::begin() });
+        let _membership = Membership { descriptor: self, id };
         if leads {
-            self.driver().lead(self.port(), Lead { taken, descriptor: Some(Arc::clone(self)), members: None });
+            let job = SyncJob { taken, descriptor: Some(Arc::clone(self)), members: None };
+            self.driver().submit_detached(self.port(), job);
         }
         match answered(receiver).await {
-            Some(answer) => answer.expect("every member is answered").take(),
+            Some(answer) => answer.expect("every member gets an answer").take(),
             None => Err(Errno::CANCELED.into()),
         }
     }
@@ -95,38 +99,38 @@ impl Descriptor {
     }
 }
 
-/// Leaves the group with the future.
-struct Taken<'a> {
+/// Leaves the group when the future is dropped.
+struct Membership<'a> {
     descriptor: &'a Descriptor,
-    seat: Seat,
+    id: MemberId,
 }
 
-impl Drop for Taken<'_> {
+impl Drop for Membership<'_> {
     fn drop(&mut self) {
-        drop(self.descriptor.syncs.get().and_then(|group| group.leave(self.seat)));
+        drop(self.descriptor.syncs.get().and_then(|group| group.leave(self.id)));
     }
 }
 
-impl Work for Lead {
+impl Job for SyncJob {
     type Output = io::Result<()>;
 
     fn lane(&self) -> Lane {
         Lane::Slow
     }
 
-    fn taken(&self) -> sdt::Decision {
+    fn taken(&self) -> Decision {
         self.taken
     }
 
     fn run(&mut self) -> io::Result<()> {
-        let descriptor = self.descriptor.as_ref().expect("it runs before it is settled");
+        let descriptor = self.descriptor.as_ref().expect("a job runs before it is settled");
         let members = self.members.insert(descriptor.close_group());
         for member in &*members {
             member.answer.entered.begin();
         }
         match covering(members.iter().map(|member| member.command)) {
             Some(command) => call(descriptor.file(), command),
-            // All have left.
+            // All members have left.
             None => Ok(()),
         }
     }
@@ -143,13 +147,13 @@ impl Work for Lead {
             Ok(Err(error)) => Err(errno(error)),
             Err(fault) => Err(errno(&fault_error(fault))),
         };
-        // A work that was refused has not closed its group yet.
-        let descriptor = self.descriptor.take().expect("it is settled once");
+        // A refused job has not closed its group yet.
+        let descriptor = self.descriptor.take().expect("a job is settled once");
         let members = self.members.take().unwrap_or_else(|| descriptor.close_group());
         drop(descriptor);
-        for Member { mut answer, task, _flight, .. } in members {
+        for Member { mut answer, task, _hold, .. } in members {
             answer.result = result;
-            // If the task is gone, the answer is dropped here.
+            // If the task is gone, this drops the answer.
             let _ = task.send(answer);
         }
     }
@@ -162,7 +166,7 @@ fn call(file: &File, command: Command) -> io::Result<()> {
     }
 }
 
-/// The command that does what all of these ask for, if there are any.
+/// Returns the command that covers all of `commands`, or `None` if there are none.
 fn covering(commands: impl Iterator<Item = Command>) -> Option<Command> {
     commands.reduce(|one, other| if one == Command::Fsync { one } else { other })
 }

@@ -79,7 +79,7 @@ fn a_future_that_was_never_polled_was_no_operation() {
 }
 
 #[test]
-fn a_future_dropped_in_the_queue_returns_cancelled_and_never_works() {
+fn a_future_dropped_in_the_queue_returns_cancelled_and_never_runs() {
     let (pool, driver, port) = stepped();
     {
         let mut future = pin!(driver.run(request(), |_| -> io::Result<()> { panic!("it was cancelled") }));
@@ -92,7 +92,7 @@ fn a_future_dropped_in_the_queue_returns_cancelled_and_never_works() {
 }
 
 #[test]
-fn a_future_dropped_while_the_work_runs_returns_after_it() {
+fn a_future_dropped_while_the_job_runs_returns_after_it() {
     let (pool, driver, port) = stepped();
     let (begun, has_begun) = std::sync::mpsc::channel();
     let (go, may_end) = std::sync::mpsc::channel();
@@ -126,7 +126,7 @@ fn a_future_dropped_with_its_answer_ready_returns_then() {
 }
 
 #[test]
-fn a_work_that_panics_returns_eio() {
+fn a_job_that_panics_returns_eio() {
     let (pool, driver, port) = stepped();
     let error = finish(&pool, driver.run(request(), |_| -> io::Result<()> { panic!("as it shall") })).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(Errno::IO.raw_os_error()));

@@ -1,12 +1,12 @@
-//! The time an operation takes, for recorder sessions that ask for slow ones.
+//! The duration of an operation, for recorder sessions that ask for slow ones.
 
-use super::Command;
+use super::command::Command;
 use crate::probes::efile_drv;
 use crate::process::OperationId;
 pub(super) use crate::recorder::Began;
 use crate::tag::Tag;
 
-/// To be called when `efile_drv-return` was fired, with the same values.
+/// Call it after `efile_drv-return` has fired, with the same values.
 #[cold]
 pub(super) fn ended(began: Began, id: OperationId, user_tag: Option<&Tag>, command: Command, error: Option<i32>) {
     efile_drv::r#return::__DESCRIPTOR.ended(began, || {

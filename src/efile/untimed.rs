@@ -1,6 +1,6 @@
-//! Where no recorder is, nobody asks how long an operation takes.
+//! Without the recorder, operations are not timed.
 
-use super::Command;
+use super::command::Command;
 use crate::process::OperationId;
 use crate::tag::Tag;
 

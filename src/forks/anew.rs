@@ -1,25 +1,25 @@
-//! Statics that a forked child has anew, as zeros.
+//! Statics that are zero in a forked child.
 //!
-//! The kernel wipes them while it makes the child (`MADV_WIPEONFORK`, on FreeBSD `INHERIT_ZERO`). So they are zeros for whatever the child runs first:
-//! signal handlers, handlers of `pthread_atfork` that come before ours, and children of a bare system call, which run no such
-//! handlers. Where the kernel does not do it, [`Anew::forget`] does, in a handler.
+//! The kernel wipes them while it makes the child (`MADV_WIPEONFORK`, on FreeBSD `INHERIT_ZERO`). So they are zero for the first code that
+//! the child runs: signal handlers, earlier handlers of `pthread_atfork`, and children of a bare system call, which run no such
+//! handlers. If the kernel cannot wipe them, [`Anew::forget`] does, in a handler.
 
 use std::cell::UnsafeCell;
 use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
 
-/// Pages of their own, so that nothing else is wiped.
+/// A static on pages of its own, so that nothing else is wiped.
 #[repr(C, align(4096))]
 pub(crate) struct Anew<T>(UnsafeCell<T>);
 
-/// Types of which all zeros are a value, and whose values change by atomic operations only.
+/// Types for which all zeros are a valid value, and whose values change by atomic operations only.
 ///
 /// # Safety
 ///
-/// Both hold, and zeros own nothing.
+/// Both must hold, and a value of zeros must own nothing.
 pub(crate) unsafe trait Zeros: Sync {}
 
-// SAFETY: `T` is shared by its atomics. `forget` writes to it otherwise, and is called where there is one thread.
+// SAFETY: `T` is shared by its atomics. `forget` writes to it otherwise, and is called while there is one thread.
 unsafe impl<T: Zeros> Sync for Anew<T> {}
 
 // SAFETY: an atomic.
@@ -30,24 +30,24 @@ unsafe impl<T> Zeros for std::sync::atomic::AtomicPtr<T> {}
 unsafe impl<T: Zeros, const N: usize> Zeros for [T; N] {}
 
 impl<T: Zeros> Anew<T> {
-    /// `zeros` has no bit set.
+    /// `zeros` must have no bit set.
     pub(crate) const fn new(zeros: T) -> Anew<T> {
         Anew(UnsafeCell::new(zeros))
     }
 
-    /// Has the kernel wipe it in each child from now on. `false` where it does not.
+    /// Has the kernel wipe it in each child from now on. Returns `false` if the kernel cannot.
     pub(crate) fn wipe_in_children(&'static self) -> bool {
         // SAFETY: the pages are a static's and hold nothing else. Children have zeros there, which `T` allows.
         unsafe { super::os::wipe_in_children(self.0.get().cast(), size_of::<Self>()) }
     }
 
-    /// Makes it zeros.
+    /// Zeroes it.
     ///
     /// # Safety
     ///
     /// The caller is the only thread of a forked child.
     pub(crate) unsafe fn forget(&'static self) {
-        // SAFETY: no other thread looks, and `T` allows zeros, which own nothing.
+        // SAFETY: no other thread reads it, and `T` allows zeros, which own nothing.
         unsafe { self.0.get().write_bytes(0, 1) };
     }
 }

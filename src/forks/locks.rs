@@ -1,8 +1,8 @@
-//! Locks that a forked child finds free: who forks holds them meanwhile, so that nobody does whom the child has not got.
+//! Locks that a forked child finds free: the forking thread holds them during the fork, so that no thread that the child lacks does.
 
-/// Has what `$lock` locks held across each fork from now on; `$lock` gives a guard of a `$type`, and does nothing else.
+/// Holds a lock across each fork from now on. `$lock` returns a guard of a `$type`, and does nothing else.
 ///
-/// If there is no memory to note that, a child may find the lock taken for ever.
+/// Without memory for the fork handlers, a child may find the lock taken for ever.
 macro_rules! hold_across_forks {
     ($type:ty, $lock:expr) => {{
         use ::std::cell::Cell;
@@ -10,7 +10,7 @@ macro_rules! hold_across_forks {
         use ::std::sync::MutexGuard;
         use ::std::sync::atomic::{AtomicBool, Ordering::Relaxed};
         ::std::thread_local! {
-            // Not dropped, so that it is there for as long as the thread is.
+            // Without a destructor, so that it lives as long as the thread.
             static HELD: Cell<Option<ManuallyDrop<MutexGuard<'static, $type>>>> = const { Cell::new(None) };
         }
         extern "C" fn hold() {
@@ -19,7 +19,7 @@ macro_rules! hold_across_forks {
         extern "C" fn release() {
             drop(HELD.take().map(ManuallyDrop::into_inner));
         }
-        // No lock, which a fork could leave taken.
+        // Without a lock, which a fork could leave locked.
         static NOTED: AtomicBool = AtomicBool::new(false);
         if !NOTED.load(Relaxed) && !NOTED.swap(true, Relaxed) {
             let _ = $crate::thread_progress::os::around_fork(hold, release);
@@ -35,7 +35,7 @@ mod tests {
 
     use crate::sources;
 
-    /// A child of a fork would wait for ever for a lock that a thread of its parent had.
+    /// A forked child would wait for ever for a lock that another thread of its parent held.
     #[test]
     fn every_lock_of_the_process_is_held_or_made_anew() {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

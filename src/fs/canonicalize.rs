@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::efile::{Command, Driver, Request};
 
-/// Gets the absolute path that `path` leads to, without symbolic links, `.` and `..`; see [`std::fs::canonicalize`].
+/// Returns the absolute path that `path` leads to, without symbolic links, `.` and `..`; see [`std::fs::canonicalize`].
 pub async fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let request = Request::new(Command::Canonicalize).s1(path.as_ref());
     Driver::global().run(request, |request| std::fs::canonicalize(request.path()?)).await

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::efile::{Command, Driver, Request};
 
-/// How a directory is to be made; see [`std::fs::DirBuilder`].
+/// Options to create a directory with; see [`std::fs::DirBuilder`].
 ///
 /// ```
 /// # async fn example() -> std::io::Result<()> {
@@ -22,24 +22,24 @@ pub struct DirBuilder {
 }
 
 impl DirBuilder {
-    /// Makes one directory, with the mode 0o777 before the umask, unless more is said.
+    /// Returns the default options: one directory, with the mode 0o777 before the umask.
     pub fn new() -> DirBuilder {
         DirBuilder::default()
     }
 
-    /// Make the missing directories above, too. Then it is no error if the directory is there.
+    /// Sets whether to create missing parents, too. Then a directory that exists is not an error.
     pub fn recursive(&mut self, recursive: bool) -> &mut DirBuilder {
         self.recursive = recursive;
         self
     }
 
-    /// The mode of each directory that is made, before the umask.
+    /// Sets the mode of each directory that is created, before the umask.
     pub fn mode(&mut self, mode: u32) -> &mut DirBuilder {
         self.mode = Some(mode);
         self
     }
 
-    /// Makes the directory, in one operation: a MKDIR_ALL if it is recursive, else a MKDIR.
+    /// Creates the directory, in one operation: a MKDIR_ALL if it is recursive, else a MKDIR.
     ///
     /// Dropping the future while it runs does not stop it.
     pub async fn create(&self, path: impl AsRef<Path>) -> io::Result<()> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::efile::{Command, Driver, Request, inline};
 
-/// Gets the metadata of what `path` leads to; see [`std::fs::metadata`].
+/// Returns the metadata of the file that `path` leads to; see [`std::fs::metadata`].
 pub async fn metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let request = Request::new(Command::Fstat).s1(path.as_ref()).i1(-1);
     Driver::global()

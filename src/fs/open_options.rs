@@ -1,4 +1,4 @@
-//! `OPEN`: how a file is to be opened.
+//! `OPEN`: options to open a file with.
 
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -6,12 +6,12 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-use super::File;
+use super::file::open_file::File;
 use crate::aio_pool::Port;
 use crate::efile::{Command, Descriptor, Driver, Request, inline};
 use crate::tag;
 
-/// How a file is to be opened; see [`std::fs::OpenOptions`].
+/// Options to open a file with; see [`std::fs::OpenOptions`].
 ///
 /// Every file is opened with `O_CLOEXEC`.
 ///
@@ -24,9 +24,9 @@ use crate::tag;
 /// ```
 #[derive(Clone, Debug)]
 pub struct OpenOptions {
-    /// These open the file. It cannot be asked what they say, so the rest is for probes.
+    /// These open the file. They cannot be read, so the other fields hold a copy for probes.
     std: std::fs::OpenOptions,
-    /// Whether the rest says all that they say.
+    /// Whether the other fields are a complete copy.
     is_known: bool,
     read: bool,
     write: bool,
@@ -40,7 +40,7 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// Options that say nothing yet: what to open a file for must be added.
+    /// Returns options without any access: set at least one of read, write and append.
     pub fn new() -> OpenOptions {
         OpenOptions {
             std: std::fs::OpenOptions::new(),
@@ -57,64 +57,64 @@ impl OpenOptions {
         }
     }
 
-    /// Open for reading.
+    /// Sets whether to open for reading.
     pub fn read(&mut self, read: bool) -> &mut OpenOptions {
         self.std.read(read);
         self.read = read;
         self
     }
 
-    /// Open for writing.
+    /// Sets whether to open for writing.
     pub fn write(&mut self, write: bool) -> &mut OpenOptions {
         self.std.write(write);
         self.write = write;
         self
     }
 
-    /// Open for writing, every write at the end of the file.
+    /// Sets whether to open for writing, with every write at the end of the file.
     pub fn append(&mut self, append: bool) -> &mut OpenOptions {
         self.std.append(append);
         self.append = append;
         self
     }
 
-    /// Empty the file.
+    /// Sets whether to truncate the file to length 0.
     pub fn truncate(&mut self, truncate: bool) -> &mut OpenOptions {
         self.std.truncate(truncate);
         self.truncate = truncate;
         self
     }
 
-    /// Make the file if there is none.
+    /// Sets whether to create the file if it does not exist.
     pub fn create(&mut self, create: bool) -> &mut OpenOptions {
         self.std.create(create);
         self.create = create;
         self
     }
 
-    /// Make the file; fail with EEXIST if there is one.
+    /// Sets whether to create the file, and to fail with EEXIST if it exists.
     pub fn create_new(&mut self, create_new: bool) -> &mut OpenOptions {
         self.std.create_new(create_new);
         self.create_new = create_new;
         self
     }
 
-    /// The mode of a file that is made, before the umask; 0o666 unless set.
+    /// Sets the mode of a file that is created, before the umask. The default is 0o666.
     pub fn mode(&mut self, mode: u32) -> &mut OpenOptions {
         self.std.mode(mode);
         self.mode = mode;
         self
     }
 
-    /// Further flags for open(2). Those that say for reading or for writing are left out.
+    /// Sets further flags for open(2). Access mode flags are ignored.
     pub fn custom_flags(&mut self, flags: i32) -> &mut OpenOptions {
         self.std.custom_flags(flags);
         self.custom_flags = flags;
         self
     }
 
-    /// Whether opening the file, and then reading it, is first tried on the caller's thread; as the driver does it unless set.
-    /// See [`Driver::inline`].
+    /// Sets whether to first try to open and read the file on the caller's thread, see [`Driver::inline`]. The default is the driver's
+    /// setting.
     pub fn inline(&mut self, inline: bool) -> &mut OpenOptions {
         self.inline = Some(inline);
         self
@@ -122,13 +122,13 @@ impl OpenOptions {
 
     /// Opens the file, on the global driver.
     ///
-    /// Options that contradict each other are an error of kind [`InvalidInput`](io::ErrorKind::InvalidInput). A file that
-    /// was opened after the future was dropped is closed.
+    /// Options that contradict each other are an error of kind [`InvalidInput`](io::ErrorKind::InvalidInput). If the future is dropped
+    /// while the file is being opened, the file is closed.
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         self.open_with(Driver::global(), path).await
     }
 
-    /// As [`open`](OpenOptions::open), on a driver of your own. All operations of the file go there.
+    /// As [`open`](OpenOptions::open), on `driver`. All operations of the file go there.
     pub async fn open_with(&self, driver: &Driver, path: impl AsRef<Path>) -> io::Result<File> {
         let port = Port::new();
         let flags = self.flags();
@@ -152,7 +152,7 @@ impl OpenOptions {
         Ok(File::new(descriptor?))
     }
 
-    /// As open(2) gets them from std.
+    /// The flags that std passes to open(2).
     fn flags(&self) -> OFlags {
         let access = match (self.read, self.write || self.append) {
             (_, false) => OFlags::RDONLY,
@@ -182,13 +182,13 @@ impl Default for OpenOptions {
 }
 
 impl From<std::fs::OpenOptions> for OpenOptions {
-    /// What these options say already is not seen in the OPEN's flags and mode; later operations show the file's own flags.
+    /// The OPEN probe does not show the flags and mode set in `std`; later operations show the file's own flags.
     fn from(std: std::fs::OpenOptions) -> OpenOptions {
         OpenOptions { std, is_known: false, ..OpenOptions::new() }
     }
 }
 
-/// The flags of an open file, as fcntl(2) tells them.
+/// Returns the flags of an open file, from fcntl(2).
 pub(super) fn flags_of(file: &std::fs::File) -> i32 {
     rustix::fs::fcntl_getfl(file).map_or(0, |flags| flags.bits() as i32)
 }

@@ -13,47 +13,47 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::vec;
 
-use super::symlink_metadata;
+use super::symlink_metadata::symlink_metadata;
 use crate::efile::{Command, Driver, Request};
 
-/// How many entries one READDIR reads at most: so many that the trip to the pool is a small part of it, and so few that it
-/// neither takes much memory nor keeps an I/O thread for long.
+/// The most entries that one READDIR reads: enough to make the trip to the pool a small part of the cost, and few enough to use little
+/// memory and not to occupy an I/O thread for long.
 const MOST: usize = 256;
 
 /// Lists a directory; see [`std::fs::read_dir`].
 ///
-/// `.` and `..` are left out; the order is the system's. The first 256 entries are read together with opening the directory.
+/// Leaves out `.` and `..`; the order is the system's. The first 256 entries are read together with opening the directory.
 ///
 /// # Errors
 ///
-/// Those of opening it. What goes wrong behind that, [`ReadDir::next_entry`] gives in its place.
+/// Those of opening the directory. [`ReadDir::next_entry`] returns later errors in their place.
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     ReadDir::open(Driver::global(), path.as_ref()).await
 }
 
-/// The entries of a directory, read 256 at a time, as they are asked for.
+/// The entries of a directory, read 256 at a time, on demand.
 ///
-/// Each time is a READDIR of its own, with the same path, on behalf of the task that asks. The directory stays open until its
-/// end is read or this is dropped.
+/// Each read is a READDIR of its own, with the same path and the user tag of the calling task. The directory stays open until its end is
+/// read or this is dropped.
 ///
-/// With the feature `stream` it is a `futures_core::Stream` of the entries, as `tokio_stream::wrappers::ReadDirStream` makes of
-/// tokio's listing.
+/// With the feature `stream` it is a `futures_core::Stream` of the entries, as is `tokio_stream::wrappers::ReadDirStream` for tokio's
+/// listing.
 ///
 /// # Cancellation
 ///
-/// Dropping the future of [`next_entry`](ReadDir::next_entry) loses no entry: what it waited for is there for the next one.
-/// Dropping the `ReadDir` closes the directory, where this is dropped, or on the I/O thread if one is reading.
-#[must_use = "the entries are given by `next_entry`"]
+/// Dropping the future of [`next_entry`](ReadDir::next_entry) loses no entry: the next call returns it. Dropping the `ReadDir` closes the
+/// directory: on the dropping thread, or on the I/O thread that is reading it.
+#[must_use = "call `next_entry` to get the entries"]
 pub struct ReadDir {
     driver: Driver,
     directory: Arc<Path>,
-    /// What was read and not yet given: entries, then the error that stands behind them.
+    /// Entries that were read and not returned yet, then the error behind them.
     entries: vec::IntoIter<DirEntry>,
     error: Option<io::Error>,
     rest: Rest,
 }
 
-/// What was not read yet.
+/// The part that was not read yet.
 enum Rest {
     Unread(std::fs::ReadDir),
     InFlight(InFlight),
@@ -62,11 +62,11 @@ enum Rest {
 
 type InFlight = Pin<Box<dyn Future<Output = (io::Result<()>, Option<Batch>)> + Send + Sync>>;
 
-/// What one READDIR reads.
+/// The result of one READDIR.
 #[derive(Default)]
 struct Batch {
     entries: Vec<DirEntry>,
-    /// None before the directory was opened, and behind its end.
+    /// `None` before the directory was opened, and at its end.
     unread: Option<std::fs::ReadDir>,
 }
 
@@ -77,20 +77,20 @@ impl ReadDir {
         let mut listing = ReadDir { driver, directory, entries: Vec::new().into_iter(), error: None, rest };
         poll_fn(|cx| listing.poll_arrival(cx)).await;
         match (listing.error.take(), &listing.rest) {
-            // Not even opened.
+            // The directory could not be opened.
             (Some(error), Rest::Nothing) => Err(error),
             (error, _) => Ok(ReadDir { error, ..listing }),
         }
     }
 
-    /// The next entry, or `None` behind the last.
+    /// Returns the next entry, or `None` after the last.
     ///
-    /// An error is given behind the entries that were read before it. One may ask on after it, as in std.
+    /// Returns an error after the entries that were read before it. Calls after an error go on, as in std.
     pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
         poll_fn(|cx| self.poll_next_entry(cx)).await
     }
 
-    /// As [`next_entry`](ReadDir::next_entry). The task that polled last is woken.
+    /// As [`next_entry`](ReadDir::next_entry). Wakes the task that polled last.
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         loop {
             if let Some(entry) = self.entries.next() {
@@ -124,7 +124,7 @@ impl ReadDir {
     }
 }
 
-/// The entries as [`next_entry`](ReadDir::next_entry) gives them. Needs the feature `stream`, which is on by default.
+/// Yields the entries as [`next_entry`](ReadDir::next_entry) does. Needs the feature `stream`, which is on by default.
 ///
 /// ```
 /// # #[tokio::main] async fn main() -> std::io::Result<()> {
@@ -154,7 +154,7 @@ fn begin(driver: &Driver, directory: &Arc<Path>, batch: Batch) -> InFlight {
 }
 
 impl Batch {
-    /// Opens the directory, if that was not done yet, and reads on in it.
+    /// Opens the directory if it is not open yet, and reads on in it.
     fn read(&mut self, path: &Path, directory: &Arc<Path>) -> io::Result<()> {
         let unread = match &mut self.unread {
             Some(unread) => unread,
@@ -193,28 +193,28 @@ pub struct DirEntry {
 }
 
 impl DirEntry {
-    /// The directory's path, as it was given to [`read_dir`], with the name.
+    /// Returns the path given to [`read_dir`], joined with the name.
     pub fn path(&self) -> PathBuf {
         self.directory.join(&self.file_name)
     }
 
-    /// The name alone.
+    /// Returns the name alone.
     pub fn file_name(&self) -> OsString {
         self.file_name.clone()
     }
 
-    /// The number of the inode that the name stands for.
+    /// Returns the inode number.
     pub fn ino(&self) -> u64 {
         self.inode
     }
 
-    /// The metadata of the name, a symbolic link not followed: an LSTAT.
+    /// Returns the metadata of the name without following a symbolic link: an LSTAT.
     pub async fn metadata(&self) -> io::Result<Metadata> {
         symlink_metadata(self.path()).await
     }
 
-    /// The type of the file, a symbolic link not followed. The listing told it, unless the file went away meanwhile: then
-    /// an LSTAT asks.
+    /// Returns the file type of the name without following a symbolic link. The listing has it, unless the file was removed meanwhile:
+    /// then this is an LSTAT.
     pub async fn file_type(&self) -> io::Result<FileType> {
         match self.file_type {
             Some(file_type) => Ok(file_type),
@@ -232,7 +232,7 @@ mod tests {
     use crate::efile::observe::operations;
     use crate::efile::tests::{CANCELLED, DONE, finish, poll, stepped};
 
-    /// A directory of so many files, and their names.
+    /// Creates a directory with `files` files, and returns their names.
     fn place(files: usize) -> (tempfile::TempDir, Vec<OsString>) {
         let place = tempfile::tempdir().unwrap();
         let names: Vec<_> = (0..files).map(|file| OsString::from(format!("{file:05}"))).collect();
@@ -266,7 +266,7 @@ mod tests {
         let mut found = Vec::new();
         loop {
             drop(listing.next_entry());
-            // Queued, then answered, if it is not there already.
+            // Queued, then completed, if it is not there already.
             for _ in 0..2 {
                 if let Poll::Ready(entry) = poll(pin!(listing.next_entry())) {
                     found.extend(entry.unwrap().map(|entry| entry.file_name()));
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_on_is_told_in_its_place() {
+    fn an_error_is_returned_in_its_place() {
         let (place, _) = place(MOST + 1);
         let (pool, driver, _) = stepped();
         let mut listing = finish(&pool, ReadDir::open(&driver, place.path())).unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::efile::{Command, Driver, Request};
 
-/// Gets what a symbolic link holds; see [`std::fs::read_link`].
+/// Returns the target of a symbolic link; see [`std::fs::read_link`].
 pub async fn read_link(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let request = Request::new(Command::Readlink).s1(path.as_ref());
     Driver::global().run(request, |request| std::fs::read_link(request.path()?)).await

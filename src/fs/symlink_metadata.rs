@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::efile::{Command, Driver, Request, inline};
 
-/// Gets the metadata of `path` itself, a symbolic link included; see [`std::fs::symlink_metadata`].
+/// Returns the metadata of `path` without following a symbolic link; see [`std::fs::symlink_metadata`].
 pub async fn symlink_metadata(path: impl AsRef<Path>) -> io::Result<Metadata> {
     let request = Request::new(Command::Lstat).s1(path.as_ref());
     Driver::global()

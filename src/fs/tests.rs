@@ -18,7 +18,7 @@ use crate::efile::observe::operations;
 use crate::efile::tests::{CANCELLED, DONE, finish, poll, stepped};
 use crate::efile::{Command as Asked, Driver};
 
-/// What a FIFO holds and more: a write of so much lasts until somebody reads.
+/// More than a FIFO holds: a write of this size lasts until the other end reads.
 const MUCH: usize = 1 << 20;
 
 fn fifo(place: &TempDir) -> PathBuf {
@@ -102,7 +102,7 @@ fn a_read_is_dropped_at_every_stage() {
     drop(file.read(&mut byte));
     assert!(!pool.run_one(), "nothing happens before the first poll");
 
-    // Queued, then answered: the operation is the file's, which keeps what it brings.
+    // Queued, then completed: the operation belongs to the file, which keeps the bytes.
     for stage in 0..2 {
         other.write_all(b"x").unwrap();
         {
@@ -243,7 +243,7 @@ fn a_runtime_ends_with_operations_in_flight() {
                     file.read_exact(&mut [0; 9]).await.unwrap();
                 }
                 for number in 0u64.. {
-                    // Accepted as soon as it was polled; what was accepted is told to nobody.
+                    // Accepted at the first poll; the count of accepted bytes is lost.
                     file.write_all(&number.to_le_bytes()).await.unwrap();
                     if number % 16 == 0 {
                         let _ = tokio::join!(file.read_at(vec![0; 8], 0), file.metadata(), file.sync_data());

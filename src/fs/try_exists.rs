@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use super::metadata;
+use super::metadata::metadata;
 
-/// Says whether `path` leads to something; see [`Path::try_exists`].
+/// Returns whether `path` exists; see [`Path::try_exists`].
 ///
-/// For probes it is an FSTAT: a path that leads to nothing shows there as a failure, here as `Ok(false)`.
+/// For probes it is an FSTAT. A path that does not exist is a failure there and `Ok(false)` here.
 pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
     match metadata(path).await {
         Ok(_) => Ok(true),

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::efile::{Command, Driver, Request};
 
-/// Makes `contents` all that a file holds, in one operation; see [`std::fs::write`].
+/// Writes a whole file, replacing its contents, in one operation; see [`std::fs::write`].
 ///
-/// The contents are copied. What a failed or abandoned write leaves in the file is not known.
+/// The contents are copied first. A write that fails or whose future is dropped may leave part of them in the file.
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let contents = contents.as_ref().to_vec();
     let request = Request::new(Command::WriteFile).s1(path.as_ref()).i3(contents.len() as i64);

@@ -1,4 +1,4 @@
-//! A cell whose readers and writers something else keeps apart: loom's in models, which checks that.
+//! A cell whose users synchronize by other means. In models it is loom's, which checks that.
 
 #[cfg(loom)]
 pub(crate) use loom::cell::UnsafeCell;

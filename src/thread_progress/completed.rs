@@ -1,22 +1,23 @@
-//! Work that, once it has begun, is done to its end.
+//! Futures that, once polled, run to their end.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::{complete, is_pinned};
+use super::maintenance::complete;
+use super::pin::is_pinned;
 
-/// A future that, once it was polled, is polled to its end: by the maintenance thread, if it is dropped. A pinned thread is refused,
-/// since it would wait for itself, and is told `None`.
+/// A future that, once polled, runs to its end: if it is dropped, on the maintenance thread. Resolves to `None` on a pinned thread, which
+/// would wait for itself.
 pub(crate) struct Completed<F: Future<Output: Send> + Send + 'static> {
     /// `None` when it has ended.
-    work: Option<Pin<Box<F>>>,
+    future: Option<Pin<Box<F>>>,
     was_polled: bool,
 }
 
 impl<F: Future<Output: Send> + Send + 'static> Completed<F> {
-    pub(crate) fn new(work: F) -> Completed<F> {
-        Completed { work: Some(Box::pin(work)), was_polled: false }
+    pub(crate) fn new(future: F) -> Completed<F> {
+        Completed { future: Some(Box::pin(future)), was_polled: false }
     }
 }
 
@@ -28,19 +29,19 @@ impl<F: Future<Output: Send> + Send + 'static> Future for Completed<F> {
             return Poll::Ready(None);
         }
         self.was_polled = true;
-        let work = self.work.as_mut().expect("a future is not polled after it has ended");
-        let output = ready!(work.as_mut().poll(cx));
-        self.work = None;
+        let future = self.future.as_mut().expect("a future is not polled after it has ended");
+        let output = ready!(future.as_mut().poll(cx));
+        self.future = None;
         Poll::Ready(Some(output))
     }
 }
 
 impl<F: Future<Output: Send> + Send + 'static> Drop for Completed<F> {
     fn drop(&mut self) {
-        if let Some(work) = self.work.take().filter(|_| self.was_polled) {
-            // Without a thread for it, the work is dropped.
+        if let Some(future) = self.future.take().filter(|_| self.was_polled) {
+            // Without a thread, the future is dropped.
             let _ = complete(async {
-                work.await;
+                future.await;
             });
         }
     }

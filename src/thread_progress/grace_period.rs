@@ -1,24 +1,27 @@
-//! One grace period: from a barrier in every thread until none is inside of a pin that was there at the barrier.
+//! A grace period: from a barrier in every thread until all pins that lived at the barrier have ended.
 
 use std::fmt;
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};
 
+use super::os;
+use super::pin::{REGISTRY, is_pinned};
+use super::pinned::Pinned;
+use super::prepare::{barrier, prepare};
 use super::record::{Record, Word};
-use super::{REGISTRY, barrier, is_pinned, os, prepare};
 
-/// How often the words of pinned threads are read again at once: most pins last less than it takes to fall asleep.
+/// How often a wait spins on the words of pinned threads before it sleeps: most pins end sooner than a thread falls asleep.
 const LOOKS: usize = if cfg!(any(loom, miri)) { 0 } else { 100 };
 
-/// The shortest pause between later looks, and the longest.
+/// The shortest and the longest pause between later looks.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(10)];
 
-/// A wait is worth a word that lasts as long as this. In models none: there is no time in them.
+/// Waits of at least this length are reported. In models none is: there is no time in them.
 pub(crate) const NOTABLE: Duration = if cfg!(loom) { Duration::MAX } else { Duration::from_millis(1) };
 
 pub(super) struct GracePeriod {
     begun: Instant,
-    /// The pins that are waited for; `None` before the barrier of step 4.
+    /// The pins that it waits for; `None` before the barrier of step 4.
     holders: Option<Vec<Holder>>,
 }
 
@@ -27,23 +30,23 @@ struct Holder {
     seen: Word,
 }
 
-/// Who holds up a wait.
+/// The threads that delay a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Late {
-    /// Those that were pinned all the time, until they were looked at last. None, if the system refuses the barrier that it promised.
+    /// Threads that were pinned all the time until the last look. Empty if the system refuses the barrier that it promised.
     pub(crate) threads: Vec<Pinned>,
-    /// How long they have been waited for; they have been pinned at least as long.
+    /// How long the wait has lasted; the threads have been pinned at least as long.
     pub(crate) waited: Duration,
 }
 
-/// The same, before anybody has asked for names: that takes a while.
+/// The same without names, which take time to look up.
 pub(super) struct Held {
     threads: Vec<u32>,
     waited: Duration,
 }
 
 impl Late {
-    /// The current thread is pinned and would wait for itself.
+    /// For a current thread that is pinned and would wait for itself.
     pub(super) fn own() -> Late {
         Held { threads: vec![os::thread_id()], waited: Duration::ZERO }.named()
     }
@@ -51,20 +54,12 @@ impl Late {
 
 impl Held {
     pub(super) fn named(self) -> Late {
-        let pinned = |thread| Pinned { thread, name: os::thread_name(thread) };
-        Late { threads: self.threads.into_iter().map(pinned).collect(), waited: self.waited }
+        Late { threads: self.threads.into_iter().map(Pinned::new).collect(), waited: self.waited }
     }
 }
 
-/// A thread, by the operating system's id, and the name that it has there; empty where that cannot be asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pinned {
-    pub(crate) thread: u32,
-    pub(crate) name: String,
-}
-
 impl GracePeriod {
-    /// Takes in every pin that lives now. What the caller changed before is what threads see that pin later.
+    /// Begins a wait for every pin that lives now. Threads that pin later see the changes that the caller made before.
     ///
     /// # Panics
     ///
@@ -83,7 +78,7 @@ impl GracePeriod {
         period
     }
 
-    /// Looks again; true once all of them have unpinned. Never blocks.
+    /// Looks again. Returns true once all of them have unpinned. Never blocks.
     pub(super) fn is_over(&mut self) -> bool {
         match &mut self.holders {
             None => self.try_barrier(),
@@ -92,13 +87,13 @@ impl GracePeriod {
         self.holders.as_ref().is_some_and(Vec::is_empty)
     }
 
-    /// How long to do something else before the next look.
+    /// Returns the time until the next look.
     pub(super) fn pause(&self) -> Duration {
         let [shortest, longest] = PAUSES;
         self.begun.elapsed().clamp(shortest, longest)
     }
 
-    /// Who holds it up, once it has lasted as long as `patience`.
+    /// Returns the threads that delay it, once it has lasted for `patience`.
     pub(super) fn held(&self, patience: Duration) -> Option<Held> {
         let waited = self.begun.elapsed();
         let thread = |holder: &Holder| holder.record.owner().thread();
@@ -122,7 +117,7 @@ impl Holder {
         !self.record.word().is_past(self.seen)
     }
 
-    /// Whether its thread may yet unpin.
+    /// Returns whether its thread may still unpin.
     fn is_there(&self) -> bool {
         let owner = self.record.owner();
         !owner.is_none() && !os::has_ended(owner.thread())
@@ -140,12 +135,5 @@ impl fmt::Display for Late {
             write!(f, "{pinned}, ")?;
         }
         write!(f, "for {seconds:.3} s or longer")
-    }
-}
-
-impl fmt::Display for Pinned {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Pinned { thread, name } = self;
-        if name.is_empty() { write!(f, "thread {thread}") } else { write!(f, "thread {thread} ({name})") }
     }
 }

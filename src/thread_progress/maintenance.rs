@@ -1,7 +1,7 @@
-//! The maintenance thread: does what no thread of the program is to do or to wait for.
+//! The maintenance thread: runs jobs for which no thread of the program should work or wait.
 //!
-//! There is one while there are jobs, and a while longer; a forked child starts its own. It takes no signal, so that no handler
-//! of the program runs on it.
+//! It lives while there are jobs, and 1 to 2 s longer; a forked child starts its own. It blocks all signals, so that no handler of the
+//! program runs on it.
 
 use std::future::Future;
 use std::io;
@@ -11,34 +11,35 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use super::os;
 use super::per_process::PerProcess;
-use super::{os, prepare};
+use super::prepare::prepare;
 use crate::sync::thread::{Builder, Thread};
 use crate::sync::{Mutex, doze, global, lock};
 
-/// How long it stays when there is nothing to do.
+/// How long the thread stays without jobs.
 const LINGER: Duration = Duration::from_secs(1);
 
 global! {
-    static STATE: PerProcess<Mutex<State>> = PerProcess::new();
+    static STATE: PerProcess<Mutex<MaintenanceState>> = PerProcess::new(forget);
 }
 
 #[derive(Default)]
-struct State {
-    /// But for those that are being done.
+struct MaintenanceState {
+    /// Without those that the thread is running.
     jobs: Vec<Job>,
     thread: Option<Thread>,
 }
 
-/// Answers when it is to be done again at the latest, and `None` when it is done for good.
+/// Returns after which time to run it again at the latest, or `None` when it is done.
 type Job = Box<dyn FnMut() -> Option<Duration> + Send>;
 
-/// Has `job` done soon, and as often as it asks for, or more often: all are done whenever the thread is awake. It must not wait
-/// for anything, since the others wait for it. One that panics is not done again.
+/// Runs `job` on the maintenance thread, soon, and again as often as it asks for, or more often: the thread runs all jobs whenever it is
+/// awake. A job must not block, because the others wait for it. A job that panics is not run again.
 ///
 /// # Errors
 ///
-/// There is no thread to be had. Then the job is dropped.
+/// The system gives no thread. Then the job is dropped.
 pub(crate) fn give(job: impl FnMut() -> Option<Duration> + Send + 'static) -> io::Result<()> {
     prepare()?;
     let shared = STATE.get();
@@ -55,11 +56,11 @@ pub(crate) fn give(job: impl FnMut() -> Option<Duration> + Send + 'static) -> io
     Ok(())
 }
 
-/// Polls the future to its end: for what a dropped future has left. It must not block, and one that panics is not polled again.
+/// Polls a future to its end on the maintenance thread. The future must not block. One that panics is not polled again.
 ///
 /// # Errors
 ///
-/// There is no thread to be had. Then the future is dropped.
+/// The system gives no thread. Then the future is dropped.
 pub(crate) fn complete(future: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
     let mut future = Box::pin(future);
     let waker = Waker::from(Arc::new(Alarm));
@@ -69,7 +70,7 @@ pub(crate) fn complete(future: impl Future<Output = ()> + Send + 'static) -> io:
     })
 }
 
-/// Ends the thread's pause.
+/// Wakes the maintenance thread.
 struct Alarm;
 
 impl Wake for Alarm {
@@ -80,14 +81,14 @@ impl Wake for Alarm {
     }
 }
 
-/// In a forked child.
-pub(super) fn forget() {
+/// Runs in a forked child.
+extern "C" fn forget() {
     STATE.forget();
 }
 
-fn run(shared: &Mutex<State>) {
+fn run(shared: &Mutex<MaintenanceState>) {
     loop {
-        // Without the lock: jobs may be given meanwhile.
+        // Run without the lock: other threads may add jobs meanwhile.
         let mut jobs = mem::take(&mut lock(shared).jobs);
         let is_idle = jobs.is_empty();
         let mut pause = LINGER;

@@ -1,13 +1,13 @@
-//! Thread progress: know when every thread has left what it was inside of, without a word to the threads.
+//! Thread progress: know when every thread has left what it was inside of, without a message to the threads.
 //!
-//! Who changes what others read makes the change, waits here, and then owns what was there before: nobody is inside it
-//! any more. Readers pay a store into their own cache line; all waiting is done by whoever wants to change.
+//! A thread that changes data which others read makes the change, waits here, and then owns the old data: no thread is inside it any
+//! more. Readers pay two stores to their own cache line; the changing thread does all the waiting.
 //!
 //! # States
 //!
-//! Each thread has a [record](record::Record), and is *pinned* ([`pin`]) or not. A thread is pinned as long as one of
-//! its pins lives: they nest, and a signal handler's pins nest in those of the code it interrupts. Only its own thread
-//! writes a record's word, *nest* (how many pins live) and *completions* (how often the outermost one ended):
+//! Each thread has a [record](record::Record), and is *pinned* ([`pin`]) or not. A thread is pinned as long as one of its pins lives.
+//! Pins nest, and a signal handler's pins nest in those of the code it interrupts. Only its own thread writes a record's word: *nest*
+//! (how many pins live) and *completions* (how often the outermost one ended):
 //!
 //! ```text
 //!            pin: nest = 1                     pin: nest + 1
@@ -16,90 +16,86 @@
 //!            unpin: completions + 1, nest = 0  unpin: nest - 1
 //! ```
 //!
-//! A thread that is parked, blocked in a system call or has never been here is unpinned: nobody waits for it. A thread
-//! that ended is unpinned, whatever its record says.
+//! A thread that is parked, blocked in a system call or has never pinned is unpinned: no wait is for it. A thread that has ended is
+//! unpinned, whatever its record says.
 //!
 //! # A pin
 //!
 //! 1. Load the word, store it with nest + 1.
-//! 2. Keep what follows behind that store: a barrier, or only the compiler's where step 4 can supply the processor's.
-//! 3. At the end: store what was loaded, with completions + 1 if nest was zero. The store *releases* what was done inside.
-//!    The word is not loaded again: a load waits for the store before it, and that wait would be most of what a pin costs.
-//!    Pins end in the opposite order of their beginnings, and a handler's within the code it interrupts; so nest is at the
-//!    end what it was at the beginning.
+//! 2. Keep later reads behind that store: by a barrier, or by a compiler barrier if step 4 supplies the processor's.
+//! 3. At the end: store the loaded word, with completions + 1 if nest was zero. The store *releases* what was done inside. The word is not
+//!    loaded again: a load waits for the store before it, and that wait would be most of the cost of a pin. Pins end in the opposite
+//!    order of their beginnings, and a handler's within the code it interrupts; so nest is at the end what it was at the beginning.
 //!
-//! A signal handler that pins and unpins between the load and the store of step 1 leaves nest as it found it, so the store that
-//! it delayed is right about nest. It may set completions back to what was loaded. That is harmless: while a pin lives,
-//! every load of its thread sees nest above zero, so no store changes completions. Whoever saw the word pinned and sees
-//! nest zero or other completions later, knows that the pin that it saw is over; who sees the old number again waits
-//! once more, for a pin of the interrupted code, and each of those that ends adds one.
+//! A signal handler that pins and unpins between the load and the store of step 1 leaves nest as it found it, so the delayed store is
+//! right about nest. It may set completions back to the loaded number. That is harmless: while a pin lives, every load of its thread sees
+//! nest above zero, so no store changes completions. A waiting thread that saw the word pinned, and later sees nest zero or other
+//! completions, knows that this pin is over. If it sees the old number again, it waits once more, for a pin of the interrupted code, and
+//! each of those that ends adds one.
 //!
 //! # A wait
 //!
 //! By a thread ([`wait_blocking`]) or by a task ([`wait()`]):
 //!
-//! 4. A full barrier in every running thread (`membarrier`), or here alone if pins have barriers of their own. *What it
-//!    is for:* each thread either stored its word before, so that step 5 sees it pinned; or it stores later, and then sees
-//!    the change that the waiting thread made before. No thread is in between.
-//! 5. List the records that are pinned. A record that comes to be later belongs to a thread that sees the change.
-//! 6. Until the list is empty: strike out those that show nest zero or other completions than in step 5, and those whose
-//!    thread has ended. Pins that began after step 4 are not waited for. *What it is for:* what step 3 released is acquired
-//!    here, so that all that was done inside happened before what the waiting thread does next. A second barrier is
-//!    not needed: each store of the word releases.
+//! 4. A full barrier in every running thread (`membarrier`), or here alone if pins have barriers of their own. *What it is for:* each
+//!    thread either stored its word before, so that step 5 sees it pinned; or it stores later, and then sees the change that the waiting
+//!    thread made before. No thread is in between.
+//! 5. List the records that are pinned. A record that is made later belongs to a thread that sees the change.
+//! 6. Until the list is empty: remove those that show nest zero or other completions than in step 5, and those whose thread has ended.
+//!    The wait is not for pins that began after step 4. *What it is for:* this acquires what step 3 released, so that all that was done
+//!    inside happened before what the waiting thread does next. A second barrier is not needed: each store of the word releases.
 //!
-//! Most pins last less than a system call. So a wait that finds some reads their words again for a moment, and only then
-//! sleeps. A thread sleeps and looks in turn. A task sleeps until it is over:
+//! Most pins last less than a system call. So a wait that finds some spins on their words for up to 100 looks, and only then sleeps. A
+//! thread sleeps and looks in turn. A task sleeps until the wait is over:
 //!
 //! 10. It leaves the list and its waker in [`pending`], and a job with the [maintenance thread](maintenance).
-//! 11. That does step 6, now and then, and wakes the task once the list is empty.
+//! 11. That thread does step 6, every 20 us to 10 ms, and wakes the task once the list is empty.
 //! 12. The task finds that under the lock, which passes on what step 6 has acquired. A wait that is dropped takes its list back.
 //!
-//! While it lasts, [`late()`] tells who is inside: threads by id and name, and for how long they have been waited for; afterwards its
-//! answer does, if it took long. Pins have no clock; they are as old as that, or older.
+//! While the wait lasts, [`late()`] returns the threads that delay it, by id and name, and how long it has lasted; if it took long, its
+//! output has them, too. Pins have no clock; they are at least that old.
 //!
-//! # A stay
+//! # A use
 //!
-//! Who wants to be inside of something for longer than a pin may last, the code of a module, is counted into it while it is pinned
-//! ([`Pin::stay`]), and unpins: see [`stays`].
+//! A thread that stays inside something for longer than a pin may last, such as the code of a module, counts itself in while it is pinned
+//! ([`Pin::count_use`]), and unpins: see [`use_counts`].
 //!
 //! # Which threads
 //!
-//! Nobody registers. In Erlang's emulator the schedulers are *managed* threads: they pass points where they hold
-//! nothing, and a wait is for all of them to have passed one; all other threads must say when they begin and end to read.
-//! Here every thread is one of the others: tasks' workers, the threads of the I/O pool, those of other libraries, and who is
-//! in a signal handler. It would gain nothing to manage some. A pin is two stores to a line that the thread has in its cache;
-//! a worker that promised to pass points would hold up every wait while a task of the program's computes, or would have to be
-//! told that it blocks. With pins around every read the argument is the same for all:
+//! No thread registers. In Erlang's emulator the schedulers are *managed* threads: they pass points where they hold nothing, and a wait
+//! is for all of them to have passed one; all other threads must say when they begin and end to read. Here every thread is unmanaged:
+//! tasks' workers, the threads of the I/O pool, those of other libraries, and threads in signal handlers. Managed threads would gain
+//! nothing. A pin is two stores to a line that the thread has in its cache. A worker that promised to pass points would delay every wait
+//! while a task of the program computes, or would have to be told that it blocks. With pins around every read the argument is the same
+//! for all threads:
 //!
-//! - Who is not pinned holds nothing that a wait guards, whatever it is doing. So no thread is waited for that sleeps, is in
-//!   the kernel or runs the program's own code.
-//! - Who is pinned is in a few lines of ours, that neither sleep (but for a page of memory that is not there) nor call the
-//!   program (but for a tracer that renders arguments, within its bounds). So each wait is short, if every pinned thread gets a processor.
-//! - Who begins to read later does so behind a barrier, its own or the one of step 4, and sees the change.
+//! - A thread that is not pinned holds nothing that a wait guards, whatever it does. So no wait is for a thread that sleeps, is in the
+//!   kernel or runs the program's own code.
+//! - A pinned thread is in a few lines of this library, which neither sleep (except for a page fault) nor call the program (except for a
+//!   tracer that renders arguments, within its bounds). So each wait is short, if every pinned thread gets a processor.
+//! - A thread that begins to read later does so behind a barrier, its own or the one of step 4, and sees the change.
 //!
 //! # Records
 //!
-//! A record belongs to a thread by its id and is never freed: threads find theirs through a thread-local pointer, waits
-//! walk over all of them. A thread's first pin may be in a signal handler, so that claiming a record takes no lock and
-//! no heap:
+//! A record belongs to a thread by its id and is never freed: threads find theirs through a thread-local pointer, waits walk over all of
+//! them. A thread's first pin may be in a signal handler, so that claiming a record takes no lock and no heap:
 //!
-//! 7. Take the record that carries one's own id, if there is one: a claim that this one interrupts took it, or a thread of
-//!    the same id that ended.
-//! 8. Take a free one. If there is none, free those of threads that ended and look again; if there is none, map a new
-//!    block of them.
-//! 9. If a signal handler of this thread has done the same meanwhile, its record stands and the other one is given back.
+//! 7. Take the record that carries the thread's own id, if there is one: a claim that this one interrupts took it, or an ended thread of
+//!    the same id.
+//! 8. Take a free one. If there is none, free those of ended threads and look again; if there is still none, map a new block of them.
+//! 9. If a signal handler of this thread has claimed one meanwhile, keep that record and free the other one.
 //!
-//! In a forked child all records but the surviving thread's are free, and that one carries the thread's new id: see
-//! [`prepare`]. What is under a lock is [made anew](per_process): pending waits, which begin again when they are polled there,
-//! the maintenance thread, and the [`permission`].
+//! In a forked child all records but the surviving thread's are free, and that one carries the thread's new id: see [`prepare`]. Values
+//! under locks are [made again](per_process): pending waits, which begin again when they are polled there, the maintenance thread, and
+//! the [`permission`].
 //!
 //! # Limits
 //!
-//! - A pin that is leaked, or left by `longjmp`, holds up every later wait.
-//! - In a library that is loaded by `dlopen` the first touch of a thread-local variable may allocate: there a thread's first
-//!   pin must not be in a signal handler.
+//! - A pin that is leaked, or left by `longjmp`, delays every later wait for ever.
+//! - In a library that is loaded by `dlopen` the first access to a thread-local variable may allocate: there a thread's first pin must not
+//!   be in a signal handler.
 //! - A child of `_Fork` or of a bare system call, where no handlers of `pthread_atfork` run, must not wait.
-#![allow(dead_code, unused_imports, reason = "the recorder and modules, which need parts, are not on every system")]
+#![cfg_attr(any(loom, miri), allow(dead_code, unused_imports, reason = "they leave out some users, such as modules"))]
 
 mod block;
 mod completed;
@@ -113,157 +109,30 @@ pub(crate) mod os;
 mod pending;
 mod per_process;
 pub(crate) mod permission;
+mod pin;
+mod pinned;
+mod prepare;
 mod record;
 mod registry;
-mod stays;
 mod tallies;
 #[cfg(all(not(loom), test))]
 mod tests;
+mod use_counts;
+mod use_table;
 mod wait;
 
 pub(crate) use completed::Completed;
 pub(crate) use door::{DOOR, Door, enter};
-pub(crate) use grace_period::{Late, NOTABLE, Pinned};
+pub(crate) use grace_period::{Late, NOTABLE};
 pub(crate) use maintenance::{complete, give};
 pub(crate) use nap::nap;
 pub(crate) use os::has_ended;
 pub(crate) use pending::late;
-pub(crate) use stays::{PLACES, Place, Stay, own_counts};
+pub(crate) use pin::{Pin, is_pinned, pin, pin_again};
+#[cfg(test)]
+pub(crate) use pinned::Pinned;
+pub(crate) use prepare::prepare;
 pub(crate) use tallies::Tally;
-pub(crate) use wait::{Wait, wait, wait_blocking};
-
-use std::cell::Cell;
-use std::io;
-use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, compiler_fence};
-
-use self::block::Blocks;
-use self::record::{Record, Word};
-use self::registry::Registry;
-use crate::sync::atomic::{AtomicPtr, Ordering, fence};
-use crate::sync::{global, per_thread};
-
-global! {
-    static REGISTRY: Registry = Registry { blocks: Blocks { first: AtomicPtr::new(std::ptr::null_mut()) } };
-}
-
-per_thread! {
-    static OWN: Cell<Option<&'static Record>> = Cell::new(None);
-}
-
-/// Whether waits put a barrier into every running thread, so that pins need none.
-static EXPEDITED: AtomicBool = AtomicBool::new(false);
-
-/// Keeps the current thread pinned: no wait that begins from now on ends before this is dropped.
-#[must_use = "the thread is unpinned when this is dropped"]
-pub(crate) struct Pin {
-    record: &'static Record,
-    /// What step 3 stores.
-    after: Word,
-    /// Only the record's thread may write it.
-    not_send: PhantomData<*const ()>,
-}
-
-/// Pins the current thread. `None` when there was no memory for its record: then nothing may be read that a wait guards.
-///
-/// Safe in a signal handler: takes no lock and nothing from the heap, leaves `errno` alone. Pins nest: of two, the one that
-/// began first is dropped last.
-#[inline]
-pub(crate) fn pin() -> Option<Pin> {
-    pin_again().or_else(|| claim().map(Pin::begin))
-}
-
-/// The same for a thread that was pinned before. `None` for others: then [`pin`] may do. Calls nothing, so that the compiler saves
-/// no registers for it.
-#[inline(always)]
-pub(crate) fn pin_again() -> Option<Pin> {
-    OWN.with(Cell::get).map(Pin::begin)
-}
-
-impl Pin {
-    #[inline(always)]
-    fn begin(record: &'static Record) -> Pin {
-        let after = record.enter(); // 1
-        if EXPEDITED.load(Ordering::Relaxed) {
-            compiler_fence(Ordering::SeqCst); // 2: its partner is the barrier of step 4
-        } else {
-            fence(Ordering::SeqCst); // 2: its partner is the fence of step 4
-        }
-        Pin { record, after, not_send: PhantomData }
-    }
-}
-
-/// Whether the current thread is pinned. Then it must not wait: it would wait for itself.
-pub(crate) fn is_pinned() -> bool {
-    OWN.with(Cell::get).is_some_and(|record| record.own_word().is_pinned())
-}
-
-impl Drop for Pin {
-    #[inline]
-    fn drop(&mut self) {
-        self.record.leave(self.after); // 3
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn claim() -> Option<&'static Record> {
-    if let Some(record) = door::of_host() {
-        OWN.with(|own| own.set(record));
-        return record;
-    }
-    let record = REGISTRY.claim(os::thread_id(), os::has_ended)?; // 7, 8
-    OWN.with(|own| match own.get() {
-        Some(handlers) if !std::ptr::eq(handlers, record) => {
-            record.free(); // 9
-            Some(handlers)
-        }
-        // A handler that comes in before the store finds the same record, by step 7.
-        _ => {
-            own.set(Some(record));
-            Some(record)
-        }
-    })
-}
-
-/// Makes forks and cheap pins possible. To be called before anything is pinned that a fork may copy, so before a
-/// session's probes are on; every wait sees to it, too. Repeated calls do nothing.
-///
-/// # Errors
-///
-/// There is no memory to note what is to be done after a fork.
-pub(crate) fn prepare() -> io::Result<()> {
-    // No lock, which a fork could leave taken: two threads may do the same here, and no harm is done.
-    static PREPARED: AtomicBool = AtomicBool::new(false);
-    if !PREPARED.load(Ordering::Acquire) {
-        os::after_fork_in_child(forked)?;
-        // A pin that still sees the old value has a barrier of its own, which does as well.
-        EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
-        PREPARED.store(true, Ordering::Release); // so that whoever sees it sees that value
-    }
-    Ok(())
-}
-
-/// In the child, on the one thread that it has. Its pins live on.
-extern "C" fn forked() {
-    let own = OWN.with(Cell::get);
-    for record in REGISTRY.records() {
-        if own.is_some_and(|own| std::ptr::eq(own, record)) {
-            record.hand_over(os::thread_id());
-        } else {
-            record.free();
-            record.forget_counts();
-        }
-    }
-    maintenance::forget();
-    pending::forget();
-    permission::forget();
-    stays::forget();
-    EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
-}
-
-/// Step 4. False if the operating system refuses now what it promised: then a wait has to try again.
-fn barrier() -> bool {
-    fence(Ordering::SeqCst); // its partner is the fence of step 2
-    !EXPEDITED.load(Ordering::Relaxed) || os::barrier()
-}
+pub(crate) use use_counts::{InUse, UseSlot, own_use_counts};
+pub(crate) use use_table::USE_SLOTS;
+pub(crate) use wait::{wait, wait_blocking};

@@ -13,8 +13,11 @@ use std::time::Duration;
 
 use loom::cell::UnsafeCell;
 
+use super::os;
+use super::pending::late;
+use super::pin::{OWN, REGISTRY, claim, pin};
 use super::record::Record;
-use super::{OWN, REGISTRY, claim, late, os, pin, wait, wait_blocking};
+use super::wait::{wait, wait_blocking};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{self, Condvar, Mutex, thread};
 
@@ -34,7 +37,7 @@ impl Published {
     fn read(&self) {
         // Relaxed: pins and waits alone must keep order. The values themselves are there from the beginning.
         let current = self.current.load(Ordering::Relaxed);
-        // SAFETY: loom's cell checks that nobody writes meanwhile.
+        // SAFETY: loom's cell checks that no other thread writes meanwhile.
         self.values[current].with(|value| unsafe { *value });
     }
 
@@ -45,12 +48,12 @@ impl Published {
     fn replace_after(&self, wait: impl FnOnce()) {
         self.current.store(1, Ordering::Relaxed);
         wait();
-        // SAFETY: loom's cell checks that nobody reads meanwhile.
+        // SAFETY: loom's cell checks that no other thread reads meanwhile.
         self.values[0].with_mut(|value| unsafe { *value = 1 });
     }
 }
 
-/// Wakes whoever runs a future on a thread.
+/// Wakes a thread that runs a future.
 #[derive(Default)]
 struct Alarm {
     has_rung: Mutex<bool>,
@@ -217,7 +220,7 @@ fn loom_progress_what_was_done_inside_happened_before() {
             thread::spawn(move || {
                 let _pinned = pin().unwrap();
                 if published.current.load(Ordering::Relaxed) == 0 {
-                    // SAFETY: loom's cell checks that nobody else is at it.
+                    // SAFETY: loom's cell checks that no other thread uses it.
                     published.values[0].with_mut(|value| unsafe { *value += 1 });
                 }
             })

@@ -1,4 +1,4 @@
-//! A pause between two looks of a task at what others do, on any executor.
+//! A timer for tasks, on any executor.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use super::maintenance;
 
-/// Over after so long or soon after that; at once where no thread can be had to tell when.
+/// Waits for `time` or a little longer; not at all if the system gives no maintenance thread.
 pub(crate) fn nap(time: Duration) -> Nap {
-    Nap { until: Instant::now() + time, told: None }
+    Nap { until: Instant::now() + time, waker: None }
 }
 
-/// See [`nap`].
+/// The future of [`nap`].
 #[must_use = "no time passes until it is polled"]
 pub(crate) struct Nap {
     until: Instant,
-    /// Whom the maintenance thread wakes.
-    told: Option<Waker>,
+    /// The waker that the maintenance thread has.
+    waker: Option<Waker>,
 }
 
 impl Future for Nap {
@@ -28,9 +28,9 @@ impl Future for Nap {
         if Instant::now() >= until {
             return Poll::Ready(());
         }
-        if !self.told.as_ref().is_some_and(|told| told.will_wake(cx.waker())) {
+        if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
             let waker = cx.waker().clone();
-            self.told = Some(waker.clone());
+            self.waker = Some(waker.clone());
             let ring = move || match until.checked_duration_since(Instant::now()) {
                 Some(rest) if !rest.is_zero() => Some(rest),
                 _ => {

@@ -1,8 +1,8 @@
-//! The waits of tasks that sleep. The maintenance thread looks after them; no thread of the program does.
+//! The waits of sleeping tasks. The maintenance thread checks them; no thread of the program does.
 //!
-//! 10. A task that finds threads inside leaves its grace period and its waker here.
-//! 11. The maintenance thread does step 6 for it, and wakes the task when it is over.
-//! 12. The task finds it over under the lock, which carries what step 6 has acquired.
+//! 10. A task that finds pinned threads leaves its grace period and its waker here.
+//! 11. The maintenance thread does step 6 for it, and wakes the task when the grace period is over.
+//! 12. The task finds that under the lock, which passes on what step 6 has acquired.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,26 +15,26 @@ use super::per_process::PerProcess;
 use crate::sync::{Mutex, MutexGuard, global, lock};
 
 global! {
-    static ALL: PerProcess<Mutex<Vec<Pending>>> = PerProcess::new();
+    static ALL: PerProcess<Mutex<Vec<Pending>>> = PerProcess::new(forget);
 }
 
 struct Pending {
-    ticket: Ticket,
+    id: WaitId,
     period: GracePeriod,
     is_over: bool,
-    /// Who was inside until the last look.
+    /// The threads that were pinned until the last look.
     held: Option<Held>,
-    /// Whether the maintenance thread looks after it.
-    is_tended: bool,
+    /// Whether the maintenance thread checks it.
+    is_checked: bool,
     waker: Waker,
 }
 
-/// A wait's number, which no other has, in a forked child neither.
+/// The number of a wait. Unique, also in a forked child.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ticket(u64);
+pub(super) struct WaitId(u64);
 
 pub(super) enum Answer {
-    /// With who held it up, if that is worth a word.
+    /// With the threads that delayed it, if it took [long](NOTABLE).
     Over(Option<Late>),
     Pending,
     /// It was pending in the parent.
@@ -49,54 +49,54 @@ impl Pending {
     }
 }
 
-/// The waits of tasks that have lasted as long as `patience`: who holds up each.
+/// Returns the threads that delay each task's wait of at least `patience`.
 pub(crate) fn late(patience: Duration) -> Vec<Late> {
-    // The maintenance thread wants that lock: names are asked for without it.
+    // Names are looked up without the lock, which the maintenance thread needs.
     let held: Vec<_> =
         pending().iter().filter(|wait| !wait.is_over).filter_map(|wait| wait.period.held(patience)).collect();
     held.into_iter().map(Held::named).collect()
 }
 
 /// Step 10.
-pub(super) fn add(period: GracePeriod, waker: &Waker) -> Ticket {
+pub(super) fn add(period: GracePeriod, waker: &Waker) -> WaitId {
     static LAST: AtomicU64 = AtomicU64::new(0);
-    let ticket = Ticket(LAST.fetch_add(1, Ordering::Relaxed) + 1);
-    let wait = Pending { ticket, period, is_over: false, held: None, is_tended: false, waker: waker.clone() };
+    let id = WaitId(LAST.fetch_add(1, Ordering::Relaxed) + 1);
+    let wait = Pending { id, period, is_over: false, held: None, is_checked: false, waker: waker.clone() };
     let mut pending = pending();
     pending.push(wait);
-    see_to_it(pending, ticket, waker);
-    ticket
+    ensure_checked(pending, id, waker);
+    id
 }
 
-/// Step 12. One that is over is forgotten.
+/// Step 12. Removes a wait that is over.
 ///
-/// Here and elsewhere, wakers are called and dropped without the lock: one may be the last of its task, and drop a wait with it.
-pub(super) fn ask(ticket: Ticket, waker: &Waker) -> Answer {
+/// Here and elsewhere, wakers are called and dropped without the lock: a waker may be the last of its task, and drop a wait with it.
+pub(super) fn ask(id: WaitId, waker: &Waker) -> Answer {
     let own = waker.clone();
     let mut pending = pending();
-    let Some(wait) = find(&mut pending, ticket) else { return Answer::LeftByFork };
+    let Some(wait) = find(&mut pending, id) else { return Answer::LeftByFork };
     if wait.is_over {
         let held = wait.held.take();
         drop(pending);
-        remove(ticket);
+        remove(id);
         return Answer::Over(held.map(Held::named));
     }
     let before = mem::replace(&mut wait.waker, own);
-    see_to_it(pending, ticket, waker);
+    ensure_checked(pending, id, waker);
     drop(before);
     Answer::Pending
 }
 
-pub(super) fn remove(ticket: Ticket) {
+pub(super) fn remove(id: WaitId) {
     let mut pending = pending();
-    let place = pending.iter().position(|wait| wait.ticket == ticket);
-    let wait = place.map(|place| pending.swap_remove(place));
+    let index = pending.iter().position(|wait| wait.id == id);
+    let wait = index.map(|index| pending.swap_remove(index));
     drop(pending);
     drop(wait);
 }
 
-/// In a forked child: none of its parent's.
-pub(super) fn forget() {
+/// Runs in a forked child.
+extern "C" fn forget() {
     ALL.forget();
 }
 
@@ -104,17 +104,17 @@ fn pending() -> MutexGuard<'static, Vec<Pending>> {
     lock(ALL.get())
 }
 
-fn find(pending: &mut [Pending], ticket: Ticket) -> Option<&mut Pending> {
-    pending.iter_mut().find(|wait| wait.ticket == ticket)
+fn find(pending: &mut [Pending], id: WaitId) -> Option<&mut Pending> {
+    pending.iter_mut().find(|wait| wait.id == id)
 }
 
-/// Has the maintenance thread look after it. Where no thread can be had, its task looks itself, again and again.
-fn see_to_it(mut pending: MutexGuard<'_, Vec<Pending>>, ticket: Ticket, waker: &Waker) {
-    let Some(wait) = find(&mut pending, ticket) else { return };
-    if !wait.is_tended {
-        wait.is_tended = maintenance::give(move || tend(ticket)).is_ok();
+/// Has the maintenance thread check the wait. Without that thread, the task checks it itself, again and again.
+fn ensure_checked(mut pending: MutexGuard<'_, Vec<Pending>>, id: WaitId, waker: &Waker) {
+    let Some(wait) = find(&mut pending, id) else { return };
+    if !wait.is_checked {
+        wait.is_checked = maintenance::give(move || check(id)).is_ok();
     }
-    if !wait.is_tended {
+    if !wait.is_checked {
         wait.look();
         drop(pending);
         waker.wake_by_ref();
@@ -122,10 +122,10 @@ fn see_to_it(mut pending: MutexGuard<'_, Vec<Pending>>, ticket: Ticket, waker: &
 }
 
 /// Step 11.
-fn tend(ticket: Ticket) -> Option<Duration> {
+fn check(id: WaitId) -> Option<Duration> {
     let mut pending = pending();
-    // It may have been dropped.
-    let wait = find(&mut pending, ticket)?;
+    // The wait may have been dropped.
+    let wait = find(&mut pending, id)?;
     wait.look();
     if !wait.is_over {
         return Some(wait.period.pause());

@@ -1,30 +1,36 @@
-//! Values that a forked child has anew: the parent's may be locked by a thread that the child does not have.
+//! Values that each process makes for itself: a forked child may find its parent's locked by a thread that it does not have.
 
 use std::ptr;
+use std::sync::atomic::AtomicBool;
 
+use super::os;
 use crate::sync::atomic::{AtomicPtr, Ordering};
 
-/// Made when it is first asked for; never freed.
+/// Made at first use; never freed.
 pub(super) struct PerProcess<T: 'static> {
-    /// Null, or what `make` stored.
+    /// Null, or the box that `make` leaked.
     current: AtomicPtr<T>,
+    /// Runs in a forked child, and must call [`forget`](PerProcess::forget).
+    in_child: extern "C" fn(),
+    is_registered: AtomicBool,
 }
 
 impl<T: Default + Send + Sync> PerProcess<T> {
     #[cfg(not(loom))]
-    pub(super) const fn new() -> PerProcess<T> {
-        PerProcess { current: AtomicPtr::new(ptr::null_mut()) }
+    pub(super) const fn new(in_child: extern "C" fn()) -> PerProcess<T> {
+        PerProcess { current: AtomicPtr::new(ptr::null_mut()), in_child, is_registered: AtomicBool::new(false) }
     }
 
+    /// Models do not fork.
     #[cfg(loom)]
-    pub(super) fn new() -> PerProcess<T> {
-        PerProcess { current: AtomicPtr::new(ptr::null_mut()) }
+    pub(super) fn new(in_child: extern "C" fn()) -> PerProcess<T> {
+        PerProcess { current: AtomicPtr::new(ptr::null_mut()), in_child, is_registered: AtomicBool::new(true) }
     }
 
-    /// What is there already. Safe in signal handlers.
+    /// Returns the value if it was made. Safe in signal handlers.
     pub(super) fn peek(&self) -> Option<&'static T> {
         // Acquire: with `make`.
-        // SAFETY: null, or a box that `make` leaked; nobody has it but by shared references.
+        // SAFETY: null, or a box that `make` leaked; all have it by shared references only.
         unsafe { self.current.load(Ordering::Acquire).as_ref() }
     }
 
@@ -34,13 +40,17 @@ impl<T: Default + Send + Sync> PerProcess<T> {
 
     #[cold]
     fn make(&self) -> &'static T {
+        // Two threads may both register, which is harmless. Without memory for it, a child has its parent's value.
+        if !self.is_registered.load(Ordering::Relaxed) && os::after_fork_in_child(self.in_child).is_ok() {
+            self.is_registered.store(true, Ordering::Relaxed);
+        }
         let new = Box::into_raw(Box::<T>::default());
-        // Release: who finds it finds it made. Acquire: another thread's, the same.
+        // Release: publishes the value. Acquire: for a value that another thread made.
         match self.current.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
             // SAFETY: as in `peek`.
             Ok(_) => unsafe { &*new },
             Err(other) => {
-                // SAFETY: leaked above, and nobody has seen it.
+                // SAFETY: leaked above, and not published.
                 drop(unsafe { Box::from_raw(new) });
                 // SAFETY: as in `peek`; it was not null.
                 unsafe { &*other }
@@ -48,7 +58,7 @@ impl<T: Default + Send + Sync> PerProcess<T> {
         }
     }
 
-    /// In a forked child.
+    /// Only in a forked child.
     pub(super) fn forget(&self) {
         self.current.store(ptr::null_mut(), Ordering::Relaxed);
     }

@@ -1,11 +1,10 @@
-//! The one permission to change what runs: trace settings and code loads both take it, so that neither happens during the
-//! other. Who comes first is first; the others wait asleep.
+//! The code modification permission: trace settings and code loads both take it, so that neither happens during the other. First come,
+//! first served.
 //!
-//! The line is tokio's mutex, which is fair, bears that whoever waits goes away, and needs no runtime.
+//! It is tokio's mutex, which is fair, allows that a waiting task goes away, and needs no runtime.
 //!
-//! A forked child begins with a free permission, whoever held it: that thread is not there, or is the child's own, which
-//! gives back nothing then. So what is changed under the permission must at each await be fit for a child that goes on
-//! from there.
+//! A forked child begins with a free permission, whoever held it. The holding thread does not exist there or, if it is the child's own,
+//! releases nothing. So at each await, state that changes under the permission must be valid for a child that goes on from there.
 
 use std::mem;
 use std::ptr;
@@ -13,41 +12,41 @@ use std::ptr;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::per_process::PerProcess;
-use super::prepare;
+use super::prepare::prepare;
 use crate::sync::global;
 
 global! {
-    static LINE: PerProcess<Mutex<()>> = PerProcess::new();
+    static PERMISSION: PerProcess<Mutex<()>> = PerProcess::new(forget);
 }
 
-/// Given back when it is dropped: to the first in line.
-#[must_use = "given back when this is dropped"]
+/// Released on drop, to the first that waits.
+#[must_use = "released on drop"]
 pub(crate) struct Permission {
     /// `Some` until it is dropped.
     guard: Option<MutexGuard<'static, ()>>,
 }
 
-/// Waits in line, on any executor. Who is dropped there leaves the line, and whoever stands behind moves up.
+/// Acquires the permission, on any executor. A waiting future that is dropped leaves the queue.
 pub(crate) async fn acquire() -> Permission {
-    Permission { guard: Some(line().lock().await) }
+    Permission { guard: Some(permission().lock().await) }
 }
 
-/// In a forked child.
-pub(super) fn forget() {
-    LINE.forget();
+/// Runs in a forked child.
+extern "C" fn forget() {
+    PERMISSION.forget();
 }
 
-fn line() -> &'static Mutex<()> {
-    // Without memory for the fork's handler, a child has its parent's line.
+fn permission() -> &'static Mutex<()> {
+    // Without memory for the fork handler, a child has its parent's mutex.
     let _ = prepare();
-    LINE.get()
+    PERMISSION.get()
 }
 
 impl Drop for Permission {
     fn drop(&mut self) {
-        let of_this_process = |guard| LINE.peek().is_some_and(|line| ptr::eq(line, MutexGuard::mutex(guard)));
+        let of_this_process = |guard| PERMISSION.peek().is_some_and(|own| ptr::eq(own, MutexGuard::mutex(guard)));
         if !self.guard.as_ref().is_some_and(of_this_process) {
-            // The parent's line may be locked for ever.
+            // The parent's mutex may be locked for ever.
             mem::forget(self.guard.take());
         }
     }

@@ -3,30 +3,32 @@
 use std::ptr;
 use std::sync::atomic::AtomicU64 as Tally;
 
-use super::stays::{Counts, new_counts};
-use super::tallies::TALLIES;
+use super::use_table::{UseTable, new_use_table};
 use crate::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// The lower half of a word counts the pins that live, the upper half how often the outermost one ended. The upper half
-/// may wrap: who sees the same number again only waits longer.
+/// may wrap: a wait that sees the same number again only lasts longer.
 const NEST: usize = COMPLETION - 1;
 const COMPLETION: usize = 1 << (usize::BITS / 2);
+
+/// How many [tallies](super::tallies) there are.
+pub(super) const TALLIES: usize = 4;
 
 /// In a cache line of its own: others read it now and then, its thread writes it all the time.
 #[repr(align(64))]
 #[derive(Default)]
 pub(super) struct Record {
-    /// The thread's id, zero for none, and in the upper half how often the record was taken, so that nobody takes it
-    /// from another owner than the one that has ended.
+    /// The thread's id, zero for none, and in the upper half how often the record was taken, so that a thread takes it
+    /// only from the owner that it has seen end.
     owner: AtomicU64,
     word: AtomicUsize,
-    /// Null, or what `make_counts` stored. It goes with the record, whoever has that.
-    counts: AtomicPtr<Counts>,
-    /// `std`'s always: in models nobody has one.
+    /// Null, or the table that `make_use_table` stored. It stays with the record.
+    use_table: AtomicPtr<UseTable>,
+    /// Always `std`'s: models have none.
     tallies: [Tally; TALLIES],
 }
 
-/// What a record said about its owner.
+/// A value of a record's owner.
 #[derive(Clone, Copy)]
 pub(super) struct Owner(u64);
 
@@ -45,7 +47,7 @@ impl Owner {
     }
 }
 
-/// What a record's word said.
+/// A value of a record's word.
 #[derive(Clone, Copy)]
 pub(super) struct Word(usize);
 
@@ -55,7 +57,7 @@ impl Word {
         self.0 & NEST != 0
     }
 
-    /// Whether the pin that `before` shows is over.
+    /// Returns whether the pin that `before` shows has ended.
     pub(super) fn is_past(self, before: Word) -> bool {
         !self.is_pinned() || self.0 / COMPLETION != before.0 / COMPLETION
     }
@@ -66,7 +68,7 @@ impl Word {
         Word(self.0 + 1)
     }
 
-    /// What a pin that begins now leaves behind when it ends.
+    /// Returns the word that a pin which begins now stores at its end.
     #[inline]
     pub(super) fn after_pin(self) -> Word {
         if self.is_pinned() { self } else { Word(self.0.wrapping_add(COMPLETION)) }
@@ -85,13 +87,13 @@ impl Record {
         Word(self.word.load(Ordering::Relaxed))
     }
 
-    /// Only for the record's own thread. Releases what the thread did before, to whoever waits for it.
+    /// Only for the record's own thread. Releases what the thread did before, to threads that wait for it.
     #[inline]
     pub(super) fn set_word(&self, word: Word) {
         self.word.store(word.0, Ordering::Release);
     }
 
-    /// Begins a pin, and says what to end it with.
+    /// Begins a pin, and returns the word to end it with.
     #[inline]
     pub(super) fn enter(&self) -> Word {
         let before = self.own_word();
@@ -109,14 +111,14 @@ impl Record {
         Owner(self.owner.load(Ordering::Relaxed))
     }
 
-    /// Makes it `thread`'s, if it is still as `seen`. The word stays what the one before left in it.
+    /// Makes it `thread`'s, if the owner is still `seen`. The word stays as the owner before left it.
     pub(super) fn take(&self, seen: Owner, thread: u32) -> bool {
-        // Acquires what the one before did, for the sake of the word.
+        // Acquires the last store of the owner before to the word.
         self.owner.compare_exchange(seen.0, seen.next(thread), Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    /// Makes it nobody's, if it is still as `seen`: its thread has ended.
-    pub(super) fn bury(&self, seen: Owner) {
+    /// Frees it if the owner is still `seen`, whose thread has ended.
+    pub(super) fn free_ended(&self, seen: Owner) {
         let _ = self.take(seen, 0);
     }
 
@@ -130,38 +132,38 @@ impl Record {
         self.owner.store(self.owner().next(thread), Ordering::Release);
     }
 
-    /// Only for the record's own thread, while no pin of its lives: ends what a thread left pinned when it ended.
+    /// Only for the record's own thread, while it has no pin: ends a pin that the thread before left when it ended.
     pub(super) fn clear(&self) {
         let word = self.own_word();
         self.set_word(if word.is_pinned() { Word((word.0 & !NEST).wrapping_add(COMPLETION)) } else { word });
     }
 
-    /// Written by the record's own thread. They go with the record, whoever has that.
+    /// Written by the record's own thread. They stay with the record.
     #[inline(always)]
     pub(super) fn tallies(&self) -> &[Tally; TALLIES] {
         &self.tallies
     }
 
-    /// How often the thread is in each place; `None` if it was in none yet.
+    /// The thread's use counts; `None` if it has none yet.
     #[inline(always)]
-    pub(super) fn counts(&self) -> Option<&'static Counts> {
-        // Acquire: with `make_counts`, for other threads.
+    pub(super) fn use_table(&self) -> Option<&'static UseTable> {
+        // Acquire: pairs with `make_use_table`, for other threads.
         // SAFETY: null, or a table that is never freed, shared by its atomics alone.
-        unsafe { self.counts.load(Ordering::Acquire).as_ref() }
+        unsafe { self.use_table.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Only for the record's own thread. `None` without memory.
+    /// Only for the record's own thread. Returns `None` without memory.
     #[cold]
     #[inline(never)]
-    pub(super) fn make_counts(&self) -> Option<&'static Counts> {
-        let new = ptr::from_ref(new_counts()?).cast_mut();
-        // A signal handler that made one meanwhile has left it empty: it is not missed, and so small that it may stay.
-        self.counts.store(new, Ordering::Release);
-        self.counts()
+    pub(super) fn make_use_table(&self) -> Option<&'static UseTable> {
+        let new = ptr::from_ref(new_use_table()?).cast_mut();
+        // A table that a signal handler made meanwhile is empty again; it is leaked.
+        self.use_table.store(new, Ordering::Release);
+        self.use_table()
     }
 
     /// Only in a forked child, which does not have the thread.
-    pub(super) fn forget_counts(&self) {
-        self.counts.store(ptr::null_mut(), Ordering::Relaxed);
+    pub(super) fn forget_use_table(&self) {
+        self.use_table.store(ptr::null_mut(), Ordering::Relaxed);
     }
 }

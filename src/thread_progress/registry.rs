@@ -1,4 +1,4 @@
-//! All records, and how a thread comes to its own.
+//! All records, and how a thread claims its own.
 
 use super::block::{Block, Blocks};
 use super::record::Record;
@@ -12,14 +12,14 @@ impl Registry {
         self.blocks.iter().flat_map(|block| &block.records)
     }
 
-    /// A record for the current thread, whose id is `thread` and which has no pins. `None` without memory.
+    /// Claims a record for the current thread, whose id is `thread` and which has no pins. Returns `None` without memory.
     pub(super) fn claim(&self, thread: u32, has_ended: impl Fn(u32) -> bool) -> Option<&'static Record> {
         let record = self
             .records()
             .find(|record| record.owner().thread() == thread) // 7
             .or_else(|| self.take_free(thread)) // 8
             .or_else(|| {
-                self.bury(has_ended);
+                self.free_ended(has_ended);
                 self.take_free(thread)
             })
             .or_else(|| self.grow(thread))?;
@@ -34,12 +34,12 @@ impl Registry {
         })
     }
 
-    /// Frees the records of all threads that have ended, so that not each new thread has to ask for each old one.
-    fn bury(&self, has_ended: impl Fn(u32) -> bool) {
+    /// Frees the records of all threads that have ended, so that not each new thread has to check all of them.
+    fn free_ended(&self, has_ended: impl Fn(u32) -> bool) {
         for record in self.records() {
             let owner = record.owner();
             if !owner.is_none() && has_ended(owner.thread()) {
-                record.bury(owner);
+                record.free_ended(owner);
             }
         }
     }

@@ -1,40 +1,38 @@
-//! Counts that each thread makes in its own record, without a locked instruction; who asks sums them up.
+//! Per-thread counters, for hot paths that cannot afford an atomic read-modify-write. A reader sums them up.
 //!
-//! A record is never freed, and its next thread counts on: so nothing that was counted is lost. There are few of them, since they lie in
-//! the cache line that a pin has touched already.
+//! Each thread counts in its own record. A record is never freed, and its next thread counts on, so no count is lost. There are only
+//! [`TALLIES`], since they lie in the cache line that a pin has touched already.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use super::{OWN, REGISTRY};
+use super::pin::{OWN, REGISTRY};
+use super::record::TALLIES;
 use crate::sync::one_writer::add;
 
-/// How many there are.
-pub(super) const TALLIES: usize = 4;
-
-/// Which of them are somebody's, a bit for each. `std`'s always: in models nobody has one.
+/// Which of them are in use, one bit for each. Always `std`'s: models have none.
 static TAKEN: AtomicU8 = AtomicU8::new(0);
 
-/// A count that all threads make together.
+/// A counter for all threads together.
 pub(crate) struct Tally {
-    /// Which of them it is. `None` if all were somebody's.
+    /// Its index in the records. `None` if all were in use.
     number: Option<usize>,
-    /// What others have left there before.
+    /// The sum that earlier tallies have left there.
     before: u64,
-    /// Of threads without a record.
+    /// The count of threads without a record.
     others: AtomicU64,
 }
 
 impl Tally {
     pub(crate) fn new() -> Tally {
         let take = |taken: u8| (taken.count_ones() < TALLIES as u32).then_some(taken | (taken + 1));
-        // Acquire: with `drop`, so that what was counted for the one before is seen as such.
+        // Acquire: pairs with `drop`, so that `before` includes the counts of the earlier tally.
         let taken = TAKEN.fetch_update(Ordering::Acquire, Ordering::Relaxed, take);
         let number = taken.ok().map(|taken| taken.trailing_ones() as usize);
         Tally { number, before: number.map_or(0, sum), others: AtomicU64::new(0) }
     }
 
-    /// One more.
+    /// Adds 1.
     #[inline]
     pub(crate) fn count(&self) {
         match (self.number, OWN.with(Cell::get)) {
@@ -45,7 +43,7 @@ impl Tally {
         }
     }
 
-    /// How many there were. Exact for threads that have ended, or have told whoever asks.
+    /// Returns the sum. Exact for counts that happened before this call.
     pub(crate) fn read(&self) -> u64 {
         let counted = self.number.map_or(0, |number| sum(number).wrapping_sub(self.before));
         counted.wrapping_add(self.others.load(Ordering::Relaxed))
@@ -70,7 +68,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::thread_progress::pin;
+    use crate::thread_progress::pin::pin;
 
     #[test]
     fn all_threads_are_counted_and_each_tally_begins_at_zero() {

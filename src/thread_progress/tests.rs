@@ -1,14 +1,20 @@
+use std::cell::Cell;
 use std::future::Future;
 use std::io::{Read, Write};
 use std::pin::{Pin as Pinning, pin as pinning};
-use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use super::grace_period::GracePeriod;
-use super::*;
+use super::grace_period::{GracePeriod, Late, NOTABLE};
+use super::maintenance::complete;
+use super::pending::late;
+use super::pin::{OWN, REGISTRY, claim, pin};
+use super::pinned::Pinned;
+use super::wait::{Wait, wait, wait_blocking};
+use super::{os, permission};
 
 const ROUNDS: usize = if cfg!(miri) { 20 } else { 2000 };
 
@@ -302,6 +308,8 @@ fn waits_outlast_pins_of_threads_that_come_and_go() {
 #[cfg(all(target_os = "linux", not(miri)))]
 mod linux {
     use super::*;
+    use crate::thread_progress::pin::Pin;
+    use crate::thread_progress::prepare::prepare;
 
     extern "C" fn handle(_: libc::c_int) {
         read_slot();
@@ -309,7 +317,7 @@ mod linux {
 
     /// Sends signals to threads that pin and unpin all the time, each of which lives for some of them.
     pub(super) fn bombard(done: &AtomicBool) {
-        // SAFETY: the handler does nothing but pin and read, which is safe in a handler; nobody else uses this signal.
+        // SAFETY: the handler does nothing but pin and read, which is safe in a handler; no other code uses this signal.
         unsafe { libc::signal(libc::SIGURG, handle as extern "C" fn(libc::c_int) as libc::sighandler_t) };
         while !done.load(Ordering::Relaxed) {
             let enough = AtomicBool::new(false);
@@ -364,13 +372,13 @@ mod linux {
         assert_eq!(*errno(), 12345);
     }
 
-    /// The child waits for its own pins and for nobody else's, has a maintenance thread of its own, and finds the permission
+    /// The child waits for its own pins and no others, has a maintenance thread of its own, and finds the permission
     /// free.
     #[test]
     fn a_forked_child_has_only_its_own_thread() {
         prepare().unwrap();
         let _alone = alone();
-        // First: whoever has it may be waiting for all that are pinned.
+        // First: its holder may be waiting for all pinned threads.
         let permission = block_on(permission::acquire());
         let (holder, _, senders) = start_holder("parents");
         let mut pending = wait();
@@ -394,7 +402,7 @@ mod linux {
         holder.join().unwrap();
     }
 
-    fn in_child(pinned: Pin, pending: wait::Wait, permission: permission::Permission) -> bool {
+    fn in_child(pinned: Pin, pending: Wait, permission: permission::Permission) -> bool {
         let record = OWN.with(Cell::get).unwrap();
         let renamed = record.owner().thread() == os::thread_id() && record.word().is_pinned();
         let held_up = thread::spawn(|| {

@@ -6,15 +6,16 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use super::grace_period::{GracePeriod, Late};
-use super::is_pinned;
-use super::pending::{self, Answer, Ticket};
+use super::pending::{self, Answer, WaitId};
+use super::pin::is_pinned;
 use crate::sync::pause;
 
-/// Waits for every thread that is pinned now, as long as `patience` at most: for threads that have nothing else to do.
+/// Blocks until every thread that is pinned now has unpinned, for `patience` at most.
 ///
 /// # Errors
 ///
-/// Who is still inside; what they read must stay. At once, if that is the current thread: it would wait for itself.
+/// Returns the threads that are still pinned; data that they read must stay. Fails at once if the current thread is pinned: it would
+/// wait for itself.
 pub(crate) fn wait_blocking(patience: Duration) -> Result<(), Late> {
     if is_pinned() {
         return Err(Late::own());
@@ -29,38 +30,41 @@ pub(crate) fn wait_blocking(patience: Duration) -> Result<(), Late> {
     Ok(())
 }
 
-/// Waits for every thread that is pinned when this is first polled, however long it takes: [`late`](pending::late) tells who
-/// holds it up, and the answer who did, where that took [some time](super::NOTABLE). On any executor; the task sleeps meanwhile, and is
-/// not even that where nobody is inside.
+/// Waits until every thread that is pinned at the first poll has unpinned, on any executor. If there is none, the first poll is ready.
 ///
-/// May be dropped at any time: then nobody has waited, and what threads read must stay.
+/// While it lasts, [`late`](pending::late) returns the threads that delay it. The output has them if the wait took
+/// [long](super::grace_period::NOTABLE).
 ///
 /// # Panics
 ///
-/// When it is first polled by a thread that is pinned.
+/// If a pinned thread makes the first poll.
+///
+/// # Cancellation
+///
+/// If it is dropped before its end, data that threads read must stay.
 pub(crate) fn wait() -> Wait {
-    Wait { ticket: None }
+    Wait { id: None }
 }
 
-/// See [`wait`].
+/// The future of [`wait`].
 #[must_use = "nothing is waited for until it is polled"]
 pub(crate) struct Wait {
-    /// What it is known by while it is pending.
-    ticket: Option<Ticket>,
+    /// Set while it is pending.
+    id: Option<WaitId>,
 }
 
 impl Future for Wait {
     type Output = Option<Late>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Late>> {
-        if let Some(ticket) = self.ticket.take() {
-            match pending::ask(ticket, cx.waker()) {
+        if let Some(id) = self.id.take() {
+            match pending::ask(id, cx.waker()) {
                 Answer::Over(late) => return Poll::Ready(late),
                 Answer::Pending => {
-                    self.ticket = Some(ticket);
+                    self.id = Some(id);
                     return Poll::Pending;
                 }
-                // It waits for the threads of the child, then.
+                // It begins again, for the threads of the child.
                 Answer::LeftByFork => {}
             }
         }
@@ -68,15 +72,15 @@ impl Future for Wait {
         if period.is_over() {
             return Poll::Ready(None);
         }
-        self.ticket = Some(pending::add(period, cx.waker()));
+        self.id = Some(pending::add(period, cx.waker()));
         Poll::Pending
     }
 }
 
 impl Drop for Wait {
     fn drop(&mut self) {
-        if let Some(ticket) = self.ticket {
-            pending::remove(ticket);
+        if let Some(id) = self.id {
+            pending::remove(id);
         }
     }
 }

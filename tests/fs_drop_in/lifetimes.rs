@@ -67,7 +67,7 @@ fn each_function_is_in_a_table() {
             found += 1;
             let name = signature.split(['(', '<']).next().unwrap();
             let receiver = match stem {
-                "file/mod.rs" => "File::",
+                "file/open_file.rs" => "File::",
                 "open_options.rs" => "options.",
                 "dir_builder.rs" => "builder.",
                 _ => "fs::",

@@ -1,12 +1,12 @@
 //! The recorder sees the probes of a pool whose queues are full.
 
-use dyntrace::aio_pool::{Fault, Operation, Pool, Port, Work};
+use dyntrace::aio_pool::{Fault, Job, Operation, Pool, Port};
 
 use super::{events, run};
 
 struct Nothing;
 
-impl Work for Nothing {
+impl Job for Nothing {
     type Output = ();
 
     fn run(&mut self) {}

@@ -1,4 +1,4 @@
-//! The driver: digests of files, computed on the I/O threads of a pool, with the probes of `digest.d` on the way.
+//! The driver: digests of files, computed on the I/O threads of a pool, with the probes of `digest.d`.
 
 use std::fs::File;
 use std::io;
@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use dyntrace::Tag;
-use dyntrace::aio_pool::{Fault, Pool, Port, Work};
+use dyntrace::aio_pool::{Fault, Job, Pool, Port};
 use dyntrace::process::{self, OperationId};
 
 use crate::command::{Command, Hashed};
@@ -16,7 +16,7 @@ mod probes {
 }
 use probes::digest_drv;
 
-/// A driver is a pool and a port: on whose behalf the pool's threads work.
+/// A driver is a pool, and a port that names the driver.
 pub struct Driver {
     pool: Pool,
     port: Port,
@@ -27,30 +27,30 @@ impl Driver {
         Driver { pool, port: Port::new() }
     }
 
-    /// Hashes a file. It is on its way when this returns; dropped before its turn, it is never done.
+    /// Hashes a file. The job is queued when this returns. If the future is dropped before an I/O thread takes the job, it never runs.
     pub fn hash(&self, command: Command, path: PathBuf) -> impl Future<Output = io::Result<Hashed>> + use<> {
-        let operation = self.pool.submit(self.port, Operation::enter(self.port, command, path));
+        let operation = self.pool.submit(self.port, HashJob::enter(self.port, command, path));
         async { operation.await.map_err(io::Error::other)? }
     }
 }
 
 /// One operation, from its entry to its return.
-struct Operation {
+struct HashJob {
     id: OperationId,
     user_tag: Option<Tag>,
     command: Command,
     path: PathBuf,
 }
 
-impl Operation {
-    fn enter(port: Port, command: Command, path: PathBuf) -> Operation {
+impl HashJob {
+    fn enter(port: Port, command: Command, path: PathBuf) -> HashJob {
         let (id, user_tag, name) = (process::next_operation(), dyntrace::get_tag_data(), path.as_os_str().as_bytes());
         digest_drv::entry(|| (id.thread, id.tag, user_tag.as_ref(), command.number, name, port));
-        Operation { id, user_tag, command, path }
+        HashJob { id, user_tag, command, path }
     }
 }
 
-impl Work for Operation {
+impl Job for HashJob {
     type Output = io::Result<Hashed>;
 
     fn run(&mut self) -> Self::Output {

@@ -1,10 +1,10 @@
-//! The driver: looks names up on the I/O threads of a pool, and fires the probes of `resolver.d` on the way.
+//! The driver: looks names up on the I/O threads of a pool, and fires the probes of `resolver.d`.
 
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
 
 use dyntrace::Tag;
-use dyntrace::aio_pool::{Fault, Lane, Pool, Port, Work};
+use dyntrace::aio_pool::{Fault, Job, Lane, Pool, Port};
 use dyntrace::process::{self, OperationId};
 
 mod probes {
@@ -12,7 +12,7 @@ mod probes {
 }
 use probes::resolver_drv;
 
-/// What the driver can be asked for; probes carry the number.
+/// The driver's commands. Probes carry the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// All addresses of a name.
@@ -23,7 +23,7 @@ pub enum Command {
     Ipv6 = 3,
 }
 
-/// A driver is a pool and a port: on whose behalf the pool's threads work.
+/// A driver is a pool, and a port that names the driver.
 pub struct Resolver {
     pool: Pool,
     port: Port,
@@ -34,8 +34,8 @@ impl Resolver {
         Resolver { pool, port: Port::new() }
     }
 
-    /// The addresses of a name; none if it has addresses of the other kind only. The look-up is on its way when this
-    /// returns. If the future is dropped before an I/O thread takes the look-up, it is never done.
+    /// Looks up the addresses of a name; none if it has addresses of the other kind only. The job is queued when this returns. If
+    /// the future is dropped before an I/O thread takes the job, it never runs.
     pub fn look_up(&self, command: Command, name: &str) -> impl Future<Output = io::Result<Vec<IpAddr>>> + use<> {
         let operation = self.pool.submit(self.port, LookUp::enter(self.port, command, name.to_owned()));
         async { operation.await.map_err(io::Error::other)? }
@@ -58,15 +58,15 @@ impl LookUp {
     }
 }
 
-impl Work for LookUp {
+impl Job for LookUp {
     type Output = io::Result<Vec<IpAddr>>;
 
-    /// It waits for the network: a thread to itself.
+    /// The job waits for the network: it gets a thread of its own.
     fn lane(&self) -> Lane {
         Lane::Slow
     }
 
-    /// On an I/O thread: the part that blocks.
+    /// Runs on an I/O thread, and may block.
     fn run(&mut self) -> Self::Output {
         resolver_drv::int_entry(|| (self.id.thread, self.id.tag, self.command as i32));
         let found = (self.name.as_str(), 0).to_socket_addrs()?.map(|address| address.ip());
@@ -79,12 +79,12 @@ impl Work for LookUp {
             .collect())
     }
 
-    /// On the same thread, also after a panic.
+    /// Runs on the same thread, also after a panic.
     fn ran(&mut self) {
         resolver_drv::int_return(|| (self.id.thread, self.id.tag, self.command as i32));
     }
 
-    /// Once for each operation, whatever became of it.
+    /// Runs exactly once for each operation.
     fn settle(&mut self, outcome: Result<&Self::Output, &Fault>) {
         let (count, error) = match outcome {
             Ok(Ok(addresses)) => (addresses.len(), None),

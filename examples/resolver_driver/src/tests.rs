@@ -21,8 +21,8 @@ fn resolver() -> Resolver {
 fn a_name_is_looked_up_on_behalf_of_the_task_that_asks() {
     let told = operations("resolver_drv", async {
         let resolver = resolver();
-        let work = async { resolver.look_up(Command::Any, "127.0.0.1").await };
-        let addresses = dyntrace::with_tag("req-7", work).await.unwrap();
+        let look_up = async { resolver.look_up(Command::Any, "127.0.0.1").await };
+        let addresses = dyntrace::with_tag("req-7", look_up).await.unwrap();
         assert_eq!(addresses, [IpAddr::from(Ipv4Addr::LOCALHOST)]);
     });
     let [operation] = told.as_slice() else { panic!("{told:?}") };

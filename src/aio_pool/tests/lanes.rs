@@ -1,17 +1,17 @@
-//! Works that wait hold up nobody: neither in the slow lane nor in the fast one, where the watch finds them.
+//! Jobs that wait do not hold up others: neither in the slow lane nor in the fast one, where the watchdog finds them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use super::super::{Fault, Lane, Operation, Pool, Port, Work, metrics};
 use super::Log;
 use super::threads::{blocked, wait_for};
+use crate::aio_pool::{Fault, Job, Lane, Operation, Pool, Port, metrics};
 
-/// Works of the slow lane that end when so many run at once.
+/// Jobs of the slow lane that end when the barrier's number of them run at once.
 struct Meets(Arc<Barrier>);
 
-impl Work for Meets {
+impl Job for Meets {
     type Output = Option<String>;
 
     fn lane(&self) -> Lane {
@@ -36,18 +36,18 @@ fn meet(pool: &Pool, number: usize) -> Vec<String> {
 }
 
 #[test]
-fn the_slow_lane_has_a_thread_for_each_work() {
+fn the_slow_lane_has_a_thread_for_each_job() {
     let pool = Pool::builder().threads(1).build();
     assert!(meet(&pool, 3).iter().all(|name| name.starts_with("dyntrace-slow-")));
     let metrics = pool.metrics();
-    // On a slow machine the watch may start some in the place of those that wait for the last one.
+    // On a slow machine the watchdog may start some in place of those that wait for the last one.
     assert!(metrics.slow.threads >= 3, "{metrics:?}");
     assert_eq!((metrics.slow.operations, metrics.fast.threads), (3, 0));
 }
 
 #[test]
 fn a_pool_without_threads_gets_none_for_it_either() {
-    let pool = super::by_hand();
+    let pool = super::stepped();
     let operation = pool.submit(Port::new(), Meets(Arc::new(Barrier::new(1))));
     assert_eq!(pool.metrics().slow.queued, 1);
     assert!(pool.run_one());
@@ -65,45 +65,45 @@ fn its_threads_go_when_nothing_comes_and_come_back() {
 }
 
 #[test]
-fn works_that_sleep_in_the_fast_lane_are_relieved() {
+fn jobs_that_block_in_the_fast_lane_are_relieved() {
     let pool = Pool::builder().threads(1).slow_threads(2).build();
     let log = Log::default();
     let (first, release_first) = blocked(&pool, &log);
-    // Stands behind the first; only the watch can have it run.
+    // Queued behind the first; only the watchdog can have it run.
     let (second, release_second) = blocked(&pool, &log);
-    assert_eq!(wait_for(pool.submit(Port::new(), log.work(|| 9))).unwrap(), 9);
-    assert_eq!(pool.metrics().fast.stuck, 2);
+    assert_eq!(wait_for(pool.submit(Port::new(), log.job(|| 9))).unwrap(), 9);
+    assert_eq!(pool.metrics().fast.blocked, 2);
     release_first.send(7).unwrap();
     release_second.send(8).unwrap();
     assert_eq!((wait_for(first).unwrap(), wait_for(second).unwrap()), (7, 8));
     wait_until(|| pool.metrics().fast.idle == 3);
-    assert_eq!(pool.metrics().fast.stuck, 0);
+    assert_eq!(pool.metrics().fast.blocked, 0);
 }
 
 #[test]
-fn what_one_that_works_long_has_in_hand_is_done_by_others() {
+fn the_batch_of_a_worker_with_a_long_job_is_run_by_others() {
     let pool = Pool::builder().threads(2).slow_threads(0).build();
     let log = Log::default();
-    // After many short works, several are taken at once.
+    // After many short jobs, workers take several at once.
     for number in 0..1000 {
-        wait_for(pool.submit(Port::new(), log.work(move || number))).unwrap();
+        wait_for(pool.submit(Port::new(), log.job(move || number))).unwrap();
     }
     for _ in 0..50 {
         let left = Arc::new(AtomicU32::new(8));
-        let waits_awake = {
+        let spins = {
             let (left, begun) = (Arc::clone(&left), Instant::now());
             move || {
                 while left.load(Ordering::Relaxed) > 0 {
-                    assert!(begun.elapsed() < Duration::from_secs(60), "nobody does the others");
+                    assert!(begun.elapsed() < Duration::from_secs(60), "nothing runs the others");
                     std::hint::spin_loop();
                 }
                 0
             }
         };
-        let long = pool.submit(Port::new(), log.work(waits_awake));
+        let long = pool.submit(Port::new(), log.job(spins));
         let short = |_| {
             let left = Arc::clone(&left);
-            pool.submit(Port::new(), log.work(move || left.fetch_sub(1, Ordering::Relaxed)))
+            pool.submit(Port::new(), log.job(move || left.fetch_sub(1, Ordering::Relaxed)))
         };
         let short: Vec<_> = (0..8).map(short).collect();
         wait_for(long).unwrap();
@@ -116,8 +116,8 @@ fn without_further_threads_they_are_waited_for() {
     let pool = Pool::builder().threads(1).slow_threads(0).build();
     let log = Log::default();
     let (held, release) = blocked(&pool, &log);
-    let queued = pool.submit(Port::new(), log.work(|| 8));
-    wait_until(|| pool.metrics().fast.stuck == 1);
+    let queued = pool.submit(Port::new(), log.job(|| 8));
+    wait_until(|| pool.metrics().fast.blocked == 1);
     assert_eq!((pool.metrics().fast.threads, pool.metrics().fast.queued), (1, 1));
     release.send(7).unwrap();
     assert_eq!((wait_for(held).unwrap(), wait_for(queued).unwrap()), (7, 8));
@@ -128,11 +128,11 @@ fn what_was_done_is_counted_and_how_long_it_took() {
     let pool = Pool::builder().threads(1).build();
     let before = metrics().fast.operations;
     for number in 0..10 {
-        assert_eq!(wait_for(pool.submit(Port::new(), Log::default().work(move || number))).unwrap(), number);
+        assert_eq!(wait_for(pool.submit(Port::new(), Log::default().job(move || number))).unwrap(), number);
     }
     wait_until(|| pool.metrics().fast.service.count() == 10);
     let now = pool.metrics();
-    assert_eq!((now.fast.operations, now.fast.wait.count(), now.in_line), (10, 10, 0));
+    assert_eq!((now.fast.operations, now.fast.wait.count(), now.waiting), (10, 10, 0));
     assert!(now.fast.wait.quantile(1.0) >= now.fast.wait.quantile(0.1));
     assert!(metrics().fast.operations >= before + 10, "all pools of the process");
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-use super::super::{Fault, Operation, Pool, Port};
-use super::{Log, Noted, by_hand};
+use super::{Log, Noted, stepped};
+use crate::aio_pool::{Fault, Operation, Pool, Port};
 
 fn poll(operation: &mut Operation<Noted>, waker: &Waker) -> Poll<Result<u32, Fault>> {
     Pin::new(operation).poll(&mut Context::from_waker(waker))
@@ -37,11 +37,11 @@ fn an_operation_can_be_moved_between_threads_and_polled_where_it_stands() {
 
 #[test]
 fn settled_by_the_task_when_it_takes_the_outcome() {
-    let (pool, log) = (by_hand(), Log::default());
-    let mut operation = pool.submit(Port::new(), log.work(|| 7));
+    let (pool, log) = (stepped(), Log::default());
+    let mut operation = pool.submit(Port::new(), log.job(|| 7));
     assert!(poll(&mut operation, Waker::noop()).is_pending());
     assert!(pool.run_one());
-    assert!(log.lines().is_empty(), "answered is not yet settled");
+    assert!(log.lines().is_empty(), "completed is not yet settled");
     assert_eq!(outcome(&mut operation).unwrap(), 7);
     assert_eq!(log.lines(), ["Ok(7)"]);
     drop(operation);
@@ -52,8 +52,8 @@ fn settled_by_the_task_when_it_takes_the_outcome() {
 #[test]
 #[should_panic(expected = "polled again")]
 fn polled_again_after_the_outcome() {
-    let pool = by_hand();
-    let mut operation = pool.submit(Port::new(), Log::default().work(|| 7));
+    let pool = stepped();
+    let mut operation = pool.submit(Port::new(), Log::default().job(|| 7));
     pool.run_one();
     let _ = outcome(&mut operation);
     let _ = outcome(&mut operation);
@@ -61,53 +61,53 @@ fn polled_again_after_the_outcome() {
 
 #[test]
 fn dropped_in_the_queue() {
-    let (pool, log) = (by_hand(), Log::default());
-    drop(pool.submit(Port::new(), log.work(|| unreachable!("it was cancelled"))));
+    let (pool, log) = (stepped(), Log::default());
+    drop(pool.submit(Port::new(), log.job(|| unreachable!("it was cancelled"))));
     assert_eq!(log.lines(), ["Err(Cancelled)"]);
-    assert!(pool.run_one(), "the husk is taken out");
+    assert!(pool.run_one(), "the cancelled job is taken out");
     assert!(!pool.run_one());
     assert_eq!(log.lines(), ["Err(Cancelled)"]);
 }
 
 #[test]
-fn dropped_in_line() {
+fn dropped_while_it_waits() {
     let pool = Pool::builder().threads(0).bound(1).build();
     let log = Log::default();
-    let mut queued = pool.submit(Port::new(), log.work(|| 1));
-    let in_line = pool.submit(Port::new(), log.work(|| unreachable!("it was cancelled")));
-    let mut next = pool.submit(Port::new(), log.work(|| 3));
-    drop(in_line);
+    let mut queued = pool.submit(Port::new(), log.job(|| 1));
+    let waiting = pool.submit(Port::new(), log.job(|| unreachable!("it was cancelled")));
+    let mut next = pool.submit(Port::new(), log.job(|| 3));
+    drop(waiting);
     assert_eq!(log.lines(), ["Err(Cancelled)"]);
     assert!(pool.run_one());
-    assert!(pool.run_one(), "the next in line has moved up");
+    assert!(pool.run_one(), "the next one has moved up");
     assert!(!pool.run_one(), "and the one that went away left nothing");
     assert_eq!(outcome(&mut queued).unwrap(), 1);
     assert_eq!(outcome(&mut next).unwrap(), 3);
 }
 
 #[test]
-fn dropped_in_the_queue_after_it_stood_in_line() {
+fn dropped_in_the_queue_after_it_waited() {
     let pool = Pool::builder().threads(0).bound(1).build();
     let log = Log::default();
-    let _first = pool.submit(Port::new(), log.work(|| 1));
-    let second = pool.submit(Port::new(), log.work(|| unreachable!("it was cancelled")));
+    let _first = pool.submit(Port::new(), log.job(|| 1));
+    let second = pool.submit(Port::new(), log.job(|| unreachable!("it was cancelled")));
     assert!(pool.run_one());
     drop(second);
     assert_eq!(log.lines(), ["Err(Cancelled)"]);
-    assert!(pool.run_one(), "the husk is taken out");
+    assert!(pool.run_one(), "the cancelled job is taken out");
     assert!(!pool.run_one());
 }
 
 #[test]
 fn dropped_while_it_runs() {
-    let (pool, log) = (by_hand(), Log::default());
+    let (pool, log) = (stepped(), Log::default());
     let slot: Arc<Mutex<Option<Operation<Noted>>>> = Arc::default();
     let inner = (Arc::clone(&slot), log.clone());
     let operation = pool.submit(
         Port::new(),
-        log.work(move || {
+        log.job(move || {
             drop(inner.0.lock().unwrap().take());
-            assert!(inner.1.lines().is_empty(), "whoever drops it now leaves the rest to the worker");
+            assert!(inner.1.lines().is_empty(), "a thread that drops it now leaves the rest to the worker");
             7
         }),
     );
@@ -117,9 +117,9 @@ fn dropped_while_it_runs() {
 }
 
 #[test]
-fn dropped_with_the_answer_in_it() {
-    let (pool, log) = (by_hand(), Log::default());
-    let operation = pool.submit(Port::new(), log.work(|| 7));
+fn dropped_when_it_has_completed() {
+    let (pool, log) = (stepped(), Log::default());
+    let operation = pool.submit(Port::new(), log.job(|| 7));
     pool.run_one();
     assert!(log.lines().is_empty());
     drop(operation);
@@ -128,8 +128,8 @@ fn dropped_with_the_answer_in_it() {
 
 #[test]
 fn detached() {
-    let (pool, log) = (by_hand(), Log::default());
-    pool.submit_detached(Port::new(), log.work(|| 7));
+    let (pool, log) = (stepped(), Log::default());
+    pool.submit_detached(Port::new(), log.job(|| 7));
     assert!(log.lines().is_empty());
     assert!(pool.run_one());
     assert_eq!(log.lines(), ["Ok(7)"]);
@@ -137,8 +137,8 @@ fn detached() {
 
 #[test]
 fn the_task_that_polled_last_is_woken() {
-    let pool = by_hand();
-    let mut operation = pool.submit(Port::new(), Log::default().work(|| 7));
+    let pool = stepped();
+    let mut operation = pool.submit(Port::new(), Log::default().job(|| 7));
     let (first, last) = (Arc::new(Count::default()), Arc::new(Count::default()));
     assert!(poll(&mut operation, &first.clone().into()).is_pending());
     assert!(poll(&mut operation, &last.clone().into()).is_pending());
@@ -150,7 +150,7 @@ fn the_task_that_polled_last_is_woken() {
 }
 
 #[test]
-fn the_line_moves_up_in_order() {
+fn waiting_jobs_move_up_in_order() {
     let pool = Pool::builder().threads(0).bound(2).build();
     let log = Log::default();
     let ran = Log::default();
@@ -159,7 +159,7 @@ fn the_line_moves_up_in_order() {
             let ran = ran.clone();
             pool.submit(
                 Port::new(),
-                log.work(move || {
+                log.job(move || {
                     ran.note(number.to_string());
                     number
                 }),
@@ -174,13 +174,13 @@ fn the_line_moves_up_in_order() {
 }
 
 #[test]
-fn works_may_submit_works() {
-    let (pool, log) = (by_hand(), Log::default());
+fn jobs_may_submit_jobs() {
+    let (pool, log) = (stepped(), Log::default());
     let (inner_pool, inner_log) = (pool.clone(), log.clone());
     pool.submit_detached(
         Port::new(),
-        log.work(move || {
-            inner_pool.submit_detached(Port::new(), inner_log.work(|| 2));
+        log.job(move || {
+            inner_pool.submit_detached(Port::new(), inner_log.job(|| 2));
             1
         }),
     );

@@ -1,4 +1,4 @@
-//! The pool from outside: its doors only.
+//! The pool from outside: its public interface only.
 
 mod faults;
 mod lanes;
@@ -7,9 +7,9 @@ mod threads;
 
 use std::sync::{Arc, Mutex};
 
-use super::{Fault, Pool, Work};
+use crate::aio_pool::{Fault, Job, Pool};
 
-/// A work that runs a closure, and writes down how it was settled.
+/// A job that runs a closure, and logs how it was settled.
 struct Noted {
     run: Box<dyn FnMut() -> u32 + Send>,
     log: Log,
@@ -19,7 +19,7 @@ struct Noted {
 struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Log {
-    fn work(&self, run: impl FnMut() -> u32 + Send + 'static) -> Noted {
+    fn job(&self, run: impl FnMut() -> u32 + Send + 'static) -> Noted {
         Noted { run: Box::new(run), log: self.clone() }
     }
 
@@ -32,7 +32,7 @@ impl Log {
     }
 }
 
-impl Work for Noted {
+impl Job for Noted {
     type Output = u32;
 
     fn run(&mut self) -> u32 {
@@ -44,7 +44,7 @@ impl Work for Noted {
     }
 }
 
-/// A pool whose works are done by `run_one`.
-fn by_hand() -> Pool {
+/// A pool whose jobs `run_one` runs.
+fn stepped() -> Pool {
     Pool::builder().threads(0).build()
 }

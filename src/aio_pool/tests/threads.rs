@@ -1,24 +1,24 @@
-//! Real threads: nothing waits while one is idle, and each work is settled once whatever the order of things.
+//! Real threads: nothing waits while one is idle, and each job is settled once in every order of events.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Wake};
 
-use super::super::{Fault, Operation, Pool, Port, Work};
 use super::{Log, Noted};
+use crate::aio_pool::{Fault, Job, Operation, Pool, Port};
 
-pub(super) fn wait_for<W: Work>(operation: Operation<W>) -> Result<W::Output, Fault> {
+pub(super) fn wait_for<J: Job>(operation: Operation<J>) -> Result<J::Output, Fault> {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(operation)
 }
 
-/// A work that runs and will not end before it is sent its output.
+/// A job that runs and does not end before it is sent its output.
 pub(super) fn blocked(pool: &Pool, log: &Log) -> (Operation<Noted>, mpsc::Sender<u32>) {
     let (begins, begun) = mpsc::channel();
     let (release, released) = mpsc::channel();
     let operation = pool.submit(
         Port::new(),
-        log.work(move || {
+        log.job(move || {
             begins.send(()).unwrap();
             released.recv().unwrap()
         }),
@@ -28,11 +28,11 @@ pub(super) fn blocked(pool: &Pool, log: &Log) -> (Operation<Noted>, mpsc::Sender
 }
 
 #[test]
-fn a_thread_that_blocks_holds_up_nobody() {
+fn a_thread_that_blocks_holds_up_no_other() {
     let pool = Pool::builder().threads(2).build();
     let log = Log::default();
     let (held, release) = blocked(&pool, &log);
-    let others: Vec<_> = (0..100).map(|number| pool.submit(Port::new(), log.work(move || number))).collect();
+    let others: Vec<_> = (0..100).map(|number| pool.submit(Port::new(), log.job(move || number))).collect();
     for (number, operation) in others.into_iter().enumerate() {
         assert_eq!(wait_for(operation).unwrap() as usize, number);
     }
@@ -40,9 +40,9 @@ fn a_thread_that_blocks_holds_up_nobody() {
     assert_eq!(wait_for(held).unwrap(), 7);
 }
 
-/// Who waits for the first of two works that one thread takes at once hears of it, though the thread sleeps in the second.
+/// The task that waits for the first job of a batch is woken although the second job blocks the thread.
 #[test]
-fn an_answer_does_not_wait_for_a_work_that_blocks() {
+fn a_completion_does_not_wait_for_a_job_that_blocks() {
     struct Told(mpsc::Sender<()>);
     impl Wake for Told {
         fn wake(self: Arc<Self>) {
@@ -51,15 +51,15 @@ fn an_answer_does_not_wait_for_a_work_that_blocks() {
     }
     let pool = Pool::builder().threads(1).build();
     let log = Log::default();
-    // So the pool knows them as short ones, which are taken several at once.
+    // The pool takes short jobs in batches.
     for number in 0..200 {
-        wait_for(pool.submit(Port::new(), log.work(move || number))).unwrap();
+        wait_for(pool.submit(Port::new(), log.job(move || number))).unwrap();
     }
     let (held, release_held) = blocked(&pool, &log);
     let (tells, told) = mpsc::channel();
     let (release, released) = mpsc::channel();
-    let mut first = pool.submit(Port::new(), log.work(|| 7));
-    let second = pool.submit(Port::new(), log.work(move || released.recv().unwrap()));
+    let mut first = pool.submit(Port::new(), log.job(|| 7));
+    let second = pool.submit(Port::new(), log.job(move || released.recv().unwrap()));
     let waker = Arc::new(Told(tells)).into();
     assert!(Pin::new(&mut first).poll(&mut Context::from_waker(&waker)).is_pending());
     release_held.send(6).unwrap();
@@ -76,7 +76,7 @@ fn a_thread_without_jobs_takes_those_of_others() {
     let (first, release_first) = blocked(&pool, &log);
     let (second, release_second) = blocked(&pool, &log);
     // Two in each queue now; the first thread stays blocked.
-    let others: Vec<_> = (0..4).map(|number| pool.submit(Port::new(), log.work(move || number))).collect();
+    let others: Vec<_> = (0..4).map(|number| pool.submit(Port::new(), log.job(move || number))).collect();
     release_second.send(8).unwrap();
     for operation in others {
         wait_for(operation).unwrap();
@@ -87,9 +87,9 @@ fn a_thread_without_jobs_takes_those_of_others() {
 }
 
 #[test]
-fn works_run_on_named_threads() {
+fn jobs_run_on_named_threads() {
     struct Name;
-    impl Work for Name {
+    impl Job for Name {
         type Output = Option<String>;
         fn run(&mut self) -> Option<String> {
             std::thread::current().name().map(str::to_owned)
@@ -100,11 +100,11 @@ fn works_run_on_named_threads() {
     assert_eq!(wait_for(pool.submit(Port::new(), Name)).unwrap().as_deref(), Some("dyntrace-io-1"));
 }
 
-/// Many tasks submit to few threads through narrow queues; some give up before, some while, some after the work runs.
+/// Many tasks submit to few threads through narrow queues; some give up before, some while, some after the job runs.
 #[test]
-fn each_work_is_settled_once_in_a_crowd() {
+fn each_job_is_settled_once_in_a_crowd() {
     struct Counted(Arc<AtomicUsize>);
-    impl Work for Counted {
+    impl Job for Counted {
         type Output = ();
         fn run(&mut self) {}
         fn settle(&mut self, _: Result<&(), &Fault>) {
@@ -123,14 +123,14 @@ fn each_work_is_settled_once_in_a_crowd() {
                 let (pool, settled) = (pool.clone(), Arc::clone(&settled));
                 tokio::spawn(async move {
                     for number in 0..EACH {
-                        let work = Counted(Arc::clone(&settled[task * EACH + number]));
+                        let job = Counted(Arc::clone(&settled[task * EACH + number]));
                         let patience = (task + number) % 5;
                         if patience == 4 {
-                            pool.submit_detached(Port::new(), work);
+                            pool.submit_detached(Port::new(), job);
                         } else if patience == 3 {
-                            pool.submit(Port::new(), work).await.unwrap();
+                            pool.submit(Port::new(), job).await.unwrap();
                         } else {
-                            give_up_after(patience, pool.submit(Port::new(), work)).await;
+                            give_up_after(patience, pool.submit(Port::new(), job)).await;
                         }
                     }
                 })
@@ -140,15 +140,15 @@ fn each_work_is_settled_once_in_a_crowd() {
             task.await.unwrap();
         }
     });
-    // What nobody awaited may still be queued: it is refused.
+    // Detached jobs may still be queued: they are refused.
     pool.shutdown();
     for (number, count) in settled.iter().enumerate() {
-        assert_eq!(count.load(Ordering::SeqCst), 1, "work {number}");
+        assert_eq!(count.load(Ordering::SeqCst), 1, "job {number}");
     }
 }
 
-/// Polls an operation at most so many times, with the task going round in between.
-async fn give_up_after(polls: usize, mut operation: Operation<impl Work>) {
+/// Polls an operation at most `polls` times, and yields in between.
+async fn give_up_after(polls: usize, mut operation: Operation<impl Job>) {
     for _ in 0..polls {
         let ready =
             std::future::poll_fn(|context| Poll::Ready(std::pin::Pin::new(&mut operation).poll(context).is_ready()));

@@ -9,7 +9,7 @@ use super::hold::Hold;
 use super::index::{Active, CodeIndex, INDICES};
 use super::missing::{self, OnMissing};
 use crate::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
-use crate::thread_progress::{Pin, Place, Stay, own_counts, pin};
+use crate::thread_progress::{InUse, Pin, UseSlot, own_use_counts, pin};
 
 /// An export, whatever version has it. Never freed: handles keep it.
 ///
@@ -43,7 +43,7 @@ pub(crate) struct Target {
     /// The wrapper made by the attribute `export`, of the entry's signature.
     pub(crate) code: *const (),
     /// The version's: who is inside is counted there.
-    pub(crate) place: Place,
+    pub(crate) place: UseSlot,
     /// The version's.
     pub(crate) holds: &'static AtomicUsize,
 }
@@ -56,7 +56,7 @@ unsafe impl Sync for Target {}
 /// A target that a call has found, whose version cannot go away meanwhile.
 pub(crate) struct Entered {
     pub(crate) code: *const (),
-    _stay: Stay,
+    _stay: InUse,
 }
 
 impl ExportEntry {
@@ -73,11 +73,11 @@ impl ExportEntry {
     /// [pinned](ExportEntry::enter_pinned).
     #[inline(always)]
     pub(crate) fn enter(&self) -> Option<Entered> {
-        let counts = own_counts()?;
+        let counts = own_use_counts()?;
         let seen = self.active.look(); // 1
         let slot = seen.index().of(&self.slots); // 2
         let code = slot.code.load(Ordering::Relaxed);
-        let stay = counts.stay(Place(slot.place.load(Ordering::Relaxed))); // 3
+        let stay = counts.count_use(UseSlot(slot.place.load(Ordering::Relaxed))); // 3
         // Null needs no second look: whoever finds that looks again, pinned.
         (self.active.look() == seen && !code.is_null()).then_some(Entered { code, _stay: stay }) // 4
     }
@@ -86,7 +86,7 @@ impl ExportEntry {
     pub(crate) fn enter_pinned(&self) -> Option<(Entered, Target)> {
         let pinned = pin().unwrap_or_else(out_of_memory);
         let target = self.target(self.active.index(), &pinned)?;
-        let stay = pinned.stay(target.place).unwrap_or_else(out_of_memory);
+        let stay = pinned.count_use(target.place).unwrap_or_else(out_of_memory);
         Some((Entered { code: target.code, _stay: stay }, target))
     }
 
@@ -140,12 +140,12 @@ impl Slot {
         let code = self.code.load(Ordering::Relaxed);
         // SAFETY: null, or what `set` was given, which is never freed.
         let holds = unsafe { self.holds.load(Ordering::Relaxed).as_ref() }?;
-        Some(Target { code, place: Place(self.place.load(Ordering::Relaxed)), holds })
+        Some(Target { code, place: UseSlot(self.place.load(Ordering::Relaxed)), holds })
     }
 
     fn set(&self, new: Option<Target>) {
         let (code, place, holds) = match new {
-            Some(Target { code, place: Place(place), holds }) => {
+            Some(Target { code, place: UseSlot(place), holds }) => {
                 (code.cast_mut(), place, ptr::from_ref(holds).cast_mut())
             }
             None => (ptr::null_mut(), 0, ptr::null_mut()),

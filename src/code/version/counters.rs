@@ -6,19 +6,19 @@
 use crate::code::error::Error;
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard, global, lock};
-use crate::thread_progress::{PLACES, Place};
+use crate::thread_progress::{USE_SLOTS, UseSlot};
 
 /// A version's counters.
 pub(crate) struct Counters {
     /// Threads inside are counted there.
-    pub(crate) place: Place,
+    pub(crate) place: UseSlot,
     /// See [`Hold`](crate::code::call::hold::Hold).
     pub(crate) holds: &'static AtomicUsize,
 }
 
 /// Counters that no version has, and how many there are in all.
 struct Pool {
-    free: Vec<(Place, &'static AtomicUsize)>,
+    free: Vec<(UseSlot, &'static AtomicUsize)>,
     all: u32,
 }
 
@@ -46,10 +46,10 @@ impl Counters {
         let mut pool = pool();
         let (place, holds) = match pool.free.pop() {
             Some(free) => free,
-            None if pool.all as usize == PLACES => return Err(Error::TooManyVersions { most: PLACES }),
+            None if pool.all as usize == USE_SLOTS => return Err(Error::TooManyVersions { most: USE_SLOTS }),
             None => {
                 pool.all += 1;
-                (Place(pool.all - 1), &*Box::leak(Box::new(AtomicUsize::new(0))))
+                (UseSlot(pool.all - 1), &*Box::leak(Box::new(AtomicUsize::new(0))))
             }
         };
         Ok(Counters { place, holds })

@@ -32,7 +32,7 @@ impl Inside {
     /// Complete if nobody can enter any more. Who is there in the end keeps the order: first threads, then holds, since a hold is taken
     /// by who is inside.
     pub(crate) fn of(version: &Version) -> Inside {
-        let pinned = version.place().inside();
+        let pinned = version.place().users();
         let threads = pinned.into_iter().map(|pinned| (pinned.thread, pinned.name)).collect();
         Inside { threads, holds: version.holds() }
     }

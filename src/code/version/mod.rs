@@ -24,7 +24,7 @@ use crate::code::call::export_entry::{ExportEntry, Target};
 use crate::code::call::export_name::ExportName;
 use crate::code::call::hold::Hold;
 use crate::code::error::Error;
-use crate::thread_progress::Place;
+use crate::thread_progress::UseSlot;
 
 /// A version that is prepared, current or old.
 pub(crate) struct Version {
@@ -83,7 +83,7 @@ impl Version {
     }
 
     /// Threads inside of it are counted there.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> UseSlot {
         self.counters.place
     }
 

@@ -1,7 +1,7 @@
-//! What is known of the file systems, by the device number that each has in stat(2).
+//! Facts about file systems, by the device number that each has in stat(2).
 //!
-//! A number may come again for another file system after an unmount. Nothing tells; what was learned of the first is then
-//! taken for true of the second.
+//! After an unmount another file system may get the same number. The system does not tell; the facts of the first then apply to the
+//! second.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use rustix::fs::{AtFlags, FileType, Statx, StatxFlags};
 use rustix::io;
 
-/// The magic numbers of file systems on local disks and in memory: opening a file and asking for its metadata waits for no
-/// other machine and no other process.
+/// The magic numbers of file systems on local disks and in memory: opening a file and reading its metadata does not wait for another
+/// machine or process.
 const LOCAL: [u64; 11] = [
     0xef53,      // ext2, ext3, ext4
     0x5846_5342, // XFS
@@ -25,14 +25,14 @@ const LOCAL: [u64; 11] = [
     0xe0f5_e1e2, // EROFS
 ];
 
-/// No lock, which a fork could leave taken in the child.
+/// Without a lock, which a fork could leave locked in the child.
 static TABLE: [FileSystem; 64] = [const { FileSystem { number: AtomicU64::new(0), facts: AtomicU8::new(0) } }; 64];
-/// Spares those who never meet such a file system to ask for the device.
+/// Set if any file system refuses reads. While it is clear, no read asks for the device number.
 static SOME_REFUSE: AtomicBool = AtomicBool::new(false);
 
-// Relaxed, everywhere: nothing is published by these values but themselves, and who sees one late asks once more.
+// Relaxed, everywhere: these values publish nothing but themselves; a thread that sees one late asks once more.
 struct FileSystem {
-    /// One more than the device's; 0 while the place is free.
+    /// The device number plus 1; 0 while the entry is free.
     number: AtomicU64,
     facts: AtomicU8,
 }
@@ -42,20 +42,20 @@ const LOCAL_KIND: u8 = 1;
 const OTHER_KIND: u8 = 2;
 const REFUSES_READS: u8 = 4;
 
-/// What is known of a device, or a free place for it; `None` when all are taken.
+/// Returns the facts about a device, after taking an entry for it; `None` if the table is full.
 fn facts(device: u64) -> Option<&'static AtomicU8> {
     let ours = device + 1;
-    let place = TABLE.iter().find(|place| match place.number.load(Ordering::Relaxed) {
-        0 => match place.number.compare_exchange(0, ours, Ordering::Relaxed, Ordering::Relaxed) {
+    let entry = TABLE.iter().find(|entry| match entry.number.load(Ordering::Relaxed) {
+        0 => match entry.number.compare_exchange(0, ours, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => true,
             Err(theirs) => theirs == ours,
         },
         number => number == ours,
     });
-    place.map(|place| &place.facts)
+    entry.map(|entry| &entry.facts)
 }
 
-/// What the system knows of an open file, without asking another machine whether that is still so.
+/// Returns the cached metadata of an open file; does not ask a file server.
 pub(super) fn known(file: &File) -> io::Result<Statx> {
     rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC, StatxFlags::BASIC_STATS)
 }
@@ -68,15 +68,15 @@ fn device(stat: &Statx) -> u64 {
     u64::from(stat.stx_dev_major) << 32 | u64::from(stat.stx_dev_minor)
 }
 
-/// Whether the file system is a local one; `None` if that must be [learned](learn).
+/// Returns whether the file system is local, or `None` if [`detect`] must find out.
 pub(super) fn is_local(stat: &Statx) -> Option<bool> {
-    // Where there is no room to learn, nothing is known to be local.
+    // If the table is full, the file system counts as not local.
     let facts = facts(device(stat)).map_or(OTHER_KIND, |facts| facts.load(Ordering::Relaxed));
     (facts & (LOCAL_KIND | OTHER_KIND) != 0).then_some(facts & LOCAL_KIND != 0)
 }
 
-/// Finds out whether a file's system is a local one. May block.
-pub(super) fn learn(file: &File) {
+/// Finds out whether a file's file system is local. May block.
+pub(super) fn detect(file: &File) {
     if let (Ok(stat), Ok(system)) = (known(file), rustix::fs::fstatfs(file)) {
         // The field's type differs from machine to machine; the magic numbers have 32 bits.
         let is_local = LOCAL.contains(&(system.f_type as u64 & 0xffff_ffff));
@@ -84,8 +84,8 @@ pub(super) fn learn(file: &File) {
     }
 }
 
-/// Remembers that a file's system cannot tell whether a read would wait. What a FIFO or a device cannot tell is no fault of
-/// the file system that its name is in.
+/// Notes that a file's file system cannot tell whether a read would wait. Does nothing for a FIFO or a device, whose refusal says nothing
+/// about the file system of its name.
 pub(super) fn refuse_reads(file: &File) {
     if let Ok(stat) = known(file)
         && is_regular(&stat)

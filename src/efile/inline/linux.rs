@@ -1,14 +1,13 @@
 //! Linux: preadv2(2) with `RWF_NOWAIT` and openat2(2) with `RESOLVE_CACHED`.
 //!
-//! What these flags do not cover, and what is done about it:
+//! What these flags do not cover, and how the driver handles it:
 //!
-//! - Linux 5.9 and 5.10 answer a read with 0 in the middle of a file: no attempts there.
-//! - A read that misses has the disk read ahead before it gives up, and is a hit if the disk was quick.
+//! - On Linux 5.9 and 5.10 a read may return 0 in the middle of a file: no attempts there.
+//! - A read that misses starts the disk's read-ahead before it gives up, and hits if the disk was quick.
 //! - With `O_DIRECT` a read waits for the disk all the same: no attempts on such files.
-//! - Of an open, only the look-up of the name is known not to wait. Opening a FIFO waits for its other end; a file under a
-//!   lease for its holder; a file of FUSE or NFS for whoever serves it, and so does its metadata. So a name is first opened
-//!   with `O_PATH`, which waits for nobody, and only a regular file of a local file system is looked into; `O_NONBLOCK`
-//!   is against leases.
+//! - Of an open, only the look-up of the name never waits. Opening a FIFO waits for its other end, a file under a lease for the lease
+//!   holder, and a file of FUSE or NFS, as well as its metadata, for the server. So the driver first opens a name with `O_PATH`, which
+//!   never waits, and goes on only with a regular file of a local file system. It adds `O_NONBLOCK` because of leases.
 
 use std::fs::{File, Metadata};
 use std::io::IoSliceMut;
@@ -22,9 +21,9 @@ use rustix::io::{Errno, ReadWriteFlags};
 use super::file_systems::{is_local, is_regular, known, refuse_reads, stat_refuses_reads};
 use super::{Attempt, MAX_SIZE, Miss};
 
-pub(super) use super::file_systems::{learn, refuses_reads};
+pub(super) use super::file_systems::{detect, refuses_reads};
 
-/// Whether reads of files with these flags may be attempted on this kernel.
+/// Returns whether this kernel allows attempts to read files with these flags.
 pub(super) fn can_read(flags: i32) -> bool {
     static KERNEL: LazyLock<bool> = LazyLock::new(|| reads_are_right(rustix::system::uname().release().to_bytes()));
     !OFlags::from_bits_retain(flags as _).contains(OFlags::DIRECT) && *KERNEL
@@ -43,14 +42,14 @@ fn number(digits: &[u8]) -> Option<u32> {
 }
 
 pub(super) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
-    // What the system would find invalid is no sign of a file system that refuses.
+    // EINVAL for such a range would look like a file system that refuses.
     let end = offset.checked_add(bytes.len() as u64).filter(|&end| i64::try_from(end).is_ok());
     if end.is_none() {
         return Err(Miss::NotCached);
     }
     let mut done = 0;
     loop {
-        // Fewer bytes than asked for may mean the end of the file, or that only the beginning is in the cache.
+        // A short read means the end of the file, or that only the beginning is cached.
         match read_some(file, &mut bytes[done..], offset + done as u64)? {
             0 => return Ok(done),
             count => done += count,
@@ -69,7 +68,7 @@ pub(super) fn read(file: &File, bytes: &mut [u8]) -> Attempt<usize> {
 fn read_some(file: &File, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
     rustix::io::preadv2(file, &mut [IoSliceMut::new(bytes)], offset, ReadWriteFlags::NOWAIT).map_err(
         |error| match error {
-            // The last two are those of a system call filter.
+            // The last two come from system call filters.
             Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS | Errno::PERM => {
                 refuse_reads(file);
                 Miss::Refused
@@ -89,7 +88,7 @@ pub(crate) fn symlink_metadata(path: &Path) -> Attempt<Metadata> {
     Ok(file.metadata()?)
 }
 
-/// Whether these flags say no more than that a file is to be read.
+/// Returns whether these flags only open a file for reading.
 pub(crate) fn can_open(flags: OFlags) -> bool {
     (OFlags::CLOEXEC | OFlags::NOFOLLOW).contains(flags)
 }
@@ -107,9 +106,9 @@ pub(crate) fn read_file(path: &Path) -> Attempt<Vec<u8>> {
         return Err(Miss::Refused);
     }
     let file = open_to_read(path, OFlags::CLOEXEC)?;
-    // One more, so that a file that has grown is seen.
+    // One byte more, to detect a file that has grown.
     let mut bytes = vec![0; size + 1];
-    // Where there is less than was asked for, the file may be cached no further.
+    // After a short read, the rest may not be cached.
     match read_some(&file, &mut bytes, 0)? {
         count if count == size => {
             bytes.truncate(size);
@@ -119,13 +118,13 @@ pub(crate) fn read_file(path: &Path) -> Attempt<Vec<u8>> {
     }
 }
 
-/// What is known of a regular file, if the name leads to one.
+/// Looks up a name that must lead to a regular file.
 fn look_up_regular(path: &Path, follow: OFlags) -> Attempt<Statx> {
     let (_, stat) = look_up(path, follow)?;
     is_regular(&stat).then_some(stat).ok_or(Miss::NotCached)
 }
 
-/// Opens what was found to be a regular file, for reading.
+/// Opens a name that led to a regular file, for reading.
 fn open_regular(path: &Path, flags: OFlags) -> Attempt<File> {
     let file = open_to_read(path, flags)?;
     rustix::fs::fcntl_setfl(&file, OFlags::empty()).map_err(|_| Miss::NotCached)?;
@@ -136,7 +135,7 @@ fn open_to_read(path: &Path, flags: OFlags) -> Attempt<File> {
     open_cached(path, flags | OFlags::NONBLOCK)
 }
 
-/// What a name of a local file system leads to.
+/// Looks up a name on a local file system.
 fn look_up(path: &Path, follow: OFlags) -> Attempt<(File, Statx)> {
     let file = open_cached(path, OFlags::PATH | OFlags::CLOEXEC | follow)?;
     let stat = known(&file).map_err(|_| Miss::NotCached)?;
@@ -148,7 +147,7 @@ fn look_up(path: &Path, follow: OFlags) -> Attempt<(File, Statx)> {
 }
 
 fn open_cached(path: &Path, flags: OFlags) -> Attempt<File> {
-    /// Relaxed: an attempt too many does no harm.
+    /// Relaxed: one attempt more is harmless.
     static REFUSED: AtomicBool = AtomicBool::new(false);
     if REFUSED.load(Ordering::Relaxed) {
         return Err(Miss::Refused);
@@ -170,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kernels_that_end_files_too_early_are_known() {
+    fn kernels_with_wrong_ends_of_files_are_known() {
         for (release, right) in [
             ("6.18.44", true),
             ("5.8.0-63-generic", true),

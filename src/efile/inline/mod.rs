@@ -1,11 +1,11 @@
-//! The inline path: operations that the system answers from its caches, on the caller's thread.
+//! The inline path: operations that the system's caches answer, on the caller's thread.
 //!
-//! A read or a look-up whose answer is in memory takes less time than waking an I/O thread. So, where the program asked for
-//! it ([`Driver::inline`](super::Driver::inline)), the driver first makes an *attempt* that the system ends without waiting
-//! for a disk or a network. What it cannot answer so goes to the pool as ever.
+//! A read or a look-up from memory takes less time than waking an I/O thread. So, if the program enables it
+//! ([`Driver::inline`](super::Driver::inline)), the driver first makes an *attempt*: a system call that does not wait for a disk or a
+//! network. Operations that the caches cannot answer go to the pool.
 //!
-//! An attempt gives only answers that the pool's work would give, too: success, and that a name leads to nothing. Any
-//! other error sends the operation to the pool, which asks again.
+//! An attempt gives only results that the pool's job would give, too: success, and that a name does not exist. After any other error the
+//! operation goes to the pool, which tries again.
 
 #[cfg(target_os = "linux")]
 mod file_systems;
@@ -17,28 +17,27 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::aio_pool::{Fault, Lane, Work};
+use crate::aio_pool::{Fault, Job, Lane};
 
 pub(crate) use system::{can_open, metadata, open, read_file, symlink_metadata};
 
-/// The most bytes that an attempt reads: copying more holds up the other tasks of the thread for longer than the pool
-/// would take to wake up.
+/// The most bytes that an attempt reads. Copying more would block the thread's other tasks for longer than waking an I/O thread takes.
 pub(crate) const MAX_SIZE: usize = 64 << 10;
 
-/// What came of an attempt.
+/// The result of an attempt.
 pub(crate) type Attempt<T> = Result<T, Miss>;
 
-/// Why an attempt has no value.
+/// Why an attempt returned no value.
 #[derive(Debug)]
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "where there are no attempts, all are refused"))]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "on systems without attempts, all are refused"))]
 pub(crate) enum Miss {
-    /// The answer is an error, which the pool would get, too.
+    /// The operation failed, as it would in the pool.
     Error(io::Error),
-    /// The caches do not have it, or the error is for the pool to find again.
+    /// The caches do not have the answer, or the pool must find the error again.
     NotCached,
-    /// The system does not make such attempts here, now or later.
+    /// The system does not support such attempts here.
     Refused,
-    /// The file system is not known yet. To ask for its kind may take long: so that is a [`Lesson`].
+    /// The type of the file system is not known yet. Asking for it may take long, so a [`DetectFileSystem`] job does.
     Unknown(File),
 }
 
@@ -48,22 +47,21 @@ impl From<io::Error> for Miss {
     }
 }
 
-/// What a driver does that was not told: the environment's `DYNTRACE_INLINE`, where 1 means yes.
+/// Returns the default of [`Driver::inline`](super::Driver::inline).
 pub(super) fn by_default() -> bool {
     crate::environment::var("DYNTRACE_INLINE").is_some_and(|text| text == "1")
 }
 
-/// Whether reads of one open file are attempted.
+/// Whether to attempt reads of one open file.
 #[derive(Debug)]
 pub(super) struct Reads {
-    // Relaxed, everywhere: an attempt too many or too few does no harm.
+    // Relaxed, everywhere: one attempt more or less is harmless.
     on: AtomicBool,
-    /// Those that the file was opened with.
+    /// The flags that the file was opened with.
     flags: i32,
 }
 
 impl Reads {
-    /// For a file that was opened with these flags.
     pub(super) fn of(file: &File, flags: i32, on: bool) -> Reads {
         let reads = Reads { on: AtomicBool::new(false), flags };
         reads.switch(file, on);
@@ -74,22 +72,22 @@ impl Reads {
         self.on.load(Ordering::Relaxed)
     }
 
-    /// Has no effect where the file's system is known to refuse.
+    /// Has no effect if the file system is known to refuse.
     pub(super) fn switch(&self, file: &File, on: bool) {
         self.on.store(on && system::can_read(self.flags) && !system::refuses_reads(file), Ordering::Relaxed);
     }
 
-    /// All of `bytes`, but for the end of the file. After a miss they hold anything.
+    /// Fills `bytes` up to the end of the file. After a miss their contents are unspecified.
     pub(super) fn read_at(&self, file: &File, bytes: &mut [u8], offset: u64) -> Attempt<usize> {
-        self.heed(system::read_at(file, bytes, offset))
+        self.note_refusal(system::read_at(file, bytes, offset))
     }
 
-    /// Some bytes at the cursor; 0 only at the end of the file.
+    /// Reads some bytes at the cursor; 0 only at the end of the file.
     pub(super) fn read(&self, file: &File, bytes: &mut [u8]) -> Attempt<usize> {
-        self.heed(system::read(file, bytes))
+        self.note_refusal(system::read(file, bytes))
     }
 
-    fn heed(&self, attempt: Attempt<usize>) -> Attempt<usize> {
+    fn note_refusal(&self, attempt: Attempt<usize>) -> Attempt<usize> {
         if let Err(Miss::Refused) = attempt {
             self.on.store(false, Ordering::Relaxed);
         }
@@ -97,10 +95,10 @@ impl Reads {
     }
 }
 
-/// Finds out of what kind a file system is: on an I/O thread, because one that lies behind a network may not answer.
-pub(super) struct Lesson(pub(super) File);
+/// A job that asks for the type of a file's file system. On an I/O thread, because a network file system may not answer.
+pub(super) struct DetectFileSystem(pub(super) File);
 
-impl Work for Lesson {
+impl Job for DetectFileSystem {
     type Output = ();
 
     fn lane(&self) -> Lane {
@@ -108,9 +106,9 @@ impl Work for Lesson {
     }
 
     fn run(&mut self) {
-        system::learn(&self.0);
+        system::detect(&self.0);
     }
 
-    /// What was not learned is asked again.
+    /// After a failure, the next attempt asks again.
     fn settle(&mut self, _: Result<&(), &Fault>) {}
 }

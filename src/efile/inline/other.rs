@@ -1,4 +1,4 @@
-//! Systems that do not say what they have in their caches: there is no attempt.
+//! Systems that cannot tell what is cached: no attempts.
 
 use std::fs::{File, Metadata};
 use std::path::Path;
@@ -43,4 +43,4 @@ pub(crate) fn read_file(_: &Path) -> Attempt<Vec<u8>> {
     Err(Miss::Refused)
 }
 
-pub(super) fn learn(_: &File) {}
+pub(super) fn detect(_: &File) {}

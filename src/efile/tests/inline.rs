@@ -1,4 +1,4 @@
-//! What the caches answer, and what they leave to the pool. The pool has no threads, so what is ready was answered at once.
+//! Hits and misses of the inline path. The pool has no threads, so an operation that is ready at once was a hit.
 //!
 //! A test whose file system cannot tell what it has in its cache says so and ends.
 
@@ -65,7 +65,7 @@ fn finish_now<F: Future>(future: F) -> Option<F::Output> {
 
 fn open(pool: &Pool, driver: &Driver, path: &Path) -> File {
     let file = finish(pool, OpenOptions::new().read(true).open_with(driver, path)).unwrap();
-    // The driver learns of what kind the file system is.
+    // The driver detects the type of the file system.
     while pool.run_one() {}
     file
 }
@@ -102,13 +102,13 @@ fn the_cursor_reads_at_once() {
     assert_eq!(rest, contents()[150..]);
     let reads = operations(file.port()).into_iter().filter(|(command, _)| *command == Command::Read);
     assert!(reads.map(|(_, stages)| stages).all(|stages| stages == DONE));
-    // As it is without an answer from the cache.
+    // As after a miss.
     file.set_inline(false);
     assert!(finish_now(file.read(&mut bytes)).is_none());
     assert_eq!(finish(&pool, file.read(&mut bytes)).unwrap(), 0);
 }
 
-/// Whether the disk was quick enough is seen from what was fired, and of no matter for what is read.
+/// A quick disk makes a miss a hit. The probes show which it was; the bytes are the same.
 #[test]
 fn what_is_not_cached_is_read_all_the_same() {
     let Some((_folder, path)) = cached() else { return };
@@ -208,7 +208,7 @@ fn a_file_system_that_refuses_is_asked_once() {
     assert!(file_is_kept_out_of_attempts(&pool, &driver, &path));
 }
 
-/// A switch does not undo what is known of the file system.
+/// A switch does not undo the facts about the file system.
 fn file_is_kept_out_of_attempts(pool: &Pool, driver: &Driver, path: &Path) -> bool {
     let file = open(pool, driver, path);
     file.set_inline(true);
@@ -228,7 +228,7 @@ fn names_are_looked_up_at_once() {
             |request| std::fs::metadata(request.path()?),
         )
     };
-    // Here the file system is learned, at the latest.
+    // Here the file system is detected, at the latest.
     finish(&pool, look(&path)).unwrap();
     while pool.run_one() {}
     let missing = folder.path().join("missing");

@@ -1,4 +1,4 @@
-//! Requests to bring a file to the disk, and who shares whose call. The pool has no threads, so one job of it is one call.
+//! Syncs of files, and which of them share a call. The pool has no threads, so one job of it is one call.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -53,7 +53,7 @@ fn what_comes_after_the_call_began_gets_a_call_of_its_own() {
     let file = descriptor(&driver, tempfile::tempfile().unwrap());
     let first = begin(&file, Command::Fdatasync);
     assert!(pool.run_one());
-    // The first has its answer, but has not taken it.
+    // The first has completed, but its task has not taken the result.
     let second = begin(&file, Command::Fdatasync);
     assert!(pool.run_one());
     finish(&pool, first).unwrap();

@@ -4,21 +4,21 @@ use std::ffi::c_void;
 
 use rustix::mm::{Advice, madvise};
 
-/// Has each child that is forked from now on find zeros in these pages. `false` where the kernel cannot (before 4.14).
+/// Zeroes these pages in each child forked from now on. Returns `false` if the kernel cannot (before 4.14).
 ///
 /// # Safety
 ///
-/// They are private pages of the caller's, in which all zeros are values.
+/// They must be private pages of the caller, for whose contents zeros are valid.
 pub(crate) unsafe fn wipe_in_children(start: *mut c_void, bytes: usize) -> bool {
     // SAFETY: as the caller promises.
     unsafe { madvise(start, bytes, Advice::LinuxWipeOnFork) }.is_ok()
 }
 
-/// Has each child that is forked from now on have nothing at these addresses. Where the kernel cannot, it has the same as its parent.
+/// Leaves these pages out of each child forked from now on. If the kernel cannot, the child shares them as it does other pages.
 ///
 /// # Safety
 ///
-/// They are pages of the caller's, which nobody uses in a child.
+/// They must be pages of the caller, and unused in children.
 pub(crate) unsafe fn leave_out_of_children(start: *mut c_void, bytes: usize) {
     // SAFETY: as the caller promises.
     let _ = unsafe { madvise(start, bytes, Advice::LinuxDontFork) };

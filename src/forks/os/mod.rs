@@ -1,4 +1,4 @@
-//! What forked children get of their parent's memory: one leaf file per way.
+//! Which of their parent's memory forked children get: one leaf file per system.
 
 #[cfg_attr(all(target_os = "linux", not(any(miri, dyntrace_portable))), path = "linux.rs")]
 #[cfg_attr(target_os = "freebsd", path = "freebsd.rs")]

@@ -1,8 +1,8 @@
-//! Systems whose children have all of their parent's memory, and miri.
+//! Miri, and systems whose children always get all of their parent's memory.
 
 use std::ffi::c_void;
 
-/// Children have what their parent has.
+/// Does nothing: children get all pages.
 ///
 /// # Safety
 ///
@@ -11,7 +11,7 @@ pub(crate) unsafe fn wipe_in_children(_start: *mut c_void, _bytes: usize) -> boo
     false
 }
 
-/// Children have what their parent has.
+/// Does nothing: children get all pages.
 ///
 /// # Safety
 ///

@@ -5,7 +5,7 @@ use std::io;
 
 use rustix::io::Errno;
 
-/// How a part of a file will be used; the numbers are those of Linux.
+/// How a part of a file will be used. The numbers are those of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum Advice {
@@ -35,7 +35,7 @@ pub(super) fn advise(file: &File, offset: u64, length: u64, advice: Advice) -> i
         Advice::DontNeed => System::DontNeed,
         Advice::NoReuse => System::NoReuse,
     };
-    // The kernel counts in i64 and would take what is beyond it for negative.
+    // The kernel counts in i64; larger values would be negative.
     if i64::try_from(offset).is_err() || i64::try_from(length).is_err() {
         return Err(Errno::INVAL.into());
     }

@@ -1,7 +1,7 @@
-//! Between [`File`] and what std has: descriptors that others opened, or go on to use.
+//! Conversions between [`File`] and std's files and descriptors.
 //!
-//! No operation stands for these: they fire nothing, and what little they ask of the system they ask on the calling thread.
-//! The port of such a file has a CLOSE without an OPEN, or an OPEN without a CLOSE.
+//! They are no operations: they fire no probes, and make their few system calls on the calling thread. The port of such a file has a
+//! CLOSE without an OPEN, or an OPEN without a CLOSE.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -10,15 +10,15 @@ use std::task::{Context, Waker};
 
 use tokio::task::coop::unconstrained;
 
-use super::File;
+use super::open_file::File;
 use crate::aio_pool::Port;
 use crate::efile::{Descriptor, Driver};
 use crate::fs::open_options::flags_of;
 
 impl File {
-    /// Takes over a file of std's, on the global driver, with a port of its own.
+    /// Takes over a file of std, on the global driver, with a port of its own.
     ///
-    /// Its flags, as probes show them, are those that fcntl(2) tells.
+    /// Probes show the flags that fcntl(2) returns.
     pub fn from_std(std: std::fs::File) -> File {
         File::on_driver(Driver::global().clone(), std)
     }
@@ -28,10 +28,10 @@ impl File {
         File::new(Descriptor::new(driver, Port::new(), flags_of(&std), inline, std))
     }
 
-    /// Makes another file of the same open one, after the operation in flight has ended: both share the cursor.
+    /// Duplicates the descriptor, after the operation in flight has ended. Both files share the cursor.
     ///
-    /// Bytes that were read and not taken are read again by who comes first, where the file can be sought in; else they stay
-    /// with this one. So do a kept write error and what could not be written. Cancellation: nothing is lost.
+    /// If the file can seek, bytes that were read ahead are read again by the file that reads first; otherwise they stay with this one.
+    /// A pending write error and unwritten bytes stay with this one, too. Dropping the future loses nothing.
     pub async fn try_clone(&self) -> io::Result<File> {
         let mut cursor = self.idle().await;
         cursor.return_unread();
@@ -42,23 +42,23 @@ impl File {
         Ok(clone)
     }
 
-    /// Gives the file to std, after all that was begun on it has ended.
+    /// Converts into a file of std, after all operations on the file have ended.
     ///
-    /// It cannot tell a write's error: flush the file before. Bytes that were read and not taken are there to be read again,
-    /// where the file can be sought in. Dropping the future closes the file.
+    /// A write error is lost: flush the file before. If the file can seek, bytes that were read ahead can be read again. Dropping the
+    /// future closes the file.
     pub async fn into_std(self) -> std::fs::File {
-        // Who did not flush does not ask for the error: the return of the WRITE has it.
+        // The `return` of the WRITE shows the error.
         let _ = self.written().await;
-        unconstrained(self.hand_over()).await.expect("a descriptor goes to its heir")
+        unconstrained(self.hand_over()).await.expect("a released descriptor is handed over")
     }
 
-    /// As [`into_std`](File::into_std), at once. Gives this file back if an operation on it is in flight, or if something
-    /// was not written and nobody was told, or could not be written.
+    /// As [`into_std`](File::into_std), at once. Returns this file if an operation on it is in flight, if a write error is pending, or if
+    /// bytes are unwritten.
     #[allow(clippy::result_large_err, reason = "as in tokio")]
     pub fn try_into_std(mut self) -> Result<std::fs::File, File> {
         let cursor = self.cursor.get_mut();
         let is_idle = cursor.poll_idle(&mut Context::from_waker(Waker::noop())).is_ready();
-        // The file's own reference and its cursor's: more come of these two only.
+        // The file's own reference and its cursor's: only these two make more.
         if !is_idle || cursor.owes_a_write() || Arc::strong_count(&self.descriptor) > 2 {
             return Err(self);
         }
@@ -67,7 +67,7 @@ impl File {
 
     pub(super) fn hand_over(self) -> tokio::sync::oneshot::Receiver<std::fs::File> {
         let File { cursor, descriptor, .. } = self;
-        // The cursor has a reference of its own, which must be gone first.
+        // The cursor's own reference must be dropped first.
         cursor.into_inner().return_unread();
         descriptor.hand_over()
     }
@@ -87,7 +87,7 @@ impl From<OwnedFd> for File {
 
 impl FromRawFd for File {
     unsafe fn from_raw_fd(descriptor: RawFd) -> File {
-        // SAFETY: our caller's promise is the one that is asked for.
+        // SAFETY: as the caller promises.
         File::from_std(unsafe { FromRawFd::from_raw_fd(descriptor) })
     }
 }

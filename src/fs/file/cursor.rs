@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 
-use super::tape::Tape;
+use super::buffer::Buffer;
 use crate::efile::{Command, Descriptor, Request, answered};
 use crate::tag;
 
@@ -20,20 +20,20 @@ pub(super) const MAX_SIZE: usize = 2 << 20;
 
 pub(super) struct Cursor {
     descriptor: Arc<Descriptor>,
-    /// In flight with the operation; an empty one is here meanwhile.
-    tape: Tape,
+    /// The operation in flight owns it; an empty one is here meanwhile.
+    buffer: Buffer,
     in_flight: Option<InFlight>,
-    /// [`Tape::ahead`] as it was when the operation in flight was begun.
+    /// [`Buffer::ahead`] when the operation in flight was begun.
     ahead: u64,
-    /// How many bytes a read asks for at least.
+    /// The least bytes that a read asks for.
     pub(super) read_ahead: usize,
     /// Where the last seek went.
     position: u64,
-    /// Kept until the caller sees it. What could not be written is in the tape, and stays there.
+    /// Kept until an operation returns it. The unwritten bytes stay in the buffer.
     write_error: Option<io::Error>,
 }
 
-type InFlight = Pin<Box<dyn Future<Output = (Finished, Option<Tape>)> + Send + Sync>>;
+type InFlight = Pin<Box<dyn Future<Output = (Finished, Option<Buffer>)> + Send + Sync>>;
 
 /// How an operation ended.
 pub(super) enum Finished {
@@ -49,7 +49,7 @@ impl Cursor {
     pub(super) fn new(descriptor: Arc<Descriptor>) -> Cursor {
         Cursor {
             descriptor,
-            tape: Tape::default(),
+            buffer: Buffer::default(),
             in_flight: None,
             ahead: 0,
             read_ahead: 0,
@@ -63,43 +63,43 @@ impl Cursor {
     }
 
     pub(super) fn unread(&self) -> &[u8] {
-        self.tape.unread()
+        self.buffer.unread()
     }
 
     pub(super) fn consume(&mut self, count: usize) {
-        self.tape.consume(count);
+        self.buffer.consume(count);
     }
 
     pub(super) fn forget_unread(&mut self) {
-        self.tape.forget_unread();
+        self.buffer.forget_unread();
     }
 
-    /// As [`Tape::return_unread`]. No operation may be in flight.
+    /// As [`Buffer::return_unread`]. No operation may be in flight.
     pub(super) fn return_unread(&mut self) {
-        self.tape.return_unread(self.descriptor.file());
+        self.buffer.return_unread(self.descriptor.file());
     }
 
     fn take_write_error(&mut self) -> io::Result<()> {
         self.write_error.take().map_or(Ok(()), Err)
     }
 
-    /// Whether bytes are left of a write that failed. No operation may be in flight.
+    /// Returns whether a failed write left bytes. No operation may be in flight.
     pub(super) fn has_unwritten(&self) -> bool {
-        !self.tape.unwritten().is_empty()
+        !self.buffer.unwritten().is_empty()
     }
 
-    /// As [`Tape::must_write_first`]. No operation may be in flight.
+    /// As [`Buffer::must_write_first`]. No operation may be in flight.
     pub(super) fn must_write_first(&self) -> bool {
-        self.tape.must_write_first()
+        self.buffer.must_write_first()
     }
 
-    /// As [`Tape::take_unwritten`], for another file that writes them. No operation may be in flight.
+    /// As [`Buffer::take_unwritten`], for another file that writes them. No operation may be in flight.
     #[cfg(all(feature = "tokio-fs", not(loom)))]
     pub(super) fn take_unwritten(&mut self) -> Vec<u8> {
-        self.tape.take_unwritten()
+        self.buffer.take_unwritten()
     }
 
-    /// Has the next operation that tells of write errors tell this one.
+    /// Has the next operation that returns write errors return this one.
     #[cfg(all(feature = "tokio-fs", not(loom)))]
     pub(super) fn keep_write_error(&mut self, error: io::Error) {
         self.write_error = Some(error);
@@ -113,17 +113,17 @@ impl Cursor {
         self.in_flight = Some(Box::pin(async { (Finished::Write(written.await), None) }));
     }
 
-    /// Whether something was accepted and not written, as far as the operation in flight has not ended.
+    /// Returns whether accepted bytes are unwritten, or a write error is pending. No operation may be in flight.
     pub(super) fn owes_a_write(&self) -> bool {
         self.write_error.is_some() || self.has_unwritten()
     }
 
-    /// Waits for the operation in flight and says how it ended; `None` if there is none. A write's error is kept.
+    /// Waits for the operation in flight and returns its result; `None` if there is none. Keeps the error of a write.
     pub(super) fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Option<Finished>> {
         let Some(operation) = &mut self.in_flight else { return Poll::Ready(None) };
-        let (finished, tape) = ready!(operation.as_mut().poll(cx));
+        let (finished, buffer) = ready!(operation.as_mut().poll(cx));
         self.in_flight = None;
-        self.tape = tape.unwrap_or_else(|| Tape::lost(self.ahead));
+        self.buffer = buffer.unwrap_or_else(|| Buffer::lost(self.ahead));
         match finished {
             Finished::Write(Err(error)) => {
                 self.write_error = Some(error);
@@ -133,8 +133,7 @@ impl Cursor {
         }
     }
 
-    /// Waits until everything that was accepted is written. What is left of a write that failed is tried again once its
-    /// error was told.
+    /// Waits until all accepted bytes are written. Retries the unwritten bytes of a failed write once its error was returned.
     pub(super) fn poll_written(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             ready!(self.poll_idle(cx));
@@ -142,11 +141,11 @@ impl Cursor {
             if !self.has_unwritten() {
                 return Poll::Ready(Ok(()));
             }
-            self.write_tape();
+            self.write_buffer();
         }
     }
 
-    /// As [`poll_idle`](Cursor::poll_idle), for the answer to a seek: its position, or where the last one went.
+    /// As [`poll_idle`](Cursor::poll_idle), for a seek: returns its position, or that of the last seek.
     pub(super) fn poll_position(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         if let Some(Finished::Seek(answer)) = ready!(self.poll_idle(cx)) {
             self.position = answer?;
@@ -170,52 +169,52 @@ impl Cursor {
     }
 
     pub(super) fn begin_seek(&mut self, to: SeekFrom) {
-        // The caller counts from behind what it has read.
+        // The caller counts from the end of the bytes that it has taken.
         let (to, offset, origin) = match to {
             SeekFrom::Start(offset) => (to, offset as i64, 0),
             SeekFrom::Current(offset) => {
-                let offset = offset.saturating_sub_unsigned(self.tape.ahead());
+                let offset = offset.saturating_sub_unsigned(self.buffer.ahead());
                 (SeekFrom::Current(offset), offset, 1)
             }
             SeekFrom::End(offset) => (to, offset, 2),
         };
         let request = self.descriptor.request(Command::Lseek).i2(offset).i3(origin);
-        self.begin(request, move |file, tape| tape.seek(file, to), Finished::Seek);
+        self.begin(request, move |file, buffer| buffer.seek(file, to), Finished::Seek);
     }
 
-    /// Takes up to `max_size` bytes to be written, and says how many. Everything from before must be written.
+    /// Begins to write up to `max_size` bytes, and returns how many. No earlier bytes may be unwritten.
     pub(super) fn begin_write<'a>(&mut self, sources: impl Iterator<Item = &'a [u8]>, max_size: usize) -> usize {
-        let size = self.tape.load(sources, max_size);
+        let size = self.buffer.load(sources, max_size);
         if size > 0 {
-            self.write_tape();
+            self.write_buffer();
         }
         size
     }
 
-    /// Begins an operation that needs nobody to poll it.
-    fn write_tape(&mut self) {
-        self.ahead = self.tape.ahead();
-        let size = self.tape.unwritten().len();
+    /// Begins a detached WRITE of the unwritten bytes.
+    fn write_buffer(&mut self) {
+        self.ahead = self.buffer.ahead();
+        let size = self.buffer.unwritten().len();
         let request = self.descriptor.request_with_flags(Command::Write).i3(size as i64);
-        let tape = mem::take(&mut self.tape);
+        let buffer = mem::take(&mut self.buffer);
         let (sender, receiver) = oneshot::channel();
         let descriptor = Arc::clone(&self.descriptor);
         self.descriptor.driver().detach(
             self.descriptor.port(),
             tag::get_tag_data(),
             request,
-            tape,
-            move |_, tape| tape.write(descriptor.file()),
-            |answer, tape| {
+            buffer,
+            move |_, buffer| buffer.write(descriptor.file()),
+            |answer, buffer| {
                 // The file may have been dropped.
-                let _ = sender.send((Finished::Write(answer), tape));
+                let _ = sender.send((Finished::Write(answer), buffer));
             },
         );
         let in_flight = answered(receiver);
         self.in_flight = Some(Box::pin(async {
             match in_flight.await {
-                Some(answer) => answer.expect("every operation is answered"),
-                // The parent of this process writes.
+                Some(answer) => answer.expect("every operation sends its result"),
+                // The parent process writes.
                 None => (Finished::Write(Err(Errno::CANCELED.into())), None),
             }
         }));
@@ -223,36 +222,38 @@ impl Cursor {
 
     fn begin_reading(&mut self, request: Request, size: usize) {
         debug_assert!(self.is_idle());
-        self.ahead = self.tape.ahead();
-        let tape = mem::take(&mut self.tape);
+        self.ahead = self.buffer.ahead();
+        let buffer = mem::take(&mut self.buffer);
         let descriptor = Arc::clone(&self.descriptor);
         self.in_flight = Some(Box::pin(async move {
             let (inline, user) = (descriptor.is_inline(size), Arc::clone(&descriptor));
-            let attempt =
-                |_: &Request, tape: &mut Tape| tape.read(descriptor.file(), size, |bytes| descriptor.try_read(bytes));
-            let work =
-                move |_: &Request, tape: &mut Tape| tape.read(user.file(), size, |bytes| read(user.file(), bytes));
+            let attempt = |_: &Request, buffer: &mut Buffer| {
+                buffer.read(descriptor.file(), size, |bytes| descriptor.try_read(bytes))
+            };
+            let work = move |_: &Request, buffer: &mut Buffer| {
+                buffer.read(user.file(), size, |bytes| read(user.file(), bytes))
+            };
             let (driver, port) = (descriptor.driver(), descriptor.port());
-            let (answer, tape) = driver.run_inline(inline, port, request, tape, attempt, work).await;
-            (Finished::Read(answer), tape)
+            let (answer, buffer) = driver.run_inline(inline, port, request, buffer, attempt, work).await;
+            (Finished::Read(answer), buffer)
         }));
     }
 
     fn begin<T: Send + 'static>(
         &mut self,
         request: Request,
-        work: impl FnOnce(&File, &mut Tape) -> io::Result<T> + Send + Sync + 'static,
+        work: impl FnOnce(&File, &mut Buffer) -> io::Result<T> + Send + Sync + 'static,
         finished: fn(io::Result<T>) -> Finished,
     ) {
         debug_assert!(self.is_idle());
-        self.ahead = self.tape.ahead();
-        let tape = mem::take(&mut self.tape);
+        self.ahead = self.buffer.ahead();
+        let buffer = mem::take(&mut self.buffer);
         let descriptor = Arc::clone(&self.descriptor);
         self.in_flight = Some(Box::pin(async move {
             let user = Arc::clone(&descriptor);
-            let work = move |_: &Request, tape: &mut Tape| work(user.file(), tape);
-            let (answer, tape) = descriptor.driver().run_with(descriptor.port(), request, tape, work).await;
-            (finished(answer), tape)
+            let work = move |_: &Request, buffer: &mut Buffer| work(user.file(), buffer);
+            let (answer, buffer) = descriptor.driver().run_with(descriptor.port(), request, buffer, work).await;
+            (finished(answer), buffer)
         }));
     }
 }

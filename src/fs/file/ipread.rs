@@ -5,15 +5,15 @@ use std::os::unix::fs::FileExt;
 
 use rustix::io::Errno;
 
-use super::File;
+use super::open_file::File;
 use crate::efile::Command;
 
 impl File {
-    /// Reads through a pointer, in one operation: at `offset` a header of two big-endian 32-bit numbers, the size of the
-    /// data and where they begin, then the data.
+    /// Reads through a pointer, in one operation: at `offset` a header of two big-endian 32-bit numbers, the size and the offset of the
+    /// data, then the data.
     ///
-    /// `None` where the size is above `max_size` or the file ends before the header or the data do. The cursor is left
-    /// alone. This is Erlang's `ipread_s32bu_p32bu`.
+    /// Returns `None` if the size is above `max_size` or the file ends before the header or the data do. Does not move the cursor. This
+    /// is Erlang's `ipread_s32bu_p32bu`.
     pub async fn ipread(&self, offset: u64, max_size: u32) -> io::Result<Option<Vec<u8>>> {
         let request = self.descriptor.request_with_flags(Command::Ipread).i3(offset as i64).i4(max_size.into());
         self.run(request, move |file| none_at_end(read(file, offset, max_size))).await

@@ -5,21 +5,20 @@ use std::io;
 
 use rustix::io::Errno;
 
-use super::File;
 use super::cursor::MAX_SIZE;
+use super::open_file::File;
 use crate::efile::{Command, Request};
 
 /// An option of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileOption {
-    /// How many bytes a read at the cursor asks for at least, from 0 to 2 MiB: what the caller does not take is kept for the
-    /// next read.
+    /// The least bytes that a read at the cursor asks for, from 0 to 2 MiB. Bytes beyond the caller's buffer are kept for the next read.
     ReadAhead(usize),
 }
 
 impl FileOption {
-    /// The option's number, as Erlang has it.
+    /// Returns the option's number, which is Erlang's.
     pub const fn number(self) -> i32 {
         match self {
             FileOption::ReadAhead(_) => 1,
@@ -28,7 +27,7 @@ impl FileOption {
 }
 
 impl File {
-    /// Sets an option, after the operation in flight has ended. EINVAL for a value out of its range.
+    /// Sets an option, after the operation in flight has ended. EINVAL for a value out of range.
     pub async fn set_option(&mut self, option: FileOption) -> io::Result<()> {
         let FileOption::ReadAhead(size) = option;
         let request = Request::new(Command::Setopt).i1(option.number().into()).i2(size as i64);

@@ -4,15 +4,15 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use super::File;
+use super::open_file::File;
 use crate::efile::{Command, Request};
 
 impl File {
-    /// Reads at an offset into `buffer[..]`, up to its length, and gives the buffer back with the count of bytes.
+    /// Reads at an offset into `buffer[..]`, up to its length. Returns the count of bytes and the buffer.
     ///
-    /// The buffer keeps its length, so that it can be used again; what is behind the count is as it was. Fewer bytes than
-    /// asked for are no error; 0 means the end of the file. If the operation could not run (see
-    /// [`efile`](crate::efile)) or the future is dropped, the buffer is lost, in the first case an empty one comes back.
+    /// The buffer keeps its length, so that it can be reused; bytes after the count are unchanged. A short read is no error; 0 means the
+    /// end of the file. If the operation could not run (see [`efile`](crate::efile)), the buffer is lost and an empty one comes back.
+    /// Dropping the future loses the buffer.
     ///
     /// ```
     /// # async fn example(file: dyntrace::fs::File) -> std::io::Result<()> {
@@ -32,8 +32,8 @@ impl File {
         (answer, buffer.unwrap_or_default())
     }
 
-    /// Writes `buffer[..]` at an offset and gives the buffer back with the count of bytes that were written, which may be
-    /// fewer. Of the buffer the same is true as in [`read_at`](File::read_at).
+    /// Writes `buffer[..]` at an offset. Returns the count of bytes written, which may be fewer, and the buffer, as
+    /// [`read_at`](File::read_at) does.
     pub async fn write_at(&self, buffer: Vec<u8>, offset: u64) -> (io::Result<usize>, Vec<u8>) {
         let request = self.positional(Command::Pwritev, buffer.len(), offset);
         let work = move |file: &std::fs::File, buffer: &mut Vec<u8>| retry(|| file.write_at(buffer, offset));

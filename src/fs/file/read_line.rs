@@ -3,15 +3,14 @@
 use std::future::poll_fn;
 use std::io;
 
-use super::File;
 use super::cursor::Finished;
+use super::open_file::File;
 
 impl File {
-    /// Reads up to the end of a line and appends it to `line`, `\n` included; answers with the count of bytes, 0 at the end
-    /// of the file.
+    /// Reads up to the end of a line and appends it to `line`, `\n` included. Returns the count of bytes, 0 at the end of the file.
     ///
-    /// Each READ_LINE asks for the [read-ahead](super::FileOption::ReadAhead), 64 KiB unless set; a line that the buffer
-    /// holds already needs none. Dropping the future loses nothing, and leaves `line` as it was.
+    /// Each READ_LINE reads as much as the [read-ahead](super::FileOption::ReadAhead), 64 KiB unless set; a line that is buffered already
+    /// needs none. Dropping the future loses nothing, and leaves `line` as it was.
     pub async fn read_line(&mut self, line: &mut Vec<u8>) -> io::Result<usize> {
         let max_size = self.max_buf_size;
         let cursor = self.cursor.get_mut();

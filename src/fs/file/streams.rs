@@ -1,4 +1,4 @@
-//! `READ`, `WRITE`, `LSEEK`: tokio's traits, on the file's cursor.
+//! `READ`, `WRITE`, `LSEEK`: tokio's traits, at the file's cursor.
 
 use std::io::{self, IoSlice, SeekFrom};
 use std::pin::Pin;
@@ -6,11 +6,11 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncSeek, AsyncWrite, ReadBuf};
 
-use super::File;
 use super::cursor::Finished;
+use super::open_file::File;
 
 impl AsyncRead for File {
-    /// One READ, unless bytes of an earlier one are left. Dropping the read loses nothing: the next one gets its bytes.
+    /// Makes one READ, unless bytes of an earlier one are left. Dropping the read loses nothing: the next one gets its bytes.
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let max_size = self.max_buf_size;
         let cursor = self.cursor.get_mut();
@@ -37,8 +37,8 @@ impl AsyncRead for File {
 }
 
 impl AsyncWrite for File {
-    /// One WRITE of at most [`max_buf_size`](File::max_buf_size), which is accepted at once if no operation is in flight.
-    /// Gives the error of an earlier one.
+    /// Makes one WRITE of at most [`max_buf_size`](File::max_buf_size), which is accepted at once if no operation is in flight. Returns
+    /// the error of an earlier one.
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, from: &[u8]) -> Poll<io::Result<usize>> {
         let max_size = self.max_buf_size;
         let cursor = self.cursor.get_mut();
@@ -62,20 +62,21 @@ impl AsyncWrite for File {
         true
     }
 
-    /// Waits for the write in flight, or tries again what is left of one that failed. Brings nothing to the disk: that is for `sync_all` and `sync_data`.
+    /// Waits for the write in flight, or retries the unwritten bytes of a failed one. Does not sync to the disk: `sync_all` and
+    /// `sync_data` do.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.cursor.get_mut().poll_written(cx)
     }
 
-    /// The same as flush: the file stays open.
+    /// Flushes; the file stays open.
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.poll_flush(cx)
     }
 }
 
 impl AsyncSeek for File {
-    /// One LSEEK, which begins when [`poll_complete`](AsyncSeek::poll_complete) is called. An error if an operation is in
-    /// flight: `poll_complete` must have said that none is. What a failed write has left is given up.
+    /// Makes one LSEEK, which begins when [`poll_complete`](AsyncSeek::poll_complete) is called. Discards the unwritten bytes of a failed
+    /// write. Fails if an operation is in flight: call `poll_complete` before.
     fn start_seek(mut self: Pin<&mut Self>, to: SeekFrom) -> io::Result<()> {
         let cursor = self.cursor.get_mut();
         if !cursor.is_idle() {
@@ -87,7 +88,7 @@ impl AsyncSeek for File {
         Ok(())
     }
 
-    /// Waits for the operation in flight. Gives the error of an earlier write.
+    /// Waits for the operation in flight. Returns the error of an earlier write.
     fn poll_complete(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
         self.cursor.get_mut().poll_position(cx)
     }

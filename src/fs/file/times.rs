@@ -3,16 +3,16 @@
 use std::io;
 use std::time::SystemTime;
 
-use super::File;
+use super::open_file::File;
 use crate::efile::{Command, Request};
 
-/// Times to give to a file by [`File::set_times`]; those that are not set stay as they are.
+/// Times for [`File::set_times`]. Times that are not set stay as they are.
 #[derive(Clone, Debug, Default)]
-#[must_use = "the times are those of no file until `File::set_times` is called"]
+#[must_use = "pass the times to `File::set_times`"]
 pub struct FileTimes(std::fs::FileTimes);
 
 impl FileTimes {
-    /// Times of which none is set.
+    /// Returns times of which none is set.
     pub fn new() -> FileTimes {
         FileTimes::default()
     }
@@ -27,7 +27,7 @@ impl FileTimes {
         FileTimes(self.0.set_modified(time))
     }
 
-    /// Sets the time when the file was made.
+    /// Sets the creation time.
     #[cfg(target_vendor = "apple")]
     pub fn set_created(self, time: SystemTime) -> FileTimes {
         use std::os::darwin::fs::FileTimesExt;
@@ -36,7 +36,7 @@ impl FileTimes {
 }
 
 impl File {
-    /// Sets the file's times, after the operation in flight has ended: a write would set them anew.
+    /// Sets the file's times, after the operation in flight has ended: a write would change them.
     pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
         drop(self.idle().await);
         let request = Request::new(Command::WriteInfo).i1(-1).i2(-1).i3(-1).i4(self.descriptor.fd().into());

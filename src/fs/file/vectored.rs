@@ -4,18 +4,18 @@ use std::io::{self, IoSlice, IoSliceMut};
 
 use rustix::io::retry_on_intr;
 
-use super::File;
+use super::open_file::File;
 use crate::efile::Command;
 
-/// How many buffers the system takes at once: that of the systems we know; POSIX has 16 at least.
+/// The most buffers per system call on the supported systems (POSIX: at least 16).
 const MOST_BUFFERS: usize = 1024;
 
 impl File {
-    /// Reads at an offset into one buffer after the other, each up to its length, in one operation; gives the buffers back
-    /// with the count of bytes.
+    /// Reads at an offset into one buffer after the other, each up to its length, in one operation. Returns the count of bytes and the
+    /// buffers.
     ///
-    /// All else is as in [`read_at`](File::read_at): fewer bytes are no error, and the buffers keep their lengths. Buffers
-    /// behind the first 1024 that are not empty are left for another read.
+    /// Otherwise as [`read_at`](File::read_at): a short read is no error, and the buffers keep their lengths. Only the first 1024
+    /// buffers that are not empty are filled.
     pub async fn read_vectored_at(&self, buffers: Vec<Vec<u8>>, offset: u64) -> (io::Result<usize>, Vec<Vec<u8>>) {
         let request = self.positional(Command::Preadv, total(&buffers), offset);
         let read = move |file: &std::fs::File, buffers: &mut Vec<Vec<u8>>| {
@@ -31,9 +31,8 @@ impl File {
         (answer, buffers.unwrap_or_default())
     }
 
-    /// Writes one buffer after the other at an offset, in one operation, and gives them back with the count of bytes that
-    /// were written, which may be fewer. Of the buffers the same is true as in
-    /// [`read_vectored_at`](File::read_vectored_at).
+    /// Writes one buffer after the other at an offset, in one operation. Returns the count of bytes written, which may be fewer, and the
+    /// buffers, as [`read_vectored_at`](File::read_vectored_at) does.
     ///
     /// ```
     /// # async fn example(file: dyntrace::fs::File) -> std::io::Result<()> {

@@ -1,6 +1,6 @@
-//! Systems where nobody can be asked after a thread by its number; models and miri.
+//! Systems that cannot tell whether a thread has ended; models and miri.
 //!
-//! What a thread had when it ended stays its own: a record of 64 bytes if it was ever pinned, and its ring in each session that recorded it.
+//! An ended thread keeps its record of 64 bytes if it was ever pinned, and its ring in each session that recorded it.
 
 pub(crate) use super::no_barrier::{barrier, register_barrier};
 
@@ -13,13 +13,13 @@ per_thread! {
     static ID: Cell<u32> = Cell::new(0);
 }
 
-/// A number of the current thread, never zero.
+/// Returns a number of the current thread, never zero.
 pub(crate) fn thread_id() -> u32 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
     ID.with(|id| {
         if id.get() == 0 {
             let next = GIVEN.fetch_add(1, Ordering::Relaxed) + 1;
-            // Not over the number that a signal handler took meanwhile.
+            // A signal handler may have taken a number meanwhile.
             if id.get() == 0 {
                 id.set(next);
             }

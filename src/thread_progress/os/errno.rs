@@ -1,7 +1,7 @@
-//! The calling thread's `errno`, which the standard library lets nobody set.
+//! The calling thread's `errno`, which the standard library cannot set.
 
 unsafe extern "C" {
-    /// Its address, valid for as long as the thread is there.
+    /// Returns its address, valid as long as the thread lives.
     #[cfg_attr(any(target_vendor = "apple", target_os = "freebsd"), link_name = "__error")]
     #[cfg_attr(any(target_os = "illumos", target_os = "solaris"), link_name = "___errno")]
     #[cfg_attr(any(target_os = "android", target_os = "netbsd", target_os = "openbsd"), link_name = "__errno")]

@@ -1,31 +1,31 @@
-//! Forked children.
+//! Fork handlers.
 
 use std::io;
 
-/// Has `handler` run in each child that the process forks from now on.
+/// Runs `handler` in each child that the process forks from now on.
 #[cfg(not(miri))]
 pub(crate) fn after_fork_in_child(handler: extern "C" fn()) -> io::Result<()> {
-    // SAFETY: the handler is there as long as the program is.
+    // SAFETY: the handler lives as long as the program.
     match unsafe { libc::pthread_atfork(None, None, Some(handler)) } {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),
     }
 }
 
-/// Has each thread that forks from now on run `before`, and `after` when it has forked: in the parent and in the child.
+/// Runs `before` in each thread that forks from now on, and `after` when it has forked, in the parent and in the child.
 #[cfg(not(miri))]
 pub(crate) fn around_fork(before: extern "C" fn(), after: extern "C" fn()) -> io::Result<()> {
-    // SAFETY: the handlers are there as long as the program is.
+    // SAFETY: the handlers live as long as the program.
     match unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) } {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),
     }
 }
 
-/// Has each thread that forks from now on run `before`, and its child `in_child`.
+/// Runs `before` in each thread that forks from now on, and `in_child` in the child.
 #[cfg(not(miri))]
 pub(crate) fn in_forked_child(before: extern "C" fn(), in_child: extern "C" fn()) -> io::Result<()> {
-    // SAFETY: the handlers are there as long as the program is.
+    // SAFETY: the handlers live as long as the program.
     match unsafe { libc::pthread_atfork(Some(before), None, Some(in_child)) } {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),

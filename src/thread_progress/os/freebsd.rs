@@ -1,27 +1,27 @@
-//! FreeBSD: its numbers of threads, and asking after one by a signal that is none. Compiled, never run.
+//! FreeBSD: thread ids, and signal 0 to check for a thread. Compiled, never run.
 
 use super::errno;
 pub(crate) use super::no_barrier::{barrier, register_barrier};
 
-/// The current thread's id, never zero: as `procstat -t` shows it.
+/// Returns the current thread's id, never zero, as `procstat -t` shows it.
 pub(crate) fn thread_id() -> u32 {
     // SAFETY: it has no arguments, and cannot fail.
     unsafe { libc::pthread_getthreadid_np() }.cast_unsigned()
 }
 
-/// Whether this process has no thread of this id. Leaves `errno` alone.
+/// Returns whether this process has no thread of this id. Keeps `errno`.
 pub(crate) fn has_ended(thread: u32) -> bool {
     // SAFETY: the address of the thread's own `errno`, always valid.
     let errno = unsafe { &mut *errno() };
     let before = *errno;
-    // SAFETY: signal 0 is never delivered; bad ids are answered with an error.
+    // SAFETY: signal 0 is never delivered; a bad id is an error.
     let answer = unsafe { libc::thr_kill2(libc::getpid(), thread.into(), 0) };
     let ended = answer != 0 && *errno == libc::ESRCH;
     *errno = before;
     ended
 }
 
-/// Empty: the system tells names by handles of threads, not by their ids.
+/// Returns an empty name: the system tells names by handles of threads, not by their ids.
 pub(crate) fn thread_name(_thread: u32) -> String {
     String::new()
 }

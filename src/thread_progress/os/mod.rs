@@ -1,5 +1,4 @@
-//! What the operating system knows of threads: one leaf file per way. `--cfg dyntrace_portable` selects on Linux the one that serves
-//! anywhere.
+//! The operating system's functions for threads: one leaf file per system. `--cfg dyntrace_portable` selects the portable one on Linux.
 
 #[cfg_attr(all(target_os = "linux", not(any(loom, miri, dyntrace_portable))), path = "linux.rs")]
 #[cfg_attr(target_os = "freebsd", path = "freebsd.rs")]

@@ -5,5 +5,5 @@ pub(crate) fn register_barrier() -> bool {
 }
 
 pub(crate) fn barrier() -> bool {
-    unreachable!("none was announced")
+    unreachable!("no barrier was registered")
 }

@@ -1,9 +1,9 @@
-//! Threads that take no signals.
+//! Masks of signals.
 
-/// Runs `f`, which starts a thread, so that the thread takes no signals.
+/// Runs `f`, which starts a thread, with all signals blocked: the new thread takes none.
 #[cfg(not(miri))]
 pub(crate) fn without_signals<R>(f: impl FnOnce() -> R) -> R {
-    // SAFETY: plain data that the calls fill in; the mask of this thread is put back.
+    // SAFETY: plain data that the calls fill in; the mask of this thread is restored.
     unsafe {
         let (mut all, mut before) = (std::mem::zeroed(), std::mem::zeroed());
         libc::sigfillset(&mut all);
@@ -20,11 +20,11 @@ pub(crate) fn without_signals<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Runs `f`, which writes files. Where one would pass the process's limit of file sizes, the write fails with EFBIG, and the signal
-/// that comes with it (SIGXFSZ) ends no program: it is for this thread, and is taken back. Safe in signal handlers.
+/// Runs `f`, which writes files. A write beyond the process's file size limit fails with EFBIG, and the signal that comes with it (SIGXFSZ)
+/// does not end the program: it is directed to this thread, which consumes it. Safe in signal handlers.
 #[cfg(all(target_os = "linux", not(any(miri, dyntrace_portable))))]
 pub(crate) fn without_file_size_signal<R>(f: impl FnOnce() -> R) -> R {
-    /// Puts the mask back also where `f` panics.
+    /// Restores the mask, also if `f` panics.
     struct Blocked {
         signal: libc::sigset_t,
         before: libc::sigset_t,
@@ -43,7 +43,7 @@ pub(crate) fn without_file_size_signal<R>(f: impl FnOnce() -> R) -> R {
     impl Drop for Blocked {
         fn drop(&mut self) {
             let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-            // One that was pending before is somebody else's.
+            // A signal that was pending before has another cause.
             if !self.was_pending && is_pending() {
                 // SAFETY: plain data that the calls read.
                 unsafe { libc::sigtimedwait(&self.signal, std::ptr::null_mut(), &at_once) };
@@ -65,8 +65,8 @@ pub(crate) fn without_file_size_signal<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Elsewhere the signal is for the process, so that another thread may take it, and macOS has no `sigtimedwait(3)`: it is sent where a
-/// write passes the limit. The recorder looks at the limit before its files grow.
+/// Runs `f`. On other systems the signal is directed to the process, so that another thread may take it, and macOS has no
+/// `sigtimedwait(3)`. The recorder checks the limit before its files grow.
 #[cfg(not(all(target_os = "linux", not(any(miri, dyntrace_portable)))))]
 pub(crate) fn without_file_size_signal<R>(f: impl FnOnce() -> R) -> R {
     f()

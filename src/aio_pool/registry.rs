@@ -1,22 +1,22 @@
-//! The pools of this process. A forked child does not touch those of its parent, whose threads it does not have.
+//! The pools of this process. A forked child does not touch its parent's pools, whose threads it does not have.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::shared::Shared;
+use super::shared::PoolShared;
 use crate::forks::{self, hold_across_forks};
 
-/// With the count of forks when it was made.
-type Pools = Vec<(u64, Weak<Shared>)>;
+/// Each with the count of forks when it was made.
+type Pools = Vec<(u64, Weak<PoolShared>)>;
 
-/// `std`'s lock always: loom's models have pools of their own.
+/// Always `std`'s lock: pools in loom's models are not registered.
 fn pools() -> MutexGuard<'static, Pools> {
     static POOLS: Mutex<Pools> = Mutex::new(Vec::new());
     POOLS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg_attr(loom, expect(dead_code))]
-pub(super) fn add(pool: &Arc<Shared>) {
-    // If there is no memory for it, the next pool does it.
+pub(super) fn add(pool: &Arc<PoolShared>) {
+    // Without memory for the fork handler, the next pool tries again.
     let _ = forks::count();
     hold_across_forks!(Pools, pools());
     let mut pools = pools();
@@ -24,7 +24,7 @@ pub(super) fn add(pool: &Arc<Shared>) {
     pools.push((forks::so_far(), Arc::downgrade(pool)));
 }
 
-pub(super) fn all() -> Vec<Arc<Shared>> {
+pub(super) fn all() -> Vec<Arc<PoolShared>> {
     let pools = pools().clone();
     pools.iter().filter(|(made, _)| *made == forks::so_far()).filter_map(|(_, pool)| pool.upgrade()).collect()
 }

@@ -5,26 +5,27 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use rustix::io::Errno;
 
-/// Bytes between the caller and the file. The operation in flight owns it; between operations the cursor does.
+/// Bytes between the caller and the file: read ahead, or accepted and not written yet. The operation in flight owns it; between
+/// operations the cursor does.
 #[derive(Default)]
-pub(super) struct Tape {
-    /// Never shrinks, so that bytes are set to zero once only.
+pub(super) struct Buffer {
+    /// Never shrinks, so that each byte is zeroed only once.
     bytes: Vec<u8>,
     /// `bytes[start..middle]` was read from the file and not yet taken by the caller.
     start: usize,
     middle: usize,
     /// `bytes[middle..end]` was accepted and not yet written.
     end: usize,
-    /// Whether `bytes[start..middle]` must be read again if the file can seek: a write or a new length came after it.
+    /// Whether `bytes[start..middle]` must be read again if the file can seek, because of a write or a new length after it.
     stale: bool,
     /// Whether the file was found unable to seek. Its reads and writes have no common position.
     cannot_seek: bool,
-    /// How many bytes the kernel's position is ahead for, beyond the unread ones: those of a buffer that was lost.
+    /// How many bytes of a lost buffer the kernel's position is ahead, beyond the unread ones.
     owed: u64,
 }
 
-impl Tape {
-    /// The bytes that the caller may take.
+impl Buffer {
+    /// Returns the bytes that the caller may take.
     pub(super) fn unread(&self) -> &[u8] {
         if self.stale { &[] } else { &self.bytes[self.start..self.middle] }
     }
@@ -41,8 +42,8 @@ impl Tape {
         unwritten
     }
 
-    /// Whether a read must wait until the unwritten bytes are written: they come before what it reads. Not so where the file
-    /// cannot seek: there the peer may wait for the program to read before it reads itself.
+    /// Returns whether a read must wait until the unwritten bytes are written: they come before the bytes that it reads. Not if the file
+    /// cannot seek: its peer may wait for the program to read before it reads itself.
     pub(super) fn must_write_first(&self) -> bool {
         self.middle < self.end && !self.cannot_seek
     }
@@ -53,22 +54,22 @@ impl Tape {
         debug_assert!(self.start <= self.middle);
     }
 
-    /// How many bytes the kernel's position is ahead of the caller's.
+    /// Returns how many bytes the kernel's position is ahead of the caller's.
     pub(super) fn ahead(&self) -> u64 {
         self.owed + (self.middle - self.start) as u64
     }
 
-    /// Marks the unread bytes to be read again. Where the file cannot seek they stay.
+    /// Marks the unread bytes to be read again. If the file cannot seek, they stay.
     pub(super) fn forget_unread(&mut self) {
         self.stale = self.start < self.middle;
     }
 
-    /// Replaces a tape that was lost with an operation that could not run.
-    pub(super) fn lost(ahead: u64) -> Tape {
-        Tape { owed: ahead, ..Tape::default() }
+    /// Makes a buffer to replace one that was lost with an operation that could not run.
+    pub(super) fn lost(ahead: u64) -> Buffer {
+        Buffer { owed: ahead, ..Buffer::default() }
     }
 
-    /// Copies up to `size` bytes to be written, and returns their count. No earlier bytes may be unwritten.
+    /// Copies up to `size` bytes to write, and returns their count. No earlier bytes may be unwritten.
     pub(super) fn load<'a>(&mut self, sources: impl Iterator<Item = &'a [u8]>, size: usize) -> usize {
         debug_assert!(self.middle == self.end);
         if self.start == self.middle {
@@ -96,7 +97,7 @@ impl Tape {
         if self.must_step_back() {
             self.step_back(file)?;
             if self.start < self.middle {
-                // The file cannot seek, so the bytes that were read ahead are the next ones.
+                // The file cannot seek: the bytes that were read ahead come next.
                 return Ok(self.middle - self.start);
             }
         }
@@ -118,9 +119,8 @@ impl Tape {
 
     /// Writes the unwritten bytes.
     ///
-    /// After an error those that the file did not take stay unwritten. Where the file cannot seek they do so only if the
-    /// kernel says to try again; else they are dropped, because no seek could give them up and they would fail every later
-    /// operation.
+    /// After an error the rest stays unwritten. If the file cannot seek, it does so only on EAGAIN; otherwise it is dropped, because no
+    /// seek could discard it and it would fail every later operation.
     pub(super) fn write(&mut self, mut file: &File) -> io::Result<()> {
         if self.must_step_back() {
             self.step_back(file)?;
@@ -150,14 +150,14 @@ impl Tape {
         answer
     }
 
-    /// Moves the kernel's position. All bytes that are held are dropped then.
+    /// Moves the kernel's position and drops all bytes.
     pub(super) fn seek(&mut self, mut file: &File, to: SeekFrom) -> io::Result<u64> {
         let position = file.seek(to)?;
         self.empty();
         Ok(position)
     }
 
-    /// Moves the kernel's position to the caller's, if the file can seek: another user of the open file reads on there.
+    /// Moves the kernel's position to the caller's, if the file can seek, so that another user of the open file reads on there.
     pub(super) fn return_unread(&mut self, file: &File) {
         let ahead = self.ahead();
         if ahead > 0 && matches!(move_back(file, ahead), Ok(true)) {
@@ -169,7 +169,7 @@ impl Tape {
         (self.start, self.middle, self.end, self.stale, self.owed) = (0, 0, 0, false, 0);
     }
 
-    /// Whether unread bytes must be read again, or were lost.
+    /// Returns whether unread bytes must be read again, or were lost.
     fn must_step_back(&self) -> bool {
         self.stale || self.owed > 0
     }
@@ -179,10 +179,9 @@ impl Tape {
         (self.stale, self.owed) = (false, 0);
     }
 
-    /// Moves the kernel's position back over the bytes to be read again. Where the file cannot seek, its bytes can be had
-    /// once only, and the unread ones stay.
+    /// Moves the kernel's position back over the bytes to read again. If the file cannot seek, the unread bytes stay.
     ///
-    /// An error is given once: the next operation takes the position as it is.
+    /// Returns an error only once: the next operation uses the position as it is.
     #[cold]
     fn step_back(&mut self, file: &File) -> io::Result<()> {
         match move_back(file, self.ahead()) {
@@ -212,7 +211,7 @@ impl Tape {
 /// Moves the kernel's position back, or returns false if the file cannot seek.
 fn move_back(mut file: &File, count: u64) -> io::Result<bool> {
     let moved = file.stream_position().and_then(|before| {
-        // A device may accept a seek and not move.
+        // A device may accept a seek without moving.
         Ok(file.seek(SeekFrom::Current(-(count as i64)))? != before)
     });
     match moved {

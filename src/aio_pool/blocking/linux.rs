@@ -5,15 +5,15 @@ use std::mem::MaybeUninit;
 
 /// A thread of this process.
 #[derive(Clone, Copy)]
-pub(in super::super) struct ThreadNumber(rustix::thread::Pid);
+pub struct KernelThread(rustix::thread::Pid);
 
-impl ThreadNumber {
-    pub fn current() -> ThreadNumber {
-        ThreadNumber(rustix::thread::gettid())
+impl KernelThread {
+    pub fn current() -> KernelThread {
+        KernelThread(rustix::thread::gettid())
     }
 
-    /// Whether it waits for something else than a processor. Where that is not told, yes.
-    pub fn is_asleep(self) -> bool {
+    /// Returns whether the thread waits for something other than a processor; true if procfs does not say.
+    pub fn is_blocked(self) -> bool {
         let stat = fs::read(format!("/proc/self/task/{}/stat", self.0.as_raw_pid()));
         // The name stands in parentheses and may hold any byte; the state comes after it.
         let state = stat.ok().and_then(|stat| {
@@ -24,26 +24,26 @@ impl ThreadNumber {
     }
 }
 
-/// What this thread waited for, from one question to the next.
-pub(in super::super) struct Waits {
+/// Tells what the current thread waited for between two calls.
+pub struct BlockMeter {
     seen: libc::rusage,
 }
 
-impl Waits {
-    pub fn begin() -> Waits {
-        Waits { seen: usage_of_this_thread() }
+impl BlockMeter {
+    pub fn start() -> BlockMeter {
+        BlockMeter { seen: usage_of_this_thread() }
     }
 
-    /// Whether it read from a disk; or, where its work took long, slept more than so many times.
-    pub fn were_for_others(&mut self, is_long: bool, times: libc::c_long) -> bool {
+    /// Returns whether the thread read from a disk since the last call or, if its job took long, slept more than `idle` times.
+    pub fn has_blocked(&mut self, is_long: bool, idle: libc::c_long) -> bool {
         let before = std::mem::replace(&mut self.seen, usage_of_this_thread());
-        self.seen.ru_inblock > before.ru_inblock || is_long && self.seen.ru_nvcsw - before.ru_nvcsw > times
+        self.seen.ru_inblock > before.ru_inblock || is_long && self.seen.ru_nvcsw - before.ru_nvcsw > idle
     }
 }
 
 fn usage_of_this_thread() -> libc::rusage {
     let mut usage = MaybeUninit::zeroed();
-    // SAFETY: it writes a whole rusage; where it fails the zeroes stay, which are one, too.
+    // SAFETY: getrusage writes a whole rusage; if it fails, the zeroes stay, which are a valid rusage.
     unsafe {
         libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
         usage.assume_init()
@@ -58,16 +58,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_waits_is_asleep_and_one_that_asks_is_not() {
-        assert!(!ThreadNumber::current().is_asleep());
+    fn a_waiting_thread_is_blocked_and_the_current_one_is_not() {
+        assert!(!KernelThread::current().is_blocked());
         let (tell, told) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
         let waiting = thread::spawn(move || {
-            tell.send(ThreadNumber::current()).unwrap();
+            tell.send(KernelThread::current()).unwrap();
             let _ = released.recv();
         });
         let number = told.recv().unwrap();
-        while !number.is_asleep() {
+        while !number.is_blocked() {
             thread::yield_now();
         }
         drop(release);
@@ -76,11 +76,11 @@ mod tests {
 
     #[test]
     fn sleeps_are_counted() {
-        let mut waits = Waits::begin();
-        assert!(!waits.were_for_others(true, 1000));
+        let mut meter = BlockMeter::start();
+        assert!(!meter.has_blocked(true, 1000));
         thread::sleep(std::time::Duration::from_millis(1));
-        assert!(waits.were_for_others(true, 0));
+        assert!(meter.has_blocked(true, 0));
         thread::sleep(std::time::Duration::from_millis(1));
-        assert!(!waits.were_for_others(false, 0));
+        assert!(!meter.has_blocked(false, 0));
     }
 }

@@ -1,0 +1,101 @@
+//! How a pool ends, and how threads wait for its promises.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::job::Fault;
+use super::lane::Lane;
+use super::promises::Scope;
+use super::shared::{Phase, PoolShared, PoolState};
+use crate::probes::aio_pool as probes;
+use crate::sync::{lock, thread, wait, wait_timeout};
+
+impl PoolShared {
+    /// The last handle is gone. Workers still run the queued jobs, if there are any workers.
+    pub fn close(&self) {
+        let threads = lock(&self.state).threads.len();
+        self.end(Phase::Closing, threads == 0);
+    }
+
+    /// Refuses all queued jobs, and waits for the threads unless this is one of them.
+    pub fn shut_down(&self) {
+        self.end(Phase::ShutDown, true);
+        let this = thread::current().id();
+        let mut state = lock(&self.state);
+        if !state.threads.contains(&this) {
+            while !state.threads.is_empty() {
+                state = wait(&self.ended, state);
+            }
+        }
+    }
+
+    fn end(&self, phase: Phase, refuse: bool) {
+        let mut state = lock(&self.state);
+        if state.phase != Phase::ShutDown {
+            state.phase = phase;
+        }
+        let (mut queued, mut waiting) = (Vec::new(), Vec::new());
+        if refuse {
+            for lane in Lane::ALL {
+                queued.extend(state.lane(lane).queues.drain().into_iter().map(|(job, length)| (job, length, lane)));
+            }
+            waiting.extend(std::iter::from_fn(|| state.waiting.pop()));
+            for job in queued.iter().map(|(job, ..)| job).chain(&waiting) {
+                self.fulfil(&mut state, job.promise);
+            }
+            self.not_busy(&mut state);
+        }
+        let workers = state.lanes.iter().flat_map(|lane| &lane.workers).map(|worker| Arc::clone(&worker.condvar));
+        let sleepers: Vec<_> = workers.chain([Arc::clone(&self.watchdog)]).collect();
+        drop(state);
+        for sleeper in sleepers {
+            sleeper.notify_one();
+        }
+        for (job, length, lane) in queued {
+            probes::get(|| (job.port, length as i32, lane.number()));
+            job.runnable.refuse(Fault::ShutDown);
+        }
+        for job in waiting {
+            job.runnable.refuse(Fault::ShutDown);
+        }
+    }
+
+    /// Waits until the promises in `scope` are fulfilled, for the pool's `exit_timeout` at most. Returns how many are open, and how
+    /// long the wait took. Does not wait in a pool without threads, nor on one of its own threads.
+    pub fn await_promises(&self, scope: Scope) -> (usize, Duration) {
+        let began = Instant::now();
+        let mut state = lock(&self.state);
+        if self.settings.threads == 0 {
+            return (0, Duration::ZERO);
+        }
+        if let Scope::Process = scope {
+            state.promises.close();
+        }
+        self.promise_waiters.fetch_add(1, Ordering::Relaxed);
+        let left = loop {
+            let PoolState { lanes, promises, .. } = &mut *state;
+            for worker in lanes.iter().flat_map(|lane| &lane.workers) {
+                worker.completions.report_promises(|promise| promises.fulfil(promise));
+            }
+            let left = promises.open(scope);
+            // `thread::current` only where this has to wait: a library that is unloaded ends its pools, too, and the standard library's
+            // handle of a thread leaves a destructor behind, whose code would be gone when the thread ends.
+            if left == 0 || state.threads.contains(&thread::current().id()) {
+                break 0;
+            }
+            let rest = self.settings.exit_timeout.saturating_sub(began.elapsed());
+            if rest.is_zero() {
+                break left;
+            }
+            state = wait_timeout(&self.fulfilled, state, rest).0;
+        };
+        self.promise_waiters.fetch_sub(1, Ordering::Relaxed);
+        (left, began.elapsed())
+    }
+
+    /// Returns whether any promise in `scope` is not known to be fulfilled.
+    pub fn has_open_promises(&self, scope: Scope) -> bool {
+        lock(&self.state).promises.open(scope) > 0
+    }
+}

@@ -1,0 +1,61 @@
+//! Starts the threads of a pool.
+
+use std::io;
+use std::sync::Arc;
+
+use super::completions::Completions;
+use super::lane::Lane;
+use super::queue::WorkerState;
+use super::shared::{LaneState, PoolShared, PoolState, Worker, WorkerSlot};
+use super::{watchdog, worker};
+use crate::sync::Condvar;
+
+impl PoolShared {
+    /// Starts one more worker, and before the first one the watchdog. Returns `None` if the lane may not have one more.
+    ///
+    /// The lock is held meanwhile: a pool starts few threads, and so a worker and its queue appear together.
+    pub fn start_worker(self: &Arc<Self>, state: &mut PoolState, lane: Lane) -> io::Result<Option<WorkerSlot>> {
+        if !self.may_start(state, lane) {
+            return Ok(None);
+        }
+        if !state.watchdog.is_started {
+            let shared = Arc::clone(self);
+            // Not "watchdog": the kernel cuts names after 15 bytes.
+            let run = Box::new(move || watchdog::run(&shared));
+            let watchdog = (self.settings.spawn)("dyntrace-watch".to_owned(), run)?;
+            state.threads.push(watchdog.thread().id());
+            state.watchdog.is_started = true;
+        }
+        let (queue, batch) = state.lane(lane).queues.vacant();
+        let slot = WorkerSlot { lane, queue };
+        let (condvar, completions) = (Arc::new(Condvar::new()), Arc::new(Completions::new()));
+        let run = {
+            let (shared, condvar, completions) = (Arc::clone(self), Arc::clone(&condvar), Arc::clone(&completions));
+            move || worker::run(&shared, slot, &condvar, &batch, &completions)
+        };
+        let handle = (self.settings.spawn)(format!("{}-{}", lane.threads_name(), queue + 1), Box::new(run))?;
+        state.threads.push(handle.thread().id());
+        let LaneState { queues, workers, .. } = state.lane(lane);
+        queues.set_state(queue, WorkerState::Woken);
+        let worker = Worker { condvar, completions, thread: None };
+        match workers.get_mut(queue) {
+            Some(gone) => *gone = worker,
+            None => workers.push(worker),
+        }
+        Ok(Some(slot))
+    }
+
+    /// A lane may have its base workers, blocked ones not counted, and extra ones while most of its jobs block. A pool without threads
+    /// starts none.
+    fn may_start(&self, state: &mut PoolState, lane: Lane) -> bool {
+        let base = self.base_workers(lane);
+        let extra: usize = Lane::ALL
+            .map(|lane| state.lane(lane).queues.workers().saturating_sub(self.base_workers(lane)))
+            .iter()
+            .sum();
+        let LaneState { queues, pace, .. } = state.lane(lane);
+        let is_extra = queues.workers() >= base;
+        let is_wanted = queues.available() < base || pace.is_blocking();
+        self.settings.threads > 0 && is_wanted && (!is_extra || extra < self.settings.extra_threads)
+    }
+}

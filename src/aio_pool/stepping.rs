@@ -1,0 +1,41 @@
+//! Runs the jobs of a pool without threads, one at a time.
+
+use std::sync::Arc;
+
+use super::clock::Time;
+use super::delivery::TaskWaker;
+use super::lane::Lane;
+use super::shared::{Notification, PoolShared, QueuedJob, WorkerSlot};
+use super::worker;
+use crate::sync::lock;
+
+impl PoolShared {
+    /// Runs one job on this thread. Returns `false` if there is none.
+    pub fn run_one(self: &Arc<Self>) -> bool {
+        let Some((slot, job)) = self.take_one() else { return false };
+        let promise = job.promise;
+        // Directly: this pool has no watchdog.
+        worker::run_job(self, slot, job).into_iter().for_each(TaskWaker::wake);
+        if promise.is_some() {
+            self.fulfil(&mut lock(&self.state), promise);
+        }
+        true
+    }
+
+    /// Takes the next job, and says where it was.
+    // A function of its own: inlined, its loop would have fewer registers because of a probe that is rarely enabled.
+    #[inline(never)]
+    fn take_one(self: &Arc<Self>) -> Option<(WorkerSlot, QueuedJob)> {
+        Lane::ALL.into_iter().find_map(|lane| {
+            let slot = WorkerSlot { lane, queue: 0 };
+            let mut state = lock(&self.state);
+            let (jobs, notifications) = self.take(&mut state, slot, 1, Time::now());
+            let batch = (jobs > 0).then(|| state.lane(lane).queues.batch(0));
+            drop(state);
+            if let Some(notifications) = notifications {
+                notifications.into_iter().for_each(Notification::send);
+            }
+            Some((slot, batch?.pop()?))
+        })
+    }
+}

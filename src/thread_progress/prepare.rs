@@ -1,0 +1,48 @@
+//! What must be registered before threads pin: the fork handler and the barriers.
+
+use std::cell::Cell;
+use std::io;
+use std::sync::atomic::AtomicBool;
+
+use super::pin::{EXPEDITED, OWN, REGISTRY};
+use super::{os, use_counts};
+use crate::sync::atomic::{Ordering, fence};
+
+/// Registers the fork handler and the barriers that make pins cheap. Call it before any pin that a fork may copy, so before a session
+/// enables probes; every wait calls it, too. Repeated calls do nothing.
+///
+/// # Errors
+///
+/// There is no memory for the fork handler.
+pub(crate) fn prepare() -> io::Result<()> {
+    // Without a lock, which a fork could leave locked. Two threads may both register, which is harmless.
+    static PREPARED: AtomicBool = AtomicBool::new(false);
+    if !PREPARED.load(Ordering::Acquire) {
+        os::after_fork_in_child(forked)?;
+        // A pin that still sees the old value has a barrier of its own.
+        EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
+        PREPARED.store(true, Ordering::Release); // after EXPEDITED
+    }
+    Ok(())
+}
+
+/// Runs in the child, on its only thread, whose pins live on.
+extern "C" fn forked() {
+    let own = OWN.with(Cell::get);
+    for record in REGISTRY.records() {
+        if own.is_some_and(|own| std::ptr::eq(own, record)) {
+            record.hand_over(os::thread_id());
+        } else {
+            record.free();
+            record.forget_use_table();
+        }
+    }
+    use_counts::forget();
+    EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
+}
+
+/// Step 4. Returns false if the operating system refuses the barrier that it promised: then a wait has to try again.
+pub(super) fn barrier() -> bool {
+    fence(Ordering::SeqCst); // its partner is the fence of step 2
+    !EXPEDITED.load(Ordering::Relaxed) || os::barrier()
+}

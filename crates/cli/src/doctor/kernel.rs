@@ -1,4 +1,4 @@
-//! What the kernel offers.
+//! Checks of the running kernel.
 
 use std::fs;
 use std::io;
@@ -8,14 +8,13 @@ use super::finding::Finding;
 use crate::system;
 use crate::tracer::Version;
 
-/// Since this version the kernel keeps semaphores up to date itself.
+/// The first version that maintains semaphores.
 const SEMAPHORES: Version = Version(4, 20, 0);
-/// Since this version the kernel turns a traced 5-byte nop into a call.
+/// The first version that turns a traced 5-byte nop into a call.
 const FIVE_BYTE_NOP: Version = Version(6, 18, 0);
-/// Since this version the kernel turns a traced 10-byte nop into a call.
+/// The first version that turns a traced 10-byte nop into a call.
 const TEN_BYTE_NOP: Version = Version(7, 2, 0);
 
-/// Checks the running kernel.
 pub fn check() -> Vec<Finding> {
     if !cfg!(target_os = "linux") {
         return vec![Finding::ok("kernel", format!("{} {}", std::env::consts::OS, system::kernel_release()))];
@@ -26,14 +25,13 @@ pub fn check() -> Vec<Finding> {
 fn version() -> Finding {
     let release = system::kernel_release();
     match system::kernel_version() {
-        None => Finding::warn(
-            "kernel",
-            format!("release {release} does not begin with a version"),
-            "check it by hand: uname -r",
-        ),
+        None => {
+            let text = format!("release {release} does not begin with a version");
+            Finding::warn("kernel", text, "check it by hand: uname -r")
+        }
         Some(version) if version < SEMAPHORES => Finding::fail(
             "kernel",
-            format!("{release} does not tell programs that they are traced: their probes stay silent"),
+            format!("{release} does not enable the probes of traced programs"),
             format!("use kernel {SEMAPHORES} or newer"),
         ),
         Some(version) if version < FIVE_BYTE_NOP => {

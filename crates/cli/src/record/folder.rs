@@ -1,4 +1,4 @@
-//! The folder that a trace is written to.
+//! The folder for a trace.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow};
 use crate::escape;
 use crate::exit::{self, Failure};
 
-/// The absolute path of the folder that the user wants, or of a new one with that `name` or one like it.
+/// The absolute path of the `wanted` folder; without one, of a new folder called `name`, `name-2` and so on.
 pub fn choose(wanted: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
     let path = match wanted {
         Some(path) if is_free(path)? => path.to_owned(),
@@ -17,7 +17,7 @@ pub fn choose(wanted: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
             let path = escape::path(path);
             return Err(Failure::new(
                 exit::USAGE,
-                anyhow!("{path} is there already: remove it, or choose another folder with -o"),
+                anyhow!("cannot write to {path}, which is there already: remove it, or choose another folder with -o"),
             ));
         }
         None => free_one(name)?,
@@ -41,13 +41,13 @@ fn free_one(name: &str) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Whether nothing is there yet, or an empty folder.
+/// Whether the path does not exist or is an empty folder.
 fn is_free(path: &Path) -> anyhow::Result<bool> {
     match fs::read_dir(path) {
         Ok(mut entries) => Ok(entries.next().is_none()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(false),
-        Err(error) => Err(error).with_context(|| format!("cannot look into {}", escape::path(path))),
+        Err(error) => Err(error).with_context(|| format!("cannot read the folder {}", escape::path(path))),
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
         let choose_one = || choose(None, name.to_str().unwrap()).unwrap();
         assert_eq!(choose_one(), name);
         fs::create_dir(&name).unwrap();
-        assert_eq!(choose_one(), name, "an empty folder may have been made for it");
+        assert_eq!(choose_one(), name, "an empty folder may have been created for it");
         fs::write(name.join("file"), "").unwrap();
         assert_eq!(choose_one(), place.path().join("trace-2"));
         fs::write(place.path().join("trace-2"), "").unwrap();

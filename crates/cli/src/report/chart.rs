@@ -11,16 +11,16 @@ use super::timeline::{Bucket, Timeline};
 use crate::escape;
 use crate::operation::command_name;
 
-/// The place of the data within a chart; labels stand around it.
+/// The area of the data; labels are around it.
 const LEFT: f64 = 60.0;
 const WIDTH: f64 = 1100.0;
 const TOP: f64 = 10.0;
 const BELOW: f64 = 24.0;
 
-/// Fields of the heat map are drawn in so many shades.
+/// The shades of the heat map.
 const SHADES: usize = 7;
 
-/// How many operations took about how long, over time.
+/// The heat map: numbers of operations by latency, over time.
 pub fn latency(timeline: &Timeline<Latencies>) -> Markup {
     let most = timeline.buckets().iter().flat_map(Latencies::rows).copied().max().unwrap_or(0);
     let used = |row: &usize| timeline.buckets().iter().any(|bucket| bucket.rows()[*row] > 0);
@@ -45,7 +45,7 @@ pub fn latency(timeline: &Timeline<Latencies>) -> Markup {
         }
     };
     let picture = chart("latency", "Latency over time", length_of(timeline), height, body);
-    html! { p { "From request to answer, by when the operation was requested. The stronger the colour, the more operations; the strongest is "
+    html! { p { "Latency is from request to answer, and time is that of the request. A stronger colour means more operations, at most "
     (HumanCount(most)) "." } (picture) }
 }
 
@@ -72,10 +72,10 @@ pub fn queue(timeline: &Timeline<QueueLength>) -> Markup {
         }
     };
     let picture = chart("queue", "Queue length over time", length_of(timeline), height, body);
-    html! { p { "Jobs in one queue of the pool after each of its steps: the longest, and within it the mean." } (picture) }
+    html! { p { "Jobs in a queue of the pool, after each job that was added or taken: the longest queue, and within it the mean." } (picture) }
 }
 
-/// A sequential trace: a line for each process, messages between them, and the operations that they asked for.
+/// A sequential trace: a line for each process, their messages and operations.
 pub fn flow(flow: &Flow<'_>) -> Markup {
     let length = flow.last.saturating_sub(flow.first).max(1);
     let lane = 26.0;
@@ -111,7 +111,7 @@ fn length_of<B: Bucket>(timeline: &Timeline<B>) -> u64 {
     timeline.width().saturating_mul(timeline.buckets().len() as u64)
 }
 
-/// `body` above an axis of time, so many nanoseconds long.
+/// `body` above an axis of time that is `length` nanoseconds long.
 fn chart(id: &str, label: &str, length: u64, height: f64, body: Markup) -> Markup {
     let x = |time: i64| round(LEFT + WIDTH * time as f64 / length.max(1) as f64);
     let bottom = TOP + height;
@@ -127,12 +127,12 @@ fn chart(id: &str, label: &str, length: u64, height: f64, body: Markup) -> Marku
     }
 }
 
-/// When a bucket begins, from the beginning of the trace.
+/// The begin of a bucket, from the begin of the trace.
 fn at<B: Bucket>(timeline: &Timeline<B>, index: usize) -> String {
     duration(timeline.width().saturating_mul(index as u64) as i64)
 }
 
-/// Shades go by the logarithm: a single slow operation must be seen beside a million fast ones.
+/// Shades are logarithmic: one slow operation must be visible beside a million fast ones.
 fn shade(count: u64, most: u64) -> usize {
     let part = if most > 1 { (count as f64).ln() / (most as f64).ln() } else { 1.0 };
     (part * SHADES as f64).min(SHADES as f64 - 1.0) as usize
@@ -145,7 +145,7 @@ fn ticks(most: i64) -> impl Iterator<Item = i64> {
     (0..=8).map(move |tick| step.unwrap_or(most).saturating_mul(tick)).take_while(move |tick| *tick <= most)
 }
 
-/// A tenth of a pixel is near enough.
+/// Rounds to a tenth of a pixel, which keeps the page short.
 fn round(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

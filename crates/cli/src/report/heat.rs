@@ -1,12 +1,11 @@
-//! Latency over time: how many operations took about how long, when.
+//! Latency over time, as numbers of operations.
 
 use super::timeline::Bucket;
 
-/// Steps of latency in which operations are counted.
+/// Steps of latency.
 pub const ROWS: usize = 35;
-/// Steps in ten times the latency.
 pub const ROWS_OF_A_DECADE: usize = 5;
-/// What is faster counts in the first step, in nanoseconds.
+/// Nanoseconds; faster operations count in the first step.
 const FASTEST: f64 = 1_000.0;
 
 /// The operations that were entered within a bucket of time, by latency.
@@ -19,7 +18,6 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// Counts an operation that took so many nanoseconds.
     pub fn count(&mut self, nanoseconds: i64) {
         let decades = (nanoseconds as f64 / FASTEST).max(1.0).log10();
         let row = (decades * ROWS_OF_A_DECADE as f64) as usize;
@@ -38,7 +36,7 @@ impl Bucket for Latencies {
     }
 }
 
-/// The least latency of a row, in nanoseconds. `ROWS` has one, too: it ends the last row.
+/// The least latency of a row, in nanoseconds. That of `ROWS` ends the last row.
 pub fn floor(row: usize) -> i64 {
     (FASTEST * 10f64.powf(row as f64 / ROWS_OF_A_DECADE as f64)).round() as i64
 }

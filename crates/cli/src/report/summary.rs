@@ -1,4 +1,4 @@
-//! What the page shows, gathered in one pass over the events. Its size does not grow with the trace.
+//! The figures of the page, collected in one pass over the events. Their size does not grow with the trace.
 
 use dyntrace_reader::{Event, Operation, Operations, Value};
 
@@ -9,10 +9,9 @@ use super::slowest::Slowest;
 use super::table::Table;
 use super::timeline::{Bucket, Timeline};
 
-/// How many operations that were not answered are shown.
+/// How many unanswered operations are shown.
 const IN_FLIGHT_SHOWN: usize = 40;
 
-/// Figures of a trace.
 pub struct Summary<'t> {
     /// Times of the first and the last event, in nanoseconds since 1970.
     pub first: i64,
@@ -28,7 +27,7 @@ pub struct Summary<'t> {
     operations: Operations<'t>,
 }
 
-/// The lengths of the pool's queues within a bucket of time: one for each job that came or went.
+/// The lengths of the pool's queues, one for each job that was added or taken.
 #[derive(Default)]
 pub struct QueueLength {
     pub longest: i64,
@@ -37,7 +36,6 @@ pub struct QueueLength {
 }
 
 impl QueueLength {
-    /// The mean length.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.steps as f64
     }
@@ -52,7 +50,7 @@ impl Bucket for QueueLength {
 }
 
 impl<'t> Summary<'t> {
-    /// Nothing was seen yet; `first` is the time of the first event.
+    /// `first` is the time of the first event.
     pub fn new(first: i64) -> Self {
         Summary {
             first,
@@ -69,7 +67,6 @@ impl<'t> Summary<'t> {
         }
     }
 
-    /// The next event.
     pub fn add(&mut self, event: &Event<'t>) {
         self.events += 1;
         self.last = self.last.max(event.time);
@@ -94,17 +91,17 @@ impl<'t> Summary<'t> {
         }
     }
 
-    /// The operations that were not answered in the trace: how many, and the ones entered first.
+    /// The number of unanswered operations, and the oldest of them.
     pub fn in_flight(&self) -> (usize, Vec<&Operation<'t>>) {
         (self.operations.in_flight().count(), self.operations.in_flight().take(IN_FLIGHT_SHOWN).collect())
     }
 
-    /// How many operations were given up before their answer.
+    /// How many operations lost their end.
     pub fn given_up(&self) -> u64 {
         self.operations.given_up()
     }
 
-    /// How many events belonged to no operation.
+    /// How many events belong to operations without a begin.
     pub fn unmatched(&self) -> u64 {
         self.operations.unmatched()
     }

@@ -1,9 +1,8 @@
-//! A row of buckets over time that never grows: when time runs past its end, neighbours are merged and each covers twice the time.
+//! A timeline of limited length: when time runs past its end, neighbours merge and each bucket covers twice the time.
 
-/// How many buckets there are; at least half of them are in use once time has passed.
+/// The most buckets; once the timeline was full, at least half of them are in use.
 pub const BUCKETS: usize = 240;
 
-/// Values over time.
 pub struct Timeline<B> {
     start: i64,
     /// Nanoseconds of a bucket.
@@ -11,19 +10,18 @@ pub struct Timeline<B> {
     buckets: Vec<B>,
 }
 
-/// What a bucket holds.
+/// The value of a bucket.
 pub trait Bucket: Default {
-    /// Takes in what the next bucket held.
+    /// Adds the value of the next bucket.
     fn merge(&mut self, next: Self);
 }
 
 impl<B: Bucket> Timeline<B> {
-    /// An empty timeline that begins at `start`, in nanoseconds.
     pub fn new(start: i64) -> Self {
         Timeline { start, width: 1 << 10, buckets: Vec::new() }
     }
 
-    /// The bucket of `time`. What was before the start goes to the first one.
+    /// The bucket of `time`; the first one if that is before the start.
     pub fn at(&mut self, time: i64) -> &mut B {
         let offset = u64::try_from(i128::from(time) - i128::from(self.start)).unwrap_or(0);
         while offset / self.width >= BUCKETS as u64 {
@@ -36,12 +34,11 @@ impl<B: Bucket> Timeline<B> {
         &mut self.buckets[index]
     }
 
-    /// The buckets, in the order of time, up to the last one that was used.
+    /// The buckets up to the last used one.
     pub fn buckets(&self) -> &[B] {
         &self.buckets
     }
 
-    /// Nanoseconds of a bucket.
     pub fn width(&self) -> u64 {
         self.width
     }

@@ -104,7 +104,7 @@ fn losses_are_told_on_the_page_and_by_the_status() {
     let lossy = page(&[folder.path()], 3);
     assert!(lossy.contains("5 events were lost") && lossy.contains("ring-1"));
     writer.write("ring-2", &[&ring[..], b"no packet"].concat());
-    assert!(page(&[folder.path()], 4).contains("ring-2: at byte 32768"));
+    assert!(page(&[folder.path()], 4).contains("ring-2 at byte 32768"));
 }
 
 #[test]

@@ -27,10 +27,9 @@ pub fn locate(command: &OsStr) -> Result<PathBuf, Failure> {
         Ok(metadata) if metadata.is_dir() => {
             Err(Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot run {shown}: it is a directory")))
         }
-        Ok(_) if !tracer::is_executable(path) => Err(Failure::new(
-            exit::NOT_EXECUTABLE,
-            anyhow!("cannot run {shown}: it is not executable; use chmod +x"),
-        )),
+        Ok(_) if !tracer::is_executable(path) => {
+            Err(Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot run {shown}: it is not executable; use chmod +x")))
+        }
         Ok(_) => std::path::absolute(path).map_err(|error| not_found(&error.to_string())),
     }
 }

@@ -37,16 +37,8 @@ pub struct Arguments {
 pub fn filter(arguments: &Arguments) -> Outcome {
     let pid = arguments.pid;
     let mut connection = process::connect(pid)?;
-    let session = match arguments.session {
-        Some(session) => session,
-        None => {
-            let status = connection.request(&Request::Status).map_err(process::refusal)?;
-            let sessions: Vec<u64> = status.iter().filter_map(|record| record.number("session")).collect();
-            process::only_one(pid, &sessions, || {
-                format!("process {pid} records nothing: start dyntrace record -p {pid}")
-            })?
-        }
-    };
+    let none = format!("records nothing: start dyntrace record -p {pid}");
+    let session = process::session(&mut connection, pid, arguments.session, |_| true, &none)?;
     let (probes, filter) = (arguments.wanted.probes(), arguments.wanted.filter());
     connection.request(&Request::Change { session, probes, filter }).map_err(process::refusal)?;
     Ok(ExitCode::SUCCESS)

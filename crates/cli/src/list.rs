@@ -87,7 +87,7 @@ fn of_process(pid: u32, providers: &Providers) -> Result<Vec<Listed>> {
     let mut listed = Vec::new();
     for file in process::loaded(pid)? {
         let object = Object::read(&file.readable)
-            .with_context(|| format!("process {pid} has loaded {}", escape::path(&file.path)))?;
+            .with_context(|| format!("cannot list {} of process {pid}", escape::path(&file.path)))?;
         if !object.notes.is_empty() || !object.broken.is_empty() {
             listed.push(of_object(&file.path, &object, file.moved_by(&object), providers));
         }

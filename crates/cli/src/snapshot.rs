@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dyntrace::recorder::control::protocol::{Record, Request};
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::Outcome;
 use crate::record::summary::Summary;
 use crate::record::{folder, process};
 use crate::stdout;
@@ -41,11 +41,12 @@ pub struct Arguments {
 }
 
 pub fn snapshot(arguments: &Arguments) -> Outcome {
-    let mut connection = process::connect(arguments.pid)?;
-    let session = match arguments.session {
-        Some(session) => session,
-        None => overwriting(arguments.pid, &connection.request(&Request::Status).map_err(process::refusal)?)?,
-    };
+    let Arguments { pid, session, .. } = *arguments;
+    let mut connection = process::connect(pid)?;
+    let overwrites = |session: &Record| session.get("mode") == Some("overwrite");
+    let none =
+        format!("keeps no last events: start dyntrace record -p {pid} --overwrite, and take snapshots while it runs");
+    let session = process::session(&mut connection, pid, session, overwrites, &none)?;
     let directory = folder::choose(arguments.output.as_deref(), "snapshot")?;
     connection.request(&Request::Snapshot(session, directory.clone())).map_err(process::refusal)?;
     let summary = Summary::of(&directory)?;
@@ -53,14 +54,4 @@ pub fn snapshot(arguments: &Arguments) -> Outcome {
     let line = if arguments.json { summary.json() } else { summary.line("copying") };
     stdout::write(&format!("{line}\n"))?;
     Ok(status)
-}
-
-fn overwriting(pid: u32, status: &[Record]) -> Result<u32, Failure> {
-    let overwriting = status.iter().filter(|record| record.get("mode") == Some("overwrite"));
-    let sessions: Vec<u64> = overwriting.filter_map(|record| record.number("session")).collect();
-    process::only_one(pid, &sessions, || {
-        format!(
-            "process {pid} keeps no last events: start dyntrace record -p {pid} --overwrite, and take snapshots while it runs"
-        )
-    })
 }

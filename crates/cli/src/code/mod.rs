@@ -107,10 +107,10 @@ fn absolute(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         if file.to_str().is_none() {
             return Err(Failure::new(
                 exit::USAGE,
-                anyhow!("the path {shown} is not UTF-8: give the file another name"),
+                anyhow!("cannot send the path {shown}, which is not UTF-8: give the file another name"),
             ));
         }
-        Ok(std::path::absolute(file).with_context(|| format!("cannot find {shown}"))?)
+        Ok(std::path::absolute(file).with_context(|| format!("cannot make the path {shown} absolute"))?)
     };
     files.iter().map(absolute).collect()
 }

@@ -1,15 +1,12 @@
 //! The answers of the process, for people and as JSON.
 
-use std::io::{self, Write as _};
-
-use anyhow::Context as _;
 use dyntrace::code::remote::Order;
 use dyntrace::recorder::control::protocol::Record;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use crate::{columns, escape};
+use crate::{columns, escape, stdout};
 
 /// Fields of answers that are numbers.
 const NUMBERS: [&str; 7] = ["time", "start", "size", "exports", "thread", "holds", "kept"];
@@ -19,8 +16,7 @@ type Get<'r> = dyn Fn(&str) -> String + 'r;
 
 /// Prints the answer to `order`.
 pub fn print(order: &Order, records: &[Record], json: bool) -> anyhow::Result<()> {
-    let text = if json { objects(records) } else { lines(order, records, &TimeZone::system()) };
-    io::stdout().write_all(text.as_bytes()).context("cannot write")
+    stdout::write(&if json { objects(records) } else { lines(order, records, &TimeZone::system()) })
 }
 
 /// One object per line.

@@ -21,11 +21,11 @@ pub use operand::{Operand, Place};
 pub enum Error {
     #[error("cannot read {}", crate::escape::path(path))]
     Open { path: PathBuf, source: io::Error },
-    #[error("{} is not a regular file", crate::escape::path(.0))]
+    #[error("cannot read {}: not a regular file", crate::escape::path(.0))]
     NotRegular(PathBuf),
-    #[error("{} is not an ELF file", crate::escape::path(.0))]
+    #[error("cannot read {}: not an ELF file", crate::escape::path(.0))]
     NotElf(PathBuf),
-    #[error("{} is a damaged ELF file: {what}", crate::escape::path(path))]
+    #[error("cannot read {}: damaged ELF file: {what}", crate::escape::path(path))]
     Damaged { path: PathBuf, what: Damage },
 }
 

@@ -37,7 +37,8 @@ pub fn end(directory: &Path) -> Result<(), Failure> {
             Ok(_) => {}
             // Root recorded another user's process: root writes nothing to that user's folder by path.
             Err(error) if Distrust::of(&error).is_some() => {
-                dyntrace_reader::finish(&folder).with_context(|| format!("the trace {shown} is left as it is"))?;
+                dyntrace_reader::finish(&folder)
+                    .with_context(|| format!("cannot finish the trace {shown}, which is left as it is"))?;
                 continue;
             }
             Err(error) => return Err(error).with_context(|| format!("cannot open {shown}")).map_err(Failure::from),
@@ -47,7 +48,7 @@ pub fn end(directory: &Path) -> Result<(), Failure> {
         } else {
             dyntrace_reader::finish(&folder).map_err(unreadable)?;
         }
-        remove_empty(&folder).with_context(|| format!("cannot clear up {shown}"))?;
+        remove_empty(&folder).with_context(|| format!("cannot remove empty files from {shown}"))?;
     }
     Ok(())
 }

@@ -22,10 +22,14 @@ pub fn choose(wanted: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
         }
         None => free_one(name)?,
     };
-    let path = std::path::absolute(&path).with_context(|| format!("cannot tell where {} is", escape::path(&path)))?;
+    let path =
+        std::path::absolute(&path).with_context(|| format!("cannot make the path {} absolute", escape::path(&path)))?;
     if path.to_str().is_none() {
         let path = escape::path(path);
-        return Err(Failure::new(exit::USAGE, anyhow!("the path {path} is not UTF-8: choose another folder with -o")));
+        return Err(Failure::new(
+            exit::USAGE,
+            anyhow!("cannot use the path {path}, which is not UTF-8: choose another folder with -o"),
+        ));
     }
     Ok(path)
 }

@@ -74,13 +74,24 @@ pub fn refusal(error: ControlError) -> Failure {
     Failure::new(status, error)
 }
 
-/// The only one of `sessions`; `none` is the error if there is none.
-pub fn only_one(pid: u32, sessions: &[u64], none: impl FnOnce() -> String) -> Result<u32, Failure> {
-    match *sessions {
+/// The session to act on: the `wanted` one, else the only one that fits. `none` is the error if none fits.
+pub fn session(
+    connection: &mut Connection,
+    pid: u32,
+    wanted: Option<u32>,
+    fits: impl Fn(&Record) -> bool,
+    none: &str,
+) -> Result<u32, Failure> {
+    if let Some(session) = wanted {
+        return Ok(session);
+    }
+    let status = connection.request(&Request::Status).map_err(refusal)?;
+    let sessions = status.iter().filter(|record| fits(record)).filter_map(|record| record.number("session"));
+    match *sessions.collect::<Vec<u64>>() {
         [session] => u32::try_from(session)
             .map_err(|_| anyhow!("process {pid} has a session with the wrong number {session}").into()),
-        [] => Err(Failure::new(exit::NO_PROBES, anyhow!(none()))),
-        _ => Err(Failure::new(
+        [] => Err(Failure::new(exit::NO_PROBES, anyhow!("process {pid} {none}"))),
+        ref sessions => Err(Failure::new(
             exit::USAGE,
             anyhow!("process {pid} has several such sessions: choose one of {sessions:?} with --session"),
         )),

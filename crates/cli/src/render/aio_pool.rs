@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use dyntrace_reader::{Event, Value};
 
 use super::operation::{Step, number, step, text};
-use super::{Answer, Way};
+use super::{Printer, Way};
 use crate::escape;
 
-pub const WAY: Way = Way::Answer {
+pub const WAY: Way = Way::Summary {
     probes: &[
         "dyntrace:aio_pool-add",
         "dyntrace:aio_pool-get",
@@ -20,6 +20,9 @@ pub const WAY: Way = Way::Answer {
 
 const TITLES: &str = "second jobs       count   mean    max        =1        <8       <64      more\n";
 const WORKER_TITLES: &str = "lane  worker             thread      jobs      busy_us\n";
+
+/// The names of [`Jobs`].
+const NAMES: [&str; 3] = ["added", "fast", "slow"];
 
 /// How many seconds have lines of their own.
 const SECONDS: i64 = 600;
@@ -84,7 +87,7 @@ struct AioPool {
     names: HashMap<u64, Vec<u8>>,
 }
 
-impl Answer for AioPool {
+impl Printer for AioPool {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         match event.class.name.as_str() {
             "recorder:thread" => {
@@ -133,7 +136,7 @@ impl Answer for AioPool {
 
         let mut text = WORKER_TITLES.to_owned();
         for (jobs, lane, name, thread, busy_us) in rows {
-            let (lane, name) = (lane.name(), escape::name(name));
+            let (lane, name) = (NAMES[lane as usize], escape::name(name));
             text += &format!("{lane:<5} {name:<15} {thread:>9} {jobs:>9} {busy_us:>12}\n");
         }
         text += TITLES;
@@ -196,18 +199,8 @@ impl Lengths {
 
     fn row(&self, jobs: Jobs) -> String {
         let [alone, below_8, below_64, more] = self.histogram;
-        let (jobs, count, mean, max) = (jobs.name(), self.count, self.sum / self.count, self.max);
+        let (jobs, count, mean, max) = (NAMES[jobs as usize], self.count, self.sum / self.count, self.max);
         format!("{jobs:<6} {count:>9} {mean:>6} {max:>6} {alone:>9} {below_8:>9} {below_64:>9} {more:>9}")
-    }
-}
-
-impl Jobs {
-    fn name(self) -> &'static str {
-        match self {
-            Jobs::Added => "added",
-            Jobs::Fast => "fast",
-            Jobs::Slow => "slow",
-        }
     }
 }
 

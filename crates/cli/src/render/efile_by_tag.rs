@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use dyntrace_reader::Event;
 
 use super::operation::{Id, Step, number, step, text};
-use super::{Answer, Way};
+use super::{Printer, Way};
 use crate::escape;
 use crate::operation::{op, size};
 
-pub const WAY: Way = Way::Answer {
+pub const WAY: Way = Way::Summary {
     probes: &["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return"],
     begin: || Box::<ByTag>::default(),
 };
@@ -32,7 +32,7 @@ struct ByTag {
     sums: BTreeMap<(i64, Vec<u8>), Sums>,
 }
 
-impl Answer for ByTag {
+impl Printer for ByTag {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         match step(event) {
             Some((Step::Entry, id)) => {

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use dyntrace_reader::Event;
 
 use super::operation::{Id, Step, number, step, text};
-use super::{Answer, Way};
+use super::{Printer, Way};
 use crate::escape;
 use crate::operation::{errno_name, op};
 
-pub const WAY: Way = Way::Answer {
+pub const WAY: Way = Way::Summary {
     probes: &["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return"],
     begin: || Box::<Errors>::default(),
 };
@@ -18,7 +18,7 @@ pub const WAY: Way = Way::Answer {
 #[derive(Default)]
 struct Errors(HashMap<Id, String>);
 
-impl Answer for Errors {
+impl Printer for Errors {
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         match step(event) {
             Some((Step::Entry, id)) => {

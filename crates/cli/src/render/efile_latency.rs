@@ -6,10 +6,10 @@ use dyntrace_reader::Event;
 
 use super::operation::{Id, Step, number, step};
 use super::times::{TITLES, Times};
-use super::{Answer, Way};
+use super::{Printer, Way};
 use crate::operation::op;
 
-pub const WAY: Way = Way::Answer {
+pub const WAY: Way = Way::Summary {
     probes: &[
         "dyntrace:efile_drv-entry",
         "dyntrace:efile_drv-int_entry",
@@ -30,7 +30,7 @@ struct Latency {
     times: BTreeMap<(i64, usize), Times>,
 }
 
-impl Answer for Latency {
+impl Printer for Latency {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         let Some((step, id)) = step(event) else { return };
         let before = match step {

@@ -6,10 +6,10 @@ use dyntrace_reader::Event;
 
 use super::operation::{number, text};
 use super::times::{TITLES, Times};
-use super::{Answer, Way};
+use super::{Printer, Way};
 use crate::escape;
 
-pub const WAY: Way = Way::Answer {
+pub const WAY: Way = Way::Summary {
     probes: &["dyntrace:message-send", "dyntrace:message-queued", "dyntrace:message-receive"],
     begin: || Box::<Latency>::default(),
 };
@@ -33,7 +33,7 @@ struct Latency {
     have_sent: HashMap<(u64, u64), bool>,
 }
 
-impl Answer for Latency {
+impl Printer for Latency {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         let process = event.process.pid;
         let receiver = self.receivers.entry((process, text(event, "receiver").to_vec())).or_default();

@@ -35,15 +35,15 @@ pub enum Way {
     /// One for each event.
     Lines(&'static [Line]),
     /// By a summary of events.
-    Answer {
+    Summary {
         /// The probes, each with its provider.
         probes: &'static [&'static str],
-        begin: fn() -> Box<dyn Answer>,
+        begin: fn() -> Box<dyn Printer>,
     },
 }
 
 /// Writes events as text.
-pub trait Answer {
+pub trait Printer {
     /// Takes the next event, and appends the lines that are ready.
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>);
 
@@ -63,7 +63,7 @@ impl Rendering {
     pub fn probes(&self) -> Vec<&'static str> {
         match self.way {
             Way::Lines(lines) => lines.iter().map(|line| line.probe).collect(),
-            Way::Answer { probes, .. } => probes.to_vec(),
+            Way::Summary { probes, .. } => probes.to_vec(),
         }
     }
 
@@ -72,14 +72,14 @@ impl Rendering {
         let name = event.class.name.as_str();
         match self.way {
             Way::Lines(lines) => lines.iter().any(|line| line.probe == name),
-            Way::Answer { probes, .. } => probes.contains(&name) || name == "recorder:thread",
+            Way::Summary { probes, .. } => probes.contains(&name) || name == "recorder:thread",
         }
     }
 
     fn lines(&self) -> &'static [Line] {
         match self.way {
             Way::Lines(lines) => lines,
-            Way::Answer { .. } => &[],
+            Way::Summary { .. } => &[],
         }
     }
 }

@@ -18,6 +18,9 @@ const STYLE: &str = include_str!("page.css");
 /// How many sequential traces are drawn.
 const DRAWN: usize = 3;
 
+/// How many unanswered operations are listed.
+const IN_FLIGHT: usize = 40;
+
 /// The most lines of a list.
 const LISTED: usize = 100;
 
@@ -54,7 +57,8 @@ pub fn page(processes: &[Process], summary: Option<Summary<'_>>, losses: &Losses
 
 fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Markup {
     let (answered, first) = (&summary.all, summary.first);
-    let (in_flight, oldest) = summary.in_flight();
+    let in_flight = summary.operations.in_flight().count();
+    let (unmatched, given_up) = (summary.operations.unmatched(), summary.operations.given_up());
     let charts = html! {
         h2 { "Latency over time" }
         (chart::latency(&summary.latency))
@@ -63,11 +67,11 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
     };
     let lists = html! {
         h2 { "Slowest operations" }
-        (operations(summary.slowest.list().iter().map(|(_, operation)| operation), first))
+        (operations(summary.slowest.0.iter().map(|(_, operation)| operation), first))
         @if in_flight > 0 {
             h2 { "Not answered" }
             p { "In flight when the trace ended: " (HumanCount(in_flight as u64)) "." }
-            (operations(oldest.into_iter(), first))
+            (operations(summary.operations.in_flight().take(IN_FLIGHT), first))
         }
     };
     html! {
@@ -80,9 +84,9 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
             (fact("bytes asked for", HumanBytes(answered.bytes)))
         }
         (lost(losses))
-        @if summary.unmatched() + summary.given_up() > 0 {
-            p { (HumanCount(summary.unmatched())) " events belong to operations whose begin is missing; the end of "
-                (HumanCount(summary.given_up())) " operations is missing." }
+        @if unmatched + given_up > 0 {
+            p { (HumanCount(unmatched)) " events belong to operations whose begin is missing; the end of "
+                (HumanCount(given_up)) " operations is missing." }
         }
         (charts)
         (traces(summary.flows, first))

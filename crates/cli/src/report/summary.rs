@@ -1,6 +1,6 @@
 //! The figures of the page, collected in one pass over the events. Their size does not grow with the trace.
 
-use dyntrace_reader::{Event, Operation, Operations, Value};
+use dyntrace_reader::{Event, Operations, Value};
 
 use super::flows::Flows;
 use super::heat::Latencies;
@@ -8,9 +8,6 @@ use super::row::Row;
 use super::slowest::Slowest;
 use super::table::Table;
 use super::timeline::{Bucket, Timeline};
-
-/// How many unanswered operations are shown.
-const IN_FLIGHT_SHOWN: usize = 40;
 
 pub struct Summary<'t> {
     /// Times of the first and the last event, in nanoseconds since 1970.
@@ -24,7 +21,7 @@ pub struct Summary<'t> {
     pub all: Row,
     pub slowest: Slowest<'t>,
     pub flows: Flows<'t>,
-    operations: Operations<'t>,
+    pub operations: Operations<'t>,
 }
 
 /// The lengths of the pool's queues, one for each job that was added or taken.
@@ -89,20 +86,5 @@ impl<'t> Summary<'t> {
             self.slowest.add(duration, &operation);
             self.flows.operation(&operation);
         }
-    }
-
-    /// The number of unanswered operations, and the oldest of them.
-    pub fn in_flight(&self) -> (usize, Vec<&Operation<'t>>) {
-        (self.operations.in_flight().count(), self.operations.in_flight().take(IN_FLIGHT_SHOWN).collect())
-    }
-
-    /// How many operations lost their end.
-    pub fn given_up(&self) -> u64 {
-        self.operations.given_up()
-    }
-
-    /// How many events belong to operations without a begin.
-    pub fn unmatched(&self) -> u64 {
-        self.operations.unmatched()
     }
 }

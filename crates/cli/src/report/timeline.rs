@@ -6,8 +6,9 @@ pub const BUCKETS: usize = 240;
 pub struct Timeline<B> {
     start: i64,
     /// Nanoseconds of a bucket.
-    width: u64,
-    buckets: Vec<B>,
+    pub width: u64,
+    /// Up to the last used one.
+    pub buckets: Vec<B>,
 }
 
 /// The value of a bucket.
@@ -32,15 +33,6 @@ impl<B: Bucket> Timeline<B> {
             self.buckets.resize_with(index + 1, B::default);
         }
         &mut self.buckets[index]
-    }
-
-    /// The buckets up to the last used one.
-    pub fn buckets(&self) -> &[B] {
-        &self.buckets
-    }
-
-    pub fn width(&self) -> u64 {
-        self.width
     }
 
     fn halve(&mut self) {
@@ -69,11 +61,11 @@ mod tests {
         let mut time = 1_000;
         for count in 1..200 {
             *timeline.at(time) += 1;
-            assert_eq!(timeline.buckets().iter().sum::<u64>(), count);
-            assert!(timeline.buckets().len() <= BUCKETS);
+            assert_eq!(timeline.buckets.iter().sum::<u64>(), count);
+            assert!(timeline.buckets.len() <= BUCKETS);
             time += time / 5;
         }
-        assert!(timeline.buckets().len() > BUCKETS / 2);
+        assert!(timeline.buckets.len() > BUCKETS / 2);
     }
 
     #[test]
@@ -90,6 +82,6 @@ mod tests {
         let mut timeline = Timeline::<u64>::new(i64::MIN);
         *timeline.at(i64::MAX) += 1;
         *timeline.at(i64::MIN) += 1;
-        assert_eq!(timeline.buckets().iter().sum::<u64>(), 2);
+        assert_eq!(timeline.buckets.iter().sum::<u64>(), 2);
     }
 }

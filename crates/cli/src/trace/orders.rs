@@ -1,9 +1,7 @@
 //! Orders to a running trace: patterns are added, replaced and removed.
 
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::trace::PatternId;
 use dyntrace::trace::remote::{self, Which};
@@ -13,7 +11,7 @@ use super::arguments::{Actions, Arguments};
 use super::{count, refusal};
 use crate::exit::{Failure, Outcome};
 use crate::record::process::ask;
-use crate::{columns, escape};
+use crate::{columns, escape, stdout};
 
 /// An order to a running trace.
 #[derive(clap::Subcommand)]
@@ -97,7 +95,7 @@ pub fn carry_out(arguments: &Arguments, order: &Order) -> Outcome {
         (false, Order::Remove { .. }) => lines(&records, "removed"),
         (false, _) => lines(&records, "set"),
     };
-    io::stdout().write_all(text.as_bytes()).context("cannot write")?;
+    stdout::write(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,7 +8,7 @@ use super::event;
 use super::text::Text;
 use super::token::OPERATION;
 use crate::escape;
-use crate::render::Answer;
+use crate::render::Printer;
 use crate::render::operation::{self, Id, Step, step, text};
 use crate::token::{Serial, Token};
 
@@ -34,7 +34,7 @@ pub struct Causal {
     operations: HashMap<Id, Process>,
 }
 
-impl Answer for Causal {
+impl Printer for Causal {
     fn forget_classes(&mut self) {
         self.text.forget_classes();
     }

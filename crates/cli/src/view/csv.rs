@@ -6,7 +6,7 @@ use std::ptr;
 use dyntrace_reader::{Event, EventClass, Value};
 
 use super::event::{self, FIXED};
-use crate::render::{Answer, append};
+use crate::render::{Printer, append};
 
 pub struct Csv {
     columns: Vec<String>,
@@ -35,7 +35,7 @@ impl Csv {
     }
 }
 
-impl Answer for Csv {
+impl Printer for Csv {
     fn forget_classes(&mut self) {
         self.plans.clear();
     }

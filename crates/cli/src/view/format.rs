@@ -2,15 +2,15 @@
 
 use std::slice;
 
-use crate::render::{Answer, Rendering, Way};
+use crate::render::{Printer, Rendering, Way};
 
 use super::text::Text;
 
 /// One of them.
-pub struct Format(pub Box<dyn Answer>);
+pub struct Format(pub Box<dyn Printer>);
 
 impl Format {
-    pub fn new(writer: impl Answer + 'static) -> Format {
+    pub fn new(writer: impl Printer + 'static) -> Format {
         Format(Box::new(writer))
     }
 
@@ -22,7 +22,7 @@ impl Format {
     /// The lines of one script, for standard output.
     pub fn of_script(rendering: &'static Rendering) -> Format {
         match rendering.way {
-            Way::Answer { begin, .. } => Format(begin()),
+            Way::Summary { begin, .. } => Format(begin()),
             Way::Lines(_) => Format::on_stdout(slice::from_ref(rendering)),
         }
     }

@@ -6,7 +6,7 @@ use std::ptr;
 use dyntrace_reader::{Event, EventClass, Value};
 
 use super::event;
-use crate::render::{Answer, append};
+use crate::render::{Printer, append};
 
 #[derive(Default)]
 pub struct Json {
@@ -21,7 +21,7 @@ struct Plan {
     names: Vec<Vec<u8>>,
 }
 
-impl Answer for Json {
+impl Printer for Json {
     fn forget_classes(&mut self) {
         self.plans.clear();
     }

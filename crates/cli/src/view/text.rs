@@ -11,7 +11,7 @@ use super::places::{self, Places, Spot};
 use super::time::Time;
 use crate::escape;
 use crate::operation::op;
-use crate::render::{self, Answer, Piece, Rendering, append};
+use crate::render::{self, Piece, Printer, Rendering, append};
 
 pub struct Text {
     renderings: &'static [Rendering],
@@ -49,7 +49,7 @@ impl Text {
     }
 }
 
-impl Answer for Text {
+impl Printer for Text {
     fn forget_classes(&mut self) {
         self.plans.clear();
     }

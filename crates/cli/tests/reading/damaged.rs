@@ -1,5 +1,5 @@
-//! Damaged traces: what is whole is shown, the rest is said, and the exit status tells. What is made of a trace is no more
-//! readable than the trace.
+//! Damaged traces: sound parts are shown, damage is reported, also by the exit status. Files made from a trace are no more readable than
+//! the trace.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

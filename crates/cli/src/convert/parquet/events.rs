@@ -22,7 +22,7 @@ const FIXED: [(&str, Kind); 7] = [
 ];
 
 pub struct Events {
-    table: Table,
+    pub table: Table,
     /// The column of each field, by the address of the class.
     columns: HashMap<usize, Vec<usize>>,
 }
@@ -64,10 +64,6 @@ impl Events {
         });
         let columns = self.columns.get(&key(event.class)).into_iter().flatten().copied();
         self.table.row(fixed.into_iter().enumerate().chain(columns.zip(cells)))
-    }
-
-    pub fn finish(self) -> Result<()> {
-        self.table.finish()
     }
 }
 

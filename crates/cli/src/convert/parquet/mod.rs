@@ -27,7 +27,6 @@ pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
     for operation in joined.in_flight() {
         operations.add(operation)?;
     }
-    events.finish()?;
-    operations.finish()?;
-    Ok(())
+    events.table.finish()?;
+    Ok(operations.0.finish()?)
 }

@@ -9,7 +9,7 @@ use super::table::{Cell, Kind, Table};
 use crate::operation::{bytes, command_name, errno_name};
 use crate::view::process_name;
 
-pub struct Operations(Table);
+pub struct Operations(pub Table);
 
 /// The columns in their order, with their values.
 const COLUMNS: [(&str, Kind, Get); 36] = [
@@ -73,10 +73,6 @@ impl Operations {
         let row = Row { operation, command: &command, error: &error };
         let cells = COLUMNS.iter().enumerate().filter_map(|(column, (.., get))| Some((column, get(&row)?)));
         self.0.row(cells)
-    }
-
-    pub fn finish(self) -> Result<()> {
-        self.0.finish()
     }
 }
 

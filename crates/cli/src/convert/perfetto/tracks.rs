@@ -78,12 +78,8 @@ impl<'t> Tracks<'t> {
     /// The counter of the queue that an I/O thread serves.
     pub fn queue(&mut self, process: &Process, tid: u64) -> u64 {
         let parent = self.thread(process, tid);
-        self.place(process, Place::Queue(tid), |_| TrackDescriptor {
-            name: Some("queue length".to_owned()),
-            parent_uuid: Some(parent),
-            counter: Some(CounterDescriptor { unit: Some(Unit::Count.into()) }),
-            ..TrackDescriptor::default()
-        })
+        let counter = Some(CounterDescriptor { unit: Some(Unit::Count.into()) });
+        self.place(process, Place::Queue(tid), |_| TrackDescriptor { counter, ..named("queue length", parent) })
     }
 
     /// Takes a lane that is free at `start`, until `end`. Operations must come in the order of their ends.
@@ -98,19 +94,14 @@ impl<'t> Tracks<'t> {
             Owner::Tag(b"") => (self.tags(process), "no tag".to_owned()),
             Owner::Tag(tag) => (self.tags(process), escape::name(tag)),
         };
-        let uuid =
-            self.make(TrackDescriptor { name: Some(name), parent_uuid: Some(parent), ..TrackDescriptor::default() });
+        let uuid = self.make(named(name, parent));
         self.lanes.entry((key(process), owner)).or_default().push(Lane { uuid, end });
         uuid
     }
 
     fn tags(&mut self, process: &Process) -> u64 {
         let parent = self.process(process);
-        self.place(process, Place::Tags, |_| TrackDescriptor {
-            name: Some("user tags".to_owned()),
-            parent_uuid: Some(parent),
-            ..TrackDescriptor::default()
-        })
+        self.place(process, Place::Tags, |_| named("user tags", parent))
     }
 
     fn process(&mut self, process: &Process) -> u64 {
@@ -145,6 +136,10 @@ impl<'t> Tracks<'t> {
         self.made.push(TrackDescriptor { uuid: Some(self.last), ..descriptor });
         self.last
     }
+}
+
+fn named(name: impl Into<String>, parent: u64) -> TrackDescriptor {
+    TrackDescriptor { name: Some(name.into()), parent_uuid: Some(parent), ..TrackDescriptor::default() }
 }
 
 /// The address of a process: the same for all of its operations.

@@ -63,7 +63,7 @@ impl Events {
             probes,
             begun: HashMap::new(),
             threads: HashSet::new(),
-            waiting: matches!(rendering.way, Way::Answer { .. }).then(BTreeMap::new),
+            waiting: matches!(rendering.way, Way::Summary { .. }).then(BTreeMap::new),
             waited: 0,
             source,
             format,

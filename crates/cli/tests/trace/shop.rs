@@ -79,7 +79,7 @@ impl Shop {
     pub fn tracing_threads(&self) -> usize {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
         let names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
-        names.filter(|name| name.starts_with("dyntrace-reader")).count()
+        names.filter(|name| name.starts_with("dyntrace-trace")).count()
     }
 }
 

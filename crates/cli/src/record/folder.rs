@@ -17,7 +17,9 @@ pub fn choose(wanted: Option<&Path>, name: &str) -> Result<PathBuf, Failure> {
             let path = escape::path(path);
             return Err(Failure::new(
                 exit::USAGE,
-                anyhow!("cannot write to {path}, which is there already: remove it, or choose another folder with -o"),
+                anyhow!(
+                    "cannot write to {path}, which is not an empty folder: remove it, or choose another one with -o"
+                ),
             ));
         }
         None => free_one(name)?,
@@ -72,6 +74,6 @@ mod tests {
         fs::write(place.path().join("trace-2"), "").unwrap();
         assert_eq!(choose_one(), place.path().join("trace-3"));
         let refusal = choose(Some(&name), "trace").unwrap_err();
-        assert_eq!((refusal.status, refusal.error.to_string().contains("there already")), (exit::USAGE, true));
+        assert_eq!((refusal.status, refusal.error.to_string().contains("not an empty folder")), (exit::USAGE, true));
     }
 }

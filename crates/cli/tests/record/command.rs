@@ -103,7 +103,7 @@ fn wrong_use() {
     let place = Place::new();
     fs::create_dir_all(place.path("there/already")).unwrap();
     for (arguments, what) in [
-        (&["-o", "there", "--", "true"][..], "there is there already: remove it"),
+        (&["-o", "there", "--", "true"][..], "cannot write to there, which is not an empty folder: remove it"),
         (&["--size", "1K", "--", "true"], "from 64K to 64G"),
         (&["--on-panic", "--", "true"], "--overwrite"),
         (&["--overwrite", "--slower", "1s", "--probes", "aio*", "--", "true"], "have them among the probes"),

@@ -70,7 +70,7 @@ fn the_last_events_meanwhile_and_after_a_crash() {
     kill(Pid::from_raw(pid.parse().unwrap()), Signal::SIGSTOP).unwrap();
     let recovered = place.run(&["recover", "trace", "-o", "recovered", "--json"]).summary();
     assert_eq!(recovered["events"], kept);
-    place.run(&["recover", "trace", "-o", "recovered"]).says(2, "there already");
+    place.run(&["recover", "trace", "-o", "recovered"]).says(2, "not an empty folder");
     place.run(&["recover", "run", "-o", "more"]).says(66, "no trace in");
     kill(Pid::from_raw(pid.parse().unwrap()), Signal::SIGKILL).unwrap();
 

@@ -324,12 +324,12 @@ fn what_is_refused() {
     let shop = Shop::open();
     let mark = "  trace::price(\n               ^\n";
     shop.refuses(&["trace::price("], 2, mark);
-    shop.refuses(&["trace::price", "**::pack if"], 2, "reading the pattern: expected");
+    shop.refuses(&["trace::price", "**::pack if"], 2, "cannot read the pattern: expected");
     shop.refuses(&["trace::prise"], 65, "`trace::prise` names none of the 5 traced functions");
     shop.refuses(&["trace::prise"], 65, "near it: trace::price/2");
     shop.refuses(&["**::price", "--process", "57"], 2, "expected one like <0.57.0>");
     shop.refuses(&["**::price", "--limit", "0"], 2, "like 1000/s");
-    shop.refuses(&["**::price", "--interval", "10us"], 2, "a millisecond or more");
-    shop.refuses(&[], 2, "which calls? give a pattern");
+    shop.refuses(&["**::price", "--interval", "10us"], 2, "at least 1ms");
+    shop.refuses(&[], 2, "no pattern is given: name functions");
     while shop.tracing_threads() > 0 {}
 }

@@ -114,7 +114,7 @@ fn orders_name_the_session_where_there_are_several() {
     shop.refuses(&["update", id, "**::nowhere", "--session", "1"], 65, "names none of the 5 traced functions");
     shop.refuses(&["add", "**::pack", "**::nowhere", "--session", "1"], 65, "names none of the 5 traced functions");
     assert_eq!(order(&shop, &["list", "--session", "1"]).lines().count(), 2, "all are set, or none");
-    shop.refuses(&["add", "**::pack("], 2, "reading the pattern");
+    shop.refuses(&["add", "**::pack("], 2, "cannot read the pattern");
     shop.refuses(&["remove", "x"], 2, "invalid value");
     night.interrupt();
     other.interrupt();

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use dyntrace::recorder::control::protocol::Request;
 
 use crate::exit::Outcome;
+use crate::record::filter::FilterArguments;
 use crate::record::process;
-use crate::record::wanted::Wanted;
 
 pub const HELP: &str = "\
 Examples:
@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     session: Option<u32>,
     #[command(flatten)]
-    wanted: Wanted,
+    events: FilterArguments,
 }
 
 pub fn filter(arguments: &Arguments) -> Outcome {
@@ -39,7 +39,7 @@ pub fn filter(arguments: &Arguments) -> Outcome {
     let mut connection = process::connect(pid)?;
     let none = format!("records nothing: start dyntrace record -p {pid}");
     let session = process::session(&mut connection, pid, arguments.session, |_| true, &none)?;
-    let (probes, filter) = (arguments.wanted.probes(), arguments.wanted.filter());
+    let (probes, filter) = (arguments.events.probes(), arguments.events.filter());
     connection.request(&Request::Change { session, probes, filter }).map_err(process::refusal)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,7 +9,7 @@ use dyntrace::recorder::{Format, Mode, Options, OptionsError};
 
 use crate::exit::{self, Failure};
 
-use super::wanted::Wanted;
+use super::filter::FilterArguments;
 
 pub const HELP: &str = "\
 Examples:
@@ -42,7 +42,7 @@ pub struct Arguments {
     #[arg(short, long, conflicts_with = "command_line", value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: Option<u32>,
     #[command(flatten)]
-    wanted: Wanted,
+    events: FilterArguments,
     /// Keep only the newest events of each thread; dyntrace snapshot copies them at any time
     #[arg(long)]
     overwrite: bool,
@@ -74,10 +74,10 @@ impl Arguments {
     pub fn options(&self, directory: &Path) -> Result<Options, Failure> {
         let mut options = Options::new(directory);
         options.mode = if self.overwrite { Mode::Overwrite } else { Mode::Stream };
-        options.probes = self.wanted.probes();
+        options.probes = self.events.probes();
         options.size = self.size;
         options.format = self.format;
-        options.filter = self.wanted.filter();
+        options.filter = self.events.filter();
         options.triggers.slower = self.slower;
         options.triggers.on_panic = self.on_panic;
         options.triggers.snapshots = self.snapshots.unwrap_or(options.triggers.snapshots);

@@ -3,11 +3,11 @@
 mod arguments;
 mod command;
 mod end;
+pub mod filter;
 pub mod folder;
 pub mod process;
 mod progress;
 pub mod summary;
-pub mod wanted;
 
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
@@ -21,8 +21,8 @@ use crate::exit::{self, Failure, Outcome};
 use summary::Summary;
 
 pub use arguments::{Arguments, HELP};
-pub use command::run;
-pub use end::end;
+use command::run;
+use end::end;
 
 /// Records and prints the summary.
 pub fn record(arguments: &Arguments) -> Outcome {

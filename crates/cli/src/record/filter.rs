@@ -6,7 +6,7 @@ use dyntrace::recorder::{Filter, Glob};
 use crate::view::names;
 
 #[derive(clap::Args)]
-pub struct Wanted {
+pub struct FilterArguments {
     /// Only matching probes: efile_drv*, aio_pool-add, shop:*
     #[arg(long, value_name = "GLOBS", value_delimiter = ',')]
     probes: Vec<String>,
@@ -33,7 +33,7 @@ pub struct Wanted {
     failed: bool,
 }
 
-impl Wanted {
+impl FilterArguments {
     pub fn probes(&self) -> Vec<Glob> {
         self.probes.iter().map(|glob| glob.replace("__", "-").into()).collect()
     }

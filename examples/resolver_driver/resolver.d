@@ -41,8 +41,8 @@ provider resolver {
      * @param user_tag the user tag of the task that submitted it
      * @param command number of the command
      * @param success 1 for success, 0 for failure
-     * @param addresses how many addresses were found
-     * @param error what went wrong; absent on success
+     * @param addresses number of addresses found
+     * @param error the error; absent on success
      */
     probe resolver_drv__return(int thread_id, int tag, char *user_tag, int command,
                                int success, int addresses, char *error);

@@ -125,7 +125,7 @@ fn limited(probes: &[&str]) -> BTreeMap<String, usize> {
         let [lost] = &losses.discarded[..] else { panic!("{losses:?}") };
         assert_eq!(
             (lost.count as usize, lost.reason()),
-            (ALL - recorded, "there were more of them in a second than was asked for")
+            (ALL - recorded, "their rate exceeded the limit")
         );
         counts
     })

@@ -18,22 +18,22 @@ use crate::stream::{Stream, StreamFile};
 /// The file of the recorder's own events.
 pub(crate) const CHANNEL: &str = "process";
 
-/// How many folders deep processes are looked for.
+/// The depth of folders in which processes are searched.
 const MAX_DEPTH: usize = 4;
 
-/// A trace that was opened for reading.
+/// A trace, opened for reading.
 ///
-/// It shows what had been recorded when it was opened; a program that is still recorded may go on meanwhile.
+/// It has the events that were recorded before it was opened. The recording may go on meanwhile.
 #[derive(Debug)]
 pub struct Trace {
     processes: Vec<Process>,
     files: Vec<StreamFile>,
-    /// What could not even be opened.
+    /// Files and processes that could not be opened.
     unopened: Vec<Damage>,
 }
 
 impl Trace {
-    /// Opens the trace in the folder `path`: that of one process, or one with such folders in it.
+    /// Opens the trace in the folder `path`: the folder of one process, or one that contains such folders.
     ///
     /// ```
     /// use dyntrace_reader::Trace;
@@ -50,8 +50,8 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// When there is no trace, or when no process's metadata can be read. A process or a file that cannot be read beside
-    /// others that can is damage, by [`losses`](Self::losses).
+    /// If there is no trace, or no process's metadata can be read. If only some processes or files cannot be read,
+    /// [`losses`](Self::losses) reports them as damage.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_all(&[path])
     }
@@ -60,7 +60,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), for each of them.
+    /// Those of [`open`](Self::open), for each folder.
     pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, Error> {
         let mut trace = Self { processes: Vec::new(), files: Vec::new(), unopened: Vec::new() };
         let mut first_error = None;
@@ -103,7 +103,7 @@ impl Trace {
                     found: Mutex::new(Found::default()),
                 }),
                 Err(error) => {
-                    let reason = format!("cannot open it: {error}");
+                    let reason = format!("cannot open the file: {error}");
                     self.unopened.push(Damage { file: path, offset: 0, bytes: 0, reason });
                 }
             }
@@ -112,17 +112,17 @@ impl Trace {
         Ok(())
     }
 
-    /// The processes, in the order of their folders.
+    /// Returns the processes, in the order of their folders.
     pub fn processes(&self) -> &[Process] {
         &self.processes
     }
 
-    /// All events in the order of time. Its memory does not grow with the trace.
+    /// Returns all events in order of time. Its memory does not grow with the trace.
     pub fn events(&self) -> Events<'_> {
         Events::new(self.streams().map(|(file, process)| Stream::new(file, process)).collect())
     }
 
-    /// What was lost. Complete once [`events`](Self::events) has been read to its end: it is reading that finds it.
+    /// Returns the losses found so far. They are complete once [`events`](Self::events) has been read to its end.
     pub fn losses(&self) -> Losses {
         let mut losses = Losses { damaged: self.unopened.clone(), ..Losses::default() };
         for file in &self.files {
@@ -134,7 +134,7 @@ impl Trace {
         losses
     }
 
-    /// What is wrong with the files of a process beside each other.
+    /// Returns damage that only a comparison of the files of a process shows.
     fn compare(&self, process: usize) -> Vec<Damage> {
         let mut damaged = Vec::new();
         let files = self.files.iter().filter(|file| file.process == process).map(|file| {
@@ -174,7 +174,7 @@ impl Trace {
         for (ring, found) in &rings {
             let Some(number) = found.ring.filter(|number| *number > 0) else { continue };
             if let Some(other) = of_ring.insert(number, &ring.path) {
-                damage(ring, format!("its packets are of ring {number}, as those of {}", other.display()));
+                damage(ring, format!("its packets have the ring number {number}, as those of {}", other.display()));
             }
         }
         damaged
@@ -185,11 +185,12 @@ impl Trace {
     }
 }
 
-/// The folder of a process in a trace. It is opened below the folder that the user named, and never through a symbolic link there: the
-/// trace may be another user's.
+/// The folder of a process in a trace.
+///
+/// It is opened below the folder that the user named, never through a symbolic link there, as the trace may be another user's.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// To be shown.
+    /// For messages.
     pub(crate) path: PathBuf,
     root: Arc<Reading>,
     below: PathBuf,
@@ -201,7 +202,7 @@ impl Place {
     }
 }
 
-/// The folders in and below `path` that have metadata, in the order of their names.
+/// Returns the folders in and below `path` that have metadata, in the order of their names.
 pub(crate) fn process_folders(path: &Path) -> Result<Vec<Place>, Error> {
     let root = Arc::new(Reading::open(path).map_err(Error::io("read the folder", path))?);
     let mut found = Vec::new();
@@ -221,7 +222,7 @@ pub(crate) fn process_folders(path: &Path) -> Result<Vec<Place>, Error> {
     Ok(found)
 }
 
-/// The names of the files of events in the folder of a process, in order.
+/// Returns the names of the event files in the folder of a process, in order.
 pub(crate) fn stream_files(path: &Path, folder: &Reading) -> Result<Vec<OsString>, Error> {
     let mut names = entries(path, folder)?;
     names.retain(|name| name != METADATA && folder.has_file(name));
@@ -229,7 +230,7 @@ pub(crate) fn stream_files(path: &Path, folder: &Reading) -> Result<Vec<OsString
     Ok(names)
 }
 
-/// What is in a folder and not hidden.
+/// Returns the entries of a folder that are not hidden.
 fn entries(path: &Path, folder: &Reading) -> Result<Vec<OsString>, Error> {
     let mut names = folder.names().map_err(Error::io("read the folder", path))?;
     names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));

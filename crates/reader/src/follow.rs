@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::event::{Event, Value};
-use crate::losses::{Found, Losses};
+use crate::losses::{Findings, Losses};
 use crate::merge::Events;
 use crate::stream::{Position, Stream};
 use crate::trace::Trace;
@@ -35,7 +35,7 @@ pub struct Follow {
     /// The time of the last event that the poll before has seen.
     seen: Option<i64>,
     losses: Losses,
-    lost: HashMap<PathBuf, Found>,
+    lost: HashMap<PathBuf, Findings>,
 }
 
 impl Follow {
@@ -64,8 +64,8 @@ impl Follow {
         // Processes that the poll before saw ended: their files are complete now.
         let ended = trace.processes().iter().all(|process| self.ended.contains(&process.path));
         let upto = if ended { Some(i64::MAX) } else { self.seen };
-        self.seen = self.look(&trace).max(self.seen);
-        self.give(&trace, upto, each);
+        self.seen = self.scan(&trace).max(self.seen);
+        self.deliver(&trace, upto, each);
         Ok(!ended)
     }
 
@@ -76,8 +76,8 @@ impl Follow {
     /// Those of [`Trace::open`].
     pub fn rest(&mut self, each: impl FnMut(&Event<'_>)) -> Result<(), Error> {
         let trace = Trace::open_all(&self.paths)?;
-        self.look(&trace);
-        self.give(&trace, Some(i64::MAX), each);
+        self.scan(&trace);
+        self.deliver(&trace, Some(i64::MAX), each);
         Ok(())
     }
 
@@ -91,7 +91,7 @@ impl Follow {
     }
 
     /// Reads all files to their ends: notes losses and ended processes, and returns the time of the last event.
-    fn look(&mut self, trace: &Trace) -> Option<i64> {
+    fn scan(&mut self, trace: &Trace) -> Option<i64> {
         let mut last = None;
         for mut stream in self.streams(trace) {
             while let Some(event) = stream.read() {
@@ -112,7 +112,7 @@ impl Follow {
         last
     }
 
-    fn give(&mut self, trace: &Trace, upto: Option<i64>, mut each: impl FnMut(&Event<'_>)) {
+    fn deliver(&mut self, trace: &Trace, upto: Option<i64>, mut each: impl FnMut(&Event<'_>)) {
         let mut events = Events::new(self.streams(trace));
         while let Some(event) = events.peek().copied()
             && Some(event.time) <= upto

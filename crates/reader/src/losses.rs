@@ -83,7 +83,7 @@ const KEPT: usize = 16;
 
 /// Losses and damage found in one file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Findings {
     pub(crate) discarded: u64,
     damaged: Vec<(u64, u64, String)>,
     /// Damaged places that are not kept: offset of the first, number of places, sum of skipped bytes.
@@ -99,14 +99,14 @@ pub(crate) struct Found {
     pub(crate) has_end: bool,
 }
 
-impl Found {
+impl Findings {
     pub(crate) fn damage(&mut self, offset: u64, bytes: u64, reason: impl Into<String>) {
         if self.damaged.len() < KEPT {
             self.damaged.push((offset, bytes, reason.into()));
         } else {
-            let (_, places, passed_over) = self.more.get_or_insert((offset, 0, 0));
+            let (_, places, skipped) = self.more.get_or_insert((offset, 0, 0));
             *places += 1;
-            *passed_over += bytes;
+            *skipped += bytes;
         }
     }
 

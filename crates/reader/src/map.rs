@@ -14,14 +14,14 @@ const BLOCK: u64 = 64 << 10;
 ///
 /// The descriptor is closed, so a trace of many threads does not exhaust descriptors.
 #[derive(Debug)]
-pub(crate) struct Map {
+pub(crate) struct MappedFile {
     map: Option<memmap2::Mmap>,
     format: Format,
     /// The length of the whole file.
     length: u64,
 }
 
-impl Map {
+impl MappedFile {
     /// Maps the file with its current length.
     pub(crate) fn of(mut file: File, format: Format) -> io::Result<Self> {
         let length = file.metadata()?.len();

@@ -170,12 +170,12 @@ impl Packet {
     }
 
     /// Returns the problem with a packet without a checksum yet. In files that are not circular, its sequence number must match its offset.
-    pub(crate) fn is_wrong_for_open(&self, is_circle: bool) -> Option<&'static str> {
+    pub(crate) fn is_wrong_for_open(&self, is_circular: bool) -> Option<&'static str> {
         let Checksum::Open(low) = self.checksum else { return None };
         if self.sequence as u32 != low {
             return Some("its sequence number and its checksum word disagree");
         }
-        if !is_circle && !self.is_in_place() {
+        if !is_circular && !self.is_in_place() {
             return Some("its sequence number does not match its offset, and it has no checksum");
         }
         None

@@ -11,15 +11,15 @@ use dyntrace_metadata::{ByteOrder, Format};
 use crate::class::Classes;
 use crate::error::Error;
 use crate::losses::Damage;
-use crate::map::Map;
+use crate::map::MappedFile;
 use crate::packet::{CONTENT_SIZE, PACKET_SIZE, PAGE, Packet};
 use crate::process::{METADATA, Process};
 use crate::stream::EVENT_HEADER;
-use crate::trace::{CHANNEL, Place, process_folders, stream_files};
-use crate::walk::{Gap, Judge};
+use crate::trace::{CHANNEL, ProcessFolder, process_folders, stream_files};
+use crate::walk::{Gap, PacketChecker};
 
 /// The folder of the rings in overwrite mode, which are circular files.
-const CIRCLES: &str = ".rings";
+const OVERWRITE_RINGS: &str = ".rings";
 
 /// The result of [`recover`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,8 +61,8 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
             let length = file.metadata().map_err(Error::io("look at", &path))?.len();
             let end = {
                 let file = file.try_clone().map_err(Error::io("open", &path))?;
-                let map = Map::of(file, process.metadata.format).map_err(Error::io("open", &path))?;
-                let (packets, gaps) = packets(&Judge::new(&map, &path, &process));
+                let map = MappedFile::of(file, process.metadata.format).map_err(Error::io("open", &path))?;
+                let (packets, gaps) = packets(&PacketChecker::new(&map, &path, &process));
                 if !gaps.is_empty() {
                     continue;
                 }
@@ -145,7 +145,7 @@ fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovere
         for name in stream_files(&place.path, &folder)? {
             let path = place.path.join(&name);
             let map = open(&path, &folder, &name, &process)?;
-            let (packets, gaps) = packets(&Judge::new(&map, &path, &process));
+            let (packets, gaps) = packets(&PacketChecker::new(&map, &path, &process));
             recovered.damage(&path, gaps);
             if name == CHANNEL {
                 is_ended = packets.last().is_some_and(|packet| packet.checksum.is_last());
@@ -156,15 +156,15 @@ fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovere
             }
             file.close()?;
         }
-        if !folder.has_folder(CIRCLES) {
+        if !folder.has_folder(OVERWRITE_RINGS) {
             continue;
         }
-        let at = place.path.join(CIRCLES);
-        let circles = folder.below(Path::new(CIRCLES)).map_err(Error::io("read the folder", &at))?;
-        for name in stream_files(&at, &circles)? {
+        let at = place.path.join(OVERWRITE_RINGS);
+        let rings = folder.below(Path::new(OVERWRITE_RINGS)).map_err(Error::io("read the folder", &at))?;
+        for name in stream_files(&at, &rings)? {
             let path = at.join(&name);
-            let map = open(&path, &circles, &name, &process)?;
-            let (packets, gaps) = circle(&Judge::of_circle(&map, &path, &process), &map);
+            let map = open(&path, &rings, &name, &process)?;
+            let (packets, gaps) = circular_packets(&PacketChecker::circular(&map, &path, &process), &map);
             recovered.damage(&path, gaps);
             let mut file = Output::create(&target, &path, &process)?;
             let last = packets.len().wrapping_sub(1);
@@ -177,13 +177,13 @@ fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovere
     Ok(recovered)
 }
 
-fn places(dir: &Path) -> Result<Vec<Place>, Error> {
+fn places(dir: &Path) -> Result<Vec<ProcessFolder>, Error> {
     let places = process_folders(dir)?;
     if places.is_empty() { Err(Error::NoTrace { path: dir.to_owned() }) } else { Ok(places) }
 }
 
-fn open(path: &Path, folder: &Reading, name: &OsStr, process: &Process) -> Result<Map, Error> {
-    folder.file(name).and_then(|file| Map::of(file, process.metadata.format)).map_err(Error::io("open", path))
+fn open(path: &Path, folder: &Reading, name: &OsStr, process: &Process) -> Result<MappedFile, Error> {
+    folder.file(name).and_then(|file| MappedFile::of(file, process.metadata.format)).map_err(Error::io("open", path))
 }
 
 /// A folder of the new trace.
@@ -193,11 +193,11 @@ struct Target {
 }
 
 /// Returns the entered packets of a file, and the damage between them.
-fn packets(judge: &Judge<'_>) -> (Vec<Packet>, Vec<Gap>) {
+fn packets(checker: &PacketChecker<'_>) -> (Vec<Packet>, Vec<Gap>) {
     let (mut packets, mut gaps) = (Vec::new(), Vec::<Gap>::new());
     loop {
         let last = packets.last();
-        let next = judge.next(last.map_or(0, |packet: &Packet| packet.end), last);
+        let next = checker.next(last.map_or(0, |packet: &Packet| packet.end), last);
         gaps.extend(next.gap);
         match next.packet {
             Some(packet) => packets.push(packet),
@@ -208,12 +208,12 @@ fn packets(judge: &Judge<'_>) -> (Vec<Packet>, Vec<Gap>) {
 
 /// Returns the packets of a circular file, in the order they were entered. After a damaged packet it goes on at the next page
 /// where a packet begins.
-fn circle(judge: &Judge<'_>, map: &Map) -> (Vec<Packet>, Vec<Gap>) {
+fn circular_packets(checker: &PacketChecker<'_>, map: &MappedFile) -> (Vec<Packet>, Vec<Gap>) {
     let (mut packets, mut gaps) = (Vec::<Packet>::new(), Vec::<Gap>::new());
     let (mut offset, mut whole) = (0, true);
     while offset < map.written() {
         let page_behind = offset - offset % PAGE + PAGE;
-        match judge.packet(offset, None) {
+        match checker.packet(offset, None) {
             Ok(packet) => {
                 whole = true;
                 offset = packet.end;
@@ -277,7 +277,13 @@ impl<'p> Output<'p> {
     }
 
     /// Writes the packet with its events up to the first incomplete one.
-    fn packet(&mut self, map: &Map, packet: &Packet, is_last: bool, recovered: &mut Recovered) -> Result<(), Error> {
+    fn packet(
+        &mut self,
+        map: &MappedFile,
+        packet: &Packet,
+        is_last: bool,
+        recovered: &mut Recovered,
+    ) -> Result<(), Error> {
         let format = self.process.metadata.format;
         let start = packet.offset as usize;
         let end = packet.content_end.min(map.written()) as usize;

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::class::Classes;
 use crate::error::Error;
 use crate::event::{Event, Value};
-use crate::losses::Found;
-use crate::map::Map;
+use crate::losses::Findings;
+use crate::map::MappedFile;
 use crate::packet::{Checksum, Packet};
 use crate::process::Process;
-use crate::trace::Place;
-use crate::walk::{Judge, Next};
+use crate::trace::ProcessFolder;
+use crate::walk::{Next, PacketChecker};
 
 /// Bytes read before their memory is released.
 const RELEASED_AT_ONCE: u64 = 256 << 10;
@@ -25,29 +25,29 @@ pub(crate) const EVENT_HEADER: usize = 10;
 #[derive(Debug)]
 pub(crate) struct StreamFile {
     /// The folder it is in.
-    pub(crate) place: Arc<Place>,
+    pub(crate) place: Arc<ProcessFolder>,
     pub(crate) path: PathBuf,
-    pub(crate) map: Map,
+    pub(crate) map: MappedFile,
     /// The index of its process in the trace.
     pub(crate) process: usize,
     /// Findings of reading it to the end.
-    pub(crate) found: Mutex<Found>,
+    pub(crate) found: Mutex<Findings>,
 }
 
 impl StreamFile {
     /// Maps the current file again. As at first, it is opened in its folder, and only if it is a regular file.
-    fn map_again(&self, process: &Process) -> Result<Map, Error> {
+    fn map_again(&self, process: &Process) -> Result<MappedFile, Error> {
         let name = self.path.file_name().unwrap_or_default();
         let opened = self.place.open()?.file(name);
-        opened.and_then(|file| Map::of(file, process.metadata.format)).map_err(Error::io("open", &self.path))
+        opened.and_then(|file| MappedFile::of(file, process.metadata.format)).map_err(Error::io("open", &self.path))
     }
 
     /// Whether its recorder has ended it by now, possibly after it was opened.
     pub(crate) fn is_ended_now(&self, process: &Process) -> bool {
         self.map_again(process).is_ok_and(|map| {
-            let judge = Judge::new(&map, &self.path, process);
+            let checker = PacketChecker::new(&map, &self.path, process);
             let mut last: Option<Packet> = None;
-            while let Some(next) = judge.next(last.map_or(0, |last| last.end), last.as_ref()).packet {
+            while let Some(next) = checker.next(last.map_or(0, |last| last.end), last.as_ref()).packet {
                 last = Some(next);
             }
             last.is_some_and(|last| last.checksum.is_last())
@@ -68,7 +68,7 @@ pub(crate) struct Position {
 pub(crate) struct Stream<'t> {
     file: &'t StreamFile,
     process: &'t Process,
-    judge: Judge<'t>,
+    checker: PacketChecker<'t>,
     packet: Option<Packet>,
     /// The classes of the packet's events.
     classes: Option<&'t Classes>,
@@ -78,7 +78,7 @@ pub(crate) struct Stream<'t> {
     rest_end: u64,
     last_cycles: u64,
     released: u64,
-    found: Found,
+    found: Findings,
     ended: bool,
 }
 
@@ -87,14 +87,14 @@ impl<'t> Stream<'t> {
         Self {
             file,
             process,
-            judge: Judge::new(&file.map, &file.path, process),
+            checker: PacketChecker::new(&file.map, &file.path, process),
             packet: None,
             classes: None,
             rest: &[],
             rest_end: 0,
             last_cycles: 0,
             released: 0,
-            found: Found::default(),
+            found: Findings::default(),
             ended: false,
         }
     }
@@ -107,9 +107,9 @@ impl<'t> Stream<'t> {
                 Ok(packet) => stream.enter(packet, position.event),
                 // It was damaged meanwhile: go on at the next packet.
                 Err(reason) => {
-                    let next = stream.judge.next(position.packet, None);
+                    let next = stream.checker.next(position.packet, None);
                     stream.found.damage(position.packet, 0, reason);
-                    stream.go_to(next);
+                    stream.continue_at(next);
                 }
             }
         }
@@ -152,7 +152,7 @@ impl<'t> Stream<'t> {
             };
             let id = order.u16([id0, id1]);
             let Some(class) = classes.get(id) else {
-                self.pass_over(format!("the metadata has no event {id} of stream {}", packet.stream_id));
+                self.skip_rest(format!("the metadata has no event {id} of stream {}", packet.stream_id));
                 continue;
             };
             let Some(length) = class.measure(data) else {
@@ -181,7 +181,7 @@ impl<'t> Stream<'t> {
     fn goes_back(&mut self, back: u64) -> bool {
         let is_open = self.packet.is_some_and(|packet| matches!(packet.checksum, Checksum::Open(_)));
         if is_open && back > self.process.clock.frequency {
-            self.pass_over(format!("time goes back by {back} cycles"));
+            self.skip_rest(format!("time goes back by {back} cycles"));
             return true;
         }
         self.found.damage(self.offset(), 0, format!("time goes back by {back} cycles; no event is missing"));
@@ -213,7 +213,7 @@ impl<'t> Stream<'t> {
                 self.finish();
             }
             end if end > self.rest_end => self.miss(end),
-            _ => self.pass_over("an event extends past the end of its packet"),
+            _ => self.skip_rest("an event extends past the end of its packet"),
         }
     }
 
@@ -231,7 +231,7 @@ impl<'t> Stream<'t> {
 
     /// Skips the rest of the packet.
     #[cold]
-    fn pass_over(&mut self, reason: impl Into<String>) {
+    fn skip_rest(&mut self, reason: impl Into<String>) {
         let offset = self.offset();
         self.found.damage(offset, self.rest.len() as u64, reason);
         self.rest = &[];
@@ -247,7 +247,7 @@ impl<'t> Stream<'t> {
             self.finish();
             return false;
         }
-        let next = self.judge.next(offset, self.packet.as_ref());
+        let next = self.checker.next(offset, self.packet.as_ref());
         // The writer may have committed more events in this packet before it entered the next.
         if let Some(packet) = self.packet
             && let Ok(again) = self.file.map.packet(packet.offset)
@@ -255,7 +255,7 @@ impl<'t> Stream<'t> {
             self.found.discarded = again.discarded;
             self.found.last = Some(again.checksum);
             if again.content_end.min(self.file.map.written()) > self.rest_end {
-                match self.judge.wrong(&again) {
+                match self.checker.wrong(&again) {
                     None => {
                         self.enter(again, self.rest_end);
                         return true;
@@ -267,11 +267,11 @@ impl<'t> Stream<'t> {
                 return false;
             }
         }
-        self.go_to(next)
+        self.continue_at(next)
     }
 
     /// Goes to the next packet and notes the damage before it. Returns false if there is none.
-    fn go_to(&mut self, Next { packet, gap }: Next) -> bool {
+    fn continue_at(&mut self, Next { packet, gap }: Next) -> bool {
         if let Some(gap) = gap {
             self.found.damage(gap.offset, gap.bytes, gap.reason);
         }
@@ -299,7 +299,7 @@ impl<'t> Stream<'t> {
     /// Ends, and stores the findings in the file.
     fn finish(&mut self) {
         (self.ended, self.rest_end, self.rest) = (true, self.offset(), &[]);
-        (self.found.is_read, self.found.ring) = (true, self.judge.ring());
+        (self.found.is_read, self.found.ring) = (true, self.checker.ring());
         *self.file.found.lock().unwrap_or_else(PoisonError::into_inner) = self.found.clone();
     }
 }

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dyntrace_folders::Reading;
 
 use crate::error::Error;
-use crate::losses::{Damage, Found, Losses};
-use crate::map::Map;
+use crate::losses::{Damage, Findings, Losses};
+use crate::map::MappedFile;
 use crate::merge::Events;
 use crate::packet::Checksum;
 use crate::process::{METADATA, Process};
@@ -85,7 +85,7 @@ impl Trace {
         }
     }
 
-    fn add(&mut self, place: &Arc<Place>) -> Result<(), Error> {
+    fn add(&mut self, place: &Arc<ProcessFolder>) -> Result<(), Error> {
         let folder = place.open()?;
         let process = Process::open(&place.path, &folder)?;
         if let Some(reason) = process.damage {
@@ -94,13 +94,13 @@ impl Trace {
         }
         for name in stream_files(&place.path, &folder)? {
             let path = place.path.join(&name);
-            match folder.file(&name).and_then(|file| Map::of(file, process.metadata.format)) {
+            match folder.file(&name).and_then(|file| MappedFile::of(file, process.metadata.format)) {
                 Ok(map) => self.files.push(StreamFile {
                     place: place.clone(),
                     path,
                     map,
                     process: self.processes.len(),
-                    found: Mutex::new(Found::default()),
+                    found: Mutex::new(Findings::default()),
                 }),
                 Err(error) => {
                     let reason = format!("cannot open the file: {error}");
@@ -141,14 +141,14 @@ impl Trace {
             let found = file.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
             (file, found)
         });
-        let files: Vec<(&StreamFile, Found)> = files.filter(|(_, found)| found.is_read).collect();
+        let files: Vec<(&StreamFile, Findings)> = files.filter(|(_, found)| found.is_read).collect();
         if !self.processes[process].metadata.format.checksums {
             return damaged;
         }
         let mut damage = |file: &StreamFile, reason: String| {
             damaged.push(Damage { file: file.path.clone(), offset: file.map.length(), bytes: 0, reason });
         };
-        let is_ended = |found: &Found| found.last.is_some_and(Checksum::is_last);
+        let is_ended = |found: &Findings| found.last.is_some_and(Checksum::is_last);
         let (channel, rings): (Vec<_>, Vec<_>) =
             files.iter().partition(|(file, _)| file.path.file_name().is_some_and(|name| name == CHANNEL));
         // The recorder ends the rings first, then the channel.
@@ -189,27 +189,27 @@ impl Trace {
 ///
 /// It is opened below the folder that the user named, never through a symbolic link there, as the trace may be another user's.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ProcessFolder {
     /// For messages.
     pub(crate) path: PathBuf,
     root: Arc<Reading>,
     below: PathBuf,
 }
 
-impl Place {
+impl ProcessFolder {
     pub(crate) fn open(&self) -> Result<Reading, Error> {
         self.root.below(&self.below).map_err(Error::io("read the folder", &self.path))
     }
 }
 
 /// Returns the folders in and below `path` that have metadata, in the order of their names.
-pub(crate) fn process_folders(path: &Path) -> Result<Vec<Place>, Error> {
+pub(crate) fn process_folders(path: &Path) -> Result<Vec<ProcessFolder>, Error> {
     let root = Arc::new(Reading::open(path).map_err(Error::io("read the folder", path))?);
     let mut found = Vec::new();
     let mut open = vec![(PathBuf::new(), 0)];
     while let Some((below, depth)) = open.pop() {
         let shown = if depth == 0 { path.to_owned() } else { path.join(&below) };
-        let place = Place { path: shown, root: root.clone(), below };
+        let place = ProcessFolder { path: shown, root: root.clone(), below };
         let folder = place.open()?;
         if folder.has_file(METADATA) {
             found.push(place);

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use crate::map::Map;
+use crate::map::MappedFile;
 use crate::packet::{Checksum, PAGE, Packet, SUB_BUFFER};
 use crate::process::Process;
 
@@ -27,22 +27,22 @@ pub(crate) struct Next {
 
 /// Judges the packets of a file.
 #[derive(Clone, Copy)]
-pub(crate) struct Judge<'t> {
-    map: &'t Map,
+pub(crate) struct PacketChecker<'t> {
+    map: &'t MappedFile,
     process: &'t Process,
     /// The ring number of the file, if a packet has one.
     ring: Option<u64>,
-    is_circle: bool,
+    is_circular: bool,
 }
 
-impl<'t> Judge<'t> {
-    pub(crate) fn new(map: &'t Map, path: &Path, process: &'t Process) -> Self {
-        Self { map, process, ring: own_ring(map, path), is_circle: false }
+impl<'t> PacketChecker<'t> {
+    pub(crate) fn new(map: &'t MappedFile, path: &Path, process: &'t Process) -> Self {
+        Self { map, process, ring: own_ring(map, path), is_circular: false }
     }
 
     /// For a circular file, in which packets may be at any offset.
-    pub(crate) fn of_circle(map: &'t Map, path: &Path, process: &'t Process) -> Self {
-        Self { is_circle: true, ..Self::new(map, path, process) }
+    pub(crate) fn circular(map: &'t MappedFile, path: &Path, process: &'t Process) -> Self {
+        Self { is_circular: true, ..Self::new(map, path, process) }
     }
 
     /// Returns the ring number of the file, if its packets have one.
@@ -96,7 +96,7 @@ impl<'t> Judge<'t> {
             return match packet.checksum {
                 Checksum::Absent | Checksum::Open(_) => Ok(packet),
                 // Its writer will reuse it.
-                Checksum::Sum { .. } if self.is_circle => Ok(packet),
+                Checksum::Sum { .. } if self.is_circular => Ok(packet),
                 _ => Err("its sequence number is missing".to_owned()),
             };
         }
@@ -124,7 +124,7 @@ impl<'t> Judge<'t> {
             Checksum::Sum { crc, .. } => match self.map.crc(packet) {
                 Some(there) if there != crc => return Some("its checksum is wrong".to_owned()),
                 // In a cut file the beginning of the packet is at its offset; a page from elsewhere is not.
-                None if !self.is_circle && !packet.is_in_place() => {
+                None if !self.is_circular && !packet.is_in_place() => {
                     return Some("its end is missing, and its sequence number does not match its offset".to_owned());
                 }
                 _ => {}
@@ -134,13 +134,13 @@ impl<'t> Judge<'t> {
         if let Some(ring) = self.ring.filter(|ring| packet.ring != *ring) {
             return Some(format!("this packet belongs to ring {}, the file to ring {ring}", packet.ring));
         }
-        packet.is_wrong_for_open(self.is_circle).map(str::to_owned)
+        packet.is_wrong_for_open(self.is_circular).map(str::to_owned)
     }
 }
 
 /// Guesses the ring number of a file: the number in its name if one of the first two packets has it or neither has a number,
 /// else that of the first packet.
-fn own_ring(map: &Map, path: &Path) -> Option<u64> {
+fn own_ring(map: &MappedFile, path: &Path) -> Option<u64> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let digits = &name[name.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
     let named = if digits.is_empty() { Some(0) } else { digits.parse().ok() };

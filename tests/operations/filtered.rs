@@ -123,10 +123,7 @@ fn limited(probes: &[&str]) -> BTreeMap<String, usize> {
         assert!((3..=3 * seconds).contains(&recorded), "{counts:?}");
         let losses = trace.losses();
         let [lost] = &losses.discarded[..] else { panic!("{losses:?}") };
-        assert_eq!(
-            (lost.count as usize, lost.reason()),
-            (ALL - recorded, "their rate exceeded the limit")
-        );
+        assert_eq!((lost.count as usize, lost.reason()), (ALL - recorded, "their rate exceeded the limit"));
         counts
     })
 }

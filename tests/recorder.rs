@@ -25,7 +25,7 @@ fn read_by_babeltrace(trace: &Path) -> Option<Vec<String>> {
     Some(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
 }
 
-/// A session sees the whole process: one test at a time.
+/// One test at a time, as a session records the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {

@@ -21,7 +21,7 @@ fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 
 #[test]
 fn a_child_works_with_a_pool_of_its_own() {
-    // No other test shall fork or be forked here.
+    // No other test may fork, or be forked, in this process.
     if !inside("fork::a_child_works_with_a_pool_of_its_own", |program| Command::new(program)) {
         return;
     }

@@ -118,7 +118,7 @@ fn limited(probes: &[&str]) -> BTreeMap<String, usize> {
         for event in trace.events().filter(|event| event.class.provider() == "dyntrace") {
             *counts.entry(event.class.probe().to_owned()).or_default() += 1;
         }
-        // The operations may extend over several seconds.
+        // In clock seconds: the run may begin in one and end in another.
         let seconds = begun.elapsed().as_secs() as usize + 2;
         let recorded = counts["efile_drv-return"];
         assert!((3..=3 * seconds).contains(&recorded), "{counts:?}");

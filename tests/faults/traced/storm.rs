@@ -143,7 +143,7 @@ async fn dropped(until: Instant) -> usize {
     settings
 }
 
-/// Polls a future when it is woken, at most `polls` times, and returns its output.
+/// Polls a future when it is woken, at most `polls` times, and returns its output; `None` if it is still pending then.
 async fn polled<F: Future>(future: F, polls: usize) -> Option<F::Output> {
     let mut future = pin!(future);
     let mut polls = 0..polls;

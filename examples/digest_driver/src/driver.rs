@@ -1,4 +1,4 @@
-//! The driver: hashes files on the I/O threads of a pool and fires the probes of `digest.d`.
+//! The driver: digests of files, computed on the I/O threads of a pool, with the probes of `digest.d` on the way.
 
 use std::fs::File;
 use std::io;
@@ -16,7 +16,7 @@ mod probes {
 }
 use probes::digest_drv;
 
-/// A driver is a pool, and a port that names the driver in the pool's probes.
+/// A driver is a pool and a port: on whose behalf the pool's threads work.
 pub struct Driver {
     pool: Pool,
     port: Port,
@@ -27,7 +27,7 @@ impl Driver {
         Driver { pool, port: Port::new() }
     }
 
-    /// Submits the hash of a file. If the future is dropped before an I/O thread takes it, it never runs.
+    /// Hashes a file. It is on its way when this returns; dropped before its turn, it is never done.
     pub fn hash(&self, command: Command, path: PathBuf) -> impl Future<Output = io::Result<Hashed>> + use<> {
         let operation = self.pool.submit(self.port, Operation::enter(self.port, command, path));
         async { operation.await.map_err(io::Error::other)? }

@@ -1,4 +1,4 @@
-//! The driver: looks up names on the I/O threads of a pool and fires the probes of `resolver.d`.
+//! The driver: looks names up on the I/O threads of a pool, and fires the probes of `resolver.d` on the way.
 
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
@@ -12,7 +12,7 @@ mod probes {
 }
 use probes::resolver_drv;
 
-/// The commands of the driver; probes carry the number.
+/// What the driver can be asked for; probes carry the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// All addresses of a name.
@@ -23,7 +23,7 @@ pub enum Command {
     Ipv6 = 3,
 }
 
-/// A driver is a pool, and a port that names the driver in the pool's probes.
+/// A driver is a pool and a port: on whose behalf the pool's threads work.
 pub struct Resolver {
     pool: Pool,
     port: Port,
@@ -34,8 +34,8 @@ impl Resolver {
         Resolver { pool, port: Port::new() }
     }
 
-    /// Submits a look-up, which returns the addresses of a name; none if it has only addresses of the other kind. If the
-    /// future is dropped before an I/O thread takes the look-up, it never runs.
+    /// The addresses of a name; none if it has addresses of the other kind only. The look-up is on its way when this
+    /// returns. If the future is dropped before an I/O thread takes the look-up, it is never done.
     pub fn look_up(&self, command: Command, name: &str) -> impl Future<Output = io::Result<Vec<IpAddr>>> + use<> {
         let operation = self.pool.submit(self.port, LookUp::enter(self.port, command, name.to_owned()));
         async { operation.await.map_err(io::Error::other)? }
@@ -61,12 +61,12 @@ impl LookUp {
 impl Work for LookUp {
     type Output = io::Result<Vec<IpAddr>>;
 
-    /// A look-up waits for the network: it needs a thread of its own.
+    /// It waits for the network: a thread to itself.
     fn lane(&self) -> Lane {
         Lane::Slow
     }
 
-    /// The blocking part, on an I/O thread.
+    /// On an I/O thread: the part that blocks.
     fn run(&mut self) -> Self::Output {
         resolver_drv::int_entry(|| (self.id.thread, self.id.tag, self.command as i32));
         let found = (self.name.as_str(), 0).to_socket_addrs()?.map(|address| address.ip());
@@ -79,12 +79,12 @@ impl Work for LookUp {
             .collect())
     }
 
-    /// On the same thread after `run`, even if it panicked.
+    /// On the same thread, also after a panic.
     fn ran(&mut self) {
         resolver_drv::int_return(|| (self.id.thread, self.id.tag, self.command as i32));
     }
 
-    /// Once for each operation, with its outcome.
+    /// Once for each operation, whatever became of it.
     fn settle(&mut self, outcome: Result<&Self::Output, &Fault>) {
         let (count, error) = match outcome {
             Ok(Ok(addresses)) => (addresses.len(), None),

@@ -1,7 +1,8 @@
 //! Compares the notes of the same probes by dyntrace, the `usdt` crate and the `probe` crate, in one executable.
 //!
-//! The test lists all differences, which are intended. It excludes `efile_drv-entry`, as `usdt` fails to build with a seventh
-//! argument, and cross builds, as `usdt` chooses its back end for the host.
+//! Where they differ it is meant, and the test says so. What cannot stand here: `usdt` ends the build at a seventh
+//! argument, so `efile_drv-entry` is beyond it; and its back end is chosen for the host of the build, so this test is not
+//! for cross builds.
 #![cfg(all(feature = "probes", target_os = "linux", target_arch = "x86_64"))]
 
 mod stapsdt;

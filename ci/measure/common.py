@@ -30,7 +30,7 @@ def built(*arguments):
 
 
 def build(binary, *features, package=PEERS, default=True, whole=False):
-    """Builds one program of a package with the features, optionally with one codegen unit for each crate, and returns its path."""
+    """Builds one program of a package with the features, each crate as a whole if so asked, and returns its path."""
     target = package / "target" / ("-".join(features) or ("default" if default else "off"))
     environment = dict(os.environ)
     if whole:

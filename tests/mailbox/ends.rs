@@ -9,7 +9,7 @@ use tokio::task::yield_now;
 
 use crate::runtime;
 
-/// Starts a process with a full mailbox, which ends in the given way.
+/// A process whose mailbox is full, and ends as it is told.
 async fn full(end: &'static str) -> (Pid<u32>, tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>) {
     let (go, told) = tokio::sync::oneshot::channel::<()>();
     let (pid, task) = Options::new().bounded(1).spawn(async move |mut mailbox: Mailbox<u32>| {

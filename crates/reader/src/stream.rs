@@ -152,7 +152,7 @@ impl<'t> Stream<'t> {
             };
             let id = order.u16([id0, id1]);
             let Some(class) = classes.get(id) else {
-                self.skip_rest(format!("the metadata has no event {id} of stream {}", packet.stream_id));
+                self.skip_rest(format!("the metadata knows no event {id} of stream {}", packet.stream_id));
                 continue;
             };
             let Some(length) = class.measure(data) else {

@@ -101,7 +101,7 @@ impl<'t> PacketChecker<'t> {
             };
         }
         if self.process.classes_of(packet.stream_id).is_none() {
-            return Err(format!("the metadata has no stream {}", packet.stream_id));
+            return Err(format!("the metadata knows no stream {}", packet.stream_id));
         }
         if packet.checksum != Checksum::Absent {
             if let Some(reason) = self.wrong(&packet) {

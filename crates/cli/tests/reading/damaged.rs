@@ -31,7 +31,7 @@ fn the_rest_is_shown_and_the_exit_status_tells() {
         let viewed = view(options);
         let said = String::from_utf8_lossy(&viewed.stderr).into_owned();
         assert_eq!(viewed.status.code(), Some(4), "{said}");
-        let place = format!("ring-1 at byte {}: the metadata has no event 65535", SUB_BUFFER + HEADER);
+        let place = format!("ring-1 at byte {}: the metadata knows no event 65535", SUB_BUFFER + HEADER);
         assert!(said.contains(&place) && said.contains("bytes were passed over"), "{said}");
         let shown = lines(&viewed.stdout);
         assert!((2000..2700).contains(&shown), "{shown}: those before and behind, not those of the packet");

@@ -136,7 +136,7 @@ impl Format {
             })
     }
 
-    /// Writes the checksum of a packet into its header.
+    /// Puts the checksum of a packet, its header and content, into its header.
     pub(crate) fn set_checksum(&self, packet: &mut [u8], is_last: bool) {
         let sum = checksum::word(crc(packet));
         let word = self.byte_order.u64((if is_last { checksum::last(sum) } else { sum }).to_ne_bytes());
@@ -152,7 +152,7 @@ impl Format {
     }
 }
 
-/// Computes the checksum of a packet: header and content without the checksum word and the count of discarded events.
+/// The checksum of a packet, its header and content: all of it but the checksum word and the count of discarded events.
 pub(crate) fn crc(packet: &[u8]) -> u32 {
     let (header, content) = packet.split_first_chunk().expect("packets with checksums have whole headers");
     checksum::crc(header, content)

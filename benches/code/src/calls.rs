@@ -35,7 +35,7 @@ pub fn measure(rounds: usize) -> Value {
     let export = code::lookup::<Price>(&name(0), "price").expect("its export");
     let by_pointer = code::lookup::<fn(usize) -> f64>(&name(0), "by_pointer").expect("its export");
     let by_import = code::lookup::<fn() -> f64>(&name(0), "by_import").expect("its export");
-    // SAFETY: it has no constructors that need anything.
+    // SAFETY: the library's constructors have no preconditions.
     let library = unsafe { Library::new(made::library()) }.expect("a library");
     // SAFETY: the symbol has this type.
     let symbol = *unsafe { library.get::<Price>(b"bare_price") }.expect("its function");

@@ -12,7 +12,7 @@ use dyntrace_metadata::{ByteOrder, checksum};
 pub(crate) use dyntrace_metadata::packet::HEADER;
 pub(crate) use dyntrace_metadata::packet::offset::{CHECKSUM, CONTENT_SIZE, PACKET_SIZE, SEQUENCE};
 
-/// The length of a header without a ring's number and a checksum, of the recorder's first version.
+/// The length of a header of the recorder's first version, without ring number and checksum.
 const SHORT_HEADER: usize = 64;
 /// The length of a prepared packet.
 pub(crate) const PAGE: u64 = packet::PAGE as u64;
@@ -136,7 +136,7 @@ impl Format {
             })
     }
 
-    /// Puts the checksum of a packet, its header and content, into its header.
+    /// Writes the checksum of a packet into its header.
     pub(crate) fn set_checksum(&self, packet: &mut [u8], is_last: bool) {
         let sum = checksum::word(crc(packet));
         let word = self.byte_order.u64((if is_last { checksum::last(sum) } else { sum }).to_ne_bytes());
@@ -152,7 +152,7 @@ impl Format {
     }
 }
 
-/// The checksum of a packet, its header and content: all of it but the checksum word and the count of discarded events.
+/// Computes the checksum of a packet: header and content without the checksum word and the count of discarded events.
 pub(crate) fn crc(packet: &[u8]) -> u32 {
     let (header, content) = packet.split_first_chunk().expect("packets with checksums have whole headers");
     checksum::crc(header, content)

@@ -1,10 +1,9 @@
 /*
  * The probes of dyntrace.
  *
- * This file is the one source of their names, arguments, types and meaning.
- * In tools a double underscore reads as a hyphen (efile_drv-entry); in Rust
- * the part before it is a module and the part after it a function
- * (probes::efile_drv::entry).
+ * This file defines their names, arguments, types and meaning. Tools show a
+ * double underscore as a hyphen (efile_drv-entry). In Rust the part before it
+ * is a module and the part after it a function (probes::efile_drv::entry).
  *
  * A string argument that is absent is a null pointer.
  */
@@ -78,10 +77,10 @@ provider dyntrace {
     /* Other nodes */
 
     /**
-     * A node came up or went down: a connection to it was made, or has ended.
+     * A node came up or went down: a connection to it was made or ended.
      *
-     * The nodedown of a connection comes after its nodeup. Where a node connects
-     * anew, the nodedown of the old connection comes before the new nodeup.
+     * The nodedown of a connection comes after its nodeup. When a node reconnects,
+     * the nodedown of the old connection comes before the new nodeup.
      *
      * @param node name of this node
      * @param what nodeup or nodedown
@@ -94,36 +93,35 @@ provider dyntrace {
                         char *type, char *reason);
 
     /**
-     * A process has to wait before it can send to another node, because that
-     * node does not read as fast as this one writes. Fires once for each message
-     * that waits.
+     * A process waits before it sends to another node, because that node reads
+     * more slowly than this one writes. Fires once for each waiting message.
      *
      * @param node name of this node
-     * @param port the connection, by the name of the node at its other end
-     * @param remote_node name of the node at its other end
-     * @param pid pid of the process that waits, as "<0.N.0>"
+     * @param port the connection, by the name of the other node
+     * @param remote_node name of the other node
+     * @param pid pid of the waiting process, as "<0.N.0>"
      */
     probe dist__port_busy(char *node, char *port, char *remote_node, char *pid);
 
     /**
-     * A connection for which processes had to wait has room again. Fires once
-     * for all of them. A connection that ends while it is busy has a nodedown
+     * A busy connection has room again. Fires once for all waiting processes. If
+     * the connection ends while it is busy, dist-monitor fires with nodedown
      * instead.
      *
      * @param node name of this node
-     * @param port the connection, by the name of the node at its other end
-     * @param remote_node name of the node at its other end
+     * @param port the connection, by the name of the other node
+     * @param remote_node name of the other node
      */
     probe dist__port_not_busy(char *node, char *port, char *remote_node);
 
     /**
-     * A write call to a connection's socket has taken bytes: messages, signals
-     * and ticks. Under TLS these are the bytes before encryption.
+     * A write call to a connection's socket took bytes: messages, signals and
+     * ticks. Under TLS these are the bytes before encryption.
      *
      * @param node name of this node
-     * @param port the connection, by the name of the node at its other end
-     * @param remote_node name of the node at its other end
-     * @param bytes how many bytes the call took
+     * @param port the connection, by the name of the other node
+     * @param remote_node name of the other node
+     * @param bytes number of bytes that the call took
      */
     probe dist__output(char *node, char *port, char *remote_node, int bytes);
 
@@ -132,7 +130,7 @@ provider dyntrace {
     /**
      * A job was put into the queue of one of the pool's threads.
      *
-     * @param port the port on whose behalf the job runs, as "#Port<0.N>"
+     * @param port the port of the job, as "#Port<0.N>"
      * @param new_queue_length length of that queue after the step
      */
     probe aio_pool__add(char *port, int new_queue_length);
@@ -140,26 +138,24 @@ provider dyntrace {
     /**
      * A job was taken out of the queue of one of the pool's threads.
      *
-     * @param port the port on whose behalf the job runs, as "#Port<0.N>"
+     * @param port the port of the job, as "#Port<0.N>"
      * @param new_queue_length length of that queue after the step
-     * @param lane the lane of the thread whose queue it is: 1 the fast lane, 2 the
+     * @param lane lane of the thread that owns the queue: 1 the fast lane, 2 the
      * slow lane
      */
     probe aio_pool__get(char *port, int new_queue_length, int lane);
 
     /**
-     * The queues of a pool hold as many jobs as they may: this operation, and
-     * those that come after it, wait in line. Does not fire again before
-     * port-not_busy has.
+     * The queues of a pool are full: this operation and later ones wait in line.
+     * Does not fire again before port-not_busy has fired.
      *
-     * @param port the port of the first operation that waits, as "#Port<0.N>"
+     * @param port the port of the first waiting operation, as "#Port<0.N>"
      */
     probe port__busy(char *port);
 
     /**
-     * The queues of a pool that was busy have room again: nothing waits in line,
-     * and the next operation need not wait. Also fires when a busy pool is shut
-     * down.
+     * The queues of a busy pool have room again: no operation waits in line. Also
+     * fires when a busy pool is shut down.
      *
      * @param port the port of the port-busy that this one ends, as "#Port<0.N>"
      */
@@ -171,12 +167,12 @@ provider dyntrace {
      * The file driver accepted an operation. {thread_id, tag} names it until
      * its efile_drv-return.
      *
-     * What the two strings and four integers hold depends on the command; the
-     * table of commands is in the reference of the efile module.
+     * The command defines the two strings and four integers; the table of
+     * commands is in the documentation of the efile module.
      *
-     * The port is said only here: {thread_id, tag} leads from the operation's
-     * other probes to this one. One string more would make each of them dearer
-     * for what a script can look up, and DTrace on Linux has ten arguments.
+     * Only this probe has the port. Scripts look it up by {thread_id, tag}: a
+     * further string would make the operation's other probes slower, and DTrace
+     * on Linux has ten arguments.
      *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
@@ -196,7 +192,7 @@ provider dyntrace {
                            char *port);
 
     /**
-     * An I/O thread begins the work of an operation.
+     * An I/O thread starts an operation's job.
      *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
@@ -205,7 +201,7 @@ provider dyntrace {
     probe efile_drv__int_entry(int thread_id, int tag, int command);
 
     /**
-     * An I/O thread has ended the work of an operation.
+     * An I/O thread ended an operation's job.
      *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
@@ -214,7 +210,7 @@ provider dyntrace {
     probe efile_drv__int_return(int thread_id, int tag, int command);
 
     /**
-     * The file driver answered an operation; fires once for each
+     * The file driver returned an operation's result; fires once for each
      * efile_drv-entry.
      *
      * @param thread_id number of the thread that submitted the operation
@@ -228,9 +224,9 @@ provider dyntrace {
                             int success, int errno);
 
     /**
-     * A process with a sequential trace token asks the file driver for an
-     * operation. Fires just before the operation's efile_drv-entry, while a
-     * tracer looks at that probe, too.
+     * A process with a sequential trace token submits an operation to the file
+     * driver. Fires just before the operation's efile_drv-entry, if that probe is
+     * enabled, too.
      *
      * @param thread_id number of the thread that submits the operation
      * @param tag that thread's number for the operation
@@ -245,15 +241,15 @@ provider dyntrace {
     /* The application's own events */
 
     /**
-     * The application says something in one string.
+     * An event of the application with one string.
      *
-     * @param message what it says
+     * @param message the string
      */
     probe user_trace__s1(char *message);
 
     /**
-     * The application says something in up to four integers and four strings;
-     * integers not given are 0, strings not given are null.
+     * An event of the application with up to four integers and four strings.
+     * Missing integers are 0, missing strings are null.
      *
      * @param proc pid of the process that fires the probe, as "<0.N.0>"
      * @param user_tag the user tag of that process
@@ -273,35 +269,35 @@ provider dyntrace {
     /* Traced functions */
 
     /**
-     * A function with the attribute `traced` was called, and a session of
-     * dyntrace::trace whose events go to the probes has a pattern that takes the
-     * call. An asynchronous function counts as called when it is first polled.
+     * A function with the attribute `traced` was called, and the call matches a
+     * pattern of a dyntrace::trace session whose events go to the probes. The
+     * first poll of an asynchronous function counts as its call.
      *
-     * A call that several patterns take fires once for each.
+     * Fires once for each pattern that the call matches.
      *
-     * @param proc pid of the process that runs it, as "<0.N.0>"
+     * @param proc pid of the calling process, as "<0.N.0>"
      * @param function the function, as crate::module::Type::function/arity
-     * @param arguments its arguments, as text; one that is cut ends with "..."
+     * @param arguments its arguments, as text; a cut argument ends with "..."
      * @param user_tag the user tag of that process
-     * @param caller where it was called, where that is known and the pattern asks for it: as file:line, or as two addresses in object
-     * files, where it returns to and where in the function's code that is
+     * @param caller place of the call, if it is known and the pattern asks for it: file:line, or two addresses in object files, the
+     * return address and an address in the function's code
      */
     probe function__entry(char *proc, char *function, char *arguments,
                           char *user_tag, char *caller);
 
     /**
-     * A call that function-entry tells of has ended, and the pattern asks for
-     * such ends.
+     * A call that fired function-entry ended, and its pattern asks for this kind
+     * of end.
      *
-     * @param proc pid of the process that ran it, as "<0.N.0>"
+     * @param proc pid of the calling process, as "<0.N.0>"
      * @param function the function, as crate::module::Type::function/arity
-     * @param value what it returned, as text, or the message of the panic, or where it returns to as in function-entry; one that
-     * is cut ends with "..."
+     * @param value the returned value as text, the message of the panic, or the place the call returns to, as in function-entry; a
+     * cut value ends with "..."
      * @param user_tag the user tag of that process
-     * @param kind how it ended: return, error (a returned Err, where the pattern asks for it), return_to (fired after these, if
-     * asked for), panic, or cancelled: asynchronous, and dropped before it completed
+     * @param kind return, error (a returned Err, if the pattern asks for errors), return_to (fired after these, if asked for),
+     * panic, or cancelled (an asynchronous call dropped before it completed)
      * @param took nanoseconds since the call
-     * @param polled for how many of them it ran: fewer than took where an asynchronous function waited
+     * @param polled nanoseconds that it ran: fewer than took if an asynchronous function waited
      */
     probe function__return(char *proc, char *function, char *value,
                            char *user_tag, char *kind,
@@ -310,39 +306,37 @@ provider dyntrace {
     /* Modules of code */
 
     /**
-     * A module was loaded that had no version before: from now on it can be
-     * called.
+     * The first version of a module was loaded: it can be called from now on.
      *
      * @param module the module's name
-     * @param version its version, as the module says it
-     * @param file the file that was loaded
-     * @param start where the version lies in memory
-     * @param size how many bytes that takes
+     * @param version the version that the module declares
+     * @param file the loaded file
+     * @param start address of the version in memory
+     * @param size its size in bytes
      */
     probe code__load(char *module, char *version, char *file,
                      uint64_t start, uint64_t size);
 
     /**
-     * A version of a module took the place of another one: calls that begin
-     * now go to it.
+     * A new version of a module replaced the current one: new calls go to it.
      *
      * @param module the module's name
-     * @param version the new version, as the module says it
-     * @param file the file that was loaded
-     * @param start where the new version lies in memory
-     * @param size how many bytes that takes
+     * @param version the new version, as the module declares it
+     * @param file the loaded file
+     * @param start address of the new version in memory
+     * @param size its size in bytes
      * @param old_version the version that served calls until now
      */
     probe code__upgrade(char *module, char *version, char *file,
                         uint64_t start, uint64_t size, char *old_version);
 
     /**
-     * An old version of a module was purged: nobody is inside of it any more.
+     * An old version of a module was purged: no thread runs its code any more.
      *
      * @param module the module's name
-     * @param version the version, as the module said it
-     * @param start where it lay in memory
-     * @param size how many bytes that took
+     * @param version the version, as the module declared it
+     * @param start address that it had in memory
+     * @param size its size in bytes
      */
     probe code__purge(char *module, char *version,
                       uint64_t start, uint64_t size);

@@ -1,4 +1,4 @@
-"""Holds what dyntrace made of what two programs recorded against what the programs said they did. Called by ci/reading."""
+"""Compares the conversions of a trace of two programs with the programs' own accounts. Called by ci/reading."""
 
 import collections
 import json
@@ -22,7 +22,7 @@ def lines():
     by_process = collections.Counter(event["process"] for event in returned)
     assert sorted(by_process.values()) == sorted(one["total"] for one in said), by_process
 
-    # As many of each probe as another reader sees.
+    # The count of each probe must be that of another reader.
     others = [line for line in (work / "babeltrace.txt").open() if " dyntrace:" in line]
     assert collections.Counter(event["probe"] for event in viewed) == collections.Counter(
         re.search(r" (dyntrace:[^ ]*): ", line)[1] for line in others)
@@ -34,8 +34,8 @@ def fields(text):
 
 
 def events(name):
-    """Time, process, probe and fields of each event that babeltrace2 printed. Its packet's context is left out: that of a converted
-    trace has other checksums."""
+    """Time, process, probe and fields of each event that babeltrace2 printed, without the packet context: a converted trace has
+    other checksums."""
     parse = re.compile(r"\[(.*?)\] \(.*?\) (\S+) (\S+): \{ [^}]* \}, \{ (.*)\}")
     found = [parse.fullmatch(line.rstrip("\n")).groups() for line in (work / f"{name}.txt").open()]
     numbers = lambda text: sorted(item for item in fields(text).items() if not item[1].startswith('"'))
@@ -43,21 +43,21 @@ def events(name):
 
 
 def is_same(old, new):
-    """Whether two lines tell the same. Where a string is empty, babeltrace2 2.0.4 prints one of an event before it."""
+    """Whether two lines have the same content. babeltrace2 2.0.4 prints an earlier event's string in place of an empty one."""
     old_fields, new_fields = fields(old[3]), fields(new[3])
     return old[:3] == new[:3] and old_fields.keys() == new_fields.keys() and all(
         old_fields[name] == value or value == '""' for name, value in new_fields.items())
 
 
 def formats():
-    # The same trace in either format is the same to the babeltrace2 that reads both.
+    # babeltrace2 2.1 must read the same events from both formats,
     assert events("newer-trace") == events("newer-converted")
-    # And to the one that reads CTF 1.8 only.
+    # and so must babeltrace2 2.0 from CTF 1.8.
     for old, new in (("babeltrace", "newer-converted"), ("older", "newer-recorded")):
         old, new = events(old), events(new)
         assert len(old) == len(new) and all(map(is_same, old, new)), next(
             pair for pair in zip(old, new) if not is_same(*pair))
-    # As many of each probe as our reader sees, also of programs that were killed, and of one that ran out of room.
+    # The count of each probe must be that of our reader, also for killed programs and for one that ran out of disk space.
     for trace in ("recorded", "small", "killed-ctf1.8", "killed-ctf2"):
         viewed = [json.loads(line) for line in (work / f"view-{trace}.jsonl").open()]
         read = collections.Counter(probe for _, _, probe, _ in events(f"newer-{trace}") if probe.startswith("dyntrace:"))
@@ -68,7 +68,7 @@ def formats():
 def tables():
     events, operations = (f"'{work}/tables/{name}.parquet'" for name in ("events", "operations"))
 
-    # Each program's operations are those that it counted.
+    # The operations of each program must be those that it counted.
     rows = duckdb.sql(f"""
         select process, command_name, count(*) filter (success), count(*) filter (not success)
         from {operations} group by all""").fetchall()
@@ -78,7 +78,7 @@ def tables():
     key = lambda commands: json.dumps(commands, sort_keys=True)
     assert sorted(map(key, seen.values())) == sorted(key(one["commands"]) for one in said), seen
 
-    # Each operation meets its own events again, in whichever process it was.
+    # Each operation must be joined to its own events, in every process.
     [(met,)] = duckdb.sql(f"""
         select count(*) from {operations} o
         join {events} first on first.probe = 'dyntrace:efile_drv-entry' and first.time_ns = o.entry_ns
@@ -89,7 +89,7 @@ def tables():
         """).fetchall()
     assert met == total, (met, total)
 
-    # The programs ran at once: on one time axis their operations overlap.
+    # The programs ran at the same time, so their operations must overlap.
     [(overlaps,)] = duckdb.sql(f"""
         select count(*) from {operations} a join {operations} b
         on a.process < b.process and a.entry_ns < b.return_ns and b.entry_ns < a.return_ns""").fetchall()
@@ -118,7 +118,7 @@ def slices():
         elif event.type == event.TYPE_SLICE_END:
             names[stack.pop()] += 1
     assert not any(stacks.values()), stacks
-    # On a lane of the thread and one of the tag; a third time, without its stages, on the thread that did the work.
+    # Each is on a track of the thread and one of the tag; and, without its stages, on the track of the I/O thread.
     for stage in ("queue wait", "service", "delivery"):
         assert names.pop(stage) == 2 * total, names
     assert sum(names.values()) == 3 * total, names

@@ -1,10 +1,10 @@
 /*
- * aio_pool.d - who works in the pool of I/O threads, and how long its queues are.
+ * aio_pool.d - jobs of each I/O thread of the pool, and queue lengths.
  *
- * Answers: does work pile up, in which lane, and when? Which I/O threads do it, and
- * is one of them busier than the others? When the script ends it prints a table of
- * the threads that took jobs, the busiest at its end, and one of queue lengths,
- * second by second and in all.
+ * Answers: do jobs pile up, in which lane, and when? Which I/O threads run them, and
+ * is one busier than the others? At its end the script prints a table of the threads
+ * that took jobs, the busiest last, and a table of queue lengths, for each second and
+ * in total.
  *
  * USAGE
  *     dyntrace run --tracer dtrace aio_pool -- COMMAND...
@@ -12,32 +12,30 @@
  *     dtrace -s aio_pool.d -c 'COMMAND...'
  *
  * FIELDS
- *     lane              fast, slow: the pool's threads for work in memory, and for
- *                       work that waits
- *     worker            the name of the thread
- *     thread            its number in the system
- *     jobs              how many it took
- *     busy_us           how long the file driver's work kept it, in microseconds, the
- *                       time in which it waited for a disk or a processor included
+ *     lane              fast: threads for jobs on cached data
+ *                       slow: threads for jobs that wait
+ *     worker            name of the thread
+ *     thread            the system's number of the thread
+ *     jobs              jobs that it took
+ *     busy_us           time in jobs of the file driver, in microseconds, including
+ *                       waits for a disk or a processor
  *
- *     second            how many seconds after the first job; `all` of them at the end
- *     jobs              added: those that were put into a queue
- *                       fast, slow: those that were taken out, by lane
- *     count             how many
- *     mean, max         how long the queue was with such a job in it: on average, at
- *                       most
- *     =1 <8 <64 more    how many jobs were alone in their queue, how many were two to
- *                       seven there, and so on
+ *     second            seconds since the first job; `all` is the total
+ *     jobs              added: put into a queue
+ *                       fast, slow: taken out, by lane
+ *     count             number of these jobs
+ *     mean, max         average and maximum queue length with the job in it
+ *     =1 <8 <64 more    jobs alone in their queue, jobs in a queue of two to seven,
+ *                       and so on
  *
  * CAVEATS
- *     Each thread has a queue of its own. A job that was cancelled in its queue is
- *     taken out all the same. Jobs of a pool whose queues were full stand in line
- *     first; they are added when there is room. The probes port-busy and
- *     port-not_busy tell when they do.
- *     Seconds have lines of their own during the first ten minutes; `all` is all.
- *     Drivers of other kinds have probes of their own: for their works busy_us is 0.
- *     Linux cuts the names of threads after 15 bytes. Only there does DTrace know them:
- *     elsewhere the worker is the name of the program.
+ *     Each thread has its own queue. A job cancelled in its queue is still taken out.
+ *     While the queues of a pool are full, jobs wait in line first and are added when
+ *     there is room; the probes port-busy and port-not_busy mark that time.
+ *     Single seconds are shown for the first ten minutes only.
+ *     Other drivers have other probes: busy_us is 0 for their jobs.
+ *     Linux cuts thread names after 15 bytes. Outside Linux DTrace
+ *     shows the name of the program instead.
  */
 
 #pragma D option quiet
@@ -93,7 +91,7 @@ dyntrace$target:::aio_pool-get
 	@more[this->second, this->jobs] = sum(this->length >= 64);
 }
 
-/* Works that share a system call begin and end together: the time from the first to the last. */
+/* Jobs that share a system call start and end together: one time, from the first start to the last end. */
 dyntrace$target:::efile_drv-int_entry
 /self->step > 0/
 {

@@ -1,5 +1,5 @@
 /*
- * dist.d - connections to other nodes: up and down, bytes, and where senders wait.
+ * dist.d - connections to other nodes: up and down, bytes, waiting senders.
  *
  * USAGE
  *     dyntrace run --tracer dtrace dist -- COMMAND...
@@ -7,21 +7,20 @@
  *     dtrace -s dist.d -c 'COMMAND...'
  *
  * FIELDS
- *     monitor           another node came up (nodeup) or went down (nodedown), whether
- *                       it is visible or hidden, this node, and why it went down
- *     output            a write call of this node to that one took so many bytes
- *     busy              this process waits until the connection has room again
- *     not busy          it has room: the processes that waited for it go on
+ *     monitor           another node came up (nodeup) or went down (nodedown); visible
+ *                       or hidden; this node; the reason for nodedown
+ *     output            bytes that one write call of this node sent to the other one
+ *     busy              this process waits until the connection has room
+ *     not busy          the connection has room: the waiting processes go on
  *
  * CAVEATS
- *     Nodes are those of the feature dist. A tick is an output of four
- *     bytes. Under TLS bytes are counted before encryption. A connection that ends
- *     while it is busy has a nodedown, and no line that it is not busy.
- *     Strings are cut after 511 bytes and shown as they are, control characters
- *     included.
- *     Each processor has a buffer of its own: lines from different processors
- *     may be out of order. When events come too fast DTrace drops some and says
- *     how many on standard error.
+ *     Needs the feature dist. A tick is an output of four bytes. Under TLS, bytes are
+ *     counted before encryption. A connection that ends while it is busy has a
+ *     nodedown and no "not busy".
+ *     Strings are cut after 511 bytes. Control characters are not escaped.
+ *     Each processor has its own buffer, so lines from different processors may
+ *     be out of order. When its buffers are full DTrace drops events and prints the
+ *     count on standard error.
  */
 
 #pragma D option quiet

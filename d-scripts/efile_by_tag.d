@@ -1,8 +1,8 @@
 /*
- * efile_by_tag.d - who asks the file driver for what.
+ * efile_by_tag.d - file operations of each user tag.
  *
- * Answers: which user tag asks for how much, and what does it wait for? When the
- * script ends it prints a table with a line for each command and user tag.
+ * Answers: how many operations does each user tag ask for, and how long do they take?
+ * At its end the script prints a table with a line for each command and user tag.
  *
  * USAGE
  *     dyntrace run --tracer dtrace efile_by_tag -- COMMAND...
@@ -11,24 +11,23 @@
  *
  * FIELDS
  *     command           the command of the file driver
- *     operations        how many were answered
- *     errors            how many of them failed
- *     bytes             how many bytes those that went well were asked to read or
- *                       write (of commands that say so: READ, WRITE_FILE, ...)
- *     time_us           how long they took together from request to answer, in
- *                       microseconds; more than has passed if they overlap
- *     user tag          the tag of the tasks that asked; empty if they have none
+ *     operations        operations that returned
+ *     errors            those that failed
+ *     bytes             bytes that the successful ones asked to read or write
+ *                       (for commands with a size: READ, WRITE_FILE, ...)
+ *     time_us           sum of their times from entry to return, in microseconds;
+ *                       overlapping operations count in full
+ *     user tag          user tag of the submitting tasks; empty if they have none
  *
  * CAVEATS
- *     Operations that were asked for before the script began, or are not answered
- *     when it ends, are not counted; of more than 16384 in flight at once some are
- *     not.
- *     Tags are cut after 511 bytes and shown as they are, control characters
- *     included (dyntrace run escapes those).
+ *     Operations submitted before the script began, or still in flight when it ends,
+ *     are not counted. If more than 16384 are in flight at once, some are not counted.
+ *     Tags are cut after 511 bytes. Control characters are not escaped
+ *     (dyntrace run escapes them).
  *     macOS on Apple silicon: DTrace has five arguments, and the bytes come from registers.
- *     If these are not to be seen, bytes are 0 and their heading is `bytes: ?`.
+ *     If the registers cannot be read, bytes are 0 and their heading is `bytes: ?`.
  *     Linux, illumos, FreeBSD, macOS on Intel: all fields.
- *     When events come too fast DTrace drops some and says how many on standard
+ *     When its buffers are full DTrace drops events and prints the count on standard
  *     error.
  */
 
@@ -40,9 +39,9 @@
 #pragma D option aggsortkey
 
 /*
- * macOS on Apple silicon gives a script five arguments. The program also has argument n in
- * register n: scripts read it there if the first five are in theirs. (uregs[18] is the
- * stack segment on Intel's processors, always 35.)
+ * macOS on Apple silicon passes five arguments to a script. The program also leaves argument n
+ * in register n; the script reads it there if the first five match their registers. (uregs[18]
+ * is the stack segment on Intel's processors, always 35.)
  */
 inline int has_five = ECANCELED == 89 && uregs[18] != 35;
 inline int has_all = !has_five || (uregs[0] == arg0 && uregs[1] == arg1 &&

@@ -1,9 +1,9 @@
 /*
- * efile_drv.d - every operation of the file driver, from request to answer.
+ * efile_drv.d - all operations of the file driver, from entry to return.
  *
- * An operation is known by its tag {thread,number}: the thread that asked for
- * it, and that thread's number for it. All its lines carry this tag: the
- * request, begin and end of the work on an I/O thread, and the answer.
+ * The tag {thread,number} names an operation: the thread that submitted it, and
+ * that thread's number for it. All lines of the operation have this tag: its
+ * entry, start and end of the job on an I/O thread, and its return.
  *
  * USAGE
  *     dyntrace run --tracer dtrace efile_drv -- COMMAND...
@@ -12,30 +12,29 @@
  *
  * FIELDS
  *     efile_drv enter   the driver accepted an operation
- *     async I/O worker  an I/O thread begins (int_entry) or has ended (int_return)
- *                       the work
- *     efile_drv return  the driver answered
- *     tag={T,N}         which operation: thread and number
- *     user tag          the tag of the task that asked; empty if it has none
+ *     async I/O worker  an I/O thread started (int_entry) or ended (int_return)
+ *                       the job
+ *     efile_drv return  the driver returned the result
+ *     tag={T,N}         the operation: thread and number
+ *     user tag          the user tag of the submitting task; empty if it has none
  *     RENAME (12)       the command and its number
  *     args: S1 S2 , I1 I2
  *                       the two strings and the first two integers of the command
- *                       (the reference of dyntrace::efile has the table); an absent
+ *                       (table: documentation of dyntrace::efile); an absent
  *                       string is empty
  *     port              the port of the operation: one for each open file, one for
  *                       all operations on paths
- *     errno             0, or the errno of the failure
+ *     errno             errno of a failure, else 0
  *
  * CAVEATS
  *     The third and fourth integer of the command are not shown.
- *     Strings are cut after 511 bytes and shown as they are, control characters
- *     included.
- *     Each processor has a buffer of its own: lines from different processors
- *     may be out of order. When events come too fast DTrace drops some and says
- *     how many on standard error.
+ *     Strings are cut after 511 bytes. Control characters are not escaped.
+ *     Each processor has its own buffer, so lines from different processors may
+ *     be out of order. When its buffers are full DTrace drops events and prints the
+ *     count on standard error.
  *     Linux: DTrace has ten arguments and the port is the eleventh. It reads `?`.
  *     macOS on Apple silicon: DTrace has five arguments. S2, I1, I2, the port and errno
- *     come from registers; each reads `?` if these are not to be seen.
+ *     come from registers; each reads `?` if the registers cannot be read.
  *     illumos, FreeBSD, macOS on Intel: all fields.
  */
 
@@ -45,9 +44,9 @@
 #pragma D option switchrate=50hz
 
 /*
- * macOS on Apple silicon gives a script five arguments. The program also has argument n in
- * register n: scripts read it there if the first five are in theirs. (uregs[18] is the
- * stack segment on Intel's processors, always 35.)
+ * macOS on Apple silicon passes five arguments to a script. The program also leaves argument n
+ * in register n; the script reads it there if the first five match their registers. (uregs[18]
+ * is the stack segment on Intel's processors, always 35.)
  */
 inline int has_five = ECANCELED == 89 && uregs[18] != 35;
 inline int has_all = !has_five || (uregs[0] == arg0 && uregs[1] == arg1 &&

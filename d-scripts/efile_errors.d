@@ -1,7 +1,7 @@
 /*
- * efile_errors.d - the operations of the file driver that fail, as they do.
+ * efile_errors.d - failed operations of the file driver, one line each.
  *
- * Answers: what fails here, on which file, why, and who asked for it?
+ * Answers: which operation failed, on which file, why, and for which user tag?
  *
  * USAGE
  *     dyntrace run --tracer dtrace efile_errors -- COMMAND...
@@ -9,25 +9,25 @@
  *     dtrace -s efile_errors.d -c 'COMMAND...'
  *
  * FIELDS
- *     tag={T,N}         which operation: the thread that asked, and its number for it
- *     user tag          the tag of the task that asked; empty if it has none
+ *     tag={T,N}         the operation: the submitting thread, and its number for it
+ *     user tag          the user tag of the submitting task; empty if it has none
  *     RENAME (12)       the command and its number
  *     ENOENT (2)        the error and its number
  *     args: S1 S2 , I1 I2
  *                       the two strings and the first two integers of the command
- *                       (the reference of dyntrace::efile has the table): the path,
- *                       or, of an open file, its number as I1
+ *                       (table: documentation of dyntrace::efile): the path, or I1
+ *                       as the number of an open file
  *
  * CAVEATS
- *     Operations that were asked for before the script began are not shown, and of
- *     more than 16384 in flight at once some are not.
- *     Errors that files do not give have a number and no name.
- *     Strings are cut after 511 bytes and shown as they are, control characters
- *     included (dyntrace run escapes those).
+ *     Operations submitted before the script began are not shown. If more than 16384
+ *     are in flight at once, some are not shown.
+ *     Errors that are not file errors have a number and no name.
+ *     Strings are cut after 511 bytes. Control characters are not escaped
+ *     (dyntrace run escapes them).
  *     macOS on Apple silicon: DTrace has five arguments. The error, S2, I1 and I2 come from
- *     registers; each reads `?` if these are not to be seen.
+ *     registers; each reads `?` if the registers cannot be read.
  *     Linux, illumos, FreeBSD, macOS on Intel: all fields.
- *     When events come too fast DTrace drops some and says how many on standard
+ *     When its buffers are full DTrace drops events and prints the count on standard
  *     error.
  */
 
@@ -38,9 +38,9 @@
 #pragma D option dynvarsize=64m
 
 /*
- * macOS on Apple silicon gives a script five arguments. The program also has argument n in
- * register n: scripts read it there if the first five are in theirs. (uregs[18] is the
- * stack segment on Intel's processors, always 35.)
+ * macOS on Apple silicon passes five arguments to a script. The program also leaves argument n
+ * in register n; the script reads it there if the first five match their registers. (uregs[18]
+ * is the stack segment on Intel's processors, always 35.)
  */
 inline int has_five = ECANCELED == 89 && uregs[18] != 35;
 inline int has_all = !has_five || (uregs[0] == arg0 && uregs[1] == arg1 &&

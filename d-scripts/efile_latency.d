@@ -1,8 +1,9 @@
 /*
- * efile_latency.d - where the time of each command goes: queue, work, answer.
+ * efile_latency.d - the time of each command in queue, job and delivery.
  *
- * Answers: what is slow, and is it the queue, the system call, or the way back to
- * the task? When the script ends it prints a table with three lines a command.
+ * Answers: which commands are slow, and does the time go to the queue, the system
+ * call, or the way back to the task? At its end the script prints a table with
+ * three lines for each command.
  *
  * USAGE
  *     dyntrace run --tracer dtrace efile_latency -- COMMAND...
@@ -11,20 +12,20 @@
  *
  * FIELDS
  *     command           the command of the file driver
- *     phase             in queue: from entry to int_entry, until an I/O thread began
- *                       service: from int_entry to int_return, the work itself
- *                       to answer: from int_return to return, until the task had its
- *                       answer
- *     count             how many operations went through this phase
- *     mean_us           how long that took them on average, in microseconds
- *     <1us ... more     the histogram: how many took less than this, and not less
- *                       than what stands to the left
+ *     phase             in queue: from entry to int_entry, until an I/O thread started
+ *                       service: from int_entry to int_return, the job itself
+ *                       to answer: from int_return to return, until the task got the
+ *                       result
+ *     count             operations that went through this phase
+ *     mean_us           their average time in this phase, in microseconds
+ *     <1us ... more     histogram: operations that took less than this, and at least
+ *                       the bound of the column to the left
  *
  * CAVEATS
- *     Operations that were asked for before the script began are not counted, nor
- *     the phases after a lost event; of more than 16384 in flight at once some are
- *     not. One that was cancelled before its work began went through no phase.
- *     When events come too fast DTrace drops some and says how many on standard
+ *     Operations submitted before the script began are not counted, nor phases after
+ *     a lost event. If more than 16384 operations are in flight at once, some are not
+ *     counted. One cancelled before its job started went through no phase.
+ *     When its buffers are full DTrace drops events and prints the count on standard
  *     error.
  */
 

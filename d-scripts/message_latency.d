@@ -1,8 +1,8 @@
 /*
- * message_latency.d - how long messages wait, and how long queues get, by receiver.
+ * message_latency.d - waiting times and queue lengths of each receiver.
  *
- * Answers: whose messages wait, and how long; who falls behind? When the script ends
- * it prints a line for each process that received messages, the busiest at its end.
+ * Answers: how long do messages wait, and which process falls behind? At its end the
+ * script prints a line for each process that received messages, the busiest last.
  *
  * USAGE
  *     dyntrace run --tracer dtrace message_latency -- COMMAND...
@@ -10,25 +10,25 @@
  *     dtrace -s message_latency.d -c 'COMMAND...'
  *
  * FIELDS
- *     process           the number of the program's process
- *     receiver          the process in it that received
- *     messages          how many it received
- *     timed             how many of them were seen on their way
- *     mean_us, max_us   how long these took from send to receive, on average and at
- *                       most, in microseconds
- *     queue_max         the longest that its queue was seen, after a step
- *     <1us ... more     the histogram: how many took less than this, and not less
- *                       than what stands to the left
+ *     process           process id of the program
+ *     receiver          pid of the receiving process in it
+ *     messages          messages that it received
+ *     timed             those whose send was also seen
+ *     mean_us, max_us   average and maximum time of these from send to receive, in
+ *                       microseconds
+ *     queue_max         the greatest length of its queue after a send or receive
+ *     <1us ... more     histogram: messages that took less than this, and at least
+ *                       the bound of the column to the left
  *
  * CAVEATS
- *     Messages have no names: each one received is taken for the oldest that was sent
- *     to its receiver. Where they overtake each other, in a selective receive or in
- *     two mailboxes of one process, that changes single times, not the mean. Messages
- *     that were dropped unreceived make later ones look older.
- *     A message of another node is on its way from when it came to this one.
- *     Senders to one process on two processors may count as one message: the other
- *     one is not timed then.
- *     When events come too fast DTrace drops some and says how many on standard
+ *     Messages have no id: each receive is matched with the oldest pending send to that
+ *     receiver. Where messages overtake each other, in a selective receive or in two
+ *     mailboxes of one process, single times are wrong, not the mean. Messages that were
+ *     dropped unreceived make later ones look older.
+ *     The time of a message from another node begins when it arrives at this one.
+ *     Two sends to one process at once, on two processors, may count as one; then one
+ *     message is not timed.
+ *     When its buffers are full DTrace drops events and prints the count on standard
  *     error.
  */
 
@@ -40,7 +40,7 @@
 
 BEGIN
 {
-	/* What is read before it is written must be known. */
+	/* DTrace must know the type of a variable before its first read. */
 	sent[pid, ""] = 0;
 	taken[pid, ""] = 0;
 }
@@ -60,7 +60,7 @@ dyntrace$target:::message-queued
 	@queue_max[pid, this->receiver] = max(arg2);
 }
 
-/* Of another node. */
+/* From another node. */
 dyntrace$target:::message-queued
 /!self->is_sent/
 {
@@ -77,7 +77,7 @@ dyntrace$target:::message-receive
 {
 	this->receiver = arg0 == 0 ? "" : copyinstr(arg0);
 	this->oldest = taken[pid, this->receiver];
-	/* If all that are known are still in the queue, this one was sent before the script began. */
+	/* If every known message is still in the queue, this one was sent before the script began. */
 	this->is_timed = sent[pid, this->receiver] - this->oldest > arg2;
 	@messages[pid, this->receiver] = count();
 	@timed[pid, this->receiver] = sum(this->is_timed);

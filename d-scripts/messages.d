@@ -7,10 +7,9 @@
  *     dtrace -s messages.d -c 'COMMAND...'
  *
  * FIELDS
- *     send              this process sends to that one (at that node, if it is of
- *                       another one)
- *     queued            the message is in the mailbox of this process
- *     receive           this process took it out
+ *     send              sender -> receiver (with its node, if that is another one)
+ *     queued            the message was put into this process's mailbox
+ *     receive           this process took the message out
  *     label, token      label and {previous,current} counts of the sequential trace
  *                       token; zeros if there is none, and -2147483648 for a label
  *                       that is no 32-bit integer
@@ -20,15 +19,14 @@
  *
  * CAVEATS
  *     A process that sends to itself has a send line but no queued line.
- *     Strings are cut after 511 bytes and shown as they are, control characters
- *     included.
+ *     Strings are cut after 511 bytes. Control characters are not escaped.
  *     macOS on Apple silicon: DTrace has five arguments. The current count of a token, and
  *     the previous one of a send to another node, come from registers; each reads `?` if
- *     these are not to be seen.
+ *     the registers cannot be read.
  *     Linux, illumos, FreeBSD, macOS on Intel: all fields.
- *     Each processor has a buffer of its own: lines from different processors
- *     may be out of order. When events come too fast DTrace drops some and says
- *     how many on standard error.
+ *     Each processor has its own buffer, so lines from different processors may
+ *     be out of order. When its buffers are full DTrace drops events and prints the
+ *     count on standard error.
  */
 
 #pragma D option quiet
@@ -37,9 +35,9 @@
 #pragma D option switchrate=50hz
 
 /*
- * macOS on Apple silicon gives a script five arguments. The program also has argument n in
- * register n: scripts read it there if the first five are in theirs. (uregs[18] is the
- * stack segment on Intel's processors, always 35.)
+ * macOS on Apple silicon passes five arguments to a script. The program also leaves argument n
+ * in register n; the script reads it there if the first five match their registers. (uregs[18]
+ * is the stack segment on Intel's processors, always 35.)
  */
 inline int has_five = ECANCELED == 89 && uregs[18] != 35;
 inline int has_all = !has_five || (uregs[0] == arg0 && uregs[1] == arg1 &&

@@ -1,5 +1,5 @@
 /*
- * user-probe.d - what the application says through its own events, p!(...).
+ * user-probe.d - the application's own events, p!(...).
  *
  * USAGE
  *     dyntrace run --tracer dtrace user-probe -- COMMAND...
@@ -14,14 +14,13 @@
  *
  * CAVEATS
  *     An empty string and an absent one look the same.
- *     Strings are cut after 511 bytes and shown as they are, control characters
- *     included.
+ *     Strings are cut after 511 bytes. Control characters are not escaped.
  *     macOS on Apple silicon: DTrace has five arguments. The fourth integer and the strings
- *     of i4s4 come from registers; each reads `?` if these are not to be seen.
+ *     of i4s4 come from registers; each reads `?` if the registers cannot be read.
  *     Linux, illumos, FreeBSD, macOS on Intel: all fields.
- *     Each processor has a buffer of its own: lines from different processors
- *     may be out of order. When events come too fast DTrace drops some and says
- *     how many on standard error.
+ *     Each processor has its own buffer, so lines from different processors may
+ *     be out of order. When its buffers are full DTrace drops events and prints the
+ *     count on standard error.
  */
 
 #pragma D option quiet
@@ -30,9 +29,9 @@
 #pragma D option switchrate=50hz
 
 /*
- * macOS on Apple silicon gives a script five arguments. The program also has argument n in
- * register n: scripts read it there if the first five are in theirs. (uregs[18] is the
- * stack segment on Intel's processors, always 35.)
+ * macOS on Apple silicon passes five arguments to a script. The program also leaves argument n
+ * in register n; the script reads it there if the first five match their registers. (uregs[18]
+ * is the stack segment on Intel's processors, always 35.)
  */
 inline int has_five = ECANCELED == 89 && uregs[18] != 35;
 inline int has_all = !has_five || (uregs[0] == arg0 && uregs[1] == arg1 &&

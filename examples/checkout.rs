@@ -1,4 +1,4 @@
-//! A program that tells tracers what it does by `p!`, without a provider of its own. Run it under
+//! Fires events of its own by `p!`, without a provider. Run it under
 //! `dyntrace run user-probe -- target/release/examples/checkout`.
 //!
 //! Three customers pay, each in a task with the customer's name as its user tag. The lines of `user-probe` have the pid and the tag
@@ -28,7 +28,7 @@ async fn main() -> anyhow::Result<()> {
 async fn checkout(customer: &str, prices: &[u32]) -> Result<(), dyntrace::TagError> {
     dyntrace::put_tag(customer)?;
     let total: u32 = prices.iter().sum();
-    // The arguments are evaluated only while a tracer or a recording wants them.
+    // The arguments are evaluated only while the probe is enabled.
     match total {
         0 => dyntrace::p!("left"),
         1..=LIMIT => dyntrace::p!(prices.len(), total, "paid", "card"),

@@ -1,11 +1,11 @@
-//! A pipeline of three processes: one reads files, one counts what is in them, one writes the report. Each file is a request with
-//! a sequential trace token of its own (labels from 42 on) and a user tag, and both go through all stages with it:
+//! A pipeline of three processes: they read files, count their lines and words, and write the report. Each file is a request with its
+//! own sequential trace token (labels from 42 on) and user tag; both go with it through all stages:
 //!
 //!     dyntrace run messages -- target/release/examples/pipeline [FILE ...]
 //!     dyntrace run efile_by_tag -- target/release/examples/pipeline [FILE ...]
 //!     dyntrace record -o trace -- target/release/examples/pipeline; dyntrace view --token 42 trace
 //!
-//! Without files it makes three, and prints what the report says.
+//! Without files it creates three. It prints the report.
 
 use std::path::PathBuf;
 
@@ -19,11 +19,11 @@ use tokio::io::AsyncWriteExt;
 /// Counts lines and words of files, in three stages.
 #[derive(Parser)]
 struct Arguments {
-    /// The files; without, three small ones that are made for it.
+    /// The files; without, three small files are created.
     files: Vec<PathBuf>,
 }
 
-/// What the stages say to each other.
+/// The messages between stages.
 struct Job {
     path: PathBuf,
 }
@@ -60,7 +60,7 @@ async fn report(mut counts: Mailbox<Counted>, path: PathBuf) -> anyhow::Result<(
     while let Some(Counted { path, lines, words }) = counts.recv().await {
         let line = format!("{lines} lines, {words} words: {}\n", path.display());
         report.write_all(line.as_bytes()).await.context("writing the report")?;
-        // Here, so that it is done on behalf of this file.
+        // Awaited here, with the token and tag of this file.
         report.flush().await.context("writing the report")?;
     }
     Ok(())
@@ -91,11 +91,11 @@ async fn main() -> anyhow::Result<()> {
         seq_trace::set_token(label, Flags::SEND | Flags::RECEIVE)?;
         put_tag(format!("file {}", path.display()))?;
         if reader.send(Job { path }).await.is_err() {
-            // A stage has failed, and says why when it is awaited.
+            // A stage has failed; awaiting it returns the error.
             break;
         }
     }
-    // Without senders each stage ends, one after the other.
+    // Each stage ends when it has no senders left.
     drop(reader);
     for stage in [reading, counting, reporting] {
         stage.await??;

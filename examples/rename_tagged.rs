@@ -1,6 +1,6 @@
 //! One operation with a user tag: run it under `dyntrace run efile_drv -- target/release/examples/rename_tagged`.
 //!
-//! It renames `old-name` in the current directory to `new-name`. That there is no `old-name` is expected.
+//! It renames `old-name` in the current directory to `new-name`. A missing `old-name` is expected.
 
 use std::io::ErrorKind;
 

@@ -1,9 +1,9 @@
-//! A shop that prices orders for ever, and a tracer inside of it that comes and goes: which orders are large, what they
-//! cost, and which of them cannot be priced. Nothing stops meanwhile.
+//! A shop that prices orders without end, and traces itself at times: large orders, their prices, and orders that cannot be priced. It
+//! does not stop for that.
 //!
 //!     cargo run --example traced_shop
 //!
-//! With a number it stays open for so many seconds more, for others to trace it: `dyntrace trace -p PID '**::price'`.
+//! With a number it stays open for that number of seconds, so that others can trace it: `dyntrace trace -p PID '**::price'`.
 //!
 //!     DYNTRACE=control cargo run --example traced_shop 60
 use std::error::Error;

@@ -1,8 +1,8 @@
 //! Wrong arguments of a probe do not compile, whether probes are compiled in or not.
 //!
-//! Run it with and without the feature `probes`: the errors must be the same. Each program that must fail (`*_wrong.rs`)
-//! stands beside one that differs in that point only and compiles (`*_right.rs`). After a change of the compiler's
-//! wording, `TRYBUILD=overwrite` writes the errors anew.
+//! Run it with and without the feature `probes`: the errors must be the same. For each program that must fail (`*_wrong.rs`)
+//! there is one that differs only in that point and compiles (`*_right.rs`). After a change of the compiler's messages,
+//! `TRYBUILD=overwrite` updates the errors.
 
 #[test]
 fn arguments_are_checked() {

@@ -1,4 +1,4 @@
-//! A loop with a probe that nobody looks at, and the same loop without it: `ci/cross` counts the instructions of both.
+//! A loop with a disabled probe, and the same loop without it: `ci/cross` counts the instructions of both.
 
 use std::hint::black_box;
 

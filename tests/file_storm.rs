@@ -1,4 +1,4 @@
-//! The workload says what it did, and does what it is there for.
+//! The workload runs its operations and reports them.
 
 use std::process::Command as Process;
 
@@ -39,7 +39,7 @@ fn all_commands_are_all_commands() {
 
 #[test]
 fn a_count_of_operations_says_all() {
-    // Each of the eight actions twice in each of three tasks.
+    // Three tasks run each of the eight actions twice.
     let arguments = ["--operations", "16", "--tasks", "3"];
     let report = storm(&arguments);
     assert_eq!(report, storm(&arguments));

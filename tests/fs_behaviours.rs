@@ -1,5 +1,5 @@
-//! tokio's documented behaviour at its edges: each row is tried with `tokio::fs` and with `dyntrace::fs`, and the outcomes are
-//! compared. Where they differ, the row says so; the differences are those that `dyntrace::fs` documents.
+//! Edge cases of tokio's documented behaviour: each row runs with `tokio::fs` and with `dyntrace::fs`, and the outcomes are compared.
+//! A row states expected differences, which `dyntrace::fs` documents.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn length(path: &Path) -> u64 {
     std::fs::metadata(path).unwrap().len()
 }
 
-/// Waits until a condition holds, and says that it does.
+/// Waits until a condition holds, and returns true.
 fn in_the_end(condition: impl Fn() -> bool) -> bool {
     for _ in 0..6000 {
         if condition() {
@@ -73,7 +73,7 @@ macro_rules! library {
                 length(path) == SIZE as u64
             }
 
-            /// Not waited for, and written all the same while the process lives: in tokio if the write had begun.
+            /// The write is not awaited but completes while the process lives; in tokio only if it had started.
             pub fn shutdown_background(path: &Path) -> bool {
                 let runtime = current_thread();
                 let mut file = runtime.block_on(accept(path));
@@ -96,7 +96,7 @@ macro_rules! library {
                 !path.exists()
             }
 
-            /// How far another task comes while one asks for one answer after the other.
+            /// Measures the progress of another task while one awaits operations one after the other.
             pub fn budget(path: &Path) -> bool {
                 std::fs::write(path, "text").unwrap();
                 let turns = Arc::new(AtomicUsize::new(0));
@@ -121,7 +121,7 @@ macro_rules! library {
                 !path.exists()
             }
 
-            /// A future that is dropped after its first poll, however far that came: nothing is half done in the end.
+            /// Drops a future after its first poll: in the end its operation is done or not, never partly.
             pub fn cancelled_while_it_runs(path: &Path) -> bool {
                 let runtime = current_thread();
                 let guard = runtime.enter();
@@ -179,7 +179,7 @@ macro_rules! library {
 library!(on_tokio, tokio);
 library!(on_dyntrace, dyntrace);
 
-/// Tries a row with both libraries, and compares.
+/// Runs a row with both libraries, and compares.
 fn row<T: PartialEq + Debug>(name: &str, expected: T, tokio: fn(&Path) -> T, dyntrace: fn(&Path) -> T) {
     for (library, try_it) in [("tokio", tokio), ("dyntrace", dyntrace)] {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

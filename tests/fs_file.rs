@@ -1,4 +1,4 @@
-//! An open file against std's: the same bytes, the same positions, and no write error lost.
+//! An open file compared with std's: the same bytes, the same positions, and no lost write error.
 
 #[path = "common/missing.rs"]
 mod missing;
@@ -26,7 +26,7 @@ fn path(directory: &TempDir) -> PathBuf {
     directory.path().join("file")
 }
 
-/// A file that is opened for reading and writing, and holds `contents`.
+/// Returns a file with `contents`, opened for reading and writing.
 async fn file(directory: &TempDir, contents: impl AsRef<[u8]>) -> File {
     std::fs::write(path(directory), contents).unwrap();
     File::options().read(true).write(true).open(path(directory)).await.unwrap()
@@ -42,7 +42,7 @@ async fn reads_writes_and_seeks_in_any_order_are_those_of_std() {
         let other = directory.path().join("other");
         std::fs::write(&other, &start).unwrap();
         let mut std = std::fs::File::options().read(true).write(true).open(&other).unwrap();
-        // The same steps each time, of a generator that needs nothing but itself.
+        // The same pseudo-random steps in each run.
         let mut state = 1u64;
         let mut next = |below: u64| {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -70,7 +70,7 @@ async fn reads_writes_and_seeks_in_any_order_are_those_of_std() {
                     assert_eq!(ours.seek(to).await.unwrap(), std.seek(to).unwrap());
                 }
                 _ => {
-                    // A read that is given up at once, or after its first poll.
+                    // A read dropped before or after its first poll.
                     let mut byte = [0];
                     let mut read = pin!(ours.read(&mut byte));
                     if read.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
@@ -136,7 +136,7 @@ async fn appending_goes_to_the_end() {
     assert_eq!(std::fs::read(path(&directory)).unwrap(), b"changed second");
 }
 
-/// Each way of seeing a write error sees it, and sees it again as long as there are bytes that the file does not take.
+/// Each operation that returns write errors returns it, repeatedly while the file does not accept the bytes.
 #[tokio::test]
 async fn a_write_error_is_told_by_everything_that_needs_the_write() {
     let directory = tempfile::tempdir().unwrap();
@@ -179,7 +179,7 @@ async fn a_write_error_is_told_by_everything_that_needs_the_write() {
     let file = failed().await.try_into_std().unwrap_err();
     assert_eq!(errno(file.close().await), bad);
 
-    // A seek tells of it, and gives the bytes up.
+    // A seek returns it, and discards the bytes.
     let mut file = failed().await;
     assert_eq!(errno(file.seek(SeekFrom::Start(0)).await), bad);
     assert_eq!(file.seek(SeekFrom::Start(3)).await.unwrap(), 3);
@@ -228,7 +228,7 @@ async fn positions_leave_the_cursor_alone() {
     file.read_to_string(&mut text).await.unwrap();
     assert_eq!(text, "01ABC56789");
 
-    // Side by side, on one file.
+    // Concurrently, on one file.
     let (a, b) = tokio::join!(file.read_at(vec![0; 5], 0), file.read_at(vec![0; 5], 5));
     assert_eq!([a.1, b.1].concat(), b"01ABC56789");
 
@@ -256,7 +256,7 @@ async fn vectored_positions_fill_one_buffer_after_the_other() {
     file.read_to_string(&mut text).await.unwrap();
     assert_eq!(text, "012345678ABC");
 
-    // Nothing to do, more than the system takes at once, and offsets that there are not.
+    // Empty calls, more bytes than the system takes at once, and invalid offsets.
     for nothing in [vec![], vec![vec![]; 3000]] {
         assert_eq!(file.read_vectored_at(nothing.clone(), 0).await.0.unwrap(), 0);
         assert_eq!(file.write_vectored_at(nothing, 0).await.0.unwrap(), 0);
@@ -421,7 +421,7 @@ fn a_file_goes_where_its_task_goes() {
     is_send_and_sync::<File>();
 }
 
-/// A future that was polled and forgotten leaks what it holds; the file must not be among that.
+/// A future that was polled and forgotten leaks its contents; the file must not be among them.
 #[tokio::test]
 async fn forgotten_futures_keep_no_file_from_being_closed() {
     use std::future::Future;

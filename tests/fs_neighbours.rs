@@ -1,4 +1,4 @@
-//! Libraries that name tokio's types or ask for streams go on working: the real `tokio_stream` and `tokio_util`.
+//! Libraries that use tokio's types or streams work: the real `tokio_stream` and `tokio_util`.
 
 use std::future::{Future, poll_fn};
 use std::io::{self, SeekFrom};
@@ -28,7 +28,7 @@ fn contents(place: &tempfile::TempDir) -> String {
     std::fs::read_to_string(place.path().join("file")).unwrap()
 }
 
-/// Both ends of a connection, the first as a file of ours or of tokio's.
+/// Returns both ends of a connection, the first as a dyntrace or tokio file.
 fn pair<F: From<std::os::fd::OwnedFd>>() -> (F, std::os::unix::net::UnixStream) {
     let (ours, peer) = std::os::unix::net::UnixStream::pair().unwrap();
     (F::from(ours.into()), peer)
@@ -102,7 +102,7 @@ async fn a_file_is_tokios_with_its_cursor_and_size() {
     assert_eq!(rest, "456789");
 }
 
-/// Writes on both sides of each conversion, none of them flushed: on one thread, where blocking it must not block the write.
+/// Writes before and after each conversion, without a flush. On one thread, so that blocking it would block the write.
 #[tokio::test]
 async fn what_was_accepted_is_written_before_what_comes_after() {
     let place = tempfile::tempdir().unwrap();
@@ -141,7 +141,7 @@ async fn an_error_of_tokios_write_is_told_by_ours() {
     theirs.write_all(b"no room").await.unwrap();
     let mut ours = File::from(theirs);
     assert_eq!(ours.flush().await.unwrap_err().kind(), io::ErrorKind::StorageFull);
-    // Kept by tokio, in its file that does nothing any more.
+    // tokio keeps it in its file, which does nothing any more.
     let mut theirs = tokio::fs::File::options().write(true).open("/dev/full").await.unwrap();
     theirs.write_all(b"no room").await.unwrap();
     let _ = theirs.metadata().await;
@@ -170,7 +170,7 @@ fn files_are_converted_outside_a_runtime() {
     assert_eq!(std::io::read_to_string(theirs.try_into_std().unwrap()).unwrap(), "text");
 }
 
-/// The future of a read that was begun and dropped: its bytes come back, where the file can seek.
+/// A read that was started and dropped: its bytes are read again if the file can seek.
 #[tokio::test]
 async fn a_dropped_read_of_ours_loses_nothing_to_tokio() {
     let place = tempfile::tempdir().unwrap();
@@ -188,14 +188,14 @@ async fn a_dropped_read_of_ours_loses_nothing_to_tokio() {
     }
 }
 
-/// A task whose budget is used up converts a file with a write in flight: the wait must not depend on the runtime.
+/// A task without cooperative budget converts a file with a write in flight: the wait must not depend on the runtime.
 #[tokio::test]
 async fn a_task_without_budget_converts_a_file() {
     let place = tempfile::tempdir().unwrap();
     let mut ours = file(&place, "").await;
     ours.write_all(&vec![b'x'; 1 << 20]).await.unwrap();
     poll_fn(|cx| {
-        // Each operation of a channel costs one; the end of the budget shows as pending.
+        // Each channel operation costs one unit; without budget it returns pending.
         let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
         loop {
             sender.send(()).unwrap();

@@ -1,4 +1,4 @@
-//! The path functions against std's: the same answers, the same errnos.
+//! The path functions compared with std's: the same results, the same errnos.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,7 +10,7 @@ use dyntrace::fs;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-/// A directory with a file `file`, a directory `directory` that holds `inner`, and a symbolic link `symlink` to the file.
+/// Creates a directory with a file `file`, a directory `directory` with `inner`, and a symbolic link `symlink` to the file.
 struct Place(TempDir);
 
 impl Place {
@@ -34,13 +34,13 @@ const REGULAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
 fn errno<T>(answer: io::Result<T>) -> i32 {
     match answer {
         Ok(_) => 0,
-        // What std refuses by itself.
+        // Paths that std itself rejects.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Errno::INVAL.raw_os_error(),
         Err(error) => error.raw_os_error().unwrap_or_else(|| panic!("an error without errno: {error:?}")),
     }
 }
 
-/// Both fail, with the same errno, which is the one expected.
+/// Checks that both fail with the expected errno.
 macro_rules! fail_with {
     ($errno:expr; $($ours:expr, $std:expr;)+) => { $(
         let (ours, theirs) = (errno($ours.await), errno($std));
@@ -48,7 +48,7 @@ macro_rules! fail_with {
     )+ };
 }
 
-/// Everything that can be asked about a path, none of which may succeed.
+/// Checks that every path function fails.
 async fn all_fail_with(expected: Errno, path: &Path) {
     let permissions = std::fs::metadata("/").unwrap().permissions();
     fail_with! { expected;
@@ -196,7 +196,7 @@ async fn a_directory_for_a_file_and_a_file_for_a_directory_fail_as_in_std() {
     fail_with! { Errno::INVAL;
         fs::read_link(file), std::fs::read_link(file);
     }
-    // Systems differ in what they call it.
+    // The errno depends on the system.
     assert_eq!(errno(fs::remove_file(directory).await), errno(std::fs::remove_file(directory)));
     assert_eq!(errno(fs::alt_name(file).await), Errno::NOTSUP.raw_os_error());
 }

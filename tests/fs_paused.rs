@@ -1,4 +1,4 @@
-//! With tokio's clock paused, an operation in flight keeps it from being advanced, as with `tokio::fs`.
+//! An operation in flight prevents tokio's paused clock from advancing, as with `tokio::fs`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +15,7 @@ macro_rules! library {
 
             use super::*;
 
-            /// How many operations took longer than 5 s by the clock that only moves while nothing is done.
+            /// Returns the number of operations that took longer than 5 s by the paused clock, which advances only in idle time.
             async fn timeouts(path: &Path) -> usize {
                 const LIMIT: Duration = Duration::from_secs(5);
                 let mut count = 0;
@@ -44,7 +44,7 @@ macro_rules! library {
                 assert_eq!(tokio::spawn(in_a_task).await.unwrap(), 0);
             }
 
-            /// A write is in flight when it was accepted, whether or not anybody awaits it.
+            /// An accepted write is in flight, awaited or not.
             #[tokio::test(start_paused = true)]
             async fn a_sleep_does_not_overtake_an_accepted_write() {
                 let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -57,7 +57,7 @@ macro_rules! library {
                 }
             }
 
-            /// The clock goes on when nothing is in flight, and the runtime ends.
+            /// The clock advances when no operation is in flight, and the runtime ends.
             #[tokio::test(start_paused = true)]
             async fn the_clock_is_let_go() {
                 let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

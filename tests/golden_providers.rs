@@ -1,4 +1,4 @@
-//! The generator's golden files compile and run: with documentation, without a warning, whatever the names are.
+//! The generator's golden files compile and run, with documentation, without warnings, and with any names.
 #![deny(warnings, missing_docs)]
 
 /// An ordinary provider.
@@ -6,7 +6,7 @@ pub mod shop {
     include!("../crates/build/tests/golden/shop.rs");
 }
 
-/// A provider with names that Rust would rather not have.
+/// A provider with names that are keywords or against Rust's style.
 pub mod odd {
     include!("../crates/build/tests/golden/odd.rs");
 }

@@ -1,4 +1,4 @@
-//! The notes of provider.d's own probes, in this test's executable: what a tracer is told of each argument.
+//! The notes of provider.d's probes in this test's executable: the description of each argument.
 #![cfg(all(
     feature = "probes",
     target_os = "linux",
@@ -10,7 +10,7 @@ mod stapsdt;
 use dyntrace::probes::{aio_pool, code, dist, efile_drv, function, message, port, seq_trace, user_trace};
 use dyntrace_build::model::Kind;
 
-/// Contains every probe of provider.d, and fires none: nobody traces this test.
+/// Contains every probe of provider.d, and fires none, as this test is not traced.
 fn contain_all() -> bool {
     fn not_called<T>() -> T {
         panic!("nobody traces this test, so no argument is made")
@@ -72,13 +72,13 @@ fn every_probe_has_one_note_with_its_arguments() {
     }
 }
 
-/// What ci/cross reads with a debugger, argument by argument.
+/// `ci/cross` reads these arguments with a debugger.
 #[test]
 fn eleven_arguments_can_be_read() {
     efile_drv::entry(|| (-1, 2, "some-user-tag", 12, "old-name", "new-name", -5, i64::MAX, 7, 8, "#Port<0.1>"));
 }
 
-/// The size of a pointer in a note.
+/// Returns the size of a pointer in a note.
 const POINTER: &str = if cfg!(target_pointer_width = "64") { "8" } else { "4" };
 
 /// `%eax`, `%r8d` and the like for four bytes, `%rax`, `%r8` for eight.
@@ -99,7 +99,7 @@ fn is_place(operand: &str, _size: &str, number: usize) -> bool {
     at.parse().unwrap_or(0) == 8 * number && register.starts_with("%e") && register.ends_with(')')
 }
 
-/// `x0` to `x30`, whatever the size: readers know no other name.
+/// `x0` to `x30` for all sizes, the only names that readers know.
 #[cfg(target_arch = "aarch64")]
 fn is_place(operand: &str, _size: &str, _number: usize) -> bool {
     operand.strip_prefix('x').and_then(|number| number.parse().ok()).is_some_and(|number: u8| number <= 30)

@@ -1,4 +1,4 @@
-//! What the compiler says to a wrong `p!`.
+//! Compiler errors of a wrong `p!`.
 
 #[test]
 fn p_refuses() {

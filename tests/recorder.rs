@@ -1,4 +1,4 @@
-//! What a program records of itself.
+//! A program records itself.
 #![cfg(any(target_os = "linux", target_os = "freebsd"))]
 
 #[path = "common/missing.rs"]
@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use dyntrace::recorder::{Glob, Mode, Options, Session};
 
-/// The events of a trace as another tool reads them; `None` without that tool.
+/// Returns the events of a trace as babeltrace2 reads them; `None` without that tool.
 fn read_by_babeltrace(trace: &Path) -> Option<Vec<String>> {
     let output = match Command::new("babeltrace2").arg(trace).output() {
         Ok(output) => output,
@@ -25,7 +25,7 @@ fn read_by_babeltrace(trace: &Path) -> Option<Vec<String>> {
     Some(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
 }
 
-/// A session sees the whole process: one test at a time.
+/// One test at a time, as a session records the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -51,7 +51,7 @@ fn threads_record_into_files_of_their_own() {
     threads.collect::<Vec<_>>().into_iter().for_each(|thread| thread.join().unwrap());
     let summary = session.stop().unwrap();
     assert_eq!((summary.status.discarded, summary.errors.len()), (0, 0));
-    // Stopped, nothing is recorded.
+    // After the stop, nothing is recorded.
     dyntrace::p!(5, "after the end");
     let Some(lines) = read_by_babeltrace(directory.path()) else { return };
     assert_eq!(of_probe(&lines, "user_trace-i4s4").len(), 4000, "{lines:?}");
@@ -117,11 +117,11 @@ fn a_forked_child_leaves_the_files_alone() {
     let directory = tempfile::tempdir().unwrap();
     let session = Session::start(Options::new(directory.path())).unwrap();
     dyntrace::p!(1, "parent");
-    // SAFETY: the child fires a probe, which takes no lock, and ends.
+    // SAFETY: the child only fires a probe, which takes no lock, and ends.
     let child = unsafe { libc::fork() };
     if child == 0 {
         dyntrace::p!(2, "child");
-        // SAFETY: ends this process, which has nothing to clean up.
+        // SAFETY: ends this process, which needs no clean-up.
         unsafe { libc::_exit(i32::from(session.status().is_some())) };
     }
     let mut status = 0;

@@ -1,6 +1,6 @@
-//! The shipped scripts agree with each other and with what they are made from.
+//! The shipped scripts agree with each other and with their sources.
 //!
-//! `DYNTRACE_BLESS=1 cargo test --test scripts` writes the maps that are made from `efile::Command` and the system's errors anew.
+//! `DYNTRACE_BLESS=1 cargo test --test scripts` updates the maps made from `efile::Command` and the system's errors.
 
 use std::fs;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ fn script(name: &str, (folder, extension): (&str, &str)) -> String {
     read(&path(folder, &format!("{name}.{extension}")))
 }
 
-/// Holds a map, wherever a script has it, against what it is made from.
+/// Compares a map in all scripts with its source.
 fn check_map(name: &str, source: &str, map: impl Fn(&str) -> String) {
     let begin = format!("\t/* {name}: made from {source} by tests/scripts.rs */\n");
     let end = format!("\t/* end of {name} */\n");
@@ -56,7 +56,7 @@ fn check_map(name: &str, source: &str, map: impl Fn(&str) -> String) {
     }
 }
 
-/// What the names of bpftrace's maps begin with.
+/// Returns the prefix of bpftrace's maps.
 fn sigil(extension: &str) -> &'static str {
     if extension == "bt" { "@" } else { "" }
 }
@@ -71,7 +71,7 @@ fn op_maps_are_those_of_the_file_driver() {
     });
 }
 
-/// Which of a command's integers is how many bytes it moves.
+/// The integer of a command that is its number of bytes.
 #[test]
 fn size_maps_are_those_of_the_file_driver() {
     check_map("size map", "efile::Command", |extension| {
@@ -90,8 +90,8 @@ macro_rules! errors {
     ($($name:ident)+) => { [$((stringify!($name), libc::$name)),+] };
 }
 
-/// The errors of file operations that every system has. SystemTap and bpftrace run on Linux only and get the numbers; DTrace knows
-/// those of its system by name.
+/// The errors of file operations that every system has. SystemTap and bpftrace run on Linux only and get the numbers; DTrace knows the
+/// errors of its system by name.
 #[cfg(target_os = "linux")]
 #[test]
 fn errno_maps_are_those_of_the_system() {
@@ -105,7 +105,7 @@ fn errno_maps_are_those_of_the_system() {
             let number = if extension == "d" { (*name).to_owned() } else { number.to_string() };
             format!("\t{}errno_map[{number}] = \"{name}\";\n", sigil(extension))
         };
-        // On some systems ENOTSUP has a number of its own. Where it has not, the later name stays.
+        // On some systems ENOTSUP has a number of its own. On others, the later assignment wins.
         let own = |error: &(&str, i32)| {
             if extension == "d" && error.0 == "EOPNOTSUPP" { line(&("ENOTSUP", libc::ENOTSUP)) } else { String::new() }
         };
@@ -113,7 +113,7 @@ fn errno_maps_are_those_of_the_system() {
     });
 }
 
-/// What `efile_errors.d` calls the two errors of operations that are not supported, by each system's numbers.
+/// The names of the two errors of unsupported operations in `efile_errors.d`, with each system's numbers.
 #[test]
 fn what_is_not_supported_has_a_name_on_every_system() {
     let text = script("efile_errors", LANGUAGES[0]);
@@ -135,7 +135,7 @@ fn what_is_not_supported_has_a_name_on_every_system() {
     }
 }
 
-/// What a script prints, in order. `%ld` is bpftrace's way to say `%d`, `%@d` DTrace's where the number is an aggregation's.
+/// Returns the format strings of a script, in order. `%ld` is `%d` in bpftrace, and `%@d` an aggregation's `%d` in DTrace.
 fn formats(text: &str) -> Vec<String> {
     text.replace("printa(\"", "printf(\"")
         .split("printf(\"")
@@ -150,7 +150,7 @@ fn a_script_prints_the_same_in_every_language() {
         let [d, stap, bt] = LANGUAGES.map(|language| formats(&script(name, language)));
         assert!(!d.is_empty(), "{name} prints nothing");
         assert_eq!(stap, bt, "{name}.stp and {name}.bt");
-        // DTrace may have no number to print, and prints a question mark.
+        // Where DTrace cannot read a number, it prints a question mark.
         let of_strings = |formats: Vec<String>| formats.join("").replace("%d", "%s");
         assert_eq!(of_strings(d), of_strings(stap), "{name}.d and {name}.stp");
     }

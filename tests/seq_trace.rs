@@ -1,4 +1,4 @@
-//! A token belongs to one process, goes with it, and to those it starts.
+//! A token belongs to one process, and processes that it starts inherit it.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, mpsc};
 use std::thread;
@@ -7,7 +7,7 @@ use dyntrace::seq_trace::{self, Flags, Label, Serial, Token, TokenError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::yield_now;
 
-/// Held by all tests but that of the reset, which ends the tokens of the whole program.
+/// Read-locked by all tests except that of the reset, which ends the tokens of the whole program.
 static NO_RESET: RwLock<()> = RwLock::new(());
 
 fn no_reset() -> RwLockReadGuard<'static, ()> {

@@ -32,7 +32,7 @@ fn current_thread() -> Runtime {
     Builder::new_current_thread().build().unwrap()
 }
 
-/// An executor that knows nothing of tokio.
+/// An executor independent of tokio.
 fn block_on<F: Future>(future: F) -> F::Output {
     struct Unpark(Thread);
     impl Wake for Unpark {
@@ -50,7 +50,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// What tokio's `yield_now` does, in any runtime.
+/// Like tokio's `yield_now`, but for any runtime.
 async fn yield_once() {
     let mut yielded = false;
     poll_fn(|context| {
@@ -63,7 +63,7 @@ async fn yield_once() {
     .await;
 }
 
-/// Tells what it sees when it is dropped.
+/// Reports the tag that it sees when it is dropped.
 struct Witness(mpsc::Sender<(Option<String>, Pid)>);
 
 impl Drop for Witness {
@@ -111,7 +111,7 @@ fn a_process_takes_its_tag_to_another_thread() {
                 let (pid, thread) = (process::current(), thread::current().id());
                 let (other_ran, wait) = mpsc::channel();
                 tokio::spawn(async move { other_ran.send(()).unwrap() });
-                // The runtime's one worker moves to another thread for the other task's sake, and stays there.
+                // The runtime's only worker moves to another thread for the other task, and stays there.
                 tokio::task::block_in_place(|| wait.recv().unwrap());
                 assert_eq!((tag(), process::current()), (some("mover"), pid));
                 yield_now().await;
@@ -440,7 +440,7 @@ fn the_last_destructors_of_a_thread_may_ask() {
     }
     let (send, last) = mpsc::channel();
     let pid = thread::spawn(move || {
-        // On either side of the tag, whichever way the platform goes.
+        // Before and after the tag's value, in the platform's order.
         FIRST.with(|cell| cell.set(Last(send.clone())).is_ok());
         put_tag("mine").unwrap();
         SECOND.with(|cell| cell.set(Last(send)).is_ok());

@@ -1,5 +1,5 @@
-//! What destructors of thread-local values do while their thread ends. Some run when dyntrace's own values of the thread are gone
-//! already, some before. Tags and traced functions have tests of their own.
+//! Destructors of thread-local values at the end of a thread. Some run after dyntrace's own values of the thread are destroyed,
+//! some before. Tags and traced functions have tests of their own.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
@@ -18,7 +18,7 @@ use tokio::io::AsyncWriteExt;
 
 const THREADS: usize = 100;
 
-/// Sessions see the whole process: one test at a time.
+/// One test at a time, as sessions record the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -38,8 +38,8 @@ thread_local! {
     static SECOND: RefCell<Option<Last>> = const { RefCell::new(None) };
 }
 
-/// Has each of [`THREADS`] threads call `act` three times: once while it runs, and by two destructors. One of them was there before the
-/// first call and one was not, so that they run on either side of dyntrace's, in whichever order the system likes.
+/// Has each of [`THREADS`] threads call `act` three times: once while it runs, and by two destructors. One was registered before the
+/// first call and one after it, so that they run before and after dyntrace's, in the system's order.
 fn at_the_end(act: impl Fn() + Clone + Send + 'static) {
     for _ in 0..THREADS {
         let act = act.clone();
@@ -52,7 +52,7 @@ fn at_the_end(act: impl Fn() + Clone + Send + 'static) {
     }
 }
 
-/// How many events of a probe the trace has; none may be lost.
+/// Returns the number of events of a probe in the trace; none may be lost.
 fn events(directory: &Path, probe: &str) -> usize {
     let trace = Trace::open(directory).unwrap();
     assert!(trace.losses().is_empty(), "{:?}", trace.losses());
@@ -102,7 +102,7 @@ fn messages_arrive() {
 fn views_end_with_their_closure() {
     let _alone = alone();
     at_the_end(|| View::with(|_| ()));
-    // It would wait for a thread that is still pinned.
+    // The stop would wait for a thread that is still pinned.
     let directory = tempfile::tempdir().unwrap();
     Session::start(Options::new(directory.path())).unwrap().stop().unwrap();
 }
@@ -124,6 +124,6 @@ fn sessions_are_stopped() {
         thread.join().unwrap();
         assert_eq!(events(&place, "user_trace-i4s4"), 1);
     }
-    // Nothing is recorded any more: a new session may begin.
+    // Recording has ended: a new session may start.
     Session::start(Options::new(directory.path().join("last"))).unwrap().stop().unwrap();
 }

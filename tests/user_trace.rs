@@ -1,6 +1,6 @@
-//! What `p!` and `s1` cost their program. What a tracer sees of them is the business of the tests that run tracers.
+//! The cost of `p!` and `s1` for their program. Tests with tracers check their output.
 //!
-//! The words of the probes can be reached by name, so a test can play the tracer.
+//! The probes' words are accessible by name, so a test can act as a tracer.
 #![cfg(all(
     feature = "probes",
     target_os = "linux",
@@ -17,16 +17,16 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: hands everything on to the system's allocator, whose promises it keeps.
+// SAFETY: passes all calls on to the system's allocator, and keeps its contract.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the caller keeps the contract of `System`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: the memory comes from `alloc`, so from `System`.
+        // SAFETY: the memory comes from `alloc`, and so from `System`.
         unsafe { System.dealloc(memory, layout) }
     }
 }
@@ -47,7 +47,7 @@ unsafe extern "C" {
     static S1: [AtomicU16; 2];
 }
 
-/// As a tracer does, counts the semaphore up, and down again when dropped.
+/// Increments the semaphore like a tracer, and decrements it when dropped.
 struct Look(&'static AtomicU16);
 
 impl Look {
@@ -73,7 +73,7 @@ fn arguments_are_evaluated_only_while_a_tracer_looks_and_firing_allocates_nothin
     dyntrace::p!(next(), "text");
     assert_eq!(next(), 1, "evaluated though nobody looks");
 
-    // SAFETY: the words are two aligned u16 each, there as long as the program, and changed atomically only.
+    // SAFETY: each word is two aligned u16, lives as long as the program, and is only changed atomically.
     let _looks = unsafe { [Look::at(&I4S4), Look::at(&S1)] };
     dyntrace::put_tag("some-user-tag").unwrap();
     let text = String::from("text");

@@ -1,4 +1,4 @@
-//! The chapter on drivers shows what stands in the example that it goes through.
+//! The code in the chapter on drivers is that of its example.
 
 use std::fs;
 use std::path::Path;
@@ -13,11 +13,11 @@ fn what_it_shows_is_in_the_example() {
     let mut shown = 0;
     while let Some(block) = pieces.next() {
         let (language, code) = block.split_once('\n').unwrap();
-        // The last file that is named before the block: "From `src/driver.rs`".
+        // The last file named before the block: "From `src/driver.rs`".
         let named = prose.rsplit_once("rom `").and_then(|(_, rest)| rest.split_once('`'));
         file = named.map(|(name, _)| root.join("examples/resolver_driver").join(name)).or(file);
         prose = pieces.next().expect("each block has an end");
-        // How others depend on this crate is not how the example does.
+        // The example's dependency on this crate is by path.
         if language == "toml" {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The same probes made by us, by the `usdt` crate and by the `probe` crate, in one executable: what their notes say.
+//! Compares the notes of the same probes by dyntrace, the `usdt` crate and the `probe` crate, in one executable.
 //!
 //! Where they differ it is meant, and the test says so. What cannot stand here: `usdt` ends the build at a seventh
 //! argument, so `efile_drv-entry` is beyond it; and its back end is chosen for the host of the build, so this test is not
@@ -38,7 +38,7 @@ fn fire() {
     dyntrace::probe!(probe_shop, one_off, 7);
 }
 
-/// The only note of that provider and name.
+/// Returns the only note with this provider and name.
 fn note<'a>(notes: &'a [Note], provider: &str, name: &str) -> &'a Note {
     let mut found = notes.iter().filter(|note| note.provider == provider && note.name == name);
     let note = found.next().unwrap_or_else(|| panic!("no note {provider}:{name} in {notes:#?}"));
@@ -52,8 +52,8 @@ fn notes_agree_with_those_of_other_crates() {
     let (file, notes) = stapsdt::own();
     for (name, name_in_tools) in [("order__paid", "order-paid"), ("order__return", "order-return"), ("tick", "tick")] {
         let ours = note(&notes, "shop", name);
-        // Meant: `usdt` writes the hyphen into the note. We write what C's macros and `probe` write. SystemTap and DTrace
-        // read both alike; bpftrace, perf and gdb know the note's own spelling only.
+        // Intended: `usdt` writes the hyphen into the note. dyntrace writes `__` like C's macros and `probe`. SystemTap and DTrace read
+        // both alike; bpftrace, perf and gdb know only the note's spelling.
         let usdt = note(&notes, "usdt_shop", name_in_tools);
         let probe = note(&notes, "probe_shop", name);
 
@@ -62,7 +62,7 @@ fn notes_agree_with_those_of_other_crates() {
         for other in [ours, usdt, probe] {
             assert_ne!(other.semaphore, 0, "{name}: is-enabled by semaphore");
             assert_eq!(other.base, ours.base, "{name}: one base for all");
-            // Meant: the byte at the address is a nop in all of them; ours has another one behind it, for newer kernels.
+            // Intended: the byte at the address is a nop in all of them; dyntrace's site has a second one, for newer kernels.
             assert!(matches!(stapsdt::instruction(&file, other.location, 1)[..], [0x90 | 0x0f]), "{name}");
         }
     }
@@ -75,10 +75,10 @@ fn sizes_are_those_of_the_definition() {
     let sizes = |provider: &str, name: &str| note(&notes, provider, name).sizes().join(" ");
     assert_eq!(sizes("shop", "order__paid"), "8 4");
     assert_eq!(sizes("usdt_shop", "order-paid"), "8 4");
-    // Meant: `probe` knows no types and passes everything as a signed word.
+    // Intended: `probe` has no types and passes everything as a signed word.
     assert_eq!(sizes("probe_shop", "order__paid"), "-8 -8");
 
-    // Meant: the second argument is an `unsigned char`. We widen it, as some tracers misread registers of one byte.
+    // Intended: the second argument is an `unsigned char`. dyntrace widens it, as some tracers misread registers of one byte.
     assert_eq!(sizes("shop", "order__return"), "-4 4 -8");
     assert_eq!(sizes("usdt_shop", "order-return"), "-4 1 -8");
 }

@@ -1,4 +1,4 @@
-"""The figures of file operations, for `ci/bench fileio`: which runs they ask for, and what is made of them.
+"""The figures of file operations, for `ci/bench fileio`: their runs and results.
 
 A cell is what peers do side by side; its repetitions take the peers in turn. A ratio is the median of the ratios within each
 repetition, so that what else the machine does meets both. CPU time is that of the repetition with the least.
@@ -26,7 +26,7 @@ OPERATIONS = ["pread", "pwrite", "ofc", "stat", "rename", "readfile", "append", 
 IN_FLIGHT = [1, 16, 256]
 PLACES = ["disk", "tmpfs"]
 REPETITIONS = 5
-# Of the pool's fast lane, if nobody says otherwise.
+# Threads of the pool's fast lane by default.
 WORKERS = max(2, len(os.sched_getaffinity(0)))
 
 
@@ -40,7 +40,7 @@ class Cell(NamedTuple):
 
 
 class Speed(NamedTuple):
-    """Operations a second of one peer for each one of the best of others."""
+    """Operations a second of one peer, relative to the best of others."""
     cell: Cell
     peer: str
     others: list
@@ -62,7 +62,7 @@ class Speed(NamedTuple):
 
 
 class Most(NamedTuple):
-    """What one peer needs of something, in the repetition where it needs least, or most."""
+    """A resource use of one peer, in the repetition with the least, or most."""
     cell: Cell
     peer: str
     what: str
@@ -101,17 +101,17 @@ def figures():
     yield faster("append", 256, 1.2)
     yield faster("pread", 1, 2)
     yield faster("pread", 1, 8, peer="dyntrace-inline-mt")
-    # With what a program gets that asks for nothing; rings have runtimes of one thread.
+    # With default settings; the runtimes on io_uring have one thread.
     for operation, in_flight in itertools.product(["stat", "rename", "readfile"], [16, 256]):
         yield faster(operation, in_flight, 1, peer="dyntrace-ct", others=RINGS)
     for operation in "pread", "stat":
         yield Most(Cell(operation, 16, "disk"), "dyntrace-ct", "us of CPU", "cpu_us", min, 1.3)
-        # The main thread is tokio's; the pool has a watch, too.
+        # Plus tokio's main thread and the pool's watch thread.
         yield Most(Cell(operation, 256, "disk"), "dyntrace-ct", "threads", "threads", max, 2 + WORKERS)
 
 
 def measure(say, full):
-    """Runs what the figures ask for, or each peer with each operation; judges, and prints tables of all that ran."""
+    """Runs the cells of the figures, or each peer with each operation; judges, and prints tables of all runs."""
     subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=HERE, check=True)
     cells = {Cell(*cell): [] for cell in itertools.product(OPERATIONS, IN_FLIGHT, PLACES)}
     for figure in figures():
@@ -132,7 +132,7 @@ def directories():
 
 
 def judged(say, cell, asked, place, full):
-    """The runs of a cell by peer; on a noisy machine that misses a figure, twice as many."""
+    """The runs of a cell by peer; twice as many if a figure is missed, as on a noisy machine."""
     named = {peer for figure in asked for peer in figure.peers()}
     peers = PEERS if full else [peer for peer in PEERS if peer in named or peer in ("dyntrace-mt", "dyntrace-ct", TOKIO)]
     runs = {peer: [] for peer in peers}
@@ -161,7 +161,7 @@ def run(cell, peer, directory, seconds):
 
 
 def go_first():
-    """Keeps the cores from others where that is allowed: what these leave is not shared evenly between few threads and many."""
+    """Reserves the cores where that is allowed, as few threads and many do not share evenly what other programs leave."""
     os.setsid()
     with suppress(OSError):
         Path("/proc/self/autogroup").write_text("-20")

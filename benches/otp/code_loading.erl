@@ -1,16 +1,16 @@
-%% What it takes in Erlang to put prepared modules in force: the peer of `finish`.
+%% The time of Erlang's code:finish_loading: the peer of `finish`.
 %%
 %% erl -noinput -pa DIR -run code_loading main ROUNDS        medians in nanoseconds, as JSON
 -module(code_loading).
 -export([main/1]).
 
-%% Functions of each module: as many as the figure of `finish` has.
+%% Number of functions in each module, as in the figure of `finish`.
 -define(EXPORTS, 100).
 
 main([Rounds]) ->
     scheduler:main(fun() -> print([{Modules, median(Modules, list_to_integer(Rounds))} || Modules <- [1, 10, 100]]) end).
 
-%% Of rounds in which so many modules are prepared, then put in force at once, then purged.
+%% Measures rounds in which N modules are prepared, then finished at once, then purged.
 median(Modules, Rounds) ->
     Codes = [{name(Number), compiled(name(Number))} || Number <- lists:seq(1, Modules)],
     Times = lists:sort([finish(Codes) || _ <- lists:seq(1, Rounds)]),
@@ -20,7 +20,7 @@ finish(Codes) ->
     Prepared = [{Name, erlang:prepare_loading(Name, Code)} || {Name, Code} <- Codes],
     Names = [Name || {Name, _} <- Codes],
     Begin = erlang:monotonic_time(nanosecond),
-    %% Several at one instant, which the emulator does where none has an on_load function.
+    %% Several at one instant, as the emulator does if none has an on_load function.
     ok = erlang:finish_loading([Loader || {_, Loader} <- Prepared]),
     Time = erlang:monotonic_time(nanosecond) - Begin,
     [begin erlang:delete_module(Name), erlang:purge_module(Name) end || Name <- Names],

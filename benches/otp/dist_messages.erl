@@ -1,4 +1,4 @@
-%% One end of a flood of small messages, {n, N} to a registered name: benches/dist is the other, or a second Erlang node.
+%% One end of a stream of small messages, {n, N} to a registered name; the other is benches/dist or a second Erlang node.
 -module(dist_messages).
 -export([sink/0, source/1]).
 

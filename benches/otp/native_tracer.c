@@ -1,6 +1,6 @@
 /*
- * A tracer of Erlang's in native code, as small as one can be that keeps what it is told: each event goes into a ring of the scheduler's
- * thread, with the time. The dyntrace recorder does no less.
+ * A minimal Erlang tracer in native code that keeps its events: it writes each event, with the time, into a ring of the scheduler's
+ * thread. The dyntrace recorder does at least the same.
  *
  * cc -O2 -shared -fPIC -I$ERLANG/usr/include native_tracer.c -o native_tracer.so
  */
@@ -63,7 +63,7 @@ static ERL_NIF_TERM trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return argv[0];
 }
 
-/* How many events the calling scheduler's thread has recorded. */
+/* Number of events recorded by the calling scheduler's thread. */
 static ERL_NIF_TERM events(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     return enif_make_uint64(env, recorded);

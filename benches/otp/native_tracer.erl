@@ -1,4 +1,4 @@
-%% The door to native_tracer.c.
+%% Loads native_tracer.c.
 -module(native_tracer).
 -export([enabled/3, trace/5, events/0, cpu_ns/0]).
 -on_load(load/0).

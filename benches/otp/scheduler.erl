@@ -1,8 +1,8 @@
-%% Processes that stay on one scheduler, as the threads of the other programs stay on one processor.
+%% Binds processes to one scheduler, as the threads of the other programs are bound to one processor.
 -module(scheduler).
 -export([start/2, result/1, main/1]).
 
-%% The option nobody writes about does it.
+%% By an undocumented option.
 start(Scheduler, What) ->
     Whom = self(),
     spawn_opt(fun() -> Whom ! {self(), What()} end, [monitor, {scheduler, Scheduler}]).
@@ -13,7 +13,7 @@ result({Process, Monitor}) ->
         {'DOWN', Monitor, process, Process, Reason} -> error(Reason)
     end.
 
-%% Does that on the first scheduler, and ends the program.
+%% Runs the function on the first scheduler, and ends the program.
 main(What) ->
     try result(start(1, What)) of
         _ -> halt(0)

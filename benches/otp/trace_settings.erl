@@ -1,4 +1,4 @@
-%% The programs of benches/settings in Erlang: what it takes to set and remove traces of 50,000 functions, and what others feel of it.
+%% The programs of benches/settings in Erlang: time to set and remove traces of 50,000 functions, and pauses of other processes.
 %%
 %% erl -noinput -pa DIR -run trace_settings main make DIR          makes the module of 50,000 functions
 %% erl -noinput -pa DIR -run trace_settings main set ROUNDS        medians in nanoseconds, as JSON
@@ -7,7 +7,7 @@
 -export([main/1]).
 
 -define(FUNCTIONS, 50000).
-%% Those that every module has.
+%% The functions of every module.
 -define(OWN, 2).
 -define(WINDOW, 500_000_000).
 
@@ -44,7 +44,7 @@ set_and_remove() -> set(), remove().
 set_one() -> 1 = erlang:trace_pattern({many, f25000, 2}, true, [local]).
 remove_one() -> 1 = erlang:trace_pattern({many, f25000, 2}, false, [local]).
 
-%% The longest pauses of a process on another scheduler and of one on this one, while this one does it without end.
+%% Measures the longest pauses of a process on another scheduler and of one on this one, while this process sets traces in a loop.
 window(What) ->
     End = now_ns() + ?WINDOW,
     Watch = fun(Scheduler, Rest) -> scheduler:start(Scheduler, fun() -> watch(End, now_ns(), 0, Rest) end) end,

@@ -22,7 +22,7 @@ loop(Call, Calls) ->
 
 traced(A, B) -> A bxor B.
 
-%% What is done about calls of traced/2.
+%% The trace settings of traced/2.
 trace(bare) -> ok;
 trace(count) -> pattern(true, [local, call_count]);
 trace(time) -> pattern(true, [local, call_time]), to_process();
@@ -48,7 +48,7 @@ tracer(Told) ->
         _Event -> tracer(Told + 1)
     end.
 
-%% That each call was seen.
+%% Checks that each call was traced.
 check(bare, _) -> ok;
 check(count, Calls) -> {call_count, Calls} = erlang:trace_info({?MODULE, traced, 2}, call_count);
 check(time, Calls) -> {call_time, [{_, Calls, _, _}]} = erlang:trace_info({?MODULE, traced, 2}, call_time);

@@ -1,4 +1,4 @@
-/* The same probe by each peer; the provider's name tells them apart. */
+/* The same probe by each peer, distinguished by the provider's name. */
 provider peers_dyntrace {
     /** One pass of the loop. */
     probe hit(uint64_t pass);
@@ -6,7 +6,7 @@ provider peers_dyntrace {
     /** One integer: the smallest event worth recording. */
     probe one(int64_t value);
 
-    /** As efile_drv-entry of dyntrace. */
+    /** Like efile_drv-entry of dyntrace. */
     probe entry(int thread_id, int tag, char *user_tag, int command,
                 char *s1, char *s2,
                 int64_t i1, int64_t i2, int64_t i3, int64_t i4,

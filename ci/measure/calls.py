@@ -1,4 +1,4 @@
-"""Traced functions: what their calls cost."""
+"""Traced functions: cost of their calls."""
 
 import statistics
 import subprocess
@@ -9,7 +9,7 @@ from . import otp
 
 
 def call_ns(*arguments):
-    """CPU time of a call in a `traced_loop`, with the thread whose calls are dearest."""
+    """CPU time of a call in a `traced_loop`, in the thread with the most expensive calls."""
     run = subprocess.run(list(map(str, arguments)), stdout=subprocess.PIPE, text=True, check=True)
     return max(map(float, run.stdout.split()))
 

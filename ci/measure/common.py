@@ -1,4 +1,4 @@
-"""What the figures have in common: how programs are built and measured, and how a figure is held against what is asked."""
+"""Shared by the figures: builds and measures programs, and compares figures with their limits."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def say(what, measured, limit, unit="", least=False):
 
 
 def built(*arguments):
-    """Builds what belongs to the workspace and returns where it is."""
+    """Builds a part of the workspace and returns its path."""
     subprocess.run(["cargo", "build", "--release", "--quiet", *arguments], cwd=ROOT, check=True)
     return ROOT / "target" / "release"
 
@@ -46,7 +46,7 @@ def build(binary, *features, package=PEERS, default=True, whole=False):
 
 
 def instructions(*command, collect=None):
-    """Instructions of the whole program, or within the functions that the pattern `collect` names."""
+    """Instructions of the whole program, or of the functions that match the pattern `collect`."""
     collect = [f"--toggle-collect={collect}"] if collect else []
     run = subprocess.run(
         ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *collect, *map(str, command)],
@@ -68,7 +68,7 @@ def install(*packages):
 
 def room():
     TARGET.mkdir(exist_ok=True)
-    # What LTTng's daemons still write while they end need not hold us up.
+    # LTTng's daemons may still write while they end: do not wait for that.
     return tempfile.TemporaryDirectory(dir=TARGET, ignore_cleanup_errors=True)
 
 

@@ -1,4 +1,4 @@
-"""Operations on files: what they cost is in benches/fileio, beside its programs."""
+"""File operations: their figures are in benches/fileio, beside its programs."""
 
 import sys
 

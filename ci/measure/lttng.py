@@ -19,7 +19,7 @@ class Lttng:
         subprocess.run(["cc", "-O2", f"-I{source}", source / "record_loop.c", "-o", self.loop, "-llttng-ust", "-ldl"], check=True)
 
     def call(self, program, *arguments):
-        # Never a pipe of ours: the daemon would keep it open.
+        # Not one of our pipes: the daemon would keep it open.
         subprocess.run([program, *map(str, arguments)], env=os.environ | {"HOME": str(self.home)},
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
 

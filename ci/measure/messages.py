@@ -23,10 +23,10 @@ def messages():
         return ratio
 
     arrangements = [f"{senders} senders, {threads}" for senders in (1, 8) for threads in ("one", "two")]
-    # 0.95 of the throughput, as times.
+    # 0.95 of the throughput, as a ratio of times.
     for name in (f"throughput, {arrangement}" for arrangement in arrangements):
         say(name, until_met(against_tokio(name), round(1 / 0.95, 3)), round(1 / 0.95, 3), " x")
-    # Programs of their own, as there is no way back behind the first token: both beside tokio's channel.
+    # A program for each, as the first token changes the whole program for good; both are compared with tokio's channel.
     for arrangement in arrangements:
         with_token, without = (against_tokio(f"{what}, {arrangement}") for what in ("with a token", "processes"))
         ratio = until_met(lambda effort: with_token(effort) / without(effort), round(1 / 0.9, 3))

@@ -1,4 +1,4 @@
-"""The figures of modules, for `ci/bench code`: calls into them, upgrades, what callers feel of those, and what is left behind."""
+"""The figures of modules, for `ci/bench code`: calls into them, upgrades, gaps of callers meanwhile, and memory left behind."""
 
 import json
 import statistics
@@ -11,7 +11,7 @@ FOLDER = ROOT / "benches" / "code"
 
 
 def measured(*case):
-    """What the program of benches/code prints."""
+    """Returns the output of the program of benches/code."""
     run = subprocess.run([FOLDER / "target" / "release" / "code", *map(str, case)], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(run.stdout)
 
@@ -72,6 +72,6 @@ def addresses():
 def cycles():
     seen = measured("cycles", 10_000)
     print(f"  KiB in memory after each tenth of 10,000 cycles: {seen['kib']}; mappings: {seen['mappings']}", flush=True)
-    # The history and what the allocator keeps have their size by then.
+    # By then the history and the allocator's reserves have reached their size.
     say("KiB that 5,000 cycles of load and unload leave behind", seen["kib"][-1] - seen["kib"][4], 100)
     say("versions that are kept in memory then", seen["kept"], 0)

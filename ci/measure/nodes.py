@@ -19,7 +19,7 @@ def dist():
     package = ROOT / "benches" / "dist"
     subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=package, check=True)
     program = package / "target" / "release" / "dist-bench"
-    # One of its own, so that none is disturbed.
+    # A private epmd, so that others are not disturbed.
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -37,7 +37,7 @@ def dist():
 
 
 class Nodes:
-    """Pairs of nodes that are found by one epmd; over TLS, if there is a directory with a certificate for them."""
+    """Pairs of nodes with one epmd; over TLS if there is a directory with their certificate."""
 
     count = str(2_000_000 if FULL else 500_000)
     numbers = itertools.count()
@@ -56,7 +56,7 @@ class Nodes:
                     self.theirs += [f"{side}_{option}", certificate / file]
 
     def ratios(self, effort):
-        """Messages a second to an Erlang node and from one, of what is asked."""
+        """Messages a second to an Erlang node and from one, relative to the limit."""
         theirs, out, back = taken_in_turns(
             3 * effort,
             lambda: self.rate(self.erl_sink, self.erl_source),
@@ -65,7 +65,7 @@ class Nodes:
         medians = [statistics.median(samples) for samples in (theirs, out, back)]
         print(f"  messages a second{self.over}, medians of {len(theirs)}: between two Erlang nodes {medians[0]:.0f}, "
               f"to one {medians[1]:.0f}, from one {medians[2]:.0f}", flush=True)
-        # The less of 300,000, and 0.8 of what two Erlang nodes reach.
+        # The smaller of 300,000 and 0.8 of the rate of two Erlang nodes.
         asked = min(300_000, 0.8 * medians[0])
         return medians[1] / asked, medians[2] / asked
 
@@ -77,7 +77,7 @@ class Nodes:
                 while peer.split("@")[0] not in subprocess.run(
                         ["epmd", "-names"], env=self.environment, stdout=subprocess.PIPE, text=True).stdout:
                     time.sleep(0.05)
-                # It registers the process a moment later than itself.
+                # The node registers itself before its process.
                 time.sleep(1)
                 run = subprocess.run(source(self.name(), peer), env=self.environment, stdout=subprocess.PIPE, text=True,
                                      check=True, timeout=120)
@@ -105,7 +105,7 @@ class Nodes:
 
 
 def certified(room):
-    """The directory, with an authority and a certificate of it for nodes of this machine."""
+    """Creates an authority, and its certificate for nodes of this machine, in the directory."""
     def openssl(*arguments):
         subprocess.run(["openssl", *arguments], cwd=room, stderr=subprocess.DEVNULL, check=True)
 

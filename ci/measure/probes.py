@@ -1,4 +1,4 @@
-"""Probes: what they cost while nobody looks, and under bpftrace."""
+"""Probes: cost while disabled, and under bpftrace."""
 
 import os
 import statistics
@@ -33,7 +33,7 @@ def workload():
         print(f"  instructions: with probes {with_probes}, without {without}")
         return round(with_probes / without, 3)
 
-    # Into which pieces a crate is cut to compile them side by side, and so what is inlined, changes with any line of it.
+    # Any change of a crate may change its codegen units, and so which functions are inlined.
     say("file operations with probes compiled in, nobody tracing", ratio(whole=True), 1.01, " x")
     if FULL:
         print(f"{'  beside it: crates compiled in pieces, as by default':<58} {ratio(whole=False):>9.4g} x", flush=True)
@@ -43,7 +43,7 @@ def hit(loop, peer, provider):
     """CPU nanoseconds of one hit while bpftrace counts it."""
     passes = 200_000
     program = subprocess.Popen([loop, peer, str(passes), "--wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    # By the process's own link: the plain path and -p together count every hit twice.
+    # By /proc/PID/exe: the plain path together with -p counts every hit twice.
     binary = f"/proc/{program.pid}/exe"
     tracer = subprocess.Popen(
         [BPFTRACE, "-p", str(program.pid), "-e", f"usdt:{binary}:{provider}:hit {{ @hits = count(); }}"],

@@ -1,4 +1,4 @@
-"""The recorder: what it costs to record, how much is lost, and how fast a trace is read."""
+"""The recorder: cost of an event, lost events, and speed of reading."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from .lttng import Lttng
 
 
 class Loop:
-    """The loop that records, by ours and by the peers that need no daemon."""
+    """The recording loop, for dyntrace and for peers without a daemon."""
 
     def __init__(self, directory):
         self.binary, self.directory = build("record_loop"), directory
@@ -30,7 +30,7 @@ class Loop:
         return [float(line) for line in run.stdout.split()]
 
     def cost(self, recorder, payload, *options):
-        """That of the thread whose events are dearest."""
+        """The same of the thread with the most expensive events."""
         return max(self.costs(recorder, payload, *options))
 
 
@@ -59,7 +59,7 @@ def against_lttng(loop, lttng, payload, times):
 
 
 def beside(loop, lttng, payload):
-    """What is printed for comparison, and held to nothing."""
+    """Figures printed for comparison, without a limit."""
     with lttng.session("discard", "8M"):
         ours, theirs = taken_in_turns(5, lambda: loop.cost("stream", payload), lambda: lttng.cost(payload))
     nanoseconds(f"{payload}, streaming to disk", dyntrace=ours, LTTng_UST=theirs)
@@ -85,7 +85,7 @@ def dropped(loop, times):
 
 
 def idle(loop, payload):
-    """Instructions of a pass beyond those of the empty loop. Only the function of the loop is counted."""
+    """Instructions of a pass beyond those of the empty loop, counted only in the function of the loop."""
     events = 100_000
     function = {"one": "*ones*", "entry": "*entries*"}[payload]
     with_probe, bare = (
@@ -97,7 +97,7 @@ def idle(loop, payload):
 def flood():
     asked, bytes_of_one = 35_000_000, 130
     with room() as directory:
-        # Half of what is free, so that nobody else is short of it.
+        # Half of the free space, so that other programs have enough.
         events = min(asked, shutil.disk_usage(directory).free // 2 // bytes_of_one) // 2 * 2
         if events < asked:
             print(f"  only {events} events, for want of room in {directory}", flush=True)
@@ -107,7 +107,7 @@ def flood():
 
 
 def recorded(loop, trace, events):
-    """Has two threads record so many events of `entry` into `trace`: how many are lost, the seconds it took, the cost of one."""
+    """Has two threads record `events` events of `entry` into `trace`: returns lost events, seconds, and cost of one event."""
     started = time.monotonic()
     costs = loop.costs_into(trace, "stream", "entry", "--threads", 2, "--events", events // 2, "--size", 8 << 30)
     seconds = time.monotonic() - started

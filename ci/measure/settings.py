@@ -1,4 +1,4 @@
-"""Trace settings: how long they take, and how long others wait."""
+"""Trace settings: their time, and the pauses of other threads."""
 
 import json
 import statistics
@@ -28,7 +28,7 @@ def progress():
 
 
 def settings(program, *arguments):
-    """What a program of benches/settings prints."""
+    """Returns the output of a program of benches/settings."""
     subprocess.run(["cargo", "build", "--release", "--quiet", "--bin", program], cwd=SETTINGS, check=True)
     run = subprocess.run([SETTINGS / "target" / "release" / program, *map(str, arguments)], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(run.stdout)

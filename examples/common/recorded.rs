@@ -1,4 +1,4 @@
-//! What a driver's operations fired, as a recorded trace tells it: how the tests of the drivers look at them.
+//! Records a driver's operations and reads them back, for the tests of the drivers.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -20,10 +20,13 @@ pub struct Operation {
     pub returned: Arguments,
 }
 
-/// Does `work` while all is recorded, and gives the operations of `driver` in the order of their entries. Panics unless
-/// each entry has one return.
+/// Records `work` and returns the operations of `driver` in the order of their entries.
+///
+/// # Panics
+///
+/// Unless each entry has one return.
 pub fn operations(driver: &str, work: impl Future) -> Vec<Operation> {
-    /// A session sees the whole process: one test at a time.
+    /// A session records the whole process: one test at a time.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
 

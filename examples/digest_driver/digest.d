@@ -15,7 +15,7 @@ provider digest {
                             char *path, char *port);
 
     /**
-     * An I/O thread begins the work of an operation.
+     * An I/O thread starts an operation's job.
      *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
@@ -24,7 +24,7 @@ provider digest {
     probe digest_drv__int_entry(int thread_id, int tag, int command);
 
     /**
-     * An I/O thread has ended the work of an operation.
+     * An I/O thread ended an operation's job.
      *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
@@ -33,15 +33,15 @@ provider digest {
     probe digest_drv__int_return(int thread_id, int tag, int command);
 
     /**
-     * The driver answered an operation; fires once for each digest_drv-entry.
+     * The driver returned an operation's result; fires once for each digest_drv-entry.
      *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
      * @param user_tag the user tag of the task that submitted it
      * @param command number of the command
      * @param success 1 for success, 0 for failure
-     * @param bytes how many bytes went into the digest
-     * @param error what went wrong; absent on success
+     * @param bytes number of bytes in the digest
+     * @param error the error; absent on success
      */
     probe digest_drv__return(int thread_id, int tag, char *user_tag, int command,
                              int success, uint64_t bytes, char *error);

@@ -1,4 +1,4 @@
-%% Asks the Rust side for the checksums of files, each under a token of its own, and holds the answers against its own.
+%% Asks the Rust side for the checksums of files, each with its own token, and compares the answers with its own checksums.
 Node = 'worker@127.0.0.1',
 Ask = fun(Path, Label) ->
     seq_trace:set_token(label, Label),
@@ -6,7 +6,7 @@ Ask = fun(Path, Label) ->
     {files, Node} ! {self(), checksum, Path},
     receive
         {checksum, Path, Sum, Size} ->
-            %% The answer bears the token: ours was the first, and it follows that.
+            %% The answer has the token, with the count after ours.
             {label, Label} = seq_trace:get_token(label),
             {serial, {1, _}} = seq_trace:get_token(serial),
             {ok, Content} = file:read_file(Path),

@@ -1,6 +1,6 @@
-//! A Rust process and a real Erlang node exchange tagged work: the node asks for the checksum of a file, with a sequential trace
-//! token; this side reads the file through `dyntrace::fs`, and its answer bears the token on. So one token goes from Erlang over the
-//! network into the file operations here, and back.
+//! An Erlang node asks a Rust process for the checksum of a file, with a sequential trace token. The Rust process reads the file by
+//! `dyntrace::fs` and answers with the same token. So one token goes from Erlang over the network into the file operations here, and
+//! back.
 //!
 //! ```text
 //! $ epmd -daemon
@@ -8,7 +8,7 @@
 //! $ erl -noinput -name erl@127.0.0.1 -setcookie shared -eval "$(cat examples/erlang_peer/ask.erl)" -extra /etc/hostname
 //! ```
 //!
-//! While it runs, `dyntrace run messages -p PID` shows what arrives and what is sent, and `dyntrace run efile_drv -p PID` the reading.
+//! While it runs, `dyntrace run messages -p PID` shows its messages, and `dyntrace run efile_drv -p PID` its reads.
 
 use anyhow::Context;
 use clap::Parser;
@@ -18,13 +18,13 @@ use dyntrace::seq_trace;
 #[derive(Parser)]
 #[command(about = "Answers an Erlang node's requests for files' checksums")]
 struct Arguments {
-    /// The node's name, with a host or an address: that says whether it is a short or a long one.
+    /// The node's name; its host or address decides whether it is a short or a long name.
     #[arg(long, default_value = "worker@127.0.0.1")]
     name: String,
-    /// What both nodes must know.
+    /// The cookie that both nodes share.
     #[arg(long, default_value = "shared")]
     cookie: String,
-    /// End after so many requests; without it, run until killed.
+    /// End after this number of requests; without it, run until killed.
     #[arg(long)]
     requests: Option<u32>,
 }
@@ -34,7 +34,7 @@ async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let node = Node::start(&arguments.name, arguments.cookie).context("the node did not start")?;
     println!("{} waits for {{Pid, checksum, Path}} at the name \"files\"", node.name());
-    // A process: the token of a request is its own while it works for it.
+    // The process holds the token of a request while it serves the request.
     dyntrace::spawn(serve(node, arguments.requests)).await?
 }
 
@@ -76,7 +76,7 @@ fn understood(request: &Term) -> Option<(dyntrace::dist::Pid, String)> {
     (what.name == "checksum").then(|| Some((asker.clone(), String::from_utf8(path).ok()?)))?
 }
 
-/// The one that `erlang:crc32/1` knows.
+/// The checksum of `erlang:crc32/1`.
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc: u32, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))

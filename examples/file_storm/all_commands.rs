@@ -1,4 +1,4 @@
-//! Each command of the table, with success and, where that can be had, with failure.
+//! Runs each command of the table with success and, if possible, with failure.
 //!
 //! ALTNAME has no success on Unix; PWD and CLOSE have no failure here.
 
@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncSeekExt};
 use crate::mix::write_through;
 use crate::tally::Tally;
 
-/// `directory` must be empty and its path absolute.
+/// Runs them in `directory`, which must be empty; its path must be absolute.
 pub async fn run(directory: &Path, tally: &mut Tally) {
     paths(directory, tally).await;
     files(directory, tally).await;
@@ -66,9 +66,9 @@ async fn paths(directory: &Path, tally: &mut Tally) {
     tally.count(Command::Delete, fs::remove_file(&link).await);
 }
 
-/// An open file, with which all goes well.
+/// Operations on an open file, all successful.
 async fn files(directory: &Path, tally: &mut Tally) {
-    // A header that points behind itself, and two lines.
+    // A header with an offset after it, and two lines.
     let contents = [&[0, 0, 0, 4, 0, 0, 0, 8][..], b"data\nline\n"].concat();
     let opened = File::create_new(directory.join("opened")).await;
     let Ok(mut file) = tally.note(Command::Open, opened) else { return };
@@ -89,13 +89,13 @@ async fn files(directory: &Path, tally: &mut Tally) {
     tally.count(Command::Close, file.close().await);
 }
 
-/// Files that were opened for something else.
+/// Operations that fail, as the files were opened for others.
 async fn cannot(directory: &Path, tally: &mut Tally) {
     tally.count(Command::Open, File::open(directory.join("missing")).await);
 
     if let Ok(mut readable) = tally.note(Command::Open, File::open(directory.join("file")).await) {
         write_through(&mut readable, b"text", tally).await;
-        // Gives up what could not be written: else what comes next tries again.
+        // Discards the unwritten bytes, or the next operation would retry them.
         tally.count(Command::Lseek, readable.seek(SeekFrom::Start(0)).await);
         tally.count(Command::Pwritev, readable.write_at(b"text".to_vec(), 0).await.0);
         tally.count(Command::Truncate, readable.set_len(0).await);
@@ -112,7 +112,7 @@ async fn cannot(directory: &Path, tally: &mut Tally) {
         tally.count(Command::Ipread, writable.ipread(0, 64).await);
         tally.count(Command::Close, writable.close().await);
     }
-    // Not every system refuses to sync a device.
+    // Some systems can sync a device.
     if let Ok(device) = tally.note(Command::Open, File::open("/dev/null").await) {
         tally.count(Command::Fsync, device.sync_all().await);
         tally.count(Command::Fdatasync, device.sync_data().await);

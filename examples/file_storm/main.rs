@@ -1,6 +1,6 @@
-//! A workload of file operations that says what it did, so that a trace can be checked against it.
+//! A workload of file operations that reports what it did, so that a trace can be compared with it.
 //!
-//! Each task has a user tag, `req-1` and up, and a directory of its own. On stdout comes one line of JSON:
+//! Each task has a user tag, `req-1` and up, and a directory of its own. It prints one line of JSON to stdout:
 //! `{"commands": {"OPEN": {"ok": n, "failed": n}, ...}, "total": n}`, with every operation submitted counted once:
 //! `ok` and `failed` are the success 1 and 0 of `efile_drv-return`.
 
@@ -20,22 +20,22 @@ use tally::Tally;
 #[derive(Parser)]
 #[command(about = "A workload of file operations that says what it did", long_about = None)]
 struct Arguments {
-    /// How many tasks run side by side.
+    /// Number of concurrent tasks.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     tasks: u32,
-    /// How long each task begins new actions.
+    /// Time during which each task starts new actions.
     #[arg(long, default_value = "1", value_parser = seconds)]
     seconds: Duration,
-    /// How many actions each task does, whatever the time.
+    /// Number of actions of each task, without a time limit.
     #[arg(long, conflicts_with_all = ["seconds", "all_commands"])]
     operations: Option<usize>,
-    /// Where to make a directory for the files; it is removed in the end.
+    /// Where to create a directory for the files, which is removed at the end.
     #[arg(long, default_value_os_t = std::env::temp_dir())]
     dir: PathBuf,
     /// The actions, done in turn.
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = mix::default())]
     mix: Vec<Action>,
-    /// Each command once with success and, where that can be had, once with failure.
+    /// Run each command once with success and, if possible, once with failure.
     #[arg(long, conflicts_with_all = ["seconds", "mix"])]
     all_commands: bool,
 }
@@ -49,7 +49,7 @@ async fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let place = || format!("a directory for the files in {}", arguments.dir.display());
     let directory = tempfile::Builder::new().prefix("file_storm-").tempdir_in(&arguments.dir).with_context(place)?;
-    // What tasks do to the current directory must not change what their paths mean.
+    // Absolute, as tasks change the current directory.
     let root = directory.path().canonicalize().with_context(place)?;
     let end = Instant::now() + arguments.seconds;
 
@@ -58,7 +58,7 @@ async fn main() -> anyhow::Result<()> {
         let (mix, operations, all_commands) = (arguments.mix.clone(), arguments.operations, arguments.all_commands);
         dyntrace::spawn(async move {
             dyntrace::put_tag(format!("req-{number}"))?;
-            // Set up past the driver: only what is counted is traced.
+            // Set up without the driver, so that traces show only counted operations.
             std::fs::create_dir(&directory)?;
             let mut tally = Tally::default();
             if all_commands {

@@ -1,4 +1,4 @@
-//! The actions: a few operations each, every one of them counted.
+//! The actions: each is a few operations, all counted.
 
 use std::io::SeekFrom;
 use std::path::Path;
@@ -51,7 +51,7 @@ impl Action {
 
 const TEXT: &[u8] = b"a line\nand another\n";
 
-/// Writes and waits for the end of it: until then nobody knows how it went.
+/// Writes and waits for the end of the write, which has its outcome.
 pub async fn write_through(file: &mut File, bytes: &[u8], tally: &mut Tally) {
     let accepted = file.write_all(bytes).await;
     let written = file.flush().await;
@@ -79,7 +79,7 @@ async fn line(directory: &Path, tally: &mut Tally) {
     let path = directory.join("lines");
     tally.count(Command::WriteFile, fs::write(&path, TEXT).await);
     let Ok(mut file) = tally.note(Command::Open, File::open(path).await) else { return };
-    // The first brings both lines into the file's buffer: the second would be no operation.
+    // The first read buffers both lines, so a second one would be no operation.
     tally.count(Command::ReadLine, file.read_line(&mut Vec::new()).await);
     tally.count(Command::Close, file.close().await);
 }

@@ -1,4 +1,4 @@
-//! What was done, counted where it is called.
+//! Counts operations where they are called.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,7 +18,7 @@ struct Count {
 }
 
 impl Tally {
-    /// Counts one operation by its answer, which is given back.
+    /// Counts one operation by its result, and returns the result.
     pub fn note<T>(&mut self, command: Command, answer: io::Result<T>) -> io::Result<T> {
         let count = self.commands.entry(command).or_default();
         match answer {
@@ -28,7 +28,7 @@ impl Tally {
         answer
     }
 
-    /// As [`note`](Tally::note), where only the count matters.
+    /// Like [`note`](Tally::note), but drops the result.
     pub fn count<T>(&mut self, command: Command, answer: io::Result<T>) {
         let _ = self.note(command, answer);
     }

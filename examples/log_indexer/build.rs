@@ -1,4 +1,4 @@
-//! Has the program linked so that every tracer finds its probes.
+//! Passes the linker flag with which every tracer finds the probes.
 
 fn main() {
     dyntrace_build::link_for_tracers();

@@ -15,7 +15,7 @@ provider resolver {
                               char *name, char *port);
 
     /**
-     * An I/O thread begins the work of an operation.
+     * An I/O thread starts an operation's job.
      *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
@@ -24,7 +24,7 @@ provider resolver {
     probe resolver_drv__int_entry(int thread_id, int tag, int command);
 
     /**
-     * An I/O thread has ended the work of an operation.
+     * An I/O thread ended an operation's job.
      *
      * @param thread_id number of the thread that submitted the operation
      * @param tag that thread's number for the operation
@@ -33,7 +33,7 @@ provider resolver {
     probe resolver_drv__int_return(int thread_id, int tag, int command);
 
     /**
-     * The driver answered an operation; fires once for each
+     * The driver returned an operation's result; fires once for each
      * resolver_drv-entry.
      *
      * @param thread_id number of the thread that submitted the operation
@@ -41,8 +41,8 @@ provider resolver {
      * @param user_tag the user tag of the task that submitted it
      * @param command number of the command
      * @param success 1 for success, 0 for failure
-     * @param addresses how many addresses were found
-     * @param error what went wrong; absent on success
+     * @param addresses number of addresses found
+     * @param error the error; absent on success
      */
     probe resolver_drv__return(int thread_id, int tag, char *user_tag, int command,
                                int success, int addresses, char *error);

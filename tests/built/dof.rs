@@ -1,4 +1,4 @@
-//! What the leaf `sdt::dof` makes, for FreeBSD, illumos and NetBSD: a record of each site in a section of its own.
+//! The output of `sdt::dof` for FreeBSD, illumos and NetBSD: a record of each site in a section of its own.
 
 use std::collections::HashMap;
 
@@ -11,13 +11,13 @@ use crate::Site;
 
 /// A record is two words: the site's address, and that of a `section::Probe`.
 const RECORD: usize = 16;
-/// Where a `section::Probe` has its fields; each is an address and a length.
+/// The offsets of the fields of a `section::Probe`; each field is an address and a length.
 const PROVIDER: u64 = 0;
 const NAME: u64 = 16;
 const ARGUMENTS: u64 = 48;
 const STR: u64 = 16;
 
-/// The sites that have records.
+/// Returns the sites that have records.
 pub fn sites(objects: &[File<'_>]) -> Vec<Site> {
     let library = Library { objects, pointers: follow(objects) };
     let tables = sections(objects).filter(|(_, section)| section.name() == Ok("dyntrace_sites"));
@@ -42,13 +42,13 @@ impl Place {
     }
 }
 
-/// The objects of a library, and where their pointers lead.
+/// The objects of a library, and the targets of their pointers.
 struct Library<'a> {
     objects: &'a [File<'a>],
     pointers: HashMap<Place, Place>,
 }
 
-/// The relocations of eight bytes, each with the place that it will hold the address of.
+/// The relocations of eight bytes, each with its target.
 fn follow(objects: &[File<'_>]) -> HashMap<Place, Place> {
     let public = objects.iter().enumerate().flat_map(|(object, file)| {
         let global = file.symbols().filter(Symbol::is_global);
@@ -96,7 +96,7 @@ impl<'a> Library<'a> {
         site
     }
 
-    /// The string of which a pointer and the length are there.
+    /// Returns the string whose pointer and length are at the place.
     fn text(&self, place: Place) -> String {
         let text = self.bytes(self.pointers[&place], self.word(place.after(8)) as usize);
         String::from_utf8(text.to_vec()).expect("a string")
@@ -112,7 +112,7 @@ impl<'a> Library<'a> {
     }
 }
 
-/// Where an object has a symbol; `None` if another one has it.
+/// Returns the place of a symbol in an object; `None` if it is in another one.
 fn place(object: usize, symbol: &Symbol<'_, '_>) -> Option<Place> {
     Some(Place { object, section: symbol.section_index()?, offset: symbol.address() })
 }

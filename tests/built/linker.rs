@@ -1,4 +1,4 @@
-//! What the leaf `sdt::macos` makes: calls of functions whose names tell Apple's linker what the site is.
+//! The output of `sdt::macos`: calls of functions whose names describe the site to Apple's linker.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use object::{File, Object, ObjectSection, ObjectSymbol, RelocationFlags, Relocat
 
 use crate::Site;
 
-/// The sites that are called, after a look at what else the linker is told: types and stability of the provider.
+/// Returns the called sites, after checking the provider's types and stability for the linker.
 pub fn sites(objects: &[File<'_>]) -> Vec<Site> {
     let is_site = |name: &&str| name.starts_with("___dtrace_probe$") || name.starts_with("___dtrace_isenabled$");
     let marks: BTreeSet<&str> = objects
@@ -20,7 +20,7 @@ pub fn sites(objects: &[File<'_>]) -> Vec<Site> {
     objects.iter().flat_map(calls).filter(is_site).map(site).collect()
 }
 
-/// The names of what an object calls, once for each call.
+/// Returns the names of the functions that an object calls, once for each call.
 fn calls<'a>(object: &'a File<'a>) -> impl Iterator<Item = &'a str> {
     let branch = match object.architecture() {
         object::Architecture::X86_64 => macho::X86_64_RELOC_BRANCH,
@@ -46,7 +46,7 @@ fn site(name: &str) -> Site {
     Site { provider: provider.to_owned(), probe: probe.to_owned(), arguments }
 }
 
-/// The text of hexadecimal digits.
+/// Decodes hexadecimal digits.
 fn text(hex: &str) -> String {
     let byte = |digits: &[u8; 2]| {
         let digits = str::from_utf8(digits).expect("ASCII");

@@ -1,5 +1,5 @@
-//! The library as it was built for another system, which `ci/cross` names: its objects have one site that fires for each probe of
-//! provider.d, and what the sites say of themselves is what the definition says. Its recorder knows each of those probes.
+//! The library built for another system, named by `ci/cross`: its objects have one firing site for each probe of provider.d, with the
+//! types of the definition. Its recorder has an entry for each of these probes.
 
 mod dof;
 mod linker;
@@ -12,16 +12,16 @@ use std::{env, fs};
 use object::read::archive::ArchiveFile;
 use object::{BinaryFormat, File, Object as _, ObjectSection as _};
 
-/// What a site says.
+/// The description of a site.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Site {
     provider: String,
     probe: String,
-    /// The C types of the arguments; none where the program only asks whether the probe is enabled.
+    /// The C types of the arguments; none for an is-enabled site.
     arguments: Option<Vec<String>>,
 }
 
-/// The library that `ci/cross` has built; `None` where it was not asked.
+/// Returns the library that `ci/cross` has built; `None` outside of `ci/cross`.
 fn library() -> Option<Vec<u8>> {
     let Some(library) = env::var_os("DYNTRACE_BUILT") else {
         missing::skip("built", "ci/cross builds what this looks at");
@@ -43,7 +43,7 @@ fn the_sites_say_what_the_definition_says() {
     firing.sort();
     let defined = defined();
     assert_eq!(firing, defined);
-    // What is inlined into the callers of a library is in it only where it calls that itself.
+    // A library contains inlined code only where it calls the function itself.
     let names = |sites: &[Site]| -> BTreeSet<_> {
         sites.iter().map(|site| (site.provider.clone(), site.probe.clone())).collect()
     };
@@ -58,7 +58,7 @@ fn the_recorder_has_an_entry_for_each_probe() {
     let sections = objects.iter().flat_map(|object| object.sections());
     let entries = sections.filter(|section| section.name() == Ok("dyntrace_probes"));
     let bytes: u64 = entries.map(|section| section.size()).sum();
-    // One more is empty, so that the section is there in programs without probes. Each is a pointer of 8 bytes.
+    // One more entry is empty, so that the section exists in programs without probes. Each is a pointer of 8 bytes.
     assert_eq!(bytes / 8, defined().len() as u64 + 1);
 }
 
@@ -70,7 +70,7 @@ fn objects(library: &[u8]) -> Vec<File<'_>> {
     objects.map(|object| File::parse(object.data(library).expect("its bytes")).expect("an object file")).collect()
 }
 
-/// The sites that fire, as provider.d has them, sorted.
+/// Returns the firing sites of provider.d, sorted.
 fn defined() -> Vec<Site> {
     let provider = dyntrace_build::parse(include_str!("../../provider.d"), "provider.d").expect("our own definition");
     let site = |probe: dyntrace_build::model::Probe| Site {

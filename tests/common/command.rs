@@ -1,11 +1,11 @@
-//! The command `dyntrace`, beside the test that runs it.
+//! Finds the command `dyntrace` beside the test.
 
 use std::env;
 use std::path::PathBuf;
 
 use crate::missing;
 
-/// The command, if it was built.
+/// Returns the command, if it was built.
 pub fn dyntrace() -> Option<PathBuf> {
     let dyntrace = env::current_exe().unwrap().ancestors().nth(2).unwrap().join("dyntrace");
     if !dyntrace.exists() {

@@ -1,11 +1,11 @@
-//! Tests that go on in a child of a fork. Part of those test programs that name it by its path.
+//! Runs tests in a forked child. Test programs include it by path.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `test` in a forked child, which has a minute for it; panics if it fails there.
+/// Runs `test` in a forked child for at most a minute; panics if it fails there.
 pub fn in_child(test: impl FnOnce()) {
-    // SAFETY: the child goes on on a copy of this thread, and takes no lock that another thread may have held but those of
-    // the allocator, which glibc brings through a fork; it leaves by `_exit`.
+    // SAFETY: the child continues on a copy of this thread. Of the locks that another thread may hold it takes only the
+    // allocator's, which glibc keeps usable across a fork. It ends by `_exit`.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "{}", std::io::Error::last_os_error());
     if child == 0 {
@@ -16,7 +16,7 @@ pub fn in_child(test: impl FnOnce()) {
         unsafe { libc::_exit(failed.into()) };
     }
     let mut status = 0;
-    // SAFETY: the status is written to a variable that is there.
+    // SAFETY: `status` is valid for writes.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0, "the child ended so (14: it hung)");
 }

@@ -3,12 +3,12 @@
 use std::env;
 use std::thread;
 
-/// Says that the current test leaves out what needs `tool`, and why.
+/// Prints that the current test skips the parts that need `tool`, and the reason.
 ///
 /// # Panics
 ///
-/// If the environment variable `DYNTRACE_REQUIRE`, a list of tools separated by blanks, names the tool: the scripts in `ci/` require what
-/// they install.
+/// If the environment variable `DYNTRACE_REQUIRE`, a list of tools separated by blanks, contains the tool: the scripts in `ci/` require
+/// the tools that they install.
 pub fn skip(tool: &str, why: &str) {
     let required = env::var("DYNTRACE_REQUIRE").unwrap_or_default();
     let is_required = required.split_whitespace().any(|name| name == tool);

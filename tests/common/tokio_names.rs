@@ -1,12 +1,12 @@
-//! What tokio makes public, read in its source: so that nothing of it is forgotten where we have the same shape.
+//! Reads the public names of tokio in its source, so that tests notice names that dyntrace's counterpart lacks.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where cargo has the source of the tokio that this test is built with.
+/// Returns the folder with the source of the tokio that this test is built with.
 pub fn source_of_tokio() -> PathBuf {
     let output = Command::new(env!("CARGO"))
-        // One platform's: a machine that has only just built this lacks what others need.
+        // For one platform: a machine that has built only this lacks the sources for others.
         .args(["metadata", "--format-version=1", "--locked", "--filter-platform=x86_64-unknown-linux-gnu"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
@@ -17,7 +17,7 @@ pub fn source_of_tokio() -> PathBuf {
     Path::new(tokio["manifest_path"].as_str().unwrap()).parent().unwrap().to_owned()
 }
 
-/// The names that a file of it makes public: `pub fn name(`, `pub async fn name<`, `pub struct Name`.
+/// Returns the public names of a file: `pub fn name(`, `pub async fn name<`, `pub struct Name`.
 pub fn public_names(file: &Path) -> Vec<String> {
     let public_name = |line: &str| {
         let rest = line.trim_start().strip_prefix("pub ")?;
@@ -28,7 +28,7 @@ pub fn public_names(file: &Path) -> Vec<String> {
     std::fs::read_to_string(file).unwrap().lines().filter_map(public_name).collect()
 }
 
-/// Whether a text has the name as a word.
+/// Whether a text contains the name as a word.
 pub fn uses(text: &str, name: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
 }

@@ -64,7 +64,7 @@ async fn ends_are_told_across_nodes() {
     inbox.monitor(("nobody", ERL)).await.unwrap();
     assert!(matches!(signal(&mut inbox).await, Received::Down { reason, .. } if reason == term!(noproc)));
 
-    // A link that this side ends tells nothing any more; one that they end neither.
+    // A removed link sends no exit, whichever side removes it.
     let other = spawned(&mut inbox, term!(spawn)).await;
     inbox.link(&other).await.unwrap();
     inbox.unlink(&other);

@@ -1,6 +1,6 @@
-//! Peers that know the cookie and make a node keep as much as they can. Each kind of what is kept is in a limit.
+//! Peers with the cookie make a node keep as much as possible. Each kind of kept memory has a limit.
 //!
-//! Node and peer run on the test's own thread, so the counting allocator sees what both hold and nothing else.
+//! Node and peer run on the test's own thread, so the counting allocator counts exactly their memory.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn options(world: &World) -> Options {
     }
 }
 
-/// What a peer may take of these options, as their documentation has it.
+/// Returns the memory that a peer may take with these options, by the formula of their documentation.
 fn bound(options: &Options) -> usize {
     let Options { max_message, max_memory, busy_limit, mailbox_limit, peer_limit, .. } = options;
     peer_limit + mailbox_limit + 2 * max_memory + 3 * max_message + 4 * (busy_limit + max_message) + MIB
@@ -61,7 +61,7 @@ impl Scene {
         }
     }
 
-    /// Sends until the connection ends, and returns how many messages that took.
+    /// Sends until the connection ends, and returns the number of messages.
     async fn sends_until_lost(&self, peer: &mut Hostile, message: impl Fn(&Hostile, u32) -> Message) -> u32 {
         let sends = async {
             let mut bytes = Vec::new();
@@ -87,7 +87,7 @@ impl Scene {
         self.node.lost_connections().last().expect("a connection was lost").reason.clone()
     }
 
-    /// The most that was held at any time is within the bound, and so is the node's own count.
+    /// Checks that the peak memory and the node's own count are within the bound.
     fn assert_bounded(&self) {
         let most = held::most() - self.before;
         assert!(most < self.bound as isize, "{most} bytes; the bound is {}", self.bound);
@@ -98,7 +98,7 @@ impl Scene {
     }
 }
 
-/// The pid of an inbox is that of this peer's messages' receiver.
+/// Returns the pid of an inbox as the receiver of this peer's messages.
 fn to(inbox: &Inbox) -> PidOrAtom {
     PidOrAtom::Pid(inbox.pid())
 }
@@ -173,7 +173,7 @@ async fn a_reference_of_60_000_words() {
     scene.assert_bounded();
 }
 
-/// What ends while it is not acknowledged is kept at the expense of the peer that does not.
+/// An unacknowledged end is charged to the peer that does not acknowledge it.
 #[tokio::test]
 async fn ends_of_links_that_are_not_acknowledged() {
     let world: World = world!();
@@ -202,7 +202,7 @@ async fn messages_for_many_mailboxes() {
     let mut inboxes: Vec<Inbox> = (0..100).map(|_| scene.node.inbox()).collect();
     let mut peer = scene.peer().await;
     let pids: Vec<_> = inboxes.iter().map(Inbox::pid).collect();
-    // 100 MiB, of which it takes what its limits say: the peer waits, and its connection stays.
+    // 100 MiB, of which the node reads up to its limits: the peer waits, and its connection stays.
     let sends = async {
         for round in 0..1000 {
             let to = pids[round % pids.len()].clone();
@@ -214,7 +214,7 @@ async fn messages_for_many_mailboxes() {
     assert!(waited.is_err(), "it took 100 MiB");
     scene.assert_bounded();
     assert_eq!(scene.node.nodes(), [PEER]);
-    // Room for one is room for the next.
+    // Receiving makes room for the waiting messages.
     let mut taken = 0;
     for inbox in &mut inboxes {
         while inbox.try_recv().is_some() {
@@ -226,7 +226,7 @@ async fn messages_for_many_mailboxes() {
     assert!(inboxes.iter_mut().any(|inbox| inbox.try_recv().is_some()), "it reads on");
 }
 
-/// Each connection leaves its ends in a mailbox that nobody reads.
+/// Each connection leaves its exit messages in a mailbox without a reader.
 #[tokio::test]
 async fn ends_of_connections_that_come_and_go() {
     let world: World = world!();
@@ -238,7 +238,7 @@ async fn ends_of_connections_that_come_and_go() {
         for number in 0..1000 {
             peer.send(Message::link(peer.pid(round * 1000 + number), inbox.pid())).await.unwrap();
         }
-        // Answered behind the links, if they are taken in.
+        // The answer comes after the links, if they are accepted.
         peer.send(ping(peer.pid(1), term!(1))).await.unwrap();
         blocked = tokio::time::timeout(Duration::from_millis(300), peer.socket.read_u8()).await.is_err();
         if blocked {
@@ -281,7 +281,7 @@ async fn a_frame_that_does_not_end_and_one_that_is_too_long() {
     assert!(scene.reason().contains("Options::max_message"), "{}", scene.reason());
 }
 
-/// What is wrong may be as long as a message, and an integer takes hours to be written in decimal digits.
+/// An invalid term may be as long as a message, and formatting a large integer in decimal would take hours.
 #[tokio::test]
 async fn texts_of_errors() {
     let world: World = world!();
@@ -304,7 +304,7 @@ async fn texts_of_errors() {
     }
 }
 
-/// Bonds of other peers are not a peer's business.
+/// A peer cannot change the bonds of other peers.
 #[tokio::test]
 async fn signals_in_the_name_of_another_node() {
     let world: World = world!();
@@ -336,7 +336,7 @@ async fn signals_in_the_name_of_another_node() {
     assert_eq!(reason, term!(done));
 }
 
-/// A tag comes in a frame of its own, before its message, from nodes that say in epmd that they send tags.
+/// A node that announces tags in epmd sends a tag in a frame of its own, before its message.
 #[tokio::test]
 async fn tags() {
     use erl_dist::epmd::{EpmdClient, NodeEntry};
@@ -368,7 +368,7 @@ async fn tags() {
     assert_eq!(message.tag.map(|tag| tag.len()), Some(500_000));
 }
 
-/// The sender that waits for a peer learns why it will not come to read.
+/// A sender that waits for a peer gets the reason why the connection ended.
 #[tokio::test]
 async fn a_waiting_sender_is_told_why() {
     let world: World = world!();

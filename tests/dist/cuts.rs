@@ -1,5 +1,5 @@
-//! The connection cut at each byte of the handshake, either way, between two of our nodes and to a real one. Each attempt ends
-//! with an answer, and the next one goes through.
+//! Cuts the connection at each byte of the handshake, in both directions, between two of our nodes and to an Erlang node. Each
+//! attempt ends with a result, and the next one succeeds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -12,12 +12,12 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::erl::{COOKIE, World, connected};
 use crate::world;
 
-/// An epmd that sends who asks it to a proxy, and a proxy that cuts after so many bytes of one direction, or keeps silent.
+/// An epmd that returns the port of a proxy, and a proxy that cuts after a number of bytes in one direction, or keeps silent.
 pub struct Between {
     pub epmd: u16,
-    /// Nothing more goes through what is connected, and nobody is told.
+    /// Forwards nothing more on its connections, without closing them.
     pub silent: Arc<AtomicBool>,
-    /// How many bytes go from, and to, the one who dials, before the cut.
+    /// Number of bytes from, and to, the dialling node before the cut.
     limits: Arc<[AtomicUsize; 2]>,
 }
 
@@ -37,7 +37,7 @@ pub async fn between(peer_port: u16) -> Between {
                 socket.read_exact(&mut request).await?;
                 if request[0] == 120 {
                     socket.write_all(&[118, 0, 0, 0, 0, 7]).await?;
-                    // It is registered for as long as it is connected.
+                    // A node is registered while it is connected.
                     return socket.read_u8().await.map(drop);
                 }
                 let name = &request[1..];
@@ -56,7 +56,7 @@ pub async fn between(peer_port: u16) -> Between {
             tokio::spawn(async move {
                 let far = TcpStream::connect(("127.0.0.1", peer_port)).await.unwrap();
                 let (near, far) = (near.into_split(), far.into_split());
-                // The cut is of both ways.
+                // Cuts both directions.
                 tokio::select! {
                     () = carry(near.0, far.1, limits[0], &silent) => {}
                     () = carry(far.0, near.1, limits[1], &silent) => {}
@@ -87,15 +87,15 @@ async fn carry(
     }
 }
 
-/// Cuts at each byte until attempts come through, and returns how many bytes that took each way.
+/// Cuts at each byte until an attempt succeeds, and returns the number of bytes in each direction.
 async fn cut_everywhere(port: u16, peer: &str) -> [usize; 2] {
     cut_every(1, port, peer, Options::default()).await
 }
 
-/// The same after so many bytes, and so many more, and so on.
+/// The same with a step of several bytes.
 pub async fn cut_every(step: usize, port: u16, peer: &str, options: Options) -> [usize; 2] {
     let between = between(port).await;
-    // The tick is what goes behind the handshake.
+    // A tick follows the handshake.
     let tick_time = Duration::from_secs(2);
     let options = Options { epmd_port: between.epmd, backoff: Duration::ZERO, tick_time, ..options };
     let node = Node::start_with("dialler@127.0.0.1", COOKIE, options).unwrap();
@@ -112,7 +112,7 @@ pub async fn cut_every(step: usize, port: u16, peer: &str, options: Options) -> 
             through[way] += step;
             assert!(through[way] < 1000 * step, "{cut:?}");
         }
-        // The last one was cut behind the handshake.
+        // The last connection was cut after the handshake.
         while !node.nodes().is_empty() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
@@ -126,8 +126,8 @@ async fn between_two_of_ours() {
     let world: World = world!();
     let peer = world.node("peer@127.0.0.1");
     let through = cut_everywhere(peer.address().port(), "peer@127.0.0.1").await;
-    // A name and an answer, with one byte more, so that the cut does not come before the acknowledgement; a status, a challenge and
-    // that.
+    // From the dialler: a name and a response, with one byte more, so that the cut comes after the acknowledgement. To it: a status, a
+    // challenge and the acknowledgement.
     assert_eq!(through, [17 + 17 + 23 + 1, 5 + 21 + 14 + 19]);
 }
 
@@ -140,7 +140,7 @@ async fn to_a_real_node() {
     let port = port_of(&world, "erl").await;
     let through = cut_everywhere(port, "erl@127.0.0.1").await;
     assert!(through[0] >= 57 && through[1] >= 50, "{through:?}");
-    // It takes no harm either.
+    // The Erlang node survives, too.
     connected(&asker, "erl@127.0.0.1").await;
     asker.send(("driver", "erl@127.0.0.1"), term!({seen, cuts})).await.unwrap();
 }

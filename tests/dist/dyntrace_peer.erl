@@ -1,4 +1,4 @@
-%% The Erlang side of the tests and of the benchmark: a registered process that does what it is asked to.
+%% The Erlang side of the tests and of the benchmark: a registered process that executes requests.
 -module(dyntrace_peer).
 -export([start/0, start/1]).
 
@@ -96,7 +96,7 @@ counted(Count, Count, InOrder) -> InOrder;
 counted(At, Count, InOrder) ->
     receive {n, N} -> counted(At + 1, Count, InOrder andalso N =:= Count - At) end.
 
-%% How many went out before the connection was busy.
+%% Returns the number of messages sent before the connection was busy.
 unsuspended(_, _, Count, Count) -> Count;
 unsuspended(To, Binary, Count, Sent) ->
     case erlang:send(To, Binary, [nosuspend]) of

@@ -1,4 +1,4 @@
-//! The end of a node: what it sent before still arrives.
+//! The end of a node: messages sent before still arrive.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ async fn messages_arrive_though_their_node_has_ended() {
     for round in 0..10 {
         let near = world.node(NEAR);
         near.connect(FAR).await.unwrap();
-        // Bytes that nobody has read when the socket closes must not have the kernel reset the connection.
+        // Unread bytes at the close of the socket must not make the kernel reset the connection.
         let from_far = far.clone();
         let floods = tokio::spawn(async move {
             while from_far.send(("nobody", NEAR), term!((vec![1u8; 1000]))).await.is_ok() {
@@ -50,7 +50,7 @@ async fn links_are_told_the_reason_though_the_node_has_ended() {
     at_near.send(at_far.pid(), term!(linked)).await.unwrap();
     assert_eq!(next(&mut at_far).await.term, term!(linked));
     drop(near);
-    // With it the node ends.
+    // The end of the last inbox ends the node.
     at_near.exit(term!(done));
     match in_the_end(at_far.recv()).await {
         Received::Exit { reason, .. } => assert_eq!(reason, term!(done)),

@@ -9,7 +9,7 @@ use dyntrace::dist::{Error, Inbox, Message, Node, Options, Term, term};
 
 pub const COOKIE: &str = "the cookie of the tests";
 
-/// An epmd and nodes that nobody else sees; all end with it.
+/// A private epmd and its nodes; all end when it is dropped.
 pub struct World {
     pub port: u16,
     directory: tempfile::TempDir,
@@ -24,14 +24,14 @@ impl Drop for World {
     }
 }
 
-/// A program that is killed when this one ends, however that happens: a shell waits for the end of its input.
+/// A program that is killed whenever this one ends: a shell waits for the end of its input.
 fn sheltered(program: &str) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", "\"$@\" & read -r _; kill -9 $!; wait", "sh", program]).stdin(Stdio::piped());
     shell
 }
 
-/// A world, if Erlang is on the machine. If not, the test says so, and passes unless DYNTRACE_REQUIRE names `erlang`.
+/// Returns a world if Erlang is installed. If not, the test prints that, and passes unless DYNTRACE_REQUIRE contains `erlang`.
 #[macro_export]
 macro_rules! world {
     () => {
@@ -52,7 +52,7 @@ impl World {
             Ok(status) => panic!("erlc: {status}"),
             Err(error) => return Err(format!("no Erlang here: erlc: {error}; install erlang-base")),
         }
-        // A port that is free now. Somebody else may take it before epmd does: then this test says so.
+        // A free port. If another program takes it before epmd does, this test reports that.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let mut world = World { port, directory, children: Vec::new() };
         world.start_epmd();
@@ -66,11 +66,11 @@ impl World {
         until("epmd answers", || std::net::TcpStream::connect(("127.0.0.1", self.port)).ok());
     }
 
-    /// Kills what was started last and is still there: a node, or epmd.
+    /// Kills the program started last that still runs: a node, or epmd.
     pub fn kill_last(&mut self) {
         let mut child = self.children.pop().expect("something was started");
         drop(child.stdin.take());
-        // What the shell says of its child's end is no matter.
+        // The shell's status is irrelevant.
         let _ = child.wait();
     }
 
@@ -78,12 +78,12 @@ impl World {
         Options { epmd_port: self.port, backoff: Duration::from_millis(1), ..Options::default() }
     }
 
-    /// A node of ours.
+    /// Starts a dyntrace node.
     pub fn node(&self, name: &str) -> Node {
         Node::start_with(name, COOKIE, self.options()).unwrap()
     }
 
-    /// Starts an Erlang node with the driver in it. `kind` is `-name` or `-sname`.
+    /// Starts an Erlang node that runs the driver. `kind` is `-name` or `-sname`.
     pub fn erl(&mut self, kind: &str, name: &str, arguments: &[&str]) {
         self.erl_with_cookie(kind, name, COOKIE, arguments);
     }
@@ -92,7 +92,7 @@ impl World {
         self.start_erl(kind, name, cookie, &[], arguments);
     }
 
-    /// One whose distribution goes over something else: `over` says what.
+    /// The same with another transport of the distribution, `over`.
     #[cfg(feature = "dist-tls")]
     pub fn erl_over(&mut self, kind: &str, name: &str, over: &[String], arguments: &[&str]) {
         self.start_erl(kind, name, COOKIE, over, arguments);
@@ -112,7 +112,7 @@ impl World {
     }
 }
 
-/// Asks until there is an answer, for 20 s at most.
+/// Repeats the request until it is answered, for at most 20 s.
 pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
@@ -124,7 +124,7 @@ pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Connects to a node that is about to start, and waits until its driver, which starts a moment later, answers.
+/// Connects to a starting node, and waits until its driver, which starts after it, answers.
 pub async fn connected(node: &Node, peer: &str) {
     let started = Instant::now();
     let mut inbox = node.inbox();
@@ -156,12 +156,12 @@ pub async fn tell(inbox: &Inbox, driver: &str, mut request: Vec<Term>) {
     inbox.send(("driver", driver), term!((request))).await.unwrap();
 }
 
-/// For what must not last for ever.
+/// Limits a future to 20 s.
 pub async fn in_the_end<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(20), what).await.expect("within 20 s")
 }
 
-/// The next message, within 20 s.
+/// Returns the next message, within 20 s.
 pub async fn next(inbox: &mut Inbox) -> Message {
     in_the_end(inbox.recv_message()).await
 }

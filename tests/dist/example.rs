@@ -1,4 +1,4 @@
-//! The example `erlang_peer`, as its text says it is run: a real node asks it for files' checksums.
+//! Runs the example `erlang_peer` by its documentation: an Erlang node asks it for files' checksums.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -35,7 +35,7 @@ fn a_real_node_finds_the_checksums_right() {
     assert!(line.contains("waits for"), "{line}");
 
     let ask = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/erlang_peer/ask.erl");
-    // The example looks for files where it was started, so by whole paths.
+    // Absolute paths, as the example resolves paths in its own working directory.
     let whole = |name: &str| folder.path().join(name).display().to_string();
     let output = Command::new("erl")
         .args(["-noinput", "-start_epmd", "false", "-name", "asks@127.0.0.1", "-setcookie", COOKIE, "-eval"])
@@ -49,14 +49,14 @@ fn a_real_node_finds_the_checksums_right() {
     let answers = String::from_utf8(output.stdout).unwrap();
     let expected = [
         format!("{}: crc32 0 of 0 bytes, as here: true; token 1\n", whole("empty")),
-        // The checksum that every description of this CRC gives.
+        // The check value of every description of this CRC.
         format!("{}: crc32 cbf43926 of 9 bytes, as here: true; token 2\n", whole("text")),
     ];
     assert!(answers.starts_with(&expected.concat()), "{answers}{}", String::from_utf8_lossy(&output.stderr));
     assert!(answers.contains(" of 3000000 bytes, as here: true; token 3\n"), "{answers}");
     assert!(answers.contains("No such file"), "{answers}");
     assert!(peer.wait().unwrap().success());
-    // Each under the token that came with it.
+    // Each has the token of its request.
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut said, &mut rest).unwrap();
     assert_eq!(rest.lines().count(), 4, "{rest}");

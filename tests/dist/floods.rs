@@ -1,4 +1,4 @@
-//! Many messages, and receivers that are too slow for them.
+//! Many messages to slow receivers.
 
 use std::time::Duration;
 
@@ -47,12 +47,12 @@ async fn an_inbox_that_nobody_reads_stops_its_senders() {
     let mut inbox = node.inbox();
     let slow = node.inbox();
 
-    // 1 GiB. It takes what an inbox, the sockets and its own side hold, and no more.
+    // 1 GiB. Only the capacity of an inbox, the sockets and the sender's own buffers is accepted.
     let answer = {
         tell(&inbox, ERL, vec![term!(unsuspended), term!((slow.pid())), term!(65536), term!(16384)]).await;
         tokio::time::timeout(Duration::from_secs(2), inbox.recv_message()).await
     };
-    // The answer itself waits behind what is not read: it comes once the slow one is gone.
+    // The answer is queued behind the unread messages: it arrives after the slow inbox is dropped.
     assert!(answer.is_err());
     drop(slow);
     let Term::Tuple(answer) = next(&mut inbox).await.term else { panic!("a tuple") };
@@ -67,7 +67,7 @@ async fn a_peer_that_does_not_read_stops_our_senders() {
     let mut slow = far.register("slow").unwrap();
     let bytes = vec![7u8; 65536];
     let mut sent = 0;
-    // Until none went out for a second.
+    // Until no message was sent for a second.
     loop {
         let send = near.send(("slow", "far@127.0.0.1"), term!({sent, (bytes.clone())}));
         match tokio::time::timeout(Duration::from_secs(1), send).await {
@@ -78,7 +78,7 @@ async fn a_peer_that_does_not_read_stops_our_senders() {
         assert!(sent < 1024, "64 MiB went to nobody");
     }
     assert!(sent > 16);
-    // The one that waited has sent nothing; those before it all arrive.
+    // The waiting message was not sent; all messages before it arrive.
     let arrived = async {
         let mut arrived = 0;
         while next(&mut slow).await.term != term!(done) {

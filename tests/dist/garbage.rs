@@ -1,4 +1,4 @@
-//! A node among connections that send garbage, before and behind the handshake. It does not panic, and serves its good peer.
+//! A node with connections that send garbage, before and after the handshake. It does not panic, and serves its good peer.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::hostile::{Hostile, frame, ping};
 use crate::refused::panics_of_dist;
 use crate::world;
 
-/// The same numbers each time.
+/// Returns the same pseudo-random numbers in each run.
 struct Random(u64);
 
 impl Random {
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// Messages of every kind that does something here.
+/// Returns messages of every kind that the node handles.
 fn messages(peer: &Hostile, inbox: &Inbox) -> Vec<Message> {
     let (from, to, reference) = (peer.pid(1), inbox.pid(), peer.reference(1, 3));
     let token = term!({9, {label, 7}, 5, (from.clone()), 4});
@@ -64,16 +64,16 @@ async fn garbage_behind_the_handshake() {
             bytes.extend(frame(messages(&peer, &there).swap_remove(random.below(kinds))));
         }
         match round % 4 {
-            // Cut.
+            // A cut message.
             0 => bytes.truncate(random.below(bytes.len())),
-            // Bytes changed.
+            // Changed bytes.
             1 => {
                 for _ in 0..=random.below(3) {
                     let at = random.below(bytes.len());
                     bytes[at] = [0, 1, 5, 0x7f, 0xff, random.below(256) as u8][random.below(6)];
                 }
             }
-            // Behind the length and the kind.
+            // After the length and the kind.
             2 => {
                 for byte in &mut bytes[5..] {
                     if random.below(8) == 0 {
@@ -81,7 +81,7 @@ async fn garbage_behind_the_handshake() {
                     }
                 }
             }
-            // Nothing but noise.
+            // Random bytes only.
             _ => bytes = (0..random.below(2000)).map(|_| random.below(256) as u8).collect(),
         }
         let _ = peer.socket.write_all(&bytes).await;
@@ -104,7 +104,7 @@ async fn every_message_cut_at_every_byte() {
     let mut peer = Hostile::connect(node.address()).await;
     for message in messages(&peer, &there) {
         let bytes = frame(message);
-        // Some of the cuts each, as each takes a handshake; all that differ in what is missing.
+        // A few cuts of each message, as each takes a handshake.
         for end in (0..bytes.len()).step_by(1 + bytes.len() / 40) {
             peer.socket.write_all(&bytes[..end]).await.unwrap();
             peer.socket.shutdown().await.unwrap();
@@ -115,7 +115,7 @@ async fn every_message_cut_at_every_byte() {
     assert_eq!(panics.load(Ordering::Relaxed), 0);
 }
 
-/// Before and behind the handshake, a byte a second.
+/// A byte a second, before and after the handshake.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_byte_a_second_and_noise() {
     let world: World = world!();

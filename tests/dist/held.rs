@@ -1,4 +1,4 @@
-//! What this process's memory holds: a counting allocator, so that a peer's part of it can be measured.
+//! A counting allocator, which measures the memory that a peer makes this process hold.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -12,7 +12,7 @@ thread_local! {
 }
 
 fn count(bytes: isize) {
-    // A thread that ends has no counter any more, and nobody asks for it.
+    // An ending thread has no counter any more, and no reader of it.
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);
         let _ = MOST.try_with(|most| most.set(most.get().max(held.get())));
@@ -26,7 +26,7 @@ static ALLOCATOR: Counting = Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller's promise is the one asked for.
+        // SAFETY: the caller keeps the same contract.
         unsafe { System.alloc(layout) }
     }
 
@@ -37,7 +37,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Both are there while the bytes are copied.
+        // Both blocks exist while the bytes are copied.
         count(size as isize);
         count(-(layout.size() as isize));
         // SAFETY: as above.
@@ -45,17 +45,17 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// The bytes that this thread holds. With a node on a `current_thread` runtime, that is what the node holds.
+/// Returns the bytes that this thread holds. On a `current_thread` runtime, these include the node's.
 pub fn now() -> isize {
     HELD.with(Cell::get)
 }
 
-/// Forgets the peak before now.
+/// Resets the peak to the current value.
 pub fn reset_most() {
     MOST.with(|most| most.set(now()));
 }
 
-/// The most bytes that this thread has held since [`reset_most`].
+/// Returns the peak of this thread's bytes since [`reset_most`].
 pub fn most() -> isize {
     MOST.with(Cell::get)
 }

@@ -1,4 +1,4 @@
-//! Peers made by hand: they know the cookie and pass the handshake, and then do what no node does.
+//! Hand-made peers: they have the cookie and pass the handshake, and then break the protocol.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use crate::erl::COOKIE;
 
 pub const PEER: &str = "hostile@127.0.0.1";
 
-/// A peer that is through the handshake.
+/// A peer after the handshake.
 pub struct Hostile {
     pub socket: TcpStream,
     name: String,
@@ -28,7 +28,7 @@ impl Hostile {
         Hostile::named(PEER, address).await
     }
 
-    /// Connects as a hidden node, as those of dyntrace are.
+    /// Connects as a hidden node, like dyntrace's.
     pub async fn hidden(address: SocketAddr) -> Hostile {
         Hostile::with_flags(PEER, address, Flags::new()).await
     }
@@ -46,12 +46,12 @@ impl Hostile {
         Hostile { socket: TcpStream::from_std(socket).unwrap(), name: name.to_owned() }
     }
 
-    /// A pid of this peer.
+    /// Returns a pid of this peer.
     pub fn pid(&self, number: u32) -> Pid {
         Pid::new(self.name.as_str(), number, 0, 7)
     }
 
-    /// A reference of this peer with so many words.
+    /// Returns a reference of this peer with `words` words.
     pub fn reference(&self, number: u32, words: usize) -> Reference {
         let mut id = vec![0; words];
         id[0] = number;
@@ -64,7 +64,7 @@ impl Hostile {
     }
 }
 
-/// A message as a peer sends it.
+/// Returns a message as a peer sends it.
 pub fn frame(message: Message) -> Vec<u8> {
     let mut bytes = vec![0, 0, 0, 0, 112];
     message.write_into(&mut bytes).unwrap();
@@ -88,7 +88,7 @@ fn handshake(name: &str, address: SocketAddr, flags: Flags) -> Result<std::net::
     })
 }
 
-/// A ping of `net_kernel` whose answer echoes `tag`.
+/// Returns a ping of `net_kernel` whose answer echoes `tag`.
 pub fn ping(from: Pid, tag: Term) -> Message {
     use dyntrace::dist::term;
     let call = term!({ (dyntrace::dist::Atom::from("$gen_call")), {(from.clone()), (tag)}, {is_auth, someone} });

@@ -1,6 +1,6 @@
 //! Messages between this program and real Erlang nodes, over loopback.
 //!
-//! Without Erlang on the machine the tests that need it say SKIPPED; with `erlang` in DYNTRACE_REQUIRE they fail.
+//! Without Erlang on the machine the tests print SKIPPED; with `erlang` in DYNTRACE_REQUIRE they fail.
 
 mod bonds;
 mod budgets;

@@ -11,7 +11,7 @@ async fn both_directions(kind: &str, host: &str) {
     let node = world.node(&ours);
     let mut inbox = node.register("worker").unwrap();
     assert!(node.register("worker").is_err(), "the name is taken");
-    // They connect, and send to a name; the answer goes to their pid.
+    // The Erlang node connects and sends to a name; the answer goes to its pid.
     world.erl(kind, &theirs, &["dial", &ours, "worker"]);
     let hello = next(&mut inbox).await;
     let sender = hello.sender.expect("who sent it");
@@ -23,7 +23,7 @@ async fn both_directions(kind: &str, host: &str) {
     let answer = next(&mut inbox).await;
     assert_eq!((answer.term, answer.sender.as_ref()), (term!({echo, by_pid}), Some(&sender)));
 
-    // By name, and every kind of term.
+    // To a name, with every kind of term.
     let terms = term!([
         {}, [], atom, -1, 0, 255, 256, (i32::MIN), (i64::MAX), (u64::MAX), 1.5, true, "text", "täxt", <<"binary">>, [1, 2], [-1, 2],
         [1, [2, [3]]], #{key => 1, 7 => {b}}
@@ -80,7 +80,7 @@ async fn epmd_may_restart() {
     let mut inbox = node.register("worker").unwrap();
     world.kill_last();
     world.start_epmd();
-    // Found only by who asks the new epmd, once the node has registered there.
+    // Only the new epmd finds the node, once it has registered there.
     loop {
         world.erl("-name", "erl@127.0.0.1", &["dial", "worker@127.0.0.1", "worker"]);
         if tokio::time::timeout(std::time::Duration::from_secs(3), inbox.recv_message()).await.is_ok() {

@@ -1,4 +1,4 @@
-//! `dyntrace view --token`: one request through processes, nodes and file operations, as one nested listing.
+//! `dyntrace view --token` lists one request through processes, nodes and file operations, indented by causal depth.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::command::dyntrace;
 use crate::erl::{connected, next};
 use crate::world;
 
-/// The listing of a trace token: for each line, how far to the right it stands, and the line.
+/// Returns the listing of a trace token: each line with its indentation.
 pub fn listing(dyntrace: &Path, trace: &Path, label: i32) -> Vec<(usize, String)> {
     let output = Command::new(dyntrace).arg("view").arg(trace).args(["--token", &label.to_string()]).output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -45,7 +45,7 @@ async fn over_two_nodes_of_ours_and_one_of_erlang_between_them() {
         let mut inbox = near.register("asks").unwrap();
         let receiver = told.await.unwrap();
         seq_trace::set_token(7, Flags::SEND).unwrap();
-        // The Erlang node sends it on, to the pid in it.
+        // The Erlang node forwards it to the pid in it.
         inbox.send(("driver", MIDDLE), term!({(receiver), echo, hostname})).await.unwrap();
         let answer = next(&mut inbox).await;
         seq_trace::take_token();
@@ -66,7 +66,7 @@ async fn over_two_nodes_of_ours_and_one_of_erlang_between_them() {
         move |line: &str| line.strip_prefix(kind).is_some_and(|rest| rest.trim_start().starts_with(&begin))
     };
     assert_eq!(places(&line("send:", &near)), [0], "{listing:#?}");
-    // The message to the Erlang node is one, and its message the second.
+    // Depth 1 is the message to the Erlang node, depth 2 its message.
     assert_eq!(places(&line("receive:", &far)), [2], "{listing:#?}");
     let operations = places(&line("", &far));
     assert!(operations.len() >= 4 && operations.iter().all(|place| *place == 2), "{listing:#?}");
@@ -85,22 +85,22 @@ async fn an_inbox_is_the_process_that_opens_it_first() {
         assert_eq!(first.pid(), own);
         let second = of.inbox();
         assert_ne!(second.pid(), own);
-        // Others were told that it has ended.
+        // The pid of an ended inbox is not used again.
         drop(first);
         assert_ne!(of.inbox().pid(), own);
         let child = of.clone();
         dyntrace::spawn(async move { assert_eq!(child.inbox().pid(), child.pid()) }).await.unwrap();
     });
     process.await.unwrap();
-    // This task is no process, nor is the thread only its own.
+    // This task is not a process and shares its thread.
     tokio::spawn(async move { assert_ne!(node.inbox().pid(), node.pid()) }).await.unwrap();
 }
 
-/// A request of a real node to the example, as the head of its source says.
+/// An Erlang node sends a request to the example, by the documentation in its source.
 pub fn assert_is_nested(listing: &[(usize, String)]) {
     let received: Vec<_> = listing.iter().skip_while(|(_, line)| !line.starts_with("receive:")).collect();
     let pid = received.first().and_then(|(_, line)| line.split_whitespace().nth(1)).expect("it is received");
-    // The message that led to it is one; the reading and the answer are of the process that receives.
+    // Depth 1 is the request; the receiving process reads and answers.
     assert_eq!(received.len(), 6, "{listing:#?}");
     assert!(received.iter().all(|(place, line)| *place == 1 && line.contains(pid)), "{listing:#?}");
 }

@@ -1,4 +1,4 @@
-//! Between two nodes of dyntrace: user tags; both dialling at once; limits; ends.
+//! Two dyntrace nodes: user tags; both dialling at once; limits; ends.
 
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ async fn what_exceeds_a_limit_is_refused_where_it_is_known_first() {
     assert!(matches!(error, Error::TooLarge { limit: 4096, .. }), "{error}");
     near.connect(FAR).await.unwrap();
 
-    // From the other side it ends the connection, and the next one is as good as the first.
+    // A message above the limit from the other side ends the connection; the next connection works.
     for too_much in [term!((vec![0u8; 5000])), term!([[[[[[deep]]]]]])] {
         far.send(("at_near", NEAR), too_much).await.unwrap();
         while !far.nodes().is_empty() {
@@ -79,7 +79,7 @@ async fn silence_is_told_from_ticks() {
     let world: World = world!();
     let ticking = Options { tick_time: Duration::from_millis(1200), ..world.options() };
     let near = Node::start_with(NEAR, COOKIE, ticking).unwrap();
-    // This one ticks in 15 s only by itself, but answers.
+    // This node ticks only every 15 s by itself, but answers ticks.
     let far = world.node(FAR);
     let inbox = near.inbox();
     let _there = far.register("there").unwrap();

@@ -1,4 +1,4 @@
-//! What the probes say of messages between nodes, as the recorder sees them.
+//! The probes of messages between nodes, as recorded.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::world;
 const NEAR: &str = "seen-near@127.0.0.1";
 const FAR: &str = "seen-far@127.0.0.1";
 
-/// Reads the events of a recording, each as its probe and its fields.
+/// Returns the events of a recording, each as its probe and fields.
 fn lines(folder: &Path) -> Vec<String> {
     fn show(value: Value<'_>) -> String {
         match value {
@@ -35,7 +35,7 @@ fn lines(folder: &Path) -> Vec<String> {
     trace.events().map(line).collect()
 }
 
-/// Waits until a node has lost a connection, and returns why.
+/// Waits until a node has lost a connection, and returns the reason.
 async fn lost(node: &Node) -> String {
     in_the_end(async {
         loop {
@@ -64,14 +64,14 @@ async fn each_step_of_a_message_and_a_peer_that_is_too_slow() {
         seq_trace::take_token();
         next(&mut inbox).await;
         seq_trace::take_token();
-        // 128 MiB at most, to who takes none of it.
+        // At most 128 MiB, to a peer that reads nothing.
         for _ in 0..128 {
             let send = near.send(("box", FAR), term!((vec![0u8; 1 << 20])));
             if tokio::time::timeout(Duration::from_millis(500), send).await.is_err() {
                 break;
             }
         }
-        // Now it takes all of it.
+        // Now the peer reads everything.
         while tokio::time::timeout(Duration::from_millis(500), inbox.recv_message()).await.is_ok() {}
         in_the_end(near.send(("box", FAR), term!(room))).await.unwrap();
         drop((inbox, far));
@@ -86,9 +86,9 @@ async fn each_step_of_a_message_and_a_peer_that_is_too_slow() {
         format!("message-send-remote {sender} {FAR} box 3 42 0 1"),
         format!("message-queued {receiver} 3 1 42 0 1"),
         format!("message-receive {receiver} 3 0 42 0 1"),
-        // A binary of that size is six words, and the rest is only referred to.
+        // A binary of this size counts as six words, as its content is only referred to.
         format!("message-send-remote {sender} {FAR} box 6 0 0 0"),
-        // The other side has its own view.
+        // The events of the other node.
         format!("dist-monitor {FAR} nodeup {NEAR} hidden "),
     ] {
         assert!(lines.contains(&expected), "{expected}: {lines:#?}");
@@ -124,7 +124,7 @@ async fn bytes_are_counted_as_the_socket_takes_them() {
     .await;
     node.send(("sink", PEER), term!((vec![7u8; SENT]))).await.unwrap();
     node.send(("sink", PEER), term!(end)).await.unwrap();
-    // The node writes what sockets hold, and then waits for the peer.
+    // The node fills the socket buffers, and then waits for the peer.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let read = async {
         let mut bytes = Vec::new();
@@ -142,7 +142,7 @@ async fn bytes_are_counted_as_the_socket_takes_them() {
     let written = format!("dist-output {NODE} {PEER} {PEER} ");
     let counts: Vec<usize> = lines.iter().filter_map(|line| line.strip_prefix(&written)?.parse().ok()).collect();
     assert_eq!(counts.iter().sum::<usize>(), read);
-    // No call takes so much at once, and none of them failed.
+    // No call writes more at once, and none of them failed.
     assert!(counts.len() > 2 && counts.iter().all(|count| (1..SENT).contains(count)), "{counts:?}");
     for expected in [
         format!("dist-monitor {NODE} nodeup {PEER} visible "),

@@ -1,4 +1,4 @@
-//! What is refused, on both sides, and what is said about it.
+//! Refused connections on both sides, and their errors.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::world;
 
 #[tokio::test]
 async fn without_epmd_the_error_names_the_way_out() {
-    // Bound and never listened at: nobody else gets it.
+    // Bound without a listener, so that no other program gets the port.
     let taken = tokio::net::TcpSocket::new_v4().unwrap();
     taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let port = taken.local_addr().unwrap().port();
@@ -41,7 +41,7 @@ async fn another_cookie_is_refused_by_both_sides() {
     };
     assert!(matches!(&error, Error::Cookie { .. }), "{error}");
     assert!(error.to_string().contains("-setcookie"), "{error}");
-    // It has dialled, too, before its driver could be asked anything; nothing of it came through.
+    // The Erlang node has dialled, too, before its driver answered requests; none of its messages arrived.
     world.erl("-name", "erl@127.0.0.1", &[]);
     connected(&node, "erl@127.0.0.1").await;
     assert_eq!(ask(&mut inbox, "erl@127.0.0.1", vec![term!(echo), term!(1)]).await.term, term!({echo, 1}));
@@ -105,7 +105,7 @@ async fn strangers_do_no_harm() {
         name(all & !(1 << 33), b"\xff\xfe@127.0.0.1"),
         name(all & !(1 << 33), b"worker@127.0.0.1"),
         name(all & !(1 << 33), b"peer@short"),
-        // A name, and straight on with a message.
+        // A name, followed at once by a message.
         [name(all & !(1 << 33), b"peer@127.0.0.1"), message()].concat(),
         // ... and a wrong answer to the challenge before it.
         [name(all & !(1 << 33), b"peer@127.0.0.1"), vec![0, 21, b'r'], vec![7; 20], message()].concat(),
@@ -118,7 +118,7 @@ async fn strangers_do_no_harm() {
     connected(&node, "erl@127.0.0.1").await;
 }
 
-/// For the process `worker`, as who is through the handshake sends it.
+/// Returns a message for the process `worker`, as a peer sends it after the handshake.
 fn message() -> Vec<u8> {
     let pid = dyntrace::dist::Pid::new("peer@127.0.0.1", 1, 2, 3);
     let mut terms = vec![112];
@@ -128,7 +128,7 @@ fn message() -> Vec<u8> {
     [&(terms.len() as u32).to_be_bytes()[..], &terms].concat()
 }
 
-/// Whatever a stranger sends, the handshake refuses it, and does not panic.
+/// The handshake refuses any bytes of a stranger, without a panic.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_that_are_nearly_right_do_no_harm() {
     let world: World = world!();
@@ -160,7 +160,7 @@ async fn strangers_that_are_nearly_right_do_no_harm() {
     assert_eq!(panics.load(Ordering::Relaxed), 0);
 }
 
-/// Counts panics of the code that takes in what peers send: a runtime catches those of its tasks.
+/// Counts panics of the code that reads from peers, as a runtime catches the panics of its tasks.
 pub fn panics_of_dist() -> &'static AtomicUsize {
     static PANICS: AtomicUsize = AtomicUsize::new(0);
     let before = std::panic::take_hook();

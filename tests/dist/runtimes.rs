@@ -1,4 +1,4 @@
-//! Nodes, and the runtimes that they run on: whichever ends first.
+//! Nodes and their runtimes: either may end first.
 
 use dyntrace::dist::{Received, term};
 use tokio::runtime::{Builder, Runtime};

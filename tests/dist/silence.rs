@@ -1,4 +1,4 @@
-//! Peers that say nothing any more, and close nothing: before, in, and after the handshake.
+//! Peers that become silent without closing: before, in, and after the handshake.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -63,7 +63,7 @@ async fn in_the_handshake_dialling_ends_with_an_error() {
     in_the_end(near.connect(FAR)).await.unwrap();
 }
 
-/// More of them than may be in the handshake at once.
+/// More peers than may be in the handshake at once.
 #[tokio::test]
 async fn strangers_that_say_nothing_are_sent_away() {
     let world: World = world!();

@@ -1,4 +1,4 @@
-//! Slow is not silent: bytes are signs of life, whole messages need not be.
+//! Slow peers are not silent: any byte is a sign of life, even without a whole message.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn a_message_may_take_longer_than_the_tick_time_to_arrive() {
     let mut inbox = node.inbox();
     let mut peer = Hostile::connect(node.address()).await;
     let bytes = frame(Message::send_sender(peer.pid(1), inbox.pid(), term!(<<"slowly">>)));
-    // In three times that time.
+    // The bytes take three times that time.
     let pause = 3 * TICK / bytes.len() as u32;
     for byte in bytes {
         peer.socket.write_all(&[byte]).await.unwrap();
@@ -31,7 +31,7 @@ async fn a_message_may_take_longer_than_the_tick_time_to_arrive() {
     }
     assert_eq!(next(&mut inbox).await.term, term!(<<"slowly">>));
     assert_eq!(node.nodes(), [PEER]);
-    // In the middle of the next one it says nothing any more.
+    // In the middle of the next message it becomes silent.
     peer.socket.write_all(&[0, 0, 0, 9, 112]).await.unwrap();
     let ended = async {
         while !node.nodes().is_empty() {

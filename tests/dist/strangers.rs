@@ -1,4 +1,4 @@
-//! Strangers that connect and stay, an epmd that says nothing: what they may hold up.
+//! Strangers that connect and stay, and a silent epmd, do not block other peers.
 
 use std::io::{Read, Write};
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ use crate::world;
 const NEAR: &str = "near@127.0.0.1";
 const FAR: &str = "far@127.0.0.1";
 
-/// Longer than `in_the_end` waits: nothing here ends because a stranger's time is over.
+/// Longer than `in_the_end` waits, so that no stranger times out here.
 const SETUP: Duration = Duration::from_secs(60);
 
 async fn from(address: [u8; 4], to: SocketAddr) -> TcpStream {
@@ -53,7 +53,7 @@ async fn who_connects_again_and_again_pushes_out_no_peer_of_another_address() {
     for _ in 0..150 {
         flood.push(from([127, 0, 0, 2], far.address()).await);
     }
-    // A peer from a third address is let in at once, and the flood pays: its oldest are gone.
+    // A peer from a third address is accepted at once, in place of the oldest strangers.
     let mut third = from([127, 0, 0, 3], far.address()).await;
     third.write_all(&name).await.unwrap();
     let mut status = [0; 5];
@@ -83,7 +83,7 @@ fn silent_epmd(first_answer: &'static [u8], pause: Duration) -> u16 {
                         socket.write_all(&[*byte])?;
                     }
                 }
-                // Until the other side goes.
+                // Until the other side closes.
                 socket.read(&mut [0]).map(drop)
             });
         }
@@ -99,7 +99,7 @@ async fn a_silent_epmd_is_named_and_holds_up_no_peer_that_connects() {
     let node = Node::start_with(NEAR, COOKIE, options).unwrap();
     let error = in_the_end(node.connect(FAR)).await.unwrap_err();
     assert!(matches!(&error, Error::TooSlow { what, .. } if what.contains("epmd")), "{error}");
-    // Whether it is one of dyntrace's is asked of epmd, too.
+    // The node also asks epmd whether the peer is a dyntrace node.
     let _peer = Hostile::hidden(node.address()).await;
     let connected = async {
         while node.nodes() != [PEER] {

@@ -55,7 +55,7 @@ impl Certificates {
         assert!(output.status.success(), "openssl: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// A certificate of an authority for an address. Erlang looks for it among the names, too.
+    /// Creates a certificate of an authority for an address, also as a name, as Erlang requires.
     fn issue(&self, authority: &str, name: &str, host: &str) {
         let [key, request, certificate, extensions] =
             ["key", "csr", "pem", "ext"].map(|extension| format!("{name}.{extension}"));
@@ -82,13 +82,13 @@ impl Certificates {
         ]);
     }
 
-    /// For a node of ours that shows the certificate `name` and believes `authority`.
+    /// Returns the TLS settings of a dyntrace node with the certificate `name` that trusts `authority`.
     fn tls(&self, name: &str, authority: &str) -> Tls {
         let [certificate, key] = ["pem", "key"].map(|extension| self.path(&format!("{name}.{extension}")));
         Tls::from_pem(certificate, key, self.path(&format!("{authority}.pem"))).unwrap()
     }
 
-    /// The same for an Erlang node: its arguments.
+    /// Returns the arguments of an Erlang node with the same settings.
     fn erl(&self, name: &str, authority: &str) -> Vec<String> {
         let file = |name: &str, extension: &str| self.path(&format!("{name}.{extension}")).display().to_string();
         let side = |side: &str| {
@@ -113,14 +113,14 @@ impl Certificates {
     }
 }
 
-/// How long a connection may take on a machine that has much else to do, on either side.
+/// The timeout of a connection, for both sides, on a busy machine.
 const SETUP: Duration = Duration::from_secs(60);
 
 fn node(world: &World, name: &str, tls: Tls) -> Node {
     Node::start_with(name, COOKIE, Options { tls: Some(tls), setup_time: SETUP, ..world.options() }).unwrap()
 }
 
-/// Why a node cannot connect to one that is about to be there.
+/// Waits until the node exists, and returns the error of connecting to it.
 async fn refused(node: &Node, peer: &str) -> Error {
     loop {
         match node.connect(peer).await {
@@ -142,7 +142,7 @@ async fn a_real_node_and_ours_talk_both_ways() {
     let node = node(&world, "worker@127.0.0.1", certificates.tls("node", "ours"));
     let mut inbox = node.register("worker").unwrap();
 
-    // It dials.
+    // The Erlang node dials.
     world.erl_over(
         "-name",
         "dials@127.0.0.1",
@@ -153,7 +153,7 @@ async fn a_real_node_and_ours_talk_both_ways() {
     assert!(hello.term.to_string().contains("hello"), "{}", hello.term);
     inbox.send(hello.sender.as_ref().expect("who sent it"), term!(welcome)).await.unwrap();
 
-    // This one dials. Messages of all sizes, larger than records of TLS, too.
+    // This node dials, and sends messages of all sizes, also larger than TLS records.
     world.erl_over("-name", "erl@127.0.0.1", &certificates.erl("erl", "ours"), &[]);
     connected(&node, "erl@127.0.0.1").await;
     for size in [0, 1, 16_384, 3_000_000] {
@@ -165,7 +165,7 @@ async fn a_real_node_and_ours_talk_both_ways() {
     nodes.sort();
     assert_eq!(nodes, ["dials@127.0.0.1", "erl@127.0.0.1"]);
 
-    // A node that is killed is lost here as well.
+    // A killed node is also reported as lost.
     world.kill_last();
     let lost = async {
         while node.nodes().len() > 1 {
@@ -186,7 +186,7 @@ async fn certificates_of_others_are_refused_on_both_sides() {
     let mut inbox = node.register("worker").unwrap();
     let dial = ["dial", "worker@127.0.0.1", "worker"];
 
-    // An Erlang node whose certificate is of another authority, and one whose certificate is for another host: we do not dial them.
+    // Connections to an Erlang node with a certificate of another authority, or for another host, fail.
     for (name, certificate) in [("stranger@127.0.0.1", "stranger"), ("elsewhere@127.0.0.1", "elsewhere")] {
         let arguments = certificates.erl(certificate, "ours");
         world.erl_over("-name", name, &arguments, if certificate == "stranger" { &dial } else { &[] });
@@ -194,7 +194,7 @@ async fn certificates_of_others_are_refused_on_both_sides() {
         assert!(matches!(&error, Error::Tls { .. }), "{error}");
         assert!(error.to_string().contains("certificate"), "{error}");
     }
-    // One that does not speak TLS at all: each waits for the other.
+    // A node without TLS: each waits for the other.
     world.erl("-name", "plain@127.0.0.1", &[]);
     let tls = Some(certificates.tls("node", "ours"));
     let options = Options { tls, setup_time: Duration::from_secs(1), ..world.options() };
@@ -202,12 +202,12 @@ async fn certificates_of_others_are_refused_on_both_sides() {
     let error = refused(&impatient, "plain@127.0.0.1").await;
     assert!(matches!(&error, Error::Tls { .. } | Error::TooSlow { .. }), "{error}");
 
-    // An Erlang node that believes another authority does not let us in.
+    // An Erlang node that trusts another authority refuses our connection.
     world.erl_over("-name", "other@127.0.0.1", &certificates.erl("node", "theirs"), &[]);
     let error = refused(&node, "other@127.0.0.1").await;
     assert!(matches!(&error, Error::Tls { .. } | Error::Handshake { .. }), "{error}");
 
-    // The stranger has dialled, too; nothing of it came through.
+    // The stranger has dialled, too; none of its messages arrived.
     world.erl_over("-name", "erl@127.0.0.1", &certificates.erl("node", "ours"), &[]);
     connected(&node, "erl@127.0.0.1").await;
     assert_eq!(node.nodes(), ["erl@127.0.0.1"]);
@@ -223,7 +223,7 @@ async fn two_of_ours_and_one_without_a_certificate_that_is_believed() {
     let [near, far] =
         ["near@127.0.0.1", "far@127.0.0.1"].map(|name| node(&world, name, certificates.tls("node", "ours")));
     let mut inbox = far.register("inbox").unwrap();
-    // The tag goes as well: they know each other by epmd.
+    // The tag is sent, too, as the nodes found each other by epmd.
     dyntrace::put_tag("request 7").unwrap();
     let before = dyntrace::spread_tag(true);
     near.send(("inbox", "far@127.0.0.1"), term!(1)).await.unwrap();
@@ -245,7 +245,7 @@ async fn cuts_anywhere_in_the_handshake_do_no_harm() {
     let peer = node(&world, "peer@127.0.0.1", certificates.tls("node", "ours"));
     let options = Options { tls: Some(certificates.tls("node", "ours")), ..Options::default() };
     let through = cut_every(53, peer.address().port(), "peer@127.0.0.1", options).await;
-    // Certificates have gone both ways.
+    // Both sides have sent certificates.
     assert!(through.iter().all(|bytes| (1_000..10_000).contains(bytes)), "{through:?}");
 }
 

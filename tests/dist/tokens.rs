@@ -12,7 +12,7 @@ async fn tokens_go_both_ways() {
     let node = world.node("worker@127.0.0.1");
     world.erl("-name", "erl@127.0.0.1", &[]);
     connected(&node, "erl@127.0.0.1").await;
-    // A process, so that the token is its own.
+    // A process, so that it has its own token.
     dyntrace::spawn(async move {
         let mut inbox = node.inbox();
         let ready = ask(&mut inbox, "erl@127.0.0.1", vec![term!(trace)]).await;
@@ -22,7 +22,7 @@ async fn tokens_go_both_ways() {
         let answer = ask(&mut inbox, "erl@127.0.0.1", vec![term!(echo), term!(traced)]).await;
         let token = answer.token.expect("the answer carries the token on");
         assert_eq!((token.label, token.flags), (42.into(), Flags::SEND | Flags::RECEIVE));
-        // Ours was {0, 1}; theirs follows it.
+        // Our serial was {0, 1}; theirs follows it.
         assert_eq!(token.serial, Serial { previous: 1, current: 2 });
         assert_eq!(seq_trace::get_token().map(|token| token.label), Some(42.into()), "received with the message");
         seq_trace::take_token();
@@ -35,7 +35,7 @@ async fn tokens_go_both_ways() {
         let expected = term!([{receive, 42, 0, 1, (request)}, {send, 42, 1, 2, {echo, traced}}]).to_string();
         assert_eq!(seen.to_string(), expected, "what the system tracer of the Erlang node was told");
 
-        // Labels that are no integers come as well, and go back as they came.
+        // Labels that are not integers arrive, too, and go back unchanged.
         for (term, label) in [
             (term!(7), Label::from(7)),
             (term!(<<"an order">>), Label::from("an order")),
@@ -53,7 +53,7 @@ async fn tokens_go_both_ways() {
             seq_trace::take_token();
         }
 
-        // To a pid as to a name.
+        // To a pid, as to a name.
         let driver =
             ask(&mut inbox, "erl@127.0.0.1", vec![term!(echo), term!(untraced)]).await.sender.expect("its pid");
         seq_trace::set_token(9, Flags::SEND).unwrap();

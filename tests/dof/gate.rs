@@ -1,5 +1,5 @@
-//! Preloaded, holds a program when everything that runs before `main` has run, until somebody writes to the pipe that the
-//! environment names. (DTrace does not look at a process that a signal has stopped.)
+//! Preloaded: stops a program just before `main` until a write to the pipe named by the environment. (DTrace ignores a process
+//! that a signal has stopped.)
 
 use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;
@@ -24,7 +24,7 @@ extern "C" fn held(argc: c_int, argv: *mut *mut c_char, environment: *mut *mut c
     MAIN.get().expect("set below")(argc, argv, environment)
 }
 
-/// What the start code of every program calls.
+/// Replaces the function that the start code of every program calls.
 #[unsafe(no_mangle)]
 extern "C" fn __libc_start_main(
     main: Main,
@@ -36,7 +36,7 @@ extern "C" fn __libc_start_main(
     stack_end: *mut c_void,
 ) -> c_int {
     MAIN.get_or_init(|| main);
-    // SAFETY: a name that ends with NUL; the C library's function of that name, behind this one, has this type.
+    // SAFETY: the name ends with NUL; the C library's function of that name, next after this one, has this type.
     let start: Start = unsafe { mem::transmute(dlsym(RTLD_NEXT, c"__libc_start_main".as_ptr())) };
     start(held, argc, argv, init, fini, rtld_fini, stack_end)
 }

@@ -1,4 +1,4 @@
-//! A module, which has probes of its own.
+//! A module with probes of its own.
 
 #[dyntrace::export]
 fn status() -> String {
@@ -14,6 +14,6 @@ fn work() -> bool {
 dyntrace::module!(
     "worker",
     version = "1.0.0",
-    // SAFETY: no thread, no reference into it and no code of it outlives a call of its exports.
+    // SAFETY: no thread, reference or code of the module outlives a call of its exports.
     unloadable = unsafe { dyntrace::code::Unloadable::new() }
 );

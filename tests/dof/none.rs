@@ -1,4 +1,4 @@
-//! Has no probe that can fire: the only call of one is never made, and nothing is left of it.
+//! A program without probes: the only call of a probe is unreachable, so the compiler removes it.
 
 fn main() {
     if false {

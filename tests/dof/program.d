@@ -1,4 +1,4 @@
-/* What tests/dof/program.rs fires, and what it becomes. */
+/* The probes of tests/dof/program.rs, and of the program that it becomes. */
 #pragma D option quiet
 
 dyntrace*:::efile_drv-entry

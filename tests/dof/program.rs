@@ -1,4 +1,4 @@
-//! Does what the lines of its standard input say, and tells what came of it.
+//! Executes the lines of its standard input, and prints the results.
 
 use std::error::Error;
 use std::ffi::c_int;
@@ -17,14 +17,14 @@ unsafe extern "C" {
     fn waitpid(child: c_int, status: *mut c_int, options: c_int) -> c_int;
 }
 
-/// A second provider, whose name ends with a digit, as no definition's may, and whose probe has a long name.
+/// A second provider, with a name that ends with a digit, which definitions cannot have, and a probe with a long name.
 fn second(number: i32) {
     dyntrace::sdt::if_enabled!("dof_v2", "several__words__in__it", second, {
         dyntrace::sdt::site!("dof_v2", "several__words__in__it", (i32 number "int"));
     });
 }
 
-/// Fires in a child until that file is there: what traces it takes its time to see it.
+/// Fires in a child until the file exists, as a tracer needs time to see the child.
 fn in_child(end: &Path) {
     match fork() {
         0 => {
@@ -37,7 +37,7 @@ fn in_child(end: &Path) {
         child => {
             println!("child {child}");
             let mut status = 0;
-            // SAFETY: a child of this process, and room for its status.
+            // SAFETY: a child of this process; the status is valid for writes.
             unsafe { waitpid(child, &raw mut status, 0) };
             println!("child ended {status}");
         }
@@ -79,7 +79,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 println!("unloaded {}", code::purge("worker").await? == Purged::Unloaded);
             }
             ["fork", end] => in_child(end.as_ref()),
-            // The same process, with the probes of another program.
+            // Becomes another program, with other probes, in the same process.
             ["exec", path] => return Err(Command::new(path).exec().into()),
             ref other => panic!("{other:?}"),
         }

@@ -1,4 +1,4 @@
-//! Damage of a recorded trace, at random: each is reported, or the events are all there. What is shown was recorded.
+//! Random damage of a recorded trace: each is reported, or all events are there. Every returned event was recorded.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,13 +13,13 @@ use crate::support::{alone, fire, options, read_by_babeltrace, stop, times};
 
 const PAGE: usize = 4096;
 const PACKET: usize = 32768;
-/// Where a packet says how much it holds, in bits.
+/// Offset of the content size of a packet, in bits.
 const CONTENT_SIZE: usize = 24;
-/// Where the checksum word of a packet is, and the high half of one that was not made yet.
+/// Offset of the checksum word of a packet, and the high half of an open packet's word.
 const CHECKSUM: usize = 72;
 const OPEN: u32 = 0x6f70_656e;
 
-/// The files of one process's trace, whole.
+/// The undamaged files of one process's trace.
 struct Whole {
     folder: PathBuf,
     files: Vec<(PathBuf, Vec<u8>)>,
@@ -39,7 +39,7 @@ impl Whole {
         Whole { folder, files, events, known }
     }
 
-    /// Damages the trace, reads it, and makes it whole again. Answers whether what was read is right.
+    /// Damages the trace, reads it, and restores it. Returns whether the result is right.
     fn bears(&self, damage: &Damage) -> Result<(), String> {
         for (file, bytes) in &damage.files {
             fs::write(&self.files[*file].0, bytes).unwrap();
@@ -48,7 +48,7 @@ impl Whole {
         for (file, _) in &damage.files {
             fs::write(&self.files[*file].0, &self.files[*file].1).unwrap();
         }
-        // That it cannot be read at all is a report, too.
+        // An error is a report, too.
         let Ok((events, losses)) = read else { return Ok(()) };
         let is_metadata = damage.files.iter().any(|(file, _)| self.files[*file].0.ends_with("metadata"));
         if let Some(at) = events.iter().position(|event| !self.known.contains(event))
@@ -67,7 +67,7 @@ impl Whole {
     }
 }
 
-/// The events, each as a number, and what was lost.
+/// Returns the events, each as a number, and the losses.
 fn read(folder: &Path) -> Result<(Vec<u64>, Losses), dyntrace_reader::Error> {
     let trace = Trace::open(folder)?;
     let number = |event: dyntrace_reader::Event<'_>| {
@@ -86,14 +86,14 @@ fn read(folder: &Path) -> Result<(Vec<u64>, Losses), dyntrace_reader::Error> {
     Ok((events, trace.losses()))
 }
 
-/// Files as they are after damage.
+/// The damaged files.
 struct Damage {
     what: &'static str,
     files: Vec<(usize, Vec<u8>)>,
 }
 
 impl Damage {
-    /// Any damage of one or two of these files; `other` is of another run.
+    /// Generates any damage of one or two of these files; `other` is of another run.
     fn random(whole: &Whole, other: &Whole, chance: &mut Chance) -> Damage {
         let file = chance.below(whole.files.len());
         let mut bytes = whole.files[file].1.clone();
@@ -145,7 +145,7 @@ impl Damage {
                 "a file of another run"
             }
             _ => {
-                // Pages or packets of this file and of any other are exchanged.
+                // Exchanges pages or packets of this file with those of any other.
                 let second = chance.below(whole.files.len());
                 let unit = [PAGE, PACKET][chance.below(2)];
                 let mut others = whole.files[second].1.clone();
@@ -179,7 +179,7 @@ impl Damage {
     }
 }
 
-/// Records three threads, each into some packets, and calls `look` before the end.
+/// Records three threads, each into several packets, and calls `look` before the end.
 fn record<R>(directory: &Path, look: impl FnOnce() -> R) -> R {
     let session = Session::start(options(directory, "")).unwrap();
     thread::scope(|scope| {
@@ -212,7 +212,7 @@ fn damage_is_reported_or_harmless() {
     }
 }
 
-/// The files as a kill leaves them: the packets that were open then have no checksums. All others are as safe.
+/// The files after a kill: packets that were open have no checksum; damage of all others is found.
 #[test]
 fn damage_of_a_killed_programs_trace_is_reported_or_harmless() {
     let _alone = alone();
@@ -223,7 +223,7 @@ fn damage_of_a_killed_programs_trace_is_reported_or_harmless() {
     record(&trace, || {
         let folder = Trace::open(&trace).unwrap().processes()[0].path.clone();
         for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
-            // The next metadata has another name until it is whole.
+            // New metadata has a temporary name until it is complete.
             let is_part = !entry.file_name().to_string_lossy().starts_with('.');
             if is_part && entry.file_type().unwrap().is_file() {
                 fs::copy(entry.path(), killed.join(entry.file_name())).unwrap();
@@ -240,7 +240,7 @@ fn damage_of_a_killed_programs_trace_is_reported_or_harmless() {
     for _ in 0..tried {
         let damage = Damage::random(&whole, &another, &mut chance);
         if damage.is_in_the_open(&whole) {
-            // Nothing is promised but an end without a panic.
+            // Reading must only end without a panic.
             let _ = whole.bears(&damage);
             continue;
         }
@@ -253,7 +253,7 @@ fn damage_of_a_killed_programs_trace_is_reported_or_harmless() {
     assert!(judged > tried / 8, "{judged} of {tried} were not in open packets");
 }
 
-/// The issue's own case: a string swallowed the events.
+/// A string without an end that extends over the following events.
 #[test]
 fn a_page_of_ff_costs_its_packet_and_no_other() {
     let _alone = alone();
@@ -263,7 +263,7 @@ fn a_page_of_ff_costs_its_packet_and_no_other() {
     let file = whole.file("ring-1");
     let (path, bytes) = &whole.files[file];
     let mut damaged = bytes.clone();
-    // A thread that ends leaves its last packet half empty, and another one may go on in its ring: damage costs events where there are some.
+    // An ending thread leaves its last packet half empty, and another thread may continue in its ring: damage loses events only where there are any.
     let bits = |packet: &[u8]| u64::from_ne_bytes(packet[CONTENT_SIZE..CONTENT_SIZE + 8].try_into().unwrap());
     let packets = damaged.chunks_exact(PACKET).enumerate();
     let full: Vec<_> = packets.filter_map(|(at, packet)| (bits(packet) > 8 * 7 * PAGE as u64).then_some(at)).collect();
@@ -279,7 +279,7 @@ fn a_page_of_ff_costs_its_packet_and_no_other() {
     assert!((100..PACKET / 50).contains(&lost), "{lost}");
     assert!(events.iter().all(|event| whole.known.contains(event)));
 
-    // What is made of it says what it lacks.
+    // The recovered trace reports the missing packets.
     let recovered = directory.path().join("recovered");
     let summary = dyntrace_reader::recover(&whole.folder, &recovered).unwrap();
     assert_eq!((summary.events as usize, summary.damaged.len()), (events.len(), 1));

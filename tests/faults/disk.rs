@@ -1,4 +1,4 @@
-//! A disk that is full or may not be written, files that may not grow or not be opened.
+//! A full or read-only disk, and files that cannot grow or be opened.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use dyntrace::recorder::Session;
 
 use crate::support::{alone, fire, inside_of, options, read, read_by_babeltrace, run, stop, times};
 
-/// Runs a test again with `directory` a file system of its own, seen by it alone. False if that may not be made here.
+/// Runs a test again with a private file system at `directory`. Returns false if it cannot be mounted here.
 fn with_file_system(test: &str, mount_options: &str) -> bool {
     let directory = tempfile::tempdir().unwrap();
     let own = ["unshare", "--mount", "--map-root-user"];
@@ -22,19 +22,19 @@ fn with_file_system(test: &str, mount_options: &str) -> bool {
     true
 }
 
-/// Fires, stops, and holds what the trace has against it.
+/// Fires, stops, and compares the trace with the fired events.
 fn record_and_compare(session: Session, trace: &Path, events: i32) -> u64 {
     (1..=events).for_each(|number| fire(1, number));
     let summary = stop(session);
     read_by_babeltrace(trace);
     let found = read(trace).remove(&1).unwrap_or_default();
     assert_eq!(found.len() as u64 + summary.status.discarded, events as u64, "what is lost is counted");
-    // Where a long event has no room, a shorter one may have.
+    // A shorter event may have room where a long one has none.
     assert!(found[0] == 1 && found.is_sorted_by(|before, next| before < next), "{found:?}");
     summary.status.discarded
 }
 
-/// Takes all room that a file system has left, in a file whose path it gives back.
+/// Fills a file system with a file, and returns its path.
 fn fill(directory: &Path) -> PathBuf {
     let path = directory.join("filler");
     fs::write(&path, vec![1; 16 << 20]).unwrap_err();
@@ -50,18 +50,18 @@ fn a_full_disk_costs_new_events_and_nothing_else() {
     let trace = directory.join("trace");
     let session = Session::start(options(&trace, "")).unwrap();
     assert!(record_and_compare(session, &trace, 200_000) > 0);
-    // What the session had prepared and did not use is free again.
+    // Space that the session prepared and did not use is free again.
     fill(&directory);
     let full = Session::start(options(&directory.join("another"), "")).unwrap_err();
     assert!(full.io().raw_os_error() == Some(libc::ENOSPC) && full.to_string().contains("free space"), "{full}");
-    // There is room again, and all goes on.
+    // There is room again, and recording continues.
     fs::remove_dir_all(&trace).unwrap();
     let _ = fs::remove_dir_all(directory.join("another"));
     let session = Session::start(options(&trace, ",size=1M")).unwrap();
     assert_eq!(record_and_compare(session, &trace, 1_000), 0);
 }
 
-/// The disk fills up beside a session that records, and has room again later.
+/// The disk fills up during a session, and has room again later.
 #[test]
 fn a_disk_that_is_full_for_a_while_costs_events_of_that_while() {
     let Some(directory) = inside_of() else {
@@ -141,7 +141,7 @@ fn without_descriptors_a_session_is_refused_and_threads_that_come_lose_theirs() 
     assert!(error.to_string().contains("ulimit -n"), "{error}");
     limit_descriptors(Some(before));
     let session = start("some").unwrap();
-    // From here on no ring can be made.
+    // From here on no ring can be created.
     limit_descriptors(Some(3));
     let threads = 100;
     let hold = std::sync::Barrier::new(threads);
@@ -160,10 +160,10 @@ fn without_descriptors_a_session_is_refused_and_threads_that_come_lose_theirs() 
     assert!(found > 0 && discarded > 0 && found + discarded == threads, "{found} found, {discarded} lost");
 }
 
-/// Sets how many descriptors the process may have; gives back how many it might.
+/// Sets the limit of descriptors, and returns the old one.
 fn limit_descriptors(limit: Option<libc::rlim_t>) -> libc::rlim_t {
     let mut now = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: plain data that the calls read and write.
+    // SAFETY: the calls read and write plain data.
     unsafe {
         assert_eq!(libc::getrlimit(libc::RLIMIT_NOFILE, &mut now), 0);
         let new = libc::rlimit { rlim_cur: limit.unwrap_or(now.rlim_cur), ..now };

@@ -1,4 +1,4 @@
-//! Forks of a program that records: each event is once in the trace of its own process, or counted as lost there.
+//! Forks of a recorded program: each event is once in the trace of its own process, or counted as lost there.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -16,7 +16,7 @@ use crate::support::{Lines, alone, fire, inside_of, options, program, read, read
 
 const EVENTS: i32 = 1000;
 
-/// Runs the rest of a test in a program of its own, which no other test forks.
+/// Runs the rest of a test in its own program, which no other test forks.
 fn apart(test: &str) -> Option<PathBuf> {
     if let Some(directory) = inside_of() {
         return Some(directory);
@@ -31,7 +31,7 @@ fn fire_all(line: i32) {
     (1..=EVENTS).for_each(|number| fire(line, number));
 }
 
-/// The trace has the events of these lines and of no other, each once, but for `lost` of them.
+/// Checks that the trace has the events of these lines and of no other, each once, except for `lost` of them.
 fn assert_holds(trace: &Path, lines: &[i32], lost: u64) {
     let found = read(trace);
     assert_complete(&found, lines, lost, trace);
@@ -47,7 +47,7 @@ fn assert_complete(found: &Lines, lines: &[i32], lost: u64, trace: &Path) {
     assert_eq!(events + lost as usize, fired, "{}: {lost} counted as lost", trace.display());
 }
 
-/// How a process is recorded.
+/// The recording of a process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Recorded {
     Not,
@@ -78,7 +78,7 @@ impl Running {
         }
     }
 
-    /// Ends it; the trace has the events of these lines.
+    /// Ends it, and checks that the trace has the events of these lines.
     fn end(self, trace: &Path, lines: &[i32]) {
         let lost = match self {
             Running::Not => return assert!(!trace.exists()),
@@ -93,7 +93,7 @@ impl Running {
     }
 }
 
-/// What a child does: it fires before its session, in its session on two threads, and after it.
+/// The child's program: it fires before its session, in its session on two threads, and after it.
 fn be_a_child(how: Recorded, trace: &Path) {
     fire_all(10);
     let running = Running::start(how, trace);
@@ -120,15 +120,15 @@ fn each_process_has_its_own_events() {
     }
 }
 
-/// A parent with two threads that is recorded from before or after the fork, its children, and a child of those.
+/// A parent with two threads that is recorded from before or after the fork, its children, and a grandchild.
 fn scenario(directory: &Path, parent: Recorded, is_before: bool, child: Recorded) {
     let trace = directory.join("parent");
     let mut running = is_before.then(|| Running::start(parent, &trace));
     let (fired, end) = (&AtomicI32::new(0), &AtomicBool::new(false));
     thread::scope(|scope| {
         let _end = AtEnd(end);
-        // Fires on both sides of the fork, and is there throughout: where a thread starts or ends at a fork, the child cannot
-        // start any by the standard library.
+        // Fires before and after the fork, and lives throughout: if a thread starts or ends during a fork, the child cannot start
+        // threads by the standard library.
         scope.spawn(move || {
             for number in 1..=EVENTS {
                 fire(if is_before { 2 } else { 9 }, number);
@@ -147,12 +147,12 @@ fn scenario(directory: &Path, parent: Recorded, is_before: bool, child: Recorded
             be_a_child(child, &directory.join("child-again"));
         });
         in_child(|| fire(14, 1));
-        // Else its events from after the fork are in the later session, as many as are left.
+        // Otherwise its events after the fork would be in the later session.
         while fired.load(Ordering::Acquire) < EVENTS {
             thread::yield_now();
         }
         let running = running.get_or_insert_with(|| Running::start(parent, &trace));
-        // A child whose parent's session ends while it lives.
+        // A child that outlives its parent's session.
         in_child(|| {
             if let Running::ByCode(session) = &running {
                 assert!(session.status().is_none());
@@ -165,7 +165,7 @@ fn scenario(directory: &Path, parent: Recorded, is_before: bool, child: Recorded
     keeper_is_gone();
 }
 
-/// So that the next child can start threads.
+/// Waits, so that the next child can start threads.
 fn keeper_is_gone() {
     let is_keeper = |task: fs::DirEntry| {
         fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.trim_end() == "dyntrace-keeper")
@@ -202,7 +202,7 @@ fn a_child_of_a_program_that_the_environment_records() {
     fire_all(2);
 }
 
-/// Each child takes snapshots of its own circle while the parent is in the middle of one of its own.
+/// Each child takes snapshots of its own rings while the parent is taking one.
 #[test]
 fn forks_while_snapshots_are_taken() {
     let Some(directory) = apart("forks_while_snapshots_are_taken") else { return };
@@ -239,7 +239,7 @@ fn forks_while_snapshots_are_taken() {
     assert_holds(&last, &[1], stop(session).status.discarded);
 }
 
-/// The children of these calls run none of the handlers that the C library runs after a fork.
+/// The C library runs no fork handlers in the children of these calls.
 #[test]
 #[cfg_attr(dyntrace_portable, ignore = "children are found there by handlers of pthread_atfork")]
 fn a_child_of_the_bare_system_call_fires_into_nothing() {
@@ -247,7 +247,7 @@ fn a_child_of_the_bare_system_call_fires_into_nothing() {
     let trace = directory.join("parent");
     let session = Session::start(options(&trace, ",size=1M")).unwrap();
     fire_all(1);
-    // SAFETY: a child without shared memory; it fires, which takes no lock, and leaves by `_exit`.
+    // SAFETY: the child shares no memory; it fires, which takes no lock, and ends by `_exit`.
     let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
     if child == 0 {
         fire_all(2);
@@ -265,7 +265,7 @@ fn status_of(child: libc::pid_t) -> i32 {
     status
 }
 
-/// Other programs, by `posix_spawn` and by a fork that ends in an exec: the child fires, and is no part of the trace.
+/// Other programs, by `posix_spawn` and by a fork with an exec: events of the child before the exec are not in the trace.
 #[test]
 fn programs_that_are_started() {
     let Some(directory) = apart("programs_that_are_started") else { return };
@@ -275,7 +275,7 @@ fn programs_that_are_started() {
         fire_all(line);
         assert!(Command::new("true").status().unwrap().success());
         let mut forked = Command::new("true");
-        // SAFETY: it fires, which takes no lock and nothing from the heap.
+        // SAFETY: firing takes no lock and does not allocate.
         unsafe {
             forked.pre_exec(|| {
                 fire_all(11);
@@ -287,16 +287,16 @@ fn programs_that_are_started() {
     assert_holds(&trace, &(1..=10).collect::<Vec<_>>(), stop(session).status.discarded);
 }
 
-/// How often the signal handler still forks.
+/// The remaining number of forks in the signal handler.
 static LEFT: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn fork_here(_: libc::c_int) {
     if LEFT.load(Ordering::Relaxed) > 0 {
         LEFT.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: the thread that is interrupted fires only; it holds no lock of the C library.
+        // SAFETY: the interrupted thread only fires; it holds no lock of the C library.
         let child = unsafe { libc::fork() };
         if child > 0 && status_of(child) != 0 {
-            // SAFETY: ends the program, as a panic may not in a handler.
+            // SAFETY: ends the program, as a handler must not panic.
             unsafe { libc::abort() };
         }
     }
@@ -309,7 +309,7 @@ fn end_child(parent: u32) {
     }
 }
 
-/// The child returns into the firing that the signal has interrupted, and ends it.
+/// The child returns into the interrupted firing, and completes it.
 #[test]
 fn forks_in_the_middle_of_a_firing() {
     let Some(directory) = apart("forks_in_the_middle_of_a_firing") else { return };
@@ -319,7 +319,7 @@ fn forks_in_the_middle_of_a_firing() {
     let trace = directory.join("parent");
     let session = Session::start(options(&trace, "")).unwrap();
     fire(1, 1);
-    // SAFETY: a handler that is there as long as the program, and plain data; a thread's own handle.
+    // SAFETY: the handler lives as long as the program; plain data; the thread's own handle.
     let target = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = fork_here as extern "C" fn(libc::c_int) as usize;

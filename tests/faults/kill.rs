@@ -1,4 +1,4 @@
-//! `kill -9` at random instants: what the program had counted as recorded is in the trace.
+//! `kill -9` at random instants: all events that the program counted as recorded are in the trace.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -12,13 +12,13 @@ use dyntrace::recorder::{Format, Mode, Session};
 use crate::signals::Timer;
 use crate::support::{alone, fire, gap, inside_of, options, program, read, read_by_babeltrace, times};
 
-/// Line 0 is a handler's, which interrupts line 2; lines 1 and 2 are threads that fire as fast as they can.
+/// Line 0 is a signal handler, which interrupts line 2; lines 1 and 2 are threads that fire as fast as they can.
 const LINES: usize = 3;
 
-/// How many events each line has recorded, in memory that is still there when the program is not.
+/// Number of events recorded by each line, in memory that outlives the program.
 struct Page(*const [AtomicI32; LINES]);
 
-// SAFETY: only atomics are behind it.
+// SAFETY: it points to atomics only.
 unsafe impl Sync for Page {}
 // SAFETY: as above.
 unsafe impl Send for Page {}
@@ -30,13 +30,13 @@ impl Page {
         let file = file.unwrap();
         file.set_len(4096).unwrap();
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // SAFETY: a new mapping, of a file that keeps its length; it stays.
+        // SAFETY: a new mapping, of a file that keeps its length; it is never unmapped.
         let page = unsafe { mmap(std::ptr::null_mut(), 4096, protection, MapFlags::SHARED, &file, 0) };
         Page(page.unwrap().cast())
     }
 
     fn counts(&self) -> &[AtomicI32; LINES] {
-        // SAFETY: a page, aligned and never unmapped.
+        // SAFETY: an aligned page, never unmapped.
         unsafe { &*self.0 }
     }
 
@@ -51,7 +51,7 @@ impl Page {
     }
 }
 
-/// The program that gets killed.
+/// The program to kill.
 #[test]
 fn victim() {
     let Some(directory) = inside_of() else { return };
@@ -72,7 +72,7 @@ fn victim() {
     });
     loop {
         page.fire(2);
-        // What a handler fires in the middle of a firing is committed with that.
+        // An event that a handler fires during a firing is committed with that firing.
         page.count(0, HANDLED.load(Ordering::Relaxed));
     }
 }
@@ -93,7 +93,7 @@ fn what_was_recorded_before_a_kill_is_in_the_trace() {
         .unwrap();
         let page = Page::open(directory);
         let mut victim = program("kill::victim", directory, &[]).stdout(Stdio::null()).spawn().unwrap();
-        // Of ten, nine are killed while they record, and one wherever it is.
+        // Of ten programs, nine are killed during a recording, and one at any time.
         if round % 10 != 9 {
             let begun = Instant::now();
             while page.counts().iter().any(|count| count.load(Ordering::Acquire) == 0) {
@@ -108,7 +108,7 @@ fn what_was_recorded_before_a_kill_is_in_the_trace() {
     }
 }
 
-/// Has babeltrace2 read the trace; that of Debian 12 knows only one format.
+/// Has babeltrace2 read the trace; that of Debian 12 reads only CTF 1.8.
 fn read_elsewhere(trace: &Path, format: Format) {
     if format == Format::Ctf1 {
         return read_by_babeltrace(trace);
@@ -135,7 +135,7 @@ fn check(directory: &Path, mode: Mode, format: Format, page: &Page) {
     for (line, &count) in counts.iter().enumerate() {
         let numbers = lines.get(&(line as i64)).map_or(&[][..], Vec::as_slice);
         let last = numbers.last().copied().unwrap_or(0);
-        // In a circle the handler's events, which are few, may be overwritten by those of the thread.
+        // In overwrite mode the thread's events may overwrite the few events of the handler.
         let may_be_gone = mode == Mode::Overwrite && line == 0;
         assert!(last >= count || may_be_gone, "line {line}: {count} were recorded, the last one found is {last}");
         let first = if mode == Mode::Stream { 1 } else { numbers.first().copied().unwrap_or(1) };

@@ -1,4 +1,4 @@
-//! What the recorder and traced functions bear: ring 4. With every other test at short length, at full length by `ci/faults`.
+//! Ring 4: stress tests of the recorder and traced functions. Short with the other tests, at full length by `ci/faults`.
 #![cfg(target_os = "linux")]
 
 mod damage;

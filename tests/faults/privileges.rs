@@ -1,7 +1,7 @@
-//! Root records where another user can rename, replace and prepare whatever he wants.
+//! Root records in a folder where another user can rename, replace and prepare anything.
 //!
-//! That user is a forked child with the rights of nobody, in a folder of his own that is not sticky: so the kernel's protection of
-//! symbolic links (`fs.protected_symlinks`) has no say.
+//! The other user is a forked child with the rights of nobody, in its own folder, which is not sticky, so that the kernel's protection
+//! of symbolic links (`fs.protected_symlinks`) does not apply.
 
 use std::ffi::CString;
 use std::fs;
@@ -16,18 +16,18 @@ use crate::support::{alone, fire, options, times};
 
 const NOBODY: u32 = 65534;
 
-/// A folder of nobody's, and one of root's that nobody wants to be written in.
+/// A folder of the user nobody, and a folder of root that nobody attacks.
 struct Places {
     _all: tempfile::TempDir,
     attackers: PathBuf,
     victim: PathBuf,
 }
 
-/// What is in the victim's files.
+/// The content of the victim's files.
 const SECRET: &str = "root's own";
 
 impl Places {
-    /// `None`, said by name, where this is not root.
+    /// Returns `None`, with a message, if this is not root.
     fn new(test: &str) -> Option<Places> {
         if !rustix::process::geteuid().is_root() {
             crate::missing::skip("root", &format!("{test}: it takes root to be two users"));
@@ -60,30 +60,30 @@ fn c_path(path: &Path) -> CString {
     CString::new(path.as_os_str().as_bytes()).unwrap()
 }
 
-/// A process of nobody's that puts a symbolic link in the place of a folder, and takes it away again, until it is dropped.
+/// A process of nobody that alternately replaces a folder by a symbolic link and restores it, until it is dropped.
 struct Attacker {
     child: libc::pid_t,
-    /// How often it was done. Shared with the child.
+    /// Number of replacements, shared with the child.
     swaps: &'static std::sync::atomic::AtomicU64,
 }
 
 impl Attacker {
-    /// Replaces `name` by a link to `target`; what was there is renamed, to another name each time.
+    /// Replaces `name` by a link to `target`, and renames the old entry to a new name each time.
     fn start(name: &Path, target: &Path) -> Attacker {
         use std::sync::atomic::{AtomicU64, Ordering};
         let (name, target, away) = (c_path(name), c_path(target), c_path(&name.with_file_name("away")));
-        // SAFETY: a new mapping, of a page of zeros, that stays for as long as this program; an AtomicU64 of zeros is valid.
+        // SAFETY: a new mapping of a zeroed page, never unmapped; an AtomicU64 of zeros is valid.
         let swaps: &'static AtomicU64 = unsafe {
             let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
             let page = libc::mmap(std::ptr::null_mut(), 4096, protection, flags, -1, 0);
             assert_ne!(page, libc::MAP_FAILED);
             &*page.cast()
         };
-        // SAFETY: the child makes system calls only, with what was allocated before.
+        // SAFETY: the child makes only system calls, with memory allocated before.
         let child = unsafe { libc::fork() };
         assert!(child >= 0);
         if child == 0 {
-            // SAFETY: texts that end in NUL; `_exit` runs nothing of this program.
+            // SAFETY: the strings end with NUL; `_exit` runs no code of this program.
             unsafe {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 if libc::setgroups(0, std::ptr::null()) != 0 || libc::setgid(NOBODY) != 0 || libc::setuid(NOBODY) != 0 {
@@ -109,7 +109,7 @@ impl Attacker {
 
 impl Drop for Attacker {
     fn drop(&mut self) {
-        // SAFETY: the child made above, which is waited for here only.
+        // SAFETY: the child made above, waited for only here.
         unsafe {
             libc::kill(self.child, libc::SIGKILL);
             libc::waitpid(self.child, std::ptr::null_mut(), 0);
@@ -126,12 +126,12 @@ fn a_folder_of_another_user_is_refused_by_name() {
     let error = Session::start(options(&trace, "")).unwrap_err().to_string();
     assert!(error.contains("belongs to user 65534") && error.contains("name a new folder"), "{error}");
     assert_eq!(fs::read_dir(&trace).unwrap().count(), 0);
-    // One of root's that others can write in is no better.
+    // A folder of root that others can write is refused, too.
     chown(&trace, Some(0), Some(0)).unwrap();
     fs::set_permissions(&trace, fs::Permissions::from_mode(0o777)).unwrap();
     let error = Session::start(options(&trace, "")).unwrap_err().to_string();
     assert!(error.contains("mode 777") && error.contains("chmod go-w"), "{error}");
-    // Nor does a link of his lead anywhere, to what is root's either.
+    // So is a symbolic link of the user, even to a folder of root.
     let link = places.attackers.join("link");
     std::os::unix::fs::symlink(&places.victim, &link).unwrap();
     std::os::unix::fs::lchown(&link, Some(NOBODY), Some(NOBODY)).unwrap();
@@ -142,7 +142,7 @@ fn a_folder_of_another_user_is_refused_by_name() {
     places.assert_victim_is_unchanged();
 }
 
-/// He replaces the folder of the process by a link while it is recorded into: the metadata is written again and again meanwhile.
+/// The user replaces the folder of the process by a link during the recording, while the metadata is rewritten repeatedly.
 #[test]
 fn a_link_in_place_of_the_processs_folder_is_not_followed() {
     let _alone = alone();
@@ -151,7 +151,7 @@ fn a_link_in_place_of_the_processs_folder_is_not_followed() {
     let session = Session::start(options(&trace, "")).unwrap();
     let folder = session.status().unwrap().folder;
     let metadata = fs::metadata(folder.join("metadata")).unwrap().ino();
-    // As the owner of the folder above he renames what is root's, and puts his own in its place.
+    // The owner of the parent folder renames root's folder, and replaces it by another.
     let away = places.attackers.join("away");
     fs::rename(&trace, &away).unwrap();
     fs::create_dir(&trace).unwrap();
@@ -170,7 +170,7 @@ fn a_link_in_place_of_the_processs_folder_is_not_followed() {
     assert_eq!(crate::support::read(&away)[&1].len(), 1000);
 }
 
-/// He does so all the time, while sessions start and stop.
+/// The user does this continuously while sessions start and stop.
 #[test]
 fn nobody_wins_the_race_for_the_folder_of_a_trace() {
     let _alone = alone();
@@ -184,7 +184,7 @@ fn nobody_wins_the_race_for_the_folder_of_a_trace() {
         match Session::start(options(&trace, "")) {
             Ok(session) => {
                 fire(1, 1);
-                // Whatever becomes of the name, the files are this session's own.
+                // The files are this session's own, even if the name was replaced.
                 let summary = session.stop().unwrap();
                 assert!(summary.errors.is_empty(), "{:?}", summary.errors);
                 started += 1;

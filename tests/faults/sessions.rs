@@ -1,4 +1,4 @@
-//! Sessions that come and go under load.
+//! Sessions that start and stop under load.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ fn thirty_two_sessions_come_and_go_under_load() {
         assert!(Session::start(options(&folder(99), "")).is_err(), "{SESSIONS} are all there can be");
         let last = times(SESSIONS, 10 * SESSIONS);
         for number in SESSIONS..last {
-            // A step that meets every slot, never in their order.
+            // A step that visits every slot, not in order.
             let slot = &mut sessions[number * 13 % SESSIONS];
             let (old, session) = slot.take().unwrap();
             end(old, session, &folder(old));
@@ -65,7 +65,7 @@ fn start(number: usize, folder: &Path) -> Session {
     session
 }
 
-/// Whatever there was room for is there, without a gap; at the end of the room short events may have had some where longer
+/// All events that had room are there, without a gap; near the end of the room, short events may have had room where longer
 /// ones had none.
 fn end(number: usize, session: Session, folder: &Path) {
     let snapshot = folder.join("snapshot");

@@ -1,4 +1,4 @@
-//! Signal handlers that fire while what they interrupt fires, too.
+//! Signal handlers that fire while they interrupt a firing.
 
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
@@ -8,16 +8,16 @@ use dyntrace::recorder::Session;
 
 use crate::support::{alone, fire, gap, options, read, read_by_babeltrace, stop, times};
 
-/// What the handler of the timer's signal does. One timer at a time.
+/// The action of the timer's signal handler. One timer at a time.
 static HANDLER: AtomicPtr<fn()> = AtomicPtr::new(ptr::null_mut());
 
-/// Interrupts the thread that starts it, `first` after that and then again and again.
+/// Interrupts the starting thread, first after `first` and then repeatedly.
 pub struct Timer(libc::timer_t);
 
 impl Timer {
     pub fn start(first: Duration, interval: Duration, handler: fn()) -> Timer {
         extern "C" fn handle(_: libc::c_int) {
-            // SAFETY: null or a box that was leaked.
+            // SAFETY: null or a leaked box.
             if let Some(handler) = unsafe { HANDLER.load(Ordering::Acquire).as_ref() } {
                 handler();
             }
@@ -26,7 +26,7 @@ impl Timer {
         let signal = libc::SIGRTMIN();
         let spec = |time: Duration| libc::timespec { tv_sec: 0, tv_nsec: time.subsec_nanos() as libc::c_long };
         let times = libc::itimerspec { it_interval: spec(interval), it_value: spec(first) };
-        // SAFETY: plain data, filled in as the calls want it; the handler does what is safe in one.
+        // SAFETY: plain data as the calls require; the handler is async-signal-safe.
         unsafe {
             let handle: extern "C" fn(libc::c_int) = handle;
             libc::signal(signal, handle as libc::sighandler_t);
@@ -44,7 +44,7 @@ impl Timer {
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        // SAFETY: made by `start`. A signal that is pending finds its handler still there.
+        // SAFETY: made by `start`. The handler stays for pending signals.
         unsafe { libc::timer_delete(self.0) };
     }
 }
@@ -85,7 +85,7 @@ fn a_handler_that_fires_at_10_khz_loses_nothing() {
     lines.values().for_each(|numbers| assert_eq!(gap(numbers, 1), None));
 }
 
-/// Signals that come while a thread fires for the first time and gets its ring.
+/// Signals during the first firing of a thread, which gets its ring.
 #[test]
 fn a_handler_may_come_into_the_first_event_of_a_thread() {
     let _alone = alone();
@@ -101,7 +101,7 @@ fn a_handler_may_come_into_the_first_event_of_a_thread() {
         });
         thread.join().unwrap();
     }
-    // Threads may come faster than rings are made for them.
+    // Threads may start faster than rings are created.
     let discarded = stop(session).status.discarded as usize;
     let handled = HANDLED.load(Ordering::Relaxed) as usize;
     let lines = read(directory.path());

@@ -1,4 +1,4 @@
-//! Small machines: recording takes nothing that the program needs, and what could not be recorded is counted.
+//! Small machines: recording takes no resources that the program needs, and counts events that it cannot record.
 
 use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -14,10 +14,10 @@ use crate::support::{
 };
 
 const EVENTS: i32 = 2_000;
-/// More than rings are prepared at the start.
+/// More than the number of rings prepared at the start.
 const THREADS: i32 = 40;
 
-/// So many threads that are there at once fire, each as its line.
+/// Has this number of concurrent threads fire, each as its own line.
 fn fire_in_threads() {
     let hold = &Barrier::new(THREADS as usize);
     thread::scope(|scope| {
@@ -30,7 +30,7 @@ fn fire_in_threads() {
     });
 }
 
-/// The trace has what was fired, but for what it says was lost. Gives how many events it has.
+/// Checks that the trace has the fired events except for the reported losses. Returns the number of its events.
 fn assert_counted(trace: &Path) -> u64 {
     let (lines, lost) = read_counted(trace);
     let found = lines.values().map(|numbers| numbers.len() as u64).sum();
@@ -38,10 +38,10 @@ fn assert_counted(trace: &Path) -> u64 {
     found
 }
 
-/// The test again as a program that is limited so before it begins.
+/// Runs the test again as a program that starts with this limit.
 fn limited(test: &str, directory: &Path, limits: &'static [(libc::__rlimit_resource_t, libc::rlim_t)]) -> Command {
     let mut program = program(&format!("small::{test}"), directory, &[]);
-    // SAFETY: plain data, and system calls that take no lock.
+    // SAFETY: plain data, and system calls without locks.
     unsafe {
         program.pre_exec(move || {
             for &(resource, most) in limits {
@@ -72,7 +72,7 @@ fn the_program_keeps_its_addresses() {
         for limits in LIMITS {
             let directory = tempfile::tempdir().unwrap();
             let mut program = limited("the_program_keeps_its_addresses", directory.path(), limits);
-            // Else each thread's heap takes 64 MiB of addresses.
+            // Otherwise each thread's heap would take 64 MiB of addresses.
             assert_runs(program.env("MALLOC_ARENA_MAX", "1"));
         }
         return;
@@ -87,7 +87,7 @@ fn the_program_keeps_its_addresses() {
     assert!(assert_counted(&trace) > 0);
 }
 
-/// How many bytes of addresses there are, to within a sixteenth.
+/// Returns the bytes of free addresses, to within a sixteenth.
 fn largest_mapping() -> usize {
     (1..=usize::BITS - 2)
         .rev()
@@ -98,7 +98,7 @@ fn largest_mapping() -> usize {
 
 fn is_free(bytes: &usize) -> bool {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    // SAFETY: a new mapping that nobody uses, and its end.
+    // SAFETY: a new, unused mapping, which is unmapped again.
     unsafe {
         let base = libc::mmap(std::ptr::null_mut(), *bytes, libc::PROT_NONE, flags, -1, 0);
         base != libc::MAP_FAILED && libc::munmap(base, *bytes) == 0
@@ -122,18 +122,18 @@ fn the_program_keeps_its_descriptors() {
     };
     let _ = directory;
     fire_in_threads();
-    // What the program opens itself: all but some, and it has those that are left to the last.
+    // The program can open nearly all descriptors itself.
     let most = descriptors();
     let own: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
     let others = most - own.len();
     assert!(others <= 8 + most.saturating_sub(256) / 12, "{others} of {most} are not the program's");
-    // Nothing can be opened any more, and the program goes on.
+    // No file can be opened any more, and the program goes on.
     thread::spawn(|| ()).join().unwrap();
 }
 
 fn descriptors() -> usize {
     let mut now = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: plain data that the call fills in.
+    // SAFETY: plain data, valid for writes.
     assert_eq!(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut now) }, 0);
     now.rlim_cur as usize
 }
@@ -165,7 +165,7 @@ fn files_that_may_not_grow_end_no_program() {
     }
 }
 
-/// The limit comes while a session runs, and snapshots of larger circles are wanted.
+/// The limit is set during a session, before snapshots of larger rings.
 #[test]
 #[cfg_attr(dyntrace_portable, ignore = "a limit that comes later ends programs there by SIGXFSZ")]
 fn files_that_may_not_grow_any_more() {
@@ -188,7 +188,7 @@ fn files_that_may_not_grow_any_more() {
     assert!(assert_counted(&trace) > 0);
 }
 
-/// No ring can be made any more, and the program is killed.
+/// No ring can be created any more, and the program is killed.
 #[test]
 fn events_without_a_ring_are_counted_at_once() {
     let Some(directory) = inside_of() else {
@@ -204,7 +204,7 @@ fn events_without_a_ring_are_counted_at_once() {
         let recovered = directory.path().join("recovered");
         dyntrace_reader::recover(&trace, &recovered).unwrap();
         assert_eq!(read_losses(&recovered).events(), losses.events());
-        // Rings for all threads were never there.
+        // There were never rings for all threads.
         return assert!(ringless.is_some_and(|lost| lost.count >= EVENTS as u64), "{losses:?}");
     };
     let _session = Session::start(options(&directory.join("trace"), "")).unwrap();
@@ -243,10 +243,10 @@ fn memory_that_is_locked() {
         let directory = tempfile::tempdir().unwrap();
         return run("small::memory_that_is_locked", directory.path(), &[]);
     };
-    // SAFETY: what is mapped from now on is locked; a thread's stack may not be had then.
+    // SAFETY: locks later mappings; a thread's stack may then fail to be mapped.
     assert_eq!(unsafe { libc::mlockall(libc::MCL_FUTURE) }, 0);
     let trace = directory.join("trace");
-    // Where the user may not lock as much, it is refused.
+    // It is refused if the user may not lock this much memory.
     if let Ok(session) = Session::start(options(&trace, ",size=4M")) {
         fire_in_threads();
         stop(session);
@@ -254,7 +254,7 @@ fn memory_that_is_locked() {
     }
 }
 
-/// Has the kernel refuse a system call to this thread and those that it starts.
+/// Makes the kernel refuse a system call of this thread and those that it starts.
 fn refuse(calls: &[libc::c_long], error: i32) {
     let statement = |code: u32, jump_true, jump_false, value| libc::sock_filter {
         code: code as u16,
@@ -269,7 +269,7 @@ fn refuse(calls: &[libc::c_long], error: i32) {
     }
     filter.push(statement(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW));
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: the kernel copies the filter, which is there.
+    // SAFETY: the kernel copies the filter, which is valid.
     unsafe {
         assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
         assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &program), 0);

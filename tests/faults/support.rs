@@ -1,4 +1,4 @@
-//! Events that know their number, and traces held against what was fired.
+//! Numbered events, and comparison of traces with the fired events.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,18 +11,18 @@ use dyntrace_reader::{Losses, Trace, Value};
 const TEXT: &str =
     "some text of which each event takes another length, so that packets end at every place that there is";
 
-/// `short` with every other test, `long` in `ci/faults`.
+/// Returns `short` with the other tests, `long` in `ci/faults`.
 pub fn times(short: usize, long: usize) -> usize {
     if std::env::var_os("DYNTRACE_TEST_LONG").is_some() { long } else { short }
 }
 
-/// A session sees the whole process, and some tests want all of the machine: one test at a time.
+/// One test at a time, as a session records the whole process and some tests need the whole machine.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Fires an event that carries `line`, who fires, and its number there. Safe in a signal handler.
+/// Fires an event with `line`, the number of its source, and its number there. Safe in a signal handler.
 pub fn fire(line: i32, number: i32) {
     let text = &TEXT[..number as usize % TEXT.len()];
     dyntrace::probes::efile_drv::entry(|| {
@@ -30,15 +30,15 @@ pub fn fire(line: i32, number: i32) {
     });
 }
 
-/// What a trace has of each line: its events' numbers, in the order of the trace.
+/// The numbers of each line's events, in the order of the trace.
 pub type Lines = BTreeMap<i64, Vec<i64>>;
 
-/// Reads a trace. Panics if it is damaged, if time goes back in a thread, or if an event is not as it was fired.
+/// Reads a trace. Panics if it is damaged, if time goes back in a thread, or if an event differs from the fired one.
 pub fn read(trace: &Path) -> Lines {
     read_counted(trace).0
 }
 
-/// The same, and how many events the trace says were lost.
+/// The same; also returns the number of events that the trace reports as lost.
 pub fn read_counted(trace: &Path) -> (Lines, u64) {
     let (lines, losses) = read_damaged(trace);
     assert!(losses.damaged.is_empty(), "{:?}", losses.damaged);
@@ -46,7 +46,7 @@ pub fn read_counted(trace: &Path) -> (Lines, u64) {
     (lines, lost.sum())
 }
 
-/// The losses that a trace tells of.
+/// Returns the reported losses of a trace.
 pub fn read_losses(trace: &Path) -> Losses {
     let trace = Trace::open(trace).unwrap();
     trace.events().for_each(drop);
@@ -73,13 +73,13 @@ fn read_damaged(trace: &Path) -> (Lines, Losses) {
     (lines, trace.losses())
 }
 
-/// The numbers around the first gap, if they do not go on from `first` without one.
+/// Returns the numbers around the first gap after `first`, if there is one.
 pub fn gap(numbers: &[i64], first: i64) -> Option<(i64, &[i64])> {
     let (index, expected) = (0..).zip(first..).take(numbers.len()).find(|&(index, number)| numbers[index] != number)?;
     Some((expected, &numbers[index.saturating_sub(2)..numbers.len().min(index + 3)]))
 }
 
-/// Has a tool that nobody here wrote read the trace: it may say nothing but how many events were discarded.
+/// Has babeltrace2 read the trace: it may print only the number of discarded events.
 pub fn read_by_babeltrace(trace: &Path) {
     let Ok(output) = Command::new("babeltrace2").args(["-o", "dummy"]).arg(trace).output() else {
         return crate::missing::skip("babeltrace2", "not installed");
@@ -89,7 +89,7 @@ pub fn read_by_babeltrace(trace: &Path) {
     assert!(output.status.success() && errors.lines().all(is_count), "babeltrace2 {}: {errors}", trace.display());
 }
 
-/// Stops a session that nothing was to go wrong in.
+/// Stops a session, which must not have errors.
 pub fn stop(session: Session) -> Summary {
     let summary = session.stop().unwrap();
     assert!(summary.errors.is_empty(), "{:?}", summary.errors);
@@ -102,12 +102,12 @@ pub fn options(directory: &Path, options: &str) -> Options {
 
 const INSIDE: &str = "DYNTRACE_TEST_INSIDE";
 
-/// Where the program that [`inside`] starts is to work; `None` in the test that starts it.
+/// The working directory of the program that [`inside`] starts; `None` in the starting test.
 pub fn inside_of() -> Option<std::path::PathBuf> {
     std::env::var_os(INSIDE).map(Into::into)
 }
 
-/// The test of this name as a program that works in `directory`, started by the words `by`, if there are any.
+/// Returns the command that runs the test of this name in `directory`, prefixed by the words `by`.
 pub fn program(test: &str, directory: &Path, by: &[&str]) -> Command {
     let this = std::env::current_exe().unwrap();
     let mut command = match by {

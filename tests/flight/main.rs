@@ -1,4 +1,4 @@
-//! The flight recorder: what has a session that overwrites write out what it holds.
+//! The flight recorder: the causes that make an overwrite session take a snapshot.
 #![cfg(target_os = "linux")]
 
 #[path = "../common/missing.rs"]
@@ -14,7 +14,7 @@ use dyntrace::recorder::{Session, Status};
 use dyntrace_reader::{Trace, Value};
 use tempfile::TempDir;
 
-/// A session sees the whole process: one test at a time.
+/// One test at a time, as a session records the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -40,13 +40,13 @@ impl Place {
         Session::start(self.options(options).parse().unwrap()).unwrap()
     }
 
-    /// Those that are whole.
+    /// Returns the complete snapshots.
     fn snapshots(&self) -> Vec<PathBuf> {
         let entries = self.path("trace-snapshots").read_dir().into_iter().flatten().map(|entry| entry.unwrap().path());
         entries.filter(|path| !path.file_name().unwrap().as_encoded_bytes().starts_with(b".")).collect()
     }
 
-    /// Waits for the only one.
+    /// Waits for the only snapshot.
     fn snapshot(&self) -> PathBuf {
         loop {
             match self.snapshots().as_mut_slice() {
@@ -65,7 +65,7 @@ fn stop(session: Session) -> Status {
     summary.status
 }
 
-/// For each event of a probe, the value of one of its fields.
+/// Returns the value of a field for each event of a probe.
 fn values(trace: &Path, probe: &str, field: &str) -> Vec<String> {
     let trace = Trace::open(trace).unwrap();
     let events = trace.events().filter(|event| event.class.probe() == probe);
@@ -79,7 +79,7 @@ fn values(trace: &Path, probe: &str, field: &str) -> Vec<String> {
     values
 }
 
-/// Has a tool that nobody here wrote read the trace.
+/// Has babeltrace2 read the trace.
 fn read_by_babeltrace(trace: &Path) {
     let Ok(output) = Command::new("babeltrace2").args(["-o", "dummy"]).arg(trace).output() else {
         return missing::skip("babeltrace2", "not installed");
@@ -99,11 +99,11 @@ fn a_condition_of_the_programs_own() {
     let status = stop(session);
     assert_eq!((status.snapshots.len(), status.suppressed), (1, 1));
     assert!(status.snapshots[0].to_str().unwrap().ends_with("-1-asked"), "{status:?}");
-    // No session is there.
+    // There is no session.
     dyntrace::recorder::trigger();
 }
 
-/// They are no parts of one trace, though they have the same events.
+/// Snapshots are separate traces, not parts of one, although they share events.
 #[test]
 fn several_snapshots_can_be_read_together() {
     let _alone = alone();
@@ -131,7 +131,7 @@ fn only_circles_have_snapshots() {
     assert!(!place.path("trace").exists());
 }
 
-/// A folder where it cannot be is said at the start, not when a snapshot is lost.
+/// An impossible snapshot folder is an error at the start, not a lost snapshot later.
 #[test]
 fn no_folder_for_snapshots() {
     let _alone = alone();

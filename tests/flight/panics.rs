@@ -1,4 +1,4 @@
-//! Panics: those that are caught, and those that end the process.
+//! Caught panics, and panics that end the process.
 
 use std::env;
 use std::os::unix::process::ExitStatusExt as _;
@@ -25,7 +25,7 @@ fn a_panic_that_is_caught() {
         panic::catch_unwind(|| panic!("to be caught")).unwrap_err();
     };
     caught(1);
-    // The thread has waited for it.
+    // The panicking thread has waited for the snapshot.
     let snapshot = session.status().unwrap().snapshots.pop().unwrap();
     assert!(snapshot.to_str().unwrap().ends_with("-1-panic"), "{snapshot:?}");
     caught(2);
@@ -38,7 +38,7 @@ fn a_panic_that_is_caught() {
 
 const ROLE: &str = "DYNTRACE_TEST_ROLE";
 
-/// The program that the tests below start.
+/// The program of the tests below.
 #[test]
 fn role() {
     extern "C" fn cannot_unwind() {
@@ -53,7 +53,7 @@ fn role() {
         "abort" => cannot_unwind(),
         "wait" => {
             dyntrace::recorder::trigger();
-            // Until it is killed.
+            // Waits to be killed.
             std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
         }
         _ => panic!("no role {role}"),

@@ -1,4 +1,4 @@
-//! Operations that take longer than the session allows.
+//! Operations slower than the session's limit.
 
 use std::fs::{self, File};
 use std::thread;
@@ -21,7 +21,7 @@ fn an_operation_that_is_held_up() {
     let pipe = place.path("pipe");
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).unwrap();
     let session = place.start("slower=500ms");
-    // It waits for somebody who writes.
+    // It waits for a writer.
     let writer = thread::spawn({
         let pipe = pipe.clone();
         move || {
@@ -107,7 +107,7 @@ fn a_snapshot_that_cannot_be_written_is_told_of() {
     let status = stop(session);
     assert_eq!((status.snapshots.len(), status.suppressed), (0, 1));
     let trace = Trace::open(place.path("trace")).unwrap();
-    // What was lost is known when it was read.
+    // The losses are complete after reading.
     assert!(trace.events().count() > 0);
     let losses = trace.losses();
     assert!(losses.lost[0].reason.starts_with("no snapshot was taken: cannot create the folder"), "{losses:?}");

@@ -1,9 +1,9 @@
-// How long arguments live. An `async fn` keeps them until it ends; tokio's functions do, so ours do.
+// The lifetime of arguments. An `async fn` keeps them until it ends, as tokio's functions do, so ours do, too.
 
 pub type Log = std::sync::Arc<std::sync::Mutex<Vec<String>>>;
 
-/// An argument that logs when it is asked for its path and when it is dropped. Its drop removes the file, and logs whether
-/// there was one. It is `Send` and not `Sync`.
+/// An argument that logs uses of its path and its drop. The drop removes the file, and logs whether it existed. It is `Send` and
+/// not `Sync`.
 pub struct Argument {
     path: PathBuf,
     log: Log,
@@ -60,7 +60,7 @@ pub fn prepare(folder: &Path) {
     std::os::unix::fs::symlink("file", folder.join("symlink")).unwrap();
 }
 
-/// Says whether a type is `Send`, where the compiler knows the type: its own method comes before that of a trait.
+/// Returns whether a type known to the compiler is `Send`: an inherent method takes precedence over that of a trait.
 struct Sends<T>(std::marker::PhantomData<T>);
 
 impl<T> Sends<T> {
@@ -85,8 +85,8 @@ impl<T> Else for Sends<T> {
     }
 }
 
-/// Makes each call three times: to its end, dropped after one poll, and dropped before. Tells the answer, what the arguments
-/// saw, and which futures are `Send`.
+/// Makes each call three times: to its end, dropped after one poll, and dropped before. Returns the results, the arguments'
+/// logs, and which futures are `Send`.
 macro_rules! calls {
     ($place:ident, $told:ident, $argument:ident; $($call:expr;)+) => { $(
         for stage in ["ended", "polled", "unpolled"] {

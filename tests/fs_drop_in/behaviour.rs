@@ -1,4 +1,4 @@
-// What programs rely on, with names that `signatures.rs` has brought.
+// Behaviour that programs rely on, with the imports of `signatures.rs`.
 
 use std::future::poll_fn;
 use std::io::{IoSlice, Read, SeekFrom, Write};
@@ -14,7 +14,7 @@ pub fn run(mut runtime: tokio::runtime::Builder, test: impl AsyncFnOnce(&Path)) 
     runtime.enable_all().build().unwrap().block_on(test(place.path()));
 }
 
-/// A new file of this content, open for reading and writing.
+/// Returns a new file with this content, open for reading and writing.
 async fn file(place: &Path, contents: &str) -> fs::File {
     std::fs::write(place.join("file"), contents).unwrap();
     fs::File::options().read(true).write(true).open(place.join("file")).await.unwrap()
@@ -28,7 +28,7 @@ fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// A FIFO whose reads last until something is put in, and a way to put it in.
+/// Returns a FIFO whose reads block until a write, and its writer.
 async fn fifo(place: &Path) -> (fs::File, std::fs::File) {
     let path = place.join("fifo");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
@@ -92,7 +92,7 @@ pub async fn a_read_only_file_tells_of_a_write(place: &Path) {
     let mut file = fs::File::open(place.join("file")).await.unwrap();
     file.write_all(b"this file is for reading").await.unwrap();
     assert_eq!(file.flush().await.unwrap_err().raw_os_error(), Some(libc::EBADF));
-    // Whoever seeks begins anew.
+    // A seek starts again.
     file.rewind().await.unwrap();
     let mut text = String::new();
     file.read_to_string(&mut text).await.unwrap();
@@ -129,7 +129,7 @@ pub async fn read_buf_fills_what_there_is_room_for(place: &Path) {
     assert_eq!(some, b"0123456789");
     assert_eq!(file.read_buf(&mut some).await.unwrap(), 0);
 
-    // Behind what a caller has there already, and nothing where there is no room.
+    // Reads append to the buffer's content, and read nothing without room.
     file.rewind().await.unwrap();
     let mut memory = *b"ab.....";
     let mut buffer = tokio::io::ReadBuf::new(&mut memory);
@@ -224,12 +224,12 @@ pub async fn a_seek_waits_for_its_turn(place: &Path) {
     assert_eq!(Pin::new(&mut reader).start_seek(SeekFrom::Start(0)).unwrap_err().kind(), io::ErrorKind::Other);
     writer.write_all(b"x").unwrap();
     poll_fn(|cx| Pin::new(&mut reader).poll_complete(cx)).await.unwrap();
-    // A FIFO has no positions. That is told, and nothing is lost.
+    // A FIFO has no positions: the seek fails, and nothing is lost.
     assert_eq!(reader.seek(SeekFrom::Current(-1)).await.unwrap_err().raw_os_error(), Some(libc::ESPIPE));
     writer.write_all(b"y").unwrap();
     reader.read_exact(&mut byte).await.unwrap();
 
-    // Of a file, in the two steps that the trait has.
+    // For a file, by the two steps of the trait.
     let mut file = file(place, "0123456789").await;
     Pin::new(&mut file).start_seek(SeekFrom::End(-3)).unwrap();
     assert_eq!(poll_fn(|cx| Pin::new(&mut file).poll_complete(cx)).await.unwrap(), 7);
@@ -350,7 +350,7 @@ pub async fn a_read_that_is_given_up_is_not_lost(place: &Path) {
     let mut file = file(place, "0123456789").await;
     let mut four = [0; 4];
     let given_up = poll_once(pin!(file.read(&mut four))).is_ready();
-    // Its bytes are there for who reads next, and a write or a seek goes to where the caller is.
+    // The next read gets its bytes, and a write or a seek uses the caller's position.
     let start = if given_up { 4 } else { 0 };
     let mut two = [0; 2];
     file.read_exact(&mut two).await.unwrap();

@@ -1,4 +1,4 @@
-//! Arguments live as long with ours as with tokio's, for each function that takes one.
+//! Arguments live as long as with tokio, for each function that takes one.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ fn arguments_live_as_long_as_with_tokio() {
     }
 }
 
-/// Covers the functions that only dyntrace has, and the contents of a file: tokio copies and drops them before it writes.
+/// Covers functions that only dyntrace has, and the contents argument: tokio copies and drops it before it writes.
 #[tokio::test]
 async fn arguments_live_until_our_own_operations_end() {
     let place = tempfile::tempdir().unwrap();
@@ -40,7 +40,7 @@ async fn arguments_live_until_our_own_operations_end() {
     let before = std::env::current_dir().unwrap();
     dyntrace::fs::set_current_dir(argument("directory")).await.unwrap();
     std::env::set_current_dir(before).unwrap();
-    // The contents remove what the call has written.
+    // Dropping the contents removes the file that the call wrote.
     dyntrace::fs::write(folder.join("written"), argument("written")).await.unwrap();
     let dropped = log.lock().unwrap().iter().filter(|line| line.contains("dropped")).cloned().collect::<Vec<_>>();
     let there =
@@ -48,7 +48,7 @@ async fn arguments_live_until_our_own_operations_end() {
     assert_eq!(dropped, there);
 }
 
-/// A public function that takes an argument by value and is in neither table makes this fail.
+/// Fails if a public function takes an argument by value and is in neither table.
 #[test]
 fn each_function_is_in_a_table() {
     let tables = concat!(include_str!("arguments.rs"), include_str!("lifetimes.rs"));

@@ -1,6 +1,6 @@
-//! One text for `tokio::fs` and for `dyntrace::fs`: it compiles with either, and both do the same.
+//! The same source compiles with `tokio::fs` and `dyntrace::fs`, and behaves the same.
 
-/// The text with tokio's files: what is asked of `of_dyntrace` is what tokio does.
+/// The source with tokio's files: checks that `of_dyntrace` expects tokio's behaviour.
 mod of_tokio {
     use tokio::fs;
 
@@ -28,7 +28,7 @@ mod names;
 mod streams_alike;
 mod tables;
 
-/// Each of these with both, on a runtime of each kind.
+/// Runs each of these with both, on a runtime of each kind.
 macro_rules! alike {
     ($($test:ident)+) => { $(
         mod $test {

@@ -1,4 +1,4 @@
-//! Nothing of `tokio::fs` is forgotten: its public names, read in its source, are all used by `signatures.rs`.
+//! `signatures.rs` uses all public names of `tokio::fs`, which are read from its source.
 
 #[path = "../common/tokio_names.rs"]
 mod tokio_names;

@@ -1,4 +1,4 @@
-// Compares the answers of each call with tokio's: values, kinds of errors and their numbers.
+// Compares the results of each call with tokio's: values, error kinds and errnos.
 
 fn outcome<T: std::fmt::Debug>(answer: io::Result<T>) -> String {
     match answer {
@@ -13,7 +13,7 @@ macro_rules! outcomes {
     )+ };
 }
 
-/// Every combination of options, on a file that is there and on one that is not.
+/// Every combination of options, on an existing and on a missing file.
 pub async fn outcomes_of_options(place: &Path) -> Vec<String> {
     let mut told = Vec::new();
     for bits in 0..64u32 {
@@ -32,7 +32,7 @@ pub async fn outcomes_of_options(place: &Path) -> Vec<String> {
                     line += &outcome(file.read(&mut two).await.map(|count| two[..count].to_vec()));
                     let _ = file.write_all(b"ours").await;
                     line += &outcome(file.flush().await);
-                    // Ours keeps what it could not write, and would give the error again; a seek gives it up.
+                    // dyntrace keeps unwritten bytes and would repeat the error; a seek discards them.
                     line += &outcome(file.stream_position().await);
                     line += &outcome(file.sync_all().await);
                 }
@@ -46,7 +46,7 @@ pub async fn outcomes_of_options(place: &Path) -> Vec<String> {
     told
 }
 
-/// Tries the refusals and answers that the documentation of each function promises.
+/// Tries the documented errors and results of each function.
 pub async fn outcomes_of_functions(place: &Path) -> Vec<String> {
     let mut told = Vec::new();
     let at = |name: &str| place.join(name);
@@ -113,7 +113,7 @@ pub async fn outcomes_of_functions(place: &Path) -> Vec<String> {
         async { fs::read_dir(at("file")).await.map(drop) };
         async { fs::read_dir(at("missing")).await.map(drop) };
     }
-    // A name that goes away after it was listed.
+    // A name that is removed after it was listed.
     let mut entries = fs::read_dir(at("full")).await.unwrap();
     std::fs::remove_dir_all(at("full")).unwrap();
     let entry = entries.next_entry().await.unwrap().unwrap();
@@ -126,7 +126,7 @@ pub async fn outcomes_of_functions(place: &Path) -> Vec<String> {
     told
 }
 
-/// Open files: errors that are kept, and by which operation they are given.
+/// Open files: pending errors, and the operations that return them.
 pub async fn outcomes_of_files(place: &Path) -> Vec<String> {
     let mut told = Vec::new();
     let full = async || {
@@ -135,7 +135,7 @@ pub async fn outcomes_of_files(place: &Path) -> Vec<String> {
         file
     };
     let kind = |answer: io::Result<()>| answer.map_err(|error| error.kind());
-    // A clone and std do not get the error, which stays with the file that accepted the bytes.
+    // The error stays with the file that accepted the bytes; clones and std do not get it.
     let mut file = full().await;
     let mut clone = file.try_clone().await.unwrap();
     told.push(format!("clone {:?}", kind(clone.flush().await)));
@@ -148,7 +148,7 @@ pub async fn outcomes_of_files(place: &Path) -> Vec<String> {
     let mut file = full().await;
     told.push(format!("shutdown {:?}", kind(file.shutdown().await)));
 
-    // Clones and std with a write in flight see all of it.
+    // Clones and std see all of a write in flight.
     let path = place.join("written");
     let data = vec![b'x'; 3 << 20];
     let mut file = fs::File::create(&path).await.unwrap();
@@ -158,7 +158,7 @@ pub async fn outcomes_of_files(place: &Path) -> Vec<String> {
     file.write_all(&data).await.unwrap();
     let std = file.into_std().await;
     told.push(format!("std {:?}", std.metadata().map(|metadata| metadata.len()).ok()));
-    // A read that was begun is waited for, and a write behind it goes on where the caller is.
+    // The write waits for the started read, and writes at the caller's position.
     let mut file = fs::File::options().read(true).write(true).open(&path).await.unwrap();
     file.read_exact(&mut [0; 5]).await.unwrap();
     file.write_all(b"five").await.unwrap();
@@ -172,7 +172,7 @@ pub async fn outcomes_of_files(place: &Path) -> Vec<String> {
     told
 }
 
-/// The last destructors of a thread drop a file that has accepted bytes, and ask the file functions for something.
+/// The last destructors of a thread drop a file that has accepted bytes, and call file functions.
 pub async fn a_threads_destructors_use_files(place: &Path) {
     struct Last(Option<fs::File>);
 
@@ -192,7 +192,7 @@ pub async fn a_threads_destructors_use_files(place: &Path) {
     std::thread::spawn(move || {
         let _inside = handle.enter();
         LAST.set(None);
-        // Threads of the pool, of the tags and of the numbers are asked for first, so that they end first.
+        // The thread-local values of pool, tags and numbers are used first, so that they are destroyed first.
         let data = [b'x'; 100];
         assert!(poll_once(pin!(last.write_all(&data))).is_ready());
         LAST.set(Some(Last(Some(last))));

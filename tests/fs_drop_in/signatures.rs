@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use tokio::io::{AsyncRead, AsyncSeek, AsyncWrite};
 
-/// The output's type, and that the future may go to another thread.
+/// Checks the output's type, and that the future is `Send`.
 fn future<T>(future: impl Future<Output = T> + Send + Sync) -> impl Future<Output = T> + Send + Sync {
     future
 }

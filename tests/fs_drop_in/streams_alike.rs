@@ -1,5 +1,5 @@
-//! Files that cannot seek behave as with tokio, or better: a step fails only where it fails with tokio, nothing that the
-//! peer has sent is lost, and everything that a flush has said Ok to arrives.
+//! Files that cannot seek behave as with tokio, or better: a step fails only where it fails with tokio, no bytes of the peer
+//! are lost, and all bytes before a successful flush arrive.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -17,14 +17,14 @@ fn on_runtime(play: impl AsyncFnOnce(&Path) -> Outcome) -> Outcome {
     let place = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let outcome = runtime.block_on(play(place.path()));
-    // A read that tokio will never end is not waited for.
+    // Does not wait for a read that never ends with tokio.
     runtime.shutdown_background();
     outcome
 }
 
-/// A step that takes longer counts as one that never ends.
+/// A step that takes longer counts as never ending.
 const LONG: Duration = Duration::from_secs(60);
-/// A read that tokio does not end within this is taken for one that it never ends. If it is only late, less is compared.
+/// A read that tokio does not end within this time counts as never ending. If it is only late, less is compared.
 const SHORT: Duration = Duration::from_millis(300);
 
 const KINDS: [(Ours, Theirs); 4] = [
@@ -34,8 +34,8 @@ const KINDS: [(Ours, Theirs); 4] = [
     (Ours::Fifo, Theirs::Fifo),
 ];
 
-/// Ours fails only where tokio's does, with the same kind. Except for a new length: there tokio may give the error of the
-/// seek before it.
+/// dyntrace fails only where tokio fails, with the same kind. The exception is a new length, where tokio may return the error
+/// of the seek before it.
 fn no_worse(what: &str, steps: &[Step], ours: &Outcome, theirs: &Outcome) {
     for (step, ours_told) in ours.0.iter().enumerate() {
         let theirs_told = theirs.0.get(step).map(String::as_str);
@@ -63,7 +63,7 @@ fn each_sequence_on_each_kind() {
             println!("{what}\n  ours {ours:?}\n  tokio's {theirs:?}");
             no_worse(&what, steps, &ours, &theirs);
             if kind == Ours::Fifo {
-                // Written bytes come back, so reads and writes share one stream.
+                // Written bytes come back, as reads and writes share one stream.
                 continue;
             }
             let (mut sent, mut written, mut read) = (String::new(), String::new(), String::new());
@@ -99,8 +99,8 @@ fn an_error_at_the_peers_side_is_told_once_and_the_file_goes_on() {
     }
 }
 
-/// tokio drops what a socket that does not block has no room for. Ours keeps it, and reads meanwhile: the peer may not read
-/// before it is heard.
+/// tokio drops bytes for which a non-blocking socket has no room. dyntrace keeps them, and reads meanwhile, as the peer may read only
+/// after its own bytes are read.
 #[tokio::test]
 async fn bytes_that_a_full_socket_refuses_are_kept_while_reads_go_on() {
     let (ours, mut peer) = std::os::unix::net::UnixStream::pair().unwrap();

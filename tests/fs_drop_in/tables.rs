@@ -1,4 +1,4 @@
-//! Tables of what each call answers, made with tokio's files and with ours, and compared line by line.
+//! Compares tables of the results of each call, with tokio's files and with dyntrace's, line by line.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-// Files that cannot seek: what each step answers, and what arrives at the peer.
+// Files that cannot seek: the result of each step, and the bytes that arrive at the peer.
 
 /// A kind of file, and its other end.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -6,7 +6,7 @@ pub enum Kind {
     Stream,
     Packets,
     Terminal,
-    /// Opened for reading and writing: it is its own peer.
+    /// Opened for reading and writing, so that it is its own peer.
     Fifo,
 }
 
@@ -14,7 +14,7 @@ pub enum Kind {
 pub enum Step {
     /// The peer sends bytes.
     Peer(&'static str),
-    /// A read of ten bytes is begun and dropped. Nothing has been sent, so that it stays in flight.
+    /// A read of ten bytes is started and dropped. It stays in flight, as nothing was sent.
     Abandon,
     Read(usize),
     Write(&'static str),
@@ -27,20 +27,20 @@ pub enum Step {
     PeerStopsReading,
 }
 
-/// The sequences that are tried with each kind.
+/// The sequences to try with each kind.
 pub const SEQUENCES: &[&[Step]] = {
     use Step::*;
     &[
-        // Bytes are read ahead, then writes come.
+        // Read-ahead, then writes,
         &[Abandon, Peer("0123456789"), Read(1), Write("abc"), Flush, Write("def"), Flush, Read(9)],
         &[Abandon, Peer("0123456789"), Read(1), Write("abc"), Write("def"), Flush, Read(4), Write("ghi"), Read(5)],
         &[Abandon, Peer("0123456789"), Write("abc"), Flush, Read(10), Write("def"), Flush],
-        // ... or a seek, a new length, a clone.
+        // or a seek, a new length, a clone.
         &[Abandon, Peer("0123456789"), Read(1), Seek, Read(9), Write("abc"), Flush],
         &[Abandon, Peer("0123456789"), Read(1), SetLen, Read(9), Write("abc"), Flush],
         &[Abandon, Peer("0123456789"), Read(1), Clone, Read(9), Write("abc"), Flush],
         &[Abandon, Peer("0123456789"), Read(1), Sync, Write("abc"), Sync, Read(9)],
-        // Nothing is read ahead.
+        // Without read-ahead.
         &[Peer("0123456789"), Read(10), Write("abc"), Flush, Peer("x"), Read(1), Write("def"), Flush],
         &[Seek, Write("abc"), Flush, SetLen, Write("def"), Flush],
     ]
@@ -60,11 +60,11 @@ pub const BROKEN: &[(Kind, &[Step])] = {
     ]
 };
 
-/// The file, and its peer's end, which reads without waiting.
+/// Returns the file, and its peer, which reads without blocking.
 fn open_kind(kind: Kind, place: &Path) -> (fs::File, std::fs::File) {
     let pair = |kind| {
         let mut pair = [0; 2];
-        // SAFETY: there is room for two numbers.
+        // SAFETY: the array has room for two descriptors.
         assert_eq!(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, pair.as_mut_ptr()) }, 0);
         pair
     };
@@ -74,7 +74,7 @@ fn open_kind(kind: Kind, place: &Path) -> (fs::File, std::fs::File) {
         Kind::Terminal => {
             let (mut peer, mut ours) = (0, 0);
             let null = std::ptr::null_mut();
-            // SAFETY: there is room for the numbers; the other arguments may be null.
+            // SAFETY: both are valid for writes; the other arguments may be null.
             unsafe {
                 assert_eq!(libc::openpty(&mut peer, &mut ours, null, null as *mut _, null as *mut _), 0);
                 let mut raw = std::mem::zeroed();
@@ -91,16 +91,16 @@ fn open_kind(kind: Kind, place: &Path) -> (fs::File, std::fs::File) {
             [open(), open()].map(std::os::fd::IntoRawFd::into_raw_fd)
         }
     };
-    // SAFETY: both descriptors were just made, and nobody else has them.
+    // SAFETY: both descriptors are new and have no other owner.
     let (ours, peer) = unsafe { (fs::File::from_raw_fd(ours), std::fs::File::from_raw_fd(peer)) };
     if kind != Kind::Fifo {
-        // A FIFO's two openings are one pipe, and so are the flags of neither.
+        // The two openings of a FIFO share the pipe but not the flags.
         rustix::io::ioctl_fionbio(&peer, true).unwrap();
     }
     (ours, peer)
 }
 
-/// Does the steps, and tells each answer; then what has arrived at the peer. Gives up a read that takes longer than `limit`.
+/// Runs the steps, and returns their results and the bytes that arrived at the peer. Abandons a read that takes longer than `limit`.
 pub async fn play(kind: Kind, steps: &[Step], place: &Path, limit: Duration) -> (Vec<String>, Vec<u8>) {
     let (mut file, mut peer) = open_kind(kind, place);
     let mut told = Vec::new();
@@ -115,7 +115,7 @@ pub async fn play(kind: Kind, steps: &[Step], place: &Path, limit: Duration) -> 
             }
             Step::Read(count) => {
                 let mut bytes = vec![0; count];
-                // tokio loses bytes in some sequences, and then this read would never end.
+                // tokio loses bytes in some sequences; this read would then never end.
                 let read = tokio::time::timeout(limit, file.read_exact(&mut bytes)).await;
                 match read {
                     Ok(read) => told_of(read.map(|_| String::from_utf8_lossy(&bytes).into_owned())),

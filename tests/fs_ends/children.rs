@@ -84,7 +84,7 @@ macro_rules! library {
 library!(on_tokio, tokio);
 library!(on_dyntrace, dyntrace);
 
-/// The runtime is gone, so its files are whole.
+/// The runtime has ended, so its files are complete.
 fn check(folder: &Path, size: usize, count: usize) {
     for index in 0..count {
         let length = folder.join(format!("{index:02}")).metadata().unwrap().len();

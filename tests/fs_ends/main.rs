@@ -1,7 +1,7 @@
-//! What was accepted is written, however the runtime or the process ends: each case is a child program, most of them as
-//! `tokio::fs` and as `dyntrace::fs`, whose outcomes are compared.
+//! Accepted writes complete, however the runtime or the process ends. Each case is a child program; most run with `tokio::fs` and
+//! with `dyntrace::fs`, and their outcomes are compared.
 //!
-//! It has no libtest around it: the children return from `main`.
+//! Without libtest, as the children return from `main`.
 
 mod children;
 mod stuck;
@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 use children::{End, SIZES};
 
-/// The case that a child is, and its folder.
+/// The case of a child, and its folder.
 const CASE: &str = "DYNTRACE_TEST_ENDS_CASE";
 const FOLDER: &str = "DYNTRACE_TEST_ENDS_FOLDER";
 
@@ -20,7 +20,7 @@ fn main() {
     if let (Ok(case), Some(folder)) = (env::var(CASE), env::var_os(FOLDER)) {
         return child(&case, folder.as_ref());
     }
-    // As libtest: only what the arguments name.
+    // Like libtest: runs only tests named by the arguments.
     let wanted: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let tests: [(&str, fn()); 7] = [
         ("files_of_every_size_are_whole", files_of_every_size_are_whole),
@@ -52,7 +52,7 @@ fn run(case: &str, folder: &Path) -> Output {
     Command::new(env::current_exe().unwrap()).env(CASE, case).env(FOLDER, folder).output().unwrap()
 }
 
-/// The lengths of the files that a child has written.
+/// Returns the lengths of a child's files.
 fn written(case: &str) -> Vec<u64> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let output = run(case, folder.path());
@@ -73,7 +73,7 @@ fn both(case: &str, expected: &[u64]) {
 fn files_of_every_size_are_whole() {
     for runtime in ["current", "multi"] {
         for size in SIZES {
-            // tokio promises nothing at `std::process::exit`.
+            // tokio guarantees nothing at `std::process::exit`.
             both(&format!("{runtime}:{}:{size}:20", End::Return.name()), &[size; 20]);
             let exit = format!("dyntrace:{runtime}:{}:{size}:20", End::Exit.name());
             assert_eq!(written(&exit), [size; 20], "{exit}");
@@ -91,7 +91,7 @@ fn small_writes_are_whole_in_every_run() {
     }
 }
 
-/// The child looks itself, before it ends.
+/// The child itself checks, before it ends.
 fn a_dropped_runtime_has_written() {
     for runtime in ["current", "multi"] {
         for place in ["root", "task"] {

@@ -1,4 +1,4 @@
-//! A write that never ends, into a FIFO that nobody reads: what waits for it, for how long, and what does not.
+//! A write that never ends, into a FIFO without a reader: which operations wait for it, and how long.
 
 use std::fs::File as StdFile;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::{Builder, Runtime};
 
-/// Longer than this test may take: a child that waits so long fails it.
+/// Longer than this test's limit: a child that waits this long fails it.
 const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
 
 fn install(exit_timeout: Duration) {
@@ -66,20 +66,20 @@ pub fn child(case: &str, folder: &Path) {
 }
 
 fn exit_at_once() -> ! {
-    // SAFETY: ends the process, and runs nothing of it.
+    // SAFETY: ends the process without running its code.
     unsafe { libc::_exit(0) }
 }
 
-/// The child of the child exits in the normal way, and its parent waits for that.
+/// The grandchild exits normally, and its parent waits for it.
 fn fork(folder: &Path) {
-    // SAFETY: the child only makes a file and exits.
+    // SAFETY: the child only creates a file and exits.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         StdFile::create(folder.join("child")).unwrap().write_all(b"exits").unwrap();
         std::process::exit(7);
     }
     let mut status = 0;
-    // SAFETY: the child made above, and a place for its status.
+    // SAFETY: the child made above; the status is valid for writes.
     assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
     assert_eq!(libc::WEXITSTATUS(status), 7);
 }

@@ -1,7 +1,7 @@
-//! A future of `dyntrace::fs` completes whoever polls it, wherever: every cell of a table of runtimes, places, pollers and ways
-//! through the file driver.
+//! A future of `dyntrace::fs` completes under any executor: tests all combinations of runtimes, places, pollers and paths through the
+//! file driver.
 //!
-//! Each cell runs on a thread of its own and does more operations than a task's cooperative budget allows in one poll.
+//! Each cell runs on its own thread, with more operations than a task's cooperative budget allows in one poll.
 
 mod place;
 mod poller;
@@ -15,7 +15,7 @@ use place::{Place, Runtime};
 use poller::Poller;
 use way::Way;
 
-/// How long the whole table may make no progress. It takes seconds.
+/// The timeout of the whole table without progress. It takes seconds.
 const GENEROUS: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +46,7 @@ fn cells() -> Vec<Cell> {
     cells
 }
 
-/// Some at a time: a machine has so many processors only.
+/// A few at a time, as processors are few.
 #[test]
 fn every_cell_ends() {
     let mut waiting = cells();

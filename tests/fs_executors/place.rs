@@ -1,4 +1,4 @@
-//! Where it is polled: the runtimes, and the places in and beside them.
+//! Places of polling: the runtimes, and places in and beside them.
 
 use std::sync::mpsc::channel;
 use std::thread;
@@ -13,7 +13,7 @@ use super::way::Way;
 pub enum Runtime {
     None,
     CurrentThread,
-    /// With so many workers.
+    /// With this number of workers.
     MultiThread(usize),
     LocalSet,
     /// A `current_thread` one on a blocking thread of another.
@@ -22,17 +22,17 @@ pub enum Runtime {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
-    /// As many tasks as there are workers, all at once.
+    /// A task for each worker, all at once.
     Task,
     /// The future that the runtime's `block_on` polls.
     Root,
-    /// On the runtime's blocking thread. Nobody drives the runtime meanwhile.
+    /// On the runtime's blocking thread, while no thread drives the runtime.
     SpawnBlocking,
-    /// A thread that has entered the runtime, if there is one. Nobody drives the runtime meanwhile.
+    /// A thread that has entered the runtime, if there is one, while no thread drives it.
     PlainThread,
-    /// The same, when the runtime is gone.
+    /// The same after the runtime has ended.
     AfterShutdown,
-    /// A task that holds the `enter` guard of another runtime, which nobody drives.
+    /// A task that holds the `enter` guard of another runtime, which no thread drives.
     ForeignGuard,
     /// A local set in a task, driven by another executor.
     LocalSetInTask,

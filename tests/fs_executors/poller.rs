@@ -1,4 +1,4 @@
-//! Who polls.
+//! The pollers.
 
 use std::future::{Future, pending};
 use std::pin::pin;
@@ -46,7 +46,7 @@ impl Poller {
         }
     }
 
-    /// Where blocking is allowed. `block_on` is of the runtime, if there is one.
+    /// Runs it where blocking is allowed. `block_on` is the runtime's, if there is one.
     pub fn on_thread(self, way: Way, runtime: Option<&tokio::runtime::Handle>) {
         match (self, runtime) {
             (Poller::Runtime | Poller::Select, Some(runtime)) => runtime.block_on(self.in_task(way)),

@@ -1,4 +1,4 @@
-//! The ways through the driver.
+//! The paths through the driver.
 
 use std::io::SeekFrom;
 
@@ -12,11 +12,11 @@ const TIMES: u64 = 150;
 pub enum Way {
     /// Awaited on the pool.
     Pool,
-    /// Answered from the page cache, where the file system can.
+    /// Answered from the page cache, if the file system can.
     Inline,
     /// A sync, which shares its call with others.
     Group,
-    /// Writes at the cursor, which are accepted, and waited for by the next.
+    /// Writes at the cursor, which return once accepted; each waits for the one before.
     Write,
     /// Reads at the cursor.
     Read,

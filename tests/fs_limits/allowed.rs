@@ -1,4 +1,4 @@
-//! What a process is not allowed: descriptors, permissions, and a descriptor that is gone.
+//! Limits of a process: descriptors, permissions, and a closed descriptor.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
@@ -50,12 +50,12 @@ fn without_permission_operations_are_eacces() {
     let name = "allowed::without_permission_operations_are_eacces";
     let root =
         std::fs::metadata("/proc/self").map(|process| std::os::unix::fs::MetadataExt::uid(&process)).ok() == Some(0);
-    // Root may do anything: the test goes on as nobody, from a place where nobody may run programs.
+    // Root may do anything, so the test continues as the user nobody, in a folder from which that user may run programs.
     let place = tempfile::tempdir().unwrap();
     let program = place.path().join("test");
     if std::env::var_os(INSIDE).is_none() && root {
         std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
-        // By a process of its own: what another test starts meanwhile would inherit the open copy, which then cannot be executed.
+        // In a process of its own: a program started by another test meanwhile would inherit the open copy, which then could not be executed.
         let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
         assert!(copied.unwrap().success());
         let as_nobody = Command::new(&program).arg("--list").uid(NOBODY).gid(NOBODY).output();
@@ -108,7 +108,7 @@ fn without_permission_operations_are_eacces() {
     });
 }
 
-/// A descriptor that only stands for the file: for the system it is as good as closed.
+/// A path descriptor, on which operations fail as on a closed one.
 #[cfg(target_os = "linux")]
 #[test]
 fn on_a_descriptor_that_is_not_open_operations_are_ebadf() {
@@ -139,13 +139,13 @@ fn on_a_descriptor_that_is_not_open_operations_are_ebadf() {
 
 #[test]
 fn the_error_of_close_is_told() {
-    // Nothing else runs in that process that could get the number of the closed descriptor.
+    // No other code of that process can reuse the number of the closed descriptor.
     if !inside("allowed::the_error_of_close_is_told", |program| Command::new(program)) {
         return;
     }
     run(async {
         let file = File::open("/dev/null").await.unwrap();
-        // SAFETY: the descriptor is open, and `file` does nothing with it any more but close it, which is to fail.
+        // SAFETY: the descriptor is open, and `file` only closes it afterwards, which must fail.
         drop(unsafe { OwnedFd::from_raw_fd(file.as_raw_fd()) });
         assert_eq!(errno(file.close().await), Some(Errno::BADF.raw_os_error()));
     });

@@ -1,4 +1,4 @@
-//! A disk that gives errors to everything but reads: each command is told of it. A filter of system calls (seccomp) stands for the disk.
+//! A disk on which everything but reads fails: each command returns the error. A seccomp filter simulates the disk.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -16,12 +16,12 @@ use crate::{errno, inside, run};
 
 const BROKEN: Option<i32> = Some(Errno::IO.raw_os_error());
 
-/// From now on these system calls are EIO for this thread, and for those that it starts: of a `descriptor` only, if there is one.
+/// Makes these system calls return EIO in this thread and those that it starts; only for `descriptor`, if there is one.
 fn break_calls(calls: &[c_long], descriptor: Option<i32>) -> io::Result<()> {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const JUMP_IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
     const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-    // Of `seccomp_data`: the number, and the lower half of the first argument.
+    // Offsets in `seccomp_data`: the number, and the lower half of the first argument.
     const NUMBER: u32 = 0;
     const FIRST: u32 = if cfg!(target_endian = "little") { 16 } else { 20 };
     let step = |code, k, jt, jf| sock_filter { code, jt, jf, k };
@@ -43,14 +43,14 @@ fn break_calls(calls: &[c_long], descriptor: Option<i32>) -> io::Result<()> {
     // SAFETY: takes no pointers.
     let is_allowed = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1_u64, 0_u64, 0_u64, 0_u64) } == 0;
     let filters = u64::from(libc::SECCOMP_MODE_FILTER);
-    // SAFETY: `program` and the filter in it are there until this has copied them.
+    // SAFETY: `program` and its filter are valid during the call, which copies them.
     match is_allowed && unsafe { libc::prctl(libc::PR_SET_SECCOMP, filters, &raw const program) } == 0 {
         true => Ok(()),
         false => Err(io::Error::last_os_error()),
     }
 }
 
-/// Runs the test of this name in a process of its own, if system calls can be filtered here.
+/// Runs the test of this name in its own process, if system calls can be filtered here.
 fn can_break(test: &str) -> bool {
     let tried = std::thread::spawn(|| break_calls(&[], None)).join().unwrap();
     if let Err(error) = &tried {
@@ -100,7 +100,7 @@ fn every_command_on_an_open_file_tells_of_it() {
         let (written, buffer) = file.write_at(b"not lost".to_vec(), 0).await;
         assert_eq!((errno(written), &buffer[..]), (BROKEN, &b"not lost"[..]));
         assert_eq!(errno(file.write_vectored_at(vec![vec![0; 3]; 2], 0).await.0), BROKEN);
-        // Accepted; told by each that needs it written, as long as it is not.
+        // Accepted; each operation that needs the write returns the error until it succeeds.
         file.write_all(b"kept").await.unwrap();
         for _ in 0..2 {
             assert_eq!(errno(file.flush().await), BROKEN);
@@ -167,7 +167,7 @@ fn every_command_on_a_path_tells_of_it() {
         assert_eq!(errno(fs::current_dir().await), BROKEN);
         assert_eq!(errno(fs::set_current_dir(path).await), BROKEN);
     };
-    // On a thread of its own, so that this one can remove the place.
+    // On another thread, so that this one can remove the directory.
     let test = std::thread::spawn(move || {
         break_calls(&calls, None).unwrap();
         run(tells(&path));
@@ -175,7 +175,7 @@ fn every_command_on_a_path_tells_of_it() {
     test.join().unwrap();
 }
 
-/// Behind the entries that were read before.
+/// Returns the error after the entries that were read before.
 #[test]
 fn an_error_in_a_listing_comes_in_its_place() {
     if !can_break("broken_disk::an_error_in_a_listing_comes_in_its_place") {
@@ -186,7 +186,7 @@ fn an_error_in_a_listing_comes_in_its_place() {
     for file in 0..FILES {
         std::fs::write(place.path().join(format!("{file:0>250}")), "").unwrap();
     }
-    // Each thread does one trip: the first can read, the second cannot.
+    // Each thread makes one trip: the first can read, the second cannot.
     let pool = Pool::builder().threads(0).build();
     Driver::install(Driver::new(pool.clone())).unwrap();
     let trip = move |broken: &'static [c_long]| {
@@ -212,7 +212,7 @@ fn an_error_in_a_listing_comes_in_its_place() {
         };
         second.join().unwrap();
         assert_eq!(error.raw_os_error(), BROKEN);
-        // Some more than those of the first trip: the system gives many at a time.
+        // More entries than one trip returns.
         assert!((256..FILES).contains(&count), "{count}");
     });
 }

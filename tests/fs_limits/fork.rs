@@ -1,4 +1,4 @@
-//! A program that is forked while its pool is at work.
+//! Forks of a program while its pool runs jobs.
 
 use std::future::Future;
 use std::io::{Read, Write};
@@ -21,7 +21,7 @@ fn poll_once<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
 
 #[test]
 fn a_child_works_with_a_pool_of_its_own() {
-    // No other test shall fork or be forked here.
+    // No other test may fork, or be forked, in this process.
     if !inside("fork::a_child_works_with_a_pool_of_its_own", |program| Command::new(program)) {
         return;
     }
@@ -29,7 +29,7 @@ fn a_child_works_with_a_pool_of_its_own() {
     let path = place.path().join("file");
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // The pool's locks are in use at each fork, and so is the list of runtimes.
+        // Keeps the pool's locks and the list of runtimes in use at each fork.
         for operations in [usize::MAX, 1] {
             let stop = &stop;
             scope.spawn(move || {
@@ -53,12 +53,12 @@ fn a_child_works_with_a_pool_of_its_own() {
             });
             in_child(|| {
                 run(works(&path, &mut file));
-                // Its children have theirs.
+                // Its children have their own.
                 in_child(|| assert!(run(fs::try_exists(&path)).unwrap()));
                 run(fs::metadata(&path)).unwrap();
             });
             run(async {
-                // The child shared the open file, and so its cursor.
+                // The child shared the open file, and so its position.
                 file.write_all(b" parent").await.unwrap();
                 file.close().await.unwrap();
                 assert_eq!(fs::read(&path).await.unwrap(), b"parent child parent");
@@ -68,7 +68,7 @@ fn a_child_works_with_a_pool_of_its_own() {
     });
 }
 
-/// Lets the threads end also if an assertion fails.
+/// Ends the threads, also if an assertion fails.
 fn stop_when_dropped(stop: &AtomicBool) -> impl Drop {
     struct Stop<'a>(&'a AtomicBool);
     impl Drop for Stop<'_> {
@@ -79,7 +79,7 @@ fn stop_when_dropped(stop: &AtomicBool) -> impl Drop {
     Stop(stop)
 }
 
-/// What a child does: with an open file of its parent, and with others.
+/// The child's operations, on an open file of its parent and on others.
 async fn works(path: &Path, file: &mut File) {
     file.write_all(b"child").await.unwrap();
     file.flush().await.unwrap();
@@ -105,7 +105,7 @@ fn what_was_in_flight_is_the_parents() {
         path
     };
     let (for_write, for_open) = (fifo("write"), fifo("open"));
-    // More than a FIFO takes: the write lasts until somebody reads.
+    // More than a FIFO holds: the write blocks until a read.
     let data = vec![7; 1 << 20];
     let mut writing = run(async {
         let mut writing = File::options().read(true).write(true).open(&for_write).await.unwrap();
@@ -145,7 +145,7 @@ fn what_was_in_flight_is_the_parents() {
     });
 }
 
-/// A file with an operation of the parent's in flight: closing it in the child, or giving it away, waits for nothing.
+/// Closing or converting a file in the child does not wait for the parent's operation in flight.
 #[test]
 fn a_file_that_the_parent_uses_is_given_up_in_the_child() {
     if !inside("fork::a_file_that_the_parent_uses_is_given_up_in_the_child", |program| Command::new(program)) {
@@ -153,7 +153,7 @@ fn a_file_that_the_parent_uses_is_given_up_in_the_child() {
     }
     let place = tempfile::tempdir().unwrap();
     let paths = ["closed", "given", "to tokio"].map(|name| place.path().join(name));
-    // More than a FIFO takes: the writes last until somebody reads.
+    // More than a FIFO holds: the writes block until a read.
     let data = vec![7; 1 << 20];
     let [closed, given, to_tokio] = paths.each_ref().map(|path| {
         assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
@@ -171,7 +171,7 @@ fn a_file_that_the_parent_uses_is_given_up_in_the_child() {
             fs::metadata("/").await.unwrap();
         });
     });
-    // The parent has dropped its files, and writes what they accepted.
+    // The parent has dropped its files, and completes their accepted writes.
     for path in paths {
         let mut read = vec![0; data.len()];
         std::fs::File::open(path).unwrap().read_exact(&mut read).unwrap();

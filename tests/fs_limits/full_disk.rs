@@ -1,4 +1,4 @@
-//! A disk that is full: nothing that was accepted is lost unseen (tokio-rs/tokio#6325).
+//! A full disk: no accepted bytes are lost without an error (tokio-rs/tokio#6325).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,14 +14,14 @@ use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
 use crate::{errno, inside, run};
 
 const FULL: Option<i32> = Some(Errno::NOSPC.raw_os_error());
-/// What there is room for, in bytes.
+/// The free space, in bytes.
 const ROOM: usize = 64 << 10;
 
-/// A disk of 1 MiB that has room for [`ROOM`] bytes, and for some files.
+/// A disk of 1 MiB with room for [`ROOM`] bytes and some files.
 struct Disk(PathBuf);
 
 impl Disk {
-    /// Runs the test of this name again where there is such a disk; gives it there.
+    /// Runs the test of this name again with such a disk, and returns the disk there.
     fn of(test: &str) -> Option<Disk> {
         const PLACE: &str = "DYNTRACE_TEST_PLACE";
         if let Some(place) = std::env::var_os(PLACE) {
@@ -66,12 +66,12 @@ impl Disk {
     }
 }
 
-/// More than there is room for, no two pages alike.
+/// Returns more bytes than there is room for; no two pages are equal.
 fn data() -> Vec<u8> {
     (0..300_000u32).map(|n| (n % 251) as u8).collect()
 }
 
-/// A file that accepted [`data`].
+/// Returns a file that accepted [`data`].
 async fn accepted(disk: &Disk) -> File {
     let mut file = File::options().read(true).write(true).create(true).open(disk.path()).await.unwrap();
     file.write_all(&data()).await.unwrap();
@@ -92,7 +92,7 @@ fn what_the_disk_did_not_take_is_written_once_there_is_room() {
             assert_eq!(errno(file.read(&mut [0]).await), FULL);
         }
         assert_eq!(disk.contents(), data()[..ROOM]);
-        // A length that is set and metadata that are asked for meanwhile cost nothing.
+        // Setting a length and reading metadata meanwhile lose nothing.
         file.set_len(ROOM as u64).await.unwrap();
         file.metadata().await.unwrap();
         let clone = file.try_clone().await.unwrap();
@@ -115,7 +115,7 @@ fn close_tells_that_data_are_lost() {
         assert_eq!(errno(accepted(&disk).await.close().await), FULL);
         assert_eq!(disk.contents(), data()[..ROOM]);
 
-        // Not so if there is room when it is closed, though the error was told before.
+        // No loss if there is room at the close, although an earlier operation returned the error.
         std::fs::remove_file(disk.path()).unwrap();
         let mut file = accepted(&disk).await;
         assert_eq!(errno(file.flush().await), FULL);
@@ -131,7 +131,7 @@ fn a_seek_begins_anew() {
     run(async {
         let mut file = accepted(&disk).await;
         assert_eq!(errno(file.flush().await), FULL);
-        // Where the file's cursor is: behind what the disk took.
+        // The file's position is after the bytes that the disk accepted.
         assert_eq!(file.stream_position().await.unwrap(), ROOM as u64);
         file.set_len(0).await.unwrap();
         file.rewind().await.unwrap();
@@ -175,21 +175,21 @@ fn what_needs_room_for_a_name_tells_at_once() {
         assert_eq!(errno(fs::copy(disk.filler(), &more).await), FULL);
         assert_eq!(errno(fs::symlink("target", &more).await), FULL);
         assert_eq!(errno(fs::hard_link(disk.filler(), &more).await), FULL);
-        // What needs none goes on.
+        // Operations that need no space succeed.
         fs::rename(numbered(0), &more).await.unwrap();
         fs::remove_dir(&more).await.unwrap();
         fs::create_dir(&more).await.unwrap();
     });
 }
 
-/// Who drops a file is not told, but who looks is.
+/// A drop does not report the error; a look at the file shows the missing bytes.
 #[test]
 fn the_error_of_a_dropped_file_is_seen_by_its_return() {
     let Some(disk) = Disk::of("full_disk::the_error_of_a_dropped_file_is_seen_by_its_return") else { return };
     let trace = tempfile::tempdir().unwrap();
     let session = Session::start(Options::new(trace.path())).unwrap();
     run(async {
-        // One thread does one thing after the other: once the file is closed, its write has returned.
+        // With one thread, the write has returned when the file is closed.
         let driver = Driver::new(Pool::builder().threads(1).build());
         let mut file = OpenOptions::new().write(true).create(true).open_with(&driver, disk.path()).await.unwrap();
         file.write_all(&data()).await.unwrap();

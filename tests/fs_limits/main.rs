@@ -1,4 +1,4 @@
-//! Where a process comes to its limits, or to those of the machine. Each in a process of its own.
+//! Limits of the process and the machine. Each test runs in a process of its own.
 
 use std::io;
 use std::path::Path;
@@ -19,7 +19,7 @@ mod sizes;
 
 const INSIDE: &str = "DYNTRACE_TEST_INSIDE";
 
-/// Runs the test of this name again, in a process that `prepare` has changed; `true` in that process.
+/// Runs the test of this name again in a process changed by `prepare`; returns true in that process.
 fn inside(test: &str, prepare: impl FnOnce(&Path) -> Command) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
@@ -39,7 +39,7 @@ fn errno<T>(answer: io::Result<T>) -> Option<i32> {
 fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let answer = runtime.block_on(test);
-    // Its drop would wait for accepted writes, and some here wait for a reader.
+    // Its drop would wait for accepted writes, some of which wait for a reader.
     runtime.shutdown_background();
     answer
 }

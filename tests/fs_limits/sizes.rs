@@ -1,4 +1,4 @@
-//! Very little and very much, and a disk that gives errors.
+//! Very small and very large sizes, and a disk with errors.
 
 use dyntrace::fs::{self, File};
 use rustix::io::Errno;
@@ -36,7 +36,7 @@ fn a_gibibyte_is_read_in_one_operation() {
     run(async {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("file");
-        // Most of it is a hole: it takes memory to read, but no disk.
+        // Most of it is a hole: reading it takes memory, but no disk space.
         let mut file = File::options().read(true).write(true).create(true).open(&path).await.unwrap();
         file.set_len(GIBIBYTE as u64).await.unwrap();
         assert_eq!(file.write_at(b"last".to_vec(), GIBIBYTE as u64 - 4).await.0.unwrap(), 4);
@@ -45,7 +45,7 @@ fn a_gibibyte_is_read_in_one_operation() {
         assert_eq!(count.unwrap(), GIBIBYTE);
         assert_eq!(&buffer[GIBIBYTE - 4..], b"last");
 
-        // At the cursor it goes in pieces.
+        // Reads at the cursor are split.
         let piece = file.max_buf_size();
         buffer[piece - 1..=piece].fill(1);
         assert_eq!(file.read(&mut buffer).await.unwrap(), piece);
@@ -54,7 +54,7 @@ fn a_gibibyte_is_read_in_one_operation() {
     });
 }
 
-/// The first page of a process is mapped by nobody: reading it there is the nearest thing to a broken disk.
+/// The first page of a process is never mapped: reading it is like reading a broken disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_gives_errors_is_eio() {

@@ -1,7 +1,7 @@
-//! Modules as guests of the program: what they do is done by the program's dyntrace.
+//! Modules use the program's dyntrace.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
-/// Modules take their memory from it.
+/// The allocator of the program and its modules.
 #[global_allocator]
 static ALLOCATOR: dyntrace::alloc::Counting = dyntrace::alloc::Counting::system();
 

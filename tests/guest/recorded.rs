@@ -8,7 +8,7 @@ use dyntrace_reader::{Trace, Value};
 
 use crate::support::{Turn, export, load};
 
-/// The events that the module fires, each with its number.
+/// Returns the module's events, each with its number.
 fn fired(trace: &Path) -> Vec<String> {
     let trace = Trace::open(trace).unwrap();
     let shown = trace.events().filter_map(|event| {

@@ -1,4 +1,4 @@
-//! Tags, processes, and what a module cannot have.
+//! Tags, processes, and features that modules lack.
 
 use std::env;
 use std::fs;
@@ -24,7 +24,7 @@ async fn a_module_has_the_tags_of_who_calls_it() {
         assert_eq!(other.unwrap().as_deref(), Some("inner"));
     });
     tests.await.unwrap();
-    // A task that is no process has no tag, in a module either.
+    // A task that is not a process has no tag, in a module, too.
     let foreign = tokio::spawn(async move { (put_tag.call("nobody's").unwrap(), tag.call().unwrap()) });
     assert_eq!(foreign.await.unwrap(), (None, None));
 }
@@ -43,7 +43,7 @@ async fn a_module_runs_as_the_process_that_calls_it() {
     check();
     dyntrace::spawn(async move { check() }).await.unwrap();
     std::thread::spawn(check).join().unwrap();
-    // The first that asks for this thread's.
+    // The module is the first to use this thread's value.
     std::thread::spawn(move || assert_eq!(of_module.call().unwrap().0, process::current().to_string())).join().unwrap();
 }
 
@@ -75,14 +75,14 @@ fn loading() {
     let files = || fs::read_dir("/proc/self/fd").unwrap().count();
     let before = (threads(), files());
     let path = std::ffi::CString::new(module.into_encoded_bytes()).unwrap();
-    // From here on a module that took itself for a program would heed it.
-    // SAFETY: no other thread looks at the environment here.
+    // From here on a module that mistook itself for a program would read it.
+    // SAFETY: no other thread reads the environment here.
     unsafe { env::set_var("DYNTRACE", "control") };
-    // SAFETY: what runs when it is loaded is dyntrace's, and is what is tested.
+    // SAFETY: its only constructors are dyntrace's, which this tests.
     let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     assert!(!library.is_null());
     assert_eq!((threads(), files()), before);
-    // SAFETY: nothing of it was called.
+    // SAFETY: none of its functions was called.
     assert_eq!(unsafe { libc::dlclose(library) }, 0);
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
     assert!(!maps.contains("/v1.so"), "something has registered itself, and keeps it");

@@ -100,7 +100,7 @@ fn put_tag(tag: &str) -> Option<String> {
     dyntrace::put_tag(tag).ok()?.map(|tag| tag.to_string())
 }
 
-/// The process, and the thread's number of an operation that it begins.
+/// Returns the process, and the thread's number of a new operation.
 #[dyntrace::export]
 fn process() -> (String, i32, i32) {
     let operation = dyntrace::process::next_operation();
@@ -118,7 +118,7 @@ fn read_file() -> String {
     at_once(dyntrace::fs::read("/proc/self/comm")).unwrap_err().to_string()
 }
 
-/// What a future answers that need not wait.
+/// Returns the output of a future that is ready at once.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,

@@ -1,4 +1,4 @@
-//! The modules, and how they are loaded.
+//! Compiles and loads the modules.
 
 use std::env;
 use std::fs;
@@ -11,10 +11,10 @@ use dyntrace::code::{self, Policy};
 use dyntrace::trace::{Event, Limits, Session};
 use tokio::sync::{Mutex, MutexGuard};
 
-/// The modules of a program are its own, whichever test loads them: so tests take turns.
+/// Modules belong to the whole program, so tests take turns.
 static TURN: Mutex<()> = Mutex::const_new(());
 
-/// A test's turn: no module is in force when it begins.
+/// A test's turn, which begins without modules.
 pub struct Turn(#[allow(dead_code, reason = "held")] MutexGuard<'static, ()>);
 
 impl Turn {
@@ -30,7 +30,7 @@ impl Turn {
     }
 }
 
-/// Where the module's versions are, compiled once.
+/// Returns the folder of the module's versions, which are compiled once.
 fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -42,7 +42,7 @@ fn folder() -> &'static Path {
     })
 }
 
-/// By hand: it is to be made of the very library that this test is linked with, and twice of one text.
+/// Compiles without cargo, as the module needs the library that this test is linked with, and is built twice from one source.
 fn compile(folder: &Path, version: &str) {
     let dependencies = env::current_exe().unwrap().parent().unwrap().to_owned();
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guest/shelf.rs");
@@ -55,7 +55,7 @@ fn compile(folder: &Path, version: &str) {
     assert!(rustc.status().unwrap().success(), "{version}");
 }
 
-/// The library as it was built last before this program, which is linked with it. Later ones are of other builds.
+/// Returns the last library built before this program, which is linked with it. Later ones belong to other builds.
 fn dyntrace(dependencies: &Path) -> PathBuf {
     let modified = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
     let linked = modified(&env::current_exe().unwrap());
@@ -65,12 +65,12 @@ fn dyntrace(dependencies: &Path) -> PathBuf {
     libraries.filter(|path| modified(path) <= linked).max_by_key(|path| modified(path)).unwrap()
 }
 
-/// A version's file.
+/// Returns the file of a version.
 pub fn file(version: &str) -> PathBuf {
     folder().join(version).with_extension("so")
 }
 
-/// Puts a version in force.
+/// Loads a version, or upgrades to it.
 pub async fn load(version: &str) {
     let prepared = code::prepare(file(version)).await.unwrap_or_else(|error| panic!("{error}"));
     code::finish([prepared]).await.unwrap_or_else(|error| panic!("{error}"));
@@ -80,14 +80,14 @@ pub fn export<F: code::Signature>(name: &str) -> code::HandleOf<F> {
     code::lookup::<F>("shelf", name).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A session whose events come back.
+/// Starts a session, and returns it with its events.
 pub fn session() -> (Session, Receiver<Event>) {
     let (send, events) = channel();
     let session = Session::start(Limits::default(), move |event| _ = send.send(event.clone())).unwrap();
     (session, events)
 }
 
-/// What was told in the end, without times.
+/// Returns all events without times.
 pub async fn end((session, events): (Session, Receiver<Event>)) -> Vec<String> {
     session.close().await;
     let shown = events.try_iter().map(|mut event| {

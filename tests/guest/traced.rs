@@ -63,7 +63,7 @@ async fn callers() {
     assert!(told[2].starts_with(r#"call   shelf::weigh("rye", 2)  from 0x"#), "{told:?}");
 }
 
-/// They begin in the module and go on in the program.
+/// Futures that start in the module and continue in the program.
 #[tokio::test]
 async fn stacks() {
     let _turn = Turn::take().await;
@@ -105,7 +105,7 @@ async fn calls_are_counted_and_timed() {
     watch.close().await;
 }
 
-/// The program's allocator counts for its modules, whose functions are measured inside one another.
+/// The program's allocator counts for its modules; nested measured functions of both are distinguished.
 #[tokio::test]
 async fn memory_of_calls() {
     let _turn = Turn::take().await;
@@ -145,7 +145,7 @@ async fn default_patterns_are_in_force_at_the_first_call() {
     assert_eq!(end(watch).await, [r#"call   shelf::weigh("rye", 1)"#]);
 }
 
-/// As `dyntrace trace --later` does.
+/// Like `dyntrace trace --later`.
 #[tokio::test]
 async fn default_patterns_from_outside() {
     let _turn = Turn::take().await;
@@ -174,13 +174,13 @@ async fn what_is_traced_in_a_version_is_traced_in_the_next() {
     load("v1").await;
     let watch = session();
     assert_eq!(watch.0.set("shelf::weigh(_, grams) if grams > 1 do return, count").await.unwrap().functions, 1);
-    // It names a function that comes with the next version.
+    // It matches a function of the next version.
     assert_eq!(watch.0.set("shelf::l* do count").await.unwrap().functions, 1);
     let weighed = export::<fn(u32) -> u32>("weighed");
     assert_eq!([1, 2].map(|number| weighed.call(number).unwrap()), [1, 2]);
     load("v2").await;
     assert_eq!([1, 2].map(|number| weighed.call(number).unwrap()), [4, 5]);
-    // One function, in both versions.
+    // The same function in both versions.
     let weigh = watch.0.counts().into_iter().filter(|count| count.function.name == "shelf::weigh/2");
     assert_eq!(weigh.map(|count| count.calls).collect::<Vec<_>>(), [2]);
     code::purge("shelf").await.unwrap();
@@ -200,11 +200,11 @@ async fn what_is_traced_in_a_version_is_traced_in_the_next() {
             "return shelf::weigh -> 6",
         ]
     );
-    // Closed, it left nothing behind.
+    // The closed session left nothing behind.
     assert_eq!(weighed.call(3).unwrap(), 6);
 }
 
-/// Whichever comes first: a pattern is in force in the version that is, once.
+/// In either order, a pattern applies exactly once to the current version.
 #[tokio::test]
 async fn patterns_are_set_while_versions_come() {
     let _turn = Turn::take().await;

@@ -1,4 +1,4 @@
-//! What `dyntrace view` says of a trace with calls in a module that is gone.
+//! The output of `dyntrace view` for a trace with calls in an unloaded module.
 
 use std::path::Path;
 use std::process::Command;
@@ -35,7 +35,7 @@ fn buys(number: u32) -> u32 {
     export::<fn(u32) -> u32>("weighed").call(number).unwrap() + 1
 }
 
-/// Nothing of this crate's own lies between an export and its caller, also on a thread that was never in a module: that goes another way.
+/// Stacks show no function of this crate between an export and its caller, also on a thread new to modules, which takes another path.
 #[tokio::test]
 async fn the_caller_of_an_export_is_the_function_that_called_it() {
     let _turn = Turn::take().await;
@@ -56,7 +56,7 @@ async fn the_caller_of_an_export_is_the_function_that_called_it() {
     }
 }
 
-/// A recording, and a session whose calls are recorded.
+/// Starts a recording, and a session whose calls are recorded.
 struct Recorded {
     folder: TempDir,
     recording: recorder::Session,
@@ -71,7 +71,7 @@ impl Recorded {
     }
 }
 
-/// What `dyntrace view` shows of a trace.
+/// Returns the output of `dyntrace view` for a trace.
 fn view(dyntrace: &Path, trace: &Path) -> String {
     let output = Command::new(dyntrace).arg("view").arg(trace).output().unwrap();
     String::from_utf8(output.stdout).unwrap()

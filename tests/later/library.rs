@@ -10,7 +10,7 @@ fn sell(number: u32) -> u32 {
     number
 }
 
-/// So many functions that a setting gives way to others in the middle of them.
+/// Enough functions that a setting yields to others midway.
 macro_rules! shelves {
     ($($shelf:ident)*) => { $(
         mod $shelf {

@@ -1,5 +1,5 @@
-//! Traced functions of libraries that come and go. They and the program share one dyntrace, as a library of its own, which cargo
-//! does not make of members of a workspace; so they are compiled here, against the library that this test was built with.
+//! Traced functions of libraries that are loaded and unloaded. They share one dyntrace with the program, as a dynamic library. cargo
+//! does not build that from workspace members, so they are compiled here, against the library that this test was built with.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 use std::env;
@@ -7,12 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where cargo has put what tests are linked with.
+/// Returns the folder of the tests' libraries.
 fn dependencies() -> PathBuf {
     env::current_exe().unwrap().parent().unwrap().to_owned()
 }
 
-/// The library as it was built last before this program, which is linked with it. Later ones are of other builds.
+/// Returns the last library built before this program, which is linked with it. Later ones belong to other builds.
 fn dyntrace() -> PathBuf {
     let modified = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
     let linked = modified(&env::current_exe().unwrap());
@@ -22,7 +22,7 @@ fn dyntrace() -> PathBuf {
     libraries.filter(|path| modified(path) <= linked).max_by_key(|path| modified(path)).unwrap()
 }
 
-/// Compiles one of the files beside this one; `as_dyntrace` is what it knows by that name.
+/// Compiles a file beside this one, with `as_dyntrace` as its crate `dyntrace`.
 fn compile(directory: &Path, name: &str, kind: &str, as_dyntrace: &Path) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/later").join(name).with_extension("rs");
     let mut rustc = Command::new("rustc");

@@ -1,4 +1,4 @@
-//! A library whose traced function nobody calls: the linker may leave it out.
+//! A library with an uncalled traced function, which the linker may drop.
 
 #[dyntrace::traced]
 fn nobody_calls_this() {}

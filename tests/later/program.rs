@@ -25,14 +25,14 @@ impl Library {
     fn load(name: &str) -> Library {
         let path = PathBuf::from(env::args_os().nth(1).unwrap()).join(name);
         let path = CString::new(path.into_os_string().into_encoded_bytes()).unwrap();
-        // SAFETY: the path ends in zero; the library was compiled for this, and what it runs when it is loaded is dyntrace's.
+        // SAFETY: the path ends with NUL; the library was compiled for this test, and its only constructors are dyntrace's.
         let library = unsafe { dlopen(path.as_ptr(), RTLD_NOW) };
         assert!(!library.is_null());
         Library(library)
     }
 
     fn work(&self, number: u32) -> u32 {
-        // SAFETY: the library is loaded, and has a function of this name and type.
+        // SAFETY: the loaded library has a function of this name and type.
         let work: extern "C" fn(u32) -> u32 = unsafe { mem::transmute(dlsym(self.0, c"work".as_ptr())) };
         work(number)
     }
@@ -46,7 +46,7 @@ impl Library {
 
 impl Drop for Library {
     fn drop(&mut self) {
-        // SAFETY: loaded above, and nobody is in its functions: they are called through what is dropped here.
+        // SAFETY: loaded above, and no thread runs its functions, which are called only through the value dropped here.
         assert_eq!(unsafe { dlclose(self.0) }, 0);
     }
 }
@@ -72,7 +72,7 @@ fn start() -> (Session, Receiver<Event>) {
     (session, events)
 }
 
-/// What was told in the end, without times.
+/// Returns all events without times.
 fn end((session, events): (Session, Receiver<Event>)) -> Vec<String> {
     block_on(session.close());
     let shown = events.try_iter().map(|mut event| {
@@ -87,7 +87,7 @@ fn own(number: u32) -> u32 {
     number
 }
 
-/// In force at the first call, each time that the library is loaded; counts go on.
+/// Active at the first call after each load of the library; counts continue.
 fn default_patterns() {
     let watch = start();
     let patterns = ["**::own", "**::sell(n) if n > 4 do return, count", "library::* do silent, count"];
@@ -109,7 +109,7 @@ fn default_patterns() {
     assert_eq!(end(watch), ["call   program::own(1)", "call   library::sell(5)", "return library::sell -> 5"]);
 }
 
-/// Functions of a library are known while it is there. What is set at them goes with it.
+/// Functions of a library are known while it is loaded. Their settings end with it.
 fn patterns_while_it_is_there() {
     let watch = start();
     assert!(matches!(block_on(watch.0.set("**::bake")), Err(Error::NoFunction { .. })));
@@ -122,13 +122,13 @@ fn patterns_while_it_is_there() {
     other.work(2);
     drop(other);
     assert!(matches!(block_on(watch.0.set("**::bake")), Err(Error::NoFunction { .. })));
-    // Not in force at those that come.
+    // Not active for later libraries.
     Library::load("liblibrary.so").work(3);
     let [one, two] = [1, 2].map(|number| format!("call   library::bake(\"rye\", {number})"));
     assert_eq!(end(watch), [one.clone(), one, two, "return library::bake -> 5".to_owned()]);
 }
 
-/// Nobody follows what a library has left, whatever is going on when it leaves.
+/// No thread uses an unloaded library's data, whatever runs during the unload.
 fn under_settings() {
     let is_over = &AtomicBool::new(false);
     let times = [const { AtomicU32::new(0) }; 2];
@@ -145,7 +145,7 @@ fn under_settings() {
                 }
             })
         });
-        // Until both have been at it, however late their threads began. One that has panicked never will be.
+        // Until both threads have started. One that has panicked never will.
         let have_set = || times.iter().all(|times| times.load(Ordering::Relaxed) > 0);
         let is_enough = || have_set() || setters.iter().any(|setter| setter.is_finished());
         for number in (0..).take_while(|number| *number < 100 || !is_enough()) {
@@ -162,7 +162,7 @@ fn under_settings() {
     assert!(!is_mapped("liblibrary.so") && !is_mapped("libother.so"));
 }
 
-/// It leaves at each point where a setting gives way to others, and where it is dropped there; and comes back, elsewhere or not.
+/// The library is unloaded at each point where a setting yields or is dropped, and loaded again, possibly at another address.
 fn in_the_middle_of_settings() {
     for goes_on in [true, false] {
         let mut polls = 0;
@@ -206,6 +206,6 @@ fn main() {
     in_the_middle_of_settings();
     under_settings();
     drop(Library::load("libnothing_called.so"));
-    // It ends with a library that is there.
+    // At the end a library is loaded.
     mem::forget(Library::load("liblibrary.so"));
 }

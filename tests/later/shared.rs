@@ -1,3 +1,3 @@
-//! The one dyntrace of the program and its libraries.
+//! The dyntrace shared by the program and its libraries.
 
 pub use dyntrace::*;

@@ -1,4 +1,4 @@
-//! One text for both: tokio's channels, and ours. It uses every name that tokio's have.
+//! The same source for tokio's channels and dyntrace's. It uses every name of tokio's.
 
 #[path = "../common/tokio_names.rs"]
 mod tokio_names;

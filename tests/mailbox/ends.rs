@@ -1,4 +1,4 @@
-//! Who waits at a mailbox while it ends is told, and has his message back.
+//! A sender that waits for a mailbox gets an error and its message back when the mailbox ends.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn full(end: &'static str) -> (Pid<u32>, tokio::sync::oneshot::Sender<()>,
             "panic" => panic!("as asked"),
             "close" => {
                 mailbox.close();
-                // What it has is still received, and nothing else.
+                // Receives only the messages it already has.
                 assert_eq!(mailbox.recv().await, Some(0));
                 assert_eq!(mailbox.recv().await, None);
             }
@@ -43,7 +43,7 @@ fn senders_that_wait_get_their_messages_back() {
             let in_time = dyntrace::spawn(async move { in_time.send_timeout(2, Duration::from_secs(3600)).await });
             let blocks = tokio::task::spawn_blocking(move || blocks.blocking_send(3));
             let closed = dyntrace::spawn(async move { closed.closed().await });
-            // Most often they all wait by then; without that, all is true as well.
+            // Usually all are waiting by then; the test holds without that, too.
             tokio::time::sleep(Duration::from_millis(20)).await;
             assert!(
                 ![sends.is_finished(), reserves.is_finished(), in_time.is_finished(), blocks.is_finished()]
@@ -81,7 +81,7 @@ fn a_receiver_that_waits_is_told_of_the_last_sender() {
     });
 }
 
-/// A sender that panics, or is aborted, drops what it had of mailboxes: its receiver goes on with the others, and without any it ends.
+/// A sender that panics or is aborted drops its mailbox handles. Its receiver continues with the others, and ends without any.
 #[test]
 fn senders_that_end_otherwise_are_gone_as_well() {
     runtime().block_on(async {

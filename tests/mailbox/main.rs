@@ -1,4 +1,4 @@
-//! Mailboxes: what they share with tokio's channel, what they add, and what tracers see of them.
+//! Mailboxes: compatibility with tokio's channel, additions, and probes.
 
 mod drop_in;
 mod ends;

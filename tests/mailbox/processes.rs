@@ -142,7 +142,7 @@ fn a_name_keeps_its_process_and_leads_to_its_own_type_only() {
     });
 }
 
-/// A message that asks for names when it is dropped.
+/// A message that looks up names when it is dropped.
 struct Nosy;
 
 impl Drop for Nosy {
@@ -183,7 +183,7 @@ fn ten_thousand_processes_pass_a_message_on() {
         }
         pid.send(0).await.unwrap();
         assert_eq!(end.recv().await, Some(PROCESSES));
-        // They end in any order: from the middle, from one end, and the rest with the runtime.
+        // They end in several orders: from the middle, from one end, and the rest with the runtime.
         for (number, task) in tasks.iter().enumerate().skip(PROCESSES / 2).step_by(7) {
             if number % 2 == 0 {
                 task.abort();
@@ -211,8 +211,7 @@ fn a_mailbox_outlives_its_runtime() {
     });
 }
 
-/// Sender, process, name and runtime of a mailbox that is full, with others that wait at both ends: whichever goes first, in the end
-/// nothing is left of it.
+/// A full mailbox with waiting senders and a receiver: sender, process, name and runtime end in any order, and nothing of it remains.
 #[test]
 fn the_ends_come_in_any_order() {
     for order in 0..4 * 3 * 2 {

@@ -1,4 +1,4 @@
-//! What a recorder session sees of messages.
+//! Recorded events of messages.
 
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
@@ -12,10 +12,10 @@ use dyntrace_reader::{Trace, Value};
 
 use crate::runtime;
 
-/// A session sees the whole program, and so would its reader: one at a time.
+/// One test at a time, as a session records the whole program.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The events that `body` leads to in which one of the processes it names has a part, as `probe field field ...`.
+/// Returns the events of `body` that involve one of the processes it returns, as `probe field field ...`.
 fn seen<F: Future<Output = Vec<process::Pid>>>(probes: &[&str], body: F) -> Vec<String> {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let directory = tempfile::tempdir().unwrap();
@@ -86,7 +86,7 @@ fn each_step_with_token_size_and_length_after_it() {
     );
 }
 
-/// As the documentation says: a pid is had by `dyntrace::spawn`.
+/// As documented, `dyntrace::spawn` gives a pid.
 #[test]
 fn tasks_of_tokio_alone_are_their_thread() {
     let lines = seen(&["message"], async {

@@ -1,4 +1,4 @@
-//! What travels with messages: tokens and tags. No test here resets traces: all run in one program.
+//! Tokens and tags travel with messages. No test here resets traces, as all run in one program.
 
 use dyntrace::mailbox::{self, Mailbox, Pid, channel};
 use dyntrace::seq_trace::{self, Flags, Label, Token};

@@ -18,7 +18,7 @@ fn submit(pool: &Pool, ports: &[Port]) -> Vec<Operation<Nothing>> {
     ports.iter().map(|port| pool.submit(*port, Nothing)).collect()
 }
 
-/// The events of the pool's queues, `events` named by the number of their port among `ports`.
+/// Returns the events of the pool's queues, each with the index of its port in `ports`.
 fn steps(ports: &[Port], act: impl FnOnce()) -> Vec<String> {
     let number = |text: &str| ports.iter().position(|port| port.to_string() == text);
     let steps = events(act).into_iter().filter_map(|event| {
@@ -35,7 +35,7 @@ fn a_pool_is_busy_from_the_first_operation_that_waits_until_there_is_room() {
     let seen = steps(&ports, || {
         let pool = Pool::builder().threads(0).bound(2).build();
         let operations = submit(&pool, &ports[..5]);
-        // The first of three in line gets its room, the pool stays full, and so it does when the second does not want it any more.
+        // The first of three waiting operations gets room; the pool stays full, also after the second is dropped.
         assert!(pool.run_one());
         let mut operations = operations.into_iter();
         let [first, second, third, left, last] = std::array::from_fn(|_| operations.next().unwrap());
@@ -83,7 +83,7 @@ fn it_can_be_busy_again_and_is_not_after_its_end() {
     assert_eq!(seen, expected);
 }
 
-/// The queues may be full though nothing stands in line: who would come next would have to wait.
+/// The queues may be full although no operation waits in line: the next one would have to wait.
 #[test]
 fn a_pool_whose_line_is_empty_stays_busy_while_its_queues_are_full() {
     let ports: Vec<Port> = (0..3).map(|_| Port::new()).collect();

@@ -1,4 +1,4 @@
-//! On whose behalf a file is closed that an I/O thread was still using when somebody had done with it.
+//! The tag of a CLOSE when an I/O thread is the last user of the file.
 
 use std::future::Future;
 use std::io::Read;
@@ -20,13 +20,13 @@ fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// A pool that works when it is told to.
+/// A pool that runs jobs only on request.
 fn stepped() -> (Pool, Driver) {
     let pool = Pool::builder().threads(0).build();
     (pool.clone(), Driver::new(pool))
 }
 
-/// The user tag of the one CLOSE of `path`, and whether the thread that did it had sent it.
+/// Returns the user tag of the only CLOSE of `path`, and whether the thread that ran it also submitted it.
 fn close_of(operations: &[Operation<'_>], path: &Path) -> (String, bool) {
     let path = path.as_os_str().as_encoded_bytes();
     let is_meant =
@@ -41,12 +41,12 @@ fn a_file_dropped_during_a_write_is_closed_on_behalf_of_whoever_dropped_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = fifo(&folder);
     let act = async {
-        // One thread: when an operation is answered, all that were submitted before it have returned.
+        // With one thread, all operations submitted before a returned one have returned, too.
         let driver = Driver::new(Pool::builder().threads(1).slow_threads(0).build());
         let mut other_end = std::fs::File::options().read(true).write(true).open(&path).unwrap();
         let write = with_tag("writes", async {
             let mut file = OpenOptions::new().write(true).open_with(&driver, &path).await.unwrap();
-            // More than a FIFO takes.
+            // More than a FIFO holds.
             file.write_all(&[7; 1 << 20]).await.unwrap();
             file
         });
@@ -78,7 +78,7 @@ fn a_close_that_waits_for_an_abandoned_operation_is_on_behalf_of_whoever_closes(
         assert!(poll(open.as_mut()).is_pending());
         assert!(pool.run_one());
         let file = open.await.unwrap();
-        // The job that was to make its system call is in the queue, and has the file.
+        // The queued job of its system call holds the file.
         assert!(poll(pin!(with_tag("syncs", file.sync_all()))).is_pending());
         let mut close = pin!(with_tag("closes", file.close()));
         assert!(poll(close.as_mut()).is_pending());
@@ -99,7 +99,7 @@ fn a_file_opened_for_nobody_is_closed_on_behalf_of_whoever_wanted_it() {
     let act = || {
         {
             let mut open = pin!(options.open_with(&driver, &path));
-            // Dropped outside of it.
+            // Dropped outside of the tag's scope.
             assert!(run(with_tag("opens", async { poll(open.as_mut()).is_pending() })));
             assert!(pool.run_one());
         }

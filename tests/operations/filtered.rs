@@ -1,4 +1,4 @@
-//! A session's filter holds for all events of an operation, on whatever thread they fire.
+//! A session's filter applies to all events of an operation, on any thread.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::{events_of, traced_by};
 
-/// Does one of each kind of operations that go a way of their own, with the file's name as the tag.
+/// Runs one operation of each kind with a path of its own through the driver, with the file's name as the tag.
 async fn work(path: PathBuf) {
     dyntrace::put_tag(path.file_name().unwrap().to_string_lossy().into_owned()).unwrap();
     let file = fs::File::create(&path).await.unwrap();
@@ -21,8 +21,8 @@ async fn work(path: PathBuf) {
     fs::remove_file(&path).await.unwrap();
 }
 
-/// How many events of operations, by probe, a session with such a filter records of two processes: `mine` and `others`. `filter` gets
-/// the folder that they work in, and the pid of the first. None of the second may be recorded.
+/// Returns the number of recorded events by probe, for a session with a filter and two processes, `mine` and `others`. `filter` gets
+/// their working folder and the pid of the first. Checks that no event of the second is recorded.
 fn recorded(probes: &[&str], filter: impl FnOnce(&Path, process::Pid) -> Filter) -> BTreeMap<String, usize> {
     let folder = tempfile::tempdir().unwrap();
     let [mine, others] = ["mine", "others"].map(|name| folder.path().join(name));
@@ -41,7 +41,7 @@ fn recorded(probes: &[&str], filter: impl FnOnce(&Path, process::Pid) -> Filter)
         begin.send(()).unwrap();
         runtime.block_on(mine).unwrap();
         runtime.block_on(async { dyntrace::spawn(work(others)).await.unwrap() });
-        // A CLOSE that nobody awaits ends with the runtime.
+        // A CLOSE that is not awaited ends with the runtime.
         drop(runtime);
     });
     let mut counts = BTreeMap::new();
@@ -64,7 +64,7 @@ const WHOLE: [&str; 6] = [
     "efile_drv-return",
 ];
 
-/// As many of each.
+/// Checks that all probes have this count.
 fn assert_whole(counts: &BTreeMap<String, usize>) -> usize {
     let operations = counts.get("efile_drv-entry").copied().unwrap_or_default();
     assert_eq!(*counts, WHOLE.map(|probe| (probe.to_owned(), operations)).into());
@@ -92,13 +92,14 @@ fn every_event_of_an_operation_or_none() {
     assert!((1..all).contains(&assert_whole(&on_path)), "those of the open file have no path: {on_path:?}");
     let of_nobody = recorded(&[], |_, _| filter(|filter| filter.tag = Some("nobody".into())));
     assert_eq!(of_nobody, BTreeMap::new());
-    // The entries are not recorded, and decide all the same.
+    // The entries are not recorded, but still decide.
     let inside = recorded(&["efile_drv-int_*"], |_, _| filter(|filter| filter.tag = Some("mine".into())));
     let expected = ["efile_drv-int_entry", "efile_drv-int_return"].map(|probe| (probe.to_owned(), all));
     assert_eq!(inside, expected.into());
 }
 
-/// How many of so many operations a session of these probes records at three in a second, by probe. The others must be counted.
+/// Returns the number of recorded events by probe, of `ALL` operations, in a session limited to three a second. Checks that the others
+/// are counted.
 fn limited(probes: &[&str]) -> BTreeMap<String, usize> {
     const ALL: usize = 40;
     let folder = tempfile::tempdir().unwrap();
@@ -117,16 +118,13 @@ fn limited(probes: &[&str]) -> BTreeMap<String, usize> {
         for event in trace.events().filter(|event| event.class.provider() == "dyntrace") {
             *counts.entry(event.class.probe().to_owned()).or_default() += 1;
         }
-        // Not one second, if it began in one and went on in the next.
+        // In clock seconds: the run may begin in one and end in another.
         let seconds = begun.elapsed().as_secs() as usize + 2;
         let recorded = counts["efile_drv-return"];
         assert!((3..=3 * seconds).contains(&recorded), "{counts:?}");
         let losses = trace.losses();
         let [lost] = &losses.discarded[..] else { panic!("{losses:?}") };
-        assert_eq!(
-            (lost.count as usize, lost.reason()),
-            (ALL - recorded, "there were more of them in a second than was asked for")
-        );
+        assert_eq!((lost.count as usize, lost.reason()), (ALL - recorded, "their rate exceeded the limit"));
         counts
     })
 }

@@ -1,4 +1,4 @@
-//! What the recorder sees of operations that the caches answer, and of those that they do not.
+//! Recorded events of operations that are answered from the caches, and of those that are not.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ async fn read(file: &File) {
     assert_eq!((count.unwrap(), buffer), (PAGE, vec![7; PAGE]));
 }
 
-/// The file's system must tell what it has in its cache; `/tmp` may be a tmpfs, which does not.
+/// Needs a file system that reports cached data; `/tmp` may be a tmpfs, which does not.
 fn file() -> Option<(TempDir, PathBuf)> {
     let supports = |path: &PathBuf| {
         let mut byte = [0];
@@ -51,7 +51,7 @@ fn a_hit_is_all_on_the_callers_thread_and_a_miss_tells_of_the_pool() {
         for _ in 0..HITS {
             read(&file).await;
         }
-        // Nothing is in it when it is first read.
+        // The cache is empty at the first read.
         let mut pipe = OpenOptions::new().read(true).write(true).open_with(&driver, &fifo).await.unwrap();
         let write = async { std::fs::write(&fifo, b"1").unwrap() };
         let mut byte = [0];

@@ -1,4 +1,4 @@
-//! How many operations a listing takes.
+//! The number of operations of a listing.
 
 use std::path::Path;
 

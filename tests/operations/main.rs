@@ -1,4 +1,4 @@
-//! What the recorder sees of operations.
+//! Recorded events of operations.
 #![cfg(target_os = "linux")]
 
 mod busy;
@@ -14,12 +14,12 @@ use std::sync::Mutex;
 use dyntrace::recorder::{Filter, Options, Session};
 use dyntrace_reader::{Operation, Operations, Trace, Value};
 
-/// Acts, and looks at the trace of that.
+/// Runs `act` in a recording, and passes the trace to `look`.
 fn traced<R, T>(act: impl FnOnce() -> R, look: impl FnOnce(R, &Trace) -> T) -> T {
     traced_by(&[], Filter::default(), act, look)
 }
 
-/// The same, of a session with such probes and such a filter. A session sees the whole program: one at a time.
+/// The same for a session with these probes and this filter. One at a time, as a session records the whole program.
 fn traced_by<R, T>(probes: &[&str], filter: Filter, act: impl FnOnce() -> R, look: impl FnOnce(R, &Trace) -> T) -> T {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock();
@@ -33,7 +33,7 @@ fn traced_by<R, T>(probes: &[&str], filter: Filter, act: impl FnOnce() -> R, loo
     look(result, &Trace::open(folder.path()).unwrap())
 }
 
-/// Acts, and looks at the operations that ended meanwhile.
+/// Runs `act`, and passes the operations that ended meanwhile to `look`.
 fn recorded<R>(act: impl FnOnce() -> R, look: impl FnOnce(R, &[Operation<'_>])) {
     traced(act, |result, trace| {
         let mut operations = Operations::default();
@@ -43,12 +43,12 @@ fn recorded<R>(act: impl FnOnce() -> R, look: impl FnOnce(R, &[Operation<'_>])) 
     });
 }
 
-/// Acts, and returns the events that came meanwhile, each as its probe and its fields.
+/// Runs `act`, and returns its events, each as its probe and fields.
 fn events(act: impl FnOnce()) -> Vec<String> {
     events_of(&[], Filter::default(), act)
 }
 
-/// The same, of a session with such probes and such a filter.
+/// The same for a session with these probes and this filter.
 fn events_of(probes: &[&str], filter: Filter, act: impl FnOnce()) -> Vec<String> {
     fn show(value: Value<'_>) -> String {
         match value {
@@ -70,7 +70,7 @@ fn run<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(test)
 }
 
-/// A FIFO, for operations that last until its other end does something.
+/// Creates a FIFO, whose operations block until its other end acts.
 fn fifo(folder: &tempfile::TempDir) -> std::path::PathBuf {
     let path = folder.path().join("fifo");
     rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();

@@ -11,10 +11,10 @@ use object::elf::NoteType;
 use object::read::elf::{FileHeader, SectionHeader};
 use object::{Endianness, File, Object, ObjectSection};
 
-/// The type of such notes.
+/// The type of stapsdt notes.
 const NT_STAPSDT: NoteType = NoteType(3);
 
-/// One site.
+/// A probe site.
 #[derive(Debug)]
 pub struct Note {
     pub provider: String,
@@ -27,20 +27,20 @@ pub struct Note {
 }
 
 impl Note {
-    /// The sizes of the arguments.
+    /// Returns the sizes of the arguments.
     pub fn sizes(&self) -> Vec<&str> {
         self.arguments.iter().map(|argument| argument.split('@').next().unwrap_or_default()).collect()
     }
 }
 
-/// The notes of the running test itself.
+/// Returns the notes of the running test.
 pub fn own() -> (Vec<u8>, Vec<Note>) {
     let file = fs::read(env::current_exe().expect("the test's path")).expect("the test's own file");
     let notes = read(&file);
     (file, notes)
 }
 
-/// The notes of an ELF file of the word size that this test has.
+/// Returns the notes of an ELF file with the word size of this test.
 fn read(file: &[u8]) -> Vec<Note> {
     let header = Header::<Endianness>::parse(file).expect("an ELF file");
     let endian = header.endian().expect("its byte order");
@@ -73,7 +73,7 @@ fn parse(note: &[u8]) -> Note {
     }
 }
 
-/// The first bytes of the instruction at an address of an ELF file.
+/// Returns the first bytes of the instruction at an address of an ELF file.
 pub fn instruction(file: &[u8], address: u64, length: u64) -> Vec<u8> {
     let file = File::parse(file).expect("an ELF file");
     let section =

@@ -1,4 +1,4 @@
-//! Three arguments for three.
+//! Three arguments, as declared.
 
 use dyntrace::probes::efile_drv;
 

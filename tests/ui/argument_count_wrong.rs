@@ -1,4 +1,4 @@
-//! Four arguments for three.
+//! Four arguments instead of three.
 
 use dyntrace::probes::efile_drv;
 

@@ -1,4 +1,4 @@
-//! The errno is forgotten.
+//! The errno is missing.
 
 use dyntrace::probes::efile_drv;
 

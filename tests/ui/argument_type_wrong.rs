@@ -1,4 +1,4 @@
-//! A number of another type: `int` is `i32`, and nothing is converted silently.
+//! An integer of another type: `int` is `i32`, and there is no implicit conversion.
 
 use dyntrace::probes::aio_pool;
 

@@ -1,4 +1,4 @@
-//! Arguments come from a closure, which takes what it needs with it.
+//! Arguments come from a closure, which captures its environment.
 
 use dyntrace::probes::user_trace;
 

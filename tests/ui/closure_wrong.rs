@@ -1,4 +1,4 @@
-//! Arguments without the closure would be made even while nobody looks.
+//! Without the closure, arguments would be evaluated even while the probe is disabled.
 
 use dyntrace::probes::user_trace;
 

@@ -1,4 +1,4 @@
-//! Arguments that are lent: for the call, or for good.
+//! Borrowed arguments: for the call, or `'static`.
 use dyntrace::code::lookup;
 
 #[dyntrace::export]

@@ -1,4 +1,4 @@
-//! Lifetimes that neither a caller nor the compiler could tell from `'static`.
+//! Lifetimes that neither a caller nor the compiler could distinguish from `'static`.
 
 #[dyntrace::export]
 fn bound<'a: 'static>(_text: &'a str) {}

@@ -1,4 +1,4 @@
-//! What the macros make needs no `unsafe` of the user's.
+//! Expansions of the macros need no `unsafe` of the user.
 #![forbid(unsafe_code)]
 
 use dyntrace::code::Layout;

@@ -1,4 +1,4 @@
-//! A string that is made only while somebody looks outlives the closure.
+//! A string that is made only while the probe is enabled outlives the closure.
 
 use dyntrace::probes::user_trace;
 

@@ -1,4 +1,4 @@
-//! What a call takes: by a plain pointer, into a module, and by the ways that others have for functions that can be replaced.
+//! The time of a call: by a plain pointer, into a module, and by other libraries' replaceable functions.
 
 use std::hint::black_box;
 
@@ -13,13 +13,13 @@ use crate::runtime;
 
 type Price = fn(u32) -> u64;
 
-/// What the module's function does, too.
+/// The same computation as the module's function.
 #[inline(never)]
 fn price(quantity: u32) -> u64 {
     u64::from(quantity) * 130
 }
 
-/// It looks its library up beside the program, as cargo has built it.
+/// It finds its library beside the program, where cargo has built it.
 #[hot_lib_reloader::hot_module(dylib = "bench_module", lib_dir = concat!(env!("CARGO_MANIFEST_DIR"), "/target/release"))]
 mod reloaded {
     #[hot_functions]
@@ -28,16 +28,16 @@ mod reloaded {
     }
 }
 
-/// Nanoseconds of a call, for each round.
+/// Returns nanoseconds of a call, for each round.
 pub fn measure(rounds: usize) -> Value {
     let made = Made::new();
     runtime().block_on(async { code::finish([made.prepared(0).await]).await.expect("a module in force") });
     let export = code::lookup::<Price>(&name(0), "price").expect("its export");
     let by_pointer = code::lookup::<fn(usize) -> f64>(&name(0), "by_pointer").expect("its export");
     let by_import = code::lookup::<fn() -> f64>(&name(0), "by_import").expect("its export");
-    // SAFETY: it has no constructors that need anything.
+    // SAFETY: the library's constructors have no preconditions.
     let library = unsafe { Library::new(made::library()) }.expect("a library");
-    // SAFETY: that is its type.
+    // SAFETY: the symbol has this type.
     let symbol = *unsafe { library.get::<Price>(b"bare_price") }.expect("its function");
     let pointer = black_box(price as Price);
     let swapped = ArcSwap::from_pointee(pointer);

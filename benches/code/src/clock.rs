@@ -1,4 +1,4 @@
-//! What a call takes, for the program and for the module.
+//! The clock of calls, for the program and for the module.
 
 use std::hint::black_box;
 
@@ -6,7 +6,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 const CALLS: u32 = 10_000_000;
 
-/// Nanoseconds of the thread's own time, for each of many calls.
+/// Returns nanoseconds of the thread's CPU time for each of many calls.
 pub fn call_ns(mut call: impl FnMut(u32) -> u64) -> f64 {
     let begun = own_time();
     let sum = (0..CALLS).fold(0_u64, |sum, number| sum.wrapping_add(call(number)));

@@ -1,4 +1,4 @@
-//! What is left in memory of modules that were loaded and unloaded again.
+//! Memory left behind by modules that were loaded and unloaded.
 
 use std::fs;
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::made::{Made, remove};
 use crate::runtime;
 
-/// So many samples are taken.
+/// The number of samples.
 const SAMPLES: usize = 10;
 
-/// What the process has after each tenth of the cycles: KiB in memory, and mappings.
+/// Returns the process's resident KiB and mappings after each tenth of the cycles.
 pub fn measure(cycles: usize) -> Value {
     let made = Made::new();
     let (mut kib, mut mappings) = (Vec::new(), Vec::new());

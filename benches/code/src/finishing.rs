@@ -1,4 +1,4 @@
-//! How long a finish takes: of one module, of many, beside few others and beside many.
+//! The time of a finish: for one module and for many, beside few others and beside many.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::made::{Made, name};
 use crate::runtime;
 
-/// Microseconds of each finish of `modules` modules that are upgraded, beside `few` others, and beside `many` others.
+/// Returns microseconds of each finish that upgrades `modules` modules, beside `few` others and beside `many` others.
 pub fn measure(modules: usize, few: usize, many: usize, rounds: usize) -> Value {
     let made = Made::new();
     runtime().block_on(async {

@@ -1,4 +1,4 @@
-//! The longest gap that a thread sees which calls a module without end, while that is upgraded; and beside a thread that only spins.
+//! The longest gap of a thread that calls a module in a loop, while the module is upgraded, and beside a spinning thread.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use crate::made::{Made, name};
 use crate::runtime;
 
-/// Nobody is sent away from the processor and comes back in less.
+/// A thread that loses its processor is away for at least this time.
 const NOTABLE: Duration = Duration::from_micros(2);
 
-/// Whoever upgrades, or spins, is on the first processor, who calls on the second.
+/// The thread that upgrades or spins is on the first processor, the caller on the second.
 const UPGRADER: usize = 0;
 const CALLER: usize = 1;
 
-/// For each window of so many upgrades: the longest gaps, in nanoseconds, beside those and beside a spinner, for as long.
+/// Returns for each window of `upgrades` upgrades the longest gaps in nanoseconds: beside the upgrades, and for the same time beside a spinner.
 pub fn measure(windows: usize, upgrades: usize) -> Value {
     stay_on(UPGRADER);
     let made = Made::new();
@@ -45,7 +45,7 @@ pub fn measure(windows: usize, upgrades: usize) -> Value {
     json!({"upgrading": upgrading, "spinning": spinning, "seconds": seconds})
 }
 
-/// The longest gap of a caller while `busy` runs, but for the times when the system gave its processor to another thread.
+/// Returns the longest gap of a caller while `busy` runs, without those in which the system gave its processor to another thread.
 fn beside(busy: impl FnOnce()) -> u64 {
     let export = code::lookup::<fn(u32) -> u64>(&name(0), "price").expect("its export");
     let is_done = AtomicBool::new(false);
@@ -81,11 +81,11 @@ fn stay_on(processor: usize) {
     sched_setaffinity(None, &only).expect("no such processor");
 }
 
-/// How often this thread had to leave its processor to others.
+/// Returns the number of this thread's involuntary context switches.
 fn switches_of_thread() -> i64 {
-    // SAFETY: all zeros is a value of it.
+    // SAFETY: all zeros is a valid value.
     let mut usage: libc::rusage = unsafe { mem::zeroed() };
-    // SAFETY: `usage` is there to be written to.
+    // SAFETY: `usage` is valid for writes.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
     usage.ru_nivcsw
 }

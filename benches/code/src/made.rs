@@ -7,22 +7,22 @@ use std::process::Command;
 use dyntrace::code::{self, Policy, Prepared};
 use tempfile::TempDir;
 
-/// The name in the library that is copied.
+/// The name in the copied library.
 const NAME: &str = "module_0000";
 
-/// A folder for modules, and the library that they are copies of.
+/// A folder of modules, and the library from which they are copied.
 pub struct Made {
     directory: TempDir,
     library: Vec<u8>,
 }
 
-/// It lies beside the program.
+/// Finds the library beside the program.
 pub fn library() -> PathBuf {
     std::env::current_exe().expect("the program's path").with_file_name("libbench_module.so")
 }
 
 impl Made {
-    /// Modules in the folder may be loaded from now on. They have no debug information, which would be most of them.
+    /// Allows modules from the folder. They have no debug information, which would be most of their size.
     pub fn new() -> Made {
         let directory = tempfile::tempdir().expect("a folder for modules");
         let small = directory.path().join("small.so");
@@ -41,7 +41,7 @@ impl Made {
         Made { library: fs::read(library).expect("the library beside the program"), directory }
     }
 
-    /// The module of that number, prepared.
+    /// Prepares the module with this number.
     pub async fn prepared(&self, number: usize) -> Prepared {
         code::prepare(self.file(number)).await.expect("a module that can be loaded")
     }
@@ -71,7 +71,7 @@ pub fn name(number: usize) -> String {
     format!("module_{number:04}")
 }
 
-/// Takes a module out of force and out of memory.
+/// Deletes a module and unloads it.
 pub async fn remove(number: usize) {
     let name = name(number);
     code::delete(&name).await.expect("it is current");

@@ -1,4 +1,4 @@
-//! `code calls|finishing|gaps|resolving|cycles ...` prints what was measured, as JSON.
+//! `code calls|finishing|gaps|resolving|cycles ...` prints measurements as JSON.
 
 mod calls;
 mod clock;

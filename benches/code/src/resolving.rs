@@ -1,4 +1,4 @@
-//! How many addresses are resolved in a second, to module, version, function, file and line.
+//! The rate at which addresses are resolved to module, version, function, file and line.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::runtime;
 
 const ADDRESSES: usize = 1_000_000;
 
-/// Millions in a second, for each round, with so many modules loaded.
+/// Returns millions a second, for each round, with `modules` modules loaded.
 pub fn measure(modules: usize, rounds: usize) -> Value {
     let made = Made::with_lines();
     runtime().block_on(async {
@@ -20,7 +20,7 @@ pub fn measure(modules: usize, rounds: usize) -> Value {
         }
     });
     let ranges: Vec<_> = code::list().into_iter().filter_map(|module| Some(module.current?.range)).collect();
-    // Spread over all of them, in no order that a processor could guess.
+    // Spread over all modules, in an order that a processor cannot predict.
     let mut state = 1_u64;
     let addresses: Vec<usize> = (0..ADDRESSES)
         .map(|_| {
@@ -40,7 +40,7 @@ pub fn measure(modules: usize, rounds: usize) -> Value {
         }
         (begun.elapsed(), known)
     };
-    // The first one reads the files.
+    // The first look-up reads the files.
     let (first, [functions, lines]) = pass();
     let rates: Vec<f64> = (0..rounds).map(|_| ADDRESSES as f64 / pass().0.as_secs_f64() / 1e6).collect();
     json!({"millions": rates, "first_ms": first.as_millis() as u64, "functions": functions, "lines": lines})

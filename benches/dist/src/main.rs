@@ -1,6 +1,6 @@
-//! One end of a flood of small messages, `{n, N}` to a registered name; the other is benches/otp/dist_messages.erl.
+//! One end of a stream of small messages, `{n, N}` to a registered name; the other is benches/otp/dist_messages.erl.
 //!
-//! `dist-bench OVER sink NAME` counts what others send; `dist-bench OVER source NAME PEER COUNT` sends, and prints messages a second.
+//! `dist-bench OVER sink NAME` counts received messages; `dist-bench OVER source NAME PEER COUNT` sends, and prints messages a second.
 //! OVER is `tcp`, or a directory with `node.pem`, `node.key` and `authority.pem`: then it is TLS.
 
 use std::path::Path;
@@ -33,7 +33,7 @@ fn node(over: &str, name: &str) -> Result<Node, Error> {
 
 async fn sink(node: Node) -> Result<(), Error> {
     let mut inbox = node.register("sink")?;
-    // On a worker of the runtime, as a program's tasks are.
+    // On a worker of the runtime, like a program's tasks.
     dyntrace::spawn(async move {
         loop {
             let request = inbox.recv_message().await;

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// The bytes of a read, a write and an append.
 pub const BLOCK: usize = 4096;
-/// The bytes of a file that is read as a whole.
+/// The bytes of a file for whole reads.
 pub const SMALL: usize = 16 << 10;
 const SMALLS: usize = 64;
 const BLOCKS: usize = 16 << 10;
@@ -19,12 +19,12 @@ pub struct Files {
     pub blocks: PathBuf,
     /// 16 KiB each.
     pub smalls: Vec<PathBuf>,
-    /// What this run makes, and removes in the end.
+    /// The files of this run, which it removes at the end.
     own: TempDir,
 }
 
 impl Files {
-    /// Makes what is not there.
+    /// Creates missing files.
     pub fn prepare(directory: &Path) -> io::Result<Arc<Files>> {
         let blocks = directory.join("blocks");
         let smalls: Vec<_> = (0..SMALLS).map(|number| directory.join(format!("small-{number}"))).collect();
@@ -35,12 +35,12 @@ impl Files {
         Ok(Arc::new(Files { blocks, smalls, own: tempfile::tempdir_in(directory)? }))
     }
 
-    /// A name that belongs to one task.
+    /// Returns a file name for one task.
     pub fn own(&self, task: usize, name: &str) -> PathBuf {
         self.own.path().join(format!("{name}-{task}"))
     }
 
-    /// A name for all tasks.
+    /// Returns a file name for all tasks.
     pub fn shared(&self) -> PathBuf {
         self.own.path().join("shared")
     }
@@ -50,13 +50,13 @@ impl Files {
     }
 }
 
-/// Sees to a file of that length whose pages are cached.
+/// Creates a file of this length, if necessary, and caches its pages.
 fn of_length(path: &Path, length: usize) -> io::Result<()> {
     match fs::read(path) {
         Ok(text) if text.len() == length => Ok(()),
         _ => {
             fs::write(path, vec![7; length])?;
-            // Else the disk is still busy with it while a run is measured.
+            // Otherwise the disk would still write it during the measurement.
             File::open(path)?.sync_all()
         }
     }

@@ -1,4 +1,4 @@
-//! One peer doing one file operation over and over from so many tasks: prints what it did in one line of JSON.
+//! Runs one file operation of one peer repeatedly from concurrent tasks, and prints one line of JSON.
 
 mod files;
 mod meter;
@@ -25,13 +25,13 @@ struct Options {
     peer: Peer,
     #[arg(long)]
     operation: Operation,
-    /// How many tasks run side by side, each one operation after the other.
+    /// Number of concurrent tasks, each of which runs one operation at a time.
     #[arg(long, default_value_t = 16)]
     in_flight: usize,
-    /// Where the files are made. What a run reads stays there for the next one.
+    /// Directory of the files. Files for reading stay for the next run.
     #[arg(long, default_value_os_t = std::env::temp_dir())]
     dir: PathBuf,
-    /// How long is measured, after a fifth of it to warm up.
+    /// Measured time, after a warm-up of a fifth of it.
     #[arg(long, default_value = "1", value_parser = seconds)]
     seconds: Duration,
 }
@@ -47,7 +47,7 @@ fn main() -> anyhow::Result<()> {
     let task = |number| Task::new(options.operation, number, &files, &phase);
     let tasks = (0..options.in_flight).map(task).collect::<io::Result<_>>()?;
     let meter = Meter::start(&phase, options.seconds);
-    // One at least: where a disk stood still all the while, nothing is divided by zero.
+    // At least one: avoids a division by zero if the disk was stuck the whole time.
     let operations = options.peer.run(tasks)?.max(1);
     let reading = meter.reading();
 

@@ -1,4 +1,4 @@
-//! What the process spends between two moments, seen by a thread of its own.
+//! Measures resources of the process between two instants, on a thread of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -11,7 +11,7 @@ use nix::sys::resource::{Usage, UsageWho, getrusage};
 const MEASURED: u8 = 1;
 const OVER: u8 = 2;
 
-/// Tells tasks where the run is: 0 is the warm-up.
+/// The phase of the run, for tasks: 0 is the warm-up.
 #[derive(Default)]
 pub struct Phase(AtomicU8);
 
@@ -31,14 +31,14 @@ pub struct Reading {
     pub cpu: Duration,
     /// Context switches of all threads.
     pub switches: i64,
-    /// The most threads there were, the meter's own left out.
+    /// The maximum number of threads, without the meter's own.
     pub threads: usize,
 }
 
 pub struct Meter(JoinHandle<Reading>);
 
 impl Meter {
-    /// Tells the tasks when it measures, after a fifth of that time to warm up.
+    /// Sets the phase for the tasks: measures after a warm-up of a fifth of the time.
     pub fn start(phase: &Arc<Phase>, measured: Duration) -> Meter {
         let phase = Arc::clone(phase);
         Meter(thread::spawn(move || watch(&phase, measured)))

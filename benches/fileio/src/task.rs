@@ -1,4 +1,4 @@
-//! What each task does, one operation after the other, in the words of no peer.
+//! The operations of each task, independent of the peer.
 
 use std::fs::File;
 use std::io;
@@ -43,7 +43,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// Makes the file that it will rename.
+    /// Creates the file to rename.
     pub fn new(operation: Operation, number: usize, files: &Arc<Files>, phase: &Arc<Phase>) -> io::Result<Task> {
         let names = ["here", "there"].map(|name| files.own(number, name));
         if operation == Operation::Rename {
@@ -61,13 +61,13 @@ impl Task {
         })
     }
 
-    /// Whether to do one more. What ended while it was measured is counted.
+    /// Whether to run one more. Counts operations that ended in the measured time.
     pub fn goes_on(&mut self) -> bool {
         self.done += u64::from(self.phase.is_measured());
         !self.phase.is_over()
     }
 
-    /// The operations that were counted.
+    /// Returns the counted operations.
     pub fn done(&self) -> u64 {
         self.done
     }
@@ -84,13 +84,13 @@ impl Task {
         self.random.choice(&self.files.smalls).expect("there are small files")
     }
 
-    /// From where to where to rename this time.
+    /// Returns the old and the new name of the next rename.
     pub fn names(&mut self) -> (&Path, &Path) {
         self.names.reverse();
         (&self.names[1], &self.names[0])
     }
 
-    /// The file to append to.
+    /// Returns the file to append to.
     pub fn tail(&self) -> &Path {
         if self.operation == Operation::Append { &self.own } else { &self.shared }
     }

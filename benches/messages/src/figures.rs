@@ -1,4 +1,4 @@
-//! What is measured: nanoseconds a message, or a round trip.
+//! The measurements: nanoseconds a message, or a round trip.
 
 use std::thread;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::peers::Peer;
 
-/// Where the tasks run.
+/// The runtime of the tasks.
 #[derive(Clone, Copy)]
 pub enum Threads {
     One,
@@ -25,7 +25,7 @@ impl Threads {
         .expect("a runtime")
     }
 
-    /// One thread's is what that thread computed: it never waits for another, and others of the machine do not count.
+    /// For one thread this is its CPU time, as it never waits for others: other programs then do not count.
     fn clock(self) -> Clock {
         match self {
             Threads::One => Clock::Computed(computed()),
@@ -34,14 +34,14 @@ impl Threads {
     }
 }
 
-/// Since when it is measured.
+/// The start of the measurement.
 enum Clock {
     Computed(f64),
     Passed(Instant),
 }
 
 impl Clock {
-    /// Nanoseconds for each of so many.
+    /// Returns nanoseconds for each of `count`.
     fn each(self, count: u64) -> f64 {
         let took = match self {
             Clock::Computed(before) => computed() - before,
@@ -51,13 +51,13 @@ impl Clock {
     }
 }
 
-/// Nanoseconds that the current thread has computed.
+/// Returns the CPU time of the current thread in nanoseconds.
 fn computed() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// Nanoseconds a message, from so many senders to one receiver.
+/// Measures nanoseconds a message, from `senders` senders to one receiver.
 pub fn throughput<P: Peer>(threads: Threads, senders: u64, messages: u64) -> f64 {
     threads.runtime().block_on(async {
         let (sender, mut receiver) = P::channel(256);
@@ -84,7 +84,7 @@ pub fn throughput<P: Peer>(threads: Threads, senders: u64, messages: u64) -> f64
     })
 }
 
-/// Nanoseconds a round trip between two tasks, on one thread or with a thread for each.
+/// Measures nanoseconds a round trip between two tasks, on one thread or with a thread for each.
 pub fn ping_pong<P: Peer>(threads: Threads, rounds: u64) -> f64 {
     let (ping, mut pings) = P::channel(8);
     let (pong, mut pongs) = P::channel(8);

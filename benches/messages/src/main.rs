@@ -1,5 +1,5 @@
-//! `messages [--messages N] [--rounds N]`: medians in nanoseconds of samples that are taken in turns, and the medians of their
-//! ratios, as JSON.
+//! `messages [--messages N] [--rounds N]`: prints medians in nanoseconds of alternating samples, and the medians of their ratios, as
+//! JSON.
 
 mod figures;
 mod peers;
@@ -16,10 +16,10 @@ struct Arguments {
     /// Messages of a sample
     #[arg(long, default_value_t = 400_000)]
     messages: u64,
-    /// How often each sample is taken
+    /// Number of samples of each kind
     #[arg(long, default_value_t = 9)]
     rounds: usize,
-    /// Only figures whose names begin so
+    /// Only figures whose names begin with this
     #[arg(long, default_value = "")]
     only: String,
 }
@@ -29,7 +29,7 @@ fn median(mut samples: Vec<f64>) -> f64 {
     samples[samples.len() / 2]
 }
 
-/// Takes them in turns: the medians of both, and that of what the first takes in units of the second.
+/// Measures both in turns. Returns the medians of both, and of the ratio of the first to the second.
 fn compare(rounds: usize, ours: impl Fn() -> f64, theirs: impl Fn() -> f64) -> Value {
     ours();
     theirs();
@@ -41,7 +41,7 @@ fn compare(rounds: usize, ours: impl Fn() -> f64, theirs: impl Fn() -> f64) -> V
     })
 }
 
-/// The nanoseconds that recording all three probes adds to a message, when the files have been written to once.
+/// Measures the nanoseconds that recording all three probes adds to a message, in files that were written before.
 fn recorded(rounds: usize, messages: u64) -> f64 {
     let folder = tempfile::tempdir().expect("a folder for the trace");
     let sample = || throughput::<Processes>(Threads::One, 1, messages);
@@ -85,7 +85,7 @@ fn main() {
         }
     }
     figure("recorded".to_owned(), &|| json!(recorded(rounds, messages)));
-    // Last: from the first token on every message asks whether there is one.
+    // Last, as from the first token on every message checks for a token.
     for (threads, on) in places {
         for senders in [1, 8] {
             let tokio = || throughput::<Tokio>(threads, senders, messages);

@@ -43,7 +43,7 @@ impl Peer for Tokio {
     }
 }
 
-/// Ours, in tasks of tokio's, or in processes, each of which may have a token.
+/// dyntrace's channel, in tokio's tasks, or in processes, each of which may have a token.
 pub struct Ours<const PROCESSES: bool, const TOKEN: bool>;
 
 pub type Plain = Ours<false, false>;

@@ -1,4 +1,4 @@
-/* The events of record_loop, as tracepoints of LTTng-UST. It is read many times over: `struct entry` cannot be here. */
+/* The events of record_loop, as tracepoints of LTTng-UST. The file is included repeatedly, so `struct entry` cannot be here. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER peers_lttng
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

@@ -8,7 +8,7 @@
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include <stdint.h>
 
-/* A tracepoint takes at most ten arguments: these eleven come in one structure. */
+/* A tracepoint takes at most ten arguments, so these eleven are in one structure. */
 struct entry {
     int32_t thread_id, tag;
     const char *user_tag;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Only the function is to be recorded. */
+/* Only the function is recorded. */
 #define UNTRACED __attribute__((no_instrument_function))
 
 static UNTRACED double cpu_ns(void)

@@ -2,7 +2,7 @@
 //! thread's wait and of a task's, while one other thread is asleep, spins, pins all the time, or is
 //! pinned for 30 us each time.
 //!
-//! The rooms under measurement are the library's own files: outside of it nobody can name them.
+//! Includes the library's source files, as the measured modules are private.
 
 #[allow(dead_code, unused_imports, unused_macros, reason = "only waits are measured")]
 #[path = "../../../src/sync.rs"]
@@ -18,7 +18,7 @@ use std::{hint, thread};
 use rustix::thread::{CpuSet, MembarrierCommand, membarrier, sched_setaffinity};
 use serde_json::{Map, Value, json};
 
-/// As long as a traced function may take to tell of large arguments.
+/// The time in which a traced function formats large arguments.
 const LINGER: Duration = Duration::from_micros(30);
 
 fn main() {
@@ -36,27 +36,27 @@ fn main() {
     println!("{}", Value::Object(figures));
 }
 
-/// The system might have both threads take turns on one processor, and the barrier interrupts those that run.
+/// Binds the threads to different processors: on one processor they would take turns, and the barrier interrupts only running threads.
 fn stay_on(processor: usize) {
     let mut only = CpuSet::new();
     only.set(processor);
     sched_setaffinity(None, &only).expect("no such processor");
 }
 
-/// What the other thread does.
+/// The activity of the other thread.
 #[derive(Clone, Copy)]
 enum Other {
     Asleep,
     Spinning,
     Pinning,
-    /// Inside for longer than a wait looks on.
+    /// Pinned for longer than a wait spins.
     Lingering,
 }
 
 fn beside(other: Other, waits: usize) -> Value {
     let done = AtomicBool::new(false);
     let turns = AtomicU64::new(0);
-    // So that what is measured is not how often others have the processor.
+    // So that scheduling by other programs is not measured.
     let await_a_turn = || {
         let before = turns.load(Ordering::Relaxed);
         while !matches!(other, Other::Asleep) && turns.load(Ordering::Relaxed) == before {}
@@ -81,7 +81,7 @@ fn beside(other: Other, waits: usize) -> Value {
         });
         stay_on(0);
         thread::sleep(Duration::from_millis(20));
-        // In turns, so that all see the same machine.
+        // In turns, so that all are measured on the same machine load.
         let mut samples = [const { Vec::new() }; 3];
         for _ in 0..waits {
             let ways: [&dyn Fn(); 3] = [

@@ -21,24 +21,24 @@ struct Options {
 
 #[derive(Subcommand)]
 enum Figure {
-    /// One function set and removed, while another thread does this.
+    /// Set and remove a trace of one function, while another thread does this.
     One { other: Other, rounds: usize },
-    /// Half of the functions set and removed.
+    /// Set and remove traces of half of the functions.
     Half { rounds: usize },
-    /// The longest gap between two looks at the clock, in turns while another thread sets and removes half of the functions
-    /// without end, and while it merely spins.
+    /// Measure the longest gap between two reads of the clock, alternately while another thread sets and removes half of the functions
+    /// in a loop, and while it spins.
     Pause {
         windows: usize,
-        /// Of one window.
+        /// Duration of one window.
         #[arg(long, default_value_t = 500)]
         milliseconds: u64,
-        /// Have the library's threads run wherever the system likes, instead of where the setter does.
+        /// Let the library's threads run on any processor, instead of the setter's.
         #[arg(long)]
         free: bool,
     },
 }
 
-/// What the programs of `bin` do. They name their sites, so that they are linked.
+/// The main function of the programs in `bin`. They name their sites, so that the linker keeps them.
 pub fn run(sites: &'static [Site]) {
     assert!(sites.iter().all(|site| !site.is_set()), "nobody traces anything yet");
     let figures = match Options::parse().figure {
@@ -49,7 +49,7 @@ pub fn run(sites: &'static [Site]) {
     println!("{figures}");
 }
 
-/// The one traced function that can be called.
+/// The only callable traced function.
 #[dyntrace::traced]
 #[inline(never)]
 fn callable(a: u64, b: u64) -> u64 {

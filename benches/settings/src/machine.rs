@@ -1,4 +1,4 @@
-//! Two processors: whoever sets is on the first, whoever is disturbed by it on the second.
+//! Two processors: the setter is on the first, the disturbed thread on the second.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use tokio::runtime::Runtime;
 pub const SETTER: usize = 0;
 pub const DISTURBED: usize = 1;
 
-/// What another thread does meanwhile.
+/// The activity of the other thread.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Other {
     Asleep,
     Spinning,
 }
 
-/// Keeps this thread, and those that it starts from now on, on one processor.
+/// Binds this thread, and those that it starts from now on, to one processor.
 pub fn stay_on(processor: usize) {
     let mut only = CpuSet::new();
     only.set(processor);
@@ -29,13 +29,13 @@ pub fn runtime() -> Runtime {
     tokio::runtime::Builder::new_current_thread().build().expect("no runtime")
 }
 
-/// The bare barrier in all threads, which a setting has four of.
+/// Measures the barrier in all threads; a setting has four.
 pub fn barrier() {
     membarrier(MembarrierCommand::PrivateExpedited).expect("no membarrier");
 }
 
-/// Runs `measure` beside another thread. What it is given waits until that thread has a turn, so that what is measured is
-/// not how often others have the processor.
+/// Runs `measure` beside another thread. Its argument waits until that thread runs, so that scheduling by other programs is
+/// not measured.
 pub fn beside<R>(other: Other, measure: impl FnOnce(&dyn Fn()) -> R) -> R {
     let (done, turns) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -66,7 +66,7 @@ pub fn time<R>(what: impl FnOnce() -> R) -> (u64, R) {
     (begun.elapsed().as_nanos() as u64, result)
 }
 
-/// So that whatever still goes on in the background comes to its end.
+/// Lets background work finish.
 pub fn settle() {
     thread::sleep(Duration::from_millis(1));
 }

@@ -1,10 +1,10 @@
-//! Sites of functions that are not there: as the attribute makes them, in the section where it puts them, but so many
-//! that the compiler would take minutes for the functions. Whoever sets a pattern looks at sites only.
+//! Sites without functions, made like the attribute's and in the same section. The compiler would take minutes for this
+//! number of functions, and setting a pattern reads sites only.
 
 use dyntrace::__traced::Site;
 use dyntrace::trace::Function;
 
-/// Has a program so many sites more, and run.
+/// Adds this number of sites to a program, and runs it.
 #[macro_export]
 macro_rules! program {
     ($count:literal) => {
@@ -23,7 +23,7 @@ macro_rules! program {
     };
 }
 
-/// The first half of the functions.
+/// A pattern of the first half of the functions.
 pub(crate) const FIRST: &str = "made::first::*";
 const FIRST_NAME: &[u8; NAME] = b"made::first::f000000/2";
 const OTHER_NAME: &[u8; NAME] = b"made::other::f000000/2";
@@ -40,7 +40,7 @@ pub const fn names<const COUNT: usize>() -> [[u8; NAME]; COUNT] {
     names
 }
 
-/// With the number in place of the zeros.
+/// Returns the name with the number in place of the zeros.
 const fn name(of: &[u8; NAME], number: usize) -> [u8; NAME] {
     let mut name = *of;
     let mut rest = number;

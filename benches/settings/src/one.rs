@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use crate::machine::{Other, barrier, beside, median, runtime, settle, time};
 use crate::{callable, session};
 
-/// `named` is the time to set a function that the pattern names in full; `found` that of a pattern that any name may match.
+/// `named` is the time to set a pattern with a full name; `found` that of a pattern with a wildcard.
 pub fn measure(other: Other, rounds: usize) -> Value {
     let runtime = runtime();
-    // The first one of a program also sorts the names.
+    // The first setting of a program also sorts the names.
     let (first, first_session) = time(|| {
         let session = session();
         runtime.block_on(session.set("settings::callable")).expect("there is such a function");

@@ -1,4 +1,4 @@
-//! What a setter without end does to others: to a thread that only looks at the clock, and to the tasks of its own runtime.
+//! The pauses that continuous settings cause: of a thread that reads the clock, and of tasks of the setter's runtime.
 
 use std::mem;
 use std::sync::Arc;
@@ -12,22 +12,22 @@ use tokio::task::{LocalSet, spawn_local, yield_now};
 use crate::machine::{DISTURBED, SETTER, runtime, stay_on};
 use crate::{made, session};
 
-/// What a window has seen, in nanoseconds.
+/// The results of a window, in nanoseconds.
 struct Seen {
-    /// The longest time that the thread was kept from the clock.
+    /// The longest gap of the thread.
     thread: u64,
-    /// The same, without the times when the system gave its processor to another thread. No thread of this program runs there, so that
-    /// those are none of the setter's doing.
+    /// The same, without gaps in which the system gave its processor to another thread. No thread of this program runs there, so the
+    /// setter does not cause those.
     undisturbed: u64,
-    /// The longest time that a task of the setter's runtime waited for its turn.
+    /// The longest wait of a task of the setter's runtime for its turn.
     task: u64,
     settings: u64,
 }
 
-/// For each window, in the order in which they came.
+/// Returns the results of each window, in order.
 pub fn measure(windows: usize, milliseconds: u64, free: bool) -> Value {
     if free {
-        // The library's maintenance thread is started before this one is kept anywhere.
+        // Starts the library's maintenance thread before this one is bound to a processor.
         drop(session());
     }
     stay_on(SETTER);
@@ -74,9 +74,9 @@ impl Done {
     }
 }
 
-/// The longest gap between two looks at the clock, and the longest in which the thread stayed on its processor.
+/// Measures the longest gap between two reads of the clock, and the longest in which the thread kept its processor.
 fn longest_gaps(length: Duration) -> (u64, u64) {
-    /// Nobody is sent away and comes back in less.
+    /// A thread that loses its processor is away for at least this time.
     const NOTABLE: Duration = Duration::from_micros(2);
     let begun = Instant::now();
     let (mut last, mut longest, mut undisturbed) = (begun, Duration::ZERO, Duration::ZERO);
@@ -97,16 +97,16 @@ fn longest_gaps(length: Duration) -> (u64, u64) {
     (longest.as_nanos() as u64, undisturbed.as_nanos() as u64)
 }
 
-/// How often this thread had to leave its processor to others.
+/// Returns the number of this thread's involuntary context switches.
 fn switches_of_thread() -> i64 {
-    // SAFETY: all zeros is a value of it.
+    // SAFETY: all zeros is a valid value.
     let mut usage: libc::rusage = unsafe { mem::zeroed() };
-    // SAFETY: `usage` is there to be written to.
+    // SAFETY: `usage` is valid for writes.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
     usage.ru_nivcsw
 }
 
-/// How long a task waits that always has something to do.
+/// Measures the wait of a task that is always ready.
 async fn longest_turn(done: Done) -> u64 {
     let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
     while !done.is() {

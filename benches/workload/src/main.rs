@@ -1,5 +1,5 @@
-//! File operations on one thread and nothing else: run under callgrind with the feature `probes` on and off, it shows
-//! what probes cost that nobody looks at. The pool has no threads, so the count depends on nothing else.
+//! Runs file operations on one thread only. Under callgrind, with the feature `probes` on and off, it shows the cost of disabled
+//! probes. The pool has no threads, so the count is deterministic.
 
 use std::future::Future;
 use std::pin::pin;
@@ -32,7 +32,7 @@ fn main() -> std::io::Result<()> {
     })
 }
 
-/// Polls `future` to its end, and does the pool's work in between.
+/// Polls `future` to its end, and runs the pool's jobs in between.
 fn run<T>(pool: &Pool, future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

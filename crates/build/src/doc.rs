@@ -1,12 +1,12 @@
-//! Doc comments of D: the text without the comment signs, and what it says of each parameter.
+//! Doc comments of D: their text, and the descriptions of parameters.
 
-/// A doc comment, taken apart.
+/// A parsed doc comment.
 pub(crate) struct Doc {
     text: Vec<String>,
     parameters: Vec<(String, String)>,
 }
 
-/// Reads a comment, `/**` and `*/` included, or nothing.
+/// Parses a comment with its `/**` and `*/`, or an empty string.
 ///
 /// `@param name text` goes on until an empty line or the next `@`.
 pub(crate) fn of(comment: &str) -> Doc {
@@ -34,7 +34,7 @@ pub(crate) fn of(comment: &str) -> Doc {
 }
 
 impl Doc {
-    /// Takes out what the comment says of the parameter `name`.
+    /// Removes and returns the description of the parameter `name`.
     pub fn take_parameter(&mut self, name: &str) -> String {
         match self.parameters.iter().position(|(documented, _)| documented == name) {
             Some(place) => self.parameters.remove(place).1,
@@ -42,7 +42,7 @@ impl Doc {
         }
     }
 
-    /// The text, with what it says of parameters that do not exist as a list, so that nothing is lost.
+    /// Returns the text, followed by a list of descriptions whose parameters do not exist, so that none is lost.
     pub fn rest(self) -> String {
         let mut text = self.text.join("\n").trim().to_owned();
         if !text.is_empty() && !self.parameters.is_empty() {

@@ -1,11 +1,11 @@
-//! What can be wrong with a definition, and where.
+//! Errors in provider definitions.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::model::MAX_ARGUMENTS;
 
-/// Why a provider definition could not be compiled. Each is one line of text that names the way out.
+/// An error of compiling a provider definition. Its message is one line and says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,7 +14,7 @@ pub enum Error {
     Read {
         /// The definition.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// The Rust file could not be written.
@@ -22,10 +22,10 @@ pub enum Error {
     Write {
         /// The Rust file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// The definition is wrong.
+    /// The definition has an error.
     #[error("{file}:{line}:{column}: {problem}")]
     Definition {
         /// The definition's name, as it was given.
@@ -34,16 +34,16 @@ pub enum Error {
         line: usize,
         /// The column in characters, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The problem there.
         problem: Problem,
     },
 }
 
-/// What is wrong with a definition.
+/// A problem in a definition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Bytes that are no text.
+    /// Bytes that are not UTF-8.
     #[error("expected text in UTF-8, found other bytes; save the file as UTF-8")]
     NotUtf8,
     /// A comment without an end.
@@ -54,12 +54,12 @@ pub enum Problem {
         "expected `#pragma`, found another `#` line; no preprocessor runs over this file, write out what it would have made"
     )]
     Preprocessor,
-    /// Something else than the grammar wants.
+    /// A token that the grammar does not allow there.
     #[error("expected {expected}, found {found}")]
     Unexpected {
-        /// What the grammar wants.
+        /// The expected token.
         expected: String,
-        /// What stands there, in backticks, or `the end of the file`.
+        /// The found token, in backticks, or `the end of the file`.
         found: String,
     },
     /// A provider without probes.
@@ -71,28 +71,28 @@ pub enum Problem {
         /// The second provider.
         name: String,
     },
-    /// A provider name that a tracer or Rust cannot take.
+    /// A provider name that a tracer or Rust does not accept.
     #[error("expected the name of a provider, found `{name}`: {reason}")]
     ProviderName {
         /// The name.
         name: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
-    /// A probe name that a tracer or Rust cannot take.
+    /// A probe name that a tracer or Rust does not accept.
     #[error("expected the name of a probe, found `{name}`: {reason}")]
     ProbeName {
         /// The name.
         name: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
-    /// Two probes of one name.
+    /// Two probes with one name.
     #[error("expected another name, found the probe `{name}` for the second time; the first is in line {first_line}")]
     DuplicateProbe {
         /// The name.
         name: String,
-        /// Where the first one is.
+        /// The line of the first one.
         first_line: usize,
     },
     /// Two probes whose functions or modules would have one name in Rust.
@@ -106,21 +106,21 @@ pub enum Problem {
         rust: String,
         /// The first probe.
         other: String,
-        /// Where the first one is.
+        /// The line of the first one.
         other_line: usize,
     },
-    /// Two parameters of one name.
+    /// Two parameters with one name.
     #[error("expected another name, found the parameter `{name}` for the second time")]
     DuplicateParameter {
         /// The name.
         name: String,
     },
-    /// More arguments than tracers take.
+    /// More arguments than tracers accept.
     #[error(
         "expected at most {MAX_ARGUMENTS} arguments, found {count}; tracers take no more, so make two probes of it"
     )]
     TooManyArguments {
-        /// How many there are.
+        /// The number of arguments.
         count: usize,
     },
     /// A floating-point argument.
@@ -130,25 +130,25 @@ pub enum Problem {
     FloatingPoint {
         /// The type.
         found: String,
-        /// The integer type for its bits.
+        /// An integer type of the same size.
         instead: &'static str,
     },
-    /// A pointer to something else than `char`.
+    /// A pointer to another type than `char`.
     #[error("expected an integer or `char *`, found the pointer `{found}`; pass the address as `uintptr_t`")]
     Pointer {
         /// The type.
         found: String,
     },
-    /// No type that probes can have.
+    /// A type that probes cannot have.
     #[error("expected an integer type such as `int`, `unsigned long` or `uint32_t`, or `char *`, found `{found}`")]
     Type {
-        /// What stands there.
+        /// The type.
         found: String,
     },
 }
 
 impl Error {
-    /// The problem at byte `at` of `text`.
+    /// Returns the problem at byte `at` of `text`.
     pub(crate) fn at(text: &str, at: usize, file: &str, problem: Problem) -> Self {
         let before = &text[..at];
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -160,14 +160,14 @@ impl Error {
         }
     }
 
-    /// The first byte that is no UTF-8, at `valid_up_to`.
+    /// Returns the error for the first byte that is not UTF-8, at `valid_up_to`.
     pub(crate) fn not_utf8(bytes: &[u8], valid_up_to: usize, file: &str) -> Self {
         let before = String::from_utf8_lossy(&bytes[..valid_up_to]);
         Self::at(&before, before.len(), file, Problem::NotUtf8)
     }
 }
 
-/// The line of byte `at` of `text`, from 1.
+/// Returns the line of byte `at` of `text`, from 1.
 pub(crate) fn line(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }

@@ -1,7 +1,7 @@
 //! The generator: [`model`](crate::model) to Rust.
 //!
-//! One probe is one function that asks whether it is wanted, and a module of the same name with the firing. It is the
-//! same text on every platform; what differs is behind the macros of `dyntrace::sdt`.
+//! It writes for each probe a function, which checks whether the probe is enabled, and a module of the same name, which fires
+//! it. The text is the same on every platform: the macros of `dyntrace::sdt` hide the differences.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::markdown;
 use crate::model::{Argument, Kind, Probe, Provider};
 use crate::names;
 
-/// Makes the text of a Rust file with the probe functions of `provider`, for `include!`.
+/// Generates the text of a Rust file with the probe functions of `provider`, for `include!`.
 pub fn generate(provider: &Provider) -> String {
     let mut out = Code::default();
     out.line(&format!(
@@ -37,7 +37,7 @@ pub fn generate(provider: &Provider) -> String {
     out.text
 }
 
-/// The probes by module, in the order of the file; `None` is for those of the root.
+/// Returns the probes by module, in the order of the file; `None` is the root.
 fn groups(provider: &Provider) -> Vec<(Option<String>, Vec<&Probe>)> {
     let mut groups: Vec<(Option<String>, Vec<&Probe>)> = Vec::new();
     let mut places = HashMap::new();
@@ -52,7 +52,7 @@ fn groups(provider: &Provider) -> Vec<(Option<String>, Vec<&Probe>)> {
     groups
 }
 
-/// Text in the making, with the depth of its next line.
+/// The generated text, and the indentation of its next line.
 #[derive(Default)]
 struct Code {
     text: String,
@@ -78,7 +78,7 @@ impl Code {
         self.line("}");
     }
 
-    /// `before`, the items and `after`, on one line if there is room, else with a line for each item.
+    /// Writes `before`, the items and `after`, on one line if there is room, else with a line for each item.
     fn list(&mut self, before: &str, items: &[String], after: &str) {
         let line = format!("{before}{}{after}", items.join(", "));
         if self.depth * 4 + line.len() <= 100 {
@@ -92,7 +92,7 @@ impl Code {
         self.line(after);
     }
 
-    /// One probe: its function and its module.
+    /// Writes the function and the module of a probe.
     fn probe(&mut self, provider: &Provider, probe: &Probe) {
         let probe = Names::of(provider, probe);
         self.outer(&probe);
@@ -182,7 +182,7 @@ impl Code {
         self.close();
     }
 
-    /// The function that gives a firing to the recorder and to tracers.
+    /// Writes the function that passes a firing to the recorder and to tracers.
     fn fire(&mut self, probe: &Names<'_>) {
         let Names { provider, probe: Probe { name, arguments, .. }, .. } = probe;
         let texts = probe.texts();
@@ -202,7 +202,7 @@ impl Code {
         self.close();
     }
 
-    /// The function that holds the probe's site, and nothing that the compiler would make two of.
+    /// Writes the function with the probe's site, and nothing that makes the compiler duplicate it.
     fn trace(&mut self, probe: &Names<'_>) {
         let Names { provider, probe: Probe { name, arguments, .. }, .. } = probe;
         self.out_of_line("pub(crate) fn trace(", probe);
@@ -225,7 +225,7 @@ impl Code {
         self.close();
     }
 
-    /// Opens a function of the probe's arguments that is called when somebody looks at the probe.
+    /// Opens a function with the probe's arguments, called while the probe is enabled.
     fn out_of_line(&mut self, head: &str, probe: &Names<'_>) {
         self.line("#[cold]");
         self.line("#[inline(never)]");
@@ -267,7 +267,7 @@ impl Code {
         }
     }
 
-    /// Allows `lints`, and names that are not in Rust's style if `names` has such.
+    /// Allows `lints`, and non-Rust naming styles if `names` has such.
     fn allow(&mut self, names: &str, lints: &[&str]) {
         let mut lints = lints.to_vec();
         if names.contains(|c: char| c.is_ascii_uppercase()) {
@@ -279,14 +279,14 @@ impl Code {
     }
 }
 
-/// A probe with the names that its parts have in Rust.
+/// A probe with its names in Rust.
 struct Names<'p> {
     provider: &'p str,
     probe: &'p Probe,
     function: String,
-    /// One for each argument.
+    /// The name of each argument.
     parameters: Vec<String>,
-    /// One for each string argument.
+    /// The buffer of each string argument.
     type_parameters: Vec<String>,
 }
 
@@ -309,7 +309,7 @@ impl<'p> Names<'p> {
         }
     }
 
-    /// The string parameters, each with the name of its buffer.
+    /// Returns the string parameters with the names of their buffers.
     fn texts(&self) -> Vec<(&str, String)> {
         let mut texts: Vec<(&str, String)> = Vec::new();
         for (argument, parameter) in self.probe.arguments.iter().zip(&self.parameters) {
@@ -326,7 +326,7 @@ impl<'p> Names<'p> {
     }
 }
 
-/// `name`, with as many `_` behind it as it takes to be none of the taken ones.
+/// Returns `name` with enough `_` appended to differ from all of `taken`.
 fn unused(mut name: String, taken: impl Fn(&str) -> bool) -> String {
     while taken(&name) {
         name.push('_');

@@ -6,13 +6,13 @@
 //! dyntrace_build::compile("my.d");
 //! ```
 //!
-//! and takes the functions in by `dyntrace::include_provider!("my")`. A package that only uses probes of others
+//! and includes the functions by `dyntrace::include_provider!("my")`. A package that only uses probes of others
 //! calls [`link_for_tracers`] instead.
 //!
-//! The way of a file: [`parse`] makes the [`model`] of it, [`generate`] makes Rust of the model.
-//! The parser knows nothing of Rust code, the generator nothing of D text.
+//! [`parse`] turns D text into the [`model`], [`generate`] turns the model into Rust. The parser does not depend on Rust code, nor
+//! the generator on D text.
 //!
-//! # What a file may say
+//! # The language
 //!
 //! ```d
 //! provider shop {
@@ -20,14 +20,14 @@
 //!      * A customer paid.
 //!      *
 //!      * @param name the customer's name
-//!      * @param cents what was paid
+//!      * @param cents the paid amount
 //!      */
 //!     probe order__paid(char *name, uint32_t cents);
 //! };
 //! ```
 //!
-//! One provider, its probes, `#pragma D` lines and comments. Arguments are integers (`int`, `unsigned long`, `uint32_t`
-//! and the like) and strings (`char *`), twelve at most, with or without a name. `/** ... */` before a probe is its
+//! A file has one provider with its probes, `#pragma D` lines and comments. Arguments are integers (`int`, `unsigned long`,
+//! `uint32_t` and the like) and strings (`char *`), at most twelve, with or without a name. `/** ... */` before a probe is its
 //! documentation. In Rust the part of the name before the first `__` is a module and the rest the function, here
 //! `order::paid`.
 
@@ -52,11 +52,11 @@ pub use generate::generate;
 
 /// Compiles the provider definition at `path` into `$OUT_DIR`, for `dyntrace::include_provider!`.
 ///
-/// For build scripts only: it talks to Cargo on standard output. Relative paths start at the package's folder. It
-/// also does what [`link_for_tracers`] does.
+/// For build scripts only, as it writes instructions for Cargo to standard output. Relative paths start at the package's
+/// folder. It also does what [`link_for_tracers`] does.
 ///
-/// A definition that is wrong ends the build script with status 1, so that the build fails with file, line, column
-/// and what was expected there. [`try_compile`] returns the error instead.
+/// An error in the definition ends the build script with status 1: the build fails and prints file, line, column and the
+/// expected token. [`try_compile`] returns the error instead.
 ///
 /// # Panics
 ///
@@ -77,7 +77,7 @@ pub fn compile(path: impl AsRef<Path>) {
 ///
 /// # Errors
 ///
-/// When the definition cannot be read or is wrong, and when the result cannot be written.
+/// If the definition cannot be read or has an error, or the result cannot be written.
 pub fn try_compile(path: impl AsRef<Path>, out_dir: impl AsRef<Path>) -> Result<PathBuf, Error> {
     let path = path.as_ref();
     let bytes = fs::read(path).map_err(|error| Error::Read { path: path.to_owned(), error })?;
@@ -92,10 +92,10 @@ pub fn try_compile(path: impl AsRef<Path>, out_dir: impl AsRef<Path>) -> Result<
 
 /// Makes Cargo link this package's programs so that every tracer finds their probes. For build scripts only.
 ///
-/// perf and SystemTap take the offset of a site in the file for its address. rust-lld, the usual linker of Linux on
-/// x86_64, lays text out so that the two differ, and then perf records nothing and SystemTap refuses; with
-/// `-z separate-code` they are equal. Each package whose programs contain probes needs this, for Cargo does not hand link
-/// arguments on to the packages that depend on one. Elsewhere than on Linux it does nothing.
+/// perf and SystemTap use the file offset of a site as its address. rust-lld, the default linker of x86_64 Linux, lays out
+/// text so that the two differ: then perf records nothing and SystemTap refuses. With `-z separate-code` they are equal. Each
+/// package whose programs contain probes needs this, as Cargo does not pass link arguments on to dependent packages. Outside
+/// Linux it does nothing.
 pub fn link_for_tracers() {
     if env::var_os("CARGO_CFG_TARGET_OS").is_some_and(|os| os == "linux") {
         println!("cargo::rustc-link-arg=-Wl,-z,separate-code");

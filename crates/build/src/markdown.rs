@@ -1,18 +1,17 @@
-//! Plain text as Markdown: what a D comment says must not turn into links, tags, tables or code that rustdoc would
-//! test.
+//! Converts plain text to Markdown, so that a D comment does not become links, tags, tables or code that rustdoc
+//! would test.
 
-/// `text` as lines of Markdown that show it as it is. Pairs of backticks stay code.
+/// Returns `text` as lines of Markdown that render as the text itself. Pairs of backticks stay code.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = String> {
     text.lines().map(|line| escape(line.trim()))
 }
 
-/// Text for a cell of a table, where the cell's sign must not stand, not even in code.
+/// Returns text for a table cell, in which `|` is escaped even in code.
 pub(crate) fn cell(text: &str) -> String {
     escape(text).replace('|', r"\|")
 }
 
-/// One line. What stands between two backticks stays; elsewhere signs of Markdown get a backslash, and addresses become
-/// links.
+/// Converts one line. Text between two backticks stays; elsewhere Markdown signs get a backslash, and URLs become links.
 fn escape(line: &str) -> String {
     let mut escaped = String::new();
     let mut rest = line;
@@ -24,7 +23,7 @@ fn escape(line: &str) -> String {
             escaped.push_str(&format!("<{}>", &rest[..length]));
             rest = &rest[length..];
         } else {
-            // A row of backticks goes as one, or its last would begin code.
+            // A row of backticks is escaped as a whole, or its last one would begin code.
             let row = rest.bytes().take_while(|byte| *byte == b'`').count();
             let (piece, behind) = rest.split_at(row.max(first.len_utf8()));
             for c in piece.chars() {
@@ -39,20 +38,20 @@ fn escape(line: &str) -> String {
     escaped
 }
 
-/// The length of the code between single backticks that `rest` begins with.
+/// Returns the length of the code between single backticks at the beginning of `rest`.
 fn code(rest: &str) -> Option<usize> {
     let inner = rest.strip_prefix('`')?;
     let end = inner.find('`')?;
     (end > 0 && !inner[end + 1..].starts_with('`')).then_some(end + 2)
 }
 
-/// The length of the address in `<` and `>` that `rest` begins with, which is a link already.
+/// Returns the length of the URL in `<` and `>`, which is a link already, at the beginning of `rest`.
 fn link(rest: &str) -> Option<usize> {
     let length = address(rest.strip_prefix('<')?)?;
     rest[1 + length..].starts_with('>').then_some(length + 2)
 }
 
-/// The length of the address that `rest` begins with.
+/// Returns the length of the URL at the beginning of `rest`.
 fn address(rest: &str) -> Option<usize> {
     if !rest.starts_with("http://") && !rest.starts_with("https://") {
         return None;

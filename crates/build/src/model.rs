@@ -1,4 +1,4 @@
-//! What a provider definition says: plain values between the parser and the generator.
+//! The content of a provider definition: plain values between the parser and the generator.
 
 /// A provider: a named group of probes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,11 +22,11 @@ pub struct Probe {
     pub arguments: Vec<Argument>,
 }
 
-/// How many arguments a probe can have: what the tracers' argument strings hold.
+/// The maximum number of arguments of a probe, a limit of the tracers' argument strings.
 pub const MAX_ARGUMENTS: usize = 12;
 
 impl Probe {
-    /// The name that DTrace and SystemTap show: `__` reads as a hyphen.
+    /// Returns the name that DTrace and SystemTap show, with a hyphen for `__`.
     ///
     /// ```
     /// let provider = dyntrace_build::parse("provider shop { probe order__paid(); };", "shop.d")?;
@@ -41,7 +41,7 @@ impl Probe {
 /// An argument of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// Its name; `arg0`, `arg1` and so on by position where the file gives none.
+    /// Its name; `arg0`, `arg1` and so on by position if the file has no name.
     pub name: String,
     /// Its type.
     pub ty: Type,
@@ -49,16 +49,16 @@ pub struct Argument {
     pub doc: String,
 }
 
-/// The type of an argument: as it is written in D, and what becomes of it.
+/// The type of an argument: in D, and as passed to the tracer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Type {
     /// The type as the file has it, for example `int`, `unsigned long` or `char *`.
     pub c: String,
-    /// What is passed to the tracer.
+    /// The type passed to the tracer.
     pub kind: Kind,
 }
 
-/// What a tracer gets: integers of four and eight bytes, smaller ones being widened, and strings as pointers.
+/// A type passed to tracers: an integer of four or eight bytes (smaller ones are widened), or a pointer to a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A signed integer of four bytes.
@@ -74,7 +74,7 @@ pub enum Kind {
 }
 
 impl Type {
-    /// The type of the argument in Rust; `Text` stands for everything that is `Into<Text>`.
+    /// Returns the Rust type of the argument; `Text` stands for any type that is `Into<Text>`.
     pub fn rust(&self) -> &'static str {
         match self.kind {
             Kind::I32 => "i32",
@@ -85,7 +85,7 @@ impl Type {
         }
     }
 
-    /// The type of the argument in the generated calls of `dyntrace::sdt`'s macros.
+    /// Returns the type of the argument in the generated calls of `dyntrace::sdt`'s macros.
     pub fn keyword(&self) -> &'static str {
         match self.kind {
             Kind::Text => "str",
@@ -98,7 +98,7 @@ impl Type {
         matches!(self.kind, Kind::I32 | Kind::I64)
     }
 
-    /// How many bytes the tracer reads.
+    /// Returns the number of bytes that the tracer reads.
     pub fn size(&self) -> usize {
         match self.kind {
             Kind::I32 | Kind::U32 => 4,

@@ -1,9 +1,9 @@
-//! Whatever stands in a file: no panic, no hang, and errors that say something.
+//! Any file parses without panic or hang, and errors have a place and a message.
 
 use dyntrace_build::{Error, generate, parse};
 use proptest::prelude::*;
 
-/// Reads `text`; an error has to be about a place in it and to say what was expected there.
+/// Parses `text` and checks that an error names a place in it and the expected token.
 fn read(text: &str) {
     match parse(text, "p.d") {
         Ok(provider) => assert!(generate(&provider).contains("::dyntrace::sdt::site!")),
@@ -17,7 +17,7 @@ fn read(text: &str) {
     }
 }
 
-/// Pieces that definitions are made of, so that some of what is put together gets far.
+/// Joins pieces of valid definitions, so that some results get far in the parser.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         8 => prop::sample::select(vec![

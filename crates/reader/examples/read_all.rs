@@ -1,4 +1,4 @@
-//! Reads a trace to its end and counts: `read_all TRACE`. What `ci/bench` measures reading by.
+//! Reads a trace to its end and counts events: `read_all TRACE`. `ci/bench` measures it.
 
 use std::env;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Event classes: what an event is called and where its fields lie.
+//! Event classes: names of events and the layout of their fields.
 
 use dyntrace_metadata::FieldKind;
 
@@ -6,15 +6,15 @@ use dyntrace_metadata::FieldKind;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct EventClass {
-    /// Its whole name, as `dyntrace:efile_drv-entry`.
+    /// Its full name, such as `dyntrace:efile_drv-entry`.
     pub name: String,
-    /// Its fields, in the order of provider.d.
+    /// Its fields, in the order of the provider definition.
     pub fields: Vec<FieldClass>,
-    /// How many bytes of integers lie before each string.
+    /// Bytes of integers before each string.
     runs: Vec<usize>,
-    /// How many bytes of integers lie behind the last string.
+    /// Bytes of integers after the last string.
     tail: usize,
-    /// Positions of the fields that selections ask for.
+    /// Positions of the fields that selections filter by.
     pub(crate) known: KnownFields,
 }
 
@@ -22,17 +22,17 @@ pub struct EventClass {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FieldClass {
-    /// Its name in provider.d.
+    /// Its name in the provider definition.
     pub name: String,
-    /// What it holds.
+    /// Its type.
     pub kind: FieldKind,
-    /// How many strings lie before it.
+    /// Number of strings before it.
     strings: usize,
-    /// How many bytes lie between the last of them and it.
+    /// Bytes between the last of these and the field.
     offset: usize,
 }
 
-/// Positions of fields that have a meaning of their own, where the class has them.
+/// Positions of the fields that selections filter by; `None` if the class lacks the field.
 #[derive(Debug)]
 pub(crate) struct KnownFields {
     pub(crate) user_tag: Option<usize>,
@@ -66,29 +66,29 @@ impl EventClass {
         Self { name, fields: classes, runs, tail: offset, known }
     }
 
-    /// The name of the provider, `dyntrace`; `recorder` for the recorder's own events.
+    /// Returns the name of the provider, such as `dyntrace`; `recorder` for the recorder's own events.
     pub fn provider(&self) -> &str {
         self.name.split_once(':').map_or("", |(provider, _)| provider)
     }
 
-    /// The name of the probe as tools show it, `efile_drv-entry`.
+    /// Returns the name of the probe as tools show it, such as `efile_drv-entry`.
     pub fn probe(&self) -> &str {
         self.name.split_once(':').map_or(&self.name, |(_, probe)| probe)
     }
 
-    /// The position of the field `name`, for [`Event::value`](crate::Event::value): looked up once, used for each event.
+    /// Returns the position of the field `name`, for [`Event::value`](crate::Event::value).
     pub fn position(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|field| field.name == name)
     }
 
-    /// How many bytes of `data` the fields take; `None` if they are not all there.
+    /// Returns the length of the fields at the beginning of `data`; `None` if `data` ends before them.
     #[inline]
     pub(crate) fn measure(&self, data: &[u8]) -> Option<usize> {
         let length = skip(data, &self.runs)? + self.tail;
         (length <= data.len()).then_some(length)
     }
 
-    /// The field at `position` and where in `data` it begins.
+    /// Returns the type of the field at `position` and its offset in `data`.
     #[inline]
     pub(crate) fn locate(&self, position: usize, data: &[u8]) -> Option<(FieldKind, usize)> {
         let field = self.fields.get(position)?;
@@ -96,10 +96,10 @@ impl EventClass {
     }
 }
 
-/// The longest string that the recorder writes, with its NUL. What goes on longer is damaged.
+/// The longest string that the recorder writes, with its NUL. A longer one is damaged.
 const TEXT: usize = 512;
 
-/// Where the last of the strings ends that lie behind runs of integers; 0 if there is none.
+/// Returns the end of the last string; each string follows one of the `runs` of integers. 0 without strings.
 #[inline]
 fn skip(data: &[u8], runs: &[usize]) -> Option<usize> {
     let mut at = 0;
@@ -115,12 +115,12 @@ fn skip(data: &[u8], runs: &[usize]) -> Option<usize> {
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
     classes: Vec<EventClass>,
-    /// For each id its class's place among the classes, from 1; 0 if there is none.
+    /// For each id the index of its class plus 1; 0 without a class.
     places: Vec<u32>,
 }
 
 impl Classes {
-    /// Takes a class in; false if there is one of that id.
+    /// Inserts a class; returns false if the id is taken.
     pub(crate) fn insert(&mut self, id: u16, class: EventClass) -> bool {
         let id = usize::from(id);
         if self.places.len() <= id {
@@ -140,12 +140,12 @@ impl Classes {
         self.classes.get((place as usize).wrapping_sub(1))
     }
 
-    /// All of them with their ids, in the order of these.
+    /// Returns all classes with their ids, in the order of the ids.
     pub(crate) fn with_ids(&self) -> impl Iterator<Item = (u16, &EventClass)> {
         (0..=u16::MAX).zip(&self.places).filter_map(|(id, _)| Some((id, self.get(id)?)))
     }
 
-    /// All of them, in the order of the metadata.
+    /// Returns all classes, in the order of the metadata.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &EventClass> {
         self.classes.iter()
     }

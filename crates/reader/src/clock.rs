@@ -1,4 +1,4 @@
-//! From a recorder's clock to the time of day.
+//! Conversion of a recorder's clock to the time of day.
 
 const NANOSECONDS: u64 = 1_000_000_000;
 
@@ -10,34 +10,35 @@ pub struct Clock {
     pub name: String,
     /// Cycles per second.
     pub frequency: u64,
-    /// The time of day of cycle 0, the whole seconds since 1970.
+    /// The time of day of cycle 0: whole seconds since 1970.
     pub offset_seconds: i64,
     /// The rest of that time, in cycles.
     pub offset_cycles: u64,
-    /// Nanoseconds of a cycle, the whole part.
+    /// Whole nanoseconds per cycle.
     whole: u64,
-    /// The rest of a nanosecond, in 2^-64.
+    /// The fraction of a nanosecond, in units of 2^-64.
     fraction: u64,
 }
 
 impl Clock {
-    /// A clock; `None` if it stands still.
+    /// Returns a clock; `None` if the frequency is 0.
     pub(crate) fn new(name: String, frequency: u64, offset_seconds: i64, offset_cycles: u64) -> Option<Self> {
         let whole = NANOSECONDS.checked_div(frequency)?;
-        // The remainder is smaller than the frequency, so that the quotient fits.
+        // The quotient fits, as the remainder is smaller than the frequency.
         let fraction = ((u128::from(NANOSECONDS % frequency) << 64) / u128::from(frequency)) as u64;
         Some(Self { name, frequency, offset_seconds, offset_cycles, whole, fraction })
     }
 
-    /// As metadata is to describe it.
+    /// Returns its description for metadata.
     pub(crate) fn describe(&self) -> dyntrace_metadata::Clock<'_> {
         let Clock { name, frequency, offset_seconds, offset_cycles, .. } = self;
         let (frequency, offset_seconds, offset_cycles) = (*frequency, *offset_seconds, *offset_cycles);
         dyntrace_metadata::Clock { name, frequency, offset_seconds, offset_cycles }
     }
 
-    /// Nanoseconds since 1970 at `cycles`, rounded down and at most one too small. Never divides: this runs for each
-    /// event. What does not fit, as in damaged files, wraps.
+    /// Converts `cycles` to nanoseconds since 1970, rounded down, and at most one too small.
+    ///
+    /// It does not divide, as it runs for each event. An overflow, as in damaged files, wraps.
     ///
     /// ```
     /// let trace = dyntrace_reader::Trace::open("tests/golden")?;

@@ -1,4 +1,4 @@
-//! Events and their values. Nothing here allocates: fields are read where they lie in the file.
+//! Events and their values. Fields are read in place, in the mapped file, without allocation.
 
 use std::fmt;
 
@@ -11,33 +11,33 @@ use crate::process::Process;
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Event<'t> {
-    /// When it happened: nanoseconds since 1970.
+    /// Nanoseconds since 1970.
     pub time: i64,
-    /// Whose it is.
+    /// The process that fired it.
     pub process: &'t Process,
-    /// The thread that fired it, as the system numbers threads.
+    /// The system's number of the thread that fired it.
     pub tid: u64,
-    /// What it is.
+    /// Its class: the probe and the fields.
     pub class: &'t EventClass,
-    /// The fields, packed: just as many bytes as they take.
+    /// The packed fields.
     pub(crate) data: &'t [u8],
 }
 
 /// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'t> {
-    /// A signed integer, of whatever size.
+    /// A signed integer of any size.
     Signed(i64),
-    /// An unsigned integer, of whatever size.
+    /// An unsigned integer of any size.
     Unsigned(u64),
-    /// A string without its NUL. Whatever bytes the program gave: UTF-8 unless a path or a tag was not. Absent strings
-    /// are empty.
+    /// The bytes of a string, without its NUL: UTF-8, except for paths and tags that are not. An absent string is empty.
     Text(&'t [u8]),
 }
 
 impl<'t> Event<'t> {
-    /// The value of the field `name`, if the class has one. For many events of a class, [`EventClass::position`] and
-    /// [`value`](Self::value) are faster.
+    /// Returns the value of the field `name`, if the class has it.
+    ///
+    /// For many events of a class, [`EventClass::position`] and [`value`](Self::value) are faster.
     ///
     /// ```
     /// use dyntrace_reader::{Trace, Value};
@@ -53,14 +53,14 @@ impl<'t> Event<'t> {
         self.value(self.class.position(name)?)
     }
 
-    /// The value of the field at `position`.
+    /// Returns the value of the field at `position`.
     #[inline]
     pub fn value(&self, position: usize) -> Option<Value<'t>> {
         let (kind, at) = self.class.locate(position, self.data)?;
         Some(self.read(kind, at)?.0)
     }
 
-    /// All fields with their names, in the order of provider.d.
+    /// Returns all fields with their names, in the order of the provider definition.
     pub fn fields(&self) -> impl Iterator<Item = (&'t str, Value<'t>)> + use<'t> {
         let event = *self;
         let mut at = 0;
@@ -71,7 +71,7 @@ impl<'t> Event<'t> {
         })
     }
 
-    /// The value at byte `at` and how many bytes it takes.
+    /// Returns the value at byte `at` and its length.
     #[inline]
     fn read(&self, kind: FieldKind, at: usize) -> Option<(Value<'t>, usize)> {
         let data = self.data.get(at..)?;
@@ -89,7 +89,7 @@ impl<'t> Event<'t> {
             },
         };
         let value = match kind {
-            // Up to the sign and down again: the sign fills the bits above.
+            // The shift to the left and back extends the sign.
             FieldKind::Signed { .. } => Value::Signed((number << (64 - bits)) as i64 >> (64 - bits)),
             _ => Value::Unsigned(number),
         };

@@ -1,13 +1,13 @@
-//! Selections: which events one wants to see.
+//! Selections: filters of events and operations.
 
 use dyntrace_metadata::Glob;
 
 use crate::event::{Event, Value};
 
-/// Which events, or operations, to take. Each call narrows it down; [`probe`](Self::probe) alone widens what the
-/// probes are. An event that has no such argument is not taken where one is asked for.
+/// A filter of events and operations.
 ///
-/// In patterns `*` stands for any text and `?` for one character.
+/// Each call narrows it; only further calls of [`probe`](Self::probe) add probes. A filter by an argument excludes events
+/// without this argument. In patterns `*` stands for any text and `?` for one character.
 ///
 /// ```
 /// use dyntrace_reader::{Selection, Trace};
@@ -31,67 +31,67 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Everything.
+    /// Returns a selection of all events.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Only events whose `user_tag` is like `pattern`.
+    /// Selects events whose `user_tag` matches `pattern`.
     pub fn tag(mut self, pattern: &str) -> Self {
         self.tag = Some(Glob::from(pattern));
         self
     }
 
-    /// Only events of the probes like `pattern`, and of those named by other calls: `efile_drv-*`; with the provider
-    /// where the pattern has a colon, `shop:*`.
+    /// Selects events of probes that match `pattern`, such as `efile_drv-*`, or the pattern of another call. A pattern
+    /// with a colon, such as `shop:*`, matches provider and probe.
     pub fn probe(mut self, pattern: &str) -> Self {
         self.probes.push((Glob::from(pattern), pattern.contains(':')));
         self
     }
 
-    /// Only what failed: `success` is 0.
+    /// Selects failures: events whose `success` is 0.
     pub fn failed(mut self) -> Self {
         self.failed = true;
         self
     }
 
-    /// Only events whose `command` has that number.
+    /// Selects events whose `command` is `number`.
     pub fn command(mut self, number: i64) -> Self {
         self.command = Some(number);
         self
     }
 
-    /// Only events with that `errno`.
+    /// Selects events whose `errno` is `number`.
     pub fn errno(mut self, number: i64) -> Self {
         self.errno = Some(number);
         self
     }
 
-    /// Only events at or after `time`, in nanoseconds since 1970.
+    /// Selects events at or after `time`, in nanoseconds since 1970.
     pub fn from(mut self, time: i64) -> Self {
         self.from = Some(time);
         self
     }
 
-    /// Only events before `time`, in nanoseconds since 1970.
+    /// Selects events before `time`, in nanoseconds since 1970.
     pub fn until(mut self, time: i64) -> Self {
         self.until = Some(time);
         self
     }
 
-    /// Only events of the thread `tid`.
+    /// Selects events of the thread `tid`.
     pub fn tid(mut self, tid: u64) -> Self {
         self.tid = Some(tid);
         self
     }
 
-    /// Only operations that took at least so many nanoseconds. It says nothing of single events.
+    /// Selects operations that took at least `nanoseconds`. It does not filter single events.
     pub fn min_duration(mut self, nanoseconds: u64) -> Self {
         self.min_duration = Some(nanoseconds);
         self
     }
 
-    /// Whether the event is taken.
+    /// Whether the selection includes the event.
     pub fn matches(&self, event: &Event<'_>) -> bool {
         let known = &event.class.known;
         self.from.is_none_or(|from| from <= event.time)
@@ -107,12 +107,12 @@ impl Selection {
             })
     }
 
-    /// Whether the user tag is one that is asked for.
+    /// Whether the selection includes operations with this user tag.
     pub fn takes_tag(&self, tag: &[u8]) -> bool {
         self.tag.as_ref().is_none_or(|pattern| pattern.matches(String::from_utf8_lossy(tag).as_bytes()))
     }
 
-    /// Whether an operation of so many nanoseconds took long enough.
+    /// Whether the selection includes operations that took `nanoseconds`.
     pub fn takes_duration(&self, nanoseconds: u64) -> bool {
         self.min_duration.is_none_or(|least| least <= nanoseconds)
     }
@@ -124,7 +124,7 @@ impl Selection {
     }
 }
 
-/// Whether the event has that field, and it is `number`.
+/// Whether the event has the field and its value is `number`.
 fn is(event: &Event<'_>, position: Option<usize>, number: i64) -> bool {
     match position.and_then(|position| event.value(position)) {
         Some(Value::Signed(found)) => found == number,

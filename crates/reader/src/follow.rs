@@ -1,21 +1,20 @@
-//! Reading a recording that goes on.
+//! Reading a trace while it is recorded.
 //!
-//! Files grow at their own pace, and a thread may be held up between taking an event's time and committing it. So an
-//! event is given out at the second look that could see it: what is there at one look says up to which time the next
-//! one gives out, in order. The pause between two looks is what a slow thread has; an event that comes later still is
-//! given out when it comes.
+//! A thread may be preempted between taking an event's time and committing it, so files do not grow in order of time. Each
+//! poll therefore delivers, in order, the events up to the latest time that the poll before has seen. A thread may be late
+//! by the pause between two polls; later events are delivered out of order.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::event::{Event, Value};
-use crate::losses::{Found, Losses};
+use crate::losses::{Findings, Losses};
 use crate::merge::Events;
 use crate::stream::{Position, Stream};
 use crate::trace::Trace;
 
-/// Follows a recording: gives out its events, in the order of time, as they come.
+/// Follows a recording: delivers its events, in order of time, as they are recorded.
 ///
 /// ```
 /// use std::{thread, time::Duration};
@@ -33,10 +32,10 @@ pub struct Follow {
     positions: HashMap<PathBuf, Position>,
     /// The folders of processes whose recording has ended.
     ended: HashSet<PathBuf>,
-    /// The time of the last event that was there at the look before.
+    /// The time of the last event that the poll before has seen.
     seen: Option<i64>,
     losses: Losses,
-    lost: HashMap<PathBuf, Found>,
+    lost: HashMap<PathBuf, Findings>,
 }
 
 impl Follow {
@@ -52,36 +51,37 @@ impl Follow {
         }
     }
 
-    /// Looks once, without waiting, and calls `each` for the events that were there at the look before. False when all
-    /// processes have ended their recording and everything has been given out; one that was killed never ends it.
+    /// Reads the files, without waiting, and calls `each` for the events that the poll before has seen.
+    ///
+    /// Returns false once all processes have ended their recording and all events have been delivered. A killed process
+    /// never ends its recording.
     ///
     /// # Errors
     ///
-    /// As [`Trace::open`]. Nothing is lost by an error: the next call may succeed.
+    /// Those of [`Trace::open`]. An error loses no events: the next call may succeed.
     pub fn poll(&mut self, each: impl FnMut(&Event<'_>)) -> Result<bool, Error> {
         let trace = Trace::open_all(&self.paths)?;
-        // As of the look before: what its files had was written before the end was.
+        // Processes that the poll before saw ended: their files are complete now.
         let ended = trace.processes().iter().all(|process| self.ended.contains(&process.path));
         let upto = if ended { Some(i64::MAX) } else { self.seen };
-        self.seen = self.look(&trace).max(self.seen);
-        self.give(&trace, upto, each);
+        self.seen = self.scan(&trace).max(self.seen);
+        self.deliver(&trace, upto, each);
         Ok(!ended)
     }
 
-    /// Calls `each` for all events that have not been given out. For the end, when the program has been killed or one
-    /// wants to see no more than what is there.
+    /// Calls `each` for all events that have not been delivered, such as after the program was killed.
     ///
     /// # Errors
     ///
-    /// As [`Trace::open`].
+    /// Those of [`Trace::open`].
     pub fn rest(&mut self, each: impl FnMut(&Event<'_>)) -> Result<(), Error> {
         let trace = Trace::open_all(&self.paths)?;
-        self.look(&trace);
-        self.give(&trace, Some(i64::MAX), each);
+        self.scan(&trace);
+        self.deliver(&trace, Some(i64::MAX), each);
         Ok(())
     }
 
-    /// What was lost, as far as it is known by now.
+    /// Returns the losses found so far.
     pub fn losses(&self) -> Losses {
         let mut losses = self.losses.clone();
         for (folder, found) in &self.lost {
@@ -90,8 +90,8 @@ impl Follow {
         losses
     }
 
-    /// Reads what is there to its end: the time of the last event, what is lost, who has ended.
-    fn look(&mut self, trace: &Trace) -> Option<i64> {
+    /// Reads all files to their ends: notes losses and ended processes, and returns the time of the last event.
+    fn scan(&mut self, trace: &Trace) -> Option<i64> {
         let mut last = None;
         for mut stream in self.streams(trace) {
             while let Some(event) = stream.read() {
@@ -103,7 +103,7 @@ impl Follow {
         }
         let losses = trace.losses();
         self.losses.discarded = losses.discarded;
-        // Found once, when a stream passes it; kept from then on.
+        // A resumed stream does not find earlier damage again.
         for damage in losses.damaged {
             if !self.losses.damaged.iter().any(|known| (&known.file, known.offset) == (&damage.file, damage.offset)) {
                 self.losses.damaged.push(damage);
@@ -112,7 +112,7 @@ impl Follow {
         last
     }
 
-    fn give(&mut self, trace: &Trace, upto: Option<i64>, mut each: impl FnMut(&Event<'_>)) {
+    fn deliver(&mut self, trace: &Trace, upto: Option<i64>, mut each: impl FnMut(&Event<'_>)) {
         let mut events = Events::new(self.streams(trace));
         while let Some(event) = events.peek().copied()
             && Some(event.time) <= upto

@@ -1,8 +1,8 @@
 //! Reads the traces that dyntrace's recorder writes.
 //!
 //! A trace is a folder of files in the Common Trace Format, 1.8 or 2: for each process its metadata, which names the event
-//! classes, and a file of events for each ring. [`Trace`] opens one, [`Trace::events`] gives the events of all files in
-//! the order of time, [`Trace::losses`] says what is missing.
+//! classes, and a file of events for each ring. [`Trace`] opens a trace, [`Trace::events`] iterates over the events of all
+//! files in order of time, [`Trace::losses`] returns known losses and damage.
 //!
 //! ```
 //! use dyntrace_reader::{Trace, Value};
@@ -13,26 +13,37 @@
 //! # Ok::<(), dyntrace_reader::Error>(())
 //! ```
 //!
-//! Files are mapped, never copied; an event points into its file. Whatever stands in the files, reading ends, takes
+//! Files are mapped, never copied; an event points into its file. For any content of the files, reading ends, takes
 //! bounded memory and does not panic.
 //!
 //! # Damage
 //!
-//! Each packet that its writer has left has a CRC-32 of its header and content, its ring's number and a sequence number. The
-//! recorder's maintenance thread makes the checksum in its next round, or the session when it ends. So the reader
-//! finds with certainty (but for one damage in 2^32) any change of such a packet's bytes, packets that were exchanged,
-//! repeated or are missing between others, packets of another run or another ring, a damaged metadata file, and a file of an
-//! ended recording that was cut. It reports the place and the bytes that it passed over, and goes on at the next page where a
-//! whole packet begins: every event that it shows of such packets was recorded.
+//! A packet that its writer has left has a ring number, a sequence number and a CRC-32 of its header and content. The
+//! recorder's maintenance thread adds the checksum in its next round, or the session when it ends. So the reader finds the
+//! following damage, except for one case in 2^32:
 //!
-//! Packets without a checksum are those that were open when a program was killed. For them the reader has limits only: known
-//! classes, strings of 511 bytes at most, times that go back by less than a second, sizes that agree with the last event.
-//! What stays within these limits, such as another number in a field, is not found. Nor is a whole file that was removed, or
-//! a file of a killed program that was cut between two packets: that looks like an earlier kill. The count of discarded
-//! events has no checksum. Traces of the recorder's first version have no checksums at all, and are read by these limits.
+//! - changed bytes of such a packet;
+//! - packets that were exchanged or repeated, or are missing between others;
+//! - packets of another run or another ring;
+//! - a damaged metadata file;
+//! - a cut file of an ended recording.
 //!
-//! The way of an event: `map` (the file in memory) → `packet` (its heads) → `stream` (events of one file) → `merge`
-//! (all files). `walk` judges packets and passes over damaged ones. `metadata` makes the [`EventClass`]es that say where fields lie.
+//! It reports the place and the number of skipped bytes, and goes on at the next page where a whole packet begins. Every
+//! event that it returns from such packets was recorded.
+//!
+//! A packet has no checksum if it was open when the program was killed. The reader checks only limits in it: known classes,
+//! strings of at most 511 bytes, times that go back by less than a second, sizes that agree with the last event. It does not
+//! find:
+//!
+//! - damage within these limits, such as another number in a field;
+//! - the removal of a whole file;
+//! - a cut between two packets in a file of a killed program: that looks like an earlier kill;
+//! - a wrong count of discarded events, which has no checksum.
+//!
+//! Traces of the recorder's first version have no checksums; the reader checks only the limits.
+//!
+//! An event passes through `map` (the file in memory) → `packet` (packet headers) → `stream` (events of one file) → `merge`
+//! (all files). `walk` checks packets and skips damaged ones. `metadata` makes the [`EventClass`]es, which locate fields.
 
 mod class;
 mod clock;

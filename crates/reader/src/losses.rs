@@ -1,55 +1,53 @@
-//! What a trace does not tell: dropped events, damaged places.
+//! Losses: dropped events and damaged places.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::packet::Checksum;
 
-/// The files that count events which no ring counts, and why it does not.
-const COUNTED: [(&str, &str); 2] = [
-    ("ringless", "no ring was ready for a thread"),
-    ("above-rate", "there were more of them in a second than was asked for"),
-];
+/// Files that count dropped events without a ring, and the reason.
+const COUNTED: [(&str, &str); 2] =
+    [("ringless", "no ring was ready for a thread"), ("above-rate", "their rate exceeded the limit")];
 
-/// What was lost, by [`Trace::losses`](crate::Trace::losses).
+/// Lost events and damage, returned by [`Trace::losses`](crate::Trace::losses).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Losses {
-    /// How many events each ring dropped because it was full, and how many found no ring.
+    /// Events that full rings dropped, and events without a ring.
     pub discarded: Vec<Discarded>,
-    /// What the recorder says it could not record.
+    /// Losses that the recorder reported.
     pub lost: Vec<Lost>,
-    /// Damaged places. The events of the bytes that were passed over are missing.
+    /// Damaged places. Events in skipped bytes are missing.
     pub damaged: Vec<Damage>,
 }
 
-/// Events that a full ring dropped, or that found no ring.
+/// Events that a full ring dropped, or that had no ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Discarded {
-    /// The file of the ring, or the one that counts events without a ring.
+    /// The file of the ring, or the file that counts events without a ring.
     pub file: PathBuf,
-    /// How many.
+    /// Number of events.
     pub count: u64,
 }
 
 impl Discarded {
-    /// Why they were dropped.
+    /// Returns the reason for which they were dropped.
     pub fn reason(&self) -> &'static str {
         let of_file = COUNTED.iter().find(|(name, _)| self.file.file_name().is_some_and(|file| file == *name));
         of_file.map_or("the ring was full", |(_, why)| why)
     }
 }
 
-/// A loss that a `recorder:lost` event of the recorder tells of.
+/// A loss that the recorder reported by a `recorder:lost` event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
-    /// The file that says so.
+    /// The file of that event.
     pub file: PathBuf,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// How many.
+    /// Number of lost events.
     pub count: u64,
 }
 
@@ -59,56 +57,56 @@ pub struct Lost {
 pub struct Damage {
     /// The file.
     pub file: PathBuf,
-    /// The place in it, in bytes.
+    /// The offset in it, in bytes.
     pub offset: u64,
-    /// How many bytes from there on were passed over. With 0, the reason says what is missing, if anything is.
+    /// Number of bytes skipped from there. If it is 0, the reason names what is missing, if anything.
     pub bytes: u64,
-    /// What is wrong there.
+    /// The problem.
     pub reason: String,
 }
 
 impl Losses {
-    /// Whether nothing was lost and nothing is damaged.
+    /// Whether there is neither loss nor damage.
     pub fn is_empty(&self) -> bool {
         self.discarded.is_empty() && self.lost.is_empty() && self.damaged.is_empty()
     }
 
-    /// How many events are known to be lost; what damage cost cannot be known.
+    /// Returns the number of lost events, without those in damaged places: their number is unknown.
     pub fn events(&self) -> u64 {
         let discarded = self.discarded.iter().map(|ring| ring.count);
         discarded.chain(self.lost.iter().map(|lost| lost.count)).fold(0, u64::saturating_add)
     }
 }
 
-/// How much of each kind is kept for one file: damage can be all over it.
+/// The number of entries of each kind kept for a file, which may be damaged everywhere.
 const KEPT: usize = 16;
 
-/// What has been found in one file.
+/// Losses and damage found in one file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Findings {
     pub(crate) discarded: u64,
     damaged: Vec<(u64, u64, String)>,
-    /// Damaged places that are not kept: where the first one is, how many, and how many bytes of them were passed over.
+    /// Damaged places that are not kept: offset of the first, number of places, sum of skipped bytes.
     more: Option<(u64, u64, u64)>,
     lost: BTreeMap<String, u64>,
     /// Whether the file was read to its end.
     pub(crate) is_read: bool,
     /// The checksum word of its last packet; `None` without any packet.
     pub(crate) last: Option<Checksum>,
-    /// The ring that its packets are of, if they say so.
+    /// The ring number of its packets, if they have one.
     pub(crate) ring: Option<u64>,
-    /// Whether the recorder's last event is in it.
+    /// Whether it contains the recorder's last event.
     pub(crate) has_end: bool,
 }
 
-impl Found {
+impl Findings {
     pub(crate) fn damage(&mut self, offset: u64, bytes: u64, reason: impl Into<String>) {
         if self.damaged.len() < KEPT {
             self.damaged.push((offset, bytes, reason.into()));
         } else {
-            let (_, places, passed_over) = self.more.get_or_insert((offset, 0, 0));
+            let (_, places, skipped) = self.more.get_or_insert((offset, 0, 0));
             *places += 1;
-            *passed_over += bytes;
+            *skipped += bytes;
         }
     }
 
@@ -121,7 +119,7 @@ impl Found {
         *sum = sum.saturating_add(count);
     }
 
-    /// Adds what was found in `file`.
+    /// Adds the findings of `file` to `losses`.
     pub(crate) fn add_to(&self, losses: &mut Losses, file: &std::path::Path) {
         let file = || file.to_owned();
         if self.discarded > 0 {

@@ -1,4 +1,4 @@
-//! Files in memory: the leaf that maps them.
+//! Files mapped into memory.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -7,21 +7,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::packet::{self, CHECKSUM, CONTENT_SIZE, Format, HEADER, PAGE, Packet, SEQUENCE};
 
-/// How much is looked through at once for prepared packets.
+/// Bytes read at once in the search for prepared packets.
 const BLOCK: u64 = 64 << 10;
 
-/// A file mapped for reading, without the prepared packets at its end. Only the mapping stays open, so that traces of
-/// many threads need no descriptors.
+/// A file mapped for reading, without the prepared packets at its end.
+///
+/// The descriptor is closed, so a trace of many threads does not exhaust descriptors.
 #[derive(Debug)]
-pub(crate) struct Map {
+pub(crate) struct MappedFile {
     map: Option<memmap2::Mmap>,
     format: Format,
     /// The length of the whole file.
     length: u64,
 }
 
-impl Map {
-    /// Maps the file as long as it is now.
+impl MappedFile {
+    /// Maps the file with its current length.
     pub(crate) fn of(mut file: File, format: Format) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let written = written(&mut file, length, format)?;
@@ -31,38 +32,38 @@ impl Map {
         let too_long = |_| io::Error::from(io::ErrorKind::FileTooLarge);
         let mut options = memmap2::MmapOptions::new();
         options.len(usize::try_from(written).map_err(too_long)?);
-        // SAFETY: The mapping is only read. A recorder that still writes the file changes a byte that is read here only
-        // before it publishes it by the commit word, which `packet` reads with Acquire. When it ends it cuts off prepared
-        // packets only, and what `written` found begins before those. Another program of the same user that changes or cuts
-        // the file meanwhile can make this one read other bytes, each of which is checked, or end it by a signal.
+        // SAFETY: The mapping is only read. A recorder that still writes the file changes the bytes read here only before it
+        // publishes them by the commit word, which `packet` reads with Acquire. When it ends it cuts off only prepared packets,
+        // which `written` leaves out of the mapping. Another program of the same user that changes or cuts the file meanwhile
+        // can make this one read other bytes, each of which is checked, or end it by a signal.
         let map = unsafe { options.map(&file) }?;
         #[cfg(unix)]
-        // Only a hint: without it the same is read a little later.
+        // A hint: if it fails, reading is only slower.
         let _ = map.advise(memmap2::Advice::Sequential);
         Ok(Self { map: Some(map), format, length })
     }
 
-    /// The bytes of the file but for prepared packets at its end. What is written later may be missing.
+    /// Returns the bytes of the file without the prepared packets at its end. Bytes written later may be missing.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
     }
 
-    /// How long that is.
+    /// Returns the length of [`bytes`](Self::bytes).
     pub(crate) fn written(&self) -> u64 {
         self.bytes().len() as u64
     }
 
-    /// The length of the whole file when it was opened.
+    /// Returns the length of the whole file when it was opened.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
 
-    /// The packet at `offset`. Its events, up to the content's end that it tells, are there to be read.
+    /// Returns the packet at `offset`. Its events up to its `content_end` are committed.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, as [`Format::packet`] says.
+    /// Those of [`Format::packet`].
     pub(crate) fn packet(&self, offset: u64) -> Result<Packet, String> {
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
         let length = self.format.header();
@@ -78,8 +79,8 @@ impl Map {
         // SAFETY: The words are the bytes of `head`, aligned as was just checked, and are only loaded.
         let words = unsafe { slice::from_raw_parts(words, length / 8) };
         let mut head = [0; HEADER];
-        // Acquire, in this order: a writer that enters stores the checksum word before the sequence; the checksum is stored
-        // behind the final content size; what belongs to that size is stored before it.
+        // Acquire loads in this order: a writer that enters a packet stores the checksum word before the sequence, the
+        // checksum is stored after the final content size, and the events before the content size that includes them.
         for at in [SEQUENCE, CHECKSUM, CONTENT_SIZE] {
             if let Some(word) = words.get(at / 8) {
                 head[at..at + 8].copy_from_slice(&word.load(Ordering::Acquire).to_ne_bytes());
@@ -93,20 +94,20 @@ impl Map {
         self.format.packet(offset, &head[..length])
     }
 
-    /// The checksum of a packet, made anew; `None` if not all of its content is there.
+    /// Computes the checksum of a packet; `None` if the file ends before its content.
     pub(crate) fn crc(&self, packet: &Packet) -> Option<u32> {
         self.bytes().get(packet.offset as usize..packet.content_end as usize).map(packet::crc)
     }
 
-    /// Lets go of the memory of the bytes from `from` to `upto`; read again, they come from the file again.
+    /// Releases the memory of the bytes from `from` to `upto`. A later read loads them from the file again.
     pub(crate) fn release(&self, from: u64, upto: u64) {
         #[cfg(unix)]
         if let Some(map) = &self.map
             && upto <= self.written()
             && from < upto
         {
-            // SAFETY: The mapping is shared and of a file and nobody writes through it: a page that is dropped comes back with
-            // the file's bytes, so that slices into it stay what they were.
+            // SAFETY: The mapping is shared, of a file, and never written through: a dropped page is loaded again with the
+            // file's bytes, so slices into it keep their content.
             let _ = unsafe {
                 map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, from as usize, (upto - from) as usize)
             };
@@ -114,7 +115,8 @@ impl Map {
     }
 }
 
-/// Where the file ends but for prepared packets. It is read here, not mapped: the recorder may cut them off meanwhile.
+/// Returns the end of the file without prepared packets. Reads the file instead of mapping it, as the recorder may cut prepared packets off
+/// meanwhile.
 fn written(file: &mut File, length: u64, format: Format) -> io::Result<u64> {
     let mut end = length;
     let mut block = vec![0; BLOCK as usize];
@@ -124,7 +126,7 @@ fn written(file: &mut File, length: u64, format: Format) -> io::Result<u64> {
         file.seek(SeekFrom::Start(end - size))?;
         match file.read_exact(block) {
             Ok(()) => {}
-            // Cut off since.
+            // The recorder has cut it off.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 end -= size;
                 continue;

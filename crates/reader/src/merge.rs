@@ -1,4 +1,4 @@
-//! The events of all files in the order of time.
+//! Merges the events of all files in order of time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,15 +7,16 @@ use std::iter::FusedIterator;
 use crate::event::Event;
 use crate::stream::{Position, Stream};
 
-/// The events of a trace in the order of time, by [`Trace::events`](crate::Trace::events). Events of one time come in
-/// the order of their files, those of one file as they were written.
+/// The events of a trace in order of time, returned by [`Trace::events`](crate::Trace::events).
+///
+/// Events with equal times come in the order of their files; events of one file in the order they were written.
 pub struct Events<'t> {
     streams: Vec<Stream<'t>>,
-    /// The first event of each stream that is not at its end.
+    /// The next event of each stream; `None` at its end.
     first: Vec<Option<Event<'t>>>,
-    /// Whose turn it is. It is not in the heap: as long as it stays the earliest, nothing is moved.
+    /// The stream with the earliest event. It is not in the heap, so the heap does not change while it stays the earliest.
     current: usize,
-    /// The other streams by the times of their first events.
+    /// The other streams by the times of their next events.
     heap: BinaryHeap<Reverse<(i64, usize)>>,
 }
 
@@ -29,17 +30,17 @@ impl<'t> Events<'t> {
         Self { streams, first, current, heap }
     }
 
-    /// The next event, without taking it.
+    /// Returns the next event without advancing.
     pub fn peek(&self) -> Option<&Event<'t>> {
         self.first.get(self.current)?.as_ref()
     }
 
-    /// Where each stream goes on, the events not yet taken being before it.
+    /// Returns the position of each stream before its next event.
     pub(crate) fn positions(&self) -> impl Iterator<Item = Position> {
         self.streams.iter().zip(&self.first).map(|(stream, first)| stream.position(first.as_ref()))
     }
 
-    /// How many bytes have been read of how many there are, to show how far one has got.
+    /// Returns the number of bytes read and the total, for a progress display.
     pub fn progress(&self) -> (u64, u64) {
         self.streams.iter().fold((0, 0), |(read, all), stream| (read + stream.offset(), all + stream.limit()))
     }

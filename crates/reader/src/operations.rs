@@ -1,10 +1,10 @@
-//! From stages to operations: the events of one operation are joined by its process and `{thread, tag}`.
+//! Joins stages into operations by process and `{thread, tag}`.
 //!
-//! The pool's events name no operation, only a port. They are told apart by the thread: `aio_pool-add` belongs to the
-//! `efile_drv-entry` that the same thread fired just before it, `aio_pool-get` to the `efile_drv-int_entry` just after it. An
-//! operation that found the queues full is added by another thread, and so has no [`added`](Operation::added).
+//! The pool's events name a port but no operation. The thread identifies it: `aio_pool-add` belongs to the `efile_drv-entry`
+//! that the same thread fired just before it, `aio_pool-get` to the `efile_drv-int_entry` just after it. If the queues are full,
+//! another thread adds the operation, so it has no [`added`](Operation::added).
 //!
-//! Memory holds the operations in flight only, and of these at most [`IN_FLIGHT`].
+//! Only operations in flight are kept, at most [`IN_FLIGHT`].
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -13,10 +13,10 @@ use std::ptr;
 use crate::stage::{Stage, Stages};
 use crate::{Asked, Asker, Event, OperationId, Process};
 
-/// How many operations may be in flight at once. Of more, the one that was entered first is given up and counted.
+/// The maximum number of operations in flight. Beyond it, the oldest operation is dropped and counted.
 pub const IN_FLIGHT: usize = 1 << 16;
 
-/// When a queue of the pool took or gave an operation, and how long the queue was after that.
+/// An operation entered or left a queue of the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queued {
     /// Nanoseconds since 1970.
@@ -25,14 +25,14 @@ pub struct Queued {
     pub length: i64,
 }
 
-/// The answer to an operation.
+/// The return of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// Nanoseconds since 1970.
     pub time: i64,
-    /// The thread where the answer was taken.
+    /// The thread that took the result.
     pub tid: u64,
-    /// Whether it succeeded.
+    /// Whether the operation succeeded.
     pub success: bool,
     /// errno of a failure, else 0.
     pub errno: i32,
@@ -44,17 +44,17 @@ pub struct Answer {
 pub struct Operation<'t> {
     /// The process that it ran in.
     pub process: &'t Process,
-    /// What named it while it was in flight.
+    /// Its id while it was in flight.
     pub id: OperationId,
-    /// What it was asked to do.
+    /// The arguments of its entry.
     pub asked: Asked<'t>,
-    /// Who asked for it, if that was for a sequential trace.
+    /// The process that submitted it, if that process had a sequential trace token.
     pub asker: Option<Asker<'t>>,
-    /// The path that it worked on: its own first string, else that with which its port was opened. Empty where the trace does not tell.
+    /// Its path: its first string, else the path with which its port was opened. Empty if the trace has neither.
     pub path: &'t [u8],
     /// The thread that submitted it.
     pub submitter: u64,
-    /// The I/O thread that did the work, if the work began.
+    /// The I/O thread that ran the job, if the job started.
     pub worker: Option<u64>,
     /// `efile_drv-entry`
     pub entered: i64,
@@ -71,28 +71,28 @@ pub struct Operation<'t> {
 }
 
 impl Operation<'_> {
-    /// How long it waited for an I/O thread, in nanoseconds. `None` if its work never began.
+    /// Returns the wait for an I/O thread, in nanoseconds. `None` if its job never started.
     pub fn queue_wait(&self) -> Option<i64> {
         Some(self.int_entry?.saturating_sub(self.entered))
     }
 
-    /// How long the work took, in nanoseconds. `None` if it never began or never ended.
+    /// Returns the time of the job, in nanoseconds. `None` if it never started or never ended.
     pub fn service(&self) -> Option<i64> {
         Some(self.int_return?.saturating_sub(self.int_entry?))
     }
 
-    /// How long the answer waited for whoever asked, in nanoseconds. `None` if the work was not done, or the answer not taken.
+    /// Returns the wait of the result for its task, in nanoseconds. `None` if the job did not run or the result was not taken.
     pub fn delivery(&self) -> Option<i64> {
         Some(self.answer?.time.saturating_sub(self.int_return?))
     }
 
-    /// From `efile_drv-entry` to `efile_drv-return`, in nanoseconds.
+    /// Returns the time from `efile_drv-entry` to `efile_drv-return`, in nanoseconds.
     pub fn duration(&self) -> Option<i64> {
         Some(self.answer?.time.saturating_sub(self.entered))
     }
 }
 
-/// Joins events, given in the order of time, into operations.
+/// Joins events, in order of time, into operations.
 ///
 /// ```
 /// use dyntrace_reader::{Operations, Trace};
@@ -109,13 +109,13 @@ impl Operation<'_> {
 #[derive(Default)]
 pub struct Operations<'t> {
     stages: Stages,
-    /// By the order of their entries.
+    /// In the order of their entries.
     in_flight: BTreeMap<u64, Operation<'t>>,
     orders: HashMap<(ProcessKey, OperationId), u64>,
     entered: u64,
-    /// The step that a thread did last, if the next one may belong to it.
+    /// The last step of a thread, if its next step may belong to it.
     last: HashMap<(ProcessKey, u64), Last<'t>>,
-    /// Who asks for operations that are entered next.
+    /// The submitting processes of operations that are entered next.
     askers: HashMap<(ProcessKey, OperationId), Asker<'t>>,
     /// The path with which a port was opened.
     paths: HashMap<(ProcessKey, &'t [u8]), &'t [u8]>,
@@ -131,29 +131,29 @@ enum Last<'t> {
     Get(Queued),
 }
 
-/// The command that opens a file, in the name of the file's new port.
+/// The command that opens a file; its port is the new file's.
 const OPEN: i32 = 1;
-/// The command that closes it.
+/// The command that closes a file.
 const CLOSE: i32 = 23;
 
 impl<'t> Operations<'t> {
-    /// The next event. Answers the operation that ends with it.
+    /// Takes the next event. Returns the operation that it completes.
     pub fn push(&mut self, event: &Event<'t>) -> Option<Operation<'t>> {
         let stage = self.stages.read(event)?;
         self.follow(event.process, event.tid, event.time, stage)
     }
 
-    /// What is in flight now, in the order of entry: at the end of the trace, what was never answered in it.
+    /// Returns the operations in flight, in the order of entry. At the end of the trace, these never returned.
     pub fn in_flight(&self) -> impl Iterator<Item = &Operation<'t>> {
         self.in_flight.values()
     }
 
-    /// How many operations were given up before their answer: too many were in flight, or their id came again.
+    /// Returns the number of operations dropped before their return: too many were in flight, or their id was reused.
     pub fn given_up(&self) -> u64 {
         self.given_up
     }
 
-    /// How many events belonged to no known operation: it was entered before the trace began, or its entry was lost.
+    /// Returns the number of events without a known operation: it was entered before the trace began, or its entry was lost.
     pub fn unmatched(&self) -> u64 {
         self.unmatched
     }
@@ -161,7 +161,7 @@ impl<'t> Operations<'t> {
     fn follow(&mut self, process: &'t Process, tid: u64, time: i64, stage: Stage<'t>) -> Option<Operation<'t>> {
         let key = ptr::from_ref(process).addr();
         let last = self.last.remove(&(key, tid));
-        // Between entry and add, the thread may have tried to do without the pool.
+        // Between entry and add, the thread may have tried the operation inline.
         if let (Stage::IntEntry(id) | Stage::IntReturn(id), Some(Last::Entry { id: entered, port })) = (&stage, &last)
             && id == entered
         {
@@ -242,7 +242,7 @@ impl<'t> Operations<'t> {
         }
     }
 
-    /// The operation in flight that has this id. If there is none, that is counted.
+    /// Returns the operation in flight with this id, or counts an unmatched event.
     fn find(&mut self, process: ProcessKey, id: OperationId) -> Option<&mut Operation<'t>> {
         let order = self.orders.get(&(process, id));
         self.unmatched += u64::from(order.is_none());
@@ -250,7 +250,7 @@ impl<'t> Operations<'t> {
     }
 }
 
-/// Inserts into a map that helps but must not grow: when it is full it starts anew.
+/// Inserts into a map of hints, which is cleared when it is full.
 fn remember<K: Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: V) {
     if map.len() == IN_FLIGHT {
         map.clear();

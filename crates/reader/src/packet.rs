@@ -1,8 +1,8 @@
-//! Packets: where they begin and end, and what stands at their head.
+//! Packets: their bounds and headers.
 //!
-//! A file is a row of packets. One that nobody has entered yet is *prepared*: a page, valid, empty, with sequence 0.
-//! When the writer enters a packet it makes the first of several prepared pages larger, so that it swallows the others.
-//! The size of the content is the commit word: it grows with each event that is whole.
+//! A file is a sequence of packets. A packet that no writer has entered yet is *prepared*: a valid, empty page with sequence
+//! 0. To enter a packet, the writer enlarges the first of several prepared pages over the others. The content size is the
+//! commit word: it grows with each committed event.
 
 use dyntrace_metadata::packet::offset::{DISCARDED, RING, STREAM_ID, TID};
 use dyntrace_metadata::packet::{self, MAGIC};
@@ -12,7 +12,7 @@ use dyntrace_metadata::{ByteOrder, checksum};
 pub(crate) use dyntrace_metadata::packet::HEADER;
 pub(crate) use dyntrace_metadata::packet::offset::{CHECKSUM, CONTENT_SIZE, PACKET_SIZE, SEQUENCE};
 
-/// The length of a header without a ring's number and a checksum, of the recorder's first version.
+/// The length of a header of the recorder's first version, without ring number and checksum.
 const SHORT_HEADER: usize = 64;
 /// The length of a prepared packet.
 pub(crate) const PAGE: u64 = packet::PAGE as u64;
@@ -22,29 +22,29 @@ pub(crate) const SUB_BUFFER: u64 = packet::SUB_BUFFER as u64;
 /// The head of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
-    /// Where in the file it begins.
+    /// Its beginning in the file.
     pub(crate) offset: u64,
-    /// Where in the file it ends.
+    /// Its end in the file.
     pub(crate) end: u64,
-    /// Where in the file its events end, as of when this was read.
+    /// The end of its events in the file when the header was read.
     pub(crate) content_end: u64,
     pub(crate) stream_id: u32,
-    /// Events that its ring dropped, from the ring's beginning.
+    /// Number of events that its ring has dropped from the ring's beginning.
     pub(crate) discarded: u64,
-    /// Its number in its ring, from 1; 0 if it is only prepared.
+    /// Its number in its ring, from 1; 0 if it is prepared.
     pub(crate) sequence: u64,
     pub(crate) tid: u64,
-    /// The number of its ring; 0 if the packet does not say.
+    /// The number of its ring; 0 without a ring number.
     pub(crate) ring: u64,
     pub(crate) checksum: Checksum,
 }
 
-/// What the checksum word of a packet says.
+/// The checksum word of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checksum {
-    /// Packets of this trace have none.
+    /// Packets of this trace have no checksum.
     Absent,
-    /// None was made: the packet was being written. The low half of its sequence.
+    /// The packet was being written. The value is the low half of its sequence.
     Open(u32),
     /// The checksum of the packet.
     Sum {
@@ -52,7 +52,7 @@ pub(crate) enum Checksum {
         /// Whether the recorder ended the file with this packet.
         is_last: bool,
     },
-    /// No recorder writes such a word.
+    /// A word that no recorder writes.
     Damaged,
 }
 
@@ -74,32 +74,32 @@ impl Checksum {
     }
 }
 
-/// How the packets of a process's files are to be read.
+/// The format of the packets of a process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Format {
     pub(crate) byte_order: ByteOrder,
     pub(crate) uuid: [u8; 16],
-    /// Whether packets have a ring's number and a checksum.
+    /// Whether packets have a ring number and a checksum.
     pub(crate) checksums: bool,
 }
 
 impl Format {
-    /// The length of a packet's header and context.
+    /// Returns the length of a packet's header and context.
     pub(crate) fn header(&self) -> usize {
         if self.checksums { HEADER } else { SHORT_HEADER }
     }
 
-    /// The packet at `offset` that begins with `head`, which is as long as a header.
+    /// Returns the packet at `offset` that begins with `head`, which is as long as a header.
     ///
     /// # Errors
     ///
-    /// What is wrong with it. One that goes on behind the end of the file is none: its end says so.
+    /// The problem with the header. The packet may extend past the end of the file: the caller checks its end.
     pub(crate) fn packet(&self, offset: u64, head: &[u8]) -> Result<Packet, String> {
         if self.u32(head, 0) != MAGIC {
             return Err("no packet begins here: the magic number is missing".to_owned());
         }
         if head[4..20] != self.uuid {
-            return Err("this packet is of another trace: its uuid is not the metadata's".to_owned());
+            return Err("this packet belongs to another trace: its uuid differs from the metadata's".to_owned());
         }
         let (content, size) = (self.u64(head, CONTENT_SIZE), self.u64(head, PACKET_SIZE));
         let unit = if self.checksums { PAGE * 8 } else { 64 };
@@ -127,7 +127,7 @@ impl Format {
         })
     }
 
-    /// Whether `head` begins a packet that nobody has entered.
+    /// Whether `head` begins a prepared packet.
     pub(crate) fn is_prepared(&self, head: &[u8]) -> bool {
         head.len() >= self.header()
             && self.packet(0, head).is_ok_and(|packet| {
@@ -136,7 +136,7 @@ impl Format {
             })
     }
 
-    /// Puts the checksum of a packet, its header and content, into its header.
+    /// Writes the checksum of a packet into its header.
     pub(crate) fn set_checksum(&self, packet: &mut [u8], is_last: bool) {
         let sum = checksum::word(crc(packet));
         let word = self.byte_order.u64((if is_last { checksum::last(sum) } else { sum }).to_ne_bytes());
@@ -152,31 +152,31 @@ impl Format {
     }
 }
 
-/// The checksum of a packet, its header and content: all of it but the checksum word and the count of discarded events.
+/// Computes the checksum of a packet: header and content without the checksum word and the count of discarded events.
 pub(crate) fn crc(packet: &[u8]) -> u32 {
     let (header, content) = packet.split_first_chunk().expect("packets with checksums have whole headers");
     checksum::crc(header, content)
 }
 
 impl Packet {
-    /// Whether nobody has entered it.
+    /// Whether no writer has entered it.
     pub(crate) fn is_prepared(&self) -> bool {
         self.sequence == 0
     }
 
-    /// Whether it lies where the recorder puts the packet of its number, outside of circles.
+    /// Whether its offset is that of its sequence number, as in files that are not circular.
     pub(crate) fn is_in_place(&self) -> bool {
         self.sequence.checked_sub(1).and_then(|before| before.checked_mul(SUB_BUFFER)) == Some(self.offset)
     }
 
-    /// What is wrong with a packet that has no checksum yet. Outside of circles, its sequence number is that of its place.
-    pub(crate) fn is_wrong_for_open(&self, is_circle: bool) -> Option<&'static str> {
+    /// Returns the problem with a packet without a checksum yet. In files that are not circular, its sequence number must match its offset.
+    pub(crate) fn is_wrong_for_open(&self, is_circular: bool) -> Option<&'static str> {
         let Checksum::Open(low) = self.checksum else { return None };
         if self.sequence as u32 != low {
             return Some("its sequence number and its checksum word disagree");
         }
-        if !is_circle && !self.is_in_place() {
-            return Some("its sequence number is not that of its place, and it has no checksum");
+        if !is_circular && !self.is_in_place() {
+            return Some("its sequence number does not match its offset, and it has no checksum");
         }
         None
     }

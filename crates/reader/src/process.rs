@@ -10,13 +10,13 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::metadata::{self, Metadata};
 
-/// The name of the file that makes a folder a process's trace.
+/// The file that every folder of a process has.
 pub(crate) const METADATA: &str = "metadata";
 
-/// More text than any program's probes make.
+/// The limit of its size, above that of any program's probes.
 const MAX_METADATA: u64 = 16 << 20;
 
-/// A process that was recorded.
+/// A recorded process.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Process {
@@ -24,21 +24,21 @@ pub struct Process {
     pub path: PathBuf,
     /// Its name.
     pub name: String,
-    /// Its number.
+    /// Its process id.
     pub pid: u64,
-    /// The machine it ran on; empty if that was not written down.
+    /// The machine it ran on; empty if unknown.
     pub hostname: String,
-    /// Bits of its machine word: 32 or 64.
+    /// The size of its machine word in bits: 32 or 64.
     pub word_size: u32,
-    /// What its times are made of.
+    /// The clock of its times.
     pub clock: Clock,
     pub(crate) metadata: Metadata,
-    /// What is wrong with its metadata, which could be understood nevertheless.
+    /// A problem with its metadata, which could be parsed nevertheless.
     pub(crate) damage: Option<&'static str>,
 }
 
 impl Process {
-    /// Reads the metadata of the folder, which is at `path`.
+    /// Reads the metadata in `folder`, whose path is `path`.
     pub(crate) fn open(path: &Path, folder: &Reading) -> Result<Self, Error> {
         let file = path.join(METADATA);
         let mut bytes = Vec::new();
@@ -48,11 +48,11 @@ impl Process {
             .map_err(Error::io("read the metadata", &file))?;
         let problem = |line, reason| Error::Metadata { path: file.clone(), line, reason };
         if bytes.len() as u64 > MAX_METADATA {
-            return Err(problem(1, format!("there are more than {MAX_METADATA} bytes")));
+            return Err(problem(1, format!("the file has more than {MAX_METADATA} bytes")));
         }
         let text = str::from_utf8(&bytes).map_err(|error| {
             let line = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count() + 1;
-            problem(line, "this is no text in UTF-8".to_owned())
+            problem(line, "this is not UTF-8".to_owned())
         })?;
         Self::parse(path.to_owned(), text)
     }
@@ -78,12 +78,12 @@ impl Process {
         })
     }
 
-    /// The event classes of a class of streams.
+    /// Returns the event classes of a stream class.
     pub(crate) fn classes_of(&self, stream_id: u32) -> Option<&Classes> {
         self.metadata.streams.iter().find(|(id, _)| *id == stream_id).map(|(_, classes)| classes)
     }
 
-    /// All classes of events that its program has, whether they happened or not.
+    /// Returns all event classes of its program, also those without events.
     pub fn classes(&self) -> impl Iterator<Item = &EventClass> {
         self.metadata.streams.iter().flat_map(|(_, classes)| classes.iter())
     }

@@ -1,4 +1,4 @@
-//! Plain traces out of what a crash or damage left.
+//! Ends, repairs and converts traces.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,42 +11,41 @@ use dyntrace_metadata::{ByteOrder, Format};
 use crate::class::Classes;
 use crate::error::Error;
 use crate::losses::Damage;
-use crate::map::Map;
+use crate::map::MappedFile;
 use crate::packet::{CONTENT_SIZE, PACKET_SIZE, PAGE, Packet};
 use crate::process::{METADATA, Process};
 use crate::stream::EVENT_HEADER;
-use crate::trace::{CHANNEL, Place, process_folders, stream_files};
-use crate::walk::{Gap, Judge};
+use crate::trace::{CHANNEL, ProcessFolder, process_folders, stream_files};
+use crate::walk::{Gap, PacketChecker};
 
-/// Where a process's recorder in overwrite mode has its rings: files that are written in a circle.
-const CIRCLES: &str = ".rings";
+/// The folder of the rings in overwrite mode, which are circular files.
+const OVERWRITE_RINGS: &str = ".rings";
 
-/// What [`recover`] did.
+/// The result of [`recover`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovered {
-    /// How many packets were taken over.
+    /// Number of packets copied.
     pub packets: u64,
-    /// How many events are in them.
+    /// Number of events in them.
     pub events: u64,
-    /// Where something was damaged, and left out.
+    /// Damaged places, which were left out.
     pub damaged: Vec<Damage>,
 }
 
-/// Ends the trace in the folder `dir` in place of its recorder: cuts what was only prepared off the end of each file,
-/// as a recorder does that ends by itself, and all of a file that says nothing. A trace that was ended already stays as it is,
-/// a damaged file too.
+/// Ends the trace in the folder `dir` in place of its recorder.
 ///
-/// Only for programs that have ended: one that still records would be killed by it.
+/// Cuts prepared packets off the end of each file, and truncates files without events or counts, as an ending recorder does.
+/// A trace that was ended already and damaged files stay unchanged. The program must have ended: a cut kills a program that still records.
 ///
 /// # Errors
 ///
-/// When there is no trace, and when a file cannot be read or cut. A trace that has to be cut must be in a folder that only root and this
-/// process's user can write in: the error says whose it is.
+/// If there is no trace, or a file cannot be read or cut. Only root and this process's user may have write access to a folder
+/// whose files are cut: the error names the folder's owner.
 pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
     for place in places(dir.as_ref())? {
         let writable = Folder::open(&place.path);
-        // What is read is what will be cut.
+        // The same folder is read and cut.
         let folder = match &writable {
             Ok(folder) => folder.reading().map_err(Error::io("read the folder", &place.path))?,
             Err(_) => place.open()?,
@@ -62,8 +61,8 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
             let length = file.metadata().map_err(Error::io("look at", &path))?.len();
             let end = {
                 let file = file.try_clone().map_err(Error::io("open", &path))?;
-                let map = Map::of(file, process.metadata.format).map_err(Error::io("open", &path))?;
-                let (packets, gaps) = packets(&Judge::new(&map, &path, &process));
+                let map = MappedFile::of(file, process.metadata.format).map_err(Error::io("open", &path))?;
+                let (packets, gaps) = packets(&PacketChecker::new(&map, &path, &process));
                 if !gaps.is_empty() {
                     continue;
                 }
@@ -76,15 +75,16 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
                 if let Err(error) = writable {
                     return Err(Error::io("end the trace in", &place.path)(error));
                 }
-                file.set_len(end).map_err(Error::io("cut what was only prepared off", &path))?;
+                file.set_len(end).map_err(Error::io("cut the prepared packets off", &path))?;
             }
         }
     }
     Ok(())
 }
 
-/// Makes a plain trace in the new folder `out` of the one in `dir`, whatever is wrong with that: rings of the overwrite
-/// mode become files of events, their packets in order; damaged packets are left out. `dir` is only read.
+/// Makes a plain trace in the new folder `out` from the trace in `dir`, which may be damaged and is only read.
+///
+/// Rings of the overwrite mode become event files, with their packets in order. Damaged packets are left out.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -95,12 +95,12 @@ pub fn finish(dir: impl AsRef<Path>) -> Result<(), Error> {
 ///
 /// # Errors
 ///
-/// When there is no trace, when the metadata of a process cannot be read, and when `out` exists or cannot be written.
+/// If there is no trace, the metadata of a process cannot be read, or `out` exists or cannot be written.
 pub fn recover(dir: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Recovered, Error> {
     make_plain(dir.as_ref(), out.as_ref(), None)
 }
 
-/// Does the same as [`recover`], and writes the metadata of the new trace in `format`.
+/// Does the same as [`recover`], but writes the metadata of the new trace in `format`.
 ///
 /// ```
 /// use dyntrace_reader::{Format, Trace};
@@ -119,7 +119,7 @@ pub fn convert(dir: impl AsRef<Path>, out: impl AsRef<Path>, format: Format) -> 
     make_plain(dir.as_ref(), out.as_ref(), Some(format))
 }
 
-/// Makes a plain trace, with a copy of the metadata or new metadata in a format.
+/// Makes a plain trace, with a copy of the metadata or with new metadata in `format`.
 fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovered, Error> {
     let places = places(dir)?;
     let mut recovered = Recovered::default();
@@ -145,7 +145,7 @@ fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovere
         for name in stream_files(&place.path, &folder)? {
             let path = place.path.join(&name);
             let map = open(&path, &folder, &name, &process)?;
-            let (packets, gaps) = packets(&Judge::new(&map, &path, &process));
+            let (packets, gaps) = packets(&PacketChecker::new(&map, &path, &process));
             recovered.damage(&path, gaps);
             if name == CHANNEL {
                 is_ended = packets.last().is_some_and(|packet| packet.checksum.is_last());
@@ -156,15 +156,15 @@ fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovere
             }
             file.close()?;
         }
-        if !folder.has_folder(CIRCLES) {
+        if !folder.has_folder(OVERWRITE_RINGS) {
             continue;
         }
-        let at = place.path.join(CIRCLES);
-        let circles = folder.below(Path::new(CIRCLES)).map_err(Error::io("read the folder", &at))?;
-        for name in stream_files(&at, &circles)? {
+        let at = place.path.join(OVERWRITE_RINGS);
+        let rings = folder.below(Path::new(OVERWRITE_RINGS)).map_err(Error::io("read the folder", &at))?;
+        for name in stream_files(&at, &rings)? {
             let path = at.join(&name);
-            let map = open(&path, &circles, &name, &process)?;
-            let (packets, gaps) = circle(&Judge::of_circle(&map, &path, &process), &map);
+            let map = open(&path, &rings, &name, &process)?;
+            let (packets, gaps) = circular_packets(&PacketChecker::circular(&map, &path, &process), &map);
             recovered.damage(&path, gaps);
             let mut file = Output::create(&target, &path, &process)?;
             let last = packets.len().wrapping_sub(1);
@@ -177,13 +177,13 @@ fn make_plain(dir: &Path, out: &Path, format: Option<Format>) -> Result<Recovere
     Ok(recovered)
 }
 
-fn places(dir: &Path) -> Result<Vec<Place>, Error> {
+fn places(dir: &Path) -> Result<Vec<ProcessFolder>, Error> {
     let places = process_folders(dir)?;
     if places.is_empty() { Err(Error::NoTrace { path: dir.to_owned() }) } else { Ok(places) }
 }
 
-fn open(path: &Path, folder: &Reading, name: &OsStr, process: &Process) -> Result<Map, Error> {
-    folder.file(name).and_then(|file| Map::of(file, process.metadata.format)).map_err(Error::io("open", path))
+fn open(path: &Path, folder: &Reading, name: &OsStr, process: &Process) -> Result<MappedFile, Error> {
+    folder.file(name).and_then(|file| MappedFile::of(file, process.metadata.format)).map_err(Error::io("open", path))
 }
 
 /// A folder of the new trace.
@@ -192,12 +192,12 @@ struct Target {
     folder: Folder,
 }
 
-/// The packets of a file that were entered, and the damage between them.
-fn packets(judge: &Judge<'_>) -> (Vec<Packet>, Vec<Gap>) {
+/// Returns the entered packets of a file, and the damage between them.
+fn packets(checker: &PacketChecker<'_>) -> (Vec<Packet>, Vec<Gap>) {
     let (mut packets, mut gaps) = (Vec::new(), Vec::<Gap>::new());
     loop {
         let last = packets.last();
-        let next = judge.next(last.map_or(0, |packet: &Packet| packet.end), last);
+        let next = checker.next(last.map_or(0, |packet: &Packet| packet.end), last);
         gaps.extend(next.gap);
         match next.packet {
             Some(packet) => packets.push(packet),
@@ -206,14 +206,14 @@ fn packets(judge: &Judge<'_>) -> (Vec<Packet>, Vec<Gap>) {
     }
 }
 
-/// The packets of a file written in a circle, in the order they were entered. Behind a damaged one it goes on at the
-/// next page where a packet begins.
-fn circle(judge: &Judge<'_>, map: &Map) -> (Vec<Packet>, Vec<Gap>) {
+/// Returns the packets of a circular file, in the order they were entered. After a damaged packet it goes on at the next page
+/// where a packet begins.
+fn circular_packets(checker: &PacketChecker<'_>, map: &MappedFile) -> (Vec<Packet>, Vec<Gap>) {
     let (mut packets, mut gaps) = (Vec::<Packet>::new(), Vec::<Gap>::new());
     let (mut offset, mut whole) = (0, true);
     while offset < map.written() {
         let page_behind = offset - offset % PAGE + PAGE;
-        match judge.packet(offset, None) {
+        match checker.packet(offset, None) {
             Ok(packet) => {
                 whole = true;
                 offset = packet.end;
@@ -236,7 +236,7 @@ fn circle(judge: &Judge<'_>, map: &Map) -> (Vec<Packet>, Vec<Gap>) {
     packets.dedup_by(|next, before| {
         let same = next.sequence == before.sequence;
         if same {
-            let reason = format!("packet {} is there twice", next.sequence);
+            let reason = format!("packet {} is repeated", next.sequence);
             gaps.push(Gap { offset: next.offset, bytes: next.end - next.offset, reason });
         }
         same
@@ -260,7 +260,7 @@ struct Output<'p> {
 }
 
 impl<'p> Output<'p> {
-    /// The new file for what is in `from`.
+    /// Creates the new file for the content of `from`.
     fn create(target: &Target, from: &Path, process: &'p Process) -> Result<Self, Error> {
         let name = from.file_name().unwrap_or_default();
         let mut path = target.path.join(name);
@@ -276,8 +276,14 @@ impl<'p> Output<'p> {
         Ok(Self { from: from.to_owned(), path, process, file })
     }
 
-    /// Writes the packet with its events up to the first that is not whole.
-    fn packet(&mut self, map: &Map, packet: &Packet, is_last: bool, recovered: &mut Recovered) -> Result<(), Error> {
+    /// Writes the packet with its events up to the first incomplete one.
+    fn packet(
+        &mut self,
+        map: &MappedFile,
+        packet: &Packet,
+        is_last: bool,
+        recovered: &mut Recovered,
+    ) -> Result<(), Error> {
         let format = self.process.metadata.format;
         let start = packet.offset as usize;
         let end = packet.content_end.min(map.written()) as usize;
@@ -302,7 +308,7 @@ impl<'p> Output<'p> {
         recovered.events += events;
         if !whole {
             let offset = packet.offset + length as u64;
-            let reason = "an event is not whole, or the metadata does not know it".to_owned();
+            let reason = "an event is incomplete or has no class in the metadata".to_owned();
             recovered.damage(&self.from, vec![Gap { offset, bytes: packet.content_end - offset, reason }]);
         }
         Ok(())
@@ -313,7 +319,7 @@ impl<'p> Output<'p> {
     }
 }
 
-/// How many bytes of the content are whole events, and how many events.
+/// Returns the length of the complete events of the content, and their number.
 fn whole_events(classes: &Classes, byte_order: ByteOrder, content: &[u8]) -> (usize, u64) {
     let (mut rest, mut events) = (content, 0);
     while let Some((&[id0, id1, ..], data)) = rest.split_first_chunk::<EVENT_HEADER>()

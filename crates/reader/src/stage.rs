@@ -1,11 +1,11 @@
-//! The stages of a file operation: from the fields of an event to plain values.
+//! The stages of a file operation, read from the fields of events.
 
 use std::collections::HashMap;
 use std::ptr;
 
 use crate::{Event, EventClass, Value};
 
-/// What names an operation of a process while it is in flight.
+/// The id of an operation of a process while it is in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OperationId {
     /// Number of the thread that submitted it.
@@ -14,7 +14,7 @@ pub struct OperationId {
     pub tag: i32,
 }
 
-/// What an operation was asked to do: the arguments of its `efile_drv-entry`. A string that was absent is empty.
+/// The arguments of an operation's `efile_drv-entry`. An absent string is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Asked<'t> {
@@ -30,7 +30,7 @@ pub struct Asked<'t> {
     pub port: &'t [u8],
 }
 
-/// Who asked for an operation, where that is a process with a sequential trace token: the arguments of `seq_trace-operation`.
+/// A process that submitted an operation and had a sequential trace token: the arguments of `seq_trace-operation`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Asker<'t> {
@@ -44,13 +44,13 @@ pub struct Asker<'t> {
     pub current: i32,
 }
 
-/// What an event says about an operation.
+/// A step of an operation, from one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage<'t> {
-    /// Of the operation that is entered next.
+    /// The submitting process of the operation that is entered next.
     Asker(OperationId, Asker<'t>),
     Entry(OperationId, Asked<'t>),
-    /// With the port, and the queue's length after the step.
+    /// The port, and the queue length after the step.
     Add(&'t [u8], i64),
     Get(i64),
     IntEntry(OperationId),
@@ -62,14 +62,14 @@ pub(crate) enum Stage<'t> {
     },
 }
 
-/// Reads stages from events; looks up once per class where its fields are.
+/// Reads stages from events; looks up the fields once per class.
 #[derive(Default)]
 pub(crate) struct Stages {
     /// By the address of the class.
     layouts: HashMap<usize, Option<Layout>>,
 }
 
-/// Which stage a class is, and the positions of the fields named in [`FIELDS`], in that order.
+/// The reader of a class, and the positions of its fields in the order of [`STAGES`].
 #[derive(Clone, Copy)]
 struct Layout {
     read: for<'t> fn(&Fields<'_, 't>) -> Option<Stage<'t>>,
@@ -83,7 +83,7 @@ struct Fields<'a, 't> {
 
 type Read = for<'t> fn(&Fields<'_, 't>) -> Option<Stage<'t>>;
 
-/// The probes, their fields in the order in which they are read, and how.
+/// The probes, their fields, and functions that read a stage from the fields.
 const STAGES: [(&str, &[&str], Read); 7] = [
     (
         "seq_trace-operation",
@@ -117,7 +117,7 @@ const STAGES: [(&str, &[&str], Read); 7] = [
 ];
 
 impl Stages {
-    /// The stage that `event` is; `None` if it is something else.
+    /// Returns the stage of `event`; `None` if it belongs to no file operation.
     pub(crate) fn read<'t>(&mut self, event: &Event<'t>) -> Option<Stage<'t>> {
         let class = ptr::from_ref(event.class).addr();
         let layout = self.layouts.entry(class).or_insert_with(|| Layout::of(event.class));
@@ -127,7 +127,7 @@ impl Stages {
 }
 
 impl Layout {
-    /// `None` if the class is no stage, or lacks a field.
+    /// Returns `None` if the class is no stage or lacks a field.
     fn of(class: &EventClass) -> Option<Self> {
         let (_, names, read) = STAGES.into_iter().find(|(probe, ..)| *probe == class.probe())?;
         let mut positions = [0; 11];

@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::class::Classes;
 use crate::error::Error;
 use crate::event::{Event, Value};
-use crate::losses::Found;
-use crate::map::Map;
+use crate::losses::Findings;
+use crate::map::MappedFile;
 use crate::packet::{Checksum, Packet};
 use crate::process::Process;
-use crate::trace::Place;
-use crate::walk::{Judge, Next};
+use crate::trace::ProcessFolder;
+use crate::walk::{Next, PacketChecker};
 
-/// How much is read before the memory of what was read is let go.
+/// Bytes read before their memory is released.
 const RELEASED_AT_ONCE: u64 = 256 << 10;
-/// How far back memory is let go again: a kernel that has large pages maps what is around a place too.
+/// Bytes before them that are released again: a kernel with large pages also maps the surroundings of a read.
 const AROUND: u64 = 2 << 20;
 
 /// The length of an event's id and time.
@@ -25,29 +25,29 @@ pub(crate) const EVENT_HEADER: usize = 10;
 #[derive(Debug)]
 pub(crate) struct StreamFile {
     /// The folder it is in.
-    pub(crate) place: Arc<Place>,
+    pub(crate) place: Arc<ProcessFolder>,
     pub(crate) path: PathBuf,
-    pub(crate) map: Map,
-    /// The number of its process in the trace.
+    pub(crate) map: MappedFile,
+    /// The index of its process in the trace.
     pub(crate) process: usize,
-    /// What reading it to the end found.
-    pub(crate) found: Mutex<Found>,
+    /// Findings of reading it to the end.
+    pub(crate) found: Mutex<Findings>,
 }
 
 impl StreamFile {
-    /// Maps the file again, as it is now. Like the first time, it is opened in its folder, and only if it is a regular file.
-    fn map_again(&self, process: &Process) -> Result<Map, Error> {
+    /// Maps the current file again. As at first, it is opened in its folder, and only if it is a regular file.
+    fn map_again(&self, process: &Process) -> Result<MappedFile, Error> {
         let name = self.path.file_name().unwrap_or_default();
         let opened = self.place.open()?.file(name);
-        opened.and_then(|file| Map::of(file, process.metadata.format)).map_err(Error::io("open", &self.path))
+        opened.and_then(|file| MappedFile::of(file, process.metadata.format)).map_err(Error::io("open", &self.path))
     }
 
-    /// Whether its recorder has ended it by now: it may have gone on since it was opened.
+    /// Whether its recorder has ended it by now, possibly after it was opened.
     pub(crate) fn is_ended_now(&self, process: &Process) -> bool {
         self.map_again(process).is_ok_and(|map| {
-            let judge = Judge::new(&map, &self.path, process);
+            let checker = PacketChecker::new(&map, &self.path, process);
             let mut last: Option<Packet> = None;
-            while let Some(next) = judge.next(last.map_or(0, |last| last.end), last.as_ref()).packet {
+            while let Some(next) = checker.next(last.map_or(0, |last| last.end), last.as_ref()).packet {
                 last = Some(next);
             }
             last.is_some_and(|last| last.checksum.is_last())
@@ -58,9 +58,9 @@ impl StreamFile {
 /// A place in a file, between two events.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
-    /// Where the packet begins.
+    /// The offset of the packet.
     packet: u64,
-    /// Where the next event begins; the packet's beginning before its first event.
+    /// The offset of the next event; that of the packet before its first event.
     event: u64,
 }
 
@@ -68,17 +68,17 @@ pub(crate) struct Position {
 pub(crate) struct Stream<'t> {
     file: &'t StreamFile,
     process: &'t Process,
-    judge: Judge<'t>,
+    checker: PacketChecker<'t>,
     packet: Option<Packet>,
     /// The classes of the packet's events.
     classes: Option<&'t Classes>,
-    /// What is left of the packet's content.
+    /// The unread rest of the packet's content.
     rest: &'t [u8],
     /// Where that ends in the file.
     rest_end: u64,
     last_cycles: u64,
     released: u64,
-    found: Found,
+    found: Findings,
     ended: bool,
 }
 
@@ -87,14 +87,14 @@ impl<'t> Stream<'t> {
         Self {
             file,
             process,
-            judge: Judge::new(&file.map, &file.path, process),
+            checker: PacketChecker::new(&file.map, &file.path, process),
             packet: None,
             classes: None,
             rest: &[],
             rest_end: 0,
             last_cycles: 0,
             released: 0,
-            found: Found::default(),
+            found: Findings::default(),
             ended: false,
         }
     }
@@ -105,18 +105,18 @@ impl<'t> Stream<'t> {
         if position.event > 0 {
             match file.map.packet(position.packet) {
                 Ok(packet) => stream.enter(packet, position.event),
-                // Damaged since: the next packet is looked for behind it.
+                // It was damaged meanwhile: go on at the next packet.
                 Err(reason) => {
-                    let next = stream.judge.next(position.packet, None);
+                    let next = stream.checker.next(position.packet, None);
                     stream.found.damage(position.packet, 0, reason);
-                    stream.go_to(next);
+                    stream.continue_at(next);
                 }
             }
         }
         stream
     }
 
-    /// Where the next event begins, or `last` if that was the last one read.
+    /// Returns the position of `last`, the event read last, or of the next event.
     pub(crate) fn position(&self, last: Option<&Event<'t>>) -> Position {
         let back = last.map_or(0, |event| EVENT_HEADER + event.data.len());
         match &self.packet {
@@ -125,17 +125,17 @@ impl<'t> Stream<'t> {
         }
     }
 
-    /// How many bytes of the file have been read.
+    /// Returns the number of bytes read.
     pub(crate) fn offset(&self) -> u64 {
         self.rest_end - self.rest.len() as u64
     }
 
-    /// How many bytes of the file there are to read.
+    /// Returns the number of bytes to read in total.
     pub(crate) fn limit(&self) -> u64 {
         self.file.map.written()
     }
 
-    /// The next event; `None` for ever at the end. Damaged places are passed over.
+    /// Returns the next event; `None` at the end and in every later call. Skips damaged places.
     #[inline]
     pub(crate) fn read(&mut self) -> Option<Event<'t>> {
         loop {
@@ -152,7 +152,7 @@ impl<'t> Stream<'t> {
             };
             let id = order.u16([id0, id1]);
             let Some(class) = classes.get(id) else {
-                self.pass_over(format!("the metadata knows no event {id} of stream {}", packet.stream_id));
+                self.skip_rest(format!("the metadata knows no event {id} of stream {}", packet.stream_id));
                 continue;
             };
             let Some(length) = class.measure(data) else {
@@ -175,20 +175,20 @@ impl<'t> Stream<'t> {
         }
     }
 
-    /// Time goes back. Whether that is damage, so that the event is none: no clock goes back by a second, and a packet
-    /// whose checksum is right has just what was recorded.
+    /// Notes that time goes back. Returns whether the event is damaged: it is if time goes back by more than a second in a
+    /// packet without a checksum.
     #[cold]
     fn goes_back(&mut self, back: u64) -> bool {
         let is_open = self.packet.is_some_and(|packet| matches!(packet.checksum, Checksum::Open(_)));
         if is_open && back > self.process.clock.frequency {
-            self.pass_over(format!("time goes back by {back} cycles"));
+            self.skip_rest(format!("time goes back by {back} cycles"));
             return true;
         }
-        self.found.damage(self.offset(), 0, format!("time goes back by {back} cycles; nothing is missing for that"));
+        self.found.damage(self.offset(), 0, format!("time goes back by {back} cycles; no event is missing"));
         false
     }
 
-    /// What the recorder says it lost.
+    /// Notes losses that the recorder reported, and its end.
     #[cold]
     fn note(&mut self, event: &Event<'t>) {
         if event.class.name == "recorder:lost"
@@ -202,7 +202,7 @@ impl<'t> Stream<'t> {
         }
     }
 
-    /// An event is not whole: the file is cut there, or its bytes are not what they were.
+    /// Notes an incomplete event: the file is cut there, or damaged.
     #[cold]
     fn cut(&mut self) {
         let length = self.file.map.length();
@@ -213,31 +213,31 @@ impl<'t> Stream<'t> {
                 self.finish();
             }
             end if end > self.rest_end => self.miss(end),
-            _ => self.pass_over("an event goes on behind the end of its packet"),
+            _ => self.skip_rest("an event extends past the end of its packet"),
         }
     }
 
-    /// The content goes on, up to `end`, where the file had prepared packets only when it was opened. What was written
-    /// since is not seen yet, and not damaged; what is still not there was lost.
+    /// The content goes on up to `end`, where the file had only prepared packets when it was opened. If it was written since, it is
+    /// not damaged, only not mapped. If it is still missing, it was lost.
     #[cold]
     fn miss(&mut self, end: u64) {
         let now = self.file.map_again(self.process);
         if now.is_ok_and(|map| map.length() == self.file.map.length() && map.written() < end) {
             let offset = self.offset();
-            self.found.damage(offset, end - offset, "the end of this packet's content is not there");
+            self.found.damage(offset, end - offset, "the end of this packet's content is missing");
         }
         self.finish();
     }
 
-    /// Passes over the rest of the packet.
+    /// Skips the rest of the packet.
     #[cold]
-    fn pass_over(&mut self, reason: impl Into<String>) {
+    fn skip_rest(&mut self, reason: impl Into<String>) {
         let offset = self.offset();
         self.found.damage(offset, self.rest.len() as u64, reason);
         self.rest = &[];
     }
 
-    /// Goes on to what was committed since in this packet, or to the next packet. False at the end.
+    /// Goes on to events committed meanwhile in this packet, or to the next packet. Returns false at the end.
     #[cold]
     fn next_packet(&mut self) -> bool {
         let offset = self.packet.map_or(0, |packet| packet.end);
@@ -247,15 +247,15 @@ impl<'t> Stream<'t> {
             self.finish();
             return false;
         }
-        let next = self.judge.next(offset, self.packet.as_ref());
-        // A writer that is at work may have gone on in this packet before it entered the next.
+        let next = self.checker.next(offset, self.packet.as_ref());
+        // The writer may have committed more events in this packet before it entered the next.
         if let Some(packet) = self.packet
             && let Ok(again) = self.file.map.packet(packet.offset)
         {
             self.found.discarded = again.discarded;
             self.found.last = Some(again.checksum);
             if again.content_end.min(self.file.map.written()) > self.rest_end {
-                match self.judge.wrong(&again) {
+                match self.checker.wrong(&again) {
                     None => {
                         self.enter(again, self.rest_end);
                         return true;
@@ -267,11 +267,11 @@ impl<'t> Stream<'t> {
                 return false;
             }
         }
-        self.go_to(next)
+        self.continue_at(next)
     }
 
-    /// Takes the next packet up, and notes what is wrong before it. False if there is none.
-    fn go_to(&mut self, Next { packet, gap }: Next) -> bool {
+    /// Goes to the next packet and notes the damage before it. Returns false if there is none.
+    fn continue_at(&mut self, Next { packet, gap }: Next) -> bool {
         if let Some(gap) = gap {
             self.found.damage(gap.offset, gap.bytes, gap.reason);
         }
@@ -282,11 +282,11 @@ impl<'t> Stream<'t> {
         !self.ended
     }
 
-    /// Takes `packet` up, from the event at `from` on.
+    /// Starts reading `packet` at the event at `from`.
     fn enter(&mut self, packet: Packet, from: u64) {
         let end = packet.content_end.min(self.file.map.written());
         if packet.offset >= self.released + RELEASED_AT_ONCE {
-            // The page before may still be that of the last event.
+            // The page before may still hold the last event.
             self.file.map.release(self.released.saturating_sub(AROUND), packet.offset);
             self.released = packet.offset;
         }
@@ -296,10 +296,10 @@ impl<'t> Stream<'t> {
         (self.packet, self.rest_end) = (Some(packet), end.max(from));
     }
 
-    /// Ends, and leaves what was found with the file.
+    /// Ends, and stores the findings in the file.
     fn finish(&mut self) {
         (self.ended, self.rest_end, self.rest) = (true, self.offset(), &[]);
-        (self.found.is_read, self.found.ring) = (true, self.judge.ring());
+        (self.found.is_read, self.found.ring) = (true, self.checker.ring());
         *self.file.found.lock().unwrap_or_else(PoisonError::into_inner) = self.found.clone();
     }
 }

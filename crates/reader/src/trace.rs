@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dyntrace_folders::Reading;
 
 use crate::error::Error;
-use crate::losses::{Damage, Found, Losses};
-use crate::map::Map;
+use crate::losses::{Damage, Findings, Losses};
+use crate::map::MappedFile;
 use crate::merge::Events;
 use crate::packet::Checksum;
 use crate::process::{METADATA, Process};
@@ -18,22 +18,22 @@ use crate::stream::{Stream, StreamFile};
 /// The file of the recorder's own events.
 pub(crate) const CHANNEL: &str = "process";
 
-/// How many folders deep processes are looked for.
+/// The depth of folders in which processes are searched.
 const MAX_DEPTH: usize = 4;
 
-/// A trace that was opened for reading.
+/// A trace, opened for reading.
 ///
-/// It shows what had been recorded when it was opened; a program that is still recorded may go on meanwhile.
+/// It has the events that were recorded before it was opened. The recording may go on meanwhile.
 #[derive(Debug)]
 pub struct Trace {
     processes: Vec<Process>,
     files: Vec<StreamFile>,
-    /// What could not even be opened.
+    /// Files and processes that could not be opened.
     unopened: Vec<Damage>,
 }
 
 impl Trace {
-    /// Opens the trace in the folder `path`: that of one process, or one with such folders in it.
+    /// Opens the trace in the folder `path`: the folder of one process, or one that contains such folders.
     ///
     /// ```
     /// use dyntrace_reader::Trace;
@@ -50,8 +50,8 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// When there is no trace, or when no process's metadata can be read. A process or a file that cannot be read beside
-    /// others that can is damage, by [`losses`](Self::losses).
+    /// If there is no trace, or no process's metadata can be read. If only some processes or files cannot be read,
+    /// [`losses`](Self::losses) reports them as damage.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_all(&[path])
     }
@@ -60,7 +60,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), for each of them.
+    /// Those of [`open`](Self::open), for each folder.
     pub fn open_all(paths: &[impl AsRef<Path>]) -> Result<Self, Error> {
         let mut trace = Self { processes: Vec::new(), files: Vec::new(), unopened: Vec::new() };
         let mut first_error = None;
@@ -85,7 +85,7 @@ impl Trace {
         }
     }
 
-    fn add(&mut self, place: &Arc<Place>) -> Result<(), Error> {
+    fn add(&mut self, place: &Arc<ProcessFolder>) -> Result<(), Error> {
         let folder = place.open()?;
         let process = Process::open(&place.path, &folder)?;
         if let Some(reason) = process.damage {
@@ -94,16 +94,16 @@ impl Trace {
         }
         for name in stream_files(&place.path, &folder)? {
             let path = place.path.join(&name);
-            match folder.file(&name).and_then(|file| Map::of(file, process.metadata.format)) {
+            match folder.file(&name).and_then(|file| MappedFile::of(file, process.metadata.format)) {
                 Ok(map) => self.files.push(StreamFile {
                     place: place.clone(),
                     path,
                     map,
                     process: self.processes.len(),
-                    found: Mutex::new(Found::default()),
+                    found: Mutex::new(Findings::default()),
                 }),
                 Err(error) => {
-                    let reason = format!("cannot open it: {error}");
+                    let reason = format!("cannot open the file: {error}");
                     self.unopened.push(Damage { file: path, offset: 0, bytes: 0, reason });
                 }
             }
@@ -112,17 +112,17 @@ impl Trace {
         Ok(())
     }
 
-    /// The processes, in the order of their folders.
+    /// Returns the processes, in the order of their folders.
     pub fn processes(&self) -> &[Process] {
         &self.processes
     }
 
-    /// All events in the order of time. Its memory does not grow with the trace.
+    /// Returns all events in order of time. Its memory does not grow with the trace.
     pub fn events(&self) -> Events<'_> {
         Events::new(self.streams().map(|(file, process)| Stream::new(file, process)).collect())
     }
 
-    /// What was lost. Complete once [`events`](Self::events) has been read to its end: it is reading that finds it.
+    /// Returns the losses found so far. They are complete once [`events`](Self::events) has been read to its end.
     pub fn losses(&self) -> Losses {
         let mut losses = Losses { damaged: self.unopened.clone(), ..Losses::default() };
         for file in &self.files {
@@ -134,21 +134,21 @@ impl Trace {
         losses
     }
 
-    /// What is wrong with the files of a process beside each other.
+    /// Returns damage that only a comparison of the files of a process shows.
     fn compare(&self, process: usize) -> Vec<Damage> {
         let mut damaged = Vec::new();
         let files = self.files.iter().filter(|file| file.process == process).map(|file| {
             let found = file.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
             (file, found)
         });
-        let files: Vec<(&StreamFile, Found)> = files.filter(|(_, found)| found.is_read).collect();
+        let files: Vec<(&StreamFile, Findings)> = files.filter(|(_, found)| found.is_read).collect();
         if !self.processes[process].metadata.format.checksums {
             return damaged;
         }
         let mut damage = |file: &StreamFile, reason: String| {
             damaged.push(Damage { file: file.path.clone(), offset: file.map.length(), bytes: 0, reason });
         };
-        let is_ended = |found: &Found| found.last.is_some_and(Checksum::is_last);
+        let is_ended = |found: &Findings| found.last.is_some_and(Checksum::is_last);
         let (channel, rings): (Vec<_>, Vec<_>) =
             files.iter().partition(|(file, _)| file.path.file_name().is_some_and(|name| name == CHANNEL));
         // The recorder ends the rings first, then the channel.
@@ -174,7 +174,7 @@ impl Trace {
         for (ring, found) in &rings {
             let Some(number) = found.ring.filter(|number| *number > 0) else { continue };
             if let Some(other) = of_ring.insert(number, &ring.path) {
-                damage(ring, format!("its packets are of ring {number}, as those of {}", other.display()));
+                damage(ring, format!("its packets have the ring number {number}, as those of {}", other.display()));
             }
         }
         damaged
@@ -185,30 +185,31 @@ impl Trace {
     }
 }
 
-/// The folder of a process in a trace. It is opened below the folder that the user named, and never through a symbolic link there: the
-/// trace may be another user's.
+/// The folder of a process in a trace.
+///
+/// It is opened below the folder that the user named, never through a symbolic link there, as the trace may be another user's.
 #[derive(Debug)]
-pub(crate) struct Place {
-    /// To be shown.
+pub(crate) struct ProcessFolder {
+    /// For messages.
     pub(crate) path: PathBuf,
     root: Arc<Reading>,
     below: PathBuf,
 }
 
-impl Place {
+impl ProcessFolder {
     pub(crate) fn open(&self) -> Result<Reading, Error> {
         self.root.below(&self.below).map_err(Error::io("read the folder", &self.path))
     }
 }
 
-/// The folders in and below `path` that have metadata, in the order of their names.
-pub(crate) fn process_folders(path: &Path) -> Result<Vec<Place>, Error> {
+/// Returns the folders in and below `path` that have metadata, in the order of their names.
+pub(crate) fn process_folders(path: &Path) -> Result<Vec<ProcessFolder>, Error> {
     let root = Arc::new(Reading::open(path).map_err(Error::io("read the folder", path))?);
     let mut found = Vec::new();
     let mut open = vec![(PathBuf::new(), 0)];
     while let Some((below, depth)) = open.pop() {
         let shown = if depth == 0 { path.to_owned() } else { path.join(&below) };
-        let place = Place { path: shown, root: root.clone(), below };
+        let place = ProcessFolder { path: shown, root: root.clone(), below };
         let folder = place.open()?;
         if folder.has_file(METADATA) {
             found.push(place);
@@ -221,7 +222,7 @@ pub(crate) fn process_folders(path: &Path) -> Result<Vec<Place>, Error> {
     Ok(found)
 }
 
-/// The names of the files of events in the folder of a process, in order.
+/// Returns the names of the event files in the folder of a process, in order.
 pub(crate) fn stream_files(path: &Path, folder: &Reading) -> Result<Vec<OsString>, Error> {
     let mut names = entries(path, folder)?;
     names.retain(|name| name != METADATA && folder.has_file(name));
@@ -229,7 +230,7 @@ pub(crate) fn stream_files(path: &Path, folder: &Reading) -> Result<Vec<OsString
     Ok(names)
 }
 
-/// What is in a folder and not hidden.
+/// Returns the entries of a folder that are not hidden.
 fn entries(path: &Path, folder: &Reading) -> Result<Vec<OsString>, Error> {
     let mut names = folder.names().map_err(Error::io("read the folder", path))?;
     names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));

@@ -1,16 +1,16 @@
-//! From packet to packet of a file: each is judged before its events are read, and damaged ones are passed over.
+//! Walks from packet to packet of a file. It checks each packet before its events are read, and skips damaged ones.
 //!
-//! A packet with a checksum is whole if the checksum is right, and if it comes where it belongs: in its ring's file, with a
-//! higher sequence number than the packet before. Without a checksum, its header must be as the recorder writes it. Behind
-//! damage, the next packet is looked for at each page: the damaged packet's own size is not trusted.
+//! A packet with a checksum is whole if the checksum is right, it is in its ring's file, and its sequence number is higher than
+//! that of the packet before. Without a checksum, its header must be as the recorder writes it. After damage, the next packet is
+//! searched at each page, as the size of a damaged packet may be wrong.
 
 use std::path::Path;
 
-use crate::map::Map;
+use crate::map::MappedFile;
 use crate::packet::{Checksum, PAGE, Packet, SUB_BUFFER};
 use crate::process::Process;
 
-/// A stretch of a file that was passed over.
+/// A skipped part of a file.
 #[derive(Debug)]
 pub(crate) struct Gap {
     pub(crate) offset: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Gap {
     pub(crate) reason: String,
 }
 
-/// The next packet of a file, and what is wrong before it.
+/// The next packet of a file, and the damage before it.
 #[derive(Debug)]
 pub(crate) struct Next {
     pub(crate) packet: Option<Packet>,
@@ -27,30 +27,30 @@ pub(crate) struct Next {
 
 /// Judges the packets of a file.
 #[derive(Clone, Copy)]
-pub(crate) struct Judge<'t> {
-    map: &'t Map,
+pub(crate) struct PacketChecker<'t> {
+    map: &'t MappedFile,
     process: &'t Process,
-    /// The ring whose file it is, if a packet says so.
+    /// The ring number of the file, if a packet has one.
     ring: Option<u64>,
-    is_circle: bool,
+    is_circular: bool,
 }
 
-impl<'t> Judge<'t> {
-    pub(crate) fn new(map: &'t Map, path: &Path, process: &'t Process) -> Self {
-        Self { map, process, ring: own_ring(map, path), is_circle: false }
+impl<'t> PacketChecker<'t> {
+    pub(crate) fn new(map: &'t MappedFile, path: &Path, process: &'t Process) -> Self {
+        Self { map, process, ring: own_ring(map, path), is_circular: false }
     }
 
-    /// The judge of a file that was written in a circle: its packets begin anywhere.
-    pub(crate) fn of_circle(map: &'t Map, path: &Path, process: &'t Process) -> Self {
-        Self { is_circle: true, ..Self::new(map, path, process) }
+    /// For a circular file, in which packets may be at any offset.
+    pub(crate) fn circular(map: &'t MappedFile, path: &Path, process: &'t Process) -> Self {
+        Self { is_circular: true, ..Self::new(map, path, process) }
     }
 
-    /// The ring whose file it is, if packets say so.
+    /// Returns the ring number of the file, if its packets have one.
     pub(crate) fn ring(&self) -> Option<u64> {
         self.ring.filter(|_| self.process.metadata.format.checksums)
     }
 
-    /// The next packet that was entered, from `offset` on, behind the packet `last`.
+    /// Returns the next entered packet from `offset` on, after the packet `last`.
     pub(crate) fn next(&self, mut offset: u64, last: Option<&Packet>) -> Next {
         let mut trouble: Option<(u64, String)> = None;
         let packet = loop {
@@ -78,25 +78,25 @@ impl<'t> Judge<'t> {
                 Some(Gap { offset, bytes: end.saturating_sub(offset), reason })
             }
             (None, Some((from, to))) => {
-                let reason = format!("packet {to} follows packet {from}: what was between is missing");
+                let reason = format!("packet {to} follows packet {from}: the packets between are missing");
                 Some(Gap { offset: end, bytes: 0, reason })
             }
         };
         Next { packet, gap }
     }
 
-    /// The packet at `offset`, if it is whole as far as that can be said.
+    /// Returns the packet at `offset`, if no damage is found.
     ///
     /// # Errors
     ///
-    /// What is wrong with it.
+    /// The damage.
     pub(crate) fn packet(&self, offset: u64, last: Option<&Packet>) -> Result<Packet, String> {
         let packet = self.map.packet(offset)?;
         if packet.is_prepared() {
             return match packet.checksum {
                 Checksum::Absent | Checksum::Open(_) => Ok(packet),
-                // Its writer takes it again.
-                Checksum::Sum { .. } if self.is_circle => Ok(packet),
+                // Its writer will reuse it.
+                Checksum::Sum { .. } if self.is_circular => Ok(packet),
                 _ => Err("its sequence number is missing".to_owned()),
             };
         }
@@ -109,7 +109,7 @@ impl<'t> Judge<'t> {
             }
             if let Some(last) = last.filter(|last| packet.sequence <= last.sequence) {
                 return Err(format!(
-                    "packet {} comes again, or too late: behind packet {}",
+                    "packet {} is repeated or out of order: it follows packet {}",
                     packet.sequence, last.sequence
                 ));
             }
@@ -117,30 +117,30 @@ impl<'t> Judge<'t> {
         Ok(packet)
     }
 
-    /// What is wrong with a packet of a trace with checksums.
+    /// Returns the damage of a packet in a trace with checksums.
     pub(crate) fn wrong(&self, packet: &Packet) -> Option<String> {
         match packet.checksum {
             Checksum::Damaged => return Some("its checksum word is damaged".to_owned()),
             Checksum::Sum { crc, .. } => match self.map.crc(packet) {
                 Some(there) if there != crc => return Some("its checksum is wrong".to_owned()),
-                // A file that was cut still has its beginning, but a page from elsewhere may end like one.
-                None if !self.is_circle && !packet.is_in_place() => {
-                    return Some("its end is missing, and it is not in its place".to_owned());
+                // In a cut file the beginning of the packet is at its offset; a page from elsewhere is not.
+                None if !self.is_circular && !packet.is_in_place() => {
+                    return Some("its end is missing, and its sequence number does not match its offset".to_owned());
                 }
                 _ => {}
             },
             Checksum::Absent | Checksum::Open(_) => {}
         }
         if let Some(ring) = self.ring.filter(|ring| packet.ring != *ring) {
-            return Some(format!("this packet is of ring {}, and the file of ring {ring}", packet.ring));
+            return Some(format!("this packet belongs to ring {}, the file to ring {ring}", packet.ring));
         }
-        packet.is_wrong_for_open(self.is_circle).map(str::to_owned)
+        packet.is_wrong_for_open(self.is_circular).map(str::to_owned)
     }
 }
 
-/// The ring that most likely has the file: the one in its name, if one of the first two packets is of that, or none is there
-/// that says so; else that of the first packet.
-fn own_ring(map: &Map, path: &Path) -> Option<u64> {
+/// Guesses the ring number of a file: the number in its name if one of the first two packets has it or neither has a number,
+/// else that of the first packet.
+fn own_ring(map: &MappedFile, path: &Path) -> Option<u64> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let digits = &name[name.trim_end_matches(|c: char| c.is_ascii_digit()).len()..];
     let named = if digits.is_empty() { Some(0) } else { digits.parse().ok() };

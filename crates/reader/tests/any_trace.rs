@@ -1,4 +1,4 @@
-//! Whatever is recorded is read back whole and in order, and babeltrace2 sees as much.
+//! Any recorded events are read back completely and in order, by the reader and by babeltrace2.
 
 mod common;
 #[path = "../../../tests/common/missing.rs"]
@@ -12,7 +12,7 @@ use dyntrace_reader::{Event, Trace, Value};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
-/// Any event of any probe, without its time.
+/// Generates any event of any probe, without its time.
 fn event() -> impl Strategy<Value = (String, Vec<Arg>)> {
     let classes: Vec<_> = common::classes().into_iter().filter(|class| class.stream == 0).collect();
     prop::sample::select(classes).prop_flat_map(|class| {
@@ -31,7 +31,7 @@ fn arg(kind: Kind) -> BoxedStrategy<Arg> {
     }
 }
 
-/// Up to five files of up to 300 events; the times of all of them are in a narrow range, so that they interleave.
+/// Generates up to five files of up to 300 events, with times in a narrow range, so that they interleave.
 fn files() -> impl Strategy<Value = Vec<Vec<Fired>>> {
     let fired = (0..500_u64, event()).prop_map(|(cycles, (name, args))| Fired { name, cycles, args });
     let file = prop::collection::vec(fired, 0..300).prop_map(|mut events| {
@@ -56,7 +56,7 @@ fn value(arg: &Arg) -> Value<'_> {
     }
 }
 
-/// Whether the event read is the one written.
+/// Whether the reader returned the written event.
 fn same(read: &Event<'_>, written: &Fired) -> bool {
     read.time == START + written.cycles as i64
         && read.class.name == written.name
@@ -103,7 +103,7 @@ fn babeltrace2_reads_as_many_events_without_a_word() {
         let trace = Trace::open(folder.path()).expect("a trace");
         let output = Command::new("babeltrace2").arg(folder.path()).output().expect("babeltrace2");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-        // A newline within a string is printed as it is: lines are told by their beginning.
+        // Newlines in strings are printed unescaped: an event line is recognized by its beginning.
         let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"[")).count();
         assert_eq!(lines, trace.events().count());
     }

@@ -1,4 +1,4 @@
-//! Damaged, cut and hostile traces: reading ends, says what is wrong, and keeps what was before and behind.
+//! Damaged, cut and hostile traces: reading ends, reports the damage, and returns the events around it.
 
 mod common;
 
@@ -9,7 +9,7 @@ use common::{Arg, Fired, HEADER, PAGE, START, Writer, entry, fired, returned};
 use dyntrace_reader::{Error, Losses, Trace, Value};
 use proptest::prelude::*;
 
-/// The times of all events, and what was lost.
+/// Returns the times of all events, and the losses.
 fn read(path: &Path) -> Result<(Vec<i64>, Losses), Error> {
     let trace = Trace::open(path)?;
     let mut times = Vec::new();
@@ -24,10 +24,10 @@ fn read(path: &Path) -> Result<(Vec<i64>, Losses), Error> {
     Ok((times, trace.losses()))
 }
 
-/// A small trace with everything in it: three packets in one file, a second file, the recorder's own.
+/// Writes a small trace: three packets in one file, a second file, and the recorder's own file.
 fn small(folder: &Path) -> Writer {
     let mut writer = Writer::new(folder);
-    // Short metadata: tests cut it at each byte.
+    // Keeps the metadata short, as tests cut it at each byte.
     writer.classes.retain(|class| {
         class.name.starts_with("recorder:")
             || ["entry", "return"].iter().any(|end| class.name.ends_with(&format!("efile_drv-{end}")))
@@ -64,7 +64,7 @@ fn a_file_cut_anywhere_keeps_what_is_before() {
         let kept = times.len() - 3;
         assert_eq!(times, [&all[..kept], &all[9..]].concat(), "cut at {length}");
         assert!(kept >= kept_before, "cut at {length}");
-        // At the end of a packet nothing tells that there was more.
+        // After a cut at the end of a packet the loss cannot be detected.
         assert_eq!(losses.damaged.is_empty(), length % 512 == 0, "cut at {length}: {losses:?}");
         kept_before = kept;
     }
@@ -95,7 +95,7 @@ fn each_kind_of_damage_has_its_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let writer = small(folder.path());
     let whole = fs::read(writer.folder.join("ring-1")).expect("a ring");
-    // Where in the second packet, which bytes, the reason, where it is, how many events of the file are left.
+    // Offset in the second packet, new bytes, reason, reported offset, remaining events of the file.
     let second = 512;
     for (at, bytes, reason, offset, left) in [
         (0, &[1][..], "magic", second, 4),
@@ -180,7 +180,7 @@ fn the_other_byte_order_and_word_size() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever bits are flipped: an end, and no panic.
+    /// For any flipped bits, reading ends and does not panic.
     #[test]
     fn flipped_bits(flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8_u8), 1..8), metadata in any::<bool>()) {
         let folder = tempfile::tempdir().expect("a folder");

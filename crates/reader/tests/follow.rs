@@ -1,4 +1,4 @@
-//! A recording that goes on, step by step.
+//! Follows a recording step by step.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::fs;
 use common::{START, SUB_BUFFER, Writer, entry, fired, returned};
 use dyntrace_reader::{Error, Follow};
 
-/// The times of the events that one look gives out, and whether it goes on.
+/// Returns the times of the events that one poll delivers, and whether the recording goes on.
 fn look(follow: &mut Follow) -> (Vec<i64>, bool) {
     let mut times = Vec::new();
     let goes_on = follow.poll(|event| times.push(event.time - START)).expect("a trace");
@@ -27,11 +27,11 @@ fn events_come_in_order_at_the_second_look() {
     writer.write("ring-1", &ring(&first));
     assert_eq!(look(&mut follow), (vec![], true));
 
-    // A second file comes, with an event between those of the first and one behind them.
+    // Adds a second file, with an event between those of the first and one after them.
     writer.write("ring-2", &ring(&[entry(20, 2, 1, "", 1, "/b"), entry(40, 2, 2, "", 1, "/c")]));
     assert_eq!(look(&mut follow), (vec![10, 20, 30], true));
 
-    // The first file goes on, in the packet and in the next one.
+    // Extends the first file, in its packet and in the next one.
     let more: Vec<_> = (0..1000).map(|at| returned(50 + at, 1, 2, "a tag of some length", 1, 0)).collect();
     writer.write("ring-1", &ring(&[&first[..], &more].concat()));
     assert_eq!(look(&mut follow), (vec![40], true));

@@ -1,4 +1,4 @@
-//! A trace that is opened while its program goes on.
+//! Reads a trace while its program records.
 
 mod common;
 
@@ -8,14 +8,14 @@ use std::io::{Seek, SeekFrom, Write};
 use common::{HEADER, PAGE, START, SUB_BUFFER, Writer, returned};
 use dyntrace_reader::Trace;
 
-/// What a writer does to its file: bytes at a place.
+/// A write to a file: bytes at an offset.
 fn store(writer: &Writer, at: usize, bytes: &[u8]) {
     let mut file = OpenOptions::new().write(true).open(writer.folder.join("ring-1")).expect("the ring");
     file.seek(SeekFrom::Start(at as u64)).expect("a place");
     file.write_all(bytes).expect("the ring");
 }
 
-/// A file of prepared pages in which the first packet is entered, with the events of these times.
+/// Returns a file of prepared pages in which the first packet is entered, with events at `times`.
 fn entered(writer: &Writer, times: &[u64]) -> Vec<u8> {
     let content: Vec<u8> = times.iter().flat_map(|time| writer.event(&returned(*time, 1, 1, "tag", 1, 0))).collect();
     let packet = writer.packet(0, 7, 1, 0, SUB_BUFFER, &content);
@@ -48,7 +48,7 @@ fn what_comes_while_it_is_read_is_no_damage() {
     let trace = Trace::open(folder.path()).expect("a trace");
     let mut events = trace.events();
     assert_eq!(events.next().map(|event| event.time - START), Some(1));
-    // Events behind the page that was there, and the commit word that covers them.
+    // Events after the mapped page, and the commit word that includes them.
     let many: Vec<u64> = (1..=900).collect();
     let later = entered(&writer, &many);
     store(&writer, PAGE, &later[PAGE..]);

@@ -1,4 +1,4 @@
-//! Events are joined to operations.
+//! Events are joined into operations.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn write(folder: &Path, events: impl IntoIterator<Item = (u64, Fired)>) {
     rings.iter().for_each(|(tid, events)| writer.ring(&format!("ring-{tid}"), *tid, events));
 }
 
-/// Joins the events; answers what ended, and the joiner at the end of the trace.
+/// Joins the events. Returns the completed operations, and the joiner at the end of the trace.
 fn join(trace: &Trace) -> (Vec<Operation<'_>>, Operations<'_>) {
     let mut operations = Operations::default();
     let ended = trace.events().filter_map(|event| operations.push(&event)).collect();
@@ -179,7 +179,7 @@ fn only_so_many_are_remembered() {
 #[test]
 fn absurd_clocks_make_absurd_times_and_no_more() {
     let folder = tempfile::tempdir().expect("a folder");
-    // The first is past the end of time, and so long before 1970.
+    // The first time overflows, to long before 1970.
     let (past, late) = (8_000_000_000_000_000_000, 7_000_000_000_000_000_000);
     write(folder.path(), [(7, entry(past, [1, 1], RENAME, "/a", "")), (7, answer(late, [1, 1], 0))]);
     let trace = Trace::open(folder.path()).expect("a trace");

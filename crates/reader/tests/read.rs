@@ -1,4 +1,4 @@
-//! What was written is read back.
+//! Written events are read back.
 
 mod common;
 

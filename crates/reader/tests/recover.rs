@@ -1,4 +1,4 @@
-//! Traces that a crash or damage left are made plain.
+//! Traces after a crash or damage are ended and repaired.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn finish_cuts_what_was_only_prepared() {
     let folder = tempfile::tempdir().expect("a folder");
     let writer = Writer::new(folder.path().join("shop-12"));
     let entered = writer.packets(0, 7, SUB_BUFFER, &events(1..3)).concat();
-    // Pages within a packet that nobody wrote yet are still as they were prepared.
+    // Unwritten pages of a packet still are prepared pages.
     let mut torn = entered.clone();
     torn[SUB_BUFFER - PAGE..].copy_from_slice(&writer.prepared(0));
     writer.write("ring-1", &[torn, writer.prepared(0).repeat(3)].concat());
@@ -68,7 +68,7 @@ fn damage_is_left_out() {
     let writer = Writer::new(folder.path().join("trace"));
     let mut bytes = writer.packets(0, 7, SUB_BUFFER, &events(1..3000)).concat();
     let in_third = 2 * SUB_BUFFER + HEADER;
-    // The id of the third packet's first event.
+    // Damages the id of the third packet's first event.
     bytes[in_third..in_third + 2].fill(0xff);
     writer.write("ring-1", &bytes);
     writer.write("ring-2", &writer.packets(0, 7, SUB_BUFFER, &events(1..3)).concat()[..HEADER + 60]);

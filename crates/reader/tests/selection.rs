@@ -1,11 +1,11 @@
-//! Selections take what they say, and nothing else.
+//! Selections include exactly the selected events.
 
 mod common;
 
 use common::{START, Writer, entry, fired, returned};
 use dyntrace_reader::{Selection, Trace};
 
-/// The times of the events that the selection takes.
+/// Returns the times of the selected events.
 fn taken(selection: &Selection) -> Vec<i64> {
     let folder = tempfile::tempdir().expect("a folder");
     let writer = Writer::new(folder.path());

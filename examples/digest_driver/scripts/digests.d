@@ -1,9 +1,9 @@
 /*
- * digests.d - every operation of the digest driver, from request to answer.
+ * digests.d - all operations of the digest driver, from entry to return.
  *
- * An operation is known by its tag {thread,number}: the thread that asked for
- * it, and that thread's number for it. All its lines carry this tag: the
- * request, begin and end of the work on an I/O thread, and the answer.
+ * The tag {thread,number} names an operation: the thread that submitted it, and
+ * that thread's number for it. All lines of the operation have this tag: its
+ * entry, start and end of the job on an I/O thread, and its return.
  *
  * USAGE
  *     dyntrace run examples/digest_driver/scripts/digests.d -- target/release/digest_driver ci
@@ -12,19 +12,19 @@
  *
  * FIELDS
  *     digest_drv enter  the driver accepted an operation
- *     async I/O worker  an I/O thread begins (int_entry) or has ended (int_return)
- *                       the work
- *     digest_drv return the driver answered: how many bytes went into the digest,
- *                       and `ok` or what went wrong
- *     tag={T,N}         which operation: thread and number
- *     user tag          the tag of the task that asked; empty if it has none
+ *     async I/O worker  an I/O thread started (int_entry) or ended (int_return)
+ *                       the job
+ *     digest_drv return the driver returned the result: bytes in the digest, and
+ *                       `ok` or the error
+ *     tag={T,N}         the operation: thread and number
+ *     user tag          the user tag of the submitting task; empty if it has none
  *     SHA256 (1)        the command and its number
  *     port              the port of the driver
  *
  * CAVEATS
- *     Names are shown as they are, control characters included.
- *     Each processor has a buffer of its own: lines from different processors
- *     may be out of order.
+ *     Control characters in names are not escaped.
+ *     Each processor has its own buffer, so lines from different processors may
+ *     be out of order.
  */
 
 #pragma D option quiet

@@ -1,11 +1,11 @@
-//! What the driver can be asked for.
+//! The commands of the driver.
 
 use std::fs::File;
 use std::io::{self, Read};
 
 use sha2::{Digest, Sha256, Sha512};
 
-/// A command. Probes carry the number; scripts make the name of it.
+/// A command. Probes carry the number; scripts map it to the name.
 #[derive(Clone, Copy)]
 pub struct Command {
     pub number: i32,
@@ -13,13 +13,13 @@ pub struct Command {
     pub hash: fn(File) -> io::Result<Hashed>,
 }
 
-/// All of them. A further one is a line here and one in each script.
+/// All commands. A new one is a line here and one in each script.
 pub const COMMANDS: [Command; 2] = [
     Command { number: 1, name: "SHA256", hash: hash::<Sha256> },
     Command { number: 2, name: "SHA512", hash: hash::<Sha512> },
 ];
 
-/// A file's digest, and of how many bytes it is.
+/// A file's digest and size in bytes.
 pub type Hashed = (Vec<u8>, u64);
 
 fn hash<D: Digest>(mut file: File) -> io::Result<Hashed> {

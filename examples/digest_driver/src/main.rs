@@ -1,4 +1,4 @@
-//! Hashes the files of directories with a driver of its own: `driver.rs`, whose probes are declared in `digest.d`.
+//! Hashes the files of directories with its own driver, `driver.rs`; `digest.d` declares the probes.
 //!
 //! Trace it with one of the scripts beside it:
 //!
@@ -35,15 +35,15 @@ Exit status: 0 if every file was hashed, 1 if one was not, 2 for wrong arguments
 
 /// Print the digests of the files in directories, as sha256sum does
 ///
-/// Each directory is a request of its own, and its path the user tag of all operations on its files. Files in directories below are left
-/// out, and so is what is no regular file.
+/// Each directory is a request; its path is the user tag of all operations on its files. Only regular files directly in the directory are
+/// hashed.
 #[derive(Parser)]
 #[command(after_help = HELP)]
 struct Arguments {
     /// The kind of digest
     #[arg(long, default_value = "SHA256", ignore_case = true, value_parser = commands())]
     command: Command,
-    /// How many files to hash side by side [default: one for each processor]
+    /// Number of files to hash at once [default: one for each processor]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// Directories
@@ -81,14 +81,14 @@ async fn main() -> anyhow::Result<ExitCode> {
     Ok(status)
 }
 
-/// The digest of each file of a directory, by name; or of the directory itself why it cannot be listed.
+/// Returns the digest of each file of a directory, by name; or the error of listing the directory.
 async fn hash_all(driver: &Driver, command: Command, directory: &Path) -> Vec<(PathBuf, io::Result<Hashed>)> {
     let mut paths = match files(directory).await {
         Ok(paths) => paths,
         Err(error) => return vec![(directory.to_owned(), Err(error))],
     };
     paths.sort();
-    // All are on their way before the first is awaited.
+    // Submits all before it awaits the first.
     let operations: Vec<_> = paths.iter().map(|path| driver.hash(command, path.clone())).collect();
     let mut answers = Vec::new();
     for (path, operation) in iter::zip(paths, operations) {

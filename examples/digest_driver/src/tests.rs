@@ -1,4 +1,4 @@
-//! Each operation is told of from its entry to its return, however it ends.
+//! Each operation has an entry and a return, whatever its outcome.
 
 #[path = "../../common/recorded.rs"]
 mod recorded;
@@ -74,7 +74,7 @@ fn a_hash_that_panics_fails_its_own_operation_alone() {
 #[test]
 fn an_operation_that_is_dropped_before_its_turn_is_never_done() {
     let told = operations("digest_drv", async {
-        // Without threads: nobody takes it.
+        // Without threads the job stays in the queue.
         let driver = Driver::new(Pool::builder().threads(0).build());
         drop(driver.hash(SHA256, "no-such-file".into()));
     });

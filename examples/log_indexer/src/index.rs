@@ -1,4 +1,4 @@
-//! The index: in which files each term is, and the file that it is written to.
+//! The index of terms and their files, and the file to which it is written.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,18 +13,18 @@ use tokio::io::AsyncWriteExt;
 
 use crate::request::Found;
 
-/// What is written as JSON.
+/// The content of the index file, as JSON.
 #[derive(Default, Serialize)]
 pub struct Index {
     /// By path.
     pub files: Vec<IndexedFile>,
-    /// For each term the files that have it, by their numbers in `files`, and how often.
+    /// For each term its files, by their indices in `files`, and its counts.
     pub terms: BTreeMap<String, Vec<(usize, u64)>>,
 }
 
 #[derive(Serialize)]
 pub struct IndexedFile {
-    /// As it was found; bytes that are no UTF-8 are replaced.
+    /// Its path; bytes that are not UTF-8 are replaced.
     pub path: String,
     /// The tag of the request that read it.
     pub request: String,
@@ -32,7 +32,7 @@ pub struct IndexedFile {
     pub lines: u64,
 }
 
-/// A term, in how many files it is, and how often in all of them.
+/// A term, the number of files with it, and its total count.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Usage<'i> {
     pub term: &'i str,
@@ -60,7 +60,7 @@ impl Index {
         index
     }
 
-    /// The terms that are in the most files; among those, the most frequent first.
+    /// Returns the terms by number of files, then by count, the highest first.
     pub fn top(&self, limit: usize) -> Vec<Usage<'_>> {
         let usage = self.terms.iter().map(|(term, places)| {
             let count = places.iter().map(|(_, count)| count).sum();
@@ -72,7 +72,7 @@ impl Index {
         all
     }
 
-    /// Puts the index into a file: all of it, or the file stays what it was.
+    /// Writes the index to a file atomically: after an error the file is unchanged.
     pub async fn write(&self, path: &Path) -> io::Result<()> {
         let partial = partial(path);
         let written = async {
@@ -84,7 +84,7 @@ impl Index {
         };
         let answer = written.await;
         if answer.is_err() {
-            // The first error is what counts; where nothing could be made, there is nothing to remove.
+            // Reports the first error; the temporary file may not exist.
             let _ = fs::remove_file(&partial).await;
         }
         answer

@@ -1,5 +1,5 @@
-//! Indexes directories of log files: which terms are in which files. Each directory is a request with a user tag of its
-//! own, so that a tracer tells on whose behalf each file is read.
+//! Indexes the terms of log files in directories. Each directory is a request with a user tag of its own, so a tracer shows the
+//! request for which each file is read.
 //!
 //! ```text
 //! dyntrace run efile_drv -- target/release/log_indexer -o index.json /var/log
@@ -35,10 +35,10 @@ Exit status:
   2    wrong arguments
   130  interrupted while reading; no index was written";
 
-/// Index directories of log files: which terms are in which files
+/// Index the terms of log files in directories
 ///
-/// Each directory is a request, with the user tag req-1, req-2 and so on; its files and those in directories below are read side by side.
-/// A term is a word of 3 to 64 ASCII letters, digits and underscores with a letter in it; case does not count.
+/// Each directory is a request, with the user tag req-1, req-2 and so on; all files in and below it are read concurrently. A term is a word
+/// of 3 to 64 ASCII letters, digits and underscores with at least one letter; case is ignored.
 #[derive(Parser)]
 #[command(after_help = HELP)]
 struct Arguments {
@@ -48,10 +48,10 @@ struct Arguments {
     /// Report as JSON
     #[arg(long)]
     json: bool,
-    /// How many terms to report
+    /// Number of terms to report
     #[arg(long, value_name = "COUNT", default_value_t = 20)]
     top: usize,
-    /// How many files to read side by side
+    /// Number of files to read concurrently
     #[arg(long, value_name = "COUNT", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
     files: u16,
     /// Directories
@@ -62,7 +62,7 @@ struct Arguments {
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
-    // Hidden by itself where standard error is no terminal.
+    // The progress bar hides itself if standard error is no terminal.
     let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} files").expect("the template is right");
     let progress = ProgressBar::new(0).with_style(style);
     let interrupted = tokio::signal::ctrl_c();
@@ -71,7 +71,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         found = read_all(&arguments, &progress) => found?,
         signal = interrupted => {
             signal.context("cannot listen for interrupts")?;
-            // Finished, it would say that all is done.
+            // A finished bar would show 100 %.
             let (read, all) = (progress.position(), progress.length().unwrap_or(0));
             progress.finish_and_clear();
             eprintln!("log_indexer: interrupted after {read} of {all} files; no index was written");
@@ -83,7 +83,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     let index = Index::new(&found);
     let output = arguments.output.as_deref();
     if let Some(output) = output {
-        // Too short to be interrupted.
+        // Too short to need interruption.
         let written = dyntrace::with_tag("index", index.write(output)).await;
         written.with_context(|| format!("cannot write the index to {output:?}"))?;
     }
@@ -100,7 +100,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     Ok(status)
 }
 
-/// All requests, side by side.
+/// Runs all requests concurrently.
 async fn read_all(arguments: &Arguments, progress: &ProgressBar) -> anyhow::Result<Vec<Found>> {
     let shared = Shared { files: Arc::new(Semaphore::new(arguments.files.into())), progress: progress.clone() };
     let requests = arguments.directories.iter().zip(1..).map(|(directory, number)| {

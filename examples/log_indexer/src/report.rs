@@ -1,4 +1,4 @@
-//! What the user is told in the end.
+//! The report for the user.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::index::Index;
 use crate::request::Found;
 
-/// As a table.
+/// Prints it as a table.
 pub fn text(index: &Index, top: usize, output: Option<&Path>) -> String {
     let most = index.top(top);
     let width = most.iter().map(|usage| usage.term.len()).max().unwrap_or(0).max(4);
@@ -27,7 +27,7 @@ pub fn text(index: &Index, top: usize, output: Option<&Path>) -> String {
     text
 }
 
-/// As one line of JSON.
+/// Prints it as one line of JSON.
 pub fn json(index: &Index, found: &[Found], top: usize, output: Option<&Path>) -> String {
     let lossy = |path: &PathBuf| path.to_string_lossy().into_owned();
     let requests = found.iter().map(|found| {

@@ -1,4 +1,4 @@
-//! One request: all files in and below a directory, read on behalf of its tag.
+//! One request: reads all files in and below a directory, with its user tag.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,18 +10,18 @@ use tokio::sync::Semaphore;
 
 use crate::terms::{Counter, Terms};
 
-/// How many bytes are read at once.
+/// Bytes of one read.
 const PIECE: usize = 64 << 10;
 
-/// What all requests share.
+/// State shared by all requests.
 #[derive(Clone)]
 pub struct Shared {
-    /// How many files may be open at once.
+    /// Limits the number of open files.
     pub files: Arc<Semaphore>,
     pub progress: ProgressBar,
 }
 
-/// What a request found.
+/// The result of a request.
 pub struct Found {
     pub tag: String,
     pub directory: PathBuf,
@@ -29,7 +29,7 @@ pub struct Found {
     pub failed: Vec<(PathBuf, io::Error)>,
 }
 
-/// Indexes a directory. To be run as a process: the tag becomes its own, and that of the tasks it starts.
+/// Indexes a directory. Must run as a process: it sets the user tag of the process, which its tasks inherit.
 pub async fn run(tag: String, directory: PathBuf, shared: Shared) -> anyhow::Result<Found> {
     dyntrace::put_tag(tag.as_str())?;
     dyntrace::spread_tag(true);
@@ -64,8 +64,8 @@ pub async fn run(tag: String, directory: PathBuf, shared: Shared) -> anyhow::Res
     Ok(found)
 }
 
-/// The files of a directory; the directories in it go to `directories`. Links are not followed, and what is neither is left
-/// out: a FIFO would have us wait for its writer.
+/// Returns the files of a directory, and adds its subdirectories to `directories`. Does not follow links, and leaves out other
+/// entries: opening a FIFO would wait for a writer.
 async fn list(directory: &Path, directories: &mut Vec<PathBuf>) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut entries = fs::read_dir(directory).await?;
@@ -80,7 +80,7 @@ async fn list(directory: &Path, directories: &mut Vec<PathBuf>) -> io::Result<Ve
     Ok(files)
 }
 
-/// Reads a file up to the end that it has when it is opened: a log may grow as fast as we read.
+/// Reads a file up to its length at the opening, as a log may grow as fast as it is read.
 async fn read(path: &Path) -> io::Result<Terms> {
     let file = File::open(path).await?;
     let end = file.metadata().await?.len();

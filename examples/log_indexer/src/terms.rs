@@ -1,8 +1,8 @@
-//! What a file holds: its lines, and how often each term is in it.
+//! The lines and terms of a file.
 
 use std::collections::HashMap;
 
-/// A term is a word of letters, digits and `_` with a letter in it and no more or fewer bytes than this; case does not count.
+/// The length of a term in bytes: a word of letters, digits and `_` with at least one letter; case is ignored.
 const LENGTHS: std::ops::RangeInclusive<usize> = 3..=64;
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -12,11 +12,11 @@ pub struct Terms {
     pub counts: HashMap<String, u64>,
 }
 
-/// Counts terms piece by piece: a word may begin in one piece and end in another.
+/// Counts terms in chunks: a word may begin in one chunk and end in another.
 #[derive(Default)]
 pub struct Counter {
     terms: Terms,
-    /// The word that goes on, up to one byte more than a term has.
+    /// The unfinished word, cut one byte above the limit of a term.
     word: String,
 }
 
@@ -35,7 +35,7 @@ impl Counter {
         }
     }
 
-    /// What was counted. A last line without an end is no line.
+    /// Returns the counts. A last line without a newline does not count.
     pub fn finish(mut self) -> Terms {
         self.end_word();
         self.terms

@@ -1,4 +1,4 @@
-//! The program as its users run it.
+//! Runs the program as its users do.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn logs() -> tempfile::TempDir {
     for (path, text) in [
         ("a/app.log", "Error: disk full\nerror again\n".to_owned()),
         ("a/below/old.log", "disk full\n".to_owned()),
-        // More than is read at once.
+        // Longer than one read.
         ("b/long.log", "disk 17\n".repeat(100_000)),
     ] {
         let path = directory.path().join(path);
@@ -45,7 +45,7 @@ full        2          2
 2 files, 3 lines, 4 terms
 ";
     assert_eq!(stdout(&output), table);
-    // No terminal, no progress.
+    // Without a terminal there is no progress bar.
     assert_eq!(stderr(&output), "");
 }
 
@@ -94,7 +94,7 @@ fn an_index_that_cannot_be_written_leaves_nothing_behind() {
     assert_eq!(fs::read_dir(logs.path()).unwrap().count(), 2);
 }
 
-/// An interrupt while it reads a file that is far too long to be read meanwhile.
+/// Interrupts it during the read of a file that is far too long to be read in that time.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupt_ends_it() {
@@ -104,7 +104,7 @@ fn an_interrupt_ends_it() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_log_indexer"));
     command.current_dir(logs.path()).args(["-o", "index.json", "a"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut program = command.spawn().unwrap();
-    // Until it says that it handles the signal: the second bit is that of SIGINT.
+    // Waits until it handles SIGINT, the second bit.
     let handles = |status: &str| {
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
         u64::from_str_radix(caught.trim(), 16).unwrap() & 2 != 0
@@ -130,7 +130,7 @@ mod recorded {
 
     use super::logs;
 
-    /// Each file is opened, read and closed on behalf of the request whose directory it is in.
+    /// Each file is opened, read and closed with the user tag of its directory's request.
     #[test]
     fn every_operation_has_the_tag_of_its_request() {
         let logs = logs();
@@ -154,10 +154,10 @@ mod recorded {
                         other => panic!("{field}: {other:?}"),
                     };
                     let is = |command: Command| event.field("command") == Some(Value::Signed(command.number().into()));
-                    // An I/O thread that is the last to use a file closes it, and has no tag.
+                    // An I/O thread that is the last user of a file closes it without a tag.
                     assert!(is(Command::Close) || !text("user_tag").is_empty(), "{event:?}");
                     if is(Command::Open) {
-                        // The index has another name until it is whole.
+                        // The index has a temporary name until it is complete.
                         let path = text("s1").split_inclusive(".json").next().unwrap_or_default().to_owned();
                         opened.insert(path, text("user_tag"));
                     }

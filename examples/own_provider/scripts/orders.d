@@ -1,5 +1,5 @@
 /*
- * orders.d - who orders how much, and how long it is baked.
+ * orders.d - orders of each customer, with their baking times.
  *
  * USAGE
  *     dyntrace run examples/own_provider/scripts/orders.d -- target/release/own_provider

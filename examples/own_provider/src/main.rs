@@ -1,4 +1,4 @@
-//! A program with a provider file of its own: `bakery.d`, compiled by `build.rs`.
+//! A program with its own provider, `bakery.d`, compiled by `build.rs`.
 //!
 //! Trace it with one of the scripts beside it:
 //!
@@ -6,7 +6,7 @@
 //! dyntrace run examples/own_provider/scripts/orders.bt -- target/release/own_provider
 //! ```
 //!
-//! What they print is in `scripts/orders_example.txt`.
+//! `scripts/orders_example.txt` shows their output.
 
 mod probes {
     dyntrace::include_provider!("bakery");
@@ -20,13 +20,13 @@ fn main() {
         let minutes = bake(loaves);
         order::baked(|| (customer, loaves, minutes));
     }
-    // Far from the call that fires it, too: worth asking before costly preparations.
+    // Checks the probe before costly preparations.
     if order::baked::is_enabled() {
         println!("somebody looks into the oven");
     }
 }
 
-/// How many minutes so many loaves take.
+/// Returns the baking time of `loaves` loaves, in minutes.
 fn bake(loaves: i32) -> u32 {
     40 + 5 * loaves.unsigned_abs()
 }

@@ -1,8 +1,8 @@
 /*
- * look_ups.d - for whom names are looked up, and where the time goes.
+ * look_ups.d - look-ups of names by user tag, with their times.
  *
- * One line for each look-up, when it is answered. The stages of a look-up carry
- * the same tag {thread,number}; the script keeps when each began under that tag.
+ * Prints one line for each look-up when it returns. The probes of a look-up have
+ * the same tag {thread,number}; the script keeps their times under that tag.
  *
  * USAGE
  *     dyntrace run examples/resolver_driver/scripts/look_ups.d -- target/release/resolver_driver localhost
@@ -10,19 +10,19 @@
  *     dtrace -s look_ups.d -c 'COMMAND...'
  *
  * FIELDS
- *     req-1        the user tag of the task that asked; empty if it has none
+ *     req-1        the user tag of the submitting task; empty if it has none
  *     ANY (1)      the command and its number
  *     localhost    the name that was looked up
- *     queue        how long the look-up waited for an I/O thread
- *     work         how long the I/O thread was at it
- *     answer       how long until the task took the answer
- *     never ran    it was dropped before an I/O thread took it
- *     the end      `ok`, or what went wrong
+ *     queue        time until an I/O thread started the look-up
+ *     work         time of the look-up on the I/O thread
+ *     answer       time until the task took the answer
+ *     never ran    the look-up was dropped before an I/O thread took it
+ *     last field   `ok` or the error
  *
  * CAVEATS
- *     Names are shown as they are, control characters included.
- *     Each processor has a buffer of its own: lines from different processors
- *     may be out of order.
+ *     Control characters in names are not escaped.
+ *     Each processor has its own buffer, so lines from different processors may
+ *     be out of order.
  */
 
 #pragma D option quiet

@@ -1,4 +1,4 @@
-//! Looks up names, all at once, with a driver of its own: `driver.rs`, whose probes are declared in `resolver.d`.
+//! Looks up names concurrently with its own driver, `driver.rs`; `resolver.d` declares the probes.
 //!
 //! Trace it with one of the scripts beside it:
 //!
@@ -27,7 +27,7 @@ Exit status: 0 if every name has an address, 1 if one has none or cannot be look
 
 /// Look up the addresses of names
 ///
-/// Each name is a request of its own, with the user tag req-1, req-2 and so on; probes tell them apart.
+/// Each name is a request with a user tag of its own: req-1, req-2 and so on.
 #[derive(Parser)]
 #[command(after_help = HELP)]
 struct Arguments {
@@ -37,7 +37,7 @@ struct Arguments {
     /// Only IPv6 addresses
     #[arg(short = '6', long)]
     ipv6: bool,
-    /// How many names to look up side by side
+    /// Number of concurrent look-ups
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
     threads: u16,
     /// Names, or addresses
@@ -58,7 +58,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     let mut requests = Vec::new();
     for (name, number) in arguments.names.into_iter().zip(1..) {
         dyntrace::put_tag(format!("req-{number}"))?;
-        // On its way from here on, on behalf of this tag; its answer is taken below.
+        // Submits the look-up with this tag; the loop below awaits the result.
         let answer = resolver.look_up(command, &name);
         requests.push((name, answer));
     }

@@ -1,4 +1,4 @@
-//! Each look-up is told of from its entry to its return, however it ends. None needs a network.
+//! Each look-up has an entry and a return, whatever its outcome. None needs a network.
 
 #[path = "../../common/recorded.rs"]
 mod recorded;
@@ -64,7 +64,7 @@ fn a_name_that_is_none_fails() {
 #[test]
 fn a_look_up_that_is_dropped_before_its_turn_is_never_done() {
     let told = operations("resolver_drv", async {
-        // Without threads: nobody takes it.
+        // Without threads the job stays in the queue.
         let resolver = Resolver::new(Pool::builder().threads(0).build());
         drop(resolver.look_up(Command::Any, "localhost"));
     });

@@ -10,10 +10,10 @@ use dyntrace::traced;
 use super::{Watch, calls, counting};
 
 const LEVELS: u32 = 100_000;
-/// What one level may take of the stack, by far.
+/// A generous limit of the stack of one level.
 const ROOM: usize = 4096;
 
-/// Where the stack ends at the lowest level.
+/// The stack address of the lowest level.
 static LOWEST: AtomicUsize = AtomicUsize::new(0);
 
 #[inline(never)]
@@ -37,13 +37,13 @@ fn falls(level: u32) -> u32 {
     1 + black_box(falls(level - 1))
 }
 
-/// Runs it on a stack that has room for so many levels.
+/// Runs it on a stack with room for this number of levels.
 fn with_room<R: Send + 'static>(run: impl FnOnce() -> R + Send + 'static) -> R {
     let stack = thread::Builder::new().stack_size((LEVELS as usize + 100) * ROOM);
     stack.spawn(run).unwrap().join().unwrap()
 }
 
-/// Bytes of the stack that one level takes.
+/// Returns the stack bytes of one level.
 fn descend() -> usize {
     with_room(|| {
         let highest = place_on_stack();

@@ -18,7 +18,7 @@ fn given_back(number: u32) -> u32 {
     number + 1
 }
 
-/// Calls what is traced when it is dropped.
+/// Calls a traced function when it is dropped.
 struct Last(u32);
 
 impl Drop for Last {
@@ -32,7 +32,7 @@ thread_local! {
     static SECOND: RefCell<Option<Last>> = const { RefCell::new(None) };
 }
 
-/// In the order of their making, or against it: as the system likes.
+/// Dropped in the order of their creation or the reverse, by the system.
 #[tokio::test]
 async fn destructors_of_threads() {
     const THREADS: u32 = 200;
@@ -65,7 +65,7 @@ impl Drop for Clears {
     fn drop(&mut self) {
         assert!(thread::panicking());
         assert_eq!(cleared_up(7), 14);
-        // Another panic meanwhile, which ends in here.
+        // Another panic meanwhile, caught here.
         catch_unwind(|| fails(8)).unwrap_err();
     }
 }
@@ -103,7 +103,7 @@ fn without_end(number: u32) -> u32 {
 static SESSION: OnceLock<Session> = OnceLock::new();
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
 
-/// What the C library calls when the program exits, while another thread goes on.
+/// The C library calls this when the program exits, while another thread runs.
 extern "C" fn at_exit() {
     let before = calls(SESSION.get().unwrap());
     assert_eq!(at_the_end(2), 2);
@@ -139,7 +139,7 @@ fn the_exit_of_the_program() {
             without_end(1);
         }
     });
-    // SAFETY: the handler is a function of this program. The alarm ends it if it hangs.
+    // SAFETY: the handler is a function of this program. The alarm ends the program if it hangs.
     unsafe {
         libc::alarm(60);
         assert_eq!(libc::atexit(at_exit), 0);

@@ -1,4 +1,4 @@
-//! A program that is forked while functions are traced and settings come and go.
+//! Forks of a program while functions are traced and settings change.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-/// The parent's session is over here, and there can be others.
+/// The parent's session has ended in the child, which can start others.
 fn traces_anew(parents: &Watch) {
     assert_eq!(forked(7), 14);
     assert!(parents.session.info().is_over);
@@ -45,19 +45,19 @@ fn children_trace_anew() {
     if inside_of().is_none() {
         let _alone = alone();
         let place = tempfile::tempdir().unwrap();
-        // No other test shall fork or be forked here.
+        // No other test may fork, or be forked, in this process.
         return run("traced::fork::children_trace_anew", place.path(), &[]);
     }
     let stop = &AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(move || (0..).take_while(|_| !stop.load(Ordering::Relaxed)).map(elsewhere).for_each(drop));
-        // Somebody is in the middle of a setting, of counting or of telling at each fork. No thread starts or ends meanwhile: where
-        // one did at the fork, the child cannot start any by the standard library.
+        // At each fork some thread is in a setting, a count or an event. No thread starts or ends meanwhile: if one does during a
+        // fork, the child cannot start threads by the standard library.
         let others = block_on(counting("**::fork::elsewhere do return, count, time"));
         scope.spawn(move || {
             while !stop.load(Ordering::Relaxed) {
                 others.counts();
-                // After some, there are no more to be had; the steps are the same.
+                // After some, the limit is reached; the steps are the same.
                 let _ = block_on(others.set("**::fork::elsewhere do return"));
             }
         });

@@ -1,4 +1,4 @@
-//! Signal handlers that call what is traced, and interrupt calls that are being told.
+//! Signal handlers that call traced functions, and interrupt calls during their events.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
@@ -38,7 +38,7 @@ fn handlers_call_what_is_traced() {
         let watch = Watch::on("**::handlers::interrupted do return, count").await;
         let in_handler = Watch::on("**::handlers::handled do return, count").await;
         let (called, handled) = thread::spawn(|| {
-            // What a thread needs for its first event is not to be had in a handler.
+            // A handler cannot allocate the thread's data for its first event.
             handler();
             interrupted(0);
             let timer = Timer::start(EVERY, EVERY, handler);
@@ -57,7 +57,7 @@ fn handlers_call_what_is_traced() {
         assert_eq!(info.delivered + info.dropped, 2 * u64::from(called));
         let (events, info) = in_handler.end().await;
         println!("{} of {} events of handlers were told", events.len(), 2 * handled);
-        // What interrupts the telling of another call is not told.
+        // A call that interrupts another call's event fires no event.
         assert!(info.delivered + info.dropped <= 2 * u64::from(handled));
         for pair in events.chunks(2).take_while(|_| info.dropped == 0) {
             let [call, end] = [0, 1].map(|number| pair[number].text.parse::<u32>().unwrap());
@@ -66,7 +66,7 @@ fn handlers_call_what_is_traced() {
     });
 }
 
-/// A pattern is removed, replaced, or goes with its session while a handler that interrupts the function is in the middle of it.
+/// A pattern is removed or replaced, or its session ends, while a handler that interrupts the function is in a hit of it.
 #[test]
 fn settings_change_while_handlers_are_inside() {
     static IS_OVER: AtomicBool = AtomicBool::new(false);
@@ -86,10 +86,10 @@ fn settings_change_while_handlers_are_inside() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
         let pattern = "**::handlers::nested";
-        // In force before the first call until after the last one.
+        // Active from before the first call until after the last one.
         let all = counting(&format!("{pattern} do silent, count")).await;
         let caller = thread::spawn(|| {
-            // What a thread needs for its first event is not to be had in a handler.
+            // A handler cannot allocate the thread's data for its first event.
             handler();
             let timer = Timer::start(EVERY, EVERY, handler);
             while !IS_OVER.load(Ordering::Relaxed) {
@@ -107,7 +107,7 @@ fn settings_change_while_handlers_are_inside() {
             let second = watch.session.set(&format!("{pattern} do return")).await.unwrap();
             watch.session.update(second.id, &format!("{pattern}(number) if number > 7 do return")).await.unwrap();
             watch.session.remove(second.id).await.unwrap();
-            // On a busy machine the thread may not run for as long as all of this takes: once, a whole call is waited for.
+            // Waits once for a whole call, as on a busy machine the thread may not run during all of this.
             let before = CALLED.load(Ordering::Relaxed);
             while number == 0 && CALLED.load(Ordering::Relaxed) < before + 2 {
                 thread::yield_now();

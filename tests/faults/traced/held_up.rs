@@ -1,4 +1,4 @@
-//! Who is kept in the middle of a hit is named by those who have to wait for it.
+//! A wait names the thread that is stopped in a hit.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,14 +12,14 @@ use super::counting;
 use crate::signals::Timer;
 use crate::support::alone;
 
-/// The thread, as the system names it.
+/// The system's number of the thread.
 const NAME: &str = "kept-in-a-hit";
 
-/// Whether it stays where a signal finds it.
+/// Whether the signal handler keeps the thread.
 static IS_KEPT: AtomicBool = AtomicBool::new(false);
-/// How often it stayed somewhere.
+/// Number of times that it was kept.
 static KEPT: AtomicU64 = AtomicU64::new(0);
-/// How often it went on for a while.
+/// Number of times that it was released.
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
 static IS_OVER: AtomicBool = AtomicBool::new(false);
 
@@ -41,9 +41,9 @@ fn handler() {
     }
 }
 
-/// Sets a pattern while the thread is kept wherever it was, and answers with who held that up, if it was in the middle of a hit.
+/// Sets a pattern while the thread is kept, and returns the thread that delayed the setting, if it was in a hit.
 async fn set_beside_it(watch: &Session) -> Option<(HeldUp, Session)> {
-    // First it leaves where it was kept last.
+    // Releases the thread first.
     let before = ROUNDS.load(Ordering::Relaxed);
     while ROUNDS.load(Ordering::Relaxed) == before {
         tokio::task::yield_now().await;
@@ -71,7 +71,7 @@ async fn set_beside_it(watch: &Session) -> Option<(HeldUp, Session)> {
     match seen {
         Ok(seen) => Some((seen, setting.await)),
         Err(set) => {
-            // Before the next is set: else it is this one's removal that may be held up then.
+            // Before the next setting, or this one's removal might be delayed then.
             set.close().await;
             None
         }
@@ -82,12 +82,12 @@ async fn set_beside_it(watch: &Session) -> Option<(HeldUp, Session)> {
 fn a_session_names_who_held_it_up() {
     let _alone = alone();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    // The linker leaves out a function that nothing calls, and its site with it.
+    // The linker drops an uncalled function with its site.
     other();
     runtime.block_on(async {
         let watch = counting("**::held_up::hit do silent, count").await;
         let thread = thread::Builder::new().name(NAME.into()).spawn(|| {
-            // What a thread needs for its first count is not to be had in a handler.
+            // A handler cannot allocate the thread's data for its first count.
             hit(0);
             let _timer = Timer::start(Duration::from_millis(1), Duration::from_millis(1), handler);
             while !IS_OVER.load(Ordering::Relaxed) {
@@ -95,8 +95,8 @@ fn a_session_names_who_held_it_up() {
                 ROUNDS.fetch_add(1, Ordering::Relaxed);
             }
         });
-        // A signal finds it in the middle of a hit often, not always. And what it holds up may be another test's setting, in line before
-        // this one, which then has nothing to wait for.
+        // A signal interrupts a hit often, not always. And the delayed setting may be another test's, queued before this one, which then has
+        // nothing to wait for.
         let (now, held_up) = loop {
             if let Some((now, set)) = set_beside_it(&watch).await
                 && let Some(held_up) = set.close().await.held_up

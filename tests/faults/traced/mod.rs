@@ -1,4 +1,4 @@
-//! What traced functions bear, whoever calls them wherever, while settings come and go.
+//! Stress of traced functions, called from anywhere while settings change.
 
 mod deep;
 mod ends;
@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use dyntrace::trace::{Event, Info, Limits, Session};
 
-/// A session with one pattern, and what its tracer was told.
+/// A session with one pattern, and the events of its tracer.
 struct Watch {
     session: Session,
     events: Receiver<Event>,
@@ -31,26 +31,26 @@ impl Watch {
         Watch { session, events }
     }
 
-    /// What was told when all is told.
+    /// Returns the events after all were delivered.
     async fn end(self) -> (Vec<Event>, Info) {
         let info = self.session.close().await;
         (self.events.try_iter().collect(), info)
     }
 }
 
-/// A session with one pattern, which tells nobody.
+/// A session with one pattern, without a tracer.
 async fn counting(pattern: &str) -> Session {
     let session = Session::start(Limits::default(), |_| ()).unwrap();
     session.set(pattern).await.unwrap();
     session
 }
 
-/// How many calls were counted.
+/// Returns the number of counted calls.
 fn calls(session: &Session) -> u64 {
     session.counts().iter().map(|count| count.calls).sum()
 }
 
-/// How many threads of this program tell tracers.
+/// Returns the number of tracer threads of this program.
 fn tracers() -> usize {
     let tasks = fs::read_dir("/proc/self/task").unwrap();
     let names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());

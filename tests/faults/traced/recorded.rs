@@ -1,4 +1,4 @@
-//! Calls that are recorded while settings come and go, and while handlers that are recorded interrupt them.
+//! Calls recorded while settings change, and while recorded handlers interrupt them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,11 +33,11 @@ fn ring() {
     RUNG.store(rung(RUNG.load(Ordering::Relaxed)), Ordering::Relaxed);
 }
 
-/// Calls now and then, so that a disk has room for all of it. How often.
+/// Calls at a low rate, so that the disk has room. Returns the number of calls.
 fn call(thread: u64) -> u64 {
     const EVERY: Duration = Duration::from_micros(100);
     let _timer = (thread == 0).then(|| {
-        // What a thread needs for its first event is not to be had in a handler.
+        // A handler cannot allocate the thread's data for its first event.
         ring();
         Timer::start(EVERY, EVERY, ring)
     });
@@ -71,7 +71,7 @@ fn what_is_recorded_is_whole_and_in_order() {
     assert!(told > 0 && events >= told, "{told} were told, {events} are there");
 }
 
-/// How many events their sessions have counted: those that were told when they ended.
+/// Returns the number of events that the sessions had counted when they ended.
 async fn settings() -> u64 {
     let mut told = 0;
     for number in 0..times(100, 2_000) {
@@ -84,15 +84,15 @@ async fn settings() -> u64 {
     told
 }
 
-/// The calls that one thread is in.
+/// The open calls of one thread.
 #[derive(Default)]
 struct Line {
     time: i64,
-    /// Of each function, its last call: when, and with which arguments.
+    /// The last call of each function: time and arguments.
     last: BTreeMap<String, (i64, Vec<u64>)>,
 }
 
-/// How many events there are, each of which is as it must be.
+/// Checks each event, and returns their number.
 fn check(folder: &Path) -> u64 {
     let trace = Trace::open(folder).unwrap();
     assert!(trace.losses().is_empty(), "{:?}", trace.losses());
@@ -131,7 +131,7 @@ fn check_event(event: &Event<'_>, line: &mut Line) {
     };
     assert_eq!(text("value"), value.to_string());
     let Some(Value::Unsigned(took)) = event.field("took") else { panic!("how long is not said") };
-    // The clock may be known better by now.
+    // The clock may have been refined meanwhile.
     let between = (event.time - began) as u64;
     assert!(took <= between + between / 100 + 1_000, "it took {took} ns of {between}");
 }

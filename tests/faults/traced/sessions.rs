@@ -1,4 +1,4 @@
-//! Many sessions, and patterns that are as large or as hard as they can be.
+//! Many sessions, and patterns of maximum size and cost.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ fn of_many(number: u32) -> u32 {
     number + 1
 }
 
-/// In a program of its own, whose threads are its own.
+/// In a program of its own, as it counts threads.
 #[test]
 fn a_thousand_sessions_opened_and_dropped() {
     if inside_of().is_none() {
@@ -29,7 +29,7 @@ fn a_thousand_sessions_opened_and_dropped() {
         for number in 0..sessions {
             open.push_back(counting("**::sessions::of_many do return, count").await);
             assert_eq!(of_many(number), number + 1);
-            // With events that nobody was told yet.
+            // With undelivered events.
             if open.len() == 32 {
                 open.pop_front();
             }
@@ -37,7 +37,7 @@ fn a_thousand_sessions_opened_and_dropped() {
         drop(open);
         assert_eq!(calls(&all), u64::from(sessions));
         drop(all);
-        // All at once, and nothing in them.
+        // All at once, without events.
         let idle: Vec<_> = (0..1_000).map(|_| Session::start(Limits::default(), |_| ()).unwrap()).collect();
         drop(idle);
         // A tracer's thread ends when no breakpoint has its session.
@@ -55,7 +55,7 @@ fn hostile(text: &str) -> usize {
     text.len()
 }
 
-/// The most that a pattern may have, in each of its parts.
+/// Returns a pattern with each part at its limit.
 #[tokio::test]
 async fn patterns_of_64_kib() {
     const LONGEST: usize = 64 << 10;
@@ -72,7 +72,7 @@ async fn patterns_of_64_kib() {
     for _ in 0..100 {
         assert_eq!(hostile(&text), LONGEST + 1);
     }
-    // One guard does not hold, and the other one looks at more text than it may.
+    // One guard is false, and the other one reads more text than its limit.
     assert_eq!(watch.end().await.1.delivered, 200);
 }
 

@@ -1,4 +1,4 @@
-//! Settings that come and go at full speed, while threads call what they are about.
+//! Settings that change at full speed, while threads call their functions.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -24,7 +24,7 @@ fn bought(_thread: usize, number: u64) -> u64 {
     number * 2
 }
 
-/// How many calls of a thread have begun, and how many have ended.
+/// The numbers of started and ended calls of a thread.
 #[derive(Default)]
 struct Line {
     begun: AtomicU64,
@@ -43,7 +43,7 @@ fn call(thread: usize) {
     }
 }
 
-/// How many calls have ended so far, and how many have begun.
+/// Returns the numbers of ended and started calls so far.
 fn so_far() -> Range<u64> {
     let ended = LINES.iter().map(|line| line.ended.load(Ordering::SeqCst)).sum();
     ended..LINES.iter().map(|line| line.begun.load(Ordering::SeqCst)).sum()
@@ -67,7 +67,7 @@ fn settings_come_and_go_at_full_speed() {
     runtime.block_on(all.close());
 }
 
-/// Sessions whose events are looked at. How many there were.
+/// Runs sessions and checks their events. Returns the number of sessions.
 async fn told(until: Instant) -> usize {
     let mut sessions = 0;
     while Instant::now() < until {
@@ -79,7 +79,7 @@ async fn told(until: Instant) -> usize {
     sessions
 }
 
-/// Each event is whole, and in its order; where none was dropped, each call has its end but for the last of a thread.
+/// Checks that each event is complete and in order. If none was dropped, each call has its end except for the last of a thread.
 fn check(events: &[Event], info: &Info) {
     let mut lines: BTreeMap<Pid, Vec<(Kind, u64)>> = BTreeMap::new();
     let mut threads: BTreeMap<Pid, &str> = BTreeMap::new();
@@ -107,7 +107,7 @@ fn check(events: &[Event], info: &Info) {
     }
 }
 
-/// Sessions that count: what has begun since the pattern was set and has ended before the counts are read.
+/// Runs counting sessions: at least the calls that started after the pattern was set and ended before the counts are read.
 async fn counted(until: Instant) -> usize {
     let mut sessions = 0;
     while Instant::now() < until {
@@ -126,7 +126,7 @@ async fn counted(until: Instant) -> usize {
     sessions
 }
 
-/// Settings that are dropped wherever they wait, and sessions with them. How many settings were dropped.
+/// Drops settings at any point of their waits, and their sessions. Returns the number of dropped settings.
 async fn dropped(until: Instant) -> usize {
     let mut settings = 0;
     for polls in (0..12).cycle().take_while(|_| Instant::now() < until) {
@@ -135,7 +135,7 @@ async fn dropped(until: Instant) -> usize {
             Some(set) => assert_eq!(set.unwrap().functions, 1),
             None => settings += 1,
         }
-        // Its removal is dropped, too.
+        // Its removal is also dropped.
         if polled(session.close(), polls).await.is_none() {
             settings += 1;
         }
@@ -143,7 +143,7 @@ async fn dropped(until: Instant) -> usize {
     settings
 }
 
-/// What comes of a future that is polled whenever it asks for it, but so often at most.
+/// Polls a future when it is woken, at most `polls` times, and returns its output; `None` if it is still pending then.
 async fn polled<F: Future>(future: F, polls: usize) -> Option<F::Output> {
     let mut future = pin!(future);
     let mut polls = 0..polls;

@@ -17,27 +17,27 @@ dyntrace::import! {
     static PRICE: fn(u32) -> u64 = "module_0000", "price";
 }
 
-/// What [`bare_price`] does, too. Nothing on the stack: how that lies beside what the wrapper has there makes some nanoseconds.
+/// The same computation as [`bare_price`]. It uses no stack, whose layout beside the wrapper's costs some nanoseconds.
 #[dyntrace::export]
 fn price(quantity: u32) -> u64 {
     u64::from(quantity) * 130
 }
 
-/// For who finds functions by their symbols.
+/// For libraries that find functions by symbol.
 #[unsafe(no_mangle)]
 pub fn bare_price(quantity: u32) -> u64 {
     u64::from(quantity) * 130
 }
 
-/// Nanoseconds of a call by a plain pointer from here.
+/// Returns nanoseconds of a call by a plain pointer from the module.
 #[dyntrace::export]
 fn by_pointer(pointer: usize) -> f64 {
-    // SAFETY: what the program gives is a function of this type.
+    // SAFETY: the program passes a function of this type.
     let pointer = unsafe { transmute::<usize, fn(u32) -> u64>(pointer) };
     clock::call_ns(|number| black_box(pointer)(number))
 }
 
-/// Nanoseconds of a call of an export from here.
+/// Returns nanoseconds of a call of an export from the module.
 #[dyntrace::export]
 fn by_import() -> f64 {
     clock::call_ns(|number| PRICE.call(number).expect("a version is current"))

@@ -1,4 +1,4 @@
-//! `dyntrace::fs`, its defaults.
+//! `dyntrace::fs` with default settings.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 use crate::files::{BLOCK, SMALL};
 use crate::task::{Operation, Task};
 
-/// Has every operation try the caches before it goes to the pool.
+/// Makes each operation try the caches before the pool.
 pub fn answer_inline() {
     let driver = Driver::new(Pool::builder().build()).inline(true);
     Driver::install(driver).expect("no file operation ran before");
@@ -67,13 +67,13 @@ pub async fn run(mut task: Task) -> io::Result<u64> {
             }
         }
         Operation::AppendShared => {
-            // One open file for all tasks, as `write_at` allows: its syncs share system calls.
+            // One open file for all tasks, as `write_at` allows, so that syncs share system calls.
             static FILE: OnceCell<File> = OnceCell::const_new();
             let open = || async { OpenOptions::new().append(true).create(true).open(task.tail()).await };
             let file = FILE.get_or_try_init(open).await?;
             let mut buffer = vec![7; BLOCK];
             while task.goes_on() {
-                // On Linux, a file that was opened for appending takes no notice of the offset.
+                // On Linux, a file opened for appending ignores the offset.
                 let (count, back) = file.write_at(buffer, 0).await;
                 assert_eq!(count?, BLOCK);
                 buffer = back;

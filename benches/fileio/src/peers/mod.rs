@@ -1,4 +1,4 @@
-//! The peers: each does a task's operations as a user of it writes them.
+//! The peers: each implements a task's operations as its users would.
 
 mod compio;
 mod dyntrace;
@@ -21,7 +21,7 @@ use crate::task::Task;
 pub enum Peer {
     DyntraceMt,
     DyntraceCt,
-    /// What the page and dentry caches hold is answered on the caller's thread.
+    /// Answers operations on the caller's thread from the page and dentry caches.
     DyntraceInlineMt,
     DyntraceInlineCt,
     TokioFsMt,
@@ -29,7 +29,7 @@ pub enum Peer {
     /// std's functions, one `spawn_blocking` an operation.
     SpawnBlockingMt,
     SpawnBlockingCt,
-    /// std's functions, called by one thread, or a thread for each core if more is in flight: the floor.
+    /// The floor: std's functions, called by one thread, or by a thread for each core if more operations are in flight.
     Std,
     /// The runtimes on io_uring, one thread each.
     TokioUring,
@@ -38,7 +38,7 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// Has all tasks done, and returns how many operations were measured.
+    /// Runs all tasks, and returns the number of measured operations.
     pub fn run(self, tasks: Vec<Task>) -> io::Result<u64> {
         let (multi_thread, current_thread) = (Builder::new_multi_thread, Builder::new_current_thread);
         match self {

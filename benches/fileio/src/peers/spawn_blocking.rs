@@ -1,4 +1,4 @@
-//! std's functions inside `spawn_blocking`: all that an operation asks for in one.
+//! std's functions inside `spawn_blocking`, one call for each operation.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

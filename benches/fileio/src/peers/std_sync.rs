@@ -8,7 +8,7 @@ use std::thread;
 use crate::files::{BLOCK, SMALL};
 use crate::task::{Operation, Task};
 
-/// Does the tasks of as many as there are cores; the others would only take turns with them.
+/// Runs as many tasks as there are cores; more would only take turns.
 pub fn run(tasks: Vec<Task>) -> io::Result<u64> {
     let cores = thread::available_parallelism()?.get();
     thread::scope(|scope| {

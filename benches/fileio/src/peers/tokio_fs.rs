@@ -1,4 +1,4 @@
-//! `tokio::fs`. It has no positional reads and writes: a user seeks first.
+//! `tokio::fs`. It has no positional reads and writes, so a user seeks first.
 
 use std::io::{self, SeekFrom};
 
@@ -24,7 +24,7 @@ pub async fn run(mut task: Task) -> io::Result<u64> {
             while task.goes_on() {
                 file.seek(SeekFrom::Start(task.offset())).await?;
                 file.write_all(&buffer).await?;
-                // Only now it is known to be written.
+                // Only now the write has completed.
                 file.flush().await?;
             }
         }

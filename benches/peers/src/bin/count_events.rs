@@ -1,5 +1,5 @@
-//! Counts what a trace has: `count_events TRACE PROBE` prints how many events of that probe are in it, and how many it
-//! says were lost.
+//! Counts events: `count_events TRACE PROBE` prints the number of events of the probe in a trace, and the number of lost
+//! events.
 
 use std::path::PathBuf;
 

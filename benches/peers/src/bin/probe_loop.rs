@@ -1,7 +1,7 @@
-//! Runs one loop over one peer's probe: what a disabled probe costs (under callgrind) and what a hit costs (under a tracer).
+//! Runs a loop over one peer's probe: measures a disabled probe (under callgrind) or a hit (under a tracer).
 //!
-//! `probe_loop PEER PASSES` prints the CPU time of the loop in nanoseconds per pass. With `--wait` it first waits until a
-//! line comes on stdin, so that a tracer can attach.
+//! `probe_loop PEER PASSES` prints the CPU time of the loop in nanoseconds per pass. With `--wait` it first waits for a line
+//! on stdin, so that a tracer can attach.
 
 use std::hint::black_box;
 use std::io::stdin;

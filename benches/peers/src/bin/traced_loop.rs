@@ -1,5 +1,5 @@
-//! Runs one loop over a function, traced or not: `traced_loop CASE CALLS` prints the CPU time of a call in nanoseconds, one line for
-//! each thread. Erlang's is `../otp/traced_calls.erl`, uftrace's `uftrace/traced_loop.c`.
+//! Runs a loop over a function, traced or not: `traced_loop CASE CALLS` prints the CPU time of a call in nanoseconds, one line for
+//! each thread. The same for Erlang is `../otp/traced_calls.erl`, for uftrace `uftrace/traced_loop.c`.
 
 use std::hint::black_box;
 use std::thread;
@@ -15,7 +15,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 enum Case {
     /// Without the attribute.
     Function,
-    /// Nobody traces it.
+    /// With the attribute, and no session.
     Unset,
     /// Sessions trace it, in another process.
     Elsewhere,
@@ -23,15 +23,15 @@ enum Case {
     Unwanted,
     /// Its calls are counted.
     Count,
-    /// And their time is.
+    /// Its calls are counted and timed.
     Time,
     /// Its calls are recorded.
     Call,
-    /// And their ends are.
+    /// Its calls and their ends are recorded.
     Return,
     /// Its calls are written by `tracing`, as events.
     Event,
-    /// And their ends are: as a span, when it is entered and when it is left.
+    /// Its calls and their ends are written, as a span that is entered and left.
     Span,
 }
 
@@ -39,7 +39,7 @@ enum Case {
 struct Options {
     case: Case,
     calls: u64,
-    /// How many sessions do the same.
+    /// Number of sessions with the same settings.
     #[arg(long, default_value_t = 1)]
     sessions: usize,
     #[arg(long, default_value_t = 1)]
@@ -88,7 +88,7 @@ async fn traced_by(options: &Options, pattern: &str) {
     }
 }
 
-/// Has a flight recorder record each call, by so many events.
+/// Has a flight recorder record each call, with this number of events.
 async fn recorded(options: &Options, directory: &TempDir, pattern: &str, events: u64) {
     let mut recording = recorder::Options::new(directory.path());
     recording.mode = recorder::Mode::Overwrite;
@@ -102,7 +102,7 @@ async fn recorded(options: &Options, directory: &TempDir, pattern: &str, events:
 }
 
 impl Options {
-    /// Those that warm up, too.
+    /// Includes the warm-up calls.
     fn all_calls(&self) -> u64 {
         (self.calls + self.calls / 10) * self.threads as u64
     }
@@ -116,7 +116,7 @@ fn measure(options: &Options, run: fn(u64)) {
     }
 }
 
-/// CPU time of a call, after a tenth of them to warm up.
+/// Returns the CPU time of a call, after a warm-up of a tenth of the calls.
 fn cost(run: fn(u64), calls: u64) -> f64 {
     run(black_box(calls / 10));
     let before = cpu_ns();

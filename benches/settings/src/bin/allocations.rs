@@ -1,4 +1,4 @@
-//! What memory that is counted costs: `allocations CASE NUMBER` does something so many times, and prints how many nanoseconds each takes.
+//! The cost of counting memory: `allocations CASE NUMBER` runs a case NUMBER times, and prints the nanoseconds of one run.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -13,9 +13,9 @@ static ALLOCATOR: Counting = Counting::system();
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Case {
-    /// Memory of the system's allocator, taken and given back.
+    /// Allocates and frees by the system's allocator.
     System,
-    /// The same through the one that counts.
+    /// The same by the counting allocator.
     Counting,
     /// A call of a function whose time is measured.
     Time,
@@ -49,7 +49,7 @@ fn main() {
 fn allocate(allocator: &impl GlobalAlloc, number: u64) {
     let layout = Layout::new::<[u64; 8]>();
     for _ in 0..number {
-        // SAFETY: the size is not zero, and the block is given back as it was taken.
+        // SAFETY: the size is not zero, and the block is freed with the layout of its allocation.
         unsafe { allocator.dealloc(black_box(allocator.alloc(black_box(layout))), layout) };
     }
 }

@@ -1,6 +1,6 @@
-//! How others switch what a program tells: `peers ROUNDS` prints medians in nanoseconds, as JSON. `reload` is that of a filter of
-//! `tracing`, to one that has all events of 50,000 callsites told and back to one that has none; `key` is that of one static key,
-//! which its library does not let change while another thread may run the code.
+//! Peers of trace settings: `peers ROUNDS` prints medians in nanoseconds, as JSON. `reload` changes a filter of `tracing`, to one that
+//! enables all events of 50,000 callsites and back to one that enables none. `key` changes one static key, which its library allows only
+//! while no other thread may run the code.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -44,7 +44,7 @@ fn reload(rounds: usize) -> (u64, u64) {
     (median(on), median(off))
 }
 
-/// A callsite as `tracing`'s macros make them, without a place in the program.
+/// A callsite like those of `tracing`'s macros, without a source location.
 #[derive(Default)]
 struct Made {
     metadata: OnceLock<Metadata<'static>>,
@@ -76,7 +76,7 @@ fn key(rounds: usize) -> u64 {
     let is_enabled = || if static_branch_unlikely!(KEY) { 1 } else { 0 };
     let mut samples = Vec::new();
     for _ in 0..rounds {
-        // SAFETY: there is no other thread.
+        // SAFETY: no other thread runs.
         samples.push(time(|| unsafe { KEY.enable() }).0);
         assert_eq!(black_box(is_enabled()), 1);
         // SAFETY: as above.

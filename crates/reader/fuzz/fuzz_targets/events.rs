@@ -1,5 +1,5 @@
-//! Any bytes in a file of events, a stream and a circle, are read to an end: `cargo +nightly fuzz run events` in
-//! `crates/reader`. `crates/reader/tests/golden/shop-12` makes a good corpus.
+//! Reading ends for any bytes in an event file, plain or circular: `cargo +nightly fuzz run events` in `crates/reader`. A good
+//! corpus is `crates/reader/tests/golden/shop-12`.
 #![no_main]
 
 use std::fs;
@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use dyntrace_reader::{Selection, Trace, finish, recover};
 use libfuzzer_sys::fuzz_target;
 
-/// Folders with the metadata of the golden trace, but for most events: it is read for each input. Packets of the second one
-/// have checksums.
+/// Returns folders with the metadata of the golden trace, reduced to few events, as it is read for each input. Packets of the
+/// second trace have checksums.
 static FOLDERS: LazyLock<[PathBuf; 2]> = LazyLock::new(|| [false, true].map(folder));
 
 fn folder(checksums: bool) -> PathBuf {

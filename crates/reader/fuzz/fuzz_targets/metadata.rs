@@ -1,4 +1,4 @@
-//! Any metadata, of either format, makes a trace or an error: `cargo +nightly fuzz run metadata` in `crates/reader`.
+//! Any metadata, of either format, gives a trace or an error: `cargo +nightly fuzz run metadata` in `crates/reader`.
 #![no_main]
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use dyntrace_reader::Trace;
 use libfuzzer_sys::fuzz_target;
 
-/// A folder with the events of the golden trace.
+/// Returns a folder with the events of the golden trace.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder").keep();
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/golden/shop-12/");

@@ -1,6 +1,6 @@
-//! The meaning of CTF 2's text: JSON texts, each behind a record separator (RFC 7464). The format's specification calls them fragments.
+//! Interprets CTF 2: JSON texts, each after a record separator (RFC 7464). The format's specification calls them fragments.
 //!
-//! They are read straight into what is needed of them, so that unknown properties, however large, take no memory.
+//! They are deserialized into the needed properties only, so unknown ones, however large, take no memory.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use crate::class::EventClass;
 use crate::clock::Clock;
 use crate::packet::Format;
 
-/// What each fragment has.
+/// The property of every fragment.
 #[derive(Deserialize)]
 struct Kind<'a> {
     #[serde(rename = "type", borrow)]
@@ -36,7 +36,7 @@ struct TraceClass<'a> {
     packet_header_field_class: FieldClass<'a>,
 }
 
-/// A fact of the environment.
+/// A value of the environment.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Given {
@@ -86,7 +86,7 @@ struct EventRecordClass<'a> {
     payload_field_class: FieldClass<'a>,
 }
 
-/// A class of fields of any type, with those properties that the recorder's have.
+/// A field class of any type, with the properties of the recorder's classes.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct FieldClass<'a> {
@@ -114,13 +114,13 @@ struct Member<'a> {
 }
 
 impl FieldClass<'_> {
-    /// Whether it is a structure without gaps, if its members have none.
+    /// Whether it is a structure without padding, if its members have none.
     fn is_packed(&self) -> bool {
         self.kind == "structure" && matches!(self.minimum_alignment, None | Some(1 | 8))
     }
 }
 
-/// Understands a sequence of JSON texts.
+/// Parses a sequence of JSON texts.
 pub(super) fn parse(text: &str) -> Result<Metadata, Problem> {
     let mut reading = Reading::default();
     for fragment in text.split(RECORD_SEPARATOR).skip(1) {
@@ -136,10 +136,10 @@ pub(super) fn parse(text: &str) -> Result<Metadata, Problem> {
     Metadata::new(format, clock, reading.environment, reading.streams)
 }
 
-/// What has been understood so far. Fragments refer to those before them only.
+/// The content parsed so far. A fragment refers only to earlier ones.
 #[derive(Default)]
 struct Reading {
-    /// How many lines there are before the fragment.
+    /// Number of lines before the fragment.
     line: usize,
     uuid: Option<[u8; 16]>,
     format: Option<Format>,
@@ -152,7 +152,7 @@ impl Reading {
     fn fragment(&mut self, fragment: &str) -> Result<(), Problem> {
         let Kind { kind } = self.read(fragment)?;
         if self.uuid.is_none() != (kind == "preamble") {
-            return Err(self.problem("a `preamble` is not first here, or there are two"));
+            return Err(self.problem("a `preamble` is not the first fragment, or there are two"));
         }
         match &*kind {
             "preamble" => self.preamble(&self.read(fragment)?),
@@ -210,7 +210,7 @@ impl Reading {
         };
         class.packet_context_field_class.member_classes.pop_if(is_empty);
         let context = CONTEXT.map(|name| (name, 64));
-        // Traces of the recorder's first version have the first five.
+        // Traces of the recorder's first version have only the first five.
         let checksums = class.packet_context_field_class.member_classes.len() == context.len();
         let context = if checksums { &context[..] } else { &context[..5] };
         self.expect_layout("packet-context", &class.packet_context_field_class, context)?;
@@ -220,22 +220,22 @@ impl Reading {
             &[("id", 16), ("timestamp", 64)],
         )?;
         if class.event_record_common_context_field_class.is_some() {
-            return Err(self.problem("events of the recorder have no context"));
+            return Err(self.problem("the recorder's events have no context"));
         }
         match &mut self.format {
             Some(format) if self.streams.0.is_empty() => format.checksums = checksums,
             Some(format) if format.checksums == checksums => {}
-            _ => return Err(self.problem("the packet context of this stream is not that of the stream before")),
+            _ => return Err(self.problem("the packet context of this stream differs from that of the stream before")),
         }
         self.streams.add(class.id).map_err(|reason| self.problem(reason))
     }
 
     fn event(&mut self, class: EventRecordClass<'_>) -> Result<(), Problem> {
         if class.specific_context_field_class.is_some() {
-            return Err(self.problem("events of the recorder have no context"));
+            return Err(self.problem("the recorder's events have no context"));
         }
         if !class.payload_field_class.is_packed() {
-            return Err(self.problem("`payload-field-class` is no structure that is packed"));
+            return Err(self.problem("`payload-field-class` is not a packed structure"));
         }
         let mut fields = Vec::new();
         for member in class.payload_field_class.member_classes {
@@ -249,7 +249,7 @@ impl Reading {
         added.map_err(|reason| self.problem(reason))
     }
 
-    /// That the structure has just these unsigned integers, or bytes where they are more than 64 bits.
+    /// Checks that the structure has exactly these unsigned integers, or bytes if they have more than 64 bits.
     fn expect_layout(&self, name: &str, class: &FieldClass<'_>, expected: &[(&str, u8)]) -> Result<(), Problem> {
         let is_like = |(member, (name, bits)): (&Member<'_>, &(&str, u8))| {
             let class = &member.field_class;
@@ -260,10 +260,10 @@ impl Reading {
         if class.is_packed() && members.len() == expected.len() && members.iter().zip(expected).all(is_like) {
             return Ok(());
         }
-        Err(self.problem(format!("`{name}-field-class` is not as dyntrace's recorder has it")))
+        Err(self.problem(format!("`{name}-field-class` differs from that of dyntrace's recorder")))
     }
 
-    /// The kind of a string, or of an integer that begins at a byte and is in the trace's byte order.
+    /// Returns the kind of a string, or of a byte-aligned integer in the trace's byte order.
     fn kind(&self, class: &FieldClass<'_>) -> Option<FieldKind> {
         let (order, bit_order) = match self.format.as_ref()?.byte_order {
             ByteOrder::Little => ("little-endian", "first-to-last"),

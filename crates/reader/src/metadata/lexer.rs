@@ -1,8 +1,8 @@
-//! Text into words, numbers, strings and signs.
+//! Splits text into words, numbers, strings and signs.
 
 use super::Problem;
 
-/// The smallest parts of TSDL text.
+/// A token of TSDL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token<'a> {
     /// An identifier or a keyword.
@@ -11,7 +11,7 @@ pub(super) enum Token<'a> {
     Number(u64),
     /// A string, without its quotes and escapes.
     Text(String),
-    /// One character that means something.
+    /// A character with a meaning of its own.
     Sign(char),
     /// `:=`
     TypeAssignment,
@@ -30,12 +30,12 @@ impl<'a> Lexer<'a> {
         Self { rest: text, line: 1 }
     }
 
-    /// The line of the next token's beginning, or of the last one's end before white space.
+    /// Returns the line of the next token, or of the end of the last one before white space.
     pub(super) fn line(&self) -> usize {
         self.line
     }
 
-    /// The next token; [`Token::End`] again and again at the end.
+    /// Returns the next token; at the end, always [`Token::End`].
     pub(super) fn next(&mut self) -> Result<Token<'a>, Problem> {
         self.skip_blanks()?;
         let Some(first) = self.rest.chars().next() else { return Ok(Token::End) };
@@ -67,7 +67,7 @@ impl<'a> Lexer<'a> {
             } else if self.rest.starts_with("/*") {
                 match self.rest[2..].find("*/") {
                     Some(length) => self.take(length + 4),
-                    None => return Err(self.problem("this comment never ends")),
+                    None => return Err(self.problem("this comment has no end")),
                 };
             } else {
                 return Ok(());
@@ -86,7 +86,7 @@ impl<'a> Lexer<'a> {
         } else {
             digits.parse()
         };
-        number.map(Token::Number).map_err(|_| self.problem(&format!("`{word}` is no number of 64 bits")))
+        number.map(Token::Number).map_err(|_| self.problem(&format!("`{word}` is not a 64-bit number")))
     }
 
     fn text(&mut self) -> Result<Token<'a>, Problem> {
@@ -104,24 +104,24 @@ impl<'a> Lexer<'a> {
                     self.take(1);
                     text.push(self.escaped()?);
                 }
-                _ => return Err(self.problem("this string never ends")),
+                _ => return Err(self.problem("this string has no end")),
             }
         }
     }
 
-    /// The character that an escape of C stands for.
+    /// Returns the character of a C escape.
     fn escaped(&mut self) -> Result<char, Problem> {
         let octal = self.rest.bytes().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
         if octal > 0 {
             let number = u32::from_str_radix(self.take(octal), 8).ok().and_then(char::from_u32);
-            return number.ok_or_else(|| self.problem("this escape is no character"));
+            return number.ok_or_else(|| self.problem("this escape is not a character"));
         }
         let escaped = match self.rest.as_bytes().first() {
             Some(b'n') => '\n',
             Some(b't') => '\t',
             Some(b'r') => '\r',
             Some(byte @ (b'"' | b'\\' | b'\'')) => char::from(*byte),
-            _ => return Err(self.problem("this string has an escape that is not known here")),
+            _ => return Err(self.problem("this string has an unknown escape")),
         };
         self.take(1);
         Ok(escaped)

@@ -1,8 +1,8 @@
-//! The metadata of a process's trace: text into event classes, clock and names.
+//! Parses the metadata of a process into event classes, clock and names.
 //!
-//! The way of CTF 1.8's text: `lexer` makes tokens of it, `syntax` blocks and types, `tsdl` what they mean. CTF 2's is JSON, and `json`
-//! says what that means. Understood is what the recorder writes, with any white space, comments and attributes that are not known
-//! here. How packets and events begin is the recorder's own and only compared: another tracer's metadata is a problem that says so.
+//! CTF 1.8: `lexer` makes tokens, `syntax` blocks and types, and `tsdl` interprets them. CTF 2 is JSON, interpreted by `json`. Both accept
+//! what the recorder writes, with any white space, comments and unknown attributes. The headers of packets and events must be the
+//! recorder's: the metadata of another tracer is an error.
 
 mod json;
 mod lexer;
@@ -17,10 +17,10 @@ use crate::class::{Classes, EventClass};
 use crate::clock::Clock;
 use crate::packet::Format;
 
-/// How many classes of streams there can be: the recorder has two.
+/// The maximum number of stream classes: the recorder has two.
 const MAX_STREAMS: usize = 16;
 
-/// What is wrong with the text, and where.
+/// A problem with the text, and its line.
 #[derive(Debug)]
 pub(crate) struct Problem {
     /// The line, from 1.
@@ -28,7 +28,7 @@ pub(crate) struct Problem {
     pub(crate) reason: String,
 }
 
-/// All that the metadata says.
+/// The content of the metadata.
 #[derive(Debug)]
 pub(crate) struct Metadata {
     pub(crate) format: Format,
@@ -42,7 +42,7 @@ pub(crate) struct Metadata {
     environment: Environment,
 }
 
-/// Understands the text of a metadata file.
+/// Parses the text of a metadata file.
 pub(crate) fn parse(text: &str) -> Result<Metadata, Problem> {
     if is_ctf2(text) { json::parse(text) } else { tsdl::parse(text) }
 }
@@ -61,7 +61,7 @@ impl Metadata {
         })
     }
 
-    /// The same as text of that format.
+    /// Returns the metadata as text of `format`.
     pub(crate) fn text(&self, format: dyntrace_metadata::Format) -> String {
         let description = Description {
             byte_order: self.format.byte_order,
@@ -86,7 +86,7 @@ fn event((id, class): (u16, &EventClass)) -> Event<'_> {
 /// Facts about the process and its recorder.
 #[derive(Debug, Default)]
 struct Environment {
-    /// Where they stand.
+    /// Their line.
     line: usize,
     facts: Vec<(String, Fact)>,
 }
@@ -124,19 +124,19 @@ impl Environment {
             Some(Fact::Number(number)) => N::try_from(*number).ok(),
             Some(Fact::Text(_)) => None,
         };
-        let reason = || format!("`{name}` of this environment is no number that fits");
+        let reason = || format!("`{name}` of this environment is not a number in range");
         number.map(Some).ok_or_else(|| Problem { line: self.line, reason: reason() })
     }
 }
 
-/// Stream ids and their event classes, as far as they have been understood.
+/// The stream ids and event classes parsed so far.
 #[derive(Default)]
 struct Streams(Vec<(u32, Classes)>);
 
 impl Streams {
     fn add(&mut self, id: u32) -> Result<(), String> {
         if self.0.len() == MAX_STREAMS || self.0.iter().any(|(known, _)| *known == id) {
-            return Err(format!("there are too many streams, or stream {id} is there twice"));
+            return Err(format!("there are too many streams, or stream {id} is defined twice"));
         }
         self.0.push((id, Classes::default()));
         Ok(())
@@ -146,7 +146,7 @@ impl Streams {
         let known = self.0.iter_mut().find(|(known, _)| *known == stream);
         let (_, classes) = known.ok_or_else(|| format!("there is no stream {stream} before this event"))?;
         if !classes.insert(id, class) {
-            return Err(format!("event {id} of stream {stream} is there twice"));
+            return Err(format!("event {id} of stream {stream} is defined twice"));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Tokens into blocks, assignments and types, whatever they mean.
+//! Parses tokens into blocks, assignments and types.
 
 use super::Problem;
 use super::lexer::{Lexer, Token};
@@ -16,7 +16,7 @@ pub(super) enum Statement {
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) kind: String,
-    /// Where it begins.
+    /// Its first line.
     pub(super) line: usize,
     pub(super) values: Vec<(String, Value)>,
     pub(super) types: Vec<(String, Type)>,
@@ -25,13 +25,13 @@ pub(super) struct Block {
 /// The right side of `=`.
 #[derive(Debug)]
 pub(super) enum Value {
-    /// A word, or several with dots between them.
+    /// A word, or several separated by dots.
     Word(String),
     Number(i128),
     Text(String),
 }
 
-/// A type, as far as traces of the recorder have them.
+/// A type of the recorder's traces.
 #[derive(Clone, Debug)]
 pub(super) enum Type {
     Integer { bits: u64, align: u64, signed: bool, byte_order: Option<String> },
@@ -58,17 +58,21 @@ impl Block {
         self.types.iter().find(|(known, _)| known == name).map(|(_, ty)| ty)
     }
 
-    /// The number of that name; an attribute that is no such number is a problem, one that is absent is not.
+    /// Returns the number of the attribute `name`; `None` if it is absent.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a number in the range of the result.
     pub(super) fn number<N: TryFrom<i128>>(&self, name: &str) -> Result<Option<N>, Problem> {
         let number = match self.value(name) {
             None => return Ok(None),
             Some(Value::Number(number)) => N::try_from(*number).ok(),
             Some(_) => None,
         };
-        number.map(Some).ok_or_else(|| self.problem(format!("`{name}` of this {} is no number that fits", self.kind)))
+        number.map(Some).ok_or_else(|| self.problem(format!("`{name}` of this {} is not a number in range", self.kind)))
     }
 
-    /// The word or string of that name.
+    /// Returns the word or string of the attribute `name`.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         match self.value(name)? {
             Value::Word(text) | Value::Text(text) => Some(text),
@@ -81,7 +85,7 @@ impl Block {
     }
 }
 
-/// Reads statement after statement. Nothing in it recurses: a struct holds no struct.
+/// Reads statement after statement. It does not recurse: a struct contains no struct.
 pub(super) struct Parser<'a> {
     lexer: Lexer<'a>,
     next: Token<'a>,
@@ -94,7 +98,7 @@ impl<'a> Parser<'a> {
         Ok(Self { lexer, next })
     }
 
-    /// The next statement, or nothing at the end of the text.
+    /// Returns the next statement; `None` at the end of the text.
     pub(super) fn statement(&mut self) -> Result<Option<Statement>, Problem> {
         if self.next == Token::End {
             return Ok(None);
@@ -112,7 +116,7 @@ impl<'a> Parser<'a> {
         Ok(Some(statement))
     }
 
-    /// `{ items }` behind `kind`; types only where they may stand.
+    /// `{ items }` after `kind`; with types only if `types` is set.
     fn block(&mut self, kind: String, line: usize, with_types: bool) -> Result<Block, Problem> {
         let (mut values, mut types) = (Vec::new(), Vec::new());
         self.expect(Token::Sign('{'))?;
@@ -152,7 +156,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Words with dots between them.
+    /// Words separated by dots.
     fn path(&mut self) -> Result<String, Problem> {
         let mut path = self.word("a name or a value")?;
         while self.next == Token::Sign('.') {
@@ -179,7 +183,7 @@ impl<'a> Parser<'a> {
             }
             "struct" if structs => self.members().map(Type::Struct),
             "struct" | "enum" | "variant" | "floating_point" => {
-                Err(self.problem(format!("`{word}` stands where traces of the recorder have no such type")))
+                Err(self.problem(format!("the recorder's traces have no such type here: `{word}`")))
             }
             _ => Ok(Type::Named(word)),
         }

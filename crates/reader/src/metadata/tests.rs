@@ -1,4 +1,4 @@
-//! What metadata says, and that nothing it may say does harm.
+//! Metadata is parsed, and any metadata is harmless.
 
 use dyntrace_metadata::{ByteOrder, FieldKind, Format};
 use proptest::prelude::*;
@@ -96,7 +96,7 @@ fn a_great_id_and_many_streams_take_little() {
     assert!(parse(&format!("{text}{streams}")).expect_err("a problem").reason.contains("too many streams"));
 }
 
-/// Pieces that metadata is made of, so that some of what is put together gets far.
+/// Joins pieces of valid metadata, so that some results get far in the parser.
 fn pieces() -> impl Strategy<Value = String> {
     let mut known: Vec<String> = small().split_inclusive([' ', '\n']).map(str::to_owned).collect();
     known.extend(small().split_inclusive("};\n").map(str::to_owned));
@@ -130,7 +130,7 @@ proptest! {
     }
 }
 
-/// The same in CTF 2, with a property and a fragment that are not known here.
+/// The same in CTF 2, with an unknown property and an unknown fragment.
 fn small_ctf2() -> String {
     let text = parse(&small()).unwrap_or_else(|problem| panic!("{problem:?}")).text(Format::Ctf2);
     let text = text.replacen("\"uid\":", "\"name\":\"x\",\"extra\":[{\"a\":1}],\"uid\":", 1);
@@ -201,7 +201,7 @@ fn what_is_not_the_recorders_in_ctf2_is_said_with_its_line() {
         let text = small_ctf2();
         assert!(text.contains(from), "{from}: {text}");
         let problem = parse(&text.replacen(from, to, 1)).expect_err(to);
-        // The JSON of a fragment may end in the line behind it.
+        // The JSON of a fragment may end in the next line.
         let is_there = problem.line == line || reason == "EOF" && problem.line == line + 1;
         assert!(is_there && problem.reason.contains(reason), "{to}: {problem:?}");
     }

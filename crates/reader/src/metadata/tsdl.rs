@@ -1,4 +1,4 @@
-//! The meaning of CTF 1.8's text.
+//! Interprets CTF 1.8.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::class::EventClass;
 use crate::clock::Clock;
 use crate::packet::Format;
 
-/// Understands TSDL.
+/// Parses TSDL.
 pub(super) fn parse(text: &str) -> Result<Metadata, Problem> {
     let mut parser = Parser::new(text)?;
     let mut reading = Reading::default();
@@ -26,9 +26,9 @@ pub(super) fn parse(text: &str) -> Result<Metadata, Problem> {
     reading.metadata()
 }
 
-const NO_TYPE: &str = "a type is named here that was not defined before";
+const NO_TYPE: &str = "this type was not defined before";
 
-/// What has been understood so far. Blocks refer to those before them only.
+/// The content parsed so far. A block refers only to earlier ones.
 #[derive(Default)]
 struct Reading {
     aliases: HashMap<String, Type>,
@@ -87,7 +87,7 @@ impl Reading {
         let members = self.members(block, "packet.context")?;
         let times = members.last().filter(|last| last.name == TIMES).map(|_| (TIMES, 64, 0));
         let length = members.len() - usize::from(times.is_some());
-        // Traces of the recorder's first version have the first five.
+        // Traces of the recorder's first version have only the first five.
         let checksums = length == CONTEXT.len();
         let context = CONTEXT[..if checksums { length } else { 5 }].iter().map(|&name| (name, 64, 1));
         self.expect_layout(block, "packet.context", &context.chain(times).collect::<Vec<_>>())?;
@@ -95,7 +95,7 @@ impl Reading {
             Some(format) if self.streams.0.is_empty() => format.checksums = checksums,
             Some(format) if format.checksums == checksums => {}
             None if !checksums => {}
-            _ => return Err(block.problem("`packet.context` of this stream is not that of the stream before")),
+            _ => return Err(block.problem("`packet.context` of this stream differs from that of the stream before")),
         }
         self.expect_layout(block, "event.header", &[("id", 16, 1), ("timestamp", 64, 1)])?;
         self.streams.add(id).map_err(|reason| block.problem(reason))
@@ -133,16 +133,16 @@ impl Reading {
         Metadata::new(format, clock, self.environment, self.streams)
     }
 
-    /// The members of the struct of that name; none if there is no such struct.
+    /// Returns the members of the struct `name`; none if it is absent.
     fn members<'b>(&self, block: &'b Block, name: &str) -> Result<&'b [Member], Problem> {
         match block.ty(name) {
             None => Ok(&[]),
             Some(Type::Struct(members)) => Ok(members),
-            Some(_) => Err(block.problem(format!("`{name}` of this {} is no struct", block.kind))),
+            Some(_) => Err(block.problem(format!("`{name}` of this {} is not a struct", block.kind))),
         }
     }
 
-    /// That the struct of that name has just these unsigned integers: name, bits, how many.
+    /// Checks that the struct `name` has exactly these unsigned integers: name, bits, array length.
     fn expect_layout(&self, block: &Block, name: &str, expected: &[(&str, u8, u64)]) -> Result<(), Problem> {
         let members = self.members(block, name)?;
         let mut same = members.len() == expected.len();
@@ -155,10 +155,10 @@ impl Reading {
                 && self.bits(block, integer)? == *expected_bits
                 && member.length.unwrap_or(1) == *count;
         }
-        if same { Ok(()) } else { Err(block.problem(format!("`{name}` is not as dyntrace's recorder has it"))) }
+        if same { Ok(()) } else { Err(block.problem(format!("`{name}` differs from that of dyntrace's recorder"))) }
     }
 
-    /// The size of an integer that begins at a byte, in the trace's byte order.
+    /// Returns the size of a byte-aligned integer in the trace's byte order.
     fn bits(&self, block: &Block, integer: &Type) -> Result<u8, Problem> {
         let Type::Integer { bits, align, byte_order, .. } = integer else { return Err(block.problem(NO_TYPE)) };
         let own_order = match (byte_order.as_deref(), &self.trace) {
@@ -169,12 +169,13 @@ impl Reading {
         };
         match bits {
             8 | 16 | 32 | 64 if *align <= 8 && own_order => Ok(*bits as u8),
-            _ => Err(block
-                .problem("an integer here is not of 8, 16, 32 or 64 bits, or not packed, or of another byte order")),
+            _ => Err(block.problem(
+                "this integer does not have 8, 16, 32 or 64 bits, or is not packed, or has another byte order",
+            )),
         }
     }
 
-    /// The type behind a name.
+    /// Returns the type that a name stands for.
     fn resolved<'t>(&'t self, ty: &'t Type) -> Option<&'t Type> {
         match ty {
             Type::Named(name) => self.aliases.get(name),
@@ -183,7 +184,7 @@ impl Reading {
     }
 }
 
-/// The bytes of a UUID in its usual form.
+/// Returns the bytes of a UUID in its textual form.
 fn uuid(text: &str) -> Option<[u8; 16]> {
     let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b'-').collect();
     let mut uuid = [0; 16];

@@ -1,5 +1,5 @@
-//! Makes traces byte by byte, as the recorder's description of its files says, without any code of the recorder or the
-//! reader. Other packages' tests take it in by `#[path]`.
+//! Writes traces byte by byte, by the recorder's file format, without code of the recorder or the reader. Tests of other
+//! packages include it by `#[path]`.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::fs;
@@ -37,7 +37,7 @@ impl From<i64> for Arg {
 /// An event to write.
 #[derive(Clone, Debug)]
 pub struct Fired {
-    /// The probe's name as tools show it: `efile_drv-entry`, or `recorder:lost`.
+    /// The probe's name as tools show it, such as `efile_drv-entry` or `recorder:lost`.
     pub name: String,
     pub cycles: u64,
     pub args: Vec<Arg>,
@@ -49,14 +49,14 @@ pub fn fired(name: &str, cycles: u64, args: impl IntoIterator<Item = Arg>) -> Fi
 
 #[derive(Clone, Debug)]
 pub struct Class {
-    /// The whole name.
+    /// The full name.
     pub name: String,
     pub stream: u32,
     pub id: u16,
     pub fields: Vec<(String, Kind)>,
 }
 
-/// The classes of provider.d in stream 0, the recorder's own in stream 1.
+/// Returns the event classes: those of provider.d in stream 0, the recorder's own in stream 1.
 pub fn classes() -> Vec<Class> {
     static CLASSES: LazyLock<Vec<Class>> = LazyLock::new(make_classes);
     CLASSES.clone()
@@ -98,7 +98,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A trace of this machine's byte order in the new folder `folder`, with metadata.
+    /// Creates a trace in this machine's byte order in the new folder `folder`, with metadata.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
         fs::create_dir_all(&folder).expect("a folder");
@@ -184,7 +184,7 @@ impl Writer {
         if self.little { number.to_le_bytes() } else { number.to_be_bytes() }
     }
 
-    /// The bytes of an event.
+    /// Returns the bytes of an event.
     pub fn event(&self, event: &Fired) -> Vec<u8> {
         let class = self.class(&event.name);
         assert_eq!(class.fields.len(), event.args.len(), "{event:?}");
@@ -206,7 +206,7 @@ impl Writer {
         bytes
     }
 
-    /// A packet of `size` bytes with that content.
+    /// Returns a packet of `size` bytes with `content`.
     pub fn packet(&self, stream: u32, tid: u64, sequence: u64, discarded: u64, size: usize, content: &[u8]) -> Vec<u8> {
         assert!(HEADER + content.len() <= size);
         let mut bytes = self.u32(0xC1FC_1FC1).to_vec();
@@ -220,12 +220,12 @@ impl Writer {
         bytes
     }
 
-    /// A page that nobody has entered.
+    /// Returns a prepared page.
     pub fn prepared(&self, stream: u32) -> Vec<u8> {
         self.packet(stream, 0, 0, 0, PAGE, &[])
     }
 
-    /// The events in as many packets of `size` bytes as they need, numbered from 1.
+    /// Returns the events in packets of `size` bytes, numbered from 1.
     pub fn packets(&self, stream: u32, tid: u64, size: usize, events: &[Fired]) -> Vec<Vec<u8>> {
         let mut contents = vec![Vec::new()];
         for event in events {

@@ -1,4 +1,4 @@
-//! `fastrace`: an event is a span with properties, which are strings. Its collector's thread throws them away.
+//! `fastrace`: an event is a span with properties, which are strings. The collector's thread discards them.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ use crate::payload::{Entry, Fire};
 
 pub struct Spans;
 
-/// What a thread's spans belong to.
+/// The parent of a thread's spans.
 #[derive(Default)]
 struct Parent {
     current: Option<(LocalParentGuard, Span)>,
@@ -18,7 +18,7 @@ struct Parent {
 }
 
 impl Parent {
-    /// How many children one parent gets: it keeps a limited number of them.
+    /// Number of children of a parent, which keeps a limited number.
     const CHILDREN: u32 = 1000;
 
     fn renew(&mut self) {

@@ -1,5 +1,5 @@
-//! The floor: what cannot be done for less. Each thread has a ring of its own, which nobody reads and no signal handler
-//! writes to; an event is its number, the time and the packed arguments.
+//! The floor: the least cost. Each thread has a ring of its own, without readers and without writes of signal handlers; an
+//! event is its number, the time and the packed arguments.
 
 use std::cell::Cell;
 use std::ptr;
@@ -7,7 +7,7 @@ use std::ptr;
 use crate::payload::{Entry, Fire};
 
 const RING: usize = 1 << 20;
-/// Room for the longest event behind the end: whether it fits is asked once for an event, not for each argument.
+/// Room for the longest event after the end, so that space is checked once for an event, not for each argument.
 const SLACK: usize = 4096;
 
 pub struct Ring {

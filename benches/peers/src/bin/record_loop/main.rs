@@ -1,5 +1,5 @@
-//! What it costs a thread to record an event: `record_loop RECORDER one|entry` prints, for each thread, the CPU
-//! nanoseconds of one event. The same loop for LTTng-UST is `lttng/record_loop.c`.
+//! Measures the cost of recording an event: `record_loop RECORDER one|entry` prints, for each thread, the CPU nanoseconds of
+//! one event. The same loop for LTTng-UST is `lttng/record_loop.c`.
 
 mod fastrace_spans;
 mod floor;
@@ -23,9 +23,9 @@ use payload::{Entry, Fire, Payload};
 enum Recorder {
     /// The loop alone.
     None,
-    /// Probes, recorded in circles.
+    /// Probes, recorded in overwrite mode.
     Overwrite,
-    /// Probes, recorded in files that soon are full: most events are dropped.
+    /// Probes, recorded in files that are soon full, so most events are dropped.
     Discard,
     /// Probes, recorded in files that grow.
     Stream,
@@ -43,13 +43,13 @@ enum Recorder {
 struct Options {
     recorder: Recorder,
     payload: Payload,
-    /// How many events each thread records after a tenth of them to warm up.
+    /// Number of events of each thread, after a warm-up of a tenth of them.
     #[arg(long, default_value_t = 1_000_000)]
     events: u64,
-    /// How many threads record, each on a core of its own.
+    /// Number of recording threads, each on a core of its own.
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// Where what is recorded goes.
+    /// Directory of the recording.
     #[arg(long, default_value_os_t = std::env::temp_dir())]
     directory: PathBuf,
     /// The size of a thread's file, in bytes.
@@ -82,7 +82,7 @@ fn main() {
     }
 }
 
-/// Prints what an event costs each thread.
+/// Prints the cost of an event for each thread.
 fn measure<F: Fire>(options: &Options) {
     let all_warm = Barrier::new(options.threads);
     let run = &|core| {
@@ -111,7 +111,7 @@ impl Fire for Nothing {
     fn entry(_entry: &Entry<'_>) {}
 }
 
-/// Keeps this thread on one core.
+/// Binds this thread to one core.
 fn stay_on(core: usize) {
     // SAFETY: an all-zero set is the empty one; CPU_SET and the call stay within it, as they get its own size.
     unsafe {

@@ -1,4 +1,4 @@
-//! The two events that every recorder gets.
+//! The two events for every recorder.
 
 use std::hint::black_box;
 
@@ -33,7 +33,7 @@ pub trait Fire {
 }
 
 impl Payload {
-    /// Fires so many events of this kind.
+    /// Fires `events` events of this kind.
     pub fn fire<F: Fire>(self, events: u64) {
         match self {
             Payload::One => ones::<F>(events),
@@ -52,7 +52,7 @@ fn ones<F: Fire>(events: u64) {
 
 #[inline(never)]
 fn entries<F: Fire>(events: u64) {
-    // No recorder may know the lengths when it is compiled.
+    // The lengths must not be known at compile time.
     let [user_tag, s1, s2, port] = black_box(["req-1", "/tmp/storm/1/old-name", "/tmp/storm/1/new-name", "#Port<0.1>"]);
     for pass in 0..events {
         black_box(pass);

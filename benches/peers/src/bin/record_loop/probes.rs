@@ -1,4 +1,4 @@
-//! Ours: probes, recorded by a session of this process.
+//! dyntrace: probes, recorded by a session of this process.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ mod provider {
 
 pub struct Probes;
 
-/// Records the probes that `pattern` names, until the session is dropped.
+/// Records the probes that match `pattern`, until the session is dropped.
 pub fn start(directory: &Path, mode: Mode, size: Option<u64>, pattern: &str) -> Session {
     let mut options = Options::new(directory);
     options.mode = mode;

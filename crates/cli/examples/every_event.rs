@@ -1,5 +1,5 @@
-//! Fires the probes of messages, of other nodes, of a busy pool, of traced functions and of the application's own events, each with a value in every field
-//! that can have one, so that tests can hold what scripts print against it.
+//! Fires the probes of messages, of other nodes, of a busy pool, of traced functions and of the application's own events, each with a
+//! value in every field, so that tests can compare the output of scripts with it.
 
 use dyntrace::probes::{dist, function, message, port};
 use dyntrace::sdt::Text;

@@ -1,5 +1,5 @@
-//! Renames files that do not exist, with names and user tags that would harm a terminal or a trace that shows them as they are.
-//! Ends with status 7, so that tests see whose status arrives.
+//! Renames missing files, with names and user tags that would harm a terminal or a trace if they were not escaped. Exits with status 7,
+//! so that tests can tell its status from others.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;

@@ -1,12 +1,12 @@
-//! A leaf function with values below the stack pointer, if the compiler may put them there, and a probe site among them:
-//! what a tracer writes on the stack at a site must destroy none. Prints how many of its calls found all values unharmed.
+//! A leaf function with values below the stack pointer, if the compiler puts them there, and a probe site among them. A tracer that
+//! writes to the stack at the site must not change them. Prints how many calls found all values unchanged.
 #![allow(named_asm_labels)]
 
 use std::hint::black_box;
 
 const CALLS: u64 = 20_000;
 
-/// The site stands in the function itself, not in one that it calls.
+/// The site is in the function itself, not in one that it calls.
 #[inline(never)]
 fn fire(seed: u64) -> bool {
     let mut values = [0u64; 12];

@@ -1,5 +1,5 @@
-//! Calls functions while a session sends what it is told of them to the probes, and says what tracers should see of that.
-//! With the argument `storm` two threads do so as fast as they can.
+//! Calls functions while a session sends their events to the probes, and prints the events that tracers should see. With the argument
+//! `storm`, two threads do so as fast as they can.
 
 use std::env;
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! Who called, from addresses: by the debug information and the symbols of the files that ran.
+//! Callers of traced functions, from addresses: by debug information and symbols of the program's files.
 
 mod stack;
 
@@ -9,31 +9,27 @@ use std::rc::Rc;
 
 use addr2line::{Loader, demangle_auto};
 
-/// What is known of callers.
+/// Looks callers up, and remembers them.
+#[derive(Default)]
 pub struct Callers {
-    /// The process that runs the files, if it does so now.
+    /// The process that runs the files, if it still does.
     pid: Option<u32>,
-    /// Those that cannot be read, too.
+    /// `None` for a file that cannot be read.
     files: HashMap<String, Option<Loader>>,
-    /// By what was told of a call.
+    /// By the two places of a call.
     texts: HashMap<(String, String), String>,
-    /// Of stacks, by their places.
+    /// By the places of stacks.
     codes: HashMap<String, Rc<Code>>,
 }
 
 impl Callers {
-    /// Of a process that runs.
+    /// The callers in a running process.
     #[cfg(target_os = "linux")]
     pub fn of(pid: u32) -> Callers {
-        Callers { pid: Some(pid), ..Callers::of_files() }
+        Callers { pid: Some(pid), ..Callers::default() }
     }
 
-    /// Of processes that ran files which are here.
-    pub fn of_files() -> Callers {
-        Callers { pid: None, files: HashMap::new(), texts: HashMap::new(), codes: HashMap::new() }
-    }
-
-    /// Who called `function`, whose code is at the place `inside` and returns to the place `returns_to`: each `FILE+0xADDRESS`.
+    /// The caller of `function`, whose code is at the place `inside` and returns to the place `returns_to`: each `FILE+0xADDRESS`.
     pub fn between(&mut self, function: &str, inside: &str, returns_to: &str) -> String {
         let told = (inside.to_owned(), returns_to.to_owned());
         if let Some(text) = self.texts.get(&told) {
@@ -44,7 +40,7 @@ impl Callers {
         text
     }
 
-    /// A line for each caller on a stack of `function`, whose `frames` are each `FILE+0xADDRESS`, and the first in the function.
+    /// A line for each caller of `function` on a stack. Each frame is `FILE+0xADDRESS`, the first one in the function.
     pub fn stack(&mut self, function: &str, frames: &[&str]) -> Vec<String> {
         let codes: Vec<Rc<Code>> = frames.iter().map(|place| self.known_code(place)).collect();
         stack::lines(function, &codes)
@@ -59,7 +55,7 @@ impl Callers {
         code
     }
 
-    /// What is at `place`, which is `FILE+0xADDRESS`, and behind a call.
+    /// The code of the call before `place`, which is `FILE+0xADDRESS`.
     fn code(&mut self, place: &str) -> Code {
         let found = place.rsplit_once("+0x").and_then(|(file, address)| {
             let address = u64::from_str_radix(address, 16).ok()?.checked_sub(1)?;
@@ -72,7 +68,7 @@ impl Callers {
     }
 }
 
-/// The same file where this process sees it.
+/// The path by which this command reads a file of the process.
 fn readable(pid: u32, file: &str) -> PathBuf {
     let process = PathBuf::from(format!("/proc/{pid}"));
     let program = process.join("exe");
@@ -80,11 +76,11 @@ fn readable(pid: u32, file: &str) -> PathBuf {
         return program;
     }
     let there = process.join("root").join(file.trim_start_matches('/'));
-    // When the process has ended there is only the path.
+    // Once the process has ended, only the path is left.
     if there.exists() { there } else { file.into() }
 }
 
-/// The functions at an address, the innermost first; and whether those are there that are inlined.
+/// The functions at an address, the innermost first, and whether inlined ones are among them.
 fn look_up(loader: &Loader, address: u64) -> (Vec<Function>, bool) {
     let mut functions = Vec::new();
     if let Ok(mut frames) = loader.find_frames(address) {
@@ -98,7 +94,7 @@ fn look_up(loader: &Loader, address: u64) -> (Vec<Function>, bool) {
         }
     }
     let are_all = !functions.is_empty();
-    // Symbols have whole paths; debug information that is for lines only has none.
+    // Symbols have whole paths; debug information for lines only does not.
     if let Some(symbol) = loader.find_symbol(address) {
         let name = without_closures(&demangle_auto(symbol.into(), None)).to_owned();
         match functions.last_mut() {
@@ -112,9 +108,9 @@ fn look_up(loader: &Loader, address: u64) -> (Vec<Function>, bool) {
 /// A place in machine code.
 struct Code {
     place: String,
-    /// The functions there: the first is inlined into the second, and so on, and the last into none.
+    /// The functions there, each inlined into the next one.
     functions: Vec<Function>,
-    /// Else only the last one is known.
+    /// Whether inlined functions are known, not only the last one.
     are_all: bool,
 }
 
@@ -124,20 +120,8 @@ struct Function {
     at: Option<String>,
 }
 
-impl Function {
-    /// Whether it stands between a traced function and its body while that is traced.
-    fn is_in_between(&self) -> bool {
-        self.at.as_ref().is_some_and(|at| at.starts_with("/rustc/") || at.contains("src/breakpoint/hit/mod.rs:"))
-    }
-
-    /// Whether it stands between an export and its caller.
-    fn calls_exports(&self) -> bool {
-        self.at.as_ref().is_some_and(|at| at.contains("src/code/handle.rs:") || at.starts_with("/rustc/"))
-    }
-}
-
 impl Code {
-    /// As the caller: the function there with this number.
+    /// The text for the function there with this number.
     fn shown(&self, number: usize) -> String {
         let Some(function) = self.functions.get(number) else { return self.place.clone() };
         let name = &function.name;
@@ -145,7 +129,7 @@ impl Code {
             return format!("{name} (or what is inlined into it: there is no debug information)");
         }
         let at = function.at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
-        let into = self.functions[number + 1..].iter().rfind(|function| !function.is_in_between());
+        let into = self.functions[number + 1..].iter().rfind(|function| !stack::is_in_between(function));
         let into = into.map(|into| format!(" (inlined into {})", into.name)).unwrap_or_default();
         format!("{name}{at}{into}")
     }
@@ -154,8 +138,8 @@ impl Code {
 /// The caller of the function `traced`, whose code is `inside` and returns to `behind`.
 fn caller(traced: &str, inside: &Code, behind: &Code) -> String {
     if traced.starts_with("export ") {
-        // Nothing is inlined into its entry, and that into nothing: modules are called through pointers.
-        return behind.shown(behind.functions.iter().position(|function| !function.calls_exports()).unwrap_or(0));
+        // The entry of an export is called through a pointer, so it is not inlined, and nothing is inlined into it.
+        return behind.shown(behind.functions.iter().position(|function| !stack::is_in_between(function)).unwrap_or(0));
     }
     let traced = last(traced);
     let at = inside.functions.iter().position(|function| last(&function.name) == traced);
@@ -164,7 +148,7 @@ fn caller(traced: &str, inside: &Code, behind: &Code) -> String {
         ([only], None) if !inside.are_all => {
             format!("{} ({traced} is inlined into it: there is no debug information)", only.name)
         }
-        // Whatever its name is there, it comes first.
+        // Debug information may name it otherwise, but it comes first.
         (functions, at) => match at.unwrap_or(0) + 1 {
             last if last == functions.len() => behind.shown(0),
             caller => inside.shown(caller),
@@ -172,7 +156,7 @@ fn caller(traced: &str, inside: &Code, behind: &Code) -> String {
     }
 }
 
-/// A closure is part of the function that it is written in.
+/// The function that contains the closure.
 fn without_closures(mut name: &str) -> &str {
     let is_closure = |last: &str| last.trim_start_matches('{').starts_with("closure") && last.ends_with('}');
     while let Some((function, _)) = name.rsplit_once("::{").filter(|(_, last)| is_closure(last)) {
@@ -181,7 +165,7 @@ fn without_closures(mut name: &str) -> &str {
     name
 }
 
-/// The function of a path, without its parameters.
+/// The last segment of a path, without type parameters.
 fn last(path: &str) -> &str {
     let path = path.split("::<").next().unwrap_or(path);
     path.rsplit("::").next().unwrap_or(path)
@@ -260,7 +244,7 @@ mod tests {
         let begin = maps.lines().find(|line| line.ends_with(&program)).unwrap().split('-').next().unwrap();
         let address = found as fn(u32) -> u32 as usize - usize::from_str_radix(begin, 16).unwrap();
         let mut callers = Callers::of(std::process::id());
-        // As if the first instruction was a call.
+        // As if the first instruction were a call.
         let code = callers.code(&format!("{program}+{:#x}", address + 1));
         assert!(code.functions.last().unwrap().name.ends_with("::caller::tests::found"), "{}", code.shown(0));
         assert!(callers.code("/nowhere+0x8").functions.is_empty() && callers.code("x").functions.is_empty());

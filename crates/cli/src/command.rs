@@ -1,4 +1,4 @@
-//! The command that the user gives: where its program is, and its process.
+//! The user's command: its program and its process.
 
 use std::ffi::OsStr;
 use std::io;
@@ -27,35 +27,31 @@ pub fn locate(command: &OsStr) -> Result<PathBuf, Failure> {
         Ok(metadata) if metadata.is_dir() => {
             Err(Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot run {shown}: it is a directory")))
         }
-        Ok(_) if !tracer::is_executable(path) => Err(Failure::new(
-            exit::NOT_EXECUTABLE,
-            anyhow!("cannot run {shown}: it is not executable; chmod +x makes it so"),
-        )),
+        Ok(_) if !tracer::is_executable(path) => {
+            Err(Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot run {shown}: it is not executable; use chmod +x")))
+        }
         Ok(_) => std::path::absolute(path).map_err(|error| not_found(&error.to_string())),
     }
 }
 
-/// The command's process. One that is still held is ended when this goes: nobody else would let it go.
+/// The command's process. Dropping it kills a process that is still held, since nothing else would release it.
 pub struct Running {
     child: Child,
-    /// How it ended, once it has.
     pub ended: Option<ExitStatus>,
-    /// Whether it waits to be let go.
+    /// Whether it is held before its first instruction.
     pub is_held: bool,
 }
 
 impl Running {
-    /// A command that runs.
     pub fn new(child: Child) -> Running {
         Running { child, ended: None, is_held: false }
     }
 
-    /// A command that waits to be let go.
     pub fn held(child: Child) -> Running {
         Running { child, ended: None, is_held: true }
     }
 
-    /// Looks whether it has ended.
+    /// Updates `ended`.
     pub fn poll(&mut self) -> io::Result<()> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait()?;
@@ -63,12 +59,12 @@ impl Running {
         Ok(())
     }
 
-    /// Sends it a signal, if it has not ended.
+    /// Sends a signal to the process, unless it has ended.
     pub fn send(&self, signal: i32) {
         if self.ended.is_none()
             && let Ok(signal) = Signal::try_from(signal)
         {
-            // It was not waited for, so the number is still its own.
+            // It was not waited for, so the pid is still its own.
             let _ = kill(Pid::from_raw(self.child.id().cast_signed()), signal);
         }
     }

@@ -1,19 +1,14 @@
-//! Text of unknown origin, made safe to show: whatever could drive the terminal is written out.
+//! Escapes text of unknown origin, so that it cannot control the terminal.
 //!
-//! Control characters become `\x1b`-like sequences, as do bytes that are not UTF-8; invisible characters that reorder or hide text
-//! become `\u{202e}`-like ones. Nothing else changes, so that paths and tags of every script stay readable.
+//! Control characters and bytes that are not UTF-8 become sequences like `\x1b`, and invisible characters that reorder or hide text ones
+//! like `\u{202e}`. Paths and tags in all writing systems stay readable.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// `bytes` on one line: newlines and tabs are written out as well.
+/// `bytes` on one line: newlines and tabs are escaped, too.
 pub fn name(bytes: impl AsRef<[u8]>) -> String {
-    let mut out = String::new();
-    for chunk in bytes.as_ref().utf8_chunks() {
-        chunk.valid().chars().for_each(|c| push(&mut out, c));
-        push_invalid(&mut out, chunk.invalid());
-    }
-    out
+    escaped(bytes.as_ref(), |_| false)
 }
 
 /// A path on one line.
@@ -21,73 +16,56 @@ pub fn path(path: impl AsRef<Path>) -> String {
     name(path.as_ref().as_os_str().as_encoded_bytes())
 }
 
-/// A stream of text that arrives in pieces, perhaps cut inside a character. Newlines and tabs pass.
+/// A stream of text in pieces, which may be cut inside a character. Newlines and tabs pass.
 #[derive(Default)]
 pub struct Stream {
-    /// The beginning of a character whose end has not arrived yet; at most three bytes.
+    /// The first bytes of an incomplete character; at most three.
     begun: Vec<u8>,
 }
 
 impl Stream {
-    /// The next piece, escaped.
+    /// Returns the next piece, escaped.
     pub fn push(&mut self, piece: &[u8]) -> String {
         let mut bytes = std::mem::take(&mut self.begun);
         bytes.extend_from_slice(piece);
-        if let Err(error) = str::from_utf8(&bytes[last_character(&bytes)..])
-            && error.error_len().is_none()
-        {
-            self.begun = bytes.split_off(last_character(&bytes));
-        }
+        let last = bytes.utf8_chunks().last().map_or(&b""[..], |chunk| chunk.invalid());
+        let is_incomplete = str::from_utf8(last).is_err_and(|error| error.error_len().is_none());
+        let kept = if is_incomplete { last.len() } else { 0 };
+        self.begun = bytes.split_off(bytes.len() - kept);
         escape_lines(&bytes)
     }
 
-    /// What is left when the stream has ended.
+    /// Returns the rest at the end of the stream.
     pub fn finish(self) -> String {
         escape_lines(&self.begun)
     }
 }
 
-/// Where the last character of `bytes` begins, complete or not.
-fn last_character(bytes: &[u8]) -> usize {
-    let is_first = |byte: u8| byte & 0b1100_0000 != 0b1000_0000;
-    let tail = bytes.len().saturating_sub(4);
-    bytes[tail..].iter().rposition(|&byte| is_first(byte)).map_or(bytes.len(), |at| tail + at)
+fn escape_lines(bytes: &[u8]) -> String {
+    escaped(bytes, |c| matches!(c, '\n' | '\t'))
 }
 
-fn escape_lines(bytes: &[u8]) -> String {
+fn escaped(bytes: &[u8], passes: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            if matches!(c, '\n' | '\t') { out.push(c) } else { push(&mut out, c) }
+            let written = match c {
+                _ if passes(c) || !is_unsafe(c) => out.write_char(c),
+                '\0'..='\x1f' | '\x7f' => write!(out, "\\x{:02x}", u32::from(c)),
+                _ => write!(out, "\\u{{{:x}}}", u32::from(c)),
+            };
+            written.expect("writing to a String cannot fail");
         }
-        push_invalid(&mut out, chunk.invalid());
+        for byte in chunk.invalid() {
+            write!(out, "\\x{byte:02x}").expect("writing to a String cannot fail");
+        }
     }
     out
 }
 
-fn push(out: &mut String, c: char) {
-    let written = match c {
-        '\0'..='\x1f' | '\x7f' => write!(out, "\\x{:02x}", u32::from(c)),
-        _ if is_unsafe(c) => write!(out, "\\u{{{:x}}}", u32::from(c)),
-        _ => out.write_char(c),
-    };
-    written.expect("a String takes all that is written");
-}
-
-/// Whether `c` is written out: it could drive the terminal or change the order of what is shown. All of these are below U+10000.
+/// Whether `c` is escaped: a control character, a line separator, or a mark that changes the direction of text. All are below U+10000.
 pub fn is_unsafe(c: char) -> bool {
-    c.is_control() || drives_text(c)
-}
-
-fn push_invalid(out: &mut String, bytes: &[u8]) {
-    for byte in bytes {
-        write!(out, "\\x{byte:02x}").expect("a String takes all that is written");
-    }
-}
-
-/// Line separators, and the marks that change the direction of what follows.
-fn drives_text(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

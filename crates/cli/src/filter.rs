@@ -1,56 +1,45 @@
-//! `dyntrace filter`: other probes, or others of their events, for a session that goes on.
+//! `dyntrace filter`: changes the probes and the filter of a running session.
 
 use std::process::ExitCode;
 
 use dyntrace::recorder::control::protocol::Request;
 
 use crate::exit::Outcome;
+use crate::record::filter::FilterArguments;
 use crate::record::process;
-use crate::record::wanted::Wanted;
 
-/// The examples and the exit statuses.
 pub const HELP: &str = "\
 Examples:
   dyntrace filter -p 4711 --tag 'req-*' --failed
   dyntrace filter -p 4711 --session 3 --probes 'efile_drv*,aio_pool*'
   dyntrace filter -p 4711
 
-What is given takes the place of all that was asked for before: the last example has the session record everything.
+The options replace all earlier ones: the session of the last example records everything.
 
 Exit status:
-   0  the session takes what was asked for
+   0  the session was changed
    1  the process does not answer
    2  wrong use
-  65  there is no such process or session, or it does not let its recorder be controlled";
+  65  there is no such process or session, or the process does not allow control";
 
-/// The arguments of `dyntrace filter`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
     pid: u32,
-    /// The number of the session, if there are several; dyntrace status tells
+    /// The number of the session, if there are several; dyntrace status shows it
     #[arg(long, value_name = "N")]
     session: Option<u32>,
     #[command(flatten)]
-    wanted: Wanted,
+    events: FilterArguments,
 }
 
-/// Has a session take what is asked for from now on.
 pub fn filter(arguments: &Arguments) -> Outcome {
     let pid = arguments.pid;
     let mut connection = process::connect(pid)?;
-    let session = match arguments.session {
-        Some(session) => session,
-        None => {
-            let status = connection.request(&Request::Status).map_err(process::refusal)?;
-            let sessions: Vec<u64> = status.iter().filter_map(|record| record.number("session")).collect();
-            process::only_one(pid, &sessions, || {
-                format!("process {pid} records nothing: start dyntrace record -p {pid}")
-            })?
-        }
-    };
-    let (probes, filter) = (arguments.wanted.probes(), arguments.wanted.filter());
+    let none = format!("records nothing: start dyntrace record -p {pid}");
+    let session = process::session(&mut connection, pid, arguments.session, |_| true, &none)?;
+    let (probes, filter) = (arguments.events.probes(), arguments.events.filter());
     connection.request(&Request::Change { session, probes, filter }).map_err(process::refusal)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! `dyntrace list`: the probes of a program, from its notes.
+//! `dyntrace list`: the probes in the notes of a program.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,11 +14,9 @@ use crate::exit::{self, Outcome};
 use crate::process;
 use crate::provider::Providers;
 
-/// Where to look for probes.
 pub enum Subject {
-    /// In a file.
     File(PathBuf),
-    /// In a process: its program and the shared objects it has loaded.
+    /// The program and the shared objects of a process.
     Process(u32),
 }
 
@@ -27,11 +25,11 @@ pub enum Subject {
 struct Listed {
     /// Its path, escaped.
     object: String,
-    /// What to add to the addresses to have those of the process.
+    /// Added to an address, it gives that in the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_by: Option<u64>,
     probes: Vec<Probe>,
-    /// Notes that cannot be read.
+    /// The errors in notes that cannot be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     broken: Vec<String>,
 }
@@ -59,7 +57,6 @@ struct Site {
     operands: Vec<String>,
 }
 
-/// Prints the probes of `subject`.
 pub fn list(subject: &Subject, providers: &Providers, json: bool) -> Outcome {
     let listed = match subject {
         Subject::File(path) => vec![of_object(path, &Object::read(path).map_err(anyhow::Error::new)?, None, providers)],
@@ -90,7 +87,7 @@ fn of_process(pid: u32, providers: &Providers) -> Result<Vec<Listed>> {
     let mut listed = Vec::new();
     for file in process::loaded(pid)? {
         let object = Object::read(&file.readable)
-            .with_context(|| format!("process {pid} has loaded {}", escape::path(&file.path)))?;
+            .with_context(|| format!("cannot list {} of process {pid}", escape::path(&file.path)))?;
         if !object.notes.is_empty() || !object.broken.is_empty() {
             listed.push(of_object(&file.path, &object, file.moved_by(&object), providers));
         }
@@ -119,7 +116,7 @@ fn of_object(path: &Path, object: &Object, moved_by: Option<u64>, providers: &Pr
     }
 }
 
-/// With names and C types where the definition is known and fits, else as the note has them.
+/// With names and C types if the definition is known and fits, else those of the note.
 fn arguments(note: &Note, providers: &Providers) -> Vec<Argument> {
     match providers.probe(note) {
         Some(probe) if probe.arguments.len() == note.operands.len() => probe

@@ -1,4 +1,4 @@
-//! What a trace lost, where and why: for people on standard error, for scripts as exit status.
+//! Losses of a trace: lines for people, and the exit status.
 
 use std::process::ExitCode;
 
@@ -7,30 +7,33 @@ use dyntrace_reader::{Damage, Losses};
 use crate::escape;
 use crate::exit;
 
-/// Says on standard error what was lost.
-pub fn say(losses: &Losses) {
-    for ring in &losses.discarded {
-        warn(&format!("{} lost: {}: {}", events(ring.count), escape::path(&ring.file), ring.reason()));
-    }
-    for lost in &losses.lost {
+/// A line for each loss: of rings, of other events, and of damaged places.
+pub fn lines(losses: &Losses) -> [Vec<String>; 3] {
+    let ring = losses.discarded.iter();
+    let ring = ring.map(|ring| format!("{} lost: {}: {}", events(ring.count), escape::path(&ring.file), ring.reason()));
+    let lost = losses.lost.iter().map(|lost| {
         let (file, reason) = (escape::path(&lost.file), escape::name(&lost.reason));
-        warn(&format!("{} lost: {file} says: {reason}", events(lost.count)));
-    }
-    for place in &losses.damaged {
-        warn(&format!("damaged: {}", self::place(place)));
-    }
+        format!("{} lost: {file} says: {reason}", events(lost.count))
+    });
+    let damaged = losses.damaged.iter().map(|damage| format!("damaged: {}", place(damage)));
+    [ring.collect(), lost.collect(), damaged.collect()]
 }
 
-/// A damaged place: where it is, what is wrong, and how much was passed over for it.
-pub fn place(place: &Damage) -> String {
-    let (file, offset, reason) = (escape::path(&place.file), place.offset, escape::name(&place.reason));
-    match place.bytes {
+/// Reports the losses on standard error.
+pub fn say(losses: &Losses) {
+    lines(losses).iter().flatten().for_each(|line| warn(line));
+}
+
+/// A damaged place: where it is, what is wrong, and how many bytes were skipped.
+pub fn place(damage: &Damage) -> String {
+    let (file, offset, reason) = (escape::path(&damage.file), damage.offset, escape::name(&damage.reason));
+    match damage.bytes {
         0 => format!("{file} at byte {offset}: {reason}"),
-        bytes => format!("{file} at byte {offset}: {reason}; {bytes} bytes were passed over"),
+        bytes => format!("{file} at byte {offset}: {reason}; {bytes} bytes were skipped"),
     }
 }
 
-/// The exit status that tells of the worst of it.
+/// The exit status for the worst of the losses.
 pub fn status(losses: &Losses) -> ExitCode {
     if !losses.damaged.is_empty() {
         exit::DAMAGED.into()
@@ -45,7 +48,7 @@ fn events(count: u64) -> String {
     if count == 1 { "1 event".to_owned() } else { format!("{count} events") }
 }
 
-/// Says one thing in that way.
+/// Reports one loss on standard error.
 pub fn warn(what: &str) {
     let style = anstyle::Style::new().fg_color(Some(anstyle::AnsiColor::Yellow.into())).bold();
     say!("{style}dyntrace:{style:#} {what}");

@@ -7,9 +7,9 @@ mod stdout;
 
 mod caller;
 #[cfg(target_os = "linux")]
-mod calls;
-#[cfg(target_os = "linux")]
 mod code;
+#[cfg(target_os = "linux")]
+mod columns;
 mod command;
 mod convert;
 mod demo;
@@ -27,6 +27,7 @@ mod process;
 mod provider;
 #[cfg(target_os = "linux")]
 mod record;
+mod recording;
 #[cfg(target_os = "linux")]
 mod recover;
 mod render;
@@ -41,6 +42,7 @@ mod status;
 mod system;
 mod temporary;
 mod token;
+#[cfg(target_os = "linux")]
 mod trace;
 mod tracer;
 mod view;
@@ -58,7 +60,7 @@ use list::Subject;
 use provider::Providers;
 use run::{Asked, By, Request};
 
-/// Watch Rust programs that use dyntrace: run tracing scripts, list probes, check a machine
+/// Trace Rust programs that use dyntrace: run tracing scripts, record events, list probes, check a machine
 #[derive(Parser)]
 #[command(name = "dyntrace", version, max_term_width = 100)]
 struct Arguments {
@@ -69,7 +71,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     #[command(after_long_help = demo::HELP)]
-    /// Record a small program and show what it did: no tracer, no root
+    /// Record a small program and show its events: no tracer, no root
     Demo {
         /// Keep the trace in this folder
         #[arg(short, long, value_name = "FOLDER")]
@@ -78,26 +80,26 @@ enum Command {
     #[command(after_long_help = RUN_HELP)]
     /// Run a script on a command or a process
     ///
-    /// Takes the first tracer that is here and fit for the script: on Linux bpftrace, DTrace 2, SystemTap; elsewhere DTrace. The command
-    /// runs as the same user as dyntrace, from its first instruction under the eyes of the tracer. Where no tracer can be used on Linux, a
-    /// command of which a shipped script is wanted records itself, in TMPDIR, and its lines are the same. The trace goes to standard
-    /// output, where control characters in it are shown escaped.
+    /// Uses the first installed tracer that can run the script: on Linux bpftrace, DTrace 2, SystemTap; elsewhere DTrace. The command
+    /// runs as the same user as dyntrace and is traced from its first instruction. On Linux without a usable tracer, shipped scripts use
+    /// the built-in recorder, which writes to TMPDIR, and print the same lines. The trace goes to standard output, with control
+    /// characters escaped.
     Run {
         /// A shipped script, or the path of a .d (DTrace), .stp (SystemTap) or .bt (bpftrace) file
         script: String,
-        /// Trace a running process; an interrupt ends the trace and leaves the process alone
+        /// Trace a running process; an interrupt ends the trace, not the process
         #[arg(short, long, conflicts_with = "command", value_parser = clap::value_parser!(u32).range(1..))]
         pid: Option<u32>,
         /// Use this tracer
         #[arg(long, value_enum)]
         tracer: Option<By>,
-        /// Give an option to that tracer, before those of dyntrace; one word each: --tracer-option=-q
+        /// Pass an option to that tracer, before those of dyntrace; one word each: --tracer-option=-q
         #[arg(long, value_name = "OPTION", requires = "tracer", allow_hyphen_values = true)]
         tracer_option: Vec<OsString>,
         /// Write the trace to a file
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// The command to start and trace, with its arguments
+        /// The command to run and trace, with its arguments
         #[arg(last = true, required_unless_present = "pid", value_name = "COMMAND")]
         command: Vec<OsString>,
     },
@@ -107,53 +109,53 @@ enum Command {
         /// The program, or a shared object
         #[arg(required_unless_present = "pid")]
         binary: Option<PathBuf>,
-        /// A running process: its program and the shared objects it has loaded
+        /// A running process: its program and the shared objects that it has loaded
         #[arg(short, long, conflicts_with = "binary")]
         pid: Option<u32>,
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// The definition of a provider, for the names and types of its arguments
+        /// The definition of a provider, for the names and types of arguments; can be repeated
         #[arg(long, value_name = "FILE.d")]
         provider: Vec<PathBuf>,
     },
     #[command(after_long_help = DOCTOR_HELP)]
-    /// Check whether this machine can trace, and whether a program can be traced
+    /// Check whether this machine can trace programs, and whether a program can be traced
     Doctor {
-        /// A program to check as well
+        /// A program to check, too
         binary: Option<PathBuf>,
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// The definition of a provider, to check its probes against
+        /// The definition of a provider, to compare its probes with; can be repeated
         #[arg(long, value_name = "FILE.d")]
         provider: Vec<PathBuf>,
     },
     #[cfg(target_os = "linux")]
     #[command(after_long_help = record::HELP)]
-    /// Have a program record itself: no tracer, no privileges
+    /// Record a program by its built-in recorder: no tracer, no privileges
     ///
-    /// The program writes its events to files of its own, one for each thread, which are there whatever becomes of it. So do programs that
-    /// it starts. A running process has to allow it: by dyntrace::recorder::control(), or by DYNTRACE=control in its environment.
+    /// The program writes its events to files, one for each thread, which survive a crash. Programs that it starts do the same. A running
+    /// process must allow it: by dyntrace::recorder::control(), or by DYNTRACE=control in its environment.
     Record(record::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = snapshot::HELP)]
-    /// Write the last events of a process that keeps them to a trace
+    /// Write the last events of a process to a trace
     Snapshot(snapshot::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = filter::HELP)]
-    /// Have a process that records itself take other probes, or others of their events
+    /// Change which events a recorded process records
     Filter(filter::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = recover::HELP)]
-    /// Make a plain trace of one that a crash or damage left
+    /// Recover a trace after a crash or damage
     Recover(recover::Arguments),
     #[cfg(target_os = "linux")]
     #[command(alias = "sessions", after_long_help = status::HELP)]
-    /// Show which processes let their recorder be controlled, and what they record
+    /// Show the processes whose recorder can be controlled, and their recordings
     Status(status::Arguments),
     #[command(after_long_help = report::HELP)]
-    /// Show a trace as one self-contained HTML page
+    /// Write a trace as one self-contained HTML page
     Report(report::Arguments),
     #[command(after_long_help = convert::HELP)]
     /// Convert a trace to the format of another tool
@@ -161,23 +163,23 @@ enum Command {
     #[command(after_long_help = view::HELP)]
     /// Show the events of a recorded trace
     ///
-    /// Prints the lines that the shipped scripts print, in the order of time; events of other probes with the names of their fields. What
-    /// was lost, where and why, is said at the end on standard error.
+    /// Prints the lines of the shipped scripts, in the order of time, and events of other probes with the names of their fields. Lost
+    /// events are reported at the end, on standard error.
     View(view::Arguments),
     #[cfg(target_os = "linux")]
-    #[command(after_long_help = calls::HELP)]
-    /// Trace calls of functions of a running process
+    #[command(after_long_help = trace::HELP)]
+    /// Trace function calls in a running process
     ///
-    /// Functions with the attribute #[dyntrace::traced] are named by patterns; nobody in the process is stopped when they are set or
-    /// removed. Each call is a line, with the local time of day, its thread, its process and its user tag; what was counted is a
-    /// table, which on a terminal is drawn anew each second.
-    Trace(calls::Arguments),
+    /// Patterns select functions with the attribute #[dyntrace::traced]. No thread of the process stops while they are set or removed.
+    /// Each call is a line with the local time, its thread, its process and its user tag. Counts are a table, which a terminal shows
+    /// updated each second.
+    Trace(trace::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = code::HELP)]
     /// Load, upgrade and purge modules of a running process
     ///
-    /// Modules are libraries made with dyntrace::module!. Callers go on meanwhile: those that are inside finish in the version that
-    /// they have entered, those that come later enter the new one.
+    /// Modules are libraries made with dyntrace::module!. No caller stops: a call that is inside a module finishes in the version that
+    /// it entered, a later call enters the new version.
     Code(code::Arguments),
     /// Print completions for a shell
     #[command(hide = true)]
@@ -188,7 +190,7 @@ enum Command {
     /// Write the manual pages
     #[command(hide = true)]
     Man {
-        /// The folder to write them to
+        /// The folder for them
         folder: PathBuf,
     },
 }
@@ -200,13 +202,13 @@ Examples:
   dyntrace run --tracer recorder efile_drv -- target/release/server
   sudo dyntrace run --tracer dtrace --tracer-option=-q -o trace.txt ./mine.d -- ./server
 
-Exit status: that of the command, 128 and the signal's number if a signal ended it; 0 with -p.
-Unless the command says otherwise:
+Exit status: that of the command, or 128 plus the number of the signal that ended it; 0 with -p.
+If the command succeeds, or was not run:
     2  wrong use, or no such script
-    3  the tracer lost events, or lines of the trace did not arrive
+    3  the tracer lost events, or lines of the trace are missing
    65  the program has no probes, or none that the script names
-   69  no tracer can be used: none is here, too old, no rights
-   70  the tracer or the recorder failed, and the trace is not whole
+   69  no tracer can be used: not installed, too old, or no permission
+   70  the tracer or the recorder failed, and the trace is incomplete
   126  the command cannot be run
   127  the command was not found";
 
@@ -228,8 +230,8 @@ Examples:
   dyntrace doctor target/release/server --json
 
 Exit status:
-   0  nothing failed; there may be warnings
-   1  something failed, or the program cannot be read
+   0  no check failed; there may be warnings
+   1  a check failed, or the program cannot be read
    2  wrong use";
 
 fn main() -> ExitCode {
@@ -237,7 +239,7 @@ fn main() -> ExitCode {
     let outcome = perform(arguments.command).and_then(|status| Ok(stdout::flush().map(|()| status)?));
     match outcome {
         Ok(status) => status,
-        // Whoever read the list has read enough of it.
+        // The reader of the pipe wants no more lines.
         Err(Failure { error, .. }) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(Failure { status, error }) => {
             let style = anstyle::Style::new().fg_color(Some(anstyle::AnsiColor::Red.into())).bold();
@@ -279,7 +281,7 @@ fn perform(command: Command) -> Outcome {
         Command::Convert(arguments) => convert::convert(&arguments),
         Command::View(arguments) => view::view(&arguments),
         #[cfg(target_os = "linux")]
-        Command::Trace(arguments) => calls::trace(&arguments),
+        Command::Trace(arguments) => trace::trace(&arguments),
         #[cfg(target_os = "linux")]
         Command::Code(arguments) => code::code(&arguments),
         Command::Completions { shell } => {

@@ -1,26 +1,45 @@
-//! What the numbers of a recorded operation mean: by the file driver's own table of commands.
+//! Meanings of the numbers in a recorded operation, by the file driver's table of commands.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use dyntrace::efile::{Command, Position};
 use dyntrace_reader::Asked;
 
-/// The name of a command, such as `RENAME`; of an unknown one its number.
-pub fn command_name(number: i32) -> Cow<'static, str> {
-    command(number).map_or_else(|| format!("command {number}").into(), |command| command.name().into())
+/// The names of the commands, each at the place of its number.
+static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let mut names = Vec::new();
+    for command in Command::ALL {
+        let number = usize::try_from(command.number()).expect("numbers of commands are small and positive");
+        names.resize(names.len().max(number + 1), "");
+        names[number] = command.name();
+    }
+    names
+});
+
+/// The name of a command as the scripts print it: empty for an unknown one.
+pub fn op(number: i64) -> &'static str {
+    usize::try_from(number).ok().and_then(|number| NAMES.get(number)).copied().unwrap_or_default()
 }
 
-/// How many bytes the operation asked for; `None` if its command moves none, or does not tell how many.
+/// The name of a command, such as `RENAME`; of an unknown one its number.
+pub fn command_name(number: i32) -> Cow<'static, str> {
+    match op(number.into()) {
+        "" => format!("command {number}").into(),
+        name => name.into(),
+    }
+}
+
+/// Which of a command's integers, from 0, is the number of bytes it moves.
+pub fn size(number: i64) -> Option<usize> {
+    let command = Command::ALL.iter().find(|command| i64::from(command.number()) == number)?;
+    let size = command.arguments().iter().find(|argument| argument.meaning == "size")?;
+    [Position::I1, Position::I2, Position::I3, Position::I4].iter().position(|integer| *integer == size.position)
+}
+
+/// How many bytes the operation asked for; `None` if its command does not say.
 pub fn bytes(asked: &Asked<'_>) -> Option<u64> {
-    let size = command(asked.command)?.arguments().iter().find(|argument| argument.meaning == "size")?;
-    let number = match size.position {
-        Position::I1 => asked.integers[0],
-        Position::I2 => asked.integers[1],
-        Position::I3 => asked.integers[2],
-        Position::I4 => asked.integers[3],
-        Position::S1 | Position::S2 => return None,
-    };
-    number.try_into().ok()
+    asked.integers[size(asked.command.into())?].try_into().ok()
 }
 
 /// The name of an error as errno(3) has it, such as `ENOENT`; empty for 0.
@@ -32,6 +51,17 @@ pub fn errno_name(errno: i32) -> Cow<'static, str> {
     }
 }
 
-fn command(number: i32) -> Option<Command> {
-    Command::ALL.iter().copied().find(|command| command.number() == number)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_by_number() {
+        for command in Command::ALL {
+            assert_eq!(op(command.number().into()), command.name());
+        }
+        for number in [-1, 0, 17, 69, i64::MAX, i64::MIN] {
+            assert_eq!(op(number), "");
+        }
+    }
 }

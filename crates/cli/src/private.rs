@@ -1,8 +1,7 @@
-//! Files that are made of traces: no more readable than the traces are.
+//! Files made from traces, which must not be more readable than the traces.
 //!
-//! A file gets the permissions that all files of the traces have in common, less where a folder on the way to them keeps
-//! others out, and less by the umask. One that is there already is removed first: its permissions, and who has it open,
-//! belong to what was in it before.
+//! A file gets the permissions that all files of the traces have in common, minus those that a parent folder denies, minus the umask.
+//! An existing file is removed first, since its permissions and its open descriptors belong to its old content.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -11,21 +10,19 @@ use std::path::Path;
 
 use dyntrace_reader::Trace;
 
-/// Read and write, for everybody.
 const ALL: u32 = 0o666;
-/// The owner's.
 const OWNER: u32 = 0o600;
 
-/// Who may read and write what is made of the trace.
+/// The mode of files made from the trace.
 pub fn mode(trace: &Trace) -> u32 {
     trace.processes().iter().fold(ALL, |mode, process| mode & of_folder(&process.path)) | OWNER
 }
 
-/// What the files in a folder allow to everybody who can reach them.
+/// The access that the files in a folder give to users who can reach them.
 fn of_folder(folder: &Path) -> u32 {
     let Ok(folder) = folder.canonicalize() else { return OWNER };
     let reached = folder.ancestors().fold(ALL, |mode, folder| {
-        // Who may pass through a folder may do what its files allow.
+        // A user with search permission gets the access that the files give.
         let passes = fs::metadata(folder).map_or(0, |there| there.mode() & 0o111);
         mode & (passes << 1 | passes << 2)
     });
@@ -34,9 +31,9 @@ fn of_folder(folder: &Path) -> u32 {
     modes.filter(|file| file.is_file()).fold(reached, |mode, file| mode & file.mode())
 }
 
-/// Makes a new file for such a mode. A pipe or a device that is there is written to.
+/// Creates a file of this mode. An existing pipe or device is opened instead.
 pub fn create(path: &Path, mode: u32) -> io::Result<File> {
-    // Behind symbolic links: what they name is replaced, not they.
+    // Follows symbolic links, and replaces their target.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     match fs::symlink_metadata(&path) {
         Ok(there) if there.is_file() => fs::remove_file(&path)?,
@@ -46,7 +43,7 @@ pub fn create(path: &Path, mode: u32) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(mode).open(&path)
 }
 
-/// Makes the folder for files of such a mode, unless it is there.
+/// Creates a folder for files of this mode, unless it exists.
 pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
     let may_read = mode & 0o444;
     DirBuilder::new().recursive(true).mode(0o700 | mode | may_read >> 2).create(path)
@@ -83,7 +80,7 @@ mod tests {
         let folder = place.path().join("trace");
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("ring-1"), "").unwrap();
-        // How a temporary folder is made depends on the umask.
+        // The mode of a temporary folder depends on the umask.
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o700)).unwrap();
         for (of_folder_, of_file) in [(0o755, 0o644), (0o700, 0o644), (0o755, 0o640), (0o750, 0o666)] {
             fs::set_permissions(folder.join("ring-1"), fs::Permissions::from_mode(of_file)).unwrap();

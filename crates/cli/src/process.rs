@@ -1,4 +1,4 @@
-//! What the system says of a running process, by Linux's /proc.
+//! The files that a running process has loaded, by Linux's /proc.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,19 +10,19 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::elf::Object;
 
-/// A file that a process runs code from.
+/// A file with code of a process.
 #[derive(Debug)]
 pub struct Loaded {
-    /// Its path as the process sees it.
+    /// Its path in the process.
     pub path: PathBuf,
-    /// A path by which this program can read it, though it may be deleted or in another mount namespace.
+    /// A path by which this command can read it, even if it is deleted or in another mount namespace.
     pub readable: PathBuf,
     start: u64,
     offset: u64,
 }
 
 impl Loaded {
-    /// What was added to the addresses of `object` when it was loaded.
+    /// The difference between addresses in memory and those in `object`.
     pub fn moved_by(&self, object: &Object) -> Option<u64> {
         let segment = object.segments.iter().find(|segment| {
             // The loader maps whole pages; none are larger than 64 KiB.
@@ -34,7 +34,7 @@ impl Loaded {
     }
 }
 
-/// The files that process `pid` runs code from, its own program first.
+/// The files with code of process `pid`, its program first.
 pub fn loaded(pid: u32) -> Result<Vec<Loaded>> {
     let file = format!("/proc/{pid}/maps");
     let maps = fs::read(&file).map_err(|error| explain(pid, &file, error))?;
@@ -49,19 +49,18 @@ pub fn loaded(pid: u32) -> Result<Vec<Loaded>> {
     }
     files.sort_by_key(|file| file.path != program);
     if files.is_empty() {
-        bail!("process {pid} runs no program of its own: it is a kernel thread or has ended");
+        bail!("process {pid} has no program: it is a kernel thread or has ended");
     }
     Ok(files)
 }
 
-/// The program that process `pid` runs.
 pub fn program(pid: u32) -> Result<Loaded> {
     Ok(loaded(pid)?.swap_remove(0))
 }
 
 fn explain(pid: u32, file: &str, error: io::Error) -> anyhow::Error {
     let hint = if !Path::new("/proc/self/maps").exists() {
-        "this needs Linux's /proc; give the program's file instead of a process".to_owned()
+        "there is no Linux /proc; name the program's file instead of a process".to_owned()
     } else {
         match error.kind() {
             io::ErrorKind::NotFound => format!("there is no process {pid}"),
@@ -72,7 +71,7 @@ fn explain(pid: u32, file: &str, error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot read {file}: {hint}"))
 }
 
-/// A line of the maps file, if it maps code of a file.
+/// Parses a line of the maps file. `None` if it maps no code of a file.
 fn mapping(pid: u32, line: &[u8]) -> Option<Loaded> {
     let mut fields = line.splitn(6, |&byte| byte == b' ');
     let mut field = || str::from_utf8(fields.next()?).ok();
@@ -81,8 +80,8 @@ fn mapping(pid: u32, line: &[u8]) -> Option<Loaded> {
     if !flags.contains('x') || !path.starts_with(b"/") {
         return None;
     }
-    // A newline in a path is written as \012, nothing else is.
-    let path = PathBuf::from(OsString::from_vec(replace(path, b"\\012", b"\n")));
+    // The kernel escapes newlines in paths, and nothing else.
+    let path = PathBuf::from(OsString::from_vec(with_newlines(path)));
     let by_range = PathBuf::from(format!("/proc/{pid}/map_files/{range}"));
     let by_root = Path::new(&format!("/proc/{pid}/root")).join(path.strip_prefix("/").ok()?);
     Some(Loaded {
@@ -93,16 +92,21 @@ fn mapping(pid: u32, line: &[u8]) -> Option<Loaded> {
     })
 }
 
-fn replace(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.windows(from.len()).position(|window| window == from) {
-        out.extend_from_slice(&rest[..at]);
-        out.extend_from_slice(to);
-        rest = &rest[at + from.len()..];
+fn with_newlines(mut path: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    while let Some((first, rest)) = path.split_first() {
+        let escaped = path.strip_prefix(b"\\012");
+        out.push(if escaped.is_some() { b'\n' } else { *first });
+        path = escaped.unwrap_or(rest);
     }
-    out.extend_from_slice(rest);
     out
+}
+
+/// A mask of bits in /proc/self/status; `None` if it is not there.
+pub fn own_mask(name: &str) -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
 }
 
 #[cfg(test)]

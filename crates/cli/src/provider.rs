@@ -1,4 +1,4 @@
-//! Names and types of arguments: from provider definitions, which notes do not repeat.
+//! Provider definitions, which have the names and types of arguments that notes lack.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,11 +9,10 @@ use dyntrace_build::model;
 use crate::elf::Note;
 use crate::escape;
 
-/// The providers whose definitions are known.
 pub struct Providers(Vec<model::Provider>);
 
 impl Providers {
-    /// dyntrace's own provider, and those of the files `more`, which go first.
+    /// The providers of the files `more`, then dyntrace's own.
     pub fn with(more: &[PathBuf]) -> Result<Providers> {
         let mut providers = Vec::new();
         for file in more {
@@ -25,7 +24,6 @@ impl Providers {
         Ok(Providers(providers))
     }
 
-    /// The provider called `name`.
     pub fn get(&self, name: &str) -> Option<&model::Provider> {
         self.0.iter().find(|provider| provider.name == name)
     }
@@ -36,27 +34,22 @@ impl Providers {
     }
 }
 
-/// How the arguments at a site differ from the definition, if they do.
+/// The first difference between the arguments at a site and the definition.
 pub fn difference(note: &Note, probe: &model::Probe) -> Option<String> {
     let (site, defined) = (note.operands.len(), probe.arguments.len());
     if site != defined {
         return Some(format!("the site has {site} arguments, its definition {defined}"));
     }
     note.operands.iter().zip(&probe.arguments).find_map(|(operand, argument)| {
-        // A pointer is as long as a word of the program, and has no sign: compilers differ in what they write.
+        // A pointer has the size of the program's words and no sign, but compilers differ in the sign they write.
         let is_pointer = argument.ty.kind == model::Kind::Text;
         let same_sign = operand.is_signed == argument.ty.is_signed() || is_pointer;
         let same_size = operand.size.is_none_or(|size| match size {
             4 | 8 if is_pointer => true,
             size => usize::from(size) == argument.ty.size(),
         });
-        (!same_size || !same_sign || operand.is_float).then(|| {
-            format!(
-                "argument {} is {} at the site, {} in its definition",
-                argument.name,
-                operand.c_type(),
-                argument.ty.c
-            )
-        })
+        let (name, here, defined) = (&argument.name, operand.c_type(), &argument.ty.c);
+        (!same_size || !same_sign || operand.is_float)
+            .then(|| format!("argument {name} is {here} at the site, {defined} in its definition"))
     })
 }

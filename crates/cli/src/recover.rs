@@ -1,4 +1,4 @@
-//! `dyntrace recover`: a plain trace of one that a crash or damage left.
+//! `dyntrace recover`: copies a trace after a crash or damage to a plain one.
 
 use std::path::PathBuf;
 
@@ -8,27 +8,24 @@ use crate::record::folder;
 use crate::record::summary::Summary;
 use crate::stdout;
 
-/// The examples and the exit statuses.
 pub const HELP: &str = "\
 Examples:
   dyntrace recover trace -o whole
   dyntrace recover trace/server-4711 -o last-seconds --json
 
-The trace itself is only read. Traces of programs that were killed can be viewed as they are, unless they were recorded with
---overwrite.
+The old trace is only read. A trace of a killed program can be viewed without recovery, unless it was recorded with --overwrite.
 
 Exit status:
-   0  everything could be taken over
+   0  the new trace is complete
    1  the new trace, or standard output, cannot be written
    2  wrong use
-   3  the trace lacks events that were lost
-   4  some of it is damaged and left out
+   3  events of the trace were lost
+   4  damaged parts were left out
   66  there is no such trace, or it cannot be read";
 
-/// The arguments of `dyntrace recover`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The folder that was recorded to, or that of one process in it
+    /// The folder of a recording, or of one process in it
     trace: PathBuf,
     /// The folder for the new trace
     #[arg(short, long, value_name = "DIR")]
@@ -38,10 +35,9 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Writes the new trace.
 pub fn recover(arguments: &Arguments) -> Outcome {
     let output = folder::choose(Some(&arguments.output), "")?;
-    // An empty folder may be there, as for the other commands that write traces.
+    // As in the other commands that write traces, the folder may exist if it is empty.
     let _ = dyntrace_folders::remove_empty(&output);
     let recovered = dyntrace_reader::recover(&arguments.trace, &output).map_err(|error| {
         let is_of_the_new = matches!(&error, dyntrace_reader::Error::Io { path, .. } if path.starts_with(&output));

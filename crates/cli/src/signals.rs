@@ -1,6 +1,5 @@
-//! The signals that this process gets while it runs a command, and whose they are.
+//! The signals that this process receives while it runs a command.
 
-use std::fs;
 use std::io;
 use std::thread;
 
@@ -9,28 +8,28 @@ use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SI
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 
-/// A signal.
+use crate::process;
+
 #[derive(Clone, Copy, Debug)]
 pub struct Signal {
-    /// Its number.
     pub number: i32,
-    /// Whether the terminal made it: then the traced command, in the same process group, has got it too.
+    /// Whether the terminal sent it: then the command, in the same process group, also got it.
     pub is_from_terminal: bool,
 }
 
-/// What a signal tells.
 #[derive(Clone, Copy, Debug)]
 pub enum Notice {
-    /// Somebody wants something of this process, or of the command that it runs.
+    /// A signal for this process, or for the command.
     Signal(Signal),
-    /// A child has ended, or stopped, or goes on.
+    /// A child ended, stopped or continued.
     ChildChanged,
 }
 
-/// Tells of every signal that concerns us, from a thread of its own, until `tell` says that nobody listens any more. Signals that were
-/// ignored when this process started (`nohup` does that) stay ignored, here and in the command.
+/// Calls `tell` for every signal, in a thread of its own, until it returns false. Signals that were ignored when this process started,
+/// as with `nohup`, stay ignored, here and in the command.
 pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> io::Result<()> {
-    let ignored = ignored();
+    // Bit 0 is signal 1.
+    let ignored = process::own_mask("SigIgn").unwrap_or(0);
     let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD];
     let wanted = wanted.into_iter().filter(|number| ignored & (1 << (number - 1)) == 0);
     let mut signals = SignalsInfo::<WithRawSiginfo>::new(wanted)?;
@@ -49,21 +48,14 @@ pub fn receive(tell: impl Fn(Notice) -> bool + Send + 'static) -> io::Result<()>
     Ok(())
 }
 
-/// Linux gives signals that a process sent a code of zero or less.
+/// On Linux, a signal that a process sent has a code of zero or less.
 #[cfg(target_os = "linux")]
 fn is_from_terminal(info: &siginfo_t) -> bool {
     info.si_code > 0
 }
 
-/// Elsewhere the codes differ; these are the signals that terminals make.
+/// On other systems the codes differ; these are the signals that terminals send.
 #[cfg(not(target_os = "linux"))]
 fn is_from_terminal(info: &siginfo_t) -> bool {
     matches!(info.si_signo, SIGINT | SIGQUIT | SIGHUP)
-}
-
-/// The set of ignored signals, bit 0 for signal 1. Empty where /proc does not tell.
-fn ignored() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

@@ -1,31 +1,29 @@
-//! `dyntrace snapshot`: the last events of a process that keeps them, as a trace.
+//! `dyntrace snapshot`: writes the last events of a process to a trace.
 
 use std::path::PathBuf;
 
 use dyntrace::recorder::control::protocol::{Record, Request};
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::Outcome;
 use crate::record::summary::Summary;
 use crate::record::{folder, process};
 use crate::stdout;
 
-/// The examples and the exit statuses.
 pub const HELP: &str = "\
 Examples:
   dyntrace snapshot -p 4711 -o last-seconds
   dyntrace snapshot -p 4711 --session 3 --json
 
-A process keeps its last events while it is recorded with --overwrite.
+The process must be recorded with --overwrite.
 
 Exit status:
    0  the trace was written
-   1  it cannot be written or read, or standard output cannot be written
+   1  the trace cannot be written or read, or standard output cannot be written
    2  wrong use
    3  events were lost
    4  the trace is damaged
-  65  there is no such process or session, or it does not let its recorder be controlled";
+  65  there is no such process or session, or the process does not allow control";
 
-/// The arguments of `dyntrace snapshot`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The process
@@ -34,7 +32,7 @@ pub struct Arguments {
     /// The folder for the trace, which must be new or empty [default: snapshot, or snapshot-2 and so on]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// The number of the session, if several overwrite; dyntrace status tells
+    /// The number of the session, if several overwrite; dyntrace status shows it
     #[arg(long, value_name = "N")]
     session: Option<u32>,
     /// Print JSON
@@ -42,13 +40,13 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Has the process write what it holds.
 pub fn snapshot(arguments: &Arguments) -> Outcome {
-    let mut connection = process::connect(arguments.pid)?;
-    let session = match arguments.session {
-        Some(session) => session,
-        None => overwriting(arguments.pid, &connection.request(&Request::Status).map_err(process::refusal)?)?,
-    };
+    let Arguments { pid, session, .. } = *arguments;
+    let mut connection = process::connect(pid)?;
+    let overwrites = |session: &Record| session.get("mode") == Some("overwrite");
+    let none =
+        format!("keeps no last events: start dyntrace record -p {pid} --overwrite, and take snapshots while it runs");
+    let session = process::session(&mut connection, pid, session, overwrites, &none)?;
     let directory = folder::choose(arguments.output.as_deref(), "snapshot")?;
     connection.request(&Request::Snapshot(session, directory.clone())).map_err(process::refusal)?;
     let summary = Summary::of(&directory)?;
@@ -56,14 +54,4 @@ pub fn snapshot(arguments: &Arguments) -> Outcome {
     let line = if arguments.json { summary.json() } else { summary.line("copying") };
     stdout::write(&format!("{line}\n"))?;
     Ok(status)
-}
-
-fn overwriting(pid: u32, status: &[Record]) -> Result<u32, Failure> {
-    let overwriting = status.iter().filter(|record| record.get("mode") == Some("overwrite"));
-    let sessions: Vec<u64> = overwriting.filter_map(|record| record.number("session")).collect();
-    process::only_one(pid, &sessions, || {
-        format!(
-            "process {pid} keeps no last events: start dyntrace record -p {pid} --overwrite, and take snapshots meanwhile"
-        )
-    })
 }

@@ -1,4 +1,4 @@
-//! `dyntrace status`: which processes let their recorder be controlled, and what they record.
+//! `dyntrace status`: processes whose recorder can be controlled, and their sessions.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,25 +14,23 @@ use crate::process;
 use crate::record::process::refusal;
 use crate::stdout;
 
-/// The examples and the exit statuses.
 pub const HELP: &str = "\
 Examples:
   dyntrace status
   dyntrace status -p 4711 --json
 
 Exit status:
-   0  the process has answered; without -p always
-   1  it does not answer, or the folder of sockets cannot be trusted
+   0  the process answered; without -p always
+   1  the process does not answer, or others can write to the folder of sockets
    2  wrong use
-  65  there is no such process, or it does not let its recorder be controlled";
+  65  there is no such process, or it does not allow control";
 
-/// How long a process may take to answer. It may be ending a session, for which it waits 10 s.
+/// The timeout for an answer. A process that ends a session answers up to 10 s later.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The arguments of `dyntrace status`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// One process, not all of this user
+    /// Only this process, instead of all of this user
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
     pid: Option<u32>,
     /// Print JSON
@@ -40,7 +38,6 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Asks one process, or all.
 pub fn status(arguments: &Arguments) -> Outcome {
     let answers = match arguments.pid {
         Some(pid) => vec![(pid, ask(pid).map_err(refusal)?)],
@@ -58,13 +55,13 @@ pub fn status(arguments: &Arguments) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// All that answer. What is wrong with the others is said.
+/// The processes that answer. Errors of the others are printed.
 fn all() -> Result<Vec<(u32, Vec<Record>)>, Failure> {
     let mut answers = Vec::new();
     for pid in Connection::processes().map_err(refusal)? {
         match ask(pid) {
             Ok(records) => answers.push((pid, records)),
-            // It has ended, or is one of another container.
+            // It has ended, or belongs to another container.
             Err(ControlError::NoProcess(_) | ControlError::NoControl(_)) => {}
             Err(error) => say!("dyntrace: {error}"),
         }

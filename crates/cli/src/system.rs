@@ -1,9 +1,8 @@
-//! What the operating system says of itself and of this process's rights.
-
-use std::fs;
+//! The kernel's version, and the rights of this process.
 
 use nix::unistd::Uid;
 
+use crate::process;
 use crate::tracer::{Kind, Version};
 
 /// The release of the running kernel, such as `6.18.2-amd64`.
@@ -12,7 +11,7 @@ pub fn kernel_release() -> String {
         .map_or_else(|_| "unknown".to_owned(), |names| names.release().to_string_lossy().into_owned())
 }
 
-/// The version of the running kernel, if its release begins with one.
+/// The version of the running kernel; `None` if its release does not begin with one.
 pub fn kernel_version() -> Option<Version> {
     Version::find(&kernel_release())
 }
@@ -22,33 +21,26 @@ const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
-/// Why this process may not trace by `kind`, if it may not.
+/// The reason why this process may not trace by `kind`.
 pub fn forbids(kind: Kind) -> Option<String> {
     let is_root = Uid::effective().is_root();
     if !cfg!(target_os = "linux") {
-        // illumos grants privileges apart from root; its DTrace says itself what it lacks.
+        // illumos grants privileges without root; its DTrace reports missing ones itself.
         return (cfg!(not(target_os = "illumos")) && !is_root).then(|| "tracing needs root: use sudo".to_owned());
     }
     if kind == Kind::Stap {
         return (!is_root && !in_group_of_stap())
             .then(|| "SystemTap needs root or the group stapdev: use sudo".to_owned());
     }
-    let capabilities = effective_capabilities()?;
+    let capabilities = process::own_mask("CapEff")?;
     let has = |number: u32| capabilities & (1 << number) != 0;
     if has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON)) {
         None
     } else if is_root {
-        Some("this root has neither CAP_SYS_ADMIN nor CAP_BPF and CAP_PERFMON: run it outside of the container, or start that with --privileged".to_owned())
+        Some("this root has neither CAP_SYS_ADMIN nor CAP_BPF and CAP_PERFMON: run it outside the container, or start the container with --privileged".to_owned())
     } else {
         Some("tracing needs root, or CAP_BPF and CAP_PERFMON: use sudo".to_owned())
     }
-}
-
-/// The effective capabilities of this process; nothing if /proc does not tell.
-fn effective_capabilities() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
-    u64::from_str_radix(line.trim(), 16).ok()
 }
 
 #[cfg(not(target_vendor = "apple"))]

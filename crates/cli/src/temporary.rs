@@ -1,7 +1,7 @@
 //! Temporary folders of this command, for itself and for programs that it starts.
 //!
-//! Tracers read scripts there by path, as root. So no other user can replace any folder on that path; and the next command removes the
-//! folder of one that was killed.
+//! Tracers read scripts there by path, as root, so no other user may be able to replace a folder of that path. The next command removes
+//! the folder of a killed one.
 
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,11 @@ use dyntrace_folders::Scratch;
 
 use crate::escape;
 
-/// A folder that is removed when this is dropped.
+/// A folder. Dropping this removes it.
 pub struct Temporary(Option<Scratch>);
 
 impl Temporary {
-    /// Makes one in `$TMPDIR`, or in `/tmp` where that is not set.
+    /// Creates a folder in `$TMPDIR`, or in `/tmp` if that is not set.
     pub fn new() -> anyhow::Result<Temporary> {
         let place = std::env::var_os("TMPDIR").map(PathBuf::from).filter(|place| place.is_absolute());
         let place = place.unwrap_or_else(|| "/tmp".into());
@@ -24,24 +24,22 @@ impl Temporary {
         Ok(Temporary(Some(scratch)))
     }
 
-    /// The folder, by which files are made in it.
     pub fn folder(&self) -> &dyntrace_folders::Folder {
         self.scratch().folder()
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.scratch().path()
     }
 
     fn scratch(&self) -> &Scratch {
-        self.0.as_ref().expect("it is there until this is dropped")
+        self.0.as_ref().expect("only drop removes it")
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // Else the next command removes it.
+        // After a failure, the next command removes it.
         let _ = self.0.take().map(Scratch::remove);
     }
 }

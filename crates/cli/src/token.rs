@@ -2,20 +2,18 @@
 
 use dyntrace_reader::{Event, Value};
 
-/// The token that an event tells of.
+/// The token of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What the trace is known by.
     pub label: i32,
-    /// The number of the message before, and its own.
     pub serial: Serial,
 }
 
-/// The counts that tell messages of one trace from each other.
+/// The previous and the current count, which identify a message of a trace.
 pub type Serial = (i32, i32);
 
 impl Token {
-    /// `None` where there is none, which probes say by zeros.
+    /// `None` for an event without a token, whose fields are zeros.
     pub fn of(event: &Event<'_>) -> Option<Token> {
         event.class.name.strip_prefix("dyntrace:")?;
         let count = |field| match event.field(field)? {

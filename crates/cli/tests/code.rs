@@ -1,4 +1,4 @@
-//! `dyntrace code` on processes that load no code, and used wrongly. What it does to those that do is tested where modules are built.
+//! `dyntrace code` on processes that load no code, and wrong use. Loading is tested where modules are built.
 #![cfg(target_os = "linux")]
 
 use std::process::{Command, Output};

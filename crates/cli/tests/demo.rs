@@ -10,7 +10,7 @@ async I/O worker tag={1,1} | RENAME (12) | efile_drv-int_return
 efile_drv return tag={1,1} user tag some-user-tag | RENAME (12) | errno 2
 ";
 
-/// What it prints; it must say nothing else.
+/// Its standard output; standard error must be empty.
 fn shown(command: &mut Command) -> String {
     let Output { status, stdout, stderr } = command.output().unwrap();
     assert_eq!((status.code(), String::from_utf8(stderr).unwrap()), (Some(0), String::new()));

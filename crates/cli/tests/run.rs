@@ -1,4 +1,4 @@
-//! `dyntrace run` with made-up tracers: which one it takes, whose exit status it has, whom it passes signals to, what it leaves behind.
+//! `dyntrace run` with fake tracers: the choice of one, the exit status, forwarded signals, and files that must not be left.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 mod common;
@@ -17,7 +17,7 @@ use nix::sys::signal::{self, Signal};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-/// The part of the program that this test is when `ROLE` says so.
+/// The program in its role.
 #[test]
 fn role() {
     common::play();
@@ -137,7 +137,7 @@ fn no_privileges() {
     if !may_trace() {
         return;
     }
-    // Others may not look into the build's folder.
+    // Other users cannot read the build folder.
     let machine = Machine::new().with("bpftrace", BPFTRACE, "refuse");
     fs::set_permissions(machine.path("."), fs::Permissions::from_mode(0o755)).unwrap();
     for (from, to) in [(common::DYNTRACE, "dyntrace"), (&*program()[0], "program")] {
@@ -258,7 +258,7 @@ fn an_interrupt_ends_the_trace_of_a_process_and_not_the_process() {
     assert_eq!(run.wait().unwrap().code(), Some(0));
     assert!(std::io::read_to_string(out).unwrap().contains("tracer: end"));
 
-    // One that does not listen is killed when the user insists.
+    // A tracer that ignores signals is killed at the second one.
     let mut run = machine.dyntrace("", &["run", "--tracer", "dtrace", "user-probe", "-p", &pid]).spawn().unwrap();
     read_until(&mut run, "tracer: attached");
     let mut err = run.stderr.take().unwrap();
@@ -289,7 +289,7 @@ fn lost_lines_are_told_and_have_an_exit_status() {
     machine.run("exit 5").fails_with(5, "4 of 5 lines lost");
     let machine = Machine::new().with("dtrace", DTRACE, "lose");
     machine.run("exit 0").fails_with(3, "dtrace lost 2 events");
-    // The tracer ends well, and its script has not come to its end.
+    // The tracer succeeds, but its script did not reach its end.
     let machine = Machine::new().with("bpftrace", BPFTRACE, "cut");
     machine.run("exit 0").fails_with(3, "the end of the trace is lost");
 }
@@ -310,7 +310,7 @@ fn an_interrupt_that_arrives_twice_does_not_cost_the_end_of_the_trace() {
         let mut command = machine.dyntrace("", &["run", "user-probe", "-p", &pid]);
         let mut run = command.process_group(0).spawn().unwrap();
         let out = read_until(&mut run, "tracer: attached");
-        // As `timeout` does: the process, then its group.
+        // Like `timeout`: the process, then its group.
         send(&run, signal);
         signal::killpg(Pid::from_raw(run.id().cast_signed()), signal).unwrap();
         assert_eq!(run.wait().unwrap().code(), Some(0), "{signal}");
@@ -325,7 +325,7 @@ fn a_command_dies_with_a_killed_dyntrace_only_before_it_has_begun() {
     if !may_trace() {
         return;
     }
-    // So that the command becomes a child of this process when its own parent is gone.
+    // The command becomes a child of this process when its own parent is gone.
     nix::sys::prctl::set_child_subreaper(true).unwrap();
     for (act, end) in [("idle", Signal::SIGKILL), ("follow", Signal::SIGTERM)] {
         let machine = Machine::new().with("bpftrace", BPFTRACE, act);

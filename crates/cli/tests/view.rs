@@ -1,4 +1,4 @@
-//! `dyntrace view` on traces that were made byte by byte.
+//! `dyntrace view` on traces that are written byte by byte.
 
 #[path = "common/interrupts.rs"]
 mod interrupts;
@@ -17,7 +17,7 @@ use traces::{Arg, SUB_BUFFER, Writer, entry, fired, returned};
 
 const RENAME: i64 = 12;
 
-/// A trace of two threads: a rename of 5 ms that fails, a read that takes no time, and what the application says.
+/// A trace of two threads: a rename that fails after 5 ms, a fast read, and an event of the application.
 fn trace() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let writer = Writer::new(folder.path().join("shop-12"));
@@ -43,7 +43,7 @@ fn view(trace: &Path, options: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_dyntrace")).arg("view").arg(trace).args(options).output().unwrap()
 }
 
-/// What it prints of a trace that is whole.
+/// The output for a complete trace.
 #[track_caller]
 fn shown(options: &[&str]) -> String {
     let output = view(trace().path(), options);
@@ -148,7 +148,7 @@ fn what_a_script_says_of_it() {
     assert_eq!(shown(&["--script", "user-probe"]), SAID);
 }
 
-/// Two lanes, a thread whose name is not known, works that share a call, and a second in which nothing happens.
+/// Two lanes, a thread without a known name, operations that share a system call, and a second without events.
 #[test]
 fn who_works_in_the_pool() {
     const SECOND: u64 = 1_000_000_000;
@@ -160,7 +160,7 @@ fn who_works_in_the_pool() {
 
     let folder = tempfile::tempdir().unwrap();
     let writer = Writer::new(folder.path().join("shop-12"));
-    // The task's own thread does one operation inline: that is no job.
+    // The task's thread serves one operation inline, which is no job.
     writer.ring(
         "ring-1",
         77,

@@ -54,7 +54,7 @@ pub(super) fn serve(stream: UnixStream, asked: Record) {
         Ok(place) => place,
         Err(why) => return refuse(why),
     };
-    let thread = thread::Builder::new().name("dyntrace-reader".into());
+    let thread = thread::Builder::new().name("dyntrace-trace".into());
     let own = Arc::clone(&outlet);
     let started = without_signals(|| {
         thread.spawn(move || {

@@ -1,14 +1,21 @@
-//! The callers on a stack, without what dyntrace puts between a traced function and its body.
+//! The callers on a stack, without dyntrace's own functions between a traced function and its body.
 
 use super::{Code, Function, last};
 
-/// The sources of the code that stands between a traced function and its body, or between an export and its caller.
-const SOURCES: [&str; 3] = ["src/breakpoint/hit/", "src/code/handle.rs:", "src/code/panicked.rs:"];
-/// The same by names, where there are symbols only.
-const NAMES: [&str; 3] = ["dyntrace::breakpoint::hit::", "dyntrace::code::handle::", "dyntrace::code::panicked::"];
+/// The path of a module of the library, and the begin of its sources' paths.
+macro_rules! module {
+    ($room:ident $(:: $part:ident)+) => {
+        (
+            concat!("dyntrace::", stringify!($room), $("::", stringify!($part),)+ "::"),
+            concat!("src/", stringify!($room) $(, "/", stringify!($part))+),
+        )
+    };
+}
 
-/// A line for each caller of the function `traced`, the innermost first. The first of the `frames` is in that function, each further one
-/// behind a call.
+/// The modules whose code is between a traced function and its body, or between an export and its caller.
+const OWN: [(&str, &str); 3] = [module!(breakpoint::hit), module!(code::lookup::handle), module!(code::call::panicked)];
+
+/// A line for each caller of the function `traced`, the innermost first. The first of the `frames` is in that function.
 pub fn lines(traced: &str, frames: &[impl AsRef<Code>]) -> Vec<String> {
     let mut lines: Vec<Line<'_>> = Vec::new();
     let mut is_behind_own = false;
@@ -17,7 +24,7 @@ pub fn lines(traced: &str, frames: &[impl AsRef<Code>]) -> Vec<String> {
             Line::Function(function) if is_own(function) => is_behind_own = true,
             Line::Function(function) if is_behind_own && is_standard(function) => {}
             line => {
-                // The body of a traced function is inside of that function.
+                // The body of a traced function is a part of that function.
                 if is_behind_own && lines.last().is_some_and(|outer| outer.is_of_same(&line)) {
                     lines.pop();
                 }
@@ -29,7 +36,7 @@ pub fn lines(traced: &str, frames: &[impl AsRef<Code>]) -> Vec<String> {
     lines.iter().rev().map(Line::text).collect()
 }
 
-/// All that is outside of the traced function.
+/// The functions outside of the traced function.
 fn callers<'c>(traced: &str, frames: &'c [impl AsRef<Code>]) -> Vec<Line<'c>> {
     let Some(inside) = frames.first().map(AsRef::as_ref) else { return Vec::new() };
     let all: Vec<Line<'c>> = frames.iter().flat_map(|frame| of_frame(frame.as_ref())).collect();
@@ -37,12 +44,12 @@ fn callers<'c>(traced: &str, frames: &'c [impl AsRef<Code>]) -> Vec<Line<'c>> {
         |is_such: &dyn Fn(&Function) -> bool| all.iter().position(|line| line.function().is_some_and(is_such));
     let of_traced = inside.functions.iter().position(|function| last(&function.name) == last(traced));
     let skipped = match of_traced {
-        // Nothing is inlined into an export's entry, and that into nothing.
+        // The entry of an export is not inlined, and nothing is inlined into it.
         _ if traced.starts_with("export ") => inside.functions.len().max(1),
         Some(number) => number + 1,
-        // It is inlined into what has the symbol, or nothing is known.
+        // It is inlined into the function of the symbol, or nothing is known.
         None if !inside.are_all && !inside.functions.iter().any(is_own) => 0,
-        // Whatever its name is there, it comes first.
+        // Debug information may name it otherwise, but it comes first.
         None => at_first(&|function| !is_own(function) && !is_standard(function)).map_or(1, |number| number + 1),
     };
     all.into_iter().skip(skipped).collect()
@@ -55,7 +62,7 @@ fn of_frame(code: &Code) -> Vec<Line<'_>> {
     }
 }
 
-/// A function, or a place of which no more is known.
+/// A function, or a place without a known one.
 enum Line<'c> {
     Function(&'c Function),
     Place(&'c str),
@@ -83,16 +90,24 @@ impl<'c> Line<'c> {
     }
 }
 
+/// By its name, or by its source, since debug information for lines only has short names.
 fn is_own(Function { name, at }: &Function) -> bool {
     let name = name.trim_start_matches('<');
-    at.as_ref().is_some_and(|at| SOURCES.iter().any(|source| at.contains(source)))
-        || NAMES.iter().any(|own| name.starts_with(own))
+    OWN.iter().any(|(path, source)| name.starts_with(path) || at.as_ref().is_some_and(|at| at.contains(source)))
 }
 
-fn is_standard(Function { name, at }: &Function) -> bool {
-    let name = name.trim_start_matches('<');
+fn is_standard(function: &Function) -> bool {
+    let name = function.name.trim_start_matches('<');
+    is_in_rustc(function) || ["std::", "core::", "__rust_try"].iter().any(|standard| name.starts_with(standard))
+}
+
+fn is_in_rustc(Function { at, .. }: &Function) -> bool {
     at.as_ref().is_some_and(|at| at.starts_with("/rustc/"))
-        || ["std::", "core::", "__rust_try"].iter().any(|standard| name.starts_with(standard))
+}
+
+/// Whether the function is dyntrace's own, or inlined into that from the standard library.
+pub fn is_in_between(function: &Function) -> bool {
+    is_own(function) || is_in_rustc(function)
 }
 
 #[cfg(test)]
@@ -110,6 +125,14 @@ mod tests {
         let frames: Vec<Rc<Code>> =
             frames.iter().map(|(functions, are_all)| Rc::new(code(functions, *are_all))).collect();
         assert_eq!(lines(traced, &frames), expected);
+    }
+
+    #[test]
+    fn the_library_has_these_sources() {
+        let library = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for (_, source) in OWN {
+            assert!(library.join(source).is_dir() || library.join(format!("{source}.rs")).is_file(), "{source}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 mod output;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow};
@@ -13,7 +13,6 @@ use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 use crate::record::process::{ask, refusal};
 
-/// The examples and the exit statuses.
 pub const HELP: &str = "\
 Examples:
   dyntrace code -p 4711 list
@@ -22,27 +21,26 @@ Examples:
   dyntrace code -p 4711 purge pricing --soft
   dyntrace code -p 4711 history --json
 
-The program must let itself be controlled: by dyntrace::recorder::control(), or by
-DYNTRACE=control in its environment. It says which files it loads, and whether others may have it
-do so: dyntrace::code::allow(Policy::new().directory(\"/srv/modules\").remote(true)).
+The program must allow control: by dyntrace::recorder::control(), or by DYNTRACE=control in its
+environment. It must also allow the files, and orders from other processes:
+dyntrace::code::allow(Policy::new().directory(\"/srv/modules\").remote(true)).
 
-Files that are named together take effect together, or none of them does. Callers go on meanwhile,
-each in the version that it has entered. A module has one old version at most: it is purged before
-the next upgrade.
+All files of one command take effect together, or none does. No caller stops: each call finishes in
+the version that it entered. A module has at most one old version, which must be purged before the
+next upgrade.
 
 Exit status:
-   0  it is done
-   1  the process says no, and why: nothing has changed; or it does not answer
+   0  the order was carried out
+   1  the process refused, and nothing has changed; or it does not answer
    2  wrong use
-  65  there is no such process, or it does not let itself be controlled";
+  65  there is no such process, or it does not allow control";
 
-/// The arguments of `dyntrace code`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
     pid: u32,
-    /// Print JSON, one object for each version or event
+    /// Print JSON, one object per version or event
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
@@ -51,39 +49,39 @@ pub struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Show the versions that are loaded: current, old, and those that are still in memory
+    /// Show the loaded versions: current, old, and unreachable ones that are still in memory
     List,
-    /// Load modules that the process does not have
+    /// Load new modules
     Load {
         /// The files of modules
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// Put new versions of modules in the place of the current ones
+    /// Replace the current versions of modules
     Upgrade {
         /// The files of modules
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
-    /// Make the current version of a module old, so that nobody can call it any more
+    /// Make the current version of a module old, so that it cannot be called any more
     Delete {
         /// The module's name
         module: String,
     },
-    /// Wait until nobody is inside the old version of a module, and remove it; an interrupt leaves it as it is
+    /// Wait until no call is inside the old version of a module, then remove it; an interrupt cancels that
     Purge {
         /// The module's name
         module: String,
-        /// Do not wait: fail if somebody is inside
+        /// Fail instead of waiting if a call is inside
         #[arg(long)]
         soft: bool,
     },
-    /// Show who is inside the old version of a module
+    /// Show the threads and futures inside the old version of a module
     Check {
         /// The module's name
         module: String,
     },
-    /// Show what was loaded, upgraded, deleted and purged, and when
+    /// Show when modules were loaded, upgraded, deleted and purged
     History,
 }
 
@@ -102,20 +100,22 @@ impl Action {
     }
 }
 
-/// The process may stand in another folder.
+/// Makes paths absolute, since the process may have another current directory.
 fn absolute(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    files.iter().map(|file| one_absolute(file)).collect()
+    let absolute = |file: &PathBuf| {
+        let shown = escape::path(file);
+        if file.to_str().is_none() {
+            return Err(Failure::new(
+                exit::USAGE,
+                anyhow!("cannot send the path {shown}, which is not UTF-8: give the file another name"),
+            ));
+        }
+        Ok(std::path::absolute(file).with_context(|| format!("cannot make the path {shown} absolute"))?)
+    };
+    files.iter().map(absolute).collect()
 }
 
-fn one_absolute(file: &Path) -> Result<PathBuf, Failure> {
-    if file.to_str().is_none() {
-        let shown = escape::path(file.as_os_str());
-        return Err(Failure::new(exit::USAGE, anyhow!("the path {shown} is not UTF-8: give the file another name")));
-    }
-    Ok(std::path::absolute(file).with_context(|| format!("cannot find {}", file.display()))?)
-}
-
-/// Has the process do it, and prints its answer.
+/// Sends the order to the process, and prints the answer.
 pub fn code(arguments: &Arguments) -> Outcome {
     let order = arguments.action.order()?;
     let records = ask(arguments.pid, &Request::Code(order.record())).map_err(refusal)?;

@@ -1,29 +1,25 @@
-//! What the process has answered, for people and as JSON.
+//! The answers of the process, for people and as JSON.
 
-use std::io::{self, Write as _};
-
-use anyhow::Context as _;
 use dyntrace::code::remote::Order;
 use dyntrace::recorder::control::protocol::Record;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use crate::escape;
+use crate::{columns, escape, stdout};
 
 /// Fields of answers that are numbers.
 const NUMBERS: [&str; 7] = ["time", "start", "size", "exports", "thread", "holds", "kept"];
 
-/// The text of a record's field, empty if there is none.
+/// Returns the text of a record's field, empty if there is none.
 type Get<'r> = dyn Fn(&str) -> String + 'r;
 
 /// Prints the answer to `order`.
 pub fn print(order: &Order, records: &[Record], json: bool) -> anyhow::Result<()> {
-    let text = if json { objects(records) } else { lines(order, records, &TimeZone::system()) };
-    io::stdout().write_all(text.as_bytes()).context("cannot write")
+    stdout::write(&if json { objects(records) } else { lines(order, records, &TimeZone::system()) })
 }
 
-/// An object a line.
+/// One object per line.
 fn objects(records: &[Record]) -> String {
     let field = |(name, text): (&str, &str)| {
         let number = NUMBERS.contains(&name).then(|| text.parse::<u64>().ok()).flatten();
@@ -71,25 +67,12 @@ fn lines(order: &Order, records: &[Record], zone: &TimeZone) -> String {
     }
 }
 
-/// A table, and what else there is.
 fn list(records: &[Record]) -> String {
-    const COLUMNS: [&str; 5] = ["module", "version", "state", "exports", "file"];
-    let row = |record: &Record| COLUMNS.map(|name| record.get(name).map(escape::name).unwrap_or_default());
-    let versions = records.iter().filter(|record| record.get("module").is_some());
-    let rows: Vec<[String; 5]> = std::iter::once(COLUMNS.map(str::to_uppercase)).chain(versions.map(row)).collect();
-    let mut text = String::new();
-    if rows.len() == 1 {
-        text += "no module is loaded\n";
-    } else {
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-        let widths: [usize; 4] = std::array::from_fn(width);
-        for row in &rows {
-            for (cell, width) in row.iter().zip(widths) {
-                text += &format!("{cell:<width$}  ");
-            }
-            text += &format!("{}\n", row[4]);
-        }
-    }
+    let mut versions = records.iter().filter(|record| record.get("module").is_some()).peekable();
+    let mut text = match versions.peek() {
+        None => "no module is loaded\n".to_owned(),
+        Some(_) => columns::of_records(["module", "version", "state", "exports", "file"], versions, |_| false),
+    };
     match records.iter().find_map(|record| record.number("kept")) {
         None | Some(0) => {}
         Some(1) => text += "1 version that nobody can call is still in memory\n",

@@ -1,4 +1,4 @@
-//! `dyntrace convert`: a trace in the formats of other tools.
+//! `dyntrace convert`: a trace in the format of another tool.
 
 mod parquet;
 mod perfetto;
@@ -9,43 +9,40 @@ use anyhow::{Context as _, anyhow};
 use clap::ValueEnum;
 
 use crate::exit::{self, Failure, Outcome};
-use crate::{escape, losses, trace};
+use crate::{escape, losses, recording};
 
-/// A format that traces can be converted to.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Format {
-    /// Slices and counters for ui.perfetto.dev: one file
+    /// Slices and counters for ui.perfetto.dev: a file
     Perfetto,
     /// Tables of events and of operations: a folder with two files
     Parquet,
-    /// The Common Trace Format 1.8, which babeltrace2 reads from 2.0 on: a trace's folder, which must be new or empty
+    /// The Common Trace Format 1.8, for babeltrace2 2.0 and newer: a folder, which must be new or empty
     #[value(name = "ctf1.8")]
     Ctf1,
-    /// The Common Trace Format 2, which babeltrace2 reads from 2.1 on: a trace's folder, which must be new or empty
+    /// The Common Trace Format 2, for babeltrace2 2.1 and newer: a folder, which must be new or empty
     Ctf2,
 }
 
-/// What `--help` says at its end.
 pub const HELP: &str = "\
 Examples:
   dyntrace convert trace --to perfetto -o trace.perfetto
   dyntrace convert trace-of-a trace-of-b --to parquet -o tables
   dyntrace convert trace --to ctf2 -o trace-ctf2
 
-Files are as readable as the trace, and no more. Files of their names are replaced.
+Files get the access rights that all files of the trace have. Existing files are replaced.
 
 Exit status:
    0  the trace was converted
-   1  what was asked for cannot be written
+   1  the output cannot be written
    2  wrong use
    3  events of the trace were lost
    4  the trace is damaged
   66  there is no such trace, or it cannot be read";
 
-/// What to convert to what.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The folder of a trace; several are converted as one
+    /// The folder of a recording, or of one process in it; several are converted as one
     #[arg(required = true, value_name = "TRACE")]
     traces: Vec<PathBuf>,
     /// The format
@@ -56,12 +53,14 @@ pub struct Arguments {
     output: PathBuf,
 }
 
-/// Reads the traces once and writes what the format asks for.
 pub fn convert(Arguments { traces, to, output }: &Arguments) -> Outcome {
     if matches!(to, Format::Ctf1 | Format::Ctf2) && traces.len() > 1 {
-        return Err(Failure::new(exit::USAGE, anyhow!("traces are converted to CTF one at a time: name one folder")));
+        return Err(Failure::new(
+            exit::USAGE,
+            anyhow!("cannot convert several traces to CTF: traces are converted one at a time"),
+        ));
     }
-    let trace = trace::open(traces)?;
+    let trace = recording::open(traces)?;
     match to {
         Format::Perfetto => perfetto::convert(&trace, output).map_err(anyhow::Error::new),
         Format::Parquet => parquet::convert(&trace, output),
@@ -74,9 +73,9 @@ pub fn convert(Arguments { traces, to, output }: &Arguments) -> Outcome {
     Ok(losses::status(&losses))
 }
 
-/// Writes the same trace with metadata of that format to the folder `output`.
+/// Copies the trace to the folder `output`, with metadata of that format.
 fn ctf(trace: &Path, output: &Path, format: dyntrace_reader::Format) -> anyhow::Result<()> {
-    // An empty folder may be there, as for the other commands that write traces.
+    // As in the other commands that write traces, the folder may exist if it is empty.
     let _ = dyntrace_folders::remove_empty(output);
     dyntrace_reader::convert(trace, output, format)?;
     Ok(())

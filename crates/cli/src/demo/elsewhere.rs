@@ -1,10 +1,9 @@
-//! Other systems have no recorder.
+//! Systems without a recorder.
 
 use std::path::Path;
 
 use anyhow::{Result, bail};
 
-/// Says so.
 pub fn record(_place: &Path, _folder: &Path) -> Result<()> {
-    bail!("there is no recorder for this system; with a tracer: dyntrace run efile_drv -- COMMAND")
+    bail!("there is no recorder for this system: use a tracer, dyntrace run efile_drv -- COMMAND")
 }

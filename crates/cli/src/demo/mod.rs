@@ -1,4 +1,4 @@
-//! `dyntrace demo`: a small program recorded and shown, all by this one command.
+//! `dyntrace demo`: a small program, recorded and shown by one command.
 
 #[cfg_attr(target_os = "linux", path = "record.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
@@ -19,23 +19,22 @@ use crate::temporary::Temporary;
 use crate::view::Format;
 use crate::{escape, losses, render};
 
-/// The examples and the exit statuses.
 pub const HELP: &str = "\
 Examples:
   dyntrace demo
   dyntrace demo -o trace && dyntrace view trace --failed --json
 
 Exit status:
-   0  it worked
+   0  the trace is complete
    1  a file cannot be written
    3  events were lost
    4  the trace is damaged";
 
-/// Does some file operations, records them, and prints the lines and what each operation took.
+/// Records some file operations, and prints their lines and durations.
 pub fn demo(output: Option<&Path>) -> Outcome {
     let temporary = Temporary::new()?;
     let folder = match output {
-        Some(folder) => std::path::absolute(folder).context("cannot tell where that is")?,
+        Some(folder) => std::path::absolute(folder).context("cannot make the path of the trace absolute")?,
         None => temporary.path().join("trace"),
     };
     record::record(temporary.path(), &folder)?;
@@ -51,13 +50,16 @@ fn print(trace: &Trace, output: Option<&Path>) -> io::Result<()> {
     let mut format = Format::on_stdout(render::ALL);
     let mut operations = Operations::default();
     for event in trace.events().filter(|event| event.class.provider() != "recorder") {
-        format.event(&event, &mut lines);
+        format.0.event(&event, &mut lines);
         if let Some(operation) = operations.push(&event) {
             table += &row(&operation);
         }
     }
     let mut out = io::stdout().lock();
-    writeln!(out, "A rename that fails and a file that comes and goes, recorded by the program itself:\n")?;
+    writeln!(
+        out,
+        "A rename that fails, and a file that is written, read and removed, recorded by the program itself:\n"
+    )?;
     out.write_all(&lines)?;
     writeln!(out, "\nWhere the time went:\n\n{table}")?;
     let next = match output {
@@ -66,7 +68,7 @@ fn print(trace: &Trace, output: Option<&Path>) -> io::Result<()> {
             escape::path(folder)
         ),
         None => "  dyntrace demo -o trace                               # keeps the trace, for view, report and babeltrace2\n  \
-                   dyntrace record -o trace -- YOUR-PROGRAM ARGS...     # any program with dyntrace in it\n  \
+                   dyntrace record -o trace -- YOUR-PROGRAM ARGS...     # any program that uses dyntrace\n  \
                    dyntrace run efile_drv -- YOUR-PROGRAM ARGS...       # the lines above, live"
             .to_owned(),
     };

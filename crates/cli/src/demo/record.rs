@@ -1,4 +1,4 @@
-//! This very process, recorded while it does the work.
+//! Records this process while it runs the example program.
 
 use std::env;
 use std::path::Path;
@@ -9,13 +9,13 @@ use dyntrace::recorder::{Glob, Options, Session};
 use super::work;
 use crate::escape;
 
-/// What is recorded: not the pool's own events, which no script prints.
+/// Not the pool's events, which no script prints as lines.
 const PROBES: [&str; 2] = ["efile_drv*", "user_trace*"];
 
 /// Runs the program in `place`, recorded into `folder`.
 pub fn record(place: &Path, folder: &Path) -> Result<()> {
     let shown = || format!("cannot work in {}", escape::path(place));
-    let back = env::current_dir().context("cannot tell the current directory")?;
+    let back = env::current_dir().context("cannot get the current directory")?;
     env::set_current_dir(place).with_context(shown)?;
     let mut options = Options::new(folder);
     options.probes = PROBES.map(Glob::from).into();

@@ -1,11 +1,11 @@
-//! The program that the demonstration records.
+//! The example program.
 
 use std::io::ErrorKind;
 
 use anyhow::{Context as _, Result};
 use dyntrace::fs;
 
-/// Does some file operations in the current directory, as two requests. It leaves nothing behind.
+/// Serves two requests by file operations in the current directory. No file stays.
 pub fn run() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().context("cannot start the runtime")?;
     runtime.block_on(async {
@@ -23,7 +23,7 @@ async fn missing_file() -> Result<()> {
     }
 }
 
-/// A request that writes a file, reads it and removes it, and says so.
+/// A request that writes, reads and removes a file, and fires an event.
 async fn greeting() -> Result<()> {
     dyntrace::put_tag("req-2")?;
     fs::write("greeting", "hello, world").await.context("cannot write greeting")?;

@@ -1,4 +1,4 @@
-//! A program: whether every tracer will find its probes and read their arguments.
+//! Checks whether every tracer can find a program's probes and read their arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,19 +9,17 @@ use super::finding::Finding;
 use crate::elf::{Note, Object, Place, Segment};
 use crate::provider::{self, Providers};
 
-/// The flag that lays text out so that file offsets are addresses.
+/// With this flag, file offsets of text are addresses.
 const LAYOUT_FLAG: &str = "link with -z separate-code: call dyntrace_build::link_for_tracers() in build.rs, \
                            or build with RUSTFLAGS=\"-Clink-arg=-Wl,-z,separate-code\"";
-/// The way to semaphores in pages of the file that are theirs alone.
+/// Puts semaphores into pages of their own in the file.
 const OWN_PAGE: &str = "fire the probe by a function that dyntrace_build generates, whose semaphores begin on a page of their own, \
                         or link with rust-lld's -z separate-loadable-segments";
 /// The smallest page of any processor.
 const PAGE: u64 = 4096;
 
-/// Checks the program at `path`.
 pub fn check(path: &Path, providers: &Providers) -> Result<Vec<Finding>> {
-    let object = Object::read(path)?;
-    Ok(check_object(&object, providers))
+    Ok(check_object(&Object::read(path)?, providers))
 }
 
 fn check_object(object: &Object, providers: &Providers) -> Vec<Finding> {
@@ -36,20 +34,14 @@ fn check_object(object: &Object, providers: &Providers) -> Vec<Finding> {
 /// The notes can be read and fit the definitions.
 fn notes(object: &Object, providers: &Providers) -> Finding {
     if let Some(broken) = object.broken.first() {
-        return Finding::fail(
-            "notes",
-            broken,
-            "build it again; the assembler or linker wrote a damaged section .note.stapsdt",
-        );
+        let remedy = "build it again; the assembler or linker wrote a damaged section .note.stapsdt";
+        return Finding::fail("notes", broken, remedy);
     }
     for note in &object.notes {
         if let Some(difference) = providers.probe(note).and_then(|probe| provider::difference(note, probe)) {
             let text = format!("{}:{}: {difference}", note.provider, note.tool_name());
-            return Finding::fail(
-                "notes",
-                text,
-                "build it with the version of the provider definition that its readers use",
-            );
+            let remedy = "build it with the version of the provider definition that its readers use";
+            return Finding::fail("notes", text, remedy);
         }
     }
     let mut by_provider: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -66,14 +58,14 @@ fn notes(object: &Object, providers: &Providers) -> Finding {
     Finding::ok("notes", counts.join(", "))
 }
 
-/// The arguments are such as every tracer can read.
+/// Every tracer can read the arguments.
 fn operands(object: &Object) -> Finding {
     for note in &object.notes {
         for operand in &note.operands {
             let trouble = if operand.is_float {
                 "bpftrace and DTrace cannot attach to a floating-point argument"
             } else if !matches!(operand.place, Place::Register | Place::Offset) {
-                "perf drops arguments that are neither in a register nor behind where one points"
+                "perf drops arguments that are neither in a register nor at an offset from one"
             } else if !matches!(operand.size, Some(4 | 8)) {
                 "perf and SystemTap misread the sign of arguments that are not of 4 or 8 bytes"
             } else {
@@ -83,26 +75,21 @@ fn operands(object: &Object) -> Finding {
             return Finding::warn("arguments", text, "fire this probe by a function that dyntrace_build generates");
         }
     }
-    Finding::ok("arguments", "of places and sizes that every tracer reads")
+    Finding::ok("arguments", "every tracer reads their places and sizes")
 }
 
-/// The base, by which tracers correct addresses.
+/// The section .stapsdt.base is there, by which tracers correct addresses.
 fn base(object: &Object) -> Finding {
+    let text = match object.base {
+        _ if object.notes.iter().any(|note| note.base == 0) => {
+            "the linker lost .stapsdt.base: tracers look for the sites at wrong addresses"
+        }
+        None => "the section .stapsdt.base is missing: tracers cannot find the sites",
+        Some(0) => "the address of .stapsdt.base is 0",
+        Some(_) => return Finding::ok("base", ".stapsdt.base is there"),
+    };
     let remedy = "rust-lld drops a section .stapsdt.base that is flagged \"aG\": use probes that flag it \"aGR\", as dyntrace's do";
-    match object.base {
-        _ if object.notes.iter().any(|note| note.base == 0) => Finding::fail(
-            "base",
-            "the linker lost .stapsdt.base: tracers look for the sites at wrong addresses",
-            remedy,
-        ),
-        None => Finding::fail(
-            "base",
-            "the section .stapsdt.base is missing: tracers cannot tell where the sites are",
-            remedy,
-        ),
-        Some(0) => Finding::fail("base", "the address of .stapsdt.base is 0", remedy),
-        Some(_) => Finding::ok("base", ".stapsdt.base is there"),
-    }
+    Finding::fail("base", text, remedy)
 }
 
 /// Every site is code.
@@ -118,7 +105,7 @@ fn sites(object: &Object) -> Finding {
     }
 }
 
-/// Every semaphore can be counted up by the kernel, and there is one per probe.
+/// The kernel can increment every semaphore, and each probe has at most one.
 fn semaphores(object: &Object) -> Finding {
     let mut of_probe: BTreeMap<(&str, &str), Option<u64>> = BTreeMap::new();
     for note in &object.notes {
@@ -129,41 +116,34 @@ fn semaphores(object: &Object) -> Finding {
                 return Finding::fail("semaphores", text, "put it into a writable section: .probes, flagged \"aw\"");
             };
             if !segment.holds_in_file(semaphore) {
-                let text =
-                    format!("that of {probe} at {semaphore:#x} has no place in the file: tracers cannot name it");
-                return Finding::fail(
-                    "semaphores",
-                    text,
-                    "put it into a section with contents (@progbits), not into .bss",
-                );
+                let text = format!("that of {probe} at {semaphore:#x} is not in the file: tracers cannot name it");
+                let remedy = "put it into a section with contents (@progbits), not into .bss";
+                return Finding::fail("semaphores", text, remedy);
             }
             if is_mapped_twice(object, segment.offset.saturating_add(semaphore - segment.address)) {
                 let text = format!(
                     "that of {probe} shares its page of the file with data that is writable only at the start: \
-                     a program that is traced from its start does not learn of it"
+                     a program that is traced from its start does not notice"
                 );
                 return Finding::fail("semaphores", text, OWN_PAGE);
             }
         }
         if *of_probe.entry((&note.provider, &note.name)).or_insert(note.semaphore) != note.semaphore {
             let text = format!("the sites of {probe} have different ones");
-            return Finding::warn(
-                "semaphores",
-                text,
-                "fire the probe by one function: some tracers enable only one of its sites",
-            );
+            let remedy = "fire the probe by one function: some tracers enable only one of its sites";
+            return Finding::warn("semaphores", text, remedy);
         }
     }
     match of_probe.iter().find(|(_, semaphore)| semaphore.is_none()) {
         None => Finding::ok("semaphores", "one per probe, writable"),
         Some(((provider, name), _)) => {
-            Finding::ok("semaphores", format!("{provider}:{name} has none, so it fires always"))
+            Finding::ok("semaphores", format!("{provider}:{name} has none, so it always fires"))
         }
     }
 }
 
-/// Whether two writable segments map the page of the file that holds `offset`: the kernel counts in the first, which is the wrong one
-/// if that becomes read-only later (RELRO).
+/// Whether two writable segments map the page of the file that holds `offset`. The kernel increments the semaphore in the first one,
+/// which may become read-only later (RELRO).
 fn is_mapped_twice(object: &Object, offset: u64) -> bool {
     let page = offset & !(PAGE - 1);
     let maps = |segment: &&Segment| {
@@ -173,21 +153,19 @@ fn is_mapped_twice(object: &Object, offset: u64) -> bool {
     object.segments.iter().filter(maps).count() > 1
 }
 
-/// Text lies in memory where it lies in the file, but for what the whole object is moved by.
+/// Addresses of text are its offsets in the file, plus what the whole object is moved by.
 fn layout(object: &Object) -> Finding {
     let moved = |segment: &Segment| segment.address.wrapping_sub(segment.offset);
     let first = object.segments.first().map_or(0, moved);
     match object.segments.iter().find(|segment| segment.executable && moved(segment) != first) {
-        None => Finding::ok("layout", "the sites are in the file where they are in memory"),
-        Some(segment) => Finding::fail(
-            "layout",
-            format!(
-                "text lies at {:#x} in the file and at {:#x} in memory: perf records nothing and SystemTap refuses",
-                segment.offset,
-                segment.address.wrapping_sub(first)
-            ),
-            LAYOUT_FLAG,
-        ),
+        None => Finding::ok("layout", "addresses of text are its offsets in the file"),
+        Some(segment) => {
+            let (offset, address) = (segment.offset, segment.address.wrapping_sub(first));
+            let text = format!(
+                "text is at {offset:#x} in the file and at {address:#x} in memory: perf records nothing and SystemTap refuses"
+            );
+            Finding::fail("layout", text, LAYOUT_FLAG)
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel offers.
+//! Checks of the running kernel.
 
 use std::fs;
 use std::io;
@@ -8,14 +8,13 @@ use super::finding::Finding;
 use crate::system;
 use crate::tracer::Version;
 
-/// Since this version the kernel keeps semaphores up to date itself.
+/// The first version that maintains semaphores.
 const SEMAPHORES: Version = Version(4, 20, 0);
-/// Since this version the kernel turns a traced 5-byte nop into a call.
+/// The first version that turns a traced 5-byte nop into a call.
 const FIVE_BYTE_NOP: Version = Version(6, 18, 0);
-/// Since this version the kernel turns a traced 10-byte nop into a call.
+/// The first version that turns a traced 10-byte nop into a call.
 const TEN_BYTE_NOP: Version = Version(7, 2, 0);
 
-/// Checks the running kernel.
 pub fn check() -> Vec<Finding> {
     if !cfg!(target_os = "linux") {
         return vec![Finding::ok("kernel", format!("{} {}", std::env::consts::OS, system::kernel_release()))];
@@ -26,16 +25,14 @@ pub fn check() -> Vec<Finding> {
 fn version() -> Finding {
     let release = system::kernel_release();
     match system::kernel_version() {
-        None => Finding::warn(
-            "kernel",
-            format!("release {release} does not begin with a version"),
-            "check it by hand: uname -r",
-        ),
-        Some(version) if version < SEMAPHORES => Finding::fail(
-            "kernel",
-            format!("{release} does not tell programs that they are traced: their probes stay silent"),
-            format!("use kernel {SEMAPHORES} or newer"),
-        ),
+        None => {
+            let text = format!("release {release} does not begin with a version");
+            Finding::warn("kernel", text, "check it by hand: uname -r")
+        }
+        Some(version) if version < SEMAPHORES => {
+            let text = format!("{release} does not enable the probes of traced programs");
+            Finding::fail("kernel", text, format!("use kernel {SEMAPHORES} or newer"))
+        }
         Some(version) if version < FIVE_BYTE_NOP => {
             Finding::ok("kernel", format!("{release} traces by traps; build programs with the default nop"))
         }
@@ -54,14 +51,10 @@ fn version() -> Finding {
 
 fn uprobes() -> Finding {
     if Path::new("/sys/bus/event_source/devices/uprobe").exists() {
-        Finding::ok("uprobes", "the kernel can trace programs")
-    } else {
-        Finding::fail(
-            "uprobes",
-            "the kernel cannot trace programs, or /sys is not mounted",
-            "use a kernel with CONFIG_UPROBE_EVENTS=y",
-        )
+        return Finding::ok("uprobes", "the kernel can trace programs");
     }
+    let text = "the kernel cannot trace programs, or /sys is not mounted";
+    Finding::fail("uprobes", text, "use a kernel with CONFIG_UPROBE_EVENTS=y")
 }
 
 fn tracefs() -> Finding {
@@ -84,22 +77,17 @@ fn debugfs() -> Finding {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             Finding::warn("debugfs", "only root may look into /sys/kernel/debug", "run dyntrace doctor as root")
         }
-        Err(_) => Finding::warn(
-            "debugfs",
-            "not mounted: DTrace cannot enable its probes",
-            "as root: mount -t debugfs debugfs /sys/kernel/debug",
-        ),
+        Err(_) => {
+            let remedy = "as root: mount -t debugfs debugfs /sys/kernel/debug";
+            Finding::warn("debugfs", "not mounted: DTrace cannot enable its probes", remedy)
+        }
     }
 }
 
 fn btf() -> Finding {
     if Path::new("/sys/kernel/btf/vmlinux").exists() {
-        Finding::ok("BTF", "the kernel describes its types")
-    } else {
-        Finding::warn(
-            "BTF",
-            "the kernel does not describe its types: DTrace and newer versions of bpftrace do not start",
-            "use a kernel with CONFIG_DEBUG_INFO_BTF=y",
-        )
+        return Finding::ok("BTF", "the kernel describes its types");
     }
+    let text = "the kernel does not describe its types: DTrace and newer versions of bpftrace do not start";
+    Finding::warn("BTF", text, "use a kernel with CONFIG_DEBUG_INFO_BTF=y")
 }

@@ -1,4 +1,4 @@
-//! `dyntrace doctor`: what this machine, and a program, lack for tracing; each with its remedy.
+//! `dyntrace doctor`: problems of this machine and of a program with tracing, each with a remedy.
 
 mod binary;
 mod finding;
@@ -17,7 +17,7 @@ use crate::exit::Outcome;
 use crate::provider::Providers;
 use finding::{Finding, Status};
 
-/// Prints what it finds about this machine, and about the program at `binary` if one is given.
+/// Prints the findings about this machine, and about the program at `binary` if one is given.
 pub fn doctor(binary: Option<&Path>, providers: &Providers, json: bool) -> Outcome {
     let mut findings = kernel::check();
     findings.extend(tracers::check());

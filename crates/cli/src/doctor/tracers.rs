@@ -1,4 +1,4 @@
-//! The tracers, the scripts they can run, and the rights of this user.
+//! Checks of the tracers, of the scripts they can run, and of this user's rights.
 
 use super::finding::Finding;
 use crate::escape;
@@ -6,7 +6,6 @@ use crate::script;
 use crate::system;
 use crate::tracer::{self, Kind, Search, Tracer};
 
-/// Checks every tracer of this system.
 pub fn check() -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut usable = false;
@@ -25,16 +24,12 @@ pub fn check() -> Vec<Finding> {
         });
     }
     if !usable {
-        findings.push(Finding::fail(
-            "tracers",
-            "none here can run a script",
-            "see above: the first remedy is the shortest way",
-        ));
+        findings.push(Finding::fail("tracers", "none can run a script", "see above: the first remedy is the simplest"));
     }
     findings
 }
 
-/// Whether a tracer runs any shipped script, and what is to be said of it.
+/// Whether a tracer runs any shipped script, and the finding.
 fn fitness(tracer: &Tracer) -> (bool, Finding) {
     let (kind, topic) = (tracer.kind, tracer.kind.command());
     let here = format!("{} {}", escape::path(&tracer.path), tracer.version);

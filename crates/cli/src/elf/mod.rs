@@ -1,4 +1,4 @@
-//! What an ELF file says of its probes: notes, and where the loader puts what they name.
+//! The probes in an ELF file: notes, and the segments that contain sites and semaphores.
 
 mod note;
 mod operand;
@@ -17,93 +17,67 @@ pub use note::Note;
 pub use operand::parse_all;
 pub use operand::{Operand, Place};
 
-/// Why a file cannot be read for probes.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file cannot be opened.
     #[error("cannot read {}", crate::escape::path(path))]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// A directory, a device, a pipe.
-    #[error("{} is not a regular file", crate::escape::path(.0))]
+    Open { path: PathBuf, source: io::Error },
+    #[error("cannot read {}: not a regular file", crate::escape::path(.0))]
     NotRegular(PathBuf),
-    /// A file of another format.
-    #[error("{} is not an ELF file", crate::escape::path(.0))]
+    #[error("cannot read {}: not an ELF file", crate::escape::path(.0))]
     NotElf(PathBuf),
-    /// An ELF file that breaks the format.
-    #[error("{} is a damaged ELF file: {what}", crate::escape::path(path))]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: Damage,
-    },
+    #[error("cannot read {}: damaged ELF file: {what}", crate::escape::path(path))]
+    Damaged { path: PathBuf, what: Damage },
 }
 
-/// What is wrong with an ELF file.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
-    /// What the reader of the format says.
     #[error(transparent)]
     Format(#[from] object::read::Error),
-    /// Together the sections with notes are longer than the file.
+    /// All note sections together are longer than the file.
     #[error("its note sections overlap")]
     Overlap,
 }
 
-/// A part of the file that the loader puts into memory.
+/// A part of the file that the loader puts into memory. Addresses are those before the whole object is moved.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// Where it starts in the file.
     pub offset: u64,
-    /// Where it starts in memory, before the whole object is moved.
     pub address: u64,
-    /// Its length in the file.
     pub file_size: u64,
-    /// Its length in memory.
     pub memory_size: u64,
-    /// Whether the program may write there.
     pub writable: bool,
-    /// Whether the program may run what is there.
     pub executable: bool,
 }
 
 impl Segment {
-    /// Whether `address` lies in it, in memory.
+    /// Whether it contains `address` in memory.
     pub fn holds(&self, address: u64) -> bool {
         address.checked_sub(self.address).is_some_and(|at| at < self.memory_size)
     }
 
-    /// Whether `address` lies in it and comes from the file.
+    /// Whether it contains `address` in the file, too.
     pub fn holds_in_file(&self, address: u64) -> bool {
         address.checked_sub(self.address).is_some_and(|at| at < self.file_size)
     }
 }
 
-/// What an ELF file says of its probes.
 #[derive(Debug, Default)]
 pub struct Object {
-    /// The probe sites.
+    /// One for each probe site.
     pub notes: Vec<Note>,
-    /// What is wrong with notes that cannot be read.
+    /// The errors in notes that cannot be read.
     pub broken: Vec<String>,
     /// The address of the program's first instruction; 0 for a shared object.
     pub entry: u64,
     /// The address of `.stapsdt.base`, if the file has that section.
     pub base: Option<u64>,
-    /// What is loaded.
     pub segments: Vec<Segment>,
 }
 
 impl Object {
-    /// Reads the file at `path`.
     pub fn read(path: &Path) -> Result<Object, Error> {
         let open = |source| Error::Open { path: path.to_owned(), source };
-        // Opening a pipe without a writer would wait for one.
+        // Opening a pipe would block until it has a writer.
         if !fs::metadata(path).map_err(open)?.is_file() {
             return Err(Error::NotRegular(path.to_owned()));
         }
@@ -115,7 +89,6 @@ impl Object {
         Object::parse(&cache).map_err(|what| Error::Damaged { path: path.to_owned(), what })
     }
 
-    /// Reads an ELF file from `data`.
     pub fn parse<'data, R: ReadRef<'data>>(data: R) -> Result<Object, Damage> {
         match FileKind::parse(data)? {
             FileKind::Elf32 => parse_class::<FileHeader32<Endianness>, R>(data),
@@ -123,7 +96,7 @@ impl Object {
         }
     }
 
-    /// The segment that `address` is loaded with.
+    /// The segment that contains `address` in memory.
     pub fn segment(&self, address: u64) -> Option<&Segment> {
         self.segments.iter().find(|segment| segment.holds(address))
     }
@@ -151,7 +124,7 @@ where
         }
     }
 
-    // A sound file is longer than its sections together; a hostile one may name the same bytes a thousand times.
+    // Sections of a sound file do not overlap; a hostile one may name the same bytes a thousand times.
     let mut left = data.len().unwrap_or(0);
     let sections = header.sections(endian, data)?;
     for section in sections.iter() {

@@ -5,15 +5,14 @@ use object::endian::Endian;
 
 use super::operand::{self, Operand};
 
-/// The type of the notes read here, which is the version of their format.
+/// The type of a note is the version of its format.
 pub const VERSION: object::elf::NoteType = object::elf::NoteType(3);
 
 /// A probe site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The provider.
     pub provider: String,
-    /// The probe, with `__` where tools read a hyphen.
+    /// The name of the probe, with `__` for a hyphen.
     pub name: String,
     /// The address of the site, before the whole object is moved.
     pub location: u64,
@@ -21,12 +20,11 @@ pub struct Note {
     pub base: u64,
     /// The address of the semaphore, if the probe has one.
     pub semaphore: Option<u64>,
-    /// The arguments.
     pub operands: Vec<Operand>,
 }
 
 impl Note {
-    /// Reads a note's description. Nothing if it ends too soon.
+    /// Parses a note's description. `None` if it ends too soon.
     pub fn parse(mut rest: &[u8], is_64: bool, endian: Endianness) -> Option<Note> {
         let mut address = || {
             if is_64 {
@@ -57,12 +55,12 @@ impl Note {
         })
     }
 
-    /// The name that DTrace and SystemTap show: `__` reads as a hyphen.
+    /// The name in tracers: `__` is a hyphen.
     pub fn tool_name(&self) -> String {
         self.name.replace("__", "-")
     }
 
-    /// Corrects the addresses of a note whose object was moved (prelinked) after linking, as every tracer does.
+    /// Corrects the addresses if the object was moved (prelinked) after linking, as every tracer does.
     pub(super) fn move_to(&mut self, base: u64) {
         if self.base != 0 {
             let moved = base.wrapping_sub(self.base);

@@ -1,35 +1,27 @@
-//! One argument of a note, such as `-4@%eax`: size and sign, then where the value is.
+//! An argument of a note, such as `-4@%eax`: size and sign, then the place of the value.
 
-/// Where the value of an argument is when the site is hit.
+/// The place of the value when the site is hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In a register.
     Register,
-    /// In memory, so many bytes behind where a register points.
+    /// In memory, at an offset from a register.
     Offset,
-    /// In memory.
+    /// Anywhere else in memory.
     Memory,
-    /// A constant.
     Constant,
 }
 
-/// An argument of a probe, as its site says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// As it is written.
     pub text: String,
-    /// Its size in bytes, if given.
+    /// In bytes, if given.
     pub size: Option<u8>,
-    /// Whether it is a signed number.
     pub is_signed: bool,
-    /// Whether it is a floating-point number.
     pub is_float: bool,
-    /// Where the value is.
     pub place: Place,
 }
 
 impl Operand {
-    /// The C type that the size and the sign stand for.
     pub fn c_type(&self) -> String {
         match (self.size, self.is_float, self.is_signed) {
             (None, ..) => "unknown".to_owned(),
@@ -60,7 +52,7 @@ impl Operand {
     }
 }
 
-/// `(%eax)`, `8(%rbp)`: no index, and nothing below the register.
+/// `(%eax)`, `8(%rbp)`: no index, and no negative offset.
 fn is_offset(place: &str) -> bool {
     let Some((offset, register)) = place.strip_suffix(')').and_then(|place| place.split_once("(%")) else {
         return false;
@@ -73,7 +65,7 @@ fn is_aarch64_register(place: &str) -> bool {
         || place.strip_prefix(['x', 'w']).is_some_and(|number| number.parse::<u8>().is_ok_and(|number| number < 32))
 }
 
-/// Reads the arguments of a note: separated by blanks, some of which (`[sp, 8]`) have blanks inside.
+/// Parses the arguments of a note, which blanks separate. Some, like `[sp, 8]`, have blanks inside.
 pub fn parse_all(text: &str) -> Vec<Operand> {
     let mut depth = 0_u32;
     text.split(|c: char| {

@@ -1,4 +1,4 @@
-//! What the user asks `dyntrace record` for.
+//! The arguments of `dyntrace record`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,8 @@ use dyntrace::recorder::{Format, Mode, Options, OptionsError};
 
 use crate::exit::{self, Failure};
 
-use super::wanted::Wanted;
+use super::filter::FilterArguments;
 
-/// The examples and the exit statuses.
 pub const HELP: &str = "\
 Examples:
   dyntrace record -- target/release/server --port 8080
@@ -22,19 +21,18 @@ Examples:
   dyntrace record -p 4711 -o trace --command RENAME --failed
   dyntrace record -p 4711 -o trace --path '/var/lib/*' --rate 1000
 
-A pattern has * for any text and ? for one character. Sizes may end in K, M or G, times end in ns, us, ms or s.
+In a pattern, * matches any text and ? one character. Sizes may end in K, M or G; times end in ns, us, ms or s.
 
-Exit status: that of the command, 128 and the signal's number if a signal ended it. Where that is 0, and with -p:
-    0  everything was recorded
-    1  the trace cannot be read or ended
+Exit status: that of the command, or 128 plus the number of the signal that ended it. If that is 0, and with -p:
+    0  the trace is complete
+    1  the trace cannot be read or finished
     2  wrong use
     3  events were lost
     4  the trace is damaged
-   65  nothing was recorded: the program has no recorder, or does not let it be controlled
+   65  nothing was recorded: the program has no recorder, or does not allow control of it
   126  the command cannot be run
   127  the command was not found";
 
-/// The arguments of `dyntrace record`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The folder for the trace, which must be new or empty [default: trace, or trace-2 and so on]
@@ -44,63 +42,60 @@ pub struct Arguments {
     #[arg(short, long, conflicts_with = "command_line", value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: Option<u32>,
     #[command(flatten)]
-    wanted: Wanted,
-    /// Keep the newest events of each thread, not all of them; dyntrace snapshot takes them out meanwhile
+    events: FilterArguments,
+    /// Keep only the newest events of each thread; dyntrace snapshot copies them at any time
     #[arg(long)]
     overwrite: bool,
-    /// Write what is kept to a trace in DIR-snapshots when a file operation takes longer: 100ms
+    /// Take a snapshot to DIR-snapshots when a file operation takes longer than this: 100ms
     #[arg(long, value_name = "TIME", requires = "overwrite", value_parser = slower)]
     slower: Option<Duration>,
-    /// The same when a thread panics
+    /// Take a snapshot to DIR-snapshots when a thread panics
     #[arg(long, requires = "overwrite")]
     on_panic: bool,
-    /// The most such traces for each of the two; there are ten seconds between them [default: 10]
+    /// The most snapshots for each of these two causes, at least ten seconds apart [default: 10]
     #[arg(long, value_name = "N", requires = "overwrite")]
     snapshots: Option<u32>,
-    /// The most that is kept of one thread, in bytes [default: 1G, with --overwrite 1M]
+    /// The most bytes for one thread [default: 1G, with --overwrite 1M]
     #[arg(long, value_name = "BYTES", value_parser = size)]
     size: Option<u64>,
-    /// The format of the trace; babeltrace2 reads CTF 2 from version 2.1 on
+    /// The format of the trace; CTF 2 needs babeltrace2 2.1 or newer
     #[arg(long, value_parser = format(), default_value = Format::default().name())]
     format: Format,
-    /// Print the last line as JSON
+    /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
-    /// The command to start and record, with its arguments
+    /// The command to run and record, with its arguments
     #[arg(last = true, required_unless_present = "pid", value_name = "COMMAND")]
     pub command_line: Vec<OsString>,
 }
 
 impl Arguments {
-    /// What to record, into `directory`.
+    /// The options of a recording to `directory`.
     pub fn options(&self, directory: &Path) -> Result<Options, Failure> {
         let mut options = Options::new(directory);
         options.mode = if self.overwrite { Mode::Overwrite } else { Mode::Stream };
-        options.probes = self.wanted.probes();
+        options.probes = self.events.probes();
         options.size = self.size;
         options.format = self.format;
-        options.filter = self.wanted.filter();
+        options.filter = self.events.filter();
         options.triggers.slower = self.slower;
         options.triggers.on_panic = self.on_panic;
         options.triggers.snapshots = self.snapshots.unwrap_or(options.triggers.snapshots);
-        // As the program will read them: what makes no sense together is said here.
+        // Parsed as the program will parse them, so that wrong combinations fail here.
         options.to_string().parse().map_err(|error: OptionsError| Failure::new(exit::USAGE, error))
     }
 }
 
-/// A format by its name.
 fn format() -> impl TypedValueParser<Value = Format> {
     let named = |name: String| Format::ALL.into_iter().find(|format| format.name() == name).unwrap_or_default();
     PossibleValuesParser::new(Format::ALL.map(Format::name)).map(named)
 }
 
-/// A size as the recorder understands it.
 fn size(text: &str) -> Result<u64, String> {
     let options = parse("size", text)?;
     options.size.ok_or_else(|| "expected a number of bytes".to_owned())
 }
 
-/// A time as the recorder understands it.
 fn slower(text: &str) -> Result<Duration, String> {
     let options = parse("slower", text)?;
     options.triggers.slower.ok_or_else(|| "expected a time".to_owned())

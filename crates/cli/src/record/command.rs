@@ -1,4 +1,4 @@
-//! A command that records itself: started with what it is to record in its environment.
+//! A command that records itself, by the options in its environment.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
@@ -15,7 +15,7 @@ use crate::signals::{self, Notice};
 
 use super::progress::{PAUSE, Progress};
 
-/// Runs the command to its end. Signals that are sent to this process are for it.
+/// Runs the command to its end, and forwards signals to it.
 pub fn run(words: &[OsString], options: &Options) -> Result<ExitStatus, Failure> {
     let program = locate(words.first().map_or("".as_ref(), OsString::as_os_str))?;
     let (sender, notices) = mpsc::channel();
@@ -32,11 +32,13 @@ pub fn run(words: &[OsString], options: &Options) -> Result<ExitStatus, Failure>
             return Ok(status);
         }
         match notices.recv_timeout(PAUSE) {
-            // The terminal has sent it to the command, too.
+            // The terminal also sent its signals to the command.
             Ok(Notice::Signal(signal)) if !signal.is_from_terminal => running.send(signal.number),
             Ok(Notice::Signal(_) | Notice::ChildChanged) => {}
             Err(RecvTimeoutError::Timeout) => progress.show(),
-            Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("nobody receives signals any more").into()),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(anyhow!("the thread that receives signals has ended").into());
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The end of a trace, where the programs that wrote it could not make one: they were killed, or have just ended.
+//! Finishes traces whose programs were killed or have just ended.
 
 use std::fs;
 use std::io;
@@ -11,10 +11,10 @@ use dyntrace_reader::Trace;
 use crate::escape;
 use crate::exit::{self, Failure};
 
-/// Where a process that overwrites has its circles.
-const CIRCLES: &str = ".rings";
+/// The folder with the rings of a process that overwrites.
+const RINGS: &str = ".rings";
 
-/// Makes a plain, short trace of what is in `directory`, but for processes that still record.
+/// Makes plain traces of the recordings in `directory`, except those of processes that still record.
 pub fn end(directory: &Path) -> Result<(), Failure> {
     let unreadable = |error| Failure::new(exit::NO_TRACE, anyhow::Error::new(error));
     let folders: Vec<(PathBuf, u64)> = match Trace::open(directory) {
@@ -26,32 +26,34 @@ pub fn end(directory: &Path) -> Result<(), Failure> {
         }
     };
     for (folder, pid) in folders {
+        let shown = escape::path(&folder);
         if is_recording(pid, &folder) {
-            let shown = escape::path(&folder);
-            say!("dyntrace: process {pid} goes on, and so does its trace {shown}: dyntrace view shows what is there");
+            say!(
+                "dyntrace: process {pid} goes on, and so does its trace {shown}: dyntrace view shows its events so far"
+            );
             continue;
         }
-        let shown = escape::path(&folder);
         match Folder::open(&folder) {
             Ok(_) => {}
-            // Root has had another user's process record: what is in that user's folder, only that user changes.
+            // Root recorded another user's process: root writes nothing to that user's folder by path.
             Err(error) if Distrust::of(&error).is_some() => {
-                dyntrace_reader::finish(&folder).with_context(|| format!("the trace {shown} is left as it is"))?;
+                dyntrace_reader::finish(&folder)
+                    .with_context(|| format!("cannot finish the trace {shown}, which is left as it is"))?;
                 continue;
             }
             Err(error) => return Err(error).with_context(|| format!("cannot open {shown}")).map_err(Failure::from),
         }
-        if folder.join(CIRCLES).exists() {
+        if folder.join(RINGS).exists() {
             unroll(&folder)?;
         } else {
             dyntrace_reader::finish(&folder).map_err(unreadable)?;
         }
-        remove_empty(&folder).with_context(|| format!("cannot clear up {shown}"))?;
+        remove_empty(&folder).with_context(|| format!("cannot remove empty files from {shown}"))?;
     }
     Ok(())
 }
 
-/// Removes the files of rings that waited for a thread and got none.
+/// Removes the files of rings that no thread used.
 fn remove_empty(folder: &Path) -> io::Result<()> {
     let folder = Folder::open(folder)?;
     for name in folder.names()? {
@@ -63,18 +65,18 @@ fn remove_empty(folder: &Path) -> io::Result<()> {
 }
 
 fn nothing(directory: &Path) -> Failure {
-    // It may have been made for the trace; if it was not empty, it stays.
+    // It was created for the trace, unless it is not empty.
     let _ = dyntrace_folders::remove_empty(directory);
     Failure::new(
         exit::NO_PROBES,
         anyhow!(
-            "nothing was recorded: no program that was run has dyntrace's recorder. It comes with the crate's feature probes, on Linux; \
+            "nothing was recorded: no program that was run has dyntrace's recorder. Build it for Linux with the crate's feature probes; \
              programs with raised privileges do not record themselves"
         ),
     )
 }
 
-/// Whether the process has files of the folder in memory; also if that cannot be known.
+/// Whether the process maps files of the folder. True if its maps cannot be read.
 fn is_recording(pid: u64, folder: &Path) -> bool {
     match fs::read(format!("/proc/{pid}/maps")) {
         Ok(maps) => {
@@ -86,26 +88,26 @@ fn is_recording(pid: u64, folder: &Path) -> bool {
     }
 }
 
-/// Puts a plain trace in the place of one that has circles.
+/// Replaces a trace of rings by a plain one.
 fn unroll(folder: &Path) -> Result<(), Failure> {
     let beside = |ending: &str| {
         let mut name = folder.file_name().unwrap_or_default().to_owned();
         name.push(ending);
         name
     };
-    let (plain, circles) = (beside(".plain"), beside(".circles"));
+    let (plain, rings) = (beside(".plain"), beside(".circles"));
     let path = folder.with_file_name(&plain);
-    let put = || format!("cannot put the plain trace {} in its place", escape::path(&path));
+    let put = || format!("cannot replace the trace by {}", escape::path(&path));
     let holder = Folder::open(folder.parent().unwrap_or(Path::new("/"))).with_context(put)?;
     let failure = |error| Failure::new(exit::NO_TRACE, anyhow::Error::new(error));
-    // What a command that was killed here has left is in the way.
+    // An earlier command may have been killed here.
     let _ = holder.remove_all(&plain);
     dyntrace_reader::recover(folder, &path).map_err(failure)?;
     let name = folder.file_name().unwrap_or_default();
     holder
-        .rename(name, &circles)
+        .rename(name, &rings)
         .and_then(|()| holder.rename(&plain, name))
-        .and_then(|()| holder.remove_all(&circles))
+        .and_then(|()| holder.remove_all(&rings))
         .with_context(put)?;
     Ok(())
 }

@@ -1,13 +1,13 @@
-//! `dyntrace record`: a program records itself, from its beginning or from now on.
+//! `dyntrace record`: a program records itself, from its start or from now on.
 
 mod arguments;
 mod command;
 mod end;
+pub mod filter;
 pub mod folder;
 pub mod process;
 mod progress;
 pub mod summary;
-pub mod wanted;
 
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
@@ -21,10 +21,10 @@ use crate::exit::{self, Failure, Outcome};
 use summary::Summary;
 
 pub use arguments::{Arguments, HELP};
-pub use command::run;
-pub use end::end;
+use command::run;
+use end::end;
 
-/// Records what the user asked for and says what came of it.
+/// Records and prints the summary.
 pub fn record(arguments: &Arguments) -> Outcome {
     let directory = folder::choose(arguments.output.as_deref(), "trace")?;
     let options = arguments.options(&directory)?;
@@ -35,10 +35,10 @@ pub fn record(arguments: &Arguments) -> Outcome {
             Some(run(&arguments.command_line, &options)?)
         }
     };
-    // A program that just ends leaves it, also if there is nothing in it.
+    // A program that ends does not remove it, even if it is empty.
     let _ = dyntrace_folders::remove_empty(&options.snapshots_directory());
     match finish(&directory, arguments.json) {
-        // The command's own status says more.
+        // The status of a failed command has priority.
         Ok(_) if status.is_some_and(|status| !status.success()) => Ok(like(status)),
         Err(failure) if status.is_some_and(|status| !status.success()) => {
             say!("dyntrace: {:#}", failure.error);
@@ -52,14 +52,14 @@ fn like(status: Option<ExitStatus>) -> ExitCode {
     status.map_or(ExitCode::SUCCESS, exit::like)
 }
 
-/// What cannot be written is said before the command is started.
+/// Fails before the command starts if nothing can be written.
 fn make(directory: &Path) -> anyhow::Result<()> {
     Folder::make(directory)
         .map(drop)
-        .with_context(|| format!("cannot make the folder {}: choose another with -o", escape::path(directory)))
+        .with_context(|| format!("cannot make the folder {}: choose another one with -o", escape::path(directory)))
 }
 
-/// Ends the trace and prints the last line on standard error: standard output is the command's.
+/// Finishes the trace and prints the summary on standard error, since standard output is the command's.
 fn finish(directory: &Path, json: bool) -> Result<ExitCode, Failure> {
     end(directory)?;
     let summary = Summary::of(directory)?;

@@ -1,4 +1,4 @@
-//! A process that records itself because it was asked to over its control socket.
+//! Requests to a process over its control socket.
 
 use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -14,7 +14,7 @@ use crate::signals::{self, Notice};
 
 use super::progress::{PAUSE, Progress};
 
-/// Has process `pid` record until a signal asks for the end or the process ends.
+/// Records process `pid` until a signal arrives or the process ends.
 pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
     let mut connection = connect(pid)?;
     let (sender, notices) = mpsc::channel();
@@ -23,41 +23,41 @@ pub fn record(pid: u32, options: &Options) -> Result<(), Failure> {
     let session = number(&started, "session")?;
     let mut progress = Progress::new(&options.directory);
     let proc = format!("/proc/{pid}");
-    // A forked child keeps the socket of a process that has ended.
+    // A forked child may keep the socket open after the process has ended.
     while connection.is_open() && Path::new(&proc).exists() {
         match notices.recv_timeout(PAUSE) {
             Ok(Notice::Signal(signal)) if is_for_others(signal.number) => {}
             Ok(Notice::Signal(_)) => {
                 return match connection.request(&Request::Stop(session)) {
                     Ok(_) => Ok(()),
-                    // Its last moment was this one.
+                    // The process ended meanwhile.
                     Err(ControlError::System { .. }) if !connection.is_open() => Ok(()),
                     Err(error) => Err(refusal(error)),
                 };
             }
             Ok(Notice::ChildChanged) => {}
             Err(RecvTimeoutError::Timeout) => progress.show(),
-            Err(RecvTimeoutError::Disconnected) => return Err(anyhow!("nobody receives signals any more").into()),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(anyhow!("the thread that receives signals has ended").into());
+            }
         }
     }
     Ok(())
 }
 
-/// Whether the signal is one that says nothing to this command.
+/// Whether this command ignores the signal.
 pub fn is_for_others(signal: i32) -> bool {
     matches!(Signal::try_from(signal), Ok(Signal::SIGUSR1 | Signal::SIGUSR2))
 }
 
-/// Connects to the control socket of process `pid`.
 pub fn connect(pid: u32) -> Result<Connection, Failure> {
     Connection::open(pid).map_err(refusal)
 }
 
-/// Asks process `pid` for something that has an answer of any length.
+/// Sends a request whose answer may come in several parts.
 pub fn ask(pid: u32, request: &Request) -> Result<Vec<Record>, ControlError> {
     let mut connection = Connection::open(pid)?;
     let mut records = connection.request(request)?;
-    // Long answers come in parts.
     while records.last().and_then(|record| record.number("more")) == Some(1) {
         records.pop();
         records.extend(connection.hear()?);
@@ -65,7 +65,7 @@ pub fn ask(pid: u32, request: &Request) -> Result<Vec<Record>, ControlError> {
     Ok(records)
 }
 
-/// The failure that it is when a process does not do what was asked for.
+/// The failure if a process cannot be reached or refuses a request.
 pub fn refusal(error: ControlError) -> Failure {
     let status = match error {
         ControlError::NoControl(_) | ControlError::NoProcess(_) => exit::NO_PROBES,
@@ -74,20 +74,32 @@ pub fn refusal(error: ControlError) -> Failure {
     Failure::new(status, error)
 }
 
-/// The session to choose if there is only one; `none` is what to say if there is none.
-pub fn only_one(pid: u32, sessions: &[u64], none: impl FnOnce() -> String) -> Result<u32, Failure> {
-    match *sessions {
-        [session] => u32::try_from(session).map_err(|_| anyhow!("process {pid} names the session {session}").into()),
-        [] => Err(Failure::new(exit::NO_PROBES, anyhow!(none()))),
-        _ => Err(Failure::new(
+/// The session to act on: the `wanted` one, else the only one that fits. `none` is the error if none fits.
+pub fn session(
+    connection: &mut Connection,
+    pid: u32,
+    wanted: Option<u32>,
+    fits: impl Fn(&Record) -> bool,
+    none: &str,
+) -> Result<u32, Failure> {
+    if let Some(session) = wanted {
+        return Ok(session);
+    }
+    let status = connection.request(&Request::Status).map_err(refusal)?;
+    let sessions = status.iter().filter(|record| fits(record)).filter_map(|record| record.number("session"));
+    match *sessions.collect::<Vec<u64>>() {
+        [session] => u32::try_from(session)
+            .map_err(|_| anyhow!("process {pid} has a session with the wrong number {session}").into()),
+        [] => Err(Failure::new(exit::NO_PROBES, anyhow!("process {pid} {none}"))),
+        ref sessions => Err(Failure::new(
             exit::USAGE,
             anyhow!("process {pid} has several such sessions: choose one of {sessions:?} with --session"),
         )),
     }
 }
 
-/// A number out of the first record of an answer.
-pub fn number(records: &[Record], name: &str) -> Result<u32, Failure> {
+/// A number in the first record of an answer.
+fn number(records: &[Record], name: &str) -> Result<u32, Failure> {
     let number = records.first().and_then(|record| record.number(name)).and_then(|number| number.try_into().ok());
-    number.ok_or_else(|| anyhow!("the process gives no {name}").into())
+    number.ok_or_else(|| anyhow!("the answer of the process has no {name}").into())
 }

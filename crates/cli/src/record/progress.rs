@@ -1,4 +1,4 @@
-//! A sign of life while something is recorded.
+//! The progress of a recording, on a terminal.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,25 +6,23 @@ use std::time::Duration;
 
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 
-/// How often the progress is looked at.
+/// The time between two updates.
 pub const PAUSE: Duration = Duration::from_millis(250);
 
-/// Shows on a terminal how much was written.
+/// Shows how much was written.
 pub struct Progress {
     directory: PathBuf,
     bar: ProgressBar,
 }
 
 impl Progress {
-    /// The progress of the trace in `directory`.
     pub fn new(directory: &Path) -> Progress {
-        // Hidden by itself where standard error is no terminal.
+        // The bar hides itself if standard error is no terminal.
         let style =
             ProgressStyle::with_template("{spinner} recording {msg}, {elapsed}").expect("the template is right");
         Progress { directory: directory.to_owned(), bar: ProgressBar::new_spinner().with_style(style) }
     }
 
-    /// Shows it as it is now.
     pub fn show(&mut self) {
         if !self.bar.is_hidden() {
             self.bar.set_message(HumanBytes(bytes(&self.directory)).to_string());
@@ -39,7 +37,7 @@ impl Drop for Progress {
     }
 }
 
-/// How many bytes the files in and below `directory` have. Those that cannot be looked at have none.
+/// The bytes of the files in and below `directory`. Unreadable ones count as empty.
 pub fn bytes(directory: &Path) -> u64 {
     let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
     let of_entry = |entry: fs::DirEntry| match entry.metadata() {

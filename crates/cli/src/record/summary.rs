@@ -1,4 +1,4 @@
-//! The last line: what was recorded.
+//! The summary of a trace, in the last line of commands.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -6,17 +6,17 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use dyntrace_reader::{Losses, Value};
+use dyntrace_reader::{Damage, Losses, Value as Field};
 use indicatif::HumanBytes;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::escape;
 use crate::exit::Failure;
-use crate::{losses, trace};
+use crate::{losses, recording};
 
 use super::progress;
 
-/// What a trace holds.
 #[derive(Serialize)]
 pub struct Summary {
     /// The folder.
@@ -24,46 +24,34 @@ pub struct Summary {
     processes: usize,
     threads: usize,
     events: u64,
-    /// Events that were lost, as far as that is known.
+    /// How many events are known to be lost.
     lost: u64,
-    /// Damaged places.
     damaged: usize,
-    /// The damaged places.
-    damage: Vec<Place>,
+    damage: Vec<Value>,
     bytes: u64,
-    /// Snapshots that a session took by itself: their folders.
+    /// The folders of snapshots that the session took itself.
     snapshots: Vec<String>,
-    /// How many causes for snapshots got none.
+    /// How many snapshots were not taken, since there were too many.
     suppressed: u64,
     #[serde(skip)]
     losses: Losses,
 }
 
-/// A damaged place.
-#[derive(Serialize)]
-struct Place {
-    file: String,
-    offset: u64,
-    /// How many bytes were passed over.
-    bytes: u64,
-    reason: String,
-}
-
 impl Summary {
     /// Reads the trace in `directory`.
     pub fn of(directory: &Path) -> Result<Summary, Failure> {
-        let trace = trace::open(&[directory.to_owned()])?;
+        let trace = recording::open(&[directory.to_owned()])?;
         let mut events = 0;
         let mut threads = HashSet::new();
         let mut last = None;
         let (mut snapshots, mut suppressed) = (Vec::new(), 0);
-        for event in trace::events(&trace) {
+        for event in recording::events(&trace) {
             if event.class.provider() == "recorder" {
                 match (event.class.probe(), event.field("folder"), event.field("count")) {
-                    ("snapshot", Some(Value::Text(folder)), _) => {
+                    ("snapshot", Some(Field::Text(folder)), _) => {
                         snapshots.push(escape::path(shown(Path::new(OsStr::from_bytes(folder)))))
                     }
-                    ("suppressed", _, Some(Value::Unsigned(count))) => suppressed += count,
+                    ("suppressed", _, Some(Field::Unsigned(count))) => suppressed += count,
                     _ => {}
                 }
                 continue;
@@ -76,6 +64,10 @@ impl Summary {
             }
         }
         let losses = trace.losses();
+        let damage = |place: &Damage| {
+            let (file, reason) = (escape::path(&place.file), escape::name(&place.reason));
+            json!({"file": file, "offset": place.offset, "bytes": place.bytes, "reason": reason})
+        };
         Ok(Summary {
             trace: escape::path(shown(directory)),
             processes: trace.processes().len(),
@@ -83,16 +75,7 @@ impl Summary {
             events,
             lost: losses.events(),
             damaged: losses.damaged.len(),
-            damage: losses
-                .damaged
-                .iter()
-                .map(|place| Place {
-                    file: escape::path(&place.file),
-                    offset: place.offset,
-                    bytes: place.bytes,
-                    reason: escape::name(&place.reason),
-                })
-                .collect(),
+            damage: losses.damaged.iter().map(damage).collect(),
             bytes: progress::bytes(directory),
             snapshots,
             suppressed,
@@ -100,13 +83,13 @@ impl Summary {
         })
     }
 
-    /// What it says of the losses, on standard error; the exit status for them.
+    /// Reports the losses on standard error, and returns the exit status for them.
     pub fn say_losses(&self) -> ExitCode {
         losses::say(&self.losses);
         losses::status(&self.losses)
     }
 
-    /// As one line, after what was done.
+    /// The summary as a line that begins with `done`.
     pub fn line(&self, done: &str) -> String {
         let Summary { trace, processes, threads, events, lost, bytes, .. } = self;
         let processes = if *processes == 1 { String::new() } else { format!("{processes} processes, ") };
@@ -119,7 +102,7 @@ impl Summary {
         )
     }
 
-    /// A line about what the session wrote by itself, if there is anything to say.
+    /// A line about the snapshots that the session took itself, if there was a cause for one.
     pub fn snapshots_line(&self) -> Option<String> {
         let suppressed = match self.suppressed {
             0 => String::new(),
@@ -134,22 +117,21 @@ impl Summary {
         }
     }
 
-    /// As one line of JSON.
     pub fn json(&self) -> String {
-        serde_json::to_string(self).expect("numbers and a text")
+        serde_json::to_string(self).expect("numbers and texts are JSON")
     }
 }
 
-/// A path as it is seen from here.
+/// A path relative to the current directory, if it is below that.
 fn shown(path: &Path) -> &Path {
     std::env::current_dir().ok().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
 }
 
-/// A number as people say it: `999`, `1.2 k`, `38 M`.
+/// A number for people: `999`, `1.2 k`, `38 M`.
 fn amount(number: u64) -> String {
     const UNITS: [(f64, &str); 3] = [(1e9, "G"), (1e6, "M"), (1e3, "k")];
     let value = number as f64;
-    // What would be rounded up to the next unit is shown in it.
+    // A value that would round up to the next unit uses that unit.
     match UNITS.into_iter().find(|(size, _)| value >= size * 0.9995) {
         None => number.to_string(),
         Some((size, unit)) if value / size < 9.95 => format!("{:.1} {unit}", value / size),

@@ -1,41 +1,45 @@
-//! The script `aio_pool`: who works in the pool, and how long its queues are.
+//! The script `aio_pool`: the pool's threads, and the lengths of its queues.
 
 use std::collections::{BTreeMap, HashMap};
 
 use dyntrace_reader::{Event, Value};
 
+use super::operation::{Step, number, step, text};
+use super::{Printer, Way};
 use crate::escape;
 
-use super::Answer;
-use super::operation::{Step, number, step, text};
-
-/// The probes it needs.
-pub const PROBES: &[&str] = &[
-    "dyntrace:aio_pool-add",
-    "dyntrace:aio_pool-get",
-    "dyntrace:efile_drv-int_entry",
-    "dyntrace:efile_drv-int_return",
-];
+pub const WAY: Way = Way::Summary {
+    probes: &[
+        "dyntrace:aio_pool-add",
+        "dyntrace:aio_pool-get",
+        "dyntrace:efile_drv-int_entry",
+        "dyntrace:efile_drv-int_return",
+    ],
+    begin: || Box::<AioPool>::default(),
+};
 
 const TITLES: &str = "second jobs       count   mean    max        =1        <8       <64      more\n";
 const WORKER_TITLES: &str = "lane  worker             thread      jobs      busy_us\n";
 
-/// So many seconds have lines of their own.
+/// The names of [`Jobs`].
+const NAMES: [&str; 3] = ["added", "fast", "slow"];
+
+/// How many seconds have lines of their own.
 const SECONDS: i64 = 600;
 
 /// Where the columns of lengths end; the last one has no end.
 const ENDS: [i64; 3] = [2, 8, 64];
 
-/// What became of jobs, in the order of the lines.
+/// In the order of the lines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Jobs {
     Added,
-    /// Taken by a thread of this lane.
+    /// Taken, from this lane on.
     Fast,
     Slow,
 }
 
-/// How long queues were with each of so many jobs in them.
+/// The lengths of queues, each with the job that was added or taken.
 #[derive(Default)]
 struct Lengths {
     count: i64,
@@ -44,7 +48,6 @@ struct Lengths {
     histogram: [u64; ENDS.len() + 1],
 }
 
-/// The same in all, and in each second.
 #[derive(Default)]
 struct Seen {
     all: Lengths,
@@ -59,14 +62,14 @@ struct Worker {
     busy_us: i64,
 }
 
-/// How far a worker is with the job that it took last.
+/// The state of the job that a worker took last.
 #[derive(Clone, Copy, Default)]
 enum Job {
     #[default]
     Taken,
-    /// So many works of it have begun and not ended, the first of them then.
+    /// It runs so many operations, the first of them since then.
     Begun {
-        works: u32,
+        operations: u32,
         since: i64,
     },
     Done,
@@ -76,20 +79,15 @@ enum Job {
 struct AioPool {
     began: Option<i64>,
     added: Seen,
-    /// By the system's number of the thread, and the lane of the jobs.
+    /// By thread and the lane of its jobs.
     workers: HashMap<(u64, Jobs), Worker>,
-    /// For each thread the lane of the job that it took last.
+    /// The lane of the job that each thread took last.
     lanes: HashMap<u64, Jobs>,
-    /// The names of threads. They are told up to 20 ms after a thread's first event: a program that ends before has none.
+    /// By thread. The recorder writes a name up to 20 ms after the thread's first event; of a program that ends earlier there is none.
     names: HashMap<u64, Vec<u8>>,
 }
 
-/// Before the first event.
-pub fn begin() -> Box<dyn Answer> {
-    Box::new(AioPool::default())
-}
-
-impl Answer for AioPool {
+impl Printer for AioPool {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         match event.class.name.as_str() {
             "recorder:thread" => {
@@ -103,7 +101,7 @@ impl Answer for AioPool {
             }
             "dyntrace:aio_pool-get" => {
                 let second = self.second(event.time);
-                let lane = lane(number(event, "lane"));
+                let lane = if number(event, "lane") == 1 { Jobs::Fast } else { Jobs::Slow };
                 self.lanes.insert(event.tid, lane);
                 let worker = self.workers.entry((event.tid, lane)).or_default();
                 worker.seen.see(second, number(event, "new_queue_length") + 1);
@@ -112,7 +110,7 @@ impl Answer for AioPool {
             _ => {
                 let (Some((step, _)), Some(lane)) = (step(event), self.lanes.get(&event.tid)) else { return };
                 let worker = self.workers.entry((event.tid, *lane)).or_default();
-                worker.work(step, event.time);
+                worker.step(step, event.time);
             }
         }
     }
@@ -138,7 +136,7 @@ impl Answer for AioPool {
 
         let mut text = WORKER_TITLES.to_owned();
         for (jobs, lane, name, thread, busy_us) in rows {
-            let (lane, name) = (lane.name(), escape::name(name));
+            let (lane, name) = (NAMES[lane as usize], escape::name(name));
             text += &format!("{lane:<5} {name:<15} {thread:>9} {jobs:>9} {busy_us:>12}\n");
         }
         text += TITLES;
@@ -153,14 +151,13 @@ impl Answer for AioPool {
 }
 
 impl AioPool {
-    /// How many seconds after the first job this is.
+    /// Seconds since the first job.
     fn second(&mut self, time: i64) -> i64 {
         (time - *self.began.get_or_insert(time)) / 1_000_000_000
     }
 }
 
 impl Seen {
-    /// A job was in a queue that was so long with it.
     fn see(&mut self, second: i64, length: i64) {
         self.all.see(length);
         if second < SECONDS {
@@ -170,16 +167,16 @@ impl Seen {
 }
 
 impl Worker {
-    /// Works that share a system call begin and end together: the time from the first to the last.
-    fn work(&mut self, step: Step, time: i64) {
+    /// Operations that share a system call begin and end together: they count once, from the first begin to the last end.
+    fn step(&mut self, step: Step, time: i64) {
         self.job = match (step, self.job) {
-            (Step::IntEntry, Job::Taken) => Job::Begun { works: 1, since: time },
-            (Step::IntEntry, Job::Begun { works, since }) => Job::Begun { works: works + 1, since },
-            (Step::IntReturn, Job::Begun { works: 1, since }) => {
+            (Step::IntEntry, Job::Taken) => Job::Begun { operations: 1, since: time },
+            (Step::IntEntry, Job::Begun { operations, since }) => Job::Begun { operations: operations + 1, since },
+            (Step::IntReturn, Job::Begun { operations: 1, since }) => {
                 self.busy_us += (time - since + 500) / 1000;
                 Job::Done
             }
-            (Step::IntReturn, Job::Begun { works, since }) => Job::Begun { works: works - 1, since },
+            (Step::IntReturn, Job::Begun { operations, since }) => Job::Begun { operations: operations - 1, since },
             (_, job) => job,
         };
     }
@@ -202,24 +199,9 @@ impl Lengths {
 
     fn row(&self, jobs: Jobs) -> String {
         let [alone, below_8, below_64, more] = self.histogram;
-        let (jobs, count, mean, max) = (jobs.name(), self.count, self.sum / self.count, self.max);
+        let (jobs, count, mean, max) = (NAMES[jobs as usize], self.count, self.sum / self.count, self.max);
         format!("{jobs:<6} {count:>9} {mean:>6} {max:>6} {alone:>9} {below_8:>9} {below_64:>9} {more:>9}")
     }
-}
-
-impl Jobs {
-    fn name(self) -> &'static str {
-        match self {
-            Jobs::Added => "added",
-            Jobs::Fast => "fast",
-            Jobs::Slow => "slow",
-        }
-    }
-}
-
-/// The lane of this number in `aio_pool-get`.
-fn lane(number: i64) -> Jobs {
-    if number == 1 { Jobs::Fast } else { Jobs::Slow }
 }
 
 #[cfg(test)]
@@ -236,11 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn works_that_share_a_call_are_counted_once() {
+    fn operations_that_share_a_call_are_counted_once() {
         let mut worker = Worker::default();
         let steps = [(Step::IntEntry, 0), (Step::IntEntry, 1), (Step::IntReturn, 5_000), (Step::IntReturn, 6_000)];
         for (step, time) in steps {
-            worker.work(step, time);
+            worker.step(step, time);
         }
         assert_eq!(worker.busy_us, 6);
     }

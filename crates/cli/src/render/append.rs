@@ -1,18 +1,16 @@
-//! Values at the end of a buffer of bytes. Traces have millions of them: nothing is allocated for what is plain ASCII.
+//! Appends values to a buffer. Traces have millions of them, so plain ASCII is copied without an allocation.
 
 use crate::escape;
 
-/// A signed number, in decimal.
 pub fn signed(out: &mut Vec<u8>, number: i64) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// An unsigned number, in decimal.
 pub fn unsigned(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// Text of unknown origin on one line: whatever could drive a terminal is written out.
+/// Text of unknown origin on one line, with control characters escaped.
 pub fn text(out: &mut Vec<u8>, text: &[u8]) {
     if text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
         out.extend_from_slice(text);
@@ -21,7 +19,7 @@ pub fn text(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// A string of JSON. Bytes that are not UTF-8 become U+FFFD, and what could drive a terminal is escaped.
+/// A JSON string. Bytes that are not UTF-8 become U+FFFD; control characters are escaped.
 pub fn json_string(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
     if text.iter().all(|&byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\') {
@@ -35,7 +33,7 @@ pub fn json_string(out: &mut Vec<u8>, text: &[u8]) {
 fn json_character(out: &mut Vec<u8>, c: char) {
     match c {
         '"' | '\\' => out.extend([b'\\', c as u8]),
-        // All of these are below 0x10000: one escape each.
+        // Unsafe characters are below 0x10000: one escape each.
         _ if escape::is_unsafe(c) => out.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes()),
         _ => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
     }

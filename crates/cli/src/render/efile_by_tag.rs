@@ -1,21 +1,21 @@
-//! The script `efile_by_tag`: who asks the file driver for what.
+//! The script `efile_by_tag`: file operations by user tag and command.
 
 use std::collections::{BTreeMap, HashMap};
 
-use dyntrace::efile::{Command, Position};
 use dyntrace_reader::Event;
 
-use crate::escape;
-
 use super::operation::{Id, Step, number, step, text};
-use super::{Answer, Commands};
+use super::{Printer, Way};
+use crate::escape;
+use crate::operation::{op, size};
 
-/// The probes it needs.
-pub const PROBES: &[&str] = &["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return"];
+pub const WAY: Way = Way::Summary {
+    probes: &["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return"],
+    begin: || Box::<ByTag>::default(),
+};
 
 const TITLES: &str = "command       operations   errors          bytes      time_us  user tag\n";
 
-/// What one tag asked of one command.
 #[derive(Default)]
 struct Sums {
     operations: u64,
@@ -24,23 +24,21 @@ struct Sums {
     time_us: i64,
 }
 
+#[derive(Default)]
 struct ByTag {
-    commands: Commands,
-    /// When operations in flight were asked for, and how many bytes they are to move.
+    /// When each operation in flight was entered, and its bytes.
     in_flight: HashMap<Id, (i64, i64)>,
+    /// By command and user tag.
     sums: BTreeMap<(i64, Vec<u8>), Sums>,
 }
 
-/// Before the first event.
-pub fn begin() -> Box<dyn Answer> {
-    Box::new(ByTag { commands: Commands::new(), in_flight: HashMap::new(), sums: BTreeMap::new() })
-}
-
-impl Answer for ByTag {
+impl Printer for ByTag {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         match step(event) {
             Some((Step::Entry, id)) => {
-                self.in_flight.insert(id, (event.time, bytes(event)));
+                let bytes = |at: usize| number(event, ["i1", "i2", "i3", "i4"][at]);
+                let bytes = size(number(event, "command")).map_or(0, bytes);
+                self.in_flight.insert(id, (event.time, bytes));
             }
             Some((Step::Return, id)) => {
                 let Some((since, bytes)) = self.in_flight.remove(&id) else { return };
@@ -60,21 +58,9 @@ impl Answer for ByTag {
     fn end(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(TITLES.as_bytes());
         for ((command, tag), Sums { operations, errors, bytes, time_us }) in &self.sums {
-            let (op, tag) = (self.commands.name(*command), escape::name(tag));
+            let (op, tag) = (op(*command), escape::name(tag));
             let row = format!("{op:<13} {operations:>10} {errors:>8} {bytes:>14} {time_us:>12}  {tag}\n");
             out.extend_from_slice(row.as_bytes());
         }
-    }
-}
-
-/// How many bytes an operation is to move; 0 if its command does not say.
-fn bytes(entry: &Event<'_>) -> i64 {
-    let command = number(entry, "command");
-    let command = Command::ALL.iter().find(|known| i64::from(known.number()) == command);
-    let mut arguments = command.into_iter().flat_map(|command| command.arguments());
-    let size = arguments.find(|argument| argument.meaning == "size").map(|argument| argument.position);
-    match size {
-        Some(Position::S1 | Position::S2) | None => 0,
-        Some(position) => number(entry, &position.to_string()),
     }
 }

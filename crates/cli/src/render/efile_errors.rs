@@ -1,43 +1,37 @@
-//! The script `efile_errors`: the operations of the file driver that fail, as they do.
+//! The script `efile_errors`: file operations that fail.
 
 use std::collections::HashMap;
 
 use dyntrace_reader::Event;
 
-use crate::escape;
-use crate::operation::errno_name;
-
 use super::operation::{Id, Step, number, step, text};
-use super::{Answer, Commands};
+use super::{Printer, Way};
+use crate::escape;
+use crate::operation::{errno_name, op};
 
-/// The probes it needs.
-pub const PROBES: &[&str] = &["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return"];
+pub const WAY: Way = Way::Summary {
+    probes: &["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return"],
+    begin: || Box::<Errors>::default(),
+};
 
-/// What operations in flight were asked to do.
-struct Errors {
-    commands: Commands,
-    args: HashMap<Id, String>,
-}
+/// The arguments of operations in flight.
+#[derive(Default)]
+struct Errors(HashMap<Id, String>);
 
-/// Before the first event.
-pub fn begin() -> Box<dyn Answer> {
-    Box::new(Errors { commands: Commands::new(), args: HashMap::new() })
-}
-
-impl Answer for Errors {
+impl Printer for Errors {
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         match step(event) {
             Some((Step::Entry, id)) => {
                 let [s1, s2] = ["s1", "s2"].map(|field| escape::name(text(event, field)));
                 let [i1, i2] = ["i1", "i2"].map(|field| number(event, field));
-                self.args.insert(id, format!("{s1} {s2} , {i1} {i2}"));
+                self.0.insert(id, format!("{s1} {s2} , {i1} {i2}"));
             }
             Some((Step::Return, id)) => {
-                let Some(args) = self.args.remove(&id).filter(|_| number(event, "success") == 0) else { return };
+                let Some(args) = self.0.remove(&id).filter(|_| number(event, "success") == 0) else { return };
                 let (_process, thread, tag) = id;
                 let user_tag = escape::name(text(event, "user_tag"));
                 let [command, errno] = ["command", "errno"].map(|field| number(event, field));
-                let (op, error) = (self.commands.name(command), errno_name(errno.try_into().unwrap_or_default()));
+                let (op, error) = (op(command), errno_name(errno.try_into().unwrap_or_default()));
                 let line = format!(
                     "efile_drv error tag={{{thread},{tag}}} user tag {user_tag} | {op} ({command}) | {error} ({errno}) | args: {args}\n"
                 );
@@ -46,6 +40,4 @@ impl Answer for Errors {
             _ => {}
         }
     }
-
-    fn end(&mut self, _out: &mut Vec<u8>) {}
 }

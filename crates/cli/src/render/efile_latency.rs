@@ -1,4 +1,4 @@
-//! The script `efile_latency`: where the time of each command goes.
+//! The script `efile_latency`: the phases of each command, by duration.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,36 +6,31 @@ use dyntrace_reader::Event;
 
 use super::operation::{Id, Step, number, step};
 use super::times::{TITLES, Times};
-use super::{Answer, Commands};
+use super::{Printer, Way};
+use crate::operation::op;
 
-/// The probes it needs.
-pub const PROBES: &[&str] = &[
-    "dyntrace:efile_drv-entry",
-    "dyntrace:efile_drv-int_entry",
-    "dyntrace:efile_drv-int_return",
-    "dyntrace:efile_drv-return",
-];
+pub const WAY: Way = Way::Summary {
+    probes: &[
+        "dyntrace:efile_drv-entry",
+        "dyntrace:efile_drv-int_entry",
+        "dyntrace:efile_drv-int_return",
+        "dyntrace:efile_drv-return",
+    ],
+    begin: || Box::<Latency>::default(),
+};
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Phase {
-    InQueue,
-    Service,
-    ToAnswer,
-}
+/// The names of the phases, in their order.
+const PHASES: [&str; 3] = ["in queue", "service", "to answer"];
 
+#[derive(Default)]
 struct Latency {
-    commands: Commands,
-    /// The last step of operations in flight, and when that was.
+    /// The last step of operations in flight, and its time.
     in_flight: HashMap<Id, (Step, i64)>,
-    times: BTreeMap<(i64, Phase), Times>,
+    /// By command and phase.
+    times: BTreeMap<(i64, usize), Times>,
 }
 
-/// Before the first event.
-pub fn begin() -> Box<dyn Answer> {
-    Box::new(Latency { commands: Commands::new(), in_flight: HashMap::new(), times: BTreeMap::new() })
-}
-
-impl Answer for Latency {
+impl Printer for Latency {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         let Some((step, id)) = step(event) else { return };
         let before = match step {
@@ -46,14 +41,14 @@ impl Answer for Latency {
             Step::Return => self.in_flight.remove(&id),
             Step::IntEntry | Step::IntReturn => self.in_flight.get(&id).copied(),
         };
-        // Other pairs are of operations that were cancelled, or whose events were lost.
+        // Other pairs: the operation was cancelled, or its events were lost.
         let (phase, since) = match (before, step) {
-            (Some((Step::Entry, since)), Step::IntEntry) => (Phase::InQueue, since),
-            (Some((Step::IntEntry, since)), Step::IntReturn) => (Phase::Service, since),
-            (Some((Step::IntReturn, since)), Step::Return) => (Phase::ToAnswer, since),
+            (Some((Step::Entry, since)), Step::IntEntry) => (0, since),
+            (Some((Step::IntEntry, since)), Step::IntReturn) => (1, since),
+            (Some((Step::IntReturn, since)), Step::Return) => (2, since),
             _ => return,
         };
-        if phase != Phase::ToAnswer {
+        if step != Step::Return {
             self.in_flight.insert(id, (step, event.time));
         }
         self.times.entry((number(event, "command"), phase)).or_default().add(event.time - since);
@@ -62,13 +57,8 @@ impl Answer for Latency {
     fn end(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(format!("command       phase       count   mean_us {TITLES}\n").as_bytes());
         for (&(command, phase), times) in &self.times {
-            let phase = match phase {
-                Phase::InQueue => "in queue",
-                Phase::Service => "service",
-                Phase::ToAnswer => "to answer",
-            };
-            let (command, columns) = (self.commands.name(command), times.columns());
-            let row = format!("{command:<13} {phase:<9} {:>7} {:>9}{columns}\n", times.count, times.mean_us());
+            let (op, phase, columns) = (op(command), PHASES[phase], times.columns());
+            let row = format!("{op:<13} {phase:<9} {:>7} {:>9}{columns}\n", times.count, times.mean_us());
             out.extend_from_slice(row.as_bytes());
         }
     }

@@ -2,50 +2,42 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use dyntrace_reader::{Event, Value};
+use dyntrace_reader::Event;
 
+use super::operation::{number, text};
+use super::times::{TITLES, Times};
+use super::{Printer, Way};
 use crate::escape;
 
-use super::Answer;
-use super::operation::text;
-use super::times::{TITLES, Times};
+pub const WAY: Way = Way::Summary {
+    probes: &["dyntrace:message-send", "dyntrace:message-queued", "dyntrace:message-receive"],
+    begin: || Box::<Latency>::default(),
+};
 
-/// The probes it needs.
-pub const PROBES: &[&str] = &["dyntrace:message-send", "dyntrace:message-queued", "dyntrace:message-receive"];
-
-/// The number of a process of the system, and a process in it.
+/// The pid of the program, and a process in it.
 type Receiver = (u64, Vec<u8>);
 
-/// What one of them received.
 #[derive(Default)]
 struct Received {
     messages: u64,
-    queue_max: u64,
+    queue_max: i64,
     times: Times,
-    /// When those were sent that are on their way, the oldest first.
+    /// When the messages on their way were sent, the oldest first.
     on_their_way: VecDeque<i64>,
 }
 
 #[derive(Default)]
 struct Latency {
     receivers: BTreeMap<Receiver, Received>,
-    /// Threads, by process and number, that have just sent a message to another process.
+    /// Whether the last message that a thread sent, by pid and thread, was to another process and is not queued yet.
     have_sent: HashMap<(u64, u64), bool>,
 }
 
-/// Before the first event.
-pub fn begin() -> Box<dyn Answer> {
-    Box::<Latency>::default()
-}
-
-impl Answer for Latency {
+impl Printer for Latency {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         let process = event.process.pid;
         let receiver = self.receivers.entry((process, text(event, "receiver").to_vec())).or_default();
-        let queue_len = match event.field("queue_len") {
-            Some(Value::Unsigned(length)) => length,
-            _ => 0,
-        };
+        let queue_len = number(event, "queue_len");
         receiver.queue_max = receiver.queue_max.max(queue_len);
         match event.class.probe() {
             "message-send" => {
@@ -61,8 +53,8 @@ impl Answer for Latency {
             }
             "message-receive" => {
                 receiver.messages += 1;
-                // If all that are known are still in the queue, this one was sent before the recording began.
-                if receiver.on_their_way.len() as u64 > queue_len
+                // If the queue holds all known messages, this one was sent before the recording began.
+                if receiver.on_their_way.len() as i64 > queue_len
                     && let Some(sent) = receiver.on_their_way.pop_front()
                 {
                     receiver.times.add(event.time.saturating_sub(sent).max(0));

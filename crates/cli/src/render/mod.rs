@@ -1,29 +1,24 @@
-//! What the shipped scripts print, made from recorded events: one rendering for each script, held against its text for bpftrace by a
-//! test here, and against what bpftrace prints by `tests/tracers`.
+//! The lines of the shipped scripts, made from recorded events. A test here holds them against the text for bpftrace,
+//! `tests/tracers` against bpftrace's output.
 
 mod aio_pool;
 pub mod append;
-mod commands;
-mod dist;
 mod efile_by_tag;
-mod efile_drv;
 mod efile_errors;
 mod efile_latency;
+mod lines;
 mod message_latency;
-mod messages;
 pub mod operation;
 mod template;
 mod times;
-mod user_probe;
 
 use dyntrace_reader::Event;
 
-pub use commands::Commands;
 pub use template::Piece;
 
-/// What a script prints of one probe.
+/// The line that a script prints for a probe.
 pub struct Line {
-    /// The probe as traces name it, with its provider.
+    /// The probe, with its provider.
     pub probe: &'static str,
     /// The line, with the names of fields in it.
     pub template: &'static str,
@@ -31,78 +26,75 @@ pub struct Line {
 
 /// A script, made from recorded events.
 pub struct Rendering {
-    /// The name of the script.
     pub script: &'static str,
-    /// How.
     pub way: Way,
 }
 
 /// How the lines of a script are made.
 pub enum Way {
-    /// A line of each event: one for each of its probes.
+    /// One for each event.
     Lines(&'static [Line]),
-    /// Of what events say together.
-    Answer {
-        /// Its probes, each with its provider.
+    /// By a summary of events.
+    Summary {
+        /// The probes, each with its provider.
         probes: &'static [&'static str],
-        /// What takes them in.
-        begin: fn() -> Box<dyn Answer>,
+        begin: fn() -> Box<dyn Printer>,
     },
 }
 
-/// A script that remembers events until they answer its question.
-pub trait Answer {
-    /// Takes the next event in, and appends the lines that it leads to.
+/// Writes events as text.
+pub trait Printer {
+    /// Takes the next event, and appends the lines that are ready.
     fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>);
 
-    /// Appends the lines that come when the events have ended.
-    fn end(&mut self, out: &mut Vec<u8>);
+    /// Appends the lines that follow the last event.
+    fn end(&mut self, _out: &mut Vec<u8>) {}
+
+    /// Forgets event classes, which are known by their addresses: the trace was opened anew.
+    fn forget_classes(&mut self) {}
 }
 
 impl Rendering {
+    const fn new(script: &'static str, way: Way) -> Rendering {
+        Rendering { script, way }
+    }
+
     /// The probes that it needs, each with its provider.
     pub fn probes(&self) -> Vec<&'static str> {
         match self.way {
             Way::Lines(lines) => lines.iter().map(|line| line.probe).collect(),
-            Way::Answer { probes, .. } => probes.to_vec(),
+            Way::Summary { probes, .. } => probes.to_vec(),
         }
     }
 
-    /// Whether it is made from this event: of one of its probes, or, where events say something together, of the names of threads.
+    /// Whether it needs this event. Summaries also need the names of threads.
     pub fn needs(&self, event: &Event<'_>) -> bool {
         let name = event.class.name.as_str();
         match self.way {
             Way::Lines(lines) => lines.iter().any(|line| line.probe == name),
-            Way::Answer { probes, .. } => probes.contains(&name) || name == "recorder:thread",
+            Way::Summary { probes, .. } => probes.contains(&name) || name == "recorder:thread",
         }
     }
 
-    /// The lines that it makes of single events.
     fn lines(&self) -> &'static [Line] {
         match self.way {
             Way::Lines(lines) => lines,
-            Way::Answer { .. } => &[],
+            Way::Summary { .. } => &[],
         }
     }
 }
 
-/// All of them.
+/// All shipped scripts.
 pub const ALL: &[Rendering] = &[
-    Rendering { script: "aio_pool", way: Way::Answer { probes: aio_pool::PROBES, begin: aio_pool::begin } },
-    Rendering { script: "dist", way: Way::Lines(dist::LINES) },
-    Rendering { script: "efile_by_tag", way: Way::Answer { probes: efile_by_tag::PROBES, begin: efile_by_tag::begin } },
-    Rendering { script: "efile_drv", way: Way::Lines(efile_drv::LINES) },
-    Rendering { script: "efile_errors", way: Way::Answer { probes: efile_errors::PROBES, begin: efile_errors::begin } },
-    Rendering {
-        script: "efile_latency",
-        way: Way::Answer { probes: efile_latency::PROBES, begin: efile_latency::begin },
-    },
-    Rendering {
-        script: "message_latency",
-        way: Way::Answer { probes: message_latency::PROBES, begin: message_latency::begin },
-    },
-    Rendering { script: "messages", way: Way::Lines(messages::LINES) },
-    Rendering { script: "user-probe", way: Way::Lines(user_probe::LINES) },
+    Rendering::new("aio_pool", aio_pool::WAY),
+    Rendering::new("dist", Way::Lines(lines::DIST)),
+    Rendering::new("efile_by_tag", efile_by_tag::WAY),
+    Rendering::new("efile_drv", Way::Lines(lines::EFILE_DRV)),
+    Rendering::new("efile_errors", efile_errors::WAY),
+    Rendering::new("efile_latency", efile_latency::WAY),
+    Rendering::new("message_latency", message_latency::WAY),
+    Rendering::new("messages", Way::Lines(lines::MESSAGES)),
+    Rendering::new("user-probe", Way::Lines(lines::USER_PROBE)),
 ];
 
 /// The rendering of the script called `name`.
@@ -110,7 +102,7 @@ pub fn find(name: &str) -> Option<&'static Rendering> {
     ALL.iter().find(|rendering| rendering.script == name)
 }
 
-/// The parts of the line that one of the `renderings` makes of the probe, if one does and the event has all the fields it prints.
+/// The line of the first of `renderings` that prints the probe. `None` if none does, or if the event lacks a field of the line.
 pub fn pieces(renderings: &[Rendering], probe: &str, position: impl Fn(&str) -> Option<usize>) -> Option<Vec<Piece>> {
     let line = renderings.iter().flat_map(Rendering::lines).find(|line| line.probe == probe)?;
     template::parse(line.template, position)
@@ -123,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes what a script for bpftrace says of a probe apart: the format and the arguments of its one printf.
+    /// The format and the arguments of the one printf in a block for bpftrace.
     fn printf(block: &str) -> (String, Vec<&str>) {
         let call = block.split_once("printf(\"").unwrap().1;
         let (format, arguments) = call.split_once("\\n\",").unwrap();
@@ -131,7 +123,7 @@ mod tests {
         (format.to_owned(), arguments.split(',').map(str::trim).collect())
     }
 
-    /// The template that does the same as the printf.
+    /// The template that prints the same as the printf.
     fn template(provider: &Provider, probe: &str, block: &str) -> String {
         let probe = provider.probes.iter().find(|known| known.name == probe).unwrap();
         let (format, arguments) = printf(block);

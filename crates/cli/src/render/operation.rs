@@ -1,24 +1,20 @@
-//! Operations in recorded events, as the scripts that answer questions follow them.
+//! Operations in recorded events, as the summarizing scripts follow them.
 
 use dyntrace_reader::{Event, Value};
 
-/// What names an operation while it is in flight: process, thread and number.
+/// Names an operation in flight: process, thread and number.
 pub type Id = (u64, i64, i64);
 
-/// What happens to an operation.
+/// A step of an operation, as its probe says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The driver accepted it.
     Entry,
-    /// Its work began.
     IntEntry,
-    /// Its work has ended.
     IntReturn,
-    /// It was answered.
     Return,
 }
 
-/// What this event says of which operation; `None` if it is about something else.
+/// The step and its operation; `None` for other events.
 pub fn step(event: &Event<'_>) -> Option<(Step, Id)> {
     let step = match event.class.name.strip_prefix("dyntrace:efile_drv-")? {
         "entry" => Step::Entry,
@@ -30,15 +26,16 @@ pub fn step(event: &Event<'_>) -> Option<(Step, Id)> {
     Some((step, id(event)))
 }
 
-/// The operation that an event is about, of those that say it.
+/// The operation that the event names.
 pub fn id(event: &Event<'_>) -> Id {
     (event.process.pid, number(event, "thread_id"), number(event, "tag"))
 }
 
-/// The signed number in a field; 0 if there is no such field.
+/// The number in a field; 0 if there is no such field.
 pub fn number(event: &Event<'_>, field: &str) -> i64 {
     match event.field(field) {
         Some(Value::Signed(number)) => number,
+        Some(Value::Unsigned(number)) => number.try_into().unwrap_or(i64::MAX),
         _ => 0,
     }
 }

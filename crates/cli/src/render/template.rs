@@ -1,20 +1,17 @@
-//! A line as a script prints it, with the names of fields in it: `tag={$thread_id,$tag} | $command:op ($command)`.
-//!
-//! `$name` is the value of a field, `$name:op` the name of the file driver's command whose number the field holds.
+//! Templates of lines: `tag={$thread_id,$tag} | $command:op ($command)`. `$name` is the value of a field, `$name:op` the name of the
+//! file driver's command whose number it is.
 
 /// A part of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Text that is the same in every line.
     Literal(&'static str),
-    /// The value of the field at this position of the event.
+    /// The field at this position of the event.
     Field(usize),
-    /// The name of the command whose number is at this position.
+    /// The name of the command whose number the field is.
     Command(usize),
 }
 
-/// The parts of the line `template` for an event whose fields are at the positions that `position` gives. `None` if the event lacks
-/// one of them: then it is of another version of the provider.
+/// Splits `template`; `position` finds the fields of the event. `None` if the event lacks one: its provider is of another version.
 pub fn parse(template: &'static str, position: impl Fn(&str) -> Option<usize>) -> Option<Vec<Piece>> {
     let mut words = template.split('$');
     let mut pieces: Vec<Piece> = words.next().into_iter().map(Piece::Literal).collect();

@@ -1,26 +1,22 @@
-//! How long things took: their number, their sum, and a histogram, in the columns that all scripts have.
+//! Durations: their number, their sum, and a histogram, in the columns that all scripts have.
 
 /// The titles of the histogram's columns.
 pub const TITLES: &str = "  <1us   <4us  <16us  <64us <256us   <1ms   <4ms  <16ms  <64ms <256ms    <1s   more";
 
-/// Where the columns of the histogram end, in nanoseconds; the last one has no end.
+/// The ends of the histogram's columns, in nanoseconds; the last column has none.
 const ENDS: [i64; 11] =
     [1_000, 4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000, 64_000_000, 256_000_000, 1_000_000_000];
 
-/// Times of one kind.
 #[derive(Default)]
 pub struct Times {
-    /// How many there are.
     pub count: i64,
-    /// All of them together, each in whole microseconds.
     sum_us: i64,
-    /// The longest, in microseconds.
     pub max_us: i64,
     histogram: [u64; ENDS.len() + 1],
 }
 
 impl Times {
-    /// One more, in nanoseconds.
+    /// Counts a duration in nanoseconds.
     pub fn add(&mut self, took: i64) {
         self.count += 1;
         self.sum_us += took / 1000;
@@ -33,7 +29,6 @@ impl Times {
         self.sum_us.checked_div(self.count).unwrap_or(0)
     }
 
-    /// The columns of the histogram.
     pub fn columns(&self) -> String {
         self.histogram.map(|count| format!(" {count:>6}")).concat()
     }

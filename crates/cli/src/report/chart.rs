@@ -11,32 +11,31 @@ use super::timeline::{Bucket, Timeline};
 use crate::escape;
 use crate::operation::command_name;
 
-/// The place of the data within a chart; labels stand around it.
+/// The area of the data; labels are around it.
 const LEFT: f64 = 60.0;
 const WIDTH: f64 = 1100.0;
 const TOP: f64 = 10.0;
 const BELOW: f64 = 24.0;
 
-/// Fields of the heat map are drawn in so many shades.
+/// The shades of the heat map.
 const SHADES: usize = 7;
 
-/// How many operations took about how long, over time.
+/// The heat map: numbers of operations by latency, over time.
 pub fn latency(timeline: &Timeline<Latencies>) -> Markup {
-    let most = timeline.buckets().iter().flat_map(Latencies::rows).copied().max().unwrap_or(0);
-    let used = |row: &usize| timeline.buckets().iter().any(|bucket| bucket.rows()[*row] > 0);
+    let most = timeline.buckets.iter().flat_map(|bucket| &bucket.0).copied().max().unwrap_or(0);
+    let used = |row: &usize| timeline.buckets.iter().any(|bucket| bucket.0[*row] > 0);
     let lowest = (0..ROWS).find(used).unwrap_or(0) / ROWS_OF_A_DECADE * ROWS_OF_A_DECADE;
     let highest = (0..ROWS).rfind(used).map_or(ROWS, |row| (row + 1).next_multiple_of(ROWS_OF_A_DECADE).min(ROWS));
     let field = 11.0;
     let height = (highest - lowest) as f64 * field;
     let y = |row: usize| TOP + (highest - row) as f64 * field;
-    let column = WIDTH / timeline.buckets().len().max(1) as f64;
+    let column = WIDTH / timeline.buckets.len().max(1) as f64;
     let body = html! {
         @for row in (lowest..=highest).step_by(ROWS_OF_A_DECADE) {
-            line .grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(y(row)) y2=(y(row)) {}
-            text x=(LEFT - 6.0) y=(y(row) + 4.0) text-anchor="end" { (duration(heat::floor(row))) }
+            (grid(y(row), &duration(heat::floor(row))))
         }
-        @for (index, bucket) in timeline.buckets().iter().enumerate() {
-            @for (row, &count) in bucket.rows().iter().enumerate().filter(|(_, count)| **count > 0) {
+        @for (index, bucket) in timeline.buckets.iter().enumerate() {
+            @for (row, &count) in bucket.0.iter().enumerate().filter(|(_, count)| **count > 0) {
                 rect class={ "heat" (shade(count, most)) } x=(round(LEFT + index as f64 * column)) y=(round(y(row + 1)))
                     width=(round(column)) height=(field) {
                     title { (count) " × " (duration(heat::floor(row))) " to " (duration(heat::floor(row + 1))) " at " (at(timeline, index)) }
@@ -45,26 +44,25 @@ pub fn latency(timeline: &Timeline<Latencies>) -> Markup {
         }
     };
     let picture = chart("latency", "Latency over time", length_of(timeline), height, body);
-    html! { p { "From request to answer, by when the operation was requested. The stronger the colour, the more operations; the strongest is "
+    html! { p { "Latency is from request to answer, and time is that of the request. A stronger colour means more operations, at most "
     (HumanCount(most)) "." } (picture) }
 }
 
 /// The lengths of the pool's queues over time.
 pub fn queue(timeline: &Timeline<QueueLength>) -> Markup {
-    let longest = timeline.buckets().iter().map(|bucket| bucket.longest).max().unwrap_or(0).max(1);
+    let longest = timeline.buckets.iter().map(|bucket| bucket.longest).max().unwrap_or(0).max(1);
     let height = 140.0;
     let y = |length: f64| TOP + height * (1.0 - length / longest as f64);
-    let column = WIDTH / timeline.buckets().len().max(1) as f64;
+    let column = WIDTH / timeline.buckets.len().max(1) as f64;
     let bar = |index: usize, class: &str, length: f64| {
         html! { rect class=(class) x=(round(LEFT + index as f64 * column)) y=(round(y(length))) width=(round(column))
         height=(round(TOP + height - y(length))) {} }
     };
     let body = html! {
         @for length in ticks(longest) {
-            line .grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(y(length as f64)) y2=(y(length as f64)) {}
-            text x=(LEFT - 6.0) y=(y(length as f64) + 4.0) text-anchor="end" { (length) }
+            (grid(y(length as f64), &length.to_string()))
         }
-        @for (index, bucket) in timeline.buckets().iter().enumerate().filter(|(_, bucket)| bucket.steps > 0) {
+        @for (index, bucket) in timeline.buckets.iter().enumerate().filter(|(_, bucket)| bucket.steps > 0) {
             g {
                 title { "longest " (bucket.longest) ", mean " (format!("{:.1}", bucket.mean())) " at " (at(timeline, index)) }
                 (bar(index, "longest", bucket.longest as f64)) (bar(index, "mean", bucket.mean()))
@@ -72,10 +70,10 @@ pub fn queue(timeline: &Timeline<QueueLength>) -> Markup {
         }
     };
     let picture = chart("queue", "Queue length over time", length_of(timeline), height, body);
-    html! { p { "Jobs in one queue of the pool after each of its steps: the longest, and within it the mean." } (picture) }
+    html! { p { "Jobs in a queue of the pool, after each job that was added or taken: the longest queue, and within it the mean." } (picture) }
 }
 
-/// A sequential trace: a line for each process, messages between them, and the operations that they asked for.
+/// A sequential trace: a line for each process, their messages and operations.
 pub fn flow(flow: &Flow<'_>) -> Markup {
     let length = flow.last.saturating_sub(flow.first).max(1);
     let lane = 26.0;
@@ -85,8 +83,7 @@ pub fn flow(flow: &Flow<'_>) -> Markup {
     let took = |begin: i64, end: i64| duration(end.saturating_sub(begin));
     let body = html! {
         @for (at, (_, process)) in flow.processes.iter().enumerate() {
-            line .grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(y(at)) y2=(y(at)) {}
-            text x=(LEFT - 6.0) y=(y(at) + 4.0) text-anchor="end" { (escape::name(process)) }
+            (grid(y(at), &escape::name(process)))
         }
         @for step in &flow.steps {
             @match *step {
@@ -107,11 +104,19 @@ pub fn flow(flow: &Flow<'_>) -> Markup {
     chart(&format!("flow{}", flow.label), &format!("Trace {}", flow.label), length as u64, height, body)
 }
 
-fn length_of<B: Bucket>(timeline: &Timeline<B>) -> u64 {
-    timeline.width().saturating_mul(timeline.buckets().len() as u64)
+/// A line across the chart, with a label on its left.
+fn grid(y: f64, label: &str) -> Markup {
+    html! {
+        line .grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(y) y2=(y) {}
+        text x=(LEFT - 6.0) y=(y + 4.0) text-anchor="end" { (label) }
+    }
 }
 
-/// `body` above an axis of time, so many nanoseconds long.
+fn length_of<B: Bucket>(timeline: &Timeline<B>) -> u64 {
+    timeline.width.saturating_mul(timeline.buckets.len() as u64)
+}
+
+/// `body` above an axis of time that is `length` nanoseconds long.
 fn chart(id: &str, label: &str, length: u64, height: f64, body: Markup) -> Markup {
     let x = |time: i64| round(LEFT + WIDTH * time as f64 / length.max(1) as f64);
     let bottom = TOP + height;
@@ -127,12 +132,12 @@ fn chart(id: &str, label: &str, length: u64, height: f64, body: Markup) -> Marku
     }
 }
 
-/// When a bucket begins, from the beginning of the trace.
+/// The begin of a bucket, from the begin of the trace.
 fn at<B: Bucket>(timeline: &Timeline<B>, index: usize) -> String {
-    duration(timeline.width().saturating_mul(index as u64) as i64)
+    duration(timeline.width.saturating_mul(index as u64) as i64)
 }
 
-/// Shades go by the logarithm: a single slow operation must be seen beside a million fast ones.
+/// Shades are logarithmic: one slow operation must be visible beside a million fast ones.
 fn shade(count: u64, most: u64) -> usize {
     let part = if most > 1 { (count as f64).ln() / (most as f64).ln() } else { 1.0 };
     (part * SHADES as f64).min(SHADES as f64 - 1.0) as usize
@@ -145,7 +150,7 @@ fn ticks(most: i64) -> impl Iterator<Item = i64> {
     (0..=8).map(move |tick| step.unwrap_or(most).saturating_mul(tick)).take_while(move |tick| *tick <= most)
 }
 
-/// A tenth of a pixel is near enough.
+/// Rounds to a tenth of a pixel, which keeps the page short.
 fn round(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

@@ -1,4 +1,4 @@
-//! The sequential traces of a trace: what each led to, from its first event to its last.
+//! The sequential traces in a recording.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,15 @@ use dyntrace_reader::{Event, Operation};
 use crate::render::operation::text;
 use crate::token::{Serial, Token};
 
-/// How many of them are followed; of more only the number is known.
+/// How many are followed. Events of others are only counted.
 const FOLLOWED: usize = 4096;
 
-/// How many steps of one are kept to be drawn.
+/// How many steps of one are kept for its picture.
 const STEPS: usize = 128;
 
 /// How many are shown.
-pub const SHOWN: usize = 20;
+const SHOWN: usize = 20;
 
-/// What happened in a trace under each label.
 #[derive(Default)]
 pub struct Flows<'t> {
     by_label: HashMap<i32, Flow<'t>>,
@@ -26,38 +25,45 @@ pub struct Flows<'t> {
 
 /// A sequential trace.
 pub struct Flow<'t> {
-    /// Its label.
     pub label: i32,
-    /// When its first and its last event were.
+    /// The times of its first and its last event.
     pub first: i64,
     pub last: i64,
-    /// Messages that were sent.
+    /// How many messages were sent.
     pub messages: u64,
-    /// Operations of the file driver.
+    /// How many file operations there were.
     pub operations: u64,
-    /// The processes that had a part in it, each with its program's number.
     pub processes: Vec<Process<'t>>,
-    /// Its steps, the first ones.
+    /// Its first steps.
     pub steps: Vec<Step>,
     on_their_way: HashMap<Message<'t>, (Option<usize>, i64)>,
 }
 
-/// A process, and the number of its program.
+/// A process, with the pid of its program.
 pub type Process<'t> = (u64, &'t [u8]);
 
-/// Whom a message is for, if that is on this node, and its serial.
+/// The receiver of a message, if it is on this node, and the message's serial.
 type Message<'t> = (Option<Process<'t>>, Serial);
 
-/// A step of a sequential trace; processes by their places in the list.
+/// A step of a sequential trace, with the positions of processes in the list.
 pub enum Step {
-    /// A message. Where its sender is not known, it was sent where the trace does not tell.
-    Message { from: Option<usize>, to: usize, sent: i64, received: i64 },
-    /// An operation of the file driver, by the number of its command.
-    Operation { of: usize, command: i32, begin: i64, end: i64 },
+    /// `from` is `None` if the message was sent outside of the recording.
+    Message {
+        from: Option<usize>,
+        to: usize,
+        sent: i64,
+        received: i64,
+    },
+    Operation {
+        of: usize,
+        command: i32,
+        begin: i64,
+        end: i64,
+    },
 }
 
 impl<'t> Flows<'t> {
-    /// Takes an event in that may be one of a message.
+    /// Takes an event, which may be about a message.
     pub fn message(&mut self, event: &Event<'t>) {
         if !event.class.name.starts_with("dyntrace:message-") {
             return;
@@ -66,13 +72,9 @@ impl<'t> Flows<'t> {
         let Some(flow) = self.at(label, event.time) else { return };
         let process = |field| (event.process.pid, text(event, field));
         match event.class.probe() {
-            "message-send" => {
+            probe @ ("message-send" | "message-send-remote") => {
                 let from = Some(flow.process(process("sender")));
-                flow.send((Some(process("receiver")), serial), from, event.time);
-            }
-            "message-send-remote" => {
-                let from = Some(flow.process(process("sender")));
-                flow.send((None, serial), from, event.time);
+                flow.send(((probe == "message-send").then(|| process("receiver")), serial), from, event.time);
             }
             "message-receive" => {
                 let receiver = process("receiver");
@@ -85,7 +87,7 @@ impl<'t> Flows<'t> {
         }
     }
 
-    /// Takes in an operation that was answered.
+    /// Takes an operation that was answered.
     pub fn operation(&mut self, operation: &Operation<'t>) {
         let Some((asker, answer)) = operation.asker.zip(operation.answer) else { return };
         let Some(flow) = self.at(asker.label, operation.entered) else { return };
@@ -95,7 +97,7 @@ impl<'t> Flows<'t> {
         flow.step(Step::Operation { of, command: operation.asked.command, begin: operation.entered, end: answer.time });
     }
 
-    /// Those that took longest from their first event to their last, the longest first, and how many there are.
+    /// The longest ones, the longest first, and the number of all.
     pub fn longest(self) -> (Vec<Flow<'t>>, usize) {
         let mut flows: Vec<Flow<'t>> = self.by_label.into_values().collect();
         flows.sort_by_key(|flow| (flow.first.saturating_sub(flow.last), flow.label));
@@ -137,7 +139,7 @@ impl<'t> Flow<'t> {
         }
     }
 
-    /// The place of a process in the list; beyond a number that can be drawn all share the last one.
+    /// The position of a process in the list. Processes beyond its end share the last position.
     fn process(&mut self, process: Process<'t>) -> usize {
         self.processes.iter().position(|known| *known == process).unwrap_or_else(|| {
             if self.processes.len() < STEPS {

@@ -1,10 +1,10 @@
-//! Times as people read them.
+//! Durations for people.
 
-/// A time with three digits and its unit: `1.23 ms`.
+/// A duration with three digits and its unit: `1.23 ms`.
 pub fn duration(nanoseconds: i64) -> String {
     const UNITS: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
     let value = nanoseconds as f64;
-    // What would be rounded up to the next unit is shown in it.
+    // A value that would round up to the next unit uses that unit.
     let (size, unit) = UNITS.into_iter().find(|(size, _)| value.abs() >= size * 0.9995).unwrap_or(UNITS[3]);
     let value = value / size;
     let digits = match value.abs() {

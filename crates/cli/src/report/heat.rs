@@ -1,16 +1,15 @@
-//! Latency over time: how many operations took about how long, when.
+//! Latency over time, as numbers of operations.
 
 use super::timeline::Bucket;
 
-/// Steps of latency in which operations are counted.
+/// Steps of latency.
 pub const ROWS: usize = 35;
-/// Steps in ten times the latency.
 pub const ROWS_OF_A_DECADE: usize = 5;
-/// What is faster counts in the first step, in nanoseconds.
+/// Nanoseconds; faster operations count in the first step.
 const FASTEST: f64 = 1_000.0;
 
 /// The operations that were entered within a bucket of time, by latency.
-pub struct Latencies([u64; ROWS]);
+pub struct Latencies(pub [u64; ROWS]);
 
 impl Default for Latencies {
     fn default() -> Self {
@@ -19,16 +18,10 @@ impl Default for Latencies {
 }
 
 impl Latencies {
-    /// Counts an operation that took so many nanoseconds.
     pub fn count(&mut self, nanoseconds: i64) {
         let decades = (nanoseconds as f64 / FASTEST).max(1.0).log10();
         let row = (decades * ROWS_OF_A_DECADE as f64) as usize;
         self.0[row.min(ROWS - 1)] += 1;
-    }
-
-    /// The counts, the fastest first.
-    pub fn rows(&self) -> &[u64; ROWS] {
-        &self.0
     }
 }
 
@@ -38,7 +31,7 @@ impl Bucket for Latencies {
     }
 }
 
-/// The least latency of a row, in nanoseconds. `ROWS` has one, too: it ends the last row.
+/// The least latency of a row, in nanoseconds. That of `ROWS` ends the last row.
 pub fn floor(row: usize) -> i64 {
     (FASTEST * 10f64.powf(row as f64 / ROWS_OF_A_DECADE as f64)).round() as i64
 }
@@ -52,7 +45,7 @@ mod tests {
         let row = |nanoseconds| {
             let mut latencies = Latencies::default();
             latencies.count(nanoseconds);
-            latencies.rows().iter().position(|&count| count == 1).unwrap()
+            latencies.0.iter().position(|&count| count == 1).unwrap()
         };
         assert_eq!(row(i64::MIN), 0);
         assert_eq!(row(1_000), 0);

@@ -1,4 +1,4 @@
-//! The page: one file of HTML that loads nothing.
+//! The page: one HTML file that loads nothing.
 
 use dyntrace_reader::{Losses, Operation, Process};
 use indicatif::{HumanBytes, HumanCount};
@@ -10,21 +10,24 @@ use super::flows::{Flow, Flows};
 use super::format::duration;
 use super::row::{Row, Spread};
 use super::summary::Summary;
-use crate::escape;
 use crate::operation::{bytes, command_name, errno_name};
+use crate::{escape, losses};
 
 const STYLE: &str = include_str!("page.css");
 
 /// How many sequential traces are drawn.
 const DRAWN: usize = 3;
 
-/// How many lines a list of unknown length has at most.
+/// How many unanswered operations are listed.
+const IN_FLIGHT: usize = 40;
+
+/// The most lines of a list.
 const LISTED: usize = 100;
 
-/// Nothing is loaded, nothing runs: also not if a name in the trace were taken for markup.
+/// Nothing is loaded or run, even if a name in the trace got into the page as markup.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-/// The whole page. `None`: the trace has no events.
+/// The whole page; `None` is a trace without events.
 pub fn page(processes: &[Process], summary: Option<Summary<'_>>, losses: &Losses) -> String {
     let title = match processes {
         [process] => format!("{} ({})", escape::name(&process.name), process.pid),
@@ -54,7 +57,8 @@ pub fn page(processes: &[Process], summary: Option<Summary<'_>>, losses: &Losses
 
 fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Markup {
     let (answered, first) = (&summary.all, summary.first);
-    let (in_flight, oldest) = summary.in_flight();
+    let in_flight = summary.operations.in_flight().count();
+    let (unmatched, given_up) = (summary.operations.unmatched(), summary.operations.given_up());
     let charts = html! {
         h2 { "Latency over time" }
         (chart::latency(&summary.latency))
@@ -63,11 +67,11 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
     };
     let lists = html! {
         h2 { "Slowest operations" }
-        (operations(summary.slowest.list().iter().map(|(_, operation)| operation), first))
+        (operations(summary.slowest.0.iter().map(|(_, operation)| operation), first))
         @if in_flight > 0 {
             h2 { "Not answered" }
             p { "In flight when the trace ended: " (HumanCount(in_flight as u64)) "." }
-            (operations(oldest.into_iter(), first))
+            (operations(summary.operations.in_flight().take(IN_FLIGHT), first))
         }
     };
     html! {
@@ -80,9 +84,9 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
             (fact("bytes asked for", HumanBytes(answered.bytes)))
         }
         (lost(losses))
-        @if summary.unmatched() + summary.given_up() > 0 {
-            p { (HumanCount(summary.unmatched())) " events belong to operations whose beginning is not in the trace; of "
-                (HumanCount(summary.given_up())) " operations the end is not." }
+        @if unmatched + given_up > 0 {
+            p { (HumanCount(unmatched)) " events belong to operations whose begin is missing; the end of "
+                (HumanCount(given_up)) " operations is missing." }
         }
         (charts)
         (traces(summary.flows, first))
@@ -101,7 +105,7 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
     }
 }
 
-/// The sequential traces that took longest; the first of them as pictures.
+/// The longest sequential traces, the first of them as pictures.
 fn traces(flows: Flows<'_>, first: i64) -> Markup {
     let left_out = flows.left_out;
     let (longest, count) = flows.longest();
@@ -123,9 +127,9 @@ fn traces(flows: Flows<'_>, first: i64) -> Markup {
                 thead { tr { th { "token" } th { "took" } th { "at" } th { "messages" } th { "operations" } th { "processes" } } }
                 tbody { @for flow in &longest { (row(flow)) } }
             } }
-            @if left_out > 0 { p { (HumanCount(left_out)) " events had tokens beyond the number that is followed." } }
+            @if left_out > 0 { p { (HumanCount(left_out)) " events had tokens beyond the limit." } }
             @for flow in longest.iter().take(DRAWN) {
-                p { "Token " (flow.label) ": messages between processes, and the operations that these asked for." }
+                p { "Token " (flow.label) ": messages between processes, and their operations." }
                 (chart::flow(flow))
             }
         }
@@ -172,7 +176,7 @@ fn table<K>(what: &str, (rows, others): (Vec<(K, Row)>, Option<Row>), name: impl
             }
         } }
         @if others.is_some() {
-            p { "Rows with few operations were counted under “others” while the trace was read: another row may lack its first operations." }
+            p { "While the trace was read, rows with few operations were merged into “others”: another row may lack its first operations." }
         }
     }
 }
@@ -205,37 +209,25 @@ fn lost(losses: &Losses) -> Markup {
     html! {
         section #lost .bad[!losses.is_empty()] {
             @if losses.is_empty() { "Nothing was lost." } @else {
-                h2 { "What was lost" }
+                h2 { "Losses" }
                 p { (HumanCount(losses.events())) " events were lost; " (losses.damaged.len()) " places are damaged." }
                 ul {
-                    @for ring in losses.discarded.iter().take(LISTED) {
-                        li { (HumanCount(ring.count)) " events: " (ring.reason()) ": " (escape::path(&ring.file)) }
+                    @for lines in losses::lines(losses) {
+                        @for line in lines.iter().take(LISTED) { li { (line) } }
+                        (more(lines.len()))
                     }
-                    (more(losses.discarded.len()))
-                    @for lost in losses.lost.iter().take(LISTED) {
-                        li { (HumanCount(lost.count)) " events: " (escape::name(&lost.reason)) ": " (escape::path(&lost.file)) }
-                    }
-                    (more(losses.lost.len()))
-                    @for damage in losses.damaged.iter().take(LISTED) {
-                        li {
-                            (escape::path(&damage.file)) ": at byte " (damage.offset) ": " (escape::name(&damage.reason))
-                            @if damage.bytes > 0 { "; " (HumanCount(damage.bytes)) " bytes were passed over" }
-                        }
-                    }
-                    (more(losses.damaged.len()))
                 }
             }
         }
     }
 }
 
-/// When it was, to a millisecond.
 fn moment(time: i64) -> String {
-    // Every i64 of nanoseconds is in the range of Timestamp.
+    // Timestamp holds every i64 of nanoseconds.
     Timestamp::from_nanosecond(time.into()).unwrap_or_default().strftime("%F %T%.3f UTC").to_string()
 }
 
-/// What stands under a list that was cut.
+/// The end of a list that was cut.
 fn more(length: usize) -> Markup {
     html! { @if length > LISTED { li { "and " (length - LISTED) " more" } } }
 }

@@ -1,28 +1,22 @@
-//! A row of a table: some operations, and how their time was spread.
+//! A row of a table: figures of a group of operations.
 
 use dyntrace_reader::Operation;
 use hdrhistogram::Histogram;
 
 use crate::operation::bytes;
 
-/// Figures of some operations.
 #[derive(Default)]
 pub struct Row {
-    /// How many there were.
     pub count: u64,
     /// How many bytes they asked for.
     pub bytes: u64,
-    /// How many failed.
     pub errors: u64,
-    /// How long they waited for an I/O thread.
     pub queue_wait: Spread,
-    /// How long the work took.
     pub service: Spread,
-    /// How long the answers waited to be taken.
     pub delivery: Spread,
 }
 
-/// How times are spread, within one percent.
+/// The distribution of durations, within one percent.
 pub struct Spread(Histogram<u64>);
 
 impl Default for Spread {
@@ -32,12 +26,12 @@ impl Default for Spread {
 }
 
 impl Spread {
-    /// Counts so many nanoseconds. What is below zero, as between clocks that disagree, is zero.
+    /// Counts a duration in nanoseconds. A negative one, between clocks that disagree, counts as zero.
     pub fn count(&mut self, nanoseconds: i64) {
         self.0.record(nanoseconds.max(0) as u64).expect("a histogram that grows takes any value");
     }
 
-    /// The time that so many of a hundred did not pass, in nanoseconds; `None` if there are none.
+    /// The percentile in nanoseconds; `None` if nothing was counted.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         (!self.0.is_empty()).then(|| self.0.value_at_percentile(percent))
     }
@@ -58,7 +52,6 @@ impl Row {
         operation.delivery().into_iter().for_each(|time| self.delivery.count(time));
     }
 
-    /// Takes in another row.
     pub fn merge(&mut self, other: &Row) {
         self.count += other.count;
         self.bytes = self.bytes.saturating_add(other.bytes);

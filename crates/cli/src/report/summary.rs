@@ -1,6 +1,6 @@
-//! What the page shows, gathered in one pass over the events. Its size does not grow with the trace.
+//! The figures of the page, collected in one pass over the events. Their size does not grow with the trace.
 
-use dyntrace_reader::{Event, Operation, Operations, Value};
+use dyntrace_reader::{Event, Operations, Value};
 
 use super::flows::Flows;
 use super::heat::Latencies;
@@ -9,10 +9,6 @@ use super::slowest::Slowest;
 use super::table::Table;
 use super::timeline::{Bucket, Timeline};
 
-/// How many operations that were not answered are shown.
-const IN_FLIGHT_SHOWN: usize = 40;
-
-/// Figures of a trace.
 pub struct Summary<'t> {
     /// Times of the first and the last event, in nanoseconds since 1970.
     pub first: i64,
@@ -25,10 +21,10 @@ pub struct Summary<'t> {
     pub all: Row,
     pub slowest: Slowest<'t>,
     pub flows: Flows<'t>,
-    operations: Operations<'t>,
+    pub operations: Operations<'t>,
 }
 
-/// The lengths of the pool's queues within a bucket of time: one for each job that came or went.
+/// The lengths of the pool's queues, one for each job that was added or taken.
 #[derive(Default)]
 pub struct QueueLength {
     pub longest: i64,
@@ -37,7 +33,6 @@ pub struct QueueLength {
 }
 
 impl QueueLength {
-    /// The mean length.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.steps as f64
     }
@@ -52,7 +47,7 @@ impl Bucket for QueueLength {
 }
 
 impl<'t> Summary<'t> {
-    /// Nothing was seen yet; `first` is the time of the first event.
+    /// `first` is the time of the first event.
     pub fn new(first: i64) -> Self {
         Summary {
             first,
@@ -69,7 +64,6 @@ impl<'t> Summary<'t> {
         }
     }
 
-    /// The next event.
     pub fn add(&mut self, event: &Event<'t>) {
         self.events += 1;
         self.last = self.last.max(event.time);
@@ -92,20 +86,5 @@ impl<'t> Summary<'t> {
             self.slowest.add(duration, &operation);
             self.flows.operation(&operation);
         }
-    }
-
-    /// The operations that were not answered in the trace: how many, and the ones entered first.
-    pub fn in_flight(&self) -> (usize, Vec<&Operation<'t>>) {
-        (self.operations.in_flight().count(), self.operations.in_flight().take(IN_FLIGHT_SHOWN).collect())
-    }
-
-    /// How many operations were given up before their answer.
-    pub fn given_up(&self) -> u64 {
-        self.operations.given_up()
-    }
-
-    /// How many events belonged to no operation.
-    pub fn unmatched(&self) -> u64 {
-        self.operations.unmatched()
     }
 }

@@ -1,4 +1,4 @@
-//! Figures by some key, such as the user tag. There can be as many keys as operations, so only some have a row of their own.
+//! Figures by a key, such as the user tag. There can be as many keys as operations, so only the most frequent have rows.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,12 +7,11 @@ use dyntrace_reader::Operation;
 
 use super::row::Row;
 
-/// How many keys have a row while the trace is read.
+/// The most rows while the trace is read.
 const ROWS: usize = 256;
-/// How many keep it when there are more, and in the end.
+/// The rows that stay when there are more, and at the end.
 const KEPT: usize = 100;
 
-/// A row for each key that has many operations, and one for the others.
 pub struct Table<K> {
     rows: HashMap<K, Row>,
     others: Row,
@@ -33,7 +32,7 @@ impl<K: Copy + Ord + Hash> Table<K> {
         self.rows.entry(key).or_default().add(operation);
     }
 
-    /// The rows, that with most operations first; and what the others did, if there were more keys than rows.
+    /// The rows, the most operations first, and that of the other keys, if there were too many.
     pub fn finish(mut self) -> (Vec<(K, Row)>, Option<Row>) {
         self.fold();
         let mut rows: Vec<_> = self.rows.into_iter().collect();
@@ -41,7 +40,7 @@ impl<K: Copy + Ord + Hash> Table<K> {
         (rows, (self.others.count > 0).then_some(self.others))
     }
 
-    /// Leaves a row to the keys with most operations only.
+    /// Merges the rows with the fewest operations into `others`.
     fn fold(&mut self) {
         let mut counts: Vec<(u64, K)> = self.rows.iter().map(|(key, row)| (row.count, *key)).collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));

@@ -1,29 +1,28 @@
-//! A row of buckets over time that never grows: when time runs past its end, neighbours are merged and each covers twice the time.
+//! A timeline of limited length: when time runs past its end, neighbours merge and each bucket covers twice the time.
 
-/// How many buckets there are; at least half of them are in use once time has passed.
+/// The most buckets; once the timeline was full, at least half of them are in use.
 pub const BUCKETS: usize = 240;
 
-/// Values over time.
 pub struct Timeline<B> {
     start: i64,
     /// Nanoseconds of a bucket.
-    width: u64,
-    buckets: Vec<B>,
+    pub width: u64,
+    /// Up to the last used one.
+    pub buckets: Vec<B>,
 }
 
-/// What a bucket holds.
+/// The value of a bucket.
 pub trait Bucket: Default {
-    /// Takes in what the next bucket held.
+    /// Adds the value of the next bucket.
     fn merge(&mut self, next: Self);
 }
 
 impl<B: Bucket> Timeline<B> {
-    /// An empty timeline that begins at `start`, in nanoseconds.
     pub fn new(start: i64) -> Self {
         Timeline { start, width: 1 << 10, buckets: Vec::new() }
     }
 
-    /// The bucket of `time`. What was before the start goes to the first one.
+    /// The bucket of `time`; the first one if that is before the start.
     pub fn at(&mut self, time: i64) -> &mut B {
         let offset = u64::try_from(i128::from(time) - i128::from(self.start)).unwrap_or(0);
         while offset / self.width >= BUCKETS as u64 {
@@ -34,16 +33,6 @@ impl<B: Bucket> Timeline<B> {
             self.buckets.resize_with(index + 1, B::default);
         }
         &mut self.buckets[index]
-    }
-
-    /// The buckets, in the order of time, up to the last one that was used.
-    pub fn buckets(&self) -> &[B] {
-        &self.buckets
-    }
-
-    /// Nanoseconds of a bucket.
-    pub fn width(&self) -> u64 {
-        self.width
     }
 
     fn halve(&mut self) {
@@ -72,11 +61,11 @@ mod tests {
         let mut time = 1_000;
         for count in 1..200 {
             *timeline.at(time) += 1;
-            assert_eq!(timeline.buckets().iter().sum::<u64>(), count);
-            assert!(timeline.buckets().len() <= BUCKETS);
+            assert_eq!(timeline.buckets.iter().sum::<u64>(), count);
+            assert!(timeline.buckets.len() <= BUCKETS);
             time += time / 5;
         }
-        assert!(timeline.buckets().len() > BUCKETS / 2);
+        assert!(timeline.buckets.len() > BUCKETS / 2);
     }
 
     #[test]
@@ -93,6 +82,6 @@ mod tests {
         let mut timeline = Timeline::<u64>::new(i64::MIN);
         *timeline.at(i64::MAX) += 1;
         *timeline.at(i64::MIN) += 1;
-        assert_eq!(timeline.buckets().iter().sum::<u64>(), 2);
+        assert_eq!(timeline.buckets.iter().sum::<u64>(), 2);
     }
 }

@@ -1,21 +1,21 @@
-//! What the user asks `dyntrace view` for.
+//! The arguments of `dyntrace view`.
 
 use std::path::PathBuf;
 
 use dyntrace_reader::{Event, Process, Selection, Trace};
 
-use crate::render::{self, Rendering};
-
+use super::causal::Causal;
 use super::csv::Csv;
 use super::event;
 use super::format::Format;
 use super::json::Json;
 use super::names;
 use super::places;
+use super::text::Text;
 use super::time::{self, Instant};
 use super::token::OfToken;
+use crate::render::{self, Rendering};
 
-/// The examples and the exit statuses.
 pub const HELP: &str = "\
 Examples:
   dyntrace view trace
@@ -26,72 +26,70 @@ Examples:
   dyntrace view trace --script efile_latency
   dyntrace view --follow trace
 
-A pattern has * for any text and ? for one character.
+In a pattern, * matches any text and ? one character.
 
 Exit status:
-   0  all events are there
+   0  the trace is complete
    1  the events cannot be written
    2  wrong use
-   3  the trace lacks events that were lost
+   3  events of the trace were lost
    4  the trace is damaged
   66  there is no such trace, or it cannot be read";
 
-/// The arguments of `dyntrace view`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The folder that was recorded to, or that of one process in it; several are shown as one
+    /// The folder of a recording, or of one process in it; several are shown as one
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// Print a table with one column for each field
+    /// Print CSV, with one column for each field
     #[arg(long)]
     csv: bool,
-    /// Print what this script prints: efile_latency, efile_by_tag, aio_pool, message_latency
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "csv"], value_parser = names::script)]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["json", "csv"], value_parser = names::script, help = names::script_help())]
     script: Option<&'static Rendering>,
-    /// Go on as long as the program is recorded
+    /// Keep printing new events until the recording ends
     #[arg(short, long, conflicts_with = "min_duration")]
     pub follow: bool,
-    /// Events with such a user tag
+    /// Only events whose user tag matches
     #[arg(long, value_name = "GLOB")]
     tag: Option<String>,
-    /// Events of the sequential trace with this label: its messages, and the file operations that its processes ask for. As lines, they
-    /// are the further to the right, the more messages led to them
+    /// Only events of the sequential trace with this label: its messages, and the file operations of its processes. Lines are indented
+    /// by causal depth
     #[arg(long, value_name = "LABEL", allow_negative_numbers = true, conflicts_with = "min_duration")]
     token: Option<i32>,
-    /// Events of such probes: efile_drv-return, efile_drv*, shop:*; may be given several times
+    /// Only events of matching probes: efile_drv-return, efile_drv*, shop:*; can be repeated
     #[arg(long, value_name = "GLOB")]
     probe: Vec<String>,
-    /// Events that say that something failed
+    /// Only events that report a failure
     #[arg(long)]
     failed: bool,
-    /// Events of this command of the file driver, by name or number: RENAME
+    /// Only events of this command of the file driver, by name or number: RENAME
     #[arg(long, value_name = "NAME", value_parser = names::command)]
     command: Option<i32>,
-    /// Events with this error, by name or number: ENOENT
+    /// Only events with this error, by name or number: ENOENT
     #[arg(long, value_name = "NAME", value_parser = names::errno)]
     errno: Option<i32>,
-    /// Events at or after a time of day (2026-11-21T10:00:00Z), or so long after the first event (1.5s)
+    /// Only events at or after this time: a date and time (2026-11-21T10:00:00Z), or a duration after the first event (1.5s)
     #[arg(long, value_name = "TIME", value_parser = time::instant)]
     since: Option<Instant>,
-    /// Events before it
+    /// Only events before this time
     #[arg(long, value_name = "TIME", value_parser = time::instant)]
     until: Option<Instant>,
-    /// Events that this thread fired, by its number in the system
+    /// Only events that this thread fired
     #[arg(long, value_name = "TID")]
     thread: Option<u64>,
-    /// Events of operations that took at least so long from request to answer: 10ms
+    /// Only events of operations that took at least this long, from request to answer: 10ms
     #[arg(long, value_name = "TIME", value_parser = time::duration)]
     pub min_duration: Option<i64>,
 }
 
 impl Arguments {
-    /// Tells of events whether they are to be shown. The first event of the trace was at `first`, or the first one that is asked about.
+    /// Returns a filter for the events to show. It must see every event. `first` is the time of the trace's first event, if known.
     pub fn filter(&self, first: Option<i64>) -> impl FnMut(&Event<'_>) -> bool {
         let shows_own = self.shows_own_events();
-        // What they tell is needed, whichever events are shown.
+        // Lines need the events about modules, whichever events are shown.
         let takes_modules = !self.json && !self.csv;
         let mut selection = first.map(|first| self.selection(first));
         let mut of_token = self.token.map(OfToken::new);
@@ -108,7 +106,6 @@ impl Arguments {
         }
     }
 
-    /// Which events are to be shown, of a trace whose first event was at `first`.
     fn selection(&self, first: i64) -> Selection {
         let mut selection = self.probe.iter().fold(Selection::new(), |selection, probe| selection.probe(probe));
         if let Some(tag) = &self.tag {
@@ -135,24 +132,25 @@ impl Arguments {
         selection
     }
 
-    /// Whether the recorder's own events are shown: only if they are asked for by name.
+    /// The recorder's own events are shown only if they are asked for by name.
     fn shows_own_events(&self) -> bool {
         self.probe.iter().any(|pattern| pattern.starts_with("recorder:"))
     }
 
-    /// How the events of `trace` are written; appends what comes before the first.
+    /// The format for the events of `trace`. Appends its title.
     pub fn format(&self, trace: &Trace, out: &mut Vec<u8>) -> Format {
         if self.json {
-            Format::Json(Json::default())
+            Format::new(Json::default())
         } else if self.csv {
             let classes = trace.processes().iter().flat_map(Process::classes);
             let own = self.shows_own_events();
-            Format::Csv(Csv::new(classes.filter(|class| own || !event::is_own(class)), out))
+            Format::new(Csv::new(classes.filter(|class| own || !event::is_own(class)), out))
         } else if let Some(script) = self.script {
             Format::of_script(script)
         } else {
-            let text = Format::on_stdout(render::ALL).with_modules(self.shows_own_events());
-            if self.token.is_some() { text.causal() } else { text }
+            let mut text = Text::on_stdout(render::ALL);
+            text.shows_modules = self.shows_own_events();
+            if self.token.is_some() { Format::new(Causal::new(text)) } else { Format::new(text) }
         }
     }
 }

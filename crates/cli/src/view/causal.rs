@@ -1,58 +1,45 @@
-//! The listing of one sequential trace: in the order of time, and each line as far to the right as messages led to it.
+//! The listing of one sequential trace: in the order of time, indented by causal depth.
 
 use std::collections::HashMap;
 
 use dyntrace_reader::Event;
 
-use crate::escape;
-use crate::render::operation::{self, Id, Step, step, text};
-use crate::token::{Serial, Token};
-
 use super::event;
 use super::text::Text;
 use super::token::OPERATION;
+use crate::escape;
+use crate::render::Printer;
+use crate::render::operation::{self, Id, Step, step, text};
+use crate::token::{Serial, Token};
 
-/// How far to the right lines go at most, in steps: more would not fit on a screen.
+/// The deepest indentation: a deeper one would not fit on a screen.
 const STEPS: usize = 12;
 
-/// A process of a program, by the number of the program's.
+/// A process, with the pid of its program.
 type Process = (u64, Vec<u8>);
 
-/// Whom a message is for, if that is known here, and its serial.
+/// The receiver of a message, if it is known here, and the message's serial.
 type Message = (Option<Process>, Serial);
 
-/// The lines of a trace's events.
+/// The lines of a trace's events. Depths are numbers of messages that led to something.
 pub struct Causal {
     text: Text,
-    /// How many messages led to what a process does now.
+    /// The depth of each process.
     steps: HashMap<Process, usize>,
-    /// The same of who received the message with this count, by its program.
+    /// The depth of the process that received the message with this count, by pid.
     received: HashMap<(u64, i32), usize>,
-    /// The same of messages that were not received yet.
+    /// The depth of messages that were not received yet.
     messages: HashMap<Message, usize>,
-    /// Who asked for the operations in flight.
+    /// The processes that asked for the operations in flight.
     operations: HashMap<Id, Process>,
 }
 
-impl Causal {
-    /// Lines as `text` makes them.
-    pub fn new(text: Text) -> Causal {
-        Causal {
-            text,
-            steps: HashMap::new(),
-            received: HashMap::new(),
-            messages: HashMap::new(),
-            operations: HashMap::new(),
-        }
-    }
-
-    /// Forgets the classes: those of the next events are of a trace that was opened anew.
-    pub fn forget_classes(&mut self) {
+impl Printer for Causal {
+    fn forget_classes(&mut self) {
         self.text.forget_classes();
     }
 
-    /// Appends the line of an event.
-    pub fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         if event.class.name == OPERATION {
             let process = process(event, "proc");
             self.steps_of(&process, serial(event));
@@ -69,8 +56,16 @@ impl Causal {
         }
         self.text.event(event, out);
     }
+}
 
-    /// How many messages led to the event, and whose it is where its line does not say that.
+impl Causal {
+    /// Indents the lines of `text`.
+    pub fn new(text: Text) -> Causal {
+        let (steps, received) = (HashMap::new(), HashMap::new());
+        Causal { text, steps, received, messages: HashMap::new(), operations: HashMap::new() }
+    }
+
+    /// The depth of the event, and its process where the line does not name it.
     fn place(&mut self, event: &Event<'_>) -> (usize, Option<Process>) {
         if let Some((step, id)) = step(event) {
             let process = match step {
@@ -81,14 +76,10 @@ impl Causal {
         }
         let serial = serial(event);
         let steps = match event.class.probe() {
-            "message-send" => {
+            probe @ ("message-send" | "message-send-remote") => {
                 let steps = self.steps_of(&process(event, "sender"), serial);
-                self.messages.insert((Some(process(event, "receiver")), serial), steps + 1);
-                steps
-            }
-            "message-send-remote" => {
-                let steps = self.steps_of(&process(event, "sender"), serial);
-                self.messages.insert((None, serial), steps + 1);
+                let receiver = (probe == "message-send").then(|| process(event, "receiver"));
+                self.messages.insert((receiver, serial), steps + 1);
                 steps
             }
             "message-queued" => self.led_to(process(event, "receiver"), serial).unwrap_or(1) - 1,
@@ -105,8 +96,8 @@ impl Causal {
         (steps, None)
     }
 
-    /// How many messages led to what a process does at this serial. One that has received none was spawned with its token, by who
-    /// had received the message before: that counts as a message.
+    /// The depth of a process at this serial. A process that has received nothing was spawned with its token by the receiver of the
+    /// previous message, and is one step deeper.
     fn steps_of(&mut self, process: &Process, (previous, _): Serial) -> usize {
         if let Some(steps) = self.steps.get(process) {
             return *steps;
@@ -116,8 +107,8 @@ impl Causal {
         steps
     }
 
-    /// How many messages led to a process with this one, which may be of another node. If nobody recorded that node, what it was
-    /// sent before led to it.
+    /// The depth of a process that gets this message. If it comes from a node that was not recorded, it follows the message that
+    /// was sent there before.
     fn led_to(&self, receiver: Process, serial: Serial) -> Option<usize> {
         let recorded = [Some(receiver), None].into_iter().find_map(|to| self.messages.get(&(to, serial)).copied());
         let answered = || {
@@ -128,7 +119,7 @@ impl Causal {
     }
 }
 
-/// Zeros where there is none.
+/// The serial of the event's token, or zeros.
 fn serial(event: &Event<'_>) -> Serial {
     Token::of(event).map_or((0, 0), |token| token.serial)
 }

@@ -1,24 +1,21 @@
-//! Events as a table: one column for each name that a field of any of them has.
+//! Events as a CSV table, with a column for each name of a field.
 
 use std::collections::HashMap;
 use std::ptr;
 
 use dyntrace_reader::{Event, EventClass, Value};
 
-use crate::render::append;
-
 use super::event::{self, FIXED};
+use crate::render::{Printer, append};
 
-/// The rows of events.
 pub struct Csv {
     columns: Vec<String>,
-    /// The position in the event of what stands in each column, by the addresses of the classes: they stay where they are as long as
-    /// the trace.
+    /// The position in the event of each column's field, by the addresses of the classes.
     plans: HashMap<*const EventClass, Vec<Option<usize>>>,
 }
 
 impl Csv {
-    /// A table for events of these `classes`; appends its first row.
+    /// A table for events of these `classes`. Appends the title row.
     pub fn new<'c>(classes: impl Iterator<Item = &'c EventClass>, out: &mut Vec<u8>) -> Csv {
         let mut columns = Vec::new();
         for field in classes.flat_map(|class| &class.fields) {
@@ -36,14 +33,14 @@ impl Csv {
         out.push(b'\n');
         Csv { columns, plans: HashMap::new() }
     }
+}
 
-    /// Forgets the classes: those of the next events are of a trace that was opened anew.
-    pub fn forget_classes(&mut self) {
+impl Printer for Csv {
+    fn forget_classes(&mut self) {
         self.plans.clear();
     }
 
-    /// Appends the row of an event.
-    pub fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         let plan = self.plans.entry(ptr::from_ref(event.class)).or_insert_with(|| {
             let position =
                 |column: &String| event.class.fields.iter().position(|field| event::column(&field.name) == *column);

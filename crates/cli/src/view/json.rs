@@ -5,32 +5,28 @@ use std::ptr;
 
 use dyntrace_reader::{Event, EventClass, Value};
 
-use crate::render::append;
-
 use super::event;
+use crate::render::{Printer, append};
 
-/// The objects of events.
 #[derive(Default)]
 pub struct Json {
-    /// By the addresses of the classes: they stay where they are as long as the trace.
+    /// By the addresses of the classes.
     plans: HashMap<*const EventClass, Plan>,
 }
 
-/// What objects of a class share.
+/// The parts that all objects of a class share.
 struct Plan {
     probe: Vec<u8>,
-    /// Each name with what stands around it.
+    /// The names of the fields, with comma, quotes and colon.
     names: Vec<Vec<u8>>,
 }
 
-impl Json {
-    /// Forgets the classes: those of the next events are of a trace that was opened anew.
-    pub fn forget_classes(&mut self) {
+impl Printer for Json {
+    fn forget_classes(&mut self) {
         self.plans.clear();
     }
 
-    /// Appends the line of an event.
-    pub fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         let plan = self.plans.entry(ptr::from_ref(event.class)).or_insert_with(|| Plan::of(event.class));
         out.extend_from_slice(b"{\"time_ns\":");
         append::signed(out, event.time);

@@ -1,4 +1,4 @@
-//! A recording that goes on: its events as they come.
+//! Events of a recording that goes on, as they come.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -12,33 +12,29 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::{AT_ONCE, Format};
 
-/// How long to wait before looking again.
+/// The time between two looks.
 pub const PAUSE: Duration = Duration::from_millis(50);
 
 /// The events of a recording on their way to the user.
 pub struct Live<W, F> {
-    /// Where they come from.
     pub from: Follow,
-    /// How they are written.
     pub format: Format,
-    /// Which of them are.
     pub is_wanted: F,
-    /// Where they go.
     pub to: W,
 }
 
 impl<W: Write, F: FnMut(&Event<'_>) -> bool> Live<W, F> {
-    /// Prints what came until the look before, in the order of time; false when the recording has ended and all is printed. A recording
-    /// that has not begun is one without events.
+    /// Prints the events up to the previous look, in the order of time. Returns false when the recording has ended and all is printed.
+    /// A recording that has not begun has no events.
     pub fn look(&mut self) -> anyhow::Result<bool> {
         self.print(|from, each| from.poll(each))
     }
 
-    /// Prints all that is there, and what is said when nothing more will come.
+    /// Prints the remaining events and the end of the format.
     pub fn end(&mut self) -> anyhow::Result<()> {
         self.print(|from, each| from.rest(each).map(|()| true))?;
         let mut out = Vec::new();
-        self.format.end(&mut out);
+        self.format.0.end(&mut out);
         self.to.write_all(&out)?;
         Ok(self.to.flush()?)
     }
@@ -48,10 +44,10 @@ impl<W: Write, F: FnMut(&Event<'_>) -> bool> Live<W, F> {
         read: impl FnOnce(&mut Follow, &mut dyn FnMut(&Event<'_>)) -> Result<bool, Error>,
     ) -> anyhow::Result<bool> {
         let (mut out, mut written) = (Vec::new(), Ok(()));
-        self.format.forget_classes();
+        self.format.0.forget_classes();
         let goes_on = read(&mut self.from, &mut |event| {
             if (self.is_wanted)(event) {
-                self.format.event(event, &mut out);
+                self.format.0.event(event, &mut out);
             }
             if out.len() >= AT_ONCE && written.is_ok() {
                 written = self.to.write_all(&out);
@@ -72,7 +68,7 @@ impl<W: Write, F: FnMut(&Event<'_>) -> bool> Live<W, F> {
             signal_hook::flag::register(signal, Arc::clone(&interrupted)).context("cannot receive signals")?;
         }
         while self.look()? {
-            // Relaxed: nothing else is read on the strength of it.
+            // Relaxed: the flag publishes nothing else.
             if interrupted.load(Ordering::Relaxed) {
                 break;
             }

@@ -19,7 +19,7 @@ use std::io::{self, Write};
 use dyntrace_reader::{Event, Follow};
 
 use crate::exit::Outcome;
-use crate::{losses, trace};
+use crate::{losses, recording};
 
 pub use arguments::{Arguments, HELP};
 pub use event::process_name;
@@ -28,12 +28,12 @@ pub use live::{Live, PAUSE};
 
 use slow::Slow;
 
-/// How many bytes are gathered before they are written.
+/// How many bytes are written at once.
 const AT_ONCE: usize = 64 * 1024;
 
-/// Prints the events that the user asked for, and says what is missing.
+/// Prints the events that the user asked for, and reports losses.
 pub fn view(arguments: &Arguments) -> Outcome {
-    let trace = trace::open(&arguments.traces)?;
+    let trace = recording::open(&arguments.traces)?;
     let mut to = io::stdout().lock();
     let mut out = Vec::with_capacity(2 * AT_ONCE);
     let mut format = arguments.format(&trace, &mut out);
@@ -53,7 +53,6 @@ pub fn view(arguments: &Arguments) -> Outcome {
     Ok(losses::status(&losses))
 }
 
-/// Writes the events, many at once.
 fn write<'t>(
     events: impl Iterator<Item = Event<'t>>,
     format: &mut Format,
@@ -61,13 +60,13 @@ fn write<'t>(
     to: &mut impl Write,
 ) -> io::Result<()> {
     for event in events {
-        format.event(&event, &mut out);
+        format.0.event(&event, &mut out);
         if out.len() >= AT_ONCE {
             to.write_all(&out)?;
             out.clear();
         }
     }
-    format.end(&mut out);
+    format.0.end(&mut out);
     to.write_all(&out)?;
     to.flush()
 }

@@ -1,11 +1,11 @@
-//! Commands of the file driver, errors of the system and scripts, by the names that people give them.
+//! Commands of the file driver, errors of the system and scripts, by name.
 
 use dyntrace::efile::Command;
 use nix::errno::Errno;
 
 use crate::render::{self, Rendering};
 
-/// The highest number that is looked at for a name; systems have fewer errors.
+/// No system has a higher errno.
 const MANY_ERRORS: i32 = 255;
 
 /// The number of a command: `RENAME`, `rename` or `12`.
@@ -27,12 +27,18 @@ pub fn errno(name: &str) -> Result<i32, String> {
     number.ok_or_else(|| "expected the name of an error, such as ENOENT, or its number".to_owned())
 }
 
-/// The shipped script of this name, made from recorded events.
+/// The shipped script of this name.
 pub fn script(name: &str) -> Result<&'static Rendering, String> {
-    render::find(name).ok_or_else(|| {
-        let names: Vec<&str> = render::ALL.iter().map(|rendering| rendering.script).collect();
-        format!("the scripts are {}", names.join(", "))
-    })
+    render::find(name).ok_or_else(|| format!("the scripts are {}", scripts()))
+}
+
+/// The help of an option that takes a script.
+pub fn script_help() -> String {
+    format!("Print the lines of this script: {}", scripts())
+}
+
+fn scripts() -> String {
+    render::ALL.iter().map(|rendering| rendering.script).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Where calls came from, of which traces have addresses only: by the files that ran, as long as nobody has written them since. Those of
-//! modules need not be loaded any more: traces tell which file each version was made of.
+//! Callers in recorded calls, of which a trace has addresses only. They are looked up in the program's files, unless these were
+//! written since. The trace names the file of each version of a module.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,25 +8,25 @@ use std::time::UNIX_EPOCH;
 use dyntrace_reader::{Event, EventClass, Value};
 
 use crate::caller::Callers;
+use crate::render::operation::text;
 
-/// The class of events that tell of modules.
+/// The class of events about modules.
 pub const MODULE: &str = "recorder:module";
 
-/// What is known of the places that events name.
 pub struct Places {
     callers: Callers,
-    /// By the file that was mapped, which was a copy and is gone.
+    /// By the path of the mapped file, a copy that is gone.
     modules: HashMap<String, Module>,
 }
 
 struct Module {
     name: String,
     version: String,
-    /// What the copy was made of.
+    /// The original of the copy.
     file: String,
 }
 
-/// Where events of a class have places.
+/// The positions of fields in events that have a place.
 pub struct Spot {
     at: usize,
     function: usize,
@@ -34,7 +34,6 @@ pub struct Spot {
 }
 
 impl Spot {
-    /// `None` if they have none.
     pub fn of(class: &EventClass) -> Option<Spot> {
         let (at, kind) = match class.name.as_str() {
             "dyntrace:function-entry" => ("caller", None),
@@ -46,22 +45,18 @@ impl Spot {
 }
 
 impl Places {
-    /// Nothing is known.
     pub fn new() -> Places {
-        Places { callers: Callers::of_files(), modules: HashMap::new() }
+        Places { callers: Callers::default(), modules: HashMap::new() }
     }
 
-    /// Takes in what an event tells of a module.
+    /// Takes in an event about a module.
     pub fn learn(&mut self, event: &Event<'_>) {
-        let text = |name| match event.field(name) {
-            Some(Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
-            _ => String::new(),
-        };
+        let text = |name| String::from_utf8_lossy(text(event, name)).into_owned();
         let module = Module { name: text("module"), version: text("version"), file: text("file") };
         self.modules.insert(text("mapped"), module);
     }
 
-    /// The place of an event that was at `time`, in words, and at which position of the event it is.
+    /// The place in words, and its position in the event. `time` is that of the event.
     pub fn shown(&mut self, spot: &Spot, values: &[Value<'_>], time: i64) -> Option<(usize, String)> {
         let text = |at: usize| match values.get(at) {
             Some(Value::Text(text)) => str::from_utf8(text).ok(),
@@ -73,7 +68,7 @@ impl Places {
         Some((spot.at, self.caller(text(spot.function)?, text(spot.at)?, time)?))
     }
 
-    /// Of a text as the library has it: `FILE+0xADDRESS through FILE+0xADDRESS`.
+    /// `text` is `FILE+0xADDRESS through FILE+0xADDRESS`.
     fn caller(&mut self, function: &str, text: &str, time: i64) -> Option<String> {
         let (returns_to, inside) = text.split_once(" through ")?;
         let function = function.rsplit_once('/').map_or(function, |(path, _arity)| path);
@@ -86,7 +81,7 @@ impl Places {
         })
     }
 
-    /// The place in the file that is there, if that is the one that ran.
+    /// The place in the original file, if that was not written after `time`.
     fn as_it_was(&self, place: &str, time: i64) -> Option<String> {
         let (file, address) = place.rsplit_once("+0x")?;
         let file = self.modules.get(file).map_or(file, |module| &module.file);
@@ -110,7 +105,7 @@ mod tests {
         let module = Module { name: "tax".into(), version: "2.1.0".into(), file: file.clone() };
         places.modules.insert("/tmp/copy.so".into(), module);
         let text = "/tmp/copy.so+0x17 through /tmp/copy.so+0x9";
-        // What the file says of it is another matter: nothing.
+        // The file has no symbols.
         let expected = format!("{file}+0x17 through {file}+0x9 in tax 2.1.0");
         assert_eq!(places.caller("tax::rate/1", text, i64::MAX), Some(expected));
         assert_eq!(places.caller("tax::rate/1", text, 0), None, "the file was written later");

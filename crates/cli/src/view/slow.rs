@@ -1,35 +1,35 @@
 //! Events of operations that took long, and no others.
 //!
-//! Events are held until it is known of their operation: at its answer, or as soon as enough time has passed without one. So what is
-//! held does not grow with the trace, only with the number of operations that are in flight at once.
+//! An event is held until its operation is answered, or has been in flight for long enough. So memory grows with the number of operations
+//! in flight, not with the trace.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ptr;
 
 use dyntrace_reader::{Event, EventClass, Process, Value};
 
-/// The process, and `{thread, tag}`: what names an operation while it is in flight.
+/// Names an operation in flight: the process, and `{thread, tag}`.
 type Id = (*const Process, i64, i64);
 
-/// The events of slow operations among all, in the same order.
+/// The events of slow operations, in their order.
 pub struct Slow<'t, I> {
     events: I,
-    /// How long is slow, in nanoseconds.
+    /// The least duration of a slow operation, in nanoseconds.
     least: i64,
     steps: HashMap<*const EventClass, Option<Step>>,
     in_flight: HashMap<Id, Operation>,
-    /// Those of the operations in flight that are not slow yet, the first entered first.
+    /// The operations in flight that are not slow yet, in the order of entry.
     undecided: BTreeMap<(i64, u64), Id>,
     held: BTreeMap<u64, Held<'t>>,
-    /// How many events were held, the number of the next one.
+    /// The number of the next event to hold.
     count: u64,
 }
 
 struct Operation {
-    /// When it was entered, and the number of that event.
+    /// The time of its entry, and the number of that event.
     entered: (i64, u64),
     is_slow: bool,
-    /// The events that are held until it is known whether it is slow.
+    /// Its held events, while it is not slow.
     waiting: Vec<u64>,
 }
 
@@ -38,7 +38,6 @@ struct Held<'t> {
     is_slow: bool,
 }
 
-/// What an event means for its operation.
 #[derive(Clone, Copy)]
 struct Step {
     is_entry: bool,
@@ -48,7 +47,6 @@ struct Step {
 }
 
 impl<'t, I: Iterator<Item = Event<'t>>> Slow<'t, I> {
-    /// Those of `events` whose operations took at least so many nanoseconds.
     pub fn new(events: I, least: i64) -> Slow<'t, I> {
         Slow {
             events,
@@ -72,7 +70,7 @@ impl<'t, I: Iterator<Item = Event<'t>>> Slow<'t, I> {
         let (Some(thread), Some(tag)) = (number(step.thread), number(step.tag)) else { return };
         let id = (ptr::from_ref(event.process), thread, tag);
         if step.is_entry {
-            // One of the same name is over: its answer was lost.
+            // The answer of an operation with the same name was lost.
             self.end(id);
             let entered = (event.time, self.count);
             self.in_flight.insert(id, Operation { entered, is_slow: false, waiting: Vec::new() });
@@ -90,7 +88,7 @@ impl<'t, I: Iterator<Item = Event<'t>>> Slow<'t, I> {
         }
     }
 
-    /// Operations that are in flight for long enough at `now` are slow.
+    /// Marks operations as slow that have been in flight for long enough at `now`.
     fn pass_time(&mut self, now: i64) {
         while let Some(first) = self.undecided.first_entry()
             && first.key().0.saturating_add(self.least) <= now
@@ -104,7 +102,7 @@ impl<'t, I: Iterator<Item = Event<'t>>> Slow<'t, I> {
         }
     }
 
-    /// An operation that is not slow by now never will be.
+    /// Ends an operation, and drops its events if it is not slow.
     fn end(&mut self, id: Id) {
         if let Some(operation) = self.in_flight.remove(&id) {
             self.undecided.remove(&operation.entered);
@@ -127,7 +125,7 @@ impl<'t, I: Iterator<Item = Event<'t>>> Iterator for Slow<'t, I> {
             }
             match self.events.next() {
                 Some(event) => self.take_in(event),
-                // Those that were never answered are not known to be slow; they must not keep back those that are.
+                // Operations without an answer may not be slow; they must not hold back those that are.
                 None if self.undecided.is_empty() => return None,
                 None => {
                     while let Some((_, id)) = self.undecided.pop_first() {

@@ -1,37 +1,34 @@
-//! Events as lines: as a script prints them, and those that no script prints with the names of their fields.
+//! Events as lines: as a script prints them, and events that no script prints with the names of their fields.
 
 use std::collections::HashMap;
+use std::io;
 use std::ptr;
 
+use anstream::{AutoStream, ColorChoice};
 use dyntrace_reader::{Event, EventClass, Value};
-
-use crate::escape;
-use crate::render::{self, Commands, Piece, Rendering, append};
 
 use super::places::{self, Places, Spot};
 use super::time::Time;
+use crate::escape;
+use crate::operation::op;
+use crate::render::{self, Piece, Printer, Rendering, append};
 
-/// The lines of events.
 pub struct Text {
     renderings: &'static [Rendering],
     is_coloured: bool,
-    commands: Commands,
     time: Time,
-    places: Box<Places>,
-    shows_modules: bool,
-    /// By the addresses of the classes: they stay where they are as long as the trace.
+    places: Places,
+    /// Whether events about modules have lines of their own; in any case they are read.
+    pub shows_modules: bool,
+    /// By the addresses of the classes.
     plans: HashMap<*const EventClass, Plan>,
 }
 
 /// How events of a class are printed.
 enum Plan {
-    /// As a script does.
-    Script {
-        pieces: Vec<Piece>,
-        /// Where the event says whether it is a failure.
-        errno: Option<usize>,
-    },
-    /// With the names of their fields, each with what stands before and between.
+    /// As a script does. `errno` is the position of that field.
+    Script { pieces: Vec<Piece>, errno: Option<usize> },
+    /// With the names of their fields, each with the text before it.
     Generic { name: String, fields: Vec<String>, spot: Option<Spot>, is_module: bool },
 }
 
@@ -40,26 +37,24 @@ const RED: &[u8] = b"\x1b[31m";
 const PLAIN: &[u8] = b"\x1b[0m";
 
 impl Text {
-    /// Lines as the scripts of these `renderings` print them.
+    /// The lines of the scripts of these `renderings`.
     pub fn new(renderings: &'static [Rendering], is_coloured: bool) -> Text {
-        let (commands, time) = (Commands::new(), Time::default());
-        let (places, shows_modules) = (Box::new(Places::new()), false);
-        Text { renderings, is_coloured, commands, time, places, shows_modules, plans: HashMap::new() }
+        let (time, places) = (Time::default(), Places::new());
+        Text { renderings, is_coloured, time, places, shows_modules: false, plans: HashMap::new() }
     }
 
-    /// Forgets the classes: those of the next events are of a trace that was opened anew.
-    pub fn forget_classes(&mut self) {
+    /// The same, coloured if standard output is a terminal.
+    pub fn on_stdout(renderings: &'static [Rendering]) -> Text {
+        Text::new(renderings, AutoStream::choice(&io::stdout()) != ColorChoice::Never)
+    }
+}
+
+impl Printer for Text {
+    fn forget_classes(&mut self) {
         self.plans.clear();
     }
 
-    /// Events that tell of modules have lines of their own, too.
-    pub fn with_modules(mut self, shows_modules: bool) -> Text {
-        self.shows_modules = shows_modules;
-        self
-    }
-
-    /// Appends the line of an event.
-    pub fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
+    fn event(&mut self, event: &Event<'_>, out: &mut Vec<u8>) {
         let plan =
             self.plans.entry(ptr::from_ref(event.class)).or_insert_with(|| Plan::of(event.class, self.renderings));
         let values = super::event::values(event);
@@ -76,7 +71,7 @@ impl Text {
                         Piece::Field(at) => values.get(at).into_iter().for_each(|value| append_plain(out, value)),
                         Piece::Command(at) => {
                             if let Some(Value::Signed(number)) = values.get(at) {
-                                out.extend_from_slice(self.commands.name(*number).as_bytes());
+                                out.extend_from_slice(op(*number).as_bytes());
                             }
                         }
                     }
@@ -140,7 +135,7 @@ fn append_plain(out: &mut Vec<u8>, value: &Value) {
     }
 }
 
-/// The same with quotes around text, so that it is seen where it ends.
+/// The same with quotes around text, which show its end.
 fn append_quoted(out: &mut Vec<u8>, value: &Value) {
     match *value {
         Value::Text(text) => append::json_string(out, text),

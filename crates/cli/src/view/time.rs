@@ -1,14 +1,13 @@
-//! Points in time as text: `2026-11-21T10:00:00.000000000Z`, and what users write.
+//! Points in time as text: `2026-11-21T10:00:00.000000000Z`, and as users write them.
 
 use jiff::{SignedDuration, Timestamp};
 
 const SECOND: i64 = 1_000_000_000;
 
-/// Writes times; those of one second share what is made once.
+/// Writes times. The text up to the second is kept for the next event.
 #[derive(Default)]
 pub struct Time {
     second: Option<i64>,
-    /// The time up to the second.
     text: String,
 }
 
@@ -32,7 +31,7 @@ impl Time {
     }
 }
 
-/// A point in time as users give it: a time of day, or how long after the first event of the trace.
+/// A point in time as users give it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instant {
     /// Nanoseconds since 1970.
@@ -54,10 +53,12 @@ impl Instant {
 /// Reads `2026-11-21T10:00:00Z` or `1.5s`.
 pub fn instant(text: &str) -> Result<Instant, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
-        return i64::try_from(time.as_nanosecond()).map(Instant::At).map_err(|_| "not in this age".to_owned());
+        return i64::try_from(time.as_nanosecond())
+            .map(Instant::At)
+            .map_err(|_| "expected a year between 1678 and 2262".to_owned());
     }
     duration(text).map(Instant::After).map_err(|_| {
-        "expected a time of day like 2026-11-21T10:00:00.5Z, or how long after the first event, like 1.5s".to_owned()
+        "expected a date and time like 2026-11-21T10:00:00.5Z, or a duration after the first event like 1.5s".to_owned()
     })
 }
 

@@ -1,4 +1,4 @@
-//! What belongs to one sequential trace: its messages, the file operations that processes with its token ask for, and what they say.
+//! The events of one sequential trace: its messages, the file operations of processes with its token, and their prints.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use dyntrace_reader::Event;
 use crate::render::operation::{self, Id, Step, number, step, text};
 use crate::token::Token;
 
-/// The events of a sequential trace, found as they come.
+/// Selects the events of a sequential trace.
 pub struct OfToken {
     label: i32,
     /// Operations in flight.
@@ -15,12 +15,11 @@ pub struct OfToken {
 }
 
 impl OfToken {
-    /// Those with this label.
     pub fn new(label: i32) -> OfToken {
         OfToken { label, operations: HashSet::new() }
     }
 
-    /// Whether the event is one of them. To be asked of every event, in the order of time.
+    /// Whether the event is one of them. It must see every event, in the order of time.
     pub fn takes(&mut self, event: &Event<'_>) -> bool {
         match step(event) {
             Some((Step::Return, id)) => self.operations.remove(&id),
@@ -40,7 +39,7 @@ impl OfToken {
 /// The probe that says which token an operation is for, before its entry.
 pub const OPERATION: &str = "dyntrace:seq_trace-operation";
 
-/// Whether it is what a process said to its sequential trace.
-pub fn is_print(event: &Event<'_>) -> bool {
+/// Whether the event is a print to a sequential trace.
+fn is_print(event: &Event<'_>) -> bool {
     event.class.name == "dyntrace:user_trace-i4s4" && text(event, "s1") == b"seq_trace"
 }

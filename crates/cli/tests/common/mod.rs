@@ -1,7 +1,7 @@
-//! A machine for tests: a folder as `PATH` with made-up tracers, and a program with probes.
+//! A machine for tests: a folder as `PATH` with fake tracers, and a program with probes.
 //!
-//! The test's own program plays all parts: started again with `ROLE` set, it is the traced program or the tracer. The tracer that it
-//! plays does to the program's memory what a real one does: it counts semaphores up and changes the first byte of each site.
+//! The test's own program plays all roles: run with `ROLE` set, it is the traced program or the tracer. Like a real tracer, the fake one
+//! increments semaphores in the program's memory and changes the first byte of each site.
 
 mod interrupts;
 
@@ -23,16 +23,16 @@ use tempfile::TempDir;
 /// The command under test.
 pub const DYNTRACE: &str = env!("CARGO_BIN_EXE_dyntrace");
 
-/// What `--version` of a made-up tracer prints.
+/// The output of a fake tracer for `--version`.
 pub const BPFTRACE: &str = "bpftrace v0.27.1";
-/// One that reads six arguments.
+/// A bpftrace that reads six arguments.
 pub const OLD_BPFTRACE: &str = "bpftrace v0.17.0";
-/// A real DTrace on Linux.
+/// The real DTrace on Linux.
 pub const DTRACE: &str = "dtrace: D 2.0.7";
 /// SystemTap's program of the same name.
 pub const HEADER_GENERATOR: &str = "Usage dtrace [--help] [-h | -G] [-C [-I<Path>]] -s File.d [-o <File>]";
 
-/// Whether this user may trace; says so if not.
+/// Whether this user may trace; prints a note if not.
 pub fn may_trace() -> bool {
     let may = nix::unistd::geteuid().is_root();
     if !may {
@@ -47,12 +47,12 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine with nothing in `PATH`.
+    /// A machine with an empty `PATH`.
     pub fn new() -> Machine {
         Machine { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Adds a tracer that behaves as `act` says.
+    /// Adds a tracer that acts by `act`.
     pub fn with(self, name: &str, version: &str, act: &str) -> Machine {
         // bpftrace -q -p PID ..., dtrace -s SCRIPT
         let followed = if name == "bpftrace" { "PID=$3 TEXT=$4" } else { "SCRIPT=$2 TEXT=$2" };
@@ -62,7 +62,7 @@ impl Machine {
              ROLE=tracer ACT={act} {followed} exec {} --exact role --nocapture\n",
             program.display()
         );
-        // By a process of its own, as in `copy_program`.
+        // In a separate process, as in `copy_program`.
         let write = ["-c", "printf %s \"$1\" >\"$2\" && chmod 755 \"$2\"", "sh", &text];
         assert!(Command::new("sh").args(write).arg(self.path(name)).status().unwrap().success());
         self
@@ -73,7 +73,7 @@ impl Machine {
         self.folder.path().join(name)
     }
 
-    /// `dyntrace` with `PATH` set to the folder, and the traced program told to behave as `act` says.
+    /// `dyntrace` with `PATH` set to the folder, and the traced program acting by `act`.
     pub fn dyntrace(&self, act: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(DYNTRACE);
         command.args(arguments).env("PATH", self.folder.path()).env("ROLE", "program").env("ACT", act);
@@ -82,12 +82,12 @@ impl Machine {
         command
     }
 
-    /// Runs `user-probe` on the program that behaves as `act` says.
+    /// Runs `user-probe` on the program that acts by `act`.
     pub fn run(&self, act: &str) -> Ran {
         self.run_with(act, &[])
     }
 
-    /// The same, with a file `mark` that appears when the program begins.
+    /// The same, with a file `mark` that appears when the program starts.
     pub fn run_marked(&self, act: &str) -> Ran {
         let mark = self.path("mark");
         let _ = fs::remove_file(&mark);
@@ -100,7 +100,7 @@ impl Machine {
         Ran::of(self.start(act, options).wait_with_output().unwrap())
     }
 
-    /// Starts the same and does not wait.
+    /// Starts the same without waiting.
     pub fn start(&self, act: &str, options: &[&str]) -> Child {
         let mut command = self.dyntrace(act, &["run"]);
         command.args(options).args(["user-probe", "--"]).args(program());
@@ -108,8 +108,8 @@ impl Machine {
     }
 }
 
-/// Copies a program by a process of its own: what another test starts meanwhile would inherit a copy that is open for writing, which
-/// cannot be executed.
+/// Copies a program in a separate process: a child that another test starts meanwhile would inherit the descriptor that is open for
+/// writing, and the copy could not be executed.
 pub fn copy_program(from: &Path, to: &Path) {
     assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
 }
@@ -134,7 +134,7 @@ impl Ran {
         Ran { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// Checks the exit status and that the errors say `what`.
+    /// Checks the exit status, and that standard error contains `what`.
     #[track_caller]
     pub fn fails_with(&self, status: i32, what: &str) {
         assert_eq!(self.status, Some(status), "{self:?}");
@@ -142,7 +142,7 @@ impl Ran {
     }
 }
 
-/// Reads what the child prints, up to a line that ends with `end`. Answers the rest.
+/// Reads the child's output up to a line that ends with `end`. Returns the rest.
 #[track_caller]
 pub fn read_until(child: &mut Child, end: &str) -> impl Read + use<> {
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -161,7 +161,7 @@ pub fn send(child: &Child, signal: Signal) {
     signal::kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
 }
 
-/// Plays the part that `ROLE` names, if it names one.
+/// Plays the role in `ROLE`, if it is set.
 pub fn play() {
     let act = env::var("ACT").unwrap_or_default();
     match env::var("ROLE").as_deref() {
@@ -218,7 +218,7 @@ fn act_tracer(act: &str) -> ! {
         std::io::stdout().write_all(b"tag \x1b]0;owned\x07 \xff\xfe caf\xc3\xa9\n").unwrap();
     }
     if act == "break" {
-        // Not before the program runs.
+        // Only after the program has started.
         let mark = env::var_os("MARK").unwrap();
         while !Path::new(&mark).exists() {
             thread::yield_now();
@@ -238,7 +238,7 @@ fn act_tracer(act: &str) -> ! {
         std::process::exit(0);
     };
     match act {
-        // As bpftrace: an interrupt throws away what it has buffered.
+        // Like bpftrace: an interrupt discards the buffered events.
         "buffer" if interrupted.load(Ordering::Relaxed) => println!("{mark}=2;"),
         "buffer" => println!("{mark}+one{mark}>\n{mark}+two{mark}>\n{mark}=2;"),
         "lose" => {
@@ -257,26 +257,26 @@ fn mark_in(script: &str) -> Option<String> {
     Some(before[before.rfind('"')? + 1..].to_owned())
 }
 
-/// The process that a script for DTrace names.
+/// The process in a script for DTrace.
 fn number_in(script: &str) -> i32 {
     let (_, number) = script.split_once("\ndyntrace").unwrap();
     number.split(':').next().unwrap().parse().unwrap()
 }
 
-/// What the last clause of a script for DTrace prints when it begins.
+/// The output of the last clause of a script for DTrace at its begin.
 fn printed_at_begin(script: &str) -> &str {
     let (_, clause) = script.rsplit_once("BEGIN\n{\n\tprintf(\"").unwrap();
     clause.split('"').next().unwrap()
 }
 
-/// Does what tracers do to the memory of a process.
+/// Changes the memory of a process as tracers do.
 fn arm(pid: i32) {
     let list = Command::new(DYNTRACE).args(["list", "--json", "-p", &pid.to_string()]).output().unwrap();
     let list: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
     let program = &list[0];
     let moved_by = program["moved_by"].as_u64().unwrap();
     let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{pid}/mem")).unwrap();
-    // Another instruction that does nothing that matters here, of the same length: clc, and yield.
+    // Another harmless instruction of the same length: clc, and yield.
     let byte = if cfg!(target_arch = "x86_64") { 0xf8 } else { 0x3f };
     for probe in program["probes"].as_array().unwrap() {
         for site in probe["sites"].as_array().unwrap() {

@@ -1,5 +1,5 @@
-//! Damaged traces: what is whole is shown, the rest is said, and the exit status tells. What is made of a trace is no more
-//! readable than the trace.
+//! Damaged traces: sound parts are shown, damage is reported, also by the exit status. Files made from a trace are no more readable than
+//! the trace.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -32,12 +32,12 @@ fn the_rest_is_shown_and_the_exit_status_tells() {
         let said = String::from_utf8_lossy(&viewed.stderr).into_owned();
         assert_eq!(viewed.status.code(), Some(4), "{said}");
         let place = format!("ring-1 at byte {}: the metadata knows no event 65535", SUB_BUFFER + HEADER);
-        assert!(said.contains(&place) && said.contains("bytes were passed over"), "{said}");
+        assert!(said.contains(&place) && said.contains("bytes were skipped"), "{said}");
         let shown = lines(&viewed.stdout);
         assert!((2000..2700).contains(&shown), "{shown}: those before and behind, not those of the packet");
     }
     made("report", &[&writer.folder], &[], &folder.path().join("page.html"), 4);
-    assert!(fs::read_to_string(folder.path().join("page.html")).unwrap().contains("bytes were passed over"));
+    assert!(fs::read_to_string(folder.path().join("page.html")).unwrap().contains("bytes were skipped"));
     made("convert", &[&writer.folder], &["--to", "perfetto"], &folder.path().join("perfetto"), 4);
     made("convert", &[&writer.folder], &["--to", "parquet"], &folder.path().join("tables"), 4);
     let recovered = dyntrace(

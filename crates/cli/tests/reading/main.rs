@@ -1,4 +1,4 @@
-//! What `dyntrace` makes of recorded traces, with traces of which every event is known.
+//! Commands that read traces, on traces whose every event is known.
 
 mod damaged;
 #[path = "../../src/convert/perfetto/message.rs"]

@@ -12,7 +12,7 @@ use crate::{made, storm};
 
 type Rows = Vec<BTreeMap<String, Field>>;
 
-/// The rows of one of the tables; what is null is left out.
+/// The rows of a table, without nulls.
 fn rows(folder: &Path, table: &str) -> Rows {
     let file = File::open(folder.join(table)).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
@@ -70,7 +70,7 @@ fn every_operation_has_its_row() {
 fn fields_of_one_name_share_a_column_unless_their_kinds_differ() {
     let folder = tempfile::tempdir().unwrap();
     let writer = Writer::new(folder.path());
-    // `size` of messages is unsigned; `tid` of recorder:thread has the name of a column that every event has.
+    // `size` of messages is unsigned; every event has a column `tid`, like a field of recorder:thread.
     let message =
         fired("message-send", 5, [Arg::from("<0.1.0>"), "<0.2.0>".into(), Arg::U(8), 1.into(), 2.into(), 3.into()]);
     writer.ring("ring-1", 7, &[entry(1, 1, 1, "a", 12, "/a"), returned(3, 1, 1, "b", 12, 2), message]);

@@ -17,22 +17,22 @@ pub struct Slice {
     end: u64,
     pub annotations: BTreeMap<String, String>,
     pub flows: Vec<u64>,
-    /// The names of those around it, the outermost first.
+    /// The names of the slices around it, the outermost first.
     around: Vec<String>,
 }
 
-/// What was read back.
+/// The trace that was read back.
 pub struct Read {
     tracks: HashMap<u64, TrackDescriptor>,
     pub slices: Vec<Slice>,
-    /// What was begun and has no end, by name.
+    /// The names of slices without an end.
     open: Vec<String>,
     counters: Vec<(u64, i64)>,
     pub instants: Vec<TrackEvent>,
 }
 
 impl Read {
-    /// Converts the traces and reads the file. Each event's track must have been described before it, and slices must nest.
+    /// Converts the traces and reads the file. Each track must be described before its events, and slices must nest.
     pub fn back(traces: &[&std::path::Path]) -> Read {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("trace.perfetto");
@@ -59,7 +59,7 @@ impl Read {
                 Data::ClockSnapshot(_) => {}
             }
         }
-        // As Perfetto does it: by time, and by place in the file where times are the same.
+        // Perfetto sorts by time, and by position in the file for equal times.
         events.sort_by_key(|(time, _)| *time);
         let mut stacks = HashMap::<u64, Vec<(u64, TrackEvent)>>::new();
         for (time, event) in events {
@@ -154,7 +154,7 @@ fn every_operation_is_on_its_thread_and_its_tag() {
             assert_eq!(stages, expected);
         }
     }
-    // The one operation that was never answered, on its thread and its tag.
+    // The one unanswered operation, on its thread and its tag.
     assert_eq!(read.open.iter().filter(|name| *name == "WRITE_FILE").count(), 2);
     assert_eq!(read.open.iter().filter(|name| *name == "queue wait").count(), 2);
     // Two steps of a queue for each operation.

@@ -15,7 +15,7 @@ pub fn page(traces: &[&Path], status: i32) -> String {
     fs::read_to_string(output).unwrap()
 }
 
-/// What stands between tags in the row that begins with `name`, with one blank between cells.
+/// The text between tags in the row that begins with `name`, with one blank between cells.
 fn row(page: &str, name: &str) -> Vec<String> {
     let start = page.find(&format!("<th scope=\"row\">{name}</th>")).unwrap_or_else(|| panic!("no row {name}"));
     let row = &page[start..start + page[start..].find("</tr>").unwrap()];
@@ -48,7 +48,7 @@ fn figures_are_those_of_the_operations() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // The tables say what hundredths waited: within the one percent of their buckets.
+    // The percentiles in the tables are exact within one percent.
     let shown = |value: u64| format!("{:.2}", value as f64 / 1_000.0);
     let median = waits[waits.len() / 2];
     let figures = row(&page, "WRITE_FILE").join(" ");
@@ -104,7 +104,7 @@ fn losses_are_told_on_the_page_and_by_the_status() {
     let lossy = page(&[folder.path()], 3);
     assert!(lossy.contains("5 events were lost") && lossy.contains("ring-1"));
     writer.write("ring-2", &[&ring[..], b"no packet"].concat());
-    assert!(page(&[folder.path()], 4).contains("ring-2: at byte 32768"));
+    assert!(page(&[folder.path()], 4).contains("ring-2 at byte 32768"));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn absurd_values_end_no_command() {
         returned(9, i32::MIN.into(), i32::MAX.into(), "", -5, -1),
     ];
     Writer::new(&trace).ring("ring-1", 7, &events);
-    // That time goes back is damage: 4.
+    // Time that goes back is damage: 4.
     assert!(page(&[&trace], 4).contains("command -5"));
     made("convert", &[&trace], &["--to", "perfetto"], &folder.path().join("perfetto"), 4);
     made("convert", &[&trace], &["--to", "parquet"], &folder.path().join("parquet"), 4);

@@ -1,17 +1,17 @@
-//! The trace of a made-up program: every operation is known, so that what is made of the trace can be held against it.
+//! The trace of a fake program, whose operations are all known.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::writer::{Arg, Fired, Writer, fired};
 
-/// Tags of the operations in turn; one of them would run in a page, another is no UTF-8.
+/// User tags of the operations in turn: one would run in a page, another is not UTF-8.
 pub const TAGS: [&[u8]; 4] = [b"req-1", b"<script>alert('tag')</script>", b"no\xffutf8", b""];
 /// The path of every operation.
 pub const PATH: &str = "/<b>&\"quoted\"</b>";
 /// The numbers of WRITE_FILE and RENAME.
 pub const COMMANDS: [i64; 2] = [66, 12];
-/// What a WRITE_FILE asks for.
+/// The bytes of a WRITE_FILE.
 pub const BYTES: i64 = 1000;
 /// errno of each tenth operation.
 pub const ENOENT: i64 = 2;
@@ -40,11 +40,11 @@ impl Done {
     }
 }
 
-/// A thread works on one operation at a time, as long as `wait` is 40 at most: the longer, the more operations wait at once.
+/// A thread serves one operation at a time if `wait` is at most 40. With a longer wait more operations are queued.
 pub fn operations(count: i64, wait: u64) -> impl Iterator<Item = Done> {
     (0..count).map(move |index| {
         let place = index as usize;
-        // Some numbers that look like chance.
+        // Numbers that look random.
         let chance = (place * 7919 % 1009) as u64;
         let entered = 1_000 + place as u64 * 10_000;
         let int_entry = entered + 2_000 + chance * wait;
@@ -62,7 +62,7 @@ pub fn operations(count: i64, wait: u64) -> impl Iterator<Item = Done> {
     })
 }
 
-/// Writes the trace of a process that did them, and of one operation that it never ended.
+/// Writes the trace of a process with these operations, and with one that never ends.
 pub fn write(folder: &Path, count: i64, wait: u64) {
     let mut threads = BTreeMap::<u64, Vec<Fired>>::new();
     let mut fire = |tid: u64, event: Fired| threads.entry(tid).or_default().push(event);
@@ -90,7 +90,7 @@ pub fn write(folder: &Path, count: i64, wait: u64) {
     for (tid, events) in threads {
         writer.ring(&format!("ring-{tid}"), tid, &events);
     }
-    // A thread's name is known soon after the thread's first event.
+    // A thread's name follows soon after the thread's first event.
     let names = (101..119).map(|tid| {
         fired("recorder:thread", 1 + tid % 2 * 50_000, [Arg::U(tid), format!("thread {tid}").as_str().into()])
     });

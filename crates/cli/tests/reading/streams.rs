@@ -7,12 +7,12 @@ use std::process::{Command, Output, Stdio};
 
 use crate::storm;
 
-/// What standard output is.
+/// Where standard output goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Out {
     Fine,
     Full,
-    /// A pipe whose reader has gone.
+    /// A pipe without a reader.
     Gone,
     Closed,
 }
@@ -39,10 +39,10 @@ fn no_command_panics_where_nobody_reads() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("trace");
     storm::write(&trace, 1_000, 3);
-    // A line on standard error, too.
+    // It also writes a line to standard error.
     std::fs::write(trace.join("ring-9"), "damaged").unwrap();
     let this = env!("CARGO_BIN_EXE_dyntrace");
-    // What is run, and whether it must fail where standard output is full.
+    // The arguments, and whether the command must fail if standard output is full.
     let commands: [(&[&str], bool); 15] = [
         (&["view", "trace"], true),
         (&["view", "trace", "--json"], true),

@@ -11,7 +11,7 @@ use crate::writer::{Arg, Fired, Writer, entry, fired, returned};
 
 const RENAME: i64 = 12;
 
-/// Who sends to whom, with what token.
+/// Sender, receiver and token.
 fn send(at: u64, sender: &str, receiver: &str, token: [i64; 3]) -> [Fired; 2] {
     let token = || token.map(Arg::I);
     let queued = [receiver.into(), Arg::U(5), Arg::U(1)].into_iter().chain(token());
@@ -31,8 +31,8 @@ fn operation(at: u64, tag: i64, process: &str, token: [i64; 3]) -> Fired {
     fired("seq_trace-operation", at, fields)
 }
 
-/// Request 42 goes from A to B, which renames a file for it and tells C. Request 7 and what is for none go beside it, over the same
-/// processes, threads and tags.
+/// Request 42 goes from A to B, which renames a file for it and sends to C. Request 7, and operations without a request, use the same
+/// processes, threads and tags at the same time.
 fn trace() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let writer = Writer::new(folder.path().join("shop-12"));
@@ -47,7 +47,7 @@ fn trace() -> TempDir {
         &[returned(300, 1, 3, "req", RENAME, 0), returned(310, 1, 2, "req", RENAME, 0)],
         &[returned(320, 1, 1, "req", RENAME, 0)],
         &send(330, "B", "C", [42, 1, 2]),
-        // The same name in flight again, for nobody.
+        // The same name is in flight again, without a token.
         &[entry(340, 1, 1, "req", RENAME, "/later"), returned(350, 1, 1, "req", RENAME, 0)],
         &[receive(400, "C", [42, 1, 2]), fired("user_trace-i4s4", 410, print.into_iter().chain(texts))],
     ];
@@ -91,14 +91,14 @@ queued:  B label 42 token {0,1}: 5 words, queue len 1
 fn who_was_spawned_stands_under_who_spawned_it() {
     let folder = tempfile::tempdir().unwrap();
     let writer = Writer::new(folder.path().join("shop-12"));
-    // B spawns D, which is the second that it sends, and D asks for a file before it sends anything itself.
+    // B spawns D, which counts as its second message, and D asks for a file before it sends.
     let events = [
         &send(100, "A", "B", [42, 0, 1])[..],
         &[receive(200, "B", [42, 0, 1]), operation(300, 1, "D", [42, 1, 2])],
         &[entry(310, 1, 1, "", RENAME, "/of-d"), returned(320, 1, 1, "", RENAME, 0)],
         &send(400, "D", "A", [42, 1, 3]),
         &[receive(500, "A", [42, 1, 3])],
-        // Whoever this is, nothing of what is recorded led to it.
+        // No recorded message led to this process.
         &send(600, "X", "Y", [42, 9, 10]),
     ];
     writer.ring("ring-1", 77, &events.concat());
@@ -115,7 +115,7 @@ fn messages_over_a_node_that_nobody_recorded_lead_on() {
         let fields = [sender.into(), "erl@shop".into(), "box".into(), Arg::U(5)];
         fired("message-send-remote", at, fields.into_iter().chain(token.map(Arg::I)))
     };
-    // A, over an Erlang node, to B in another program, and back. And what came from there first, to C.
+    // From A, over an Erlang node, to B in another program, and back. The first message from there goes to C.
     let a = [remote(100, "A", [42, 0, 1]), receive(400, "A", [42, 3, 4])];
     let b = [receive(200, "B", [42, 1, 2]), remote(300, "B", [42, 2, 3])];
     for (name, pid, events) in [("a-12", 77, &a[..]), ("b-13", 78, &b), ("c-14", 79, &[receive(500, "C", [42, 9, 10])])]

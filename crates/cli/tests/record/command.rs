@@ -1,4 +1,4 @@
-//! A command that is recorded from its beginning to its end.
+//! A command that is recorded from its start to its end.
 
 use std::env;
 use std::fs;
@@ -19,7 +19,7 @@ fn a_command_from_its_beginning_to_its_end() {
     ran.says(0, "recording 3 threads, 300 events, 0 lost ... done: trace (");
     assert_eq!(place.events("trace").len(), 300);
     let files = fs::read_dir(fs::read_dir(place.path("trace")).unwrap().next().unwrap().unwrap().path()).unwrap();
-    // A thread that begins when another one has ended may go on in that one's file.
+    // A new thread may continue in the file of a thread that has ended.
     assert!((2 + 1..=2 + 3).contains(&files.count()), "metadata, the process, one of each thread");
     assert_eq!(place.path("trace").metadata().unwrap().permissions().mode() & 0o777, 0o700);
 }
@@ -103,7 +103,7 @@ fn wrong_use() {
     let place = Place::new();
     fs::create_dir_all(place.path("there/already")).unwrap();
     for (arguments, what) in [
-        (&["-o", "there", "--", "true"][..], "there is there already: remove it"),
+        (&["-o", "there", "--", "true"][..], "cannot write to there, which is not an empty folder: remove it"),
         (&["--size", "1K", "--", "true"], "from 64K to 64G"),
         (&["--on-panic", "--", "true"], "--overwrite"),
         (&["--overwrite", "--slower", "1s", "--probes", "aio*", "--", "true"], "have them among the probes"),

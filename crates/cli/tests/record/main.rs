@@ -1,4 +1,4 @@
-//! `dyntrace record` and its kin, on this test's own program: started again with `ROLE` set it is the program that records itself.
+//! `dyntrace record` and related commands on this test's own program: run with `ROLE` set, it is the recorded program.
 #![cfg(target_os = "linux")]
 
 mod command;
@@ -19,14 +19,14 @@ use std::thread;
 
 use nix::sys::signal::{Signal, raise};
 
-/// The part of the program that this test is when `ROLE` says so.
+/// The program in its role.
 #[test]
 #[expect(clippy::zombie_processes, reason = "one role is to leave a child")]
 fn role() {
     let Ok(role) = env::var("ROLE") else { return };
     let (name, argument) = role.split_once(' ').unwrap_or((&role, ""));
     match name {
-        // So many events in each of three threads.
+        // That many events in each of three threads.
         "fire" => thread::scope(|scope| {
             for number in 0..3 {
                 scope.spawn(move || fire(number, argument.parse().unwrap()));
@@ -39,7 +39,7 @@ fn role() {
             panic!("a role");
         }
         "die" => raise(Signal::SIGKILL).unwrap(),
-        // Events until the input ends; a line for each piece of input after which some more were fired.
+        // Fires events for each piece of input, then prints a line, until the input ends.
         "serve" => {
             println!("ready");
             let mut piece = [0; 1];

@@ -1,4 +1,4 @@
-//! Programs that cannot be controlled, or belong to another user.
+//! Programs that do not allow control, or belong to another user.
 
 use std::env;
 use std::fs::{self, Permissions};
@@ -43,7 +43,7 @@ fn processes_that_cannot_be_controlled() {
     firing.fire();
     let mut greeted = Connection::open(firing.child.id()).unwrap();
     send(&firing.child, Signal::SIGSTOP);
-    // Its threads stop later than the signal is sent.
+    // Its threads stop some time after the signal.
     let stopped = waitpid(Pid::from_raw(firing.child.id().cast_signed()), Some(WaitPidFlag::WUNTRACED)).unwrap();
     assert!(matches!(stopped, WaitStatus::Stopped(_, Signal::SIGSTOP)), "{stopped:?}");
     place.run(&["status", "-p", &firing.pid()]).says(1, "does not answer: see whether it is stopped");
@@ -70,7 +70,7 @@ fn a_program_with_raised_privileges_does_not_listen() {
     }
     let place = Place::new();
     let program = place.path("program");
-    // By a process of its own: what another test starts meanwhile would inherit the open copy, which then cannot be executed.
+    // In a separate process: a child that another test starts meanwhile would inherit the open copy, which then cannot be executed.
     assert!(Command::new("cp").arg(env::current_exe().unwrap()).arg(&program).status().unwrap().success());
     chown(&program, Some(NOBODY), None).unwrap();
     for path in [place.0.path(), &place.path("run")] {
@@ -90,7 +90,7 @@ fn a_program_with_raised_privileges_does_not_listen() {
     }
     assert!(!recorded(0o4755, "raised"));
 
-    // Its other variables are somebody else's, too: where it has its control socket.
+    // Its other variables also belong to another user, such as the folder of its control socket.
     let run = place.path("run");
     chown(&run, Some(NOBODY), None).unwrap();
     fs::set_permissions(&run, Permissions::from_mode(0o755)).unwrap();
@@ -106,7 +106,7 @@ fn a_program_with_raised_privileges_does_not_listen() {
     assert!(!controlled(0o4755, 0));
 }
 
-/// All files below a folder with what is in them; links are not followed.
+/// All files below a folder, with their content; links are not followed.
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -120,8 +120,8 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// Root has nobody's process record into nobody's folder: to a regular end, until the process is killed, and until it is killed while
-/// nobody has put a link to root's folder in the place of the process's.
+/// Root records a process of the user nobody into nobody's folder: to a regular end, until the process is killed, and until it is killed
+/// after nobody has replaced the process's folder by a link to root's.
 #[test]
 fn a_process_of_another_user() {
     if !nix::unistd::geteuid().is_root() {
@@ -157,13 +157,13 @@ fn a_process_of_another_user() {
     assert_eq!((&summary["events"], &summary["lost"]), (&100.into(), &0.into()));
     assert_eq!(place.events("theirs/whole").len(), 100);
 
-    // Killed, it leaves what it wrote, which root does not touch and can read.
+    // A killed process leaves its files, which root reads and does not change.
     let recording = record(&mut firing, "theirs/killed");
     drop(firing);
     Ran::of(recording.wait_with_output().unwrap()).says(1, "is left as it is");
     assert_eq!(place.events("theirs/killed").len(), 100);
 
-    // What root would change if it went by the path: the trace of a process that was killed.
+    // Root would change this trace of a killed process if it followed the path.
     let killed = place.recording(&["-o", "victim"], "die").output().unwrap();
     assert_eq!(Ran::of(killed).status, Some(128 + 9));
     let processes = fs::read_dir(&victim).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! A folder to record in, `dyntrace` in it, and programs that it records.
+//! A folder for recordings, `dyntrace` in it, and programs that it records.
 
 use std::env;
 use std::fs;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::{interrupts, program};
 
-/// A folder to be in, with a runtime folder of its own.
+/// A current directory, with its own runtime folder.
 pub struct Place(pub TempDir);
 
 impl Place {
@@ -53,14 +53,14 @@ impl Place {
         Ran::of(self.recording(options, role).output().unwrap())
     }
 
-    /// A program that goes on and lets its recorder be controlled.
+    /// A running program that allows control of its recorder.
     pub fn controlled(&self) -> Firing {
         let mut command = program("serve");
         self.put(command.env("DYNTRACE", "control"));
         Firing::start(&mut command)
     }
 
-    /// The events of a trace, as `dyntrace view --json` gives them.
+    /// The events of a trace, from `dyntrace view --json`.
     pub fn events(&self, trace: &str) -> Vec<Value> {
         let ran = self.run(&["view", "--json", trace]);
         assert_eq!((ran.status, ran.err.as_str()), (Some(0), ""));
@@ -87,7 +87,7 @@ impl Ran {
         assert!(self.err.contains(what), "{self:?}");
     }
 
-    /// The summary that was asked for as JSON.
+    /// The summary from `--json`.
     pub fn summary(&self) -> Value {
         assert_eq!(self.status, Some(0), "{self:?}");
         let text = if self.err.is_empty() { &self.out } else { &self.err };
@@ -95,7 +95,7 @@ impl Ran {
     }
 }
 
-/// A program that fires when it is told to.
+/// A program that fires events on request.
 pub struct Firing {
     pub child: Child,
     lines: BufReader<std::process::ChildStdout>,
@@ -122,7 +122,7 @@ impl Firing {
         }
     }
 
-    /// Has it fire a hundred events.
+    /// Makes it fire a hundred events.
     pub fn fire(&mut self) {
         use std::io::Write as _;
         self.child.stdin.as_mut().unwrap().write_all(b".").unwrap();
@@ -141,7 +141,7 @@ pub fn send(child: &Child, signal: Signal) {
     kill(Pid::from_raw(child.id().cast_signed()), signal).unwrap();
 }
 
-/// Waits until the session that another `dyntrace` starts is there.
+/// Waits for the session that another `dyntrace` starts.
 pub fn wait_for_session(place: &Place, pid: &str) {
     loop {
         let ran = place.run(&["status", "-p", pid, "--json"]);

@@ -1,4 +1,4 @@
-//! Programs that run already, and their last events.
+//! Running programs, and their last events.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
@@ -70,7 +70,7 @@ fn the_last_events_meanwhile_and_after_a_crash() {
     kill(Pid::from_raw(pid.parse().unwrap()), Signal::SIGSTOP).unwrap();
     let recovered = place.run(&["recover", "trace", "-o", "recovered", "--json"]).summary();
     assert_eq!(recovered["events"], kept);
-    place.run(&["recover", "trace", "-o", "recovered"]).says(2, "there already");
+    place.run(&["recover", "trace", "-o", "recovered"]).says(2, "not an empty folder");
     place.run(&["recover", "run", "-o", "more"]).says(66, "no trace in");
     kill(Pid::from_raw(pid.parse().unwrap()), Signal::SIGKILL).unwrap();
 
@@ -84,7 +84,7 @@ fn the_last_events_before_a_panic() {
     let ran = place.record(&["--overwrite", "--slower", "1h"], "exit 0");
     ran.says(2, "expected a time in ns, us, ms or s");
     let ran = place.record(&["--overwrite", "--on-panic", "--slower", "600s", "-o", "trace"], "panic");
-    // The test harness catches the panic, and says so.
+    // The test harness catches the panic, and prints it.
     ran.says(101, "\n1 snapshot: trace-snapshots/record-");
     let snapshot = ran.err.trim_end().rsplit(' ').next().unwrap().to_owned();
     assert!(snapshot.ends_with("-1-panic"), "{ran:?}");

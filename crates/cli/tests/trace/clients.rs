@@ -1,4 +1,4 @@
-//! Clients that go, say nothing, say garbage or do not read: the program goes on, and nothing of their traces stays.
+//! Clients that disconnect, are silent, send garbage or do not read: the program goes on, and their traces end.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -13,7 +13,7 @@ fn wish(pattern: &str) -> TraceRequest {
     TraceRequest { patterns: vec![pattern.to_owned()], ..TraceRequest::default() }
 }
 
-/// A trace that is in force.
+/// A running trace.
 fn begin(shop: &Shop, wish: &TraceRequest) -> Connection {
     let mut connection = Connection::open(shop.child.id()).unwrap();
     let set = connection.request(&Request::Trace(wish.record())).unwrap();
@@ -21,7 +21,7 @@ fn begin(shop: &Shop, wish: &TraceRequest) -> Connection {
     connection
 }
 
-/// The same, of a client that says what it likes.
+/// The same, of a client that sends raw text.
 fn begin_raw(shop: &Shop) -> UnixStream {
     let mut stream = shop.connect();
     let request = Request::Trace(wish("trace::price").record()).to_string();
@@ -40,7 +40,7 @@ fn message(stream: &mut UnixStream) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// Waits until nothing of any trace is left: a tracer's thread ends when no breakpoint has its session any more.
+/// Waits until no trace is left: a tracer's thread ends when no breakpoint has its session any more.
 fn wait_for_ends(shop: &Shop) {
     while shop.tracing_threads() > 0 {}
 }
@@ -94,7 +94,7 @@ fn clients_that_do_not_read() {
     let mut shop = Shop::open();
     let stays = begin_raw(&shop);
     let goes = begin_raw(&shop);
-    // More than the socket holds, and than may wait.
+    // More than fits into the socket and the queue.
     shop.sell(20_000);
     drop(goes);
     stays.shutdown(std::net::Shutdown::Write).unwrap();
@@ -119,7 +119,7 @@ fn there_is_an_end_to_how_many() {
 fn answers_that_are_too_long() {
     let shop = Shop::open();
     let text = "a".repeat(485);
-    // As many as two functions can have. An answer says more of each than the request.
+    // The most patterns that two functions can have. The answer is longer than the request.
     let patterns = (0..64).flat_map(|_| [format!("trace::price(\"{text}\", _)"), format!("trace::pack(\"{text}\")")]);
     let unknown = "a".repeat(65_500);
     for patterns in [patterns.collect(), vec![unknown]] {

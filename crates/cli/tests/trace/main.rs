@@ -1,4 +1,4 @@
-//! `dyntrace trace` on this test's own program: started again with `ROLE` set it is a shop whose functions are traced.
+//! `dyntrace trace` on this test's own program: run with `ROLE` set, it is a shop whose functions are traced.
 #![cfg(target_os = "linux")]
 
 /// For --memory.
@@ -57,8 +57,8 @@ fn pack(order: &Order) -> usize {
     std::mem::size_of_val(order)
 }
 
-/// The part of the program that this test is when `ROLE` says so: for each number that it reads it prices so many orders, one more, one
-/// that it cannot price, delivers one, and orders one that is sold.
+/// The program in its role. For each number that it reads, it prices that many orders, one more, and one without a price, delivers one,
+/// and orders a sold one.
 #[test]
 fn role() {
     if env::var_os("ROLE").is_none() {
@@ -125,7 +125,7 @@ fn panics_callers_and_several_patterns() {
     assert!(events[1]["took_ns"].is_u64() && events[1]["time_ns"].is_u64(), "{out}");
 }
 
-/// Without debug information there are no lines, and where functions are inlined it is said that more cannot be told.
+/// Without debug information there are no lines, and the output says that inlined functions are unknown.
 #[test]
 fn callers_are_found_in_the_program() {
     let mut shop = Shop::open();
@@ -160,7 +160,7 @@ fn stacks_are_shown() {
     assert!(stack[0].starts_with("trace::role") && stack.len() < callers.len(), "{out}");
 }
 
-/// What dyntrace puts between a traced function and its body is no caller.
+/// dyntrace's own functions between a traced function and its body are no callers.
 #[test]
 fn stacks_through_traced_functions() {
     let mut shop = Shop::open();
@@ -309,7 +309,7 @@ fn limits_and_processes() {
     assert_eq!(trace.interrupt().2, "1 pattern removed, 0 events, 0 dropped");
 }
 
-/// Those that are loaded are in it; that others would be is tested where there are some.
+/// With `--later`, loaded functions are traced, too. Modules that are loaded later are tested elsewhere.
 #[test]
 fn functions_that_are_loaded_later() {
     let mut shop = Shop::open();
@@ -324,12 +324,12 @@ fn what_is_refused() {
     let shop = Shop::open();
     let mark = "  trace::price(\n               ^\n";
     shop.refuses(&["trace::price("], 2, mark);
-    shop.refuses(&["trace::price", "**::pack if"], 2, "reading the pattern: expected");
+    shop.refuses(&["trace::price", "**::pack if"], 2, "cannot read the pattern: expected");
     shop.refuses(&["trace::prise"], 65, "`trace::prise` names none of the 5 traced functions");
     shop.refuses(&["trace::prise"], 65, "near it: trace::price/2");
     shop.refuses(&["**::price", "--process", "57"], 2, "expected one like <0.57.0>");
     shop.refuses(&["**::price", "--limit", "0"], 2, "like 1000/s");
-    shop.refuses(&["**::price", "--interval", "10us"], 2, "a millisecond or more");
-    shop.refuses(&[], 2, "which calls? give a pattern");
+    shop.refuses(&["**::price", "--interval", "10us"], 2, "at least 1ms");
+    shop.refuses(&[], 2, "no pattern is given: name functions");
     while shop.tracing_threads() > 0 {}
 }

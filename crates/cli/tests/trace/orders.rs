@@ -1,4 +1,4 @@
-//! Orders to traces that go on.
+//! Orders to running traces.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ fn order(shop: &Shop, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The number of a pattern, out of the line that tells of it.
+/// The number of a pattern, from its line.
 fn id(line: &str) -> String {
     line.split_whitespace().nth(1).unwrap().to_owned()
 }
@@ -54,7 +54,7 @@ fn patterns_come_and_go_while_a_trace_goes_on() {
     shop.refuses(&["list", "--session", "1"], 65, "no session \"1\" traces it");
 }
 
-/// Nothing that was counted is lost with the pattern that counted it.
+/// Counts survive their pattern.
 #[test]
 fn what_a_removed_pattern_has_counted_stays_in_the_table() {
     let mut shop = Shop::open();
@@ -72,7 +72,7 @@ fn what_a_removed_pattern_has_counted_stays_in_the_table() {
     assert_eq!(counts, [("trace::pack/1", Some(1)), ("trace::price/2", Some(10))]);
 }
 
-/// The shop is one process: its thread, that has its pid since it was traced first.
+/// The shop is one process: its thread, which got its pid with the first trace.
 #[test]
 fn processes_are_taken_in_and_left_out() {
     let mut shop = Shop::open();
@@ -114,7 +114,7 @@ fn orders_name_the_session_where_there_are_several() {
     shop.refuses(&["update", id, "**::nowhere", "--session", "1"], 65, "names none of the 5 traced functions");
     shop.refuses(&["add", "**::pack", "**::nowhere", "--session", "1"], 65, "names none of the 5 traced functions");
     assert_eq!(order(&shop, &["list", "--session", "1"]).lines().count(), 2, "all are set, or none");
-    shop.refuses(&["add", "**::pack("], 2, "reading the pattern");
+    shop.refuses(&["add", "**::pack("], 2, "cannot read the pattern");
     shop.refuses(&["remove", "x"], 2, "invalid value");
     night.interrupt();
     other.interrupt();

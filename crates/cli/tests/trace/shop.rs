@@ -1,4 +1,4 @@
-//! A program that is traced, and the command that traces it.
+//! The traced program, and the command that traces it.
 
 use std::env;
 use std::fs;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::interrupts;
 
-/// The shop, which lets itself be controlled, and a runtime folder of its own.
+/// The shop, which allows control, with its own runtime folder.
 pub struct Shop {
     pub child: Child,
     lines: BufReader<ChildStdout>,
@@ -52,7 +52,7 @@ impl Shop {
         command
     }
 
-    /// Starts a trace, which is in force when this returns.
+    /// Starts a trace, and waits until it is set.
     pub fn trace(&self, arguments: &[&str]) -> Trace {
         let mut child = self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut errors = BufReader::new(child.stderr.take().unwrap());
@@ -75,11 +75,11 @@ impl Shop {
         UnixStream::connect(self.place.path().join(format!("dyntrace/{}.sock", self.child.id()))).unwrap()
     }
 
-    /// How many of its threads serve traces, or tell tracers.
+    /// The number of its threads that serve traces or run tracers.
     pub fn tracing_threads(&self) -> usize {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
         let names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
-        names.filter(|name| name.starts_with("dyntrace-reader")).count()
+        names.filter(|name| name.starts_with("dyntrace-trace")).count()
     }
 }
 
@@ -90,7 +90,7 @@ impl Drop for Shop {
     }
 }
 
-/// `dyntrace trace` at work.
+/// A running `dyntrace trace`.
 pub struct Trace {
     pub child: Child,
     errors: BufReader<ChildStderr>,
@@ -101,8 +101,8 @@ impl Trace {
         kill(Pid::from_raw(self.child.id().cast_signed()), signal).unwrap();
     }
 
-    /// Its exit status, what it printed, and its last words but for those on who has held it up: on a busy machine a thread may lose its
-    /// processor anywhere.
+    /// Its exit status, its output, and its last line without the thread that held it up: on a busy machine any thread may lose its
+    /// processor.
     pub fn wait(mut self) -> (i32, String, String) {
         let mut out = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();

@@ -1,4 +1,4 @@
-//! What the scripts that answer questions print of a `file_storm`, read back and held against what the program did.
+//! The output of the summarizing scripts for a `file_storm`, compared with the program's operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ pub const FAILED_RENAME: &str = "\
 efile_drv error tag={1,1} user tag some-user-tag | RENAME (12) | ENOENT (2) | args: old-name new-name , 0 0
 ";
 
-/// `efile_errors`: a line for each operation that failed, with its error by name and, if it was about a path, that path.
+/// `efile_errors`: a line for each failed operation, with the name of its error and its path, if any.
 pub fn errors(trace: &str, done: &Done) {
     let mut seen = BTreeMap::<&str, u64>::new();
     for line in trace.lines() {
@@ -24,7 +24,7 @@ pub fn errors(trace: &str, done: &Done) {
 
         let (name, number) = error.strip_suffix(')').and_then(|error| error.split_once(" (")).expect("NAME (number)");
         assert_eq!(name, format!("{:?}", Errno::from_raw(number.parse().expect("a number"))), "{line:?}");
-        // What file_storm does to open files goes well for the commands that also take a path.
+        // Commands that also take a path succeed on open files of file_storm.
         let has_path = args.strip_prefix("args: ").expect("its arguments").starts_with('/');
         let takes_path = command.arguments().iter().any(|argument| argument.position == efile::Position::S1);
         assert_eq!(has_path, takes_path, "{line:?}");
@@ -33,7 +33,7 @@ pub fn errors(trace: &str, done: &Done) {
     assert_eq!(seen, failed.collect(), "operations that failed, by command: traced, and as file_storm counted");
 }
 
-/// `efile_latency`: three lines for each command, each counting every operation once, in one column of its histogram.
+/// `efile_latency`: three lines for each command, each with every operation in one column of its histogram.
 pub fn latency(trace: &str, done: &Done) {
     let mut lines = trace.lines();
     let titles = "command phase count mean_us <1us <4us <16us <64us <256us <1ms <4ms <16ms <64ms <256ms <1s more";
@@ -56,7 +56,7 @@ pub fn latency(trace: &str, done: &Done) {
     assert_eq!(seen, expected.collect(), "operations by command: traced, and as file_storm counted");
 }
 
-/// How many bytes each operation that goes well is asked to move, in the runs of [`STORMS`](crate::programs::STORMS).
+/// The bytes of each successful operation, in the runs of [`STORMS`](crate::programs::STORMS).
 pub const SIZES: [&[(&str, u64)]; 2] = [
     &[("IPREAD", 64), ("PREADV", 4), ("PWRITEV", 4), ("READ", 2), ("WRITE", 18), ("WRITE_FILE", 4)],
     &[("PREADV", 19), ("PWRITEV", 19), ("READ", 8), ("WRITE", 19), ("WRITE_FILE", 19)],
@@ -93,10 +93,10 @@ pub fn by_tag(trace: &str, done: &Done, sizes: &[(&str, u64)]) {
     }
 }
 
-/// What `pipeline` is run on in tests of [`message_latency`]: as many requests.
+/// The number of requests to `pipeline` in tests of [`message_latency`].
 pub const REQUESTS: [&str; 40] = ["/etc/passwd"; 40];
 
-/// `message_latency`: each stage of a `pipeline`, as its report counts, received each request once, and each was timed.
+/// `message_latency`: each stage of a `pipeline` received each request once, like in its report, and each was timed.
 pub fn message_latency(trace: &str, report: &str) {
     let mut lines = trace.lines();
     let titles = "process receiver messages timed mean_us max_us queue_max \

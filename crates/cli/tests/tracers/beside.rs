@@ -1,4 +1,4 @@
-//! One run that bpftrace traces while it records itself: the scripts that answer questions say the same of both.
+//! A run that bpftrace traces while it records itself: the summarizing scripts print the same for both.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use crate::machine::{self, turn};
 use crate::pool;
 use crate::programs::{Done, STORMS, done, example};
 
-/// What a script prints of one run: by bpftrace, and of what was recorded. And what the program did.
+/// The output of a script for one run, by bpftrace and from the recording, and the program's own count.
 fn both(script: &str) -> ([String; 2], Done) {
     let folder = tempfile::tempdir().expect("a directory for the traces");
     let [seen, recorded] = ["seen", "recorded"].map(|name| folder.path().join(name));
@@ -19,7 +19,7 @@ fn both(script: &str) -> ([String; 2], Done) {
     ([seen, machine::stdout(dyntrace().args(["view", "--script", script]).arg(recorded))], done(&said))
 }
 
-/// Its lines in words, of which those at `places` stay, in any order.
+/// The words at `places` of its lines, in any order.
 fn columns<'t>(trace: &'t str, places: &[usize]) -> Vec<Vec<&'t str>> {
     let words = trace.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     let mut lines: Vec<_> = words.map(|words| places.iter().map(|&at| words[at]).collect()).collect();
@@ -52,7 +52,7 @@ fn the_same_queues_and_workers() {
     let (traces, done) = both("aio_pool");
     pool::check(&traces[0], &done);
     let [seen, recorded] = traces.each_ref().map(|trace| pool::read(trace));
-    // Of a thread that began as the program ended the recorder knows no name, and so no lane.
+    // The recorder has no name of a thread that started when the program ended.
     if recorded.workers.iter().all(|worker| worker.name != "?") {
         assert_eq!(seen.all, recorded.all, "{traces:#?}");
     }

@@ -31,7 +31,7 @@ fn what_failed() {
 #[test]
 fn where_time_goes() {
     let Some(_turn) = turn("bpftrace", true) else { return };
-    // The other storm: `beside`.
+    // `beside` tests the other storm.
     let (trace, said) = traced("bpftrace", "efile_latency", "file_storm", STORMS[0]);
     answers::latency(&trace, &done(&said));
 }
@@ -80,7 +80,7 @@ fn the_example_drivers() {
 #[test]
 fn hostile_names() {
     let Some(_turn) = turn("bpftrace", true) else { return };
-    // 512 bytes, and that there are more.
+    // 512 bytes, and a mark that there are more.
     hostile::check("bpftrace", "#Port<0.1>", &("ä".repeat(256) + ".."), |text| format!("{}..", &text[..512]));
 }
 
@@ -93,7 +93,7 @@ fn the_scripts_by_hand() {
     }
 }
 
-/// Both kinds of site: the 5-byte one becomes a call that pushes onto the stack.
+/// Both kinds of site: a 5-byte one becomes a call, which pushes onto the stack.
 #[test]
 fn leaf_functions_keep_their_values() {
     let Some(_turn) = turn("bpftrace", true) else { return };

@@ -3,7 +3,7 @@
 use crate::machine::turn;
 use crate::programs::traced;
 
-/// Lines of calls, and of how they end: the last number says whether the function ran all the time.
+/// Lines of calls and of their ends. The last number tells whether the function ran all the time.
 const LINES: [(&str, &str); 2] = [
     (
         "bpftrace",
@@ -57,7 +57,7 @@ END { printa("entries %@d\n", @entries); printa("returns %@d\n", @returns); }
     ),
 ];
 
-/// Holds what each tracer prints against what the program says.
+/// Compares the output of each tracer with the program's.
 fn check(scripts: [(&str, &str); 2], arguments: &[&str]) {
     for (tracer, text) in scripts {
         let Some(_turn) = turn(tracer, true) else { continue };
@@ -65,7 +65,7 @@ fn check(scripts: [(&str, &str); 2], arguments: &[&str]) {
         let script = folder.path().join(if tracer == "dtrace" { "calls.d" } else { "calls.bt" });
         std::fs::write(&script, text).expect("a script to run");
         let (trace, said) = traced(tracer, &script.display().to_string(), "traced_calls", arguments);
-        // DTrace writes one buffer for each processor.
+        // DTrace writes a buffer for each processor.
         let [seen, done] = [&trace, &said].map(|text| {
             let mut lines: Vec<_> = text.lines().collect();
             lines.sort_unstable();

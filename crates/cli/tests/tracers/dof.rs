@@ -1,4 +1,4 @@
-//! What DTrace 2 saw of programs that describe their probes in DOF: the answers of the guest of `ci/dof`, which runs this.
+//! The events that DTrace 2 saw in programs with DOF: the output of the guest of `ci/dof`, which runs this test.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -12,7 +12,7 @@ use crate::events::{self, Order};
 use crate::pool;
 use crate::programs::{CONNECTIONS, Done, MESSAGES, USER_PROBES, done};
 
-/// Where `ci/dof` left the answers; `None`, after saying so, if it is not what runs this.
+/// The folder with the output; `None`, after a note, if `ci/dof` does not run this test.
 fn answers() -> Option<PathBuf> {
     let folder = env::var_os("DYNTRACE_DOF_ANSWERS").map(PathBuf::from);
     if folder.is_none() {
@@ -40,7 +40,7 @@ impl Answers {
     }
 }
 
-/// The lines that are not empty, as DTrace leaves some.
+/// The lines without the empty ones that DTrace adds.
 fn lines(text: &str) -> String {
     text.lines().filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
 }
@@ -73,7 +73,7 @@ fn every_script_by_wildcard_before_and_after() {
     }
 }
 
-/// The sites have notes, too, which DTrace reads when it is given a process: each firing is one all the same.
+/// The sites also have notes, which DTrace reads with -p: each firing still is one event.
 #[test]
 fn a_process_with_notes_and_dof_fires_once() {
     let Some(answers) = answers().map(Answers) else { return };
@@ -144,7 +144,7 @@ fn the_probes_are_listed_with_their_types() {
     assert!(list.lines().any(|line| line.contains(&second) && line.ends_with("several-words-in-it")), "{list}");
 }
 
-/// The probes of provider.d, by the names that tools show, and the types of their arguments.
+/// The probes of provider.d, by their names in tools, and the types of their arguments.
 fn defined() -> BTreeMap<String, Vec<String>> {
     let text = dyntrace::scripts::PROVIDER_D.lines().filter(|line| !line.trim_start().starts_with(['*', '/']));
     let text: String = text.collect::<Vec<_>>().join(" ");
@@ -200,7 +200,7 @@ fn one_program_step_by_step() {
          s1 dof_program after_unloading\n\
          s1 dof_program before_exec"
     );
-    // The child fired until it was seen.
+    // The child fired until DTrace saw it.
     let (in_child, fired): (Vec<String>, Vec<String>) =
         answers.sorted("program.trace").into_iter().partition(|line| line == "s1 dof_program from the child");
     assert_eq!(fired, sorted(&expected));

@@ -1,4 +1,4 @@
-//! The scripts of the example drivers, held against what the examples print.
+//! The scripts of the example drivers, compared with the output of the examples.
 
 use std::fs;
 
@@ -10,12 +10,12 @@ type File = (&'static str, usize);
 
 const FILES: [File; 3] = [("empty", 0), ("large", 300_000), ("small", 5)];
 
-/// What `resolver_driver` is to look up: the last one is no name, so that no network is asked.
+/// Names for `resolver_driver`. The last one is invalid, so that no network is used.
 pub fn names() -> [String; 3] {
     ["127.0.0.1".to_owned(), "::1".to_owned(), "x".repeat(64)]
 }
 
-/// Where the script of an example is.
+/// The path of an example's script.
 pub fn script(example: &str, script: &str) -> String {
     machine::workspace().join(format!("examples/{example}/scripts/{script}")).display().to_string()
 }
@@ -38,7 +38,7 @@ pub fn check(tracer: &str, extension: &str, port: impl Fn(&str) -> bool) {
     look_ups(&trace, &said);
 }
 
-/// `digests`: four lines for each file, of one tag each; what went into the digests is what is in the files that were printed.
+/// `digests`: four lines with one tag for each file, and as many bytes as the files have.
 pub fn digests(trace: &str, said: &str, folder: &str, files: &[File], is_port: impl Fn(&str) -> bool) {
     let printed: Vec<&str> =
         said.lines().filter_map(|line| line.split_once("  ")).map(|(_digest, path)| path).collect();
@@ -63,7 +63,7 @@ pub fn digests(trace: &str, said: &str, folder: &str, files: &[File], is_port: i
     assert_eq!(seen, [""; 0], "lines of no file");
 }
 
-/// `look_ups`: a line for each name, with as many addresses as were printed, and where the time went.
+/// `look_ups`: a line for each name, with the number of printed addresses and the durations.
 pub fn look_ups(trace: &str, said: &str) {
     let mut seen: Vec<Vec<&str>> = trace.lines().map(|line| line.split(" | ").collect()).collect();
     seen.sort_unstable();

@@ -10,7 +10,7 @@ use crate::programs::{
     CONNECTIONS, MESSAGES, ORDERS, STORMS, USER_PROBES, done, example, orders, renamed, traced, traced_by_own,
 };
 
-/// DTrace writes one buffer for each processor.
+/// DTrace writes a buffer for each processor.
 fn sorted(lines: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = lines.lines().collect();
     lines.sort_unstable();
@@ -118,7 +118,7 @@ fn a_script_of_ones_own_and_options() {
     assert!(loud.contains("FUNCTION:NAME") && loud.contains("user_trace-s1 [hello, world  ]\n"), "{loud}");
 }
 
-/// By DTrace's own compiler, and by the program of the same name that comes with SystemTap.
+/// By DTrace's own compiler, and by SystemTap's program of the same name.
 #[test]
 fn provider_d_is_accepted() {
     for (dtrace, tool) in [(tracers().join("dtrace"), "dtrace"), ("/usr/bin/dtrace".into(), "stap")] {

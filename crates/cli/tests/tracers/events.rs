@@ -1,4 +1,4 @@
-//! The lines of the script `efile_drv`, read back and held against what the program did.
+//! The lines of the script `efile_drv`, compared with the program's operations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,16 +48,16 @@ fn event(line: &str) -> Option<Event<'_>> {
     })
 }
 
-/// Whether lines come out in the order in which things happened.
+/// Whether lines are in the order of the events.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     OfTime,
-    /// In time only on each processor.
+    /// Only within each processor.
     PerProcessor,
 }
 
-/// Holds the trace of a `file_storm` against its own count: every operation entered and answered once, its work begun and
-/// ended at most once in between, the same tags and command on all its lines.
+/// Compares the trace of a `file_storm` with its own count: every operation is entered and answered once, its service begins and ends
+/// at most once in between, and all its lines have the same tags and command.
 pub fn check(trace: &str, done: &Done, order: Order, is_port: impl Fn(&str) -> bool) {
     let mut operations: BTreeMap<&str, Vec<Event<'_>>> = BTreeMap::new();
     for line in trace.lines() {
@@ -90,7 +90,7 @@ pub fn check(trace: &str, done: &Done, order: Order, is_port: impl Fn(&str) -> b
     assert_eq!(user_tags, expected.iter().map(String::as_str).collect());
 }
 
-/// Whether this is a port as probes write it.
+/// Whether this is a port in the form of probes.
 pub fn port(text: &str) -> bool {
     text.strip_prefix("#Port<0.").and_then(|rest| rest.strip_suffix('>')).is_some_and(|n| n.parse::<u64>().is_ok())
 }

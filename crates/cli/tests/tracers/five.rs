@@ -1,8 +1,8 @@
 //! The D scripts where DTrace gives a script five arguments, as on macOS on Apple silicon.
 //!
-//! DTrace of Linux stands in for that kernel: each script is run with 0 in the place of the arguments that a script does not get
-//! there, and with the conditions that ask for the system as they come out there. On Linux a probe's arguments are in registers of
-//! the compiler's choice. Those that the program's notes name take the place of Apple's, or none does.
+//! DTrace on Linux replaces that kernel: each script runs with 0 for the arguments that it would not get there, and with conditions about
+//! the system that are true there. On Linux the compiler chooses the registers of a probe's arguments: those in the program's notes
+//! replace Apple's, or none does.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::answers::FAILED_RENAME;
 use crate::machine::{self, turn};
 use crate::programs::{CONNECTIONS, MESSAGES, USER_PROBES, example, renamed, traced};
 
-/// What stands before a clause of a script.
+/// The text before a clause of a script.
 const CLAUSE: &str = "dyntrace$target:::";
 
 /// The lines of `efile_drv` on `rename_tagged`, of five arguments.
@@ -42,16 +42,16 @@ user_trace i4s4 <0.1.0> user tag  | 0 0 0 ? | ? | ? | ? | ?
 user_trace i4s4 <0.1.0> user tag req-1 | 1 -2 9223372036854775807 ? | ? | ? | ? | ?
 ";
 
-/// What a script finds in the registers.
+/// The content of the registers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Registers {
-    /// Something else than the arguments.
+    /// Not the arguments.
     Unknown,
     /// The arguments.
     Arguments,
 }
 
-/// `text` with `with` in the place of the word `word`.
+/// `text` with `with` instead of the word `word`.
 fn replace_word(text: &str, word: &str, with: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut replaced = String::new();
@@ -66,7 +66,7 @@ fn replace_word(text: &str, word: &str, with: &str) -> String {
     replaced + rest
 }
 
-/// For each probe of `program` an expression of D for each argument, by the register that its note names.
+/// A D expression for each argument of each probe of `program`, by the register in its note.
 fn registers(program: &str) -> BTreeMap<String, Vec<String>> {
     let notes = machine::stdout(machine::command("readelf").arg("-nW").arg(example(program)));
     let after = |line: &str, label: &str| line.trim().strip_prefix(label).map(|rest| rest.trim().to_owned());
@@ -82,7 +82,7 @@ fn registers(program: &str) -> BTreeMap<String, Vec<String>> {
     registers
 }
 
-/// The value of an operand such as `-4@%edi`. The upper half of the register is anything.
+/// The value of an operand such as `-4@%edi`. The upper half of the register is undefined.
 fn register(operand: &str) -> String {
     let (size, name) = operand.split_once("@%").expect("an argument in a register");
     let number = name.strip_prefix('r').map(|name| name.trim_end_matches('d'));
@@ -98,7 +98,7 @@ fn register(operand: &str) -> String {
     format!("({cast}uregs[R_{whole}])")
 }
 
-/// The shipped script as it is where a script gets five arguments.
+/// The shipped script on a system with five arguments.
 fn with_five(name: &str, program: &str, of: Registers) -> String {
     let script = std::fs::read_to_string(machine::workspace().join(format!("d-scripts/{name}.d"))).expect("a script");
     let mut parts = script.split(CLAUSE);
@@ -116,7 +116,7 @@ fn with_five(name: &str, program: &str, of: Registers) -> String {
         if of == Registers::Arguments
             && let Some(registers) = notes.get(probe)
         {
-            // One probe's registers are not another's: so each clause has its own text.
+            // Probes differ in their registers, so each clause has its own text.
             for (word, value) in inlines.iter().rev() {
                 clause = replace_word(&clause, word, &format!("({value})"));
             }
@@ -135,7 +135,7 @@ fn with_five(name: &str, program: &str, of: Registers) -> String {
     changed.replace("ECANCELED == 125", no).replace("ECANCELED == 89", yes)
 }
 
-/// The lines of a shipped script, sorted: DTrace writes one buffer for each processor.
+/// The lines of a shipped script, sorted, since DTrace writes a buffer for each processor.
 fn lines(name: &str, program: &str, of: Registers) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a directory for the script");
     let path = folder.path().join(format!("{name}.d"));

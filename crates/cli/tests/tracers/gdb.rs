@@ -41,7 +41,7 @@ fn every_probe_is_listed_once_with_its_semaphore() {
         let [_, _, name, place, semaphore, ..] = *line.split_whitespace().collect::<Vec<_>>() else {
             panic!("not five columns: {line}");
         };
-        // The first page of a program is its header: a note that points there tells of code that the linker dropped.
+        // The first page of a program is its header: a note that points there belongs to code that the linker dropped.
         let address = u64::from_str_radix(place.trim_start_matches("0x"), 16).expect("an address");
         assert!(address >= 0x1000 && semaphore.starts_with("0x"), "{line}");
         names.push(name.to_owned());

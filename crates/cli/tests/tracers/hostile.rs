@@ -1,25 +1,25 @@
-//! Names and user tags that would harm a terminal or a trace: what a user sees of them.
+//! Names and user tags that would harm a terminal or a trace.
 
 use std::process::Output;
 
 use crate::machine::command;
 use crate::programs::example;
 
-/// What `hostile_names` renames, in vain: the name as a script shows it, as a user tag and as a path, and the error.
+/// A failed rename of `hostile_names`: the name in a script's output, as a user tag and as a path, and the error.
 struct Renamed {
     tag: String,
     name: String,
     errno: i32,
 }
 
-/// All of them. `long` is how this tracer shows one of 64 KiB, `cut` how it shows `text` of 4096 bytes.
+/// All of them. `long` is this tracer's output for a name of 64 KiB, `cut` for `text` of 4096 bytes.
 fn renamed(long: &str, cut: impl Fn(&str) -> String) -> Vec<Renamed> {
     let forged = r"one\x0atwo >\x0aefile_drv return tag={1,1} user tag  | RENAME (12) | errno 0\x0a";
     let red = r"\x1b[31mred\x1b[m";
     let bell = r"\x07bell\x09tab\x0dreturn\x7f";
     let quotes = r#""two" 'one' `back` \n %s%n ${HOME}"#;
     let whole = "x".repeat(4096);
-    // Tags are UTF-8 when they are made, and end within 511 bytes at a character.
+    // Tags are valid UTF-8, cut at a character within 511 bytes.
     let names = [
         (forged, forged, 2),
         (red, red, 2),
@@ -32,7 +32,7 @@ fn renamed(long: &str, cut: impl Fn(&str) -> String) -> Vec<Renamed> {
     names.map(|(tag, name, errno)| Renamed { tag: tag.to_owned(), name: name.to_owned(), errno }).into()
 }
 
-/// What `dyntrace run` shows of the program, and that the program's exit status is kept.
+/// The output of `dyntrace run`, which must return the program's exit status.
 fn shown(tracer: &str, script: &str) -> String {
     let mut run = command(env!("CARGO_BIN_EXE_dyntrace"));
     run.args(["run", "--tracer", tracer, script, "--"]).arg(example("hostile_names"));
@@ -41,7 +41,7 @@ fn shown(tracer: &str, script: &str) -> String {
     String::from_utf8(stdout).expect("dyntrace prints UTF-8")
 }
 
-/// Every script of the file driver that shows names or tags, by the tracer, which shows names as [`renamed`] says.
+/// Every script of the file driver that shows names or tags. The tracer shows names like [`renamed`].
 pub fn check(tracer: &str, port: &str, long: &str, cut: impl Fn(&str) -> String) {
     let all = renamed(long, cut);
     let mut lines = Vec::new();
@@ -63,11 +63,11 @@ pub fn check(tracer: &str, port: &str, long: &str, cut: impl Fn(&str) -> String)
     same_lines(tracer, &tags.join("\n"), all.into_iter().map(|renamed| renamed.tag).collect());
 }
 
-/// `efile_errors` as SystemTap prints it without `dyntrace run`, which would write out what is not printable: nothing is lost.
+/// `efile_errors` under SystemTap without `dyntrace run`, which would escape unprintable characters: nothing is lost.
 pub fn check_raw(trace: &[u8]) {
     let trace: String =
         trace.utf8_chunks().flat_map(|chunk| [escaped(chunk.valid()), hexadecimal(chunk.invalid())]).collect();
-    // 510 bytes, of tags too.
+    // 510 bytes, also of tags.
     let mut all = renamed(&"ä".repeat(255), |text| text[..510].to_owned());
     all.iter_mut().for_each(|renamed| renamed.tag.truncate(510));
     assert_eq!(trace, errors(&all).map(|line| line + r"\x0a").collect::<String>());
@@ -91,7 +91,7 @@ fn errors(all: &[Renamed]) -> impl Iterator<Item = String> {
     })
 }
 
-/// The tag at the end of a line of `efile_by_tag`, which may have blanks in it.
+/// The tag at the end of a line of `efile_by_tag`, which may contain blanks.
 fn tag_of_one_error(line: &str) -> &str {
     let (numbers, tag) = line.split_at_checked(63).unwrap_or_else(|| panic!("{line:?}"));
     let numbers: Vec<&str> = numbers.split_whitespace().collect();
@@ -99,7 +99,7 @@ fn tag_of_one_error(line: &str) -> &str {
     tag
 }
 
-/// In any order: DTrace writes one buffer for each processor.
+/// In any order, since DTrace writes a buffer for each processor.
 fn same_lines(tracer: &str, seen: &str, mut expected: Vec<String>) {
     let mut seen: Vec<&str> = seen.lines().collect();
     seen.sort_unstable();

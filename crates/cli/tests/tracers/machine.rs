@@ -11,10 +11,10 @@ use crate::missing;
 
 const UPROBES: &str = "/sys/kernel/tracing/uprobe_events";
 
-/// The kernel's tracing state is one for the whole machine.
+/// The whole machine shares the kernel's tracing state.
 static MACHINE: Mutex<()> = Mutex::new(());
 
-/// The right to trace. Whoever gives it back must leave no uprobe behind.
+/// The right to trace. When it is dropped, no uprobe may be left.
 pub struct Turn {
     _guard: MutexGuard<'static, ()>,
 }
@@ -28,7 +28,7 @@ impl Drop for Turn {
     }
 }
 
-/// The uprobes that somebody has put on the kernel's list.
+/// The uprobes on the kernel's list.
 pub fn uprobes() -> String {
     fs::read_to_string(UPROBES).unwrap_or_default()
 }
@@ -36,7 +36,7 @@ pub fn uprobes() -> String {
 /// bpftrace of Debian 12, which is too old for the shipped scripts.
 pub const OLD_BPFTRACE: &str = "bpftrace-0.17";
 
-/// The right to trace with `tool`; `None`, after saying why, if that is not possible here.
+/// The right to trace with `tool`; `None`, after a note, if that is not possible.
 pub fn turn(tool: &str, needs_root: bool) -> Option<Turn> {
     let why = if needs_root && !nix::unistd::geteuid().is_root() {
         "not root"
@@ -53,12 +53,12 @@ pub fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Where `ci/tracers` put its commands. `DYNTRACE_TRACERS` names another place, or `none`: then every test of a tracer is skipped.
+/// The folder with the tracers of `ci/tracers`. `DYNTRACE_TRACERS` names another one, or `none` to skip every test of a tracer.
 pub fn tracers() -> PathBuf {
     env::var_os("DYNTRACE_TRACERS").map_or_else(|| workspace().join("target/tracers"), PathBuf::from).join("bin")
 }
 
-/// Debian 12's bpftrace reads six arguments and its `dtrace` is no tracer: of these two, those of `ci/tracers` count.
+/// Debian 12's bpftrace reads six arguments and its `dtrace` is no tracer, so only those of `ci/tracers` are used.
 fn is_here(tool: &str) -> bool {
     if env::var_os("DYNTRACE_TRACERS").is_some_and(|folder| folder == "none") {
         return false;
@@ -98,7 +98,7 @@ pub fn name_of(tool: &str) -> &str {
     tool.split('-').next().unwrap_or(tool)
 }
 
-/// Runs to the end; panics with all that was said unless it succeeds.
+/// Runs to the end; panics with all output if it fails.
 pub fn run(command: &mut Command) -> Output {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let said = String::from_utf8_lossy(&output.stderr);
@@ -111,7 +111,7 @@ pub fn run(command: &mut Command) -> Output {
     output
 }
 
-/// What it wrote to standard output.
+/// Its standard output.
 pub fn stdout(command: &mut Command) -> String {
     String::from_utf8(run(command).stdout).expect("tracers print UTF-8 of UTF-8")
 }

@@ -1,6 +1,6 @@
-//! Ring 3: real tracers on real runs, and what they saw held against what the program says it did.
+//! Ring 3: real tracers on real runs. Their output is compared with the program's own count.
 //!
-//! A test whose tool is missing says so and passes; `DYNTRACE_REQUIRE` lists the tools that must not be missing
+//! A test whose tool is missing prints a note and passes; `DYNTRACE_REQUIRE` lists the tools that must not be missing
 //! (`ci/ring3` sets it). DTrace and the bpftrace that reads eleven arguments are those of `ci/tracers`.
 
 mod answers;

@@ -58,7 +58,7 @@ fn hostile_names_stay_on_their_lines() {
     assert!(!lines.contains(&"x".repeat(200)), "{lines}");
 }
 
-/// What does not arrive is counted: bpftrace throws away what it has buffered when it is interrupted.
+/// Missing events are counted: an interrupted bpftrace discards its buffer.
 #[test]
 fn a_process_until_it_is_interrupted() {
     let Some(_turn) = turn(OLD_BPFTRACE, true) else { return };

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::machine::{command, run, stdout, turn};
 use crate::programs::{Done, STORMS, done, example};
 
-/// Keeps the probes of a program in perf's list and takes them out in the end.
+/// Adds the probes of a program to perf's list. Dropping this removes them.
 struct Listed<'a>(&'a Path);
 
 impl<'a> Listed<'a> {
@@ -19,7 +19,7 @@ impl<'a> Listed<'a> {
 
 impl Drop for Listed<'_> {
     fn drop(&mut self) {
-        // Errors would hide why the test failed; what stays behind fails the test's turn.
+        // An error here would hide the test's own failure; a probe that is left fails the test later.
         let _ = command("perf").args(["probe", "-q", "-d", "sdt_dyntrace:*"]).output();
         let _ = command("perf").args(["buildid-cache", "--remove"]).arg(self.0).output();
     }

@@ -1,17 +1,17 @@
-//! What the script `aio_pool` prints of a `file_storm`, read back and held against what the program did.
+//! The output of the script `aio_pool` for a `file_storm`, compared with the program's operations.
 
 use std::collections::BTreeMap;
 
 use crate::programs::Done;
 
-/// What waits for a disk, or takes long in any case.
+/// The commands that wait for a disk, or are always slow.
 const SLOW: [&str; 4] = ["COPY", "FDATASYNC", "FSYNC", "RMDIR_ALL"];
 
-/// A table of workers, and one of the lengths of queues in each second and in all.
+/// The table of workers, and that of queue lengths.
 pub struct Tables<'t> {
-    /// For each kind of jobs how many there were, by the lines of single seconds.
+    /// The number of jobs of each kind, from the lines of single seconds.
     by_second: BTreeMap<&'t str, u64>,
-    /// The lines of `all`: how many jobs of each kind, and the rest of the line.
+    /// The lines of `all`: the number of jobs of each kind, and the rest of the line.
     pub all: BTreeMap<&'t str, (u64, Vec<u64>)>,
     /// In the order of the lines.
     pub workers: Vec<Worker<'t>>,
@@ -26,7 +26,7 @@ pub struct Worker<'t> {
     busy_us: u64,
 }
 
-/// Reads what the script printed.
+/// Parses the output of the script.
 pub fn read(trace: &str) -> Tables<'_> {
     let (mut by_second, mut all, mut workers) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     let mut lines = trace.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -56,7 +56,7 @@ pub fn read(trace: &str) -> Tables<'_> {
     Tables { by_second, all, workers }
 }
 
-/// As [`check`], of a recorded run: threads that the program started as it ended may have no name.
+/// Like [`check`], for a recorded run: threads that started when the program ended may have no name.
 pub fn check_recorded(trace: &str, done: &Done) {
     check_but(trace, done, |name| name == "?");
 }

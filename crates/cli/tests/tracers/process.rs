@@ -1,4 +1,4 @@
-//! A process that runs already, under DTrace.
+//! A running process under DTrace.
 
 use std::fs;
 use std::process::{Child, Stdio};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::machine::{self, turn};
 use crate::programs::example;
 
-/// As in the background of a script: interrupts are ignored, and the process ends when it likes.
+/// Like in the background of a script: interrupts are ignored, and the process ends by itself.
 #[test]
 fn a_process_until_it_ends() {
     let Some(_turn) = turn("dtrace", true) else { return };
@@ -21,7 +21,7 @@ fn a_process_until_it_ends() {
     assert!(ended.status.success(), "{ended:?}");
 }
 
-/// DTrace removes what it has in the kernel: else the turn to trace does not end well.
+/// DTrace must remove its probes from the kernel, or the right to trace cannot be given back.
 #[test]
 fn a_dyntrace_that_is_killed() {
     let Some(_turn) = turn("dtrace", true) else { return };
@@ -33,7 +33,7 @@ fn a_dyntrace_that_is_killed() {
     assert!(traced.process.try_wait().expect("it is a child").is_none(), "the process lives on");
 }
 
-/// A process at work, and the trace of it.
+/// A running process, and its trace.
 struct Traced {
     process: Child,
     folder: TempDir,
@@ -46,7 +46,7 @@ impl Traced {
         Traced { process: storm.expect("file_storm starts"), folder }
     }
 
-    /// `dyntrace run` on it, deaf to interrupts, when the first operation was seen.
+    /// `dyntrace run` on it, ignoring interrupts, after it printed the first operation.
     fn by_dyntrace(&self) -> Child {
         let trace = self.folder.path().join("trace");
         let mut command = machine::command("sh");
@@ -61,7 +61,7 @@ impl Traced {
     }
 }
 
-/// Looks again and again, for a minute at most.
+/// Polls for a minute at most.
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {

@@ -1,4 +1,4 @@
-//! The programs that are traced, and what they say they did.
+//! The traced programs, and their own counts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::machine;
 
-/// Runs of `file_storm`: every command once, and tasks side by side.
+/// Runs of `file_storm`: every command once, and concurrent tasks.
 pub const STORMS: [&[&str]; 2] = [&["--tasks", "1", "--all-commands"], &["--tasks", "4", "--operations", "64"]];
 
 /// The example `name`, built beside the command under test: a file of a package, or a package of its own.
@@ -19,10 +19,10 @@ pub fn example(name: &str) -> PathBuf {
     })
 }
 
-/// For each command how many operations went well and how many failed.
+/// The numbers of successful and of failed operations, by command.
 pub type Done = BTreeMap<String, (u64, u64)>;
 
-/// What `file_storm` says it did.
+/// The count that `file_storm` prints.
 pub fn done(stdout: &str) -> Done {
     let said: Value = stdout.lines().find_map(|line| serde_json::from_str(line).ok()).expect("file_storm prints JSON");
     let commands = said["commands"].as_object().expect("an object of commands");
@@ -63,7 +63,7 @@ user_trace i4s4 <0.2.0> user tag Joe | 0 0 0 0 | left |  |  |
 user_trace i4s4 <0.3.0> user tag Robert | 1 99999 0 0 | refused | card | above the limit | 
 ";
 
-/// The lines of the script `efile_drv` on `rename_tagged`, with what this tracer shows as port.
+/// The lines of the script `efile_drv` on `rename_tagged`, with this tracer's port.
 pub fn renamed(port: &str) -> String {
     format!(
         "efile_drv enter tag={{1,1}} user tag some-user-tag | RENAME (12) | args: old-name new-name , 0 0 (port {port})
@@ -84,17 +84,17 @@ Robert orders 3
 Robert gets 3 after 55 minutes
 ";
 
-/// Where `own_provider` has its script in a language.
+/// The path of `own_provider`'s script in a language.
 pub fn orders(extension: &str) -> String {
     machine::workspace().join(format!("examples/own_provider/scripts/orders.{extension}")).display().to_string()
 }
 
-/// The trace of `script` by `tracer` on a program that must end with status 0, and what the program printed.
+/// The trace of `script` by `tracer` on a program that must end with status 0, and the program's output.
 pub fn traced(tracer: &str, script: &str, program: &str, arguments: &[&str]) -> (String, String) {
     traced_to_status(0, tracer, script, program, arguments)
 }
 
-/// The trace of a script of the user's own on `every_event`, by a tracer that is given these options.
+/// The trace of a user's script on `every_event`, by a tracer with these options.
 pub fn traced_by_own(tracer: &str, options: &[&str], file: &str, script: &str) -> String {
     let folder = tempfile::tempdir().expect("a directory for the script");
     let path = folder.path().join(file);
@@ -119,7 +119,7 @@ pub fn traced_to_status(
     let mut command = machine::command_for(tracer, env!("CARGO_BIN_EXE_dyntrace"));
     command.args(["run", "--tracer", machine::name_of(tracer), script, "-o"]);
     command.arg(&trace).arg("--").arg(example(program)).args(arguments);
-    // Where rename_tagged finds no old-name.
+    // A folder without the file old-name.
     let output = command.current_dir(folder.path()).output().expect("dyntrace starts");
     let said = String::from_utf8_lossy(&output.stderr);
     eprintln!("{command:?}: {}: {said}", output.status);

@@ -82,6 +82,6 @@ fn line_for_line_what_bpftrace_prints() {
 
 #[test]
 fn hostile_names() {
-    // 511 bytes: the last one is half a character.
+    // 511 bytes, the last one half a character.
     hostile::check("recorder", "#Port<0.1>", &("ä".repeat(255) + r"\xc3"), |text| text[..511].to_owned());
 }

@@ -26,7 +26,7 @@ the shop is open
 <0.3.0> Robert 1 99999 0 0 'refused' 'card' 'above the limit' 'above the limit'
 ";
 
-/// Those whose probes dyntrace has, with the program in the place of OTP's and nothing else changed.
+/// The scripts whose probes dyntrace has, changed only in the path of the program.
 #[test]
 fn otps_own_scripts() {
     let Some(_turn) = turn("stap", false) else { return };
@@ -113,7 +113,7 @@ fn every_script_in_one_boot() {
     answers::by_tag(&answer("tags", "trace"), &done(&answer("tags", "out")), SIZES[1]);
     pool::check(&answer("pool", "trace"), &done(&answer("pool", "out")));
     hostile::check_raw(&bytes("hostile", "trace"));
-    // The guest has one file there: `ci/stap-guest` writes it.
+    // `ci/stap-guest` writes one file there for the guest.
     drivers::digests(&answer("digests", "trace"), &answer("digests", "out"), "/etc", &[("passwd", 19)], events::port);
     drivers::look_ups(&answer("names", "trace"), &answer("names", "out"));
     assert_eq!(answer("messages", "trace"), MESSAGES);

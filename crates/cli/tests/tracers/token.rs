@@ -36,10 +36,10 @@ fn a_request_is_followed_over_all_stages() {
                 "{counts:?}: each was led to by the one before"
             );
         }
-        // One reads its file, another writes a line for it; both on its behalf, and each answered once.
+        // One process reads its file, another writes a line for it, both with its token, and each is answered once.
         let entered = of("efile_drv-entry");
         let commands: Vec<i64> = entered.iter().map(|event| event["command"].as_i64().unwrap()).collect();
-        // The last one is on its behalf until the end, when the report is closed and read.
+        // The last request's token stays until the end, when the report is closed and read.
         assert!(commands.starts_with(&[15, 4]) && (commands.len() == 2 || label == "44"), "{label}: {commands:?}");
         assert!(entered[0]["s1"].as_str().unwrap().ends_with(file), "{entered:?}");
         assert!(entered.iter().all(|event| event["user_tag"].as_str().unwrap().ends_with(file)), "{entered:?}");

@@ -1,4 +1,4 @@
-//! One row for each event. Fields of all classes share the columns of their names.
+//! One row for each event. Fields of the same name share a column.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,7 +10,7 @@ use parquet::errors::Result;
 use super::table::{Cell, Kind, Table};
 use crate::view::process_name;
 
-/// What every event has.
+/// The columns of every event.
 const FIXED: [(&str, Kind); 7] = [
     ("time_ns", Kind::Signed),
     ("hostname", Kind::Text),
@@ -21,15 +21,14 @@ const FIXED: [(&str, Kind); 7] = [
     ("probe", Kind::Text),
 ];
 
-/// The table of events.
 pub struct Events {
-    table: Table,
+    pub table: Table,
     /// The column of each field, by the address of the class.
     columns: HashMap<usize, Vec<usize>>,
 }
 
 impl Events {
-    /// A table for the events of `trace` in the new file `path`.
+    /// A table for the events of `trace` in this new file.
     pub fn create(file: File, trace: &Trace) -> anyhow::Result<Events> {
         let mut columns = Columns::default();
         for (name, kind) in FIXED {
@@ -47,7 +46,6 @@ impl Events {
         Ok(Events { table: Table::create(file, columns.list)?, columns: places })
     }
 
-    /// Appends an event.
     pub fn add(&mut self, event: &Event<'_>) -> Result<()> {
         let process = event.process;
         let fixed = [
@@ -67,11 +65,6 @@ impl Events {
         let columns = self.columns.get(&key(event.class)).into_iter().flatten().copied();
         self.table.row(fixed.into_iter().enumerate().chain(columns.zip(cells)))
     }
-
-    /// Writes what is left.
-    pub fn finish(self) -> Result<()> {
-        self.table.finish()
-    }
 }
 
 /// The columns, as they are found in the classes.
@@ -89,8 +82,8 @@ impl Columns {
         })
     }
 
-    /// The column of the field's name: with `_` before it if that is the name of what every event has, with the kind behind it if it
-    /// is taken by values of another kind or by a field of the same event.
+    /// The column for a field. Its name gets a `_` before it if every event has a column of that name, and the kind behind it if the
+    /// column has another kind or already holds a field of the same event.
     fn place_of_field(&mut self, name: &str, kind: Kind, taken: &[usize]) -> usize {
         let place = self.place(name, kind);
         if place < FIXED.len() {

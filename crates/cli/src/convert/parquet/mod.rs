@@ -8,9 +8,9 @@ use std::path::Path;
 
 use dyntrace_reader::Trace;
 
-use crate::{private, trace};
+use crate::{private, recording};
 
-/// Writes the tables into the folder `output`, which is made if it is not there.
+/// Writes the tables to the folder `output`, which it creates if necessary.
 pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
     let mode = private::mode(trace);
     private::create_folder(output, mode)?;
@@ -18,7 +18,7 @@ pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
     let mut events = events::Events::create(create("events.parquet")?, trace)?;
     let mut operations = operations::Operations::create(create("operations.parquet")?)?;
     let mut joined = dyntrace_reader::Operations::default();
-    for event in trace::events(trace) {
+    for event in recording::events(trace) {
         events.add(&event)?;
         if let Some(operation) = joined.push(&event) {
             operations.add(&operation)?;
@@ -27,7 +27,6 @@ pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
     for operation in joined.in_flight() {
         operations.add(operation)?;
     }
-    events.finish()?;
-    operations.finish()?;
-    Ok(())
+    events.table.finish()?;
+    Ok(operations.0.finish()?)
 }

@@ -9,10 +9,9 @@ use super::table::{Cell, Kind, Table};
 use crate::operation::{bytes, command_name, errno_name};
 use crate::view::process_name;
 
-/// The table of operations.
-pub struct Operations(Table);
+pub struct Operations(pub Table);
 
-/// The columns in their order, with where their values come from.
+/// The columns in their order, with their values.
 const COLUMNS: [(&str, Kind, Get); 36] = [
     ("hostname", Kind::Text, |row| text(row.operation.process.hostname.as_bytes())),
     ("process", Kind::Text, |row| text(process_name(row.operation.process))),
@@ -61,24 +60,19 @@ struct Row<'r> {
 }
 
 impl Operations {
-    /// A table in the new file `path`.
+    /// A table in this new file.
     pub fn create(file: File) -> anyhow::Result<Operations> {
         let columns = COLUMNS.map(|(name, kind, _)| (name.to_owned(), kind));
         Table::create(file, columns).map(Operations)
     }
 
-    /// Appends an operation. What was still going on when the trace ended has no answer.
+    /// Appends an operation; one that was in flight at the end of the trace has no answer.
     pub fn add(&mut self, operation: &Operation<'_>) -> Result<()> {
         let command = command_name(operation.asked.command);
         let error = operation.answer.map_or("".into(), |answer| errno_name(answer.errno));
         let row = Row { operation, command: &command, error: &error };
         let cells = COLUMNS.iter().enumerate().filter_map(|(column, (.., get))| Some((column, get(&row)?)));
         self.0.row(cells)
-    }
-
-    /// Writes what is left.
-    pub fn finish(self) -> Result<()> {
-        self.0.finish()
     }
 }
 

@@ -1,5 +1,4 @@
-//! A table of nullable columns, written row by row. Rows are gathered by columns and written a group at a time, so that memory
-//! does not grow with the table.
+//! A table of nullable columns. Rows are written in groups, so memory does not grow with the table.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -12,25 +11,21 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 
-/// A group is written when it has so many rows or so many bytes of text.
+/// The most rows and bytes of text of a group.
 const ROWS: usize = 1 << 16;
 const TEXT: usize = 32 << 20;
 
-/// What a column holds.
+/// The kind of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Signed integers.
     Signed,
-    /// Unsigned integers.
     Unsigned,
-    /// Text; what is no UTF-8 in it becomes U+FFFD.
+    /// Bytes that are not UTF-8 become U+FFFD.
     Text,
-    /// True and false.
     Bool,
 }
 
 impl Kind {
-    /// A word for it.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Signed => "signed",
@@ -41,7 +36,6 @@ impl Kind {
     }
 }
 
-/// A value of a column of its kind.
 #[derive(Clone, Copy, Debug)]
 pub enum Cell<'c> {
     Signed(i64),
@@ -50,7 +44,6 @@ pub enum Cell<'c> {
     Bool(bool),
 }
 
-/// A table that is being written.
 pub struct Table {
     file: SerializedFileWriter<File>,
     columns: Vec<Column>,
@@ -58,7 +51,7 @@ pub struct Table {
     text: usize,
 }
 
-/// The values of the group that is being gathered.
+/// The values of the current group.
 struct Column {
     /// For each row, 1 if it has a value, 0 if not.
     levels: Vec<i16>,
@@ -72,7 +65,6 @@ enum Values {
 }
 
 impl Table {
-    /// A table in this new file.
     pub fn create(file: File, columns: impl IntoIterator<Item = (String, Kind)>) -> anyhow::Result<Table> {
         let mut types = Vec::new();
         let mut gathered = Vec::new();
@@ -86,14 +78,14 @@ impl Table {
         Ok(Table { file, columns: gathered, rows: 0, text: 0 })
     }
 
-    /// Appends a row: cells with the numbers of their columns, each at most once. The other columns are null.
+    /// Appends a row: each column gets at most one cell, by its number; the other columns are null.
     pub fn row<'c>(&mut self, cells: impl IntoIterator<Item = (usize, Cell<'c>)>) -> Result<()> {
         for (column, cell) in cells {
             let Column { levels, values } = &mut self.columns[column];
             levels.push(1);
             match (values, cell) {
                 (Values::Long(values), Cell::Signed(number)) => values.push(number),
-                // The bits say the same; the schema says how they are to be read.
+                // The schema says that the column is unsigned.
                 (Values::Long(values), Cell::Unsigned(number)) => values.push(number as i64),
                 (Values::Bool(values), Cell::Bool(value)) => values.push(value),
                 (Values::Text { bytes, ends }, Cell::Text(text)) => {
@@ -111,7 +103,7 @@ impl Table {
         if self.rows >= ROWS || self.text >= TEXT { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what is left, and the end of the file.
+    /// Writes the last group and the end of the file.
     pub fn finish(mut self) -> Result<()> {
         if self.rows > 0 {
             self.flush()?;
@@ -143,7 +135,7 @@ impl Values {
 }
 
 impl Column {
-    /// Writes the values and forgets them.
+    /// Writes the values and clears them.
     fn write(&mut self, writer: &mut ColumnWriter<'_>) -> Result<()> {
         let levels = Some(&*self.levels);
         match (&mut self.values, writer) {

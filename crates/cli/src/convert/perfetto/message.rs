@@ -1,9 +1,9 @@
-//! The messages of Perfetto's trace format that are written, with the fields that are filled. Names and numbers are those of
-//! its public definitions (`protos/perfetto/trace`).
+//! The messages and fields of Perfetto's trace format that are used. Names and numbers are those of its public definitions
+//! (`protos/perfetto/trace`).
 
 use prost::{Message, Oneof};
 
-/// The file is one of these, written packet by packet.
+/// The whole file.
 #[derive(Message)]
 pub struct Trace {
     #[prost(message, repeated, tag = "1")]
@@ -12,7 +12,7 @@ pub struct Trace {
 
 #[derive(Message)]
 pub struct TracePacket {
-    /// By the clock of the trace, in nanoseconds.
+    /// Nanoseconds of the trace's clock.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
     #[prost(uint32, optional, tag = "10")]
@@ -105,7 +105,7 @@ pub struct TrackEvent {
     pub name: Option<String>,
     #[prost(int64, optional, tag = "30")]
     pub counter_value: Option<i64>,
-    /// Events with the same one are shown as led from one to the next.
+    /// The viewer connects events that have the same one.
     #[prost(fixed64, repeated, packed = "false", tag = "47")]
     pub flow_ids: Vec<u64>,
 }
@@ -120,7 +120,7 @@ pub enum EventType {
     Counter = 4,
 }
 
-/// What the viewer shows beside a slice.
+/// A value that the viewer shows beside a slice.
 #[derive(Message)]
 pub struct DebugAnnotation {
     #[prost(string, optional, tag = "10")]

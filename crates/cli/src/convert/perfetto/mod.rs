@@ -11,29 +11,26 @@ use std::path::Path;
 use dyntrace_reader::{Event, Operation, Operations, Trace, Value};
 use prost::Message as _;
 
-use crate::private;
 use crate::token::Token;
-use crate::trace;
+use crate::{private, recording};
 use message::{Clock, ClockSnapshot, Data, EventType, TracePacket, TrackEvent};
 use slices::At;
 use tracks::{Owner, Tracks};
 
-/// Numbers of clocks: timestamps are of BOOTTIME unless a packet says otherwise, and the viewer shows the time of day if it is
-/// told how REALTIME went beside it.
+/// Numbers of clocks. Timestamps are of BOOTTIME by default; with a snapshot of both clocks, the viewer shows the time of day.
 const REALTIME: u32 = 1;
 const BOOTTIME: u32 = 6;
 
-/// How many packets are made before they are written.
+/// How many packets are written at once.
 const AT_ONCE: usize = 4096;
 
-/// Writes the trace to the file `output`.
 pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
     let mut writer =
         Writer { file: BufWriter::new(private::create(output, private::mode(trace))?), packets: Vec::new() };
     let mut operations = Operations::default();
     let mut tracks = Tracks::default();
     let mut events = Vec::new();
-    for (index, event) in trace::events(trace).enumerate() {
+    for (index, event) in recording::events(trace).enumerate() {
         if index == 0 {
             writer.clocks(event.time);
         }
@@ -50,8 +47,7 @@ pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
     writer.finish()
 }
 
-/// An operation: on a lane of the thread that submitted it and on one of its tag, its work on the thread that did it, and the
-/// lengths of the queue that it went through.
+/// Draws an operation on a lane of its submitter and on one of its user tag, its service on the I/O thread, and the queue's lengths.
 fn draw<'t>(operation: &Operation<'t>, tracks: &mut Tracks<'t>, out: &mut Vec<At>) {
     let end = operation.answer.map_or(i64::MAX, |answer| answer.time);
     for owner in [Owner::Thread(operation.submitter), Owner::Tag(operation.asked.user_tag)] {
@@ -67,7 +63,7 @@ fn draw<'t>(operation: &Operation<'t>, tracks: &mut Tracks<'t>, out: &mut Vec<At
     }
 }
 
-/// An event that is no part of an operation: a mark on its thread.
+/// Draws an event that belongs to no operation: a mark on its thread.
 fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, out: &mut Vec<At>) {
     match (event.class.provider(), event.class.probe()) {
         ("recorder", "thread") => {
@@ -97,7 +93,6 @@ fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, out: &mut Vec<At>) {
     }
 }
 
-/// Writes packets, many at once.
 struct Writer {
     file: BufWriter<File>,
     packets: Vec<TracePacket>,
@@ -110,7 +105,7 @@ impl Writer {
         self.push(Some(time), Data::ClockSnapshot(ClockSnapshot { clocks }));
     }
 
-    /// Writes what the events need, then the events; both are empty after that.
+    /// Drains both: the new tracks first, then the events.
     fn write(&mut self, tracks: &mut Tracks<'_>, events: &mut Vec<At>) -> io::Result<()> {
         for descriptor in tracks.made.drain(..) {
             self.push(None, Data::TrackDescriptor(descriptor));
@@ -129,7 +124,7 @@ impl Writer {
         });
     }
 
-    /// Several messages one after the other read as one, with the packets of all.
+    /// Concatenated messages are read as one message with the packets of all.
     fn flush(&mut self) -> io::Result<()> {
         let trace = message::Trace { packet: std::mem::take(&mut self.packets) };
         self.file.write_all(&trace.encode_to_vec())

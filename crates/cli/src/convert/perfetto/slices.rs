@@ -1,4 +1,4 @@
-//! An operation as slices: the whole of it, and in it the wait in the queue, the service, and the delivery.
+//! An operation as slices: queue wait, service and delivery within the whole.
 
 use dyntrace_reader::Operation;
 
@@ -8,7 +8,7 @@ use crate::operation::{bytes, command_name, errno_name};
 /// An event of a track and its time.
 pub type At = (i64, TrackEvent);
 
-/// Events of one track, each not before the one before it: clocks of two threads may disagree by some nanoseconds.
+/// Events of one track. Their times never go back, though the clocks of two threads may disagree by nanoseconds.
 struct Slices<'a> {
     track: u64,
     time: i64,
@@ -31,12 +31,12 @@ impl Slices<'_> {
     }
 }
 
-/// The operation with its stages. What was still going on when the trace ended has no end.
+/// The operation with its stages. A stage that ran when the trace ended has no end.
 pub fn operation(operation: &Operation<'_>, track: u64, out: &mut Vec<At>) {
     let mut slices = Slices { track, time: operation.entered, out };
     slices.begin(operation.entered, &command_name(operation.asked.command), described(operation));
     let answered = operation.answer.map(|answer| answer.time);
-    // What was answered before its work began has no stages.
+    // An operation that was answered before it was served has no stages.
     if operation.int_entry.is_some() || answered.is_none() {
         let stages = [
             ("queue wait", Some(operation.entered), operation.int_entry),
@@ -45,27 +45,27 @@ pub fn operation(operation: &Operation<'_>, track: u64, out: &mut Vec<At>) {
         ];
         for (name, begin, end) in stages {
             begin.into_iter().for_each(|time| slices.begin(time, name, TrackEvent::default()));
-            // An answer ends what never came to its own end: the event of that was lost.
+            // If the event of a stage's end was lost, the answer ends the stage.
             end.or(begin.and(answered)).into_iter().for_each(|time| slices.end(time));
         }
     }
     answered.into_iter().for_each(|time| slices.end(time));
 }
 
-/// The work of the operation, on the track of the thread that did it.
+/// The service of the operation, on the track of the I/O thread.
 pub fn work(operation: &Operation<'_>, begin: i64, end: Option<i64>, track: u64, out: &mut Vec<At>) {
     let mut slices = Slices { track, time: begin, out };
     slices.begin(begin, &command_name(operation.asked.command), described(operation));
     end.into_iter().for_each(|time| slices.end(time));
 }
 
-/// What stands beside an operation's slices, and the sequential trace that they belong to.
+/// The annotations of an operation's slices, and the flow of its sequential trace.
 fn described(operation: &Operation<'_>) -> TrackEvent {
     let flow_ids = operation.asker.into_iter().map(|asker| flow(asker.label)).collect();
     TrackEvent { debug_annotations: annotations(operation), flow_ids, ..TrackEvent::default() }
 }
 
-/// The number of a sequential trace as a flow: no other flow's, and not 0.
+/// The flow of a sequential trace: unique, and not 0.
 pub fn flow(label: i32) -> u64 {
     1 << 32 | u64::from(label.cast_unsigned())
 }
@@ -89,12 +89,10 @@ fn annotations(operation: &Operation<'_>) -> Vec<DebugAnnotation> {
         .collect()
 }
 
-/// A string beside a slice.
 pub fn string(name: &str, text: &[u8]) -> DebugAnnotation {
     annotation(name, Value::String(String::from_utf8_lossy(text).into_owned()))
 }
 
-/// A value beside a slice.
 pub fn annotation(name: &str, value: Value) -> DebugAnnotation {
     DebugAnnotation { name: Some(name.to_owned()), value: Some(value) }
 }

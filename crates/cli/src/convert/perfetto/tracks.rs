@@ -1,10 +1,9 @@
 //! The tracks that slices are drawn on: a tree of processes, threads, user tags and lanes.
 //!
-//! The slices of a track must nest, but operations of one thread or tag overlap: each overlapping one gets a lane of its own.
-//! Perfetto shows tracks of one name under one parent together.
+//! The slices of a track must nest, but operations of one thread or tag overlap: each overlapping one gets its own lane. Perfetto shows
+//! tracks of the same name under one parent together.
 //!
-//! Tracks are made known when they are used first. Only so many are remembered: beyond that all are made anew, with new numbers
-//! and the same names.
+//! A track is announced at its first use. Beyond a limit all tracks are forgotten, and announced again with new numbers.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -14,19 +13,17 @@ use dyntrace_reader::Process;
 use super::message::{CounterDescriptor, ProcessDescriptor, ThreadDescriptor, TrackDescriptor, Unit};
 use crate::escape;
 
-/// How many tracks are remembered.
+/// The most tracks that are remembered.
 const TRACKS: u64 = 1 << 16;
 
-/// Whose operations lie on a track.
+/// The submitter or the user tag of the operations on a lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Owner<'t> {
-    /// A thread that submitted them.
     Thread(u64),
-    /// A user tag.
     Tag(&'t [u8]),
 }
 
-/// What a track is, within its process.
+/// A track of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Process,
@@ -35,7 +32,6 @@ enum Place {
     Queue(u64),
 }
 
-/// Numbers for tracks, and the descriptors that are to be written before they are used.
 #[derive(Default)]
 pub struct Tracks<'t> {
     last: u64,
@@ -44,27 +40,26 @@ pub struct Tracks<'t> {
     /// By the address of the process.
     places: HashMap<(usize, Place), u64>,
     lanes: HashMap<(usize, Owner<'t>), Vec<Lane>>,
-    /// The processes by their pids: of two machines' processes with the same one, the first has it in Perfetto.
+    /// The processes by pid. If processes of two machines have the same pid, only the first one gets it in Perfetto.
     pids: HashMap<u64, usize>,
-    /// What was made and is not yet written.
+    /// New tracks, to be written before the events that use them.
     pub made: Vec<TrackDescriptor>,
 }
 
 struct Lane {
     uuid: u64,
-    /// When its last operation ends.
+    /// The end of its last operation.
     end: i64,
 }
 
 impl<'t> Tracks<'t> {
-    /// Gives a thread its name. It may have a track already: what is said again of a thread is added to what is known.
+    /// Names a thread. Perfetto merges the descriptor with an earlier one of the same track.
     pub fn name(&mut self, process: &Process, tid: u64, name: &[u8]) {
         let uuid = self.thread(process, tid);
         let known = self.thread_track(process, tid, Some(escape::name(name)));
         self.made.push(TrackDescriptor { uuid: Some(uuid), ..known });
     }
 
-    /// The track of a thread.
     pub fn thread(&mut self, process: &Process, tid: u64) -> u64 {
         self.place(process, Place::Thread(tid), |tracks| tracks.thread_track(process, tid, None))
     }
@@ -80,18 +75,14 @@ impl<'t> Tracks<'t> {
         TrackDescriptor { name, thread, parent_uuid, ..TrackDescriptor::default() }
     }
 
-    /// The counter of the queue that an I/O thread takes its jobs from.
+    /// The counter of the queue that an I/O thread serves.
     pub fn queue(&mut self, process: &Process, tid: u64) -> u64 {
         let parent = self.thread(process, tid);
-        self.place(process, Place::Queue(tid), |_| TrackDescriptor {
-            name: Some("queue length".to_owned()),
-            parent_uuid: Some(parent),
-            counter: Some(CounterDescriptor { unit: Some(Unit::Count.into()) }),
-            ..TrackDescriptor::default()
-        })
+        let counter = Some(CounterDescriptor { unit: Some(Unit::Count.into()) });
+        self.place(process, Place::Queue(tid), |_| TrackDescriptor { counter, ..named("queue length", parent) })
     }
 
-    /// A track that is free from `start` on, and taken until `end`. Operations must be given in the order of their ends.
+    /// Takes a lane that is free at `start`, until `end`. Operations must come in the order of their ends.
     pub fn lane(&mut self, process: &Process, owner: Owner<'t>, start: i64, end: i64) -> u64 {
         let lanes = self.lanes.entry((key(process), owner)).or_default();
         if let Some(lane) = lanes.iter_mut().find(|lane| lane.end <= start) {
@@ -103,19 +94,14 @@ impl<'t> Tracks<'t> {
             Owner::Tag(b"") => (self.tags(process), "no tag".to_owned()),
             Owner::Tag(tag) => (self.tags(process), escape::name(tag)),
         };
-        let uuid =
-            self.make(TrackDescriptor { name: Some(name), parent_uuid: Some(parent), ..TrackDescriptor::default() });
+        let uuid = self.make(named(name, parent));
         self.lanes.entry((key(process), owner)).or_default().push(Lane { uuid, end });
         uuid
     }
 
     fn tags(&mut self, process: &Process) -> u64 {
         let parent = self.process(process);
-        self.place(process, Place::Tags, |_| TrackDescriptor {
-            name: Some("user tags".to_owned()),
-            parent_uuid: Some(parent),
-            ..TrackDescriptor::default()
-        })
+        self.place(process, Place::Tags, |_| named("user tags", parent))
     }
 
     fn process(&mut self, process: &Process) -> u64 {
@@ -150,6 +136,10 @@ impl<'t> Tracks<'t> {
         self.made.push(TrackDescriptor { uuid: Some(self.last), ..descriptor });
         self.last
     }
+}
+
+fn named(name: impl Into<String>, parent: u64) -> TrackDescriptor {
+    TrackDescriptor { name: Some(name.into()), parent_uuid: Some(parent), ..TrackDescriptor::default() }
 }
 
 /// The address of a process: the same for all of its operations.

@@ -8,7 +8,7 @@ const TEXT: u64 = 0x1000;
 const DATA: u64 = 0x4000;
 
 fn segment(offset: u64, address: u64, writable: bool, executable: bool) -> Segment {
-    // Data is followed by what is zero at the start, which the file does not hold.
+    // Zeros follow the data, which the file does not contain.
     let memory_size = if writable { 0x2000 } else { 0x1000 };
     Segment { offset, address, file_size: 0x1000, memory_size, writable, executable }
 }
@@ -108,7 +108,7 @@ fn semaphores_that_no_tracer_can_count() {
 
 #[test]
 fn semaphores_in_a_page_that_is_mapped_twice() {
-    // What becomes read-only ends in the page that the semaphores' segment begins in.
+    // The read-only data ends in the page where the semaphores' segment begins.
     let mut object = sound();
     object.segments.insert(2, segment(0x2800, 0x3800, true, false));
     object.segments[2].file_size = 0x8d0;

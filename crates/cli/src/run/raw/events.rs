@@ -63,7 +63,7 @@ impl Events {
             probes,
             begun: HashMap::new(),
             threads: HashSet::new(),
-            waiting: matches!(rendering.way, Way::Answer { .. }).then(BTreeMap::new),
+            waiting: matches!(rendering.way, Way::Summary { .. }).then(BTreeMap::new),
             waited: 0,
             source,
             format,
@@ -94,7 +94,7 @@ impl Events {
         for arrived in self.waiting.take().into_iter().flat_map(BTreeMap::into_values) {
             self.show(&arrived, &mut out);
         }
-        self.format.end(&mut out);
+        self.format.0.end(&mut out);
         out
     }
 
@@ -171,7 +171,7 @@ impl Events {
 
     fn show(&mut self, arrived: &Arrived, out: &mut Vec<u8>) {
         if let Some(event) = self.source.event(arrived.class, arrived.at, arrived.tid, &arrived.data) {
-            self.format.event(&event, out);
+            self.format.0.event(&event, out);
         }
     }
 }

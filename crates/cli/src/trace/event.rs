@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::escape;
 
-/// What JSON has of an event: the name there, the name in the protocol, and whether it is a number.
+/// The fields in JSON: the name, the name in the protocol, and whether it is a number.
 const FIELDS: [(&str, &str, bool); 15] = [
     ("event", "told", false),
     ("time_ns", "time", true),
@@ -54,7 +54,6 @@ pub fn line(event: &Record, caller: Option<&str>, stack: &[String], zone: &TimeZ
     format!("{time} [{thread} {}{tag}] {what}{caller}{token}{took}{polled}{stack}", get("process"))
 }
 
-/// The object of an event.
 pub fn object(event: &Record, caller: Option<String>, stack: Vec<String>) -> Value {
     let mut object = Map::new();
     for (name, told, is_number) in FIELDS {
@@ -71,7 +70,6 @@ pub fn object(event: &Record, caller: Option<String>, stack: Vec<String>) -> Val
     object.into()
 }
 
-/// With microseconds.
 pub fn time_of_day(nanoseconds: u64, zone: &TimeZone) -> String {
     let time = Timestamp::from_nanosecond(nanoseconds.into()).unwrap_or_default();
     zone.to_datetime(time).strftime("%H:%M:%S.%6f").to_string()

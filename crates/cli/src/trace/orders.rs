@@ -1,62 +1,58 @@
-//! Orders to a trace that goes on: further patterns, other ones, and their removal.
+//! Orders to a running trace: patterns are added, replaced and removed.
 
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
-use dyntrace::recorder::control::ControlError;
 use dyntrace::recorder::control::protocol::{Record, Request};
 use dyntrace::trace::PatternId;
 use dyntrace::trace::remote::{self, Which};
 use serde_json::json;
 
-use crate::escape;
-use crate::exit::{self, Failure, Outcome};
-use crate::record::process::{ask, refusal};
-
 use super::arguments::{Actions, Arguments};
-use super::count;
+use super::{count, refusal};
+use crate::exit::{Failure, Outcome};
+use crate::record::process::ask;
+use crate::{columns, escape, stdout};
 
-/// An order to a trace that goes on.
+/// An order to a running trace.
 #[derive(clap::Subcommand)]
 pub enum Order {
-    /// Show the patterns of the sessions that trace the process, with their numbers
+    /// Show the patterns that trace the process, with their numbers
     List,
-    /// Set further patterns, all or none
+    /// Add patterns, all or none
     Add {
-        /// Which calls, and of which functions
+        /// Functions, arguments and conditions
         #[arg(required = true, value_name = "PATTERN")]
         patterns: Vec<String>,
-        /// Trace functions that are loaded later, too
+        /// Also trace functions that are loaded later
         #[arg(long)]
         later: bool,
         #[command(flatten)]
         actions: Actions,
     },
-    /// Put another pattern in the place of one, at one instant; what both count goes on
+    /// Replace a pattern atomically; counters that both have go on
     Update {
         /// The number of the pattern
         id: PatternId,
-        /// The other one
+        /// The new pattern
         pattern: String,
         #[command(flatten)]
         actions: Actions,
     },
-    /// Remove patterns, all or none; what they have counted stays in the trace's table
+    /// Remove patterns, all or none; their counts stay in the trace's table
     Remove {
         /// The numbers of the patterns
         #[arg(required = true, value_name = "ID")]
         ids: Vec<PatternId>,
     },
-    /// Look at the calls of these processes, too; of these only, if all were looked at
+    /// Trace these processes, too; or only these, if all processes were traced
     Include {
-        /// The processes: one, all that are there now, or all that come from now on
+        /// One process, all existing ones, or all new ones
         #[arg(required = true, value_name = "<0.N.0>|existing|new")]
         processes: Vec<Which>,
     },
-    /// Look at the calls of these processes no more
+    /// Stop tracing these processes
     Exclude {
-        /// The processes: one, all that are there now, or all that come from now on
+        /// One process, all existing ones, or all new ones
         #[arg(required = true, value_name = "<0.N.0>|existing|new")]
         processes: Vec<Which>,
     },
@@ -80,31 +76,26 @@ impl Order {
     }
 }
 
-/// Has the process carry out the order, and prints what came of it.
+/// Sends the order to the process, and prints the answer.
 pub fn carry_out(arguments: &Arguments, order: &Order) -> Outcome {
     let request = remote::Order { session: arguments.session.clone(), action: order.action()? }.record();
-    let patterns = ask(arguments.pid, &Request::Trace(request)).map_err(|error| match error {
-        ControlError::Refused { .. } => Failure::new(exit::NO_PROBES, error),
-        other => refusal(other),
-    })?;
+    let records = ask(arguments.pid, &Request::Trace(request)).map_err(refusal)?;
     let text = match (arguments.json, order) {
         (true, Order::Include { .. } | Order::Exclude { .. }) => {
             let object =
                 |record: &Record| json!({"session": record.get("session"), "processes": record.get("processes")});
-            patterns.iter().map(|record| format!("{}\n", object(record))).collect()
+            records.iter().map(|record| format!("{}\n", object(record))).collect()
         }
         (false, Order::Include { .. } | Order::Exclude { .. }) => {
-            let line = |record: &Record| {
-                format!("session {} looks at {}\n", text(record, "session"), text(record, "processes"))
-            };
-            patterns.iter().map(line).collect()
+            let line = |record| format!("session {} looks at {}\n", text(record, "session"), text(record, "processes"));
+            records.iter().map(line).collect()
         }
-        (true, _) => patterns.iter().map(|pattern| format!("{}\n", object(pattern))).collect(),
-        (false, Order::List) => table(&patterns),
-        (false, Order::Remove { .. }) => lines(&patterns, "removed"),
-        (false, _) => lines(&patterns, "set"),
+        (true, _) => records.iter().map(|pattern| format!("{}\n", object(pattern))).collect(),
+        (false, Order::List) => table(&records),
+        (false, Order::Remove { .. }) => lines(&records, "removed"),
+        (false, _) => lines(&records, "set"),
     };
-    io::stdout().write_all(text.as_bytes()).context("cannot write")?;
+    stdout::write(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -132,13 +123,7 @@ fn lines(patterns: &[Record], done: &str) -> String {
 }
 
 fn table(patterns: &[Record]) -> String {
-    const COLUMNS: [&str; 4] = ["session", "id", "functions", "pattern"];
-    let row = |pattern: &Record| COLUMNS.map(|name| text(pattern, name));
-    let rows: Vec<_> = std::iter::once(COLUMNS.map(str::to_uppercase)).chain(patterns.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let [session, id, functions] = [0, 1, 2].map(width);
-    let line = |[s, i, f, pattern]: &[String; 4]| format!("{s:<session$}  {i:>id$}  {f:>functions$}  {pattern}\n");
-    rows.iter().map(line).collect()
+    columns::of_records(["session", "id", "functions", "pattern"], patterns.iter(), |column| column > 0)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the user asks `dyntrace trace` for.
+//! The arguments of `dyntrace trace`.
 
 use std::time::Duration;
 
@@ -11,7 +11,6 @@ use crate::view::time;
 
 use super::orders::Order;
 
-/// The examples and the exit statuses.
 pub const HELP: &str = "\
 Examples:
   dyntrace trace -p 4711 'shop::**::price(_, qty) if qty > 100' --return --panic
@@ -24,72 +23,69 @@ Examples:
   dyntrace trace -p 4711 --later 'pricing::**' --count
   dyntrace trace -p 4711 '**::pay if tag == \"req-81\" do caller, return, exception'
 
-While that goes on, from another terminal:
+While a trace runs, from another terminal:
   dyntrace trace -p 4711 list
   dyntrace trace -p 4711 add 'shop::cart::*' --return
   dyntrace trace -p 4711 update 2 'shop::cart::*(id) if id == 7'
   dyntrace trace -p 4711 remove 1
   dyntrace trace -p 4711 exclude '<0.57.0>'
 
-A path names functions: * is any text and ? one character of a segment, ** any number of
-segments. Arguments are literals, _ or names, which the guard behind if may compare, or parts of
+A path selects functions: * matches any text and ? one character of a segment, ** any number of
+segments. Arguments are literals, _ or names, which the guard after if may compare, or parts of
 structures, tuples, variants and slices: Order { id, lines: [first, ..], .. }. tag is the user
-tag, pid the process. Actions behind do are for one pattern: message, silent, caller,
+tag, pid the process. Actions after do are for one pattern: message, silent, caller,
 current_stacktrace, return, return_to, exception, error, count, time, memory, get_seq_token,
 set_seq_token(label, 17), set(call), set(set_on_spawn). The documentation of dyntrace::trace::Pattern has the whole grammar.
 
-The program must let itself be controlled: by dyntrace::recorder::control(), or by
-DYNTRACE=control in its environment. Its functions are as before when this ends, however that
-comes. The program waits for nobody who reads: what cannot be written in time is dropped, and
-counted. So that it is not slowed down by all that is told, --limit has a default.
+The program must allow control: by dyntrace::recorder::control(), or by DYNTRACE=control in its
+environment. When the trace ends for any reason, its functions run as before. The program never
+waits for this command: events that cannot be sent in time are dropped, and counted. --limit has
+a default, so that many events do not slow the program down.
 
-Times of day are those of here; --json has nanoseconds since 1970.
+Times are local; --json has nanoseconds since 1970.
 
 Exit status:
-   0  the trace has ended: by its limits, an interrupt, or since the process has ended
+   0  the trace has ended: by its limits, by an interrupt, or because the process ended
    1  the process does not answer
-   2  wrong use, or something that is no pattern
-   3  events were dropped; those above --limit do not count
-  65  there is no such process, it does not let itself be controlled, or no function, pattern or
-      session is named so";
+   2  wrong use, or a wrong pattern
+   3  events were dropped; events above --limit do not count
+  65  there is no such process, function, pattern or session, or the process does not allow control";
 
-/// The arguments of `dyntrace trace`.
 #[derive(clap::Args)]
-#[command(subcommand_value_name = "ORDER", subcommand_help_heading = "Orders to a trace that goes on")]
+#[command(subcommand_value_name = "ORDER", subcommand_help_heading = "Orders to a running trace")]
 pub struct Arguments {
     /// The process
     #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
     pub pid: u32,
-    /// Which calls, and of which functions: 'shop::**::price(_, qty) if qty > 100'
+    /// Functions, arguments and conditions: 'shop::**::price(_, qty) if qty > 100'
     #[arg(value_name = "PATTERN")]
     patterns: Vec<String>,
-    /// The name of the session, by which orders find it; else it gets a number. An order needs it only where several go on
+    /// The name of the session [default: a number]. Orders need it only if several traces of the process run
     #[arg(long, value_name = "NAME", global = true)]
     pub session: Option<String>,
     #[command(subcommand)]
     pub order: Option<Order>,
-    /// Trace functions that are loaded later, too, from their first call on; then nothing need be named so yet
+    /// Also trace functions that are loaded later, from their first call on; then the pattern need not match any function yet
     #[arg(long)]
     pub later: bool,
     #[command(flatten)]
     actions: Actions,
-    /// Print what was counted in each interval, and count anew: 1s
+    /// Print the counts of each interval of this length, and restart from 0: 1s
     #[arg(long, value_name = "TIME", value_parser = interval)]
     pub interval: Option<Duration>,
-    /// The most events in a second; more are left out, and counted
+    /// The most events per second; others are left out, and counted
     #[arg(long, value_name = "N/s", default_value = "10000/s", value_parser = per_second)]
     limit: u32,
     /// End after this time: 30s
     #[arg(long = "for", value_name = "TIME", value_parser = time::duration)]
     length: Option<i64>,
-    /// End after so many events
+    /// End after this many events
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_events: Option<u64>,
-    /// Only calls of this process, as dyntrace shows it, of all that are there when this begins (existing), or of all that come later
-    /// (new); may be given more than once
+    /// Only calls of this process, by its name in traces, of all existing ones, or of all new ones; can be repeated
     #[arg(long, value_name = "<0.N.0>|existing|new")]
     process: Vec<Which>,
-    /// Print JSON, one object for each event, function or pattern
+    /// Print JSON, one object per event, function or pattern
     #[arg(long, global = true)]
     pub json: bool,
 }
@@ -97,44 +93,43 @@ pub struct Arguments {
 /// Actions for all patterns of a command.
 #[derive(clap::Args)]
 pub struct Actions {
-    /// Tell when functions return, with the value
+    /// Print returns, with the value
     #[arg(long = "return")]
     return_: bool,
-    /// Tell when panics leave functions, with the message
+    /// Print panics that leave functions, with the message
     #[arg(long)]
     panic: bool,
-    /// Tell when functions return an Err, as such and not as a return
+    /// Print returns of an Err, as errors instead of returns
     #[arg(long)]
     error: bool,
-    /// Tell whom functions return to
+    /// Print the caller that functions return to
     #[arg(long)]
     return_to: bool,
-    /// Say who called: as the stack, symbols and debug information tell it, or exactly, for functions that have the option caller of
-    /// the attribute
+    /// Print the caller: from the stack, symbols and debug information, or exactly for functions with the attribute's option caller
     #[arg(long)]
     caller: bool,
-    /// Print the stack of each call below it, up to 8 callers or so many, at most 32: --stack=16. A line without a file is from symbols
-    /// alone: what is inlined there is missing
+    /// Print the stack of each call, up to 8 callers or this many, at most 32: --stack=16. A line without a file comes from symbols
+    /// only, so functions inlined there are missing
     #[arg(long, value_name = "CALLERS", num_args = 0..=1, require_equals = true, default_missing_value = "8",
           value_parser = clap::value_parser!(u8).range(1..=32))]
     stack: Option<u8>,
-    /// Count the calls of each function, instead of telling them
+    /// Count the calls of each function instead of printing them
     #[arg(long)]
     count: bool,
-    /// The same with the time that they take, the most expensive first
+    /// Count the calls and their time, the most expensive function first
     #[arg(long)]
     time: bool,
-    /// Count the calls and the bytes that they allocate, with those of measured calls inside and without; where the program has
-    /// dyntrace::alloc::Counting for its allocator
+    /// Count the calls and the bytes that they allocate, with and without those of measured calls inside. Needs
+    /// dyntrace::alloc::Counting as the program's allocator
     #[arg(long)]
     memory: bool,
 }
 
 impl Arguments {
-    /// What is asked of the process.
     pub fn wish(&self) -> Result<TraceRequest, Failure> {
         if self.patterns.is_empty() {
-            let why = "which calls? give a pattern, or one of the orders list, add, update, remove, include and exclude; --help has examples";
+            let why = "no pattern is given: name functions, or give one of the orders list, add, update, remove, include and exclude; \
+                       --help has examples";
             return Err(Failure::new(exit::USAGE, anyhow!(why)));
         }
         let mut limits = Limits::default();
@@ -158,7 +153,7 @@ impl Actions {
         patterns.iter().map(|pattern| with_actions(pattern, &self.text())).collect()
     }
 
-    /// As patterns have them.
+    /// The actions in the language of patterns.
     fn text(&self) -> String {
         let stack = self.stack.map(|callers| format!("current_stacktrace({callers})"));
         let actions = [
@@ -178,9 +173,9 @@ impl Actions {
     }
 }
 
-/// The pattern with more actions. It may have some.
+/// Adds actions to a pattern, which may have some.
 fn with_actions(pattern: &str, actions: &str) -> Result<String, Failure> {
-    let wrong = |error| Failure::new(exit::USAGE, anyhow!("reading the pattern: {error}"));
+    let wrong = |error| Failure::new(exit::USAGE, anyhow!("cannot read the pattern: {error}"));
     pattern.parse::<Pattern>().map_err(wrong)?;
     if actions.is_empty() {
         return Ok(pattern.to_owned());
@@ -196,12 +191,12 @@ fn with_actions(pattern: &str, actions: &str) -> Result<String, Failure> {
 
 fn per_second(text: &str) -> Result<u32, String> {
     let number = text.strip_suffix("/s").unwrap_or(text).parse().ok().filter(|number| *number > 0);
-    number.ok_or_else(|| "expected a number of events in a second, like 1000/s".to_owned())
+    number.ok_or_else(|| "expected a number of events per second, like 1000/s".to_owned())
 }
 
 fn interval(text: &str) -> Result<Duration, String> {
     let time = Duration::from_nanos(time::duration(text)?.unsigned_abs());
-    if time.as_millis() > 0 { Ok(time) } else { Err("expected a millisecond or more".to_owned()) }
+    if time.as_millis() > 0 { Ok(time) } else { Err("expected at least 1ms".to_owned()) }
 }
 
 #[cfg(test)]

@@ -19,37 +19,34 @@ use terminal_size::{Height, terminal_size_of};
 
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
-use crate::record::process::{connect, is_for_others, refusal};
+use crate::record::process::{self as control, connect, is_for_others};
 use crate::signals::{self, Notice};
 
 use output::Output;
 
 pub use arguments::{Arguments, HELP};
 
-/// Has the process trace what is asked for, and shows it until it ends.
+/// Traces the process and prints the events until the trace ends; or carries out an order to a running trace.
 pub fn trace(arguments: &Arguments) -> Outcome {
     if let Some(order) = &arguments.order {
         return orders::carry_out(arguments, order);
     }
     let wish = arguments.wish()?;
     let mut connection = connect(arguments.pid)?;
-    end_by_signal(connection.ender().map_err(refusal)?)?;
-    let set = connection.request(&Request::Trace(wish.record())).map_err(|error| match error {
-        ControlError::Refused { .. } => Failure::new(exit::NO_PROBES, error),
-        other => refusal(other),
-    })?;
+    end_by_signal(connection.ender().map_err(control::refusal)?)?;
+    let set = connection.request(&Request::Trace(wish.record())).map_err(refusal)?;
     let functions: u64 = set.iter().filter_map(|pattern| pattern.number("functions")).sum();
     let later = if arguments.later { ", and what is loaded later," } else { "" };
     let session = set.first().and_then(|pattern| pattern.get("session")).map(escape::name).unwrap_or_default();
     say!("{}{later} traced in session {session}; an interrupt ends it", count(functions, "function"));
     let mut output = Output::new(io::stdout().lock(), height_of_terminal, arguments.json, arguments.pid);
-    output.each_interval(arguments.interval.is_some());
+    output.intervals = arguments.interval.is_some();
     let mut events: u64 = 0;
     let end = loop {
         let records = match connection.hear() {
             Ok(records) => records,
             Err(ControlError::System { source, .. }) if is_end(&source) => break None,
-            Err(error) => return Err(refusal(error)),
+            Err(error) => return Err(control::refusal(error)),
         };
         let Some(first) = records.first() else { continue };
         match first.get("told").unwrap_or_default() {
@@ -69,21 +66,29 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     Ok(summarize(arguments.pid, end.as_ref(), events))
 }
 
-/// `None` where standard output goes elsewhere, or to a terminal that shows lines one after the other.
+/// The failure if the process refuses to trace: it has no such function, pattern or session.
+fn refusal(error: ControlError) -> Failure {
+    match error {
+        ControlError::Refused { .. } => Failure::new(exit::NO_PROBES, error),
+        other => control::refusal(other),
+    }
+}
+
+/// `None` if standard output is no terminal, or one without cursor control.
 fn height_of_terminal() -> Option<usize> {
     let draws = env::var_os("TERM").is_some_and(|terminal| terminal != "dumb");
     let (_, Height(lines)) = terminal_size_of(io::stdout()).filter(|_| draws)?;
     Some(lines.into())
 }
 
-/// The first signal ends the trace, the second one does not wait for its last words.
+/// The first signal ends the trace; the second one does not wait for the last counts.
 fn end_by_signal(ender: Ender) -> anyhow::Result<()> {
     let is_ending = AtomicBool::new(false);
     let tell = move |notice| {
         if let Notice::Signal(signal) = notice
             && !is_for_others(signal.number)
         {
-            // Relaxed: one thread has it.
+            // Relaxed: only one thread uses it.
             if is_ending.swap(true, Ordering::Relaxed) {
                 process::exit(128 + signal.number);
             }
@@ -98,7 +103,6 @@ fn is_end(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset)
 }
 
-/// Says what came of it.
 fn summarize(pid: u32, end: Option<&Record>, events: u64) -> ExitCode {
     let Some(end) = end else {
         say!("process {pid} has ended; {}", count(events, "event"));
@@ -118,7 +122,7 @@ fn losses(record: &Record) -> String {
     }
 }
 
-/// Whom the settings had to wait for. Nobody waits for them but who asks, which is this command.
+/// The thread that held up the change of trace settings, for which only this command waits.
 fn waits(end: &Record, zone: &TimeZone) -> String {
     let Some(time) = end.number("held_up") else { return "no thread waited".to_owned() };
     let by = end.get("held_up_by").filter(|by| !by.is_empty()).map_or_else(|| "the system".to_owned(), escape::name);

@@ -1,4 +1,4 @@
-//! Traces as commands read them from beginning to end: opened, with a sign of life.
+//! Recorded traces, read from beginning to end, with the progress on a terminal.
 
 use std::path::PathBuf;
 
@@ -12,12 +12,12 @@ pub fn open(traces: &[PathBuf]) -> Result<Trace, Failure> {
     Trace::open_all(traces).map_err(|error| Failure::new(exit::NO_TRACE, error))
 }
 
-/// How many events are read before the count on the terminal is looked at again.
+/// How many events are read between two updates of the progress.
 const AT_ONCE: u64 = 1 << 14;
 
-/// All events in the order of time. On a terminal the count of those that were read is shown meanwhile.
+/// All events in the order of time.
 pub fn events<'t>(trace: &'t Trace) -> impl Iterator<Item = Event<'t>> {
-    // Hidden by itself where standard error is no terminal.
+    // The bar hides itself if standard error is no terminal.
     let shown = ProgressBar::new_spinner().with_style(
         ProgressStyle::with_template("{spinner} {human_pos} events, {elapsed}").expect("the template is right"),
     );

@@ -1,4 +1,4 @@
-//! What the user sees of a trace.
+//! The output of a trace: events as lines or JSON, and the table of counts.
 
 use std::io::{self, Write};
 
@@ -9,39 +9,31 @@ use super::event;
 use super::table::Table;
 use crate::caller::Callers;
 
-/// How many lines the table has meanwhile; at the end, all functions are shown.
+/// The most lines of the table while the trace runs; the last table has all functions.
 const MOST: usize = 21;
-/// A terminal of fewer lines shows nothing meanwhile.
+/// On a terminal of fewer lines there is no table while the trace runs.
 const FEWEST: usize = 3;
 
-/// Where the trace is shown, and what was counted.
 pub struct Output<W> {
     to: W,
-    /// How many lines the terminal has; `None` where lines that were written stay.
+    /// The lines of the terminal; `None` if written lines stay.
     height: fn() -> Option<usize>,
     json: bool,
     zone: TimeZone,
     callers: Callers,
-    /// Whether each telling of counts is for an interval of its own.
-    intervals: bool,
+    /// Whether each message with counts is for an interval of its own.
+    pub intervals: bool,
     counts: Option<Table>,
-    /// Lines of the table that end where the cursor stands.
+    /// How many lines of the table are above the cursor.
     drawn: usize,
 }
 
 impl<W: Write> Output<W> {
-    /// Nothing was shown yet.
     pub fn new(to: W, height: fn() -> Option<usize>, json: bool, pid: u32) -> Output<W> {
         let (zone, callers) = (TimeZone::system(), Callers::of(pid));
         Output { to, height, json, zone, callers, intervals: false, counts: None, drawn: 0 }
     }
 
-    /// Whether each telling of counts is shown as it comes, for an interval of its own.
-    pub fn each_interval(&mut self, intervals: bool) {
-        self.intervals = intervals;
-    }
-
-    /// Shows an event.
     pub fn event(&mut self, record: &Record) -> io::Result<()> {
         let (caller, stack) = (caller(&mut self.callers, record), stack(&mut self.callers, record));
         let line = match self.json {
@@ -52,7 +44,7 @@ impl<W: Write> Output<W> {
         writeln!(self.to, "{line}")
     }
 
-    /// Keeps what was counted, and shows it to who watches.
+    /// Keeps the counts, and draws the table on a terminal.
     pub fn counts(&mut self, records: &[Record]) -> io::Result<()> {
         let table = self.counts.get_or_insert_default();
         if !table.take(records) {
@@ -64,31 +56,31 @@ impl<W: Write> Output<W> {
         if self.json {
             return Ok(());
         }
-        // The cursor has a line of its own.
+        // The cursor needs a line of its own.
         let Some(room) = (self.height)().map(|height| height.saturating_sub(1)).filter(|room| *room >= FEWEST) else {
             return Ok(());
         };
         let lines = table.lines(room.min(MOST));
         self.clear()?;
-        // Whatever is too long is cut by the terminal, so that each line takes one.
+        // The terminal does not wrap, so each line of the table takes one.
         writeln!(self.to, "\x1b[?7l{}\x1b[?7h", lines.join("\n"))?;
         self.drawn = lines.len();
         self.to.flush()
     }
 
-    /// Shows what was counted in an interval, which has ended.
+    /// Prints the counts of an interval that has ended.
     fn interval(&mut self) -> io::Result<()> {
         let Some(table) = self.counts.take() else { return Ok(()) };
         if self.json {
             table.objects_of_interval().try_for_each(|row| writeln!(self.to, "{row}"))?;
         } else {
-            let time = event::time_of_day(table.at(), &self.zone);
+            let time = event::time_of_day(table.at, &self.zone);
             writeln!(self.to, "until {time}\n{}\n", table.lines(usize::MAX).join("\n"))?;
         }
         self.to.flush()
     }
 
-    /// Takes away what is drawn, before others write to the terminal.
+    /// Erases the table, before other lines are written.
     pub fn clear(&mut self) -> io::Result<()> {
         if self.drawn > 0 {
             write!(self.to, "\x1b[{}A\x1b[J", self.drawn)?;
@@ -98,7 +90,7 @@ impl<W: Write> Output<W> {
         Ok(())
     }
 
-    /// Shows what was counted in the end.
+    /// Prints the last counts.
     pub fn end(&mut self) -> io::Result<()> {
         self.clear()?;
         let Some(table) = self.counts.take() else { return Ok(()) };
@@ -110,13 +102,13 @@ impl<W: Write> Output<W> {
     }
 }
 
-/// Where the call of this event came from or returns to, if it says that.
+/// The caller that the event names, or that its call returns to.
 fn caller(callers: &mut Callers, event: &Record) -> Option<String> {
     let exact = event.get("caller").map(str::to_owned);
     exact.or_else(|| Some(callers.between(event.get("function")?, event.get("inside")?, event.get("returns_to")?)))
 }
 
-/// The callers on the stack of this event, the innermost first.
+/// The callers on the event's stack, the innermost first.
 fn stack(callers: &mut Callers, event: &Record) -> Vec<String> {
     let frames: Vec<&str> = event.iter().filter(|(name, _)| *name == "frame").map(|(_, place)| place).collect();
     callers.stack(event.get("function").unwrap_or_default(), &frames)
@@ -132,7 +124,7 @@ mod tests {
         [first].into_iter().chain((0..functions).map(row)).collect()
     }
 
-    /// What is written when functions are counted twice, there is something else to say between, and all ends.
+    /// The output of two tables, a line between others, a further table, and the end.
     fn shown(height: fn() -> Option<usize>, functions: usize) -> String {
         let mut output = Output::new(Vec::new(), height, false, 0);
         for _ in 0..2 {

@@ -3,15 +3,16 @@
 use dyntrace::recorder::control::protocol::Record;
 use serde_json::{Value, json};
 
+use crate::columns::aligned;
 use crate::escape;
 
-/// What was counted, as the process told it last.
+/// The counts that the process sent last.
 #[derive(Default)]
 pub struct Table {
-    /// When they were counted, in nanoseconds since 1970.
-    at: u64,
+    /// Nanoseconds since 1970.
+    pub at: u64,
     rows: Vec<Row>,
-    /// Those of a telling that is not whole yet.
+    /// The rows of messages whose last part has not come yet.
     coming: Vec<Row>,
 }
 
@@ -19,47 +20,33 @@ struct Row {
     function: String,
     calls: u64,
     nanoseconds: u64,
-    /// The own time among them.
+    /// The own time of that.
     own: u64,
-    /// Bytes that the calls have allocated, and their own among them, if that was asked for.
+    /// Bytes that the calls allocated, and the own bytes of these, if memory is measured.
     bytes: Option<[u64; 2]>,
 }
 
 impl Row {
-    /// As the table shows them: each time in microseconds.
-    fn numbers(&self, has_times: bool, has_bytes: bool) -> Vec<String> {
-        let mut numbers = vec![self.calls.to_string()];
+    /// The cells of the table: times are in microseconds.
+    fn cells(&self, has_times: bool, has_bytes: bool) -> Vec<String> {
+        let mut cells = vec![self.calls.to_string()];
         if has_times {
             let [time, own] = [self.nanoseconds, self.own].map(|nanoseconds| nanoseconds as f64 / 1e3);
-            numbers.extend([format!("{time:.0}"), format!("{own:.0}"), format!("{:.3}", time / self.calls as f64)]);
+            cells.extend([format!("{time:.0}"), format!("{own:.0}"), format!("{:.3}", time / self.calls as f64)]);
         }
         if has_bytes {
-            numbers.extend(match self.bytes {
-                Some([all, own]) => {
-                    [all.to_string(), own.to_string(), format!("{:.1}", all as f64 / self.calls as f64)]
-                }
-                None => Default::default(),
-            });
+            let numbers = |[all, own]: [u64; 2]| {
+                [all.to_string(), own.to_string(), format!("{:.1}", all as f64 / self.calls as f64)]
+            };
+            cells.extend(self.bytes.map(numbers).unwrap_or_default());
         }
-        numbers
+        cells.push(self.function.clone());
+        cells
     }
 }
 
-/// Numbers in columns, and a text behind them.
-fn aligned(lines: &[(Vec<String>, String)]) -> Vec<String> {
-    let columns = lines.iter().map(|(numbers, _)| numbers.len()).max().unwrap_or(0);
-    let width = |column: usize| lines.iter().filter_map(|(numbers, _)| numbers.get(column)).map(String::len).max();
-    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-    let line = |(numbers, text): &(Vec<String>, String)| {
-        let numbers = numbers.iter().map(String::as_str).chain(std::iter::repeat(""));
-        let cells = numbers.zip(&widths).map(|(number, width)| format!("{number:>width$}  "));
-        cells.collect::<String>() + text
-    };
-    lines.iter().map(line).collect()
-}
-
 impl Table {
-    /// Takes a message with counts; whether that makes a whole table.
+    /// Takes a message with counts. Returns whether that completes the table.
     pub fn take(&mut self, records: &[Record]) -> bool {
         let (first, rest) = records.split_first().map_or((None, records), |(first, rest)| (Some(first), rest));
         self.coming.extend(rest.iter().map(|record| Row {
@@ -79,33 +66,29 @@ impl Table {
         is_whole
     }
 
-    /// When they were counted, in nanoseconds since 1970.
-    pub fn at(&self) -> u64 {
-        self.at
-    }
-
-    /// Whether the time that calls take was asked for.
     fn has_times(&self) -> bool {
         self.rows.iter().any(|row| row.nanoseconds > 0)
     }
 
-    /// Whether what calls allocate was asked for.
     fn has_bytes(&self) -> bool {
         self.rows.iter().any(|row| row.bytes.is_some())
     }
 
-    /// Its lines, at most so many: the most expensive functions, and how many more there are.
+    /// At most `most` lines: the most expensive functions, and the number of the others.
     pub fn lines(&self, most: usize) -> Vec<String> {
         let (has_times, has_bytes) = (self.has_times(), self.has_bytes());
         let shown = if self.rows.len() < most { self.rows.len() } else { most.saturating_sub(2) };
         let times = has_times.then_some(["time (us)", "own (us)", "each (us)"]);
         let bytes = has_bytes.then_some(["bytes", "own bytes", "each"]);
         let head = ["calls"].into_iter().chain(times.into_iter().flatten()).chain(bytes.into_iter().flatten());
-        let head = (head.map(str::to_owned).collect(), "function".to_owned());
-        let rows = self.rows[..shown].iter().map(|row| (row.numbers(has_times, has_bytes), row.function.clone()));
-        let left = self.rows.len() - shown;
-        let end = (left > 0).then(|| (Vec::new(), format!("{left} more")));
-        aligned(&[head].into_iter().chain(rows).chain(end).collect::<Vec<_>>())
+        let head: Vec<String> = head.chain(["function"]).map(str::to_owned).collect();
+        let (columns, left) = (head.len(), self.rows.len() - shown);
+        let mut rows = vec![head];
+        rows.extend(self.rows[..shown].iter().map(|row| row.cells(has_times, has_bytes)));
+        if left > 0 {
+            rows.push([vec![String::new(); columns - 1], vec![format!("{left} more")]].concat());
+        }
+        aligned(&rows, |_| true)
     }
 
     /// Its rows as objects.
@@ -123,7 +106,7 @@ impl Table {
         })
     }
 
-    /// The same where they are those of an interval: each says when that ended.
+    /// The same for an interval: each object has its end.
     pub fn objects_of_interval(&self) -> impl Iterator<Item = Value> {
         self.objects().map(|mut row| {
             row["until_ns"] = self.at.into();

@@ -11,7 +11,7 @@ use dyntrace::aio_pool::Pool;
 use dyntrace::efile::{Command, Driver};
 use dyntrace::fs::OpenOptions;
 use dyntrace::with_tag;
-use dyntrace_reader::Operation;
+use dyntrace_reader::FileOperation;
 use tokio::io::AsyncWriteExt;
 
 use super::{fifo, recorded, run};
@@ -27,13 +27,13 @@ fn stepped() -> (Pool, Driver) {
 }
 
 /// Returns the user tag of the only CLOSE of `path`, and whether the thread that ran it also submitted it.
-fn close_of(operations: &[Operation<'_>], path: &Path) -> (String, bool) {
+fn close_of(operations: &[FileOperation<'_>], path: &Path) -> (String, bool) {
     let path = path.as_os_str().as_encoded_bytes();
     let is_meant =
-        |operation: &&Operation<'_>| operation.path == path && operation.asked.command == Command::Close.number();
+        |operation: &&FileOperation<'_>| operation.path == path && operation.request.command == Command::Close.number();
     let closes: Vec<_> = operations.iter().filter(is_meant).collect();
     assert_eq!(closes.len(), 1);
-    (String::from_utf8(closes[0].asked.user_tag.to_vec()).unwrap(), Some(closes[0].submitter) == closes[0].worker)
+    (String::from_utf8(closes[0].request.user_tag.to_vec()).unwrap(), Some(closes[0].submitter) == closes[0].worker)
 }
 
 #[test]

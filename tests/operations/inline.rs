@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dyntrace::aio_pool::Pool;
 use dyntrace::efile::{Command, Driver};
 use dyntrace::fs::{File, OpenOptions};
-use dyntrace_reader::Operation;
+use dyntrace_reader::FileOperation;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 
@@ -64,19 +64,19 @@ fn a_hit_is_all_on_the_callers_thread_and_a_miss_tells_of_the_pool() {
     recorded(|| run(reads), |(file, fifo), operations| look(operations, &file, &fifo));
 }
 
-fn look(operations: &[Operation<'_>], file: &str, fifo: &str) {
+fn look(operations: &[FileOperation<'_>], file: &str, fifo: &str) {
     let of = |port: &str, command: Command| {
-        let is_meant = |operation: &&Operation<'_>| {
-            operation.asked.port == port.as_bytes() && operation.asked.command == command.number()
+        let is_meant = |operation: &&FileOperation<'_>| {
+            operation.request.port == port.as_bytes() && operation.request.command == command.number()
         };
         operations.iter().filter(is_meant).collect::<Vec<_>>()
     };
     let hits = of(file, Command::Preadv);
     assert_eq!(hits.len(), HITS);
     for hit in hits {
-        assert_eq!(hit.asked.user_tag, b"of the reader");
+        assert_eq!(hit.request.user_tag, b"of the reader");
         assert_eq!(hit.worker, Some(hit.submitter));
-        assert!(hit.int_entry <= hit.int_return && hit.int_return <= hit.answer.map(|answer| answer.time));
+        assert!(hit.int_entry <= hit.int_return && hit.int_return <= hit.completion.map(|answer| answer.time));
         assert!(hit.added.is_none() && hit.taken.is_none(), "{:?}", (hit.added, hit.taken));
     }
     let missed = of(fifo, Command::Read)[0];

@@ -35,8 +35,8 @@ fn a_listing_is_a_readdir_for_256_entries() {
             let trips = places.each_ref().map(|(_, place)| {
                 let path = place.path().as_os_str().as_encoded_bytes();
                 let trips: Vec<_> = operations.iter().filter(|operation| operation.path == path).collect();
-                assert!(trips.iter().all(|trip| trip.asked.command == Command::Readdir.number()));
-                assert!(trips.iter().all(|trip| trip.asked.user_tag == b"lists" && trip.answer.unwrap().success));
+                assert!(trips.iter().all(|trip| trip.request.command == Command::Readdir.number()));
+                assert!(trips.iter().all(|trip| trip.request.user_tag == b"lists" && trip.completion.unwrap().success));
                 trips.len()
             });
             assert_eq!(trips, [1, 1, 4]);

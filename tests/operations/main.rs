@@ -12,7 +12,7 @@ mod missing;
 use std::sync::Mutex;
 
 use dyntrace::recorder::{Filter, Options, Session};
-use dyntrace_reader::{Operation, Operations, Trace, Value};
+use dyntrace_reader::{FileOperation, FileOperations, Trace, Value};
 
 /// Runs `act` in a recording, and passes the trace to `look`.
 fn traced<R, T>(act: impl FnOnce() -> R, look: impl FnOnce(R, &Trace) -> T) -> T {
@@ -34,9 +34,9 @@ fn traced_by<R, T>(probes: &[&str], filter: Filter, act: impl FnOnce() -> R, loo
 }
 
 /// Runs `act`, and passes the operations that ended meanwhile to `look`.
-fn recorded<R>(act: impl FnOnce() -> R, look: impl FnOnce(R, &[Operation<'_>])) {
+fn recorded<R>(act: impl FnOnce() -> R, look: impl FnOnce(R, &[FileOperation<'_>])) {
     traced(act, |result, trace| {
-        let mut operations = Operations::default();
+        let mut operations = FileOperations::default();
         let ended: Vec<_> = trace.events().filter_map(|event| operations.push(&event)).collect();
         assert_eq!(operations.unmatched(), 0);
         look(result, &ended);

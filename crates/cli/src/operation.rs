@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use dyntrace::efile::{Command, Position};
-use dyntrace_reader::Asked;
+use dyntrace_reader::Request;
 
 /// The names of the commands, each at the place of its number.
 static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
@@ -38,8 +38,8 @@ pub fn size(number: i64) -> Option<usize> {
 }
 
 /// How many bytes the operation asked for; `None` if its command does not say.
-pub fn bytes(asked: &Asked<'_>) -> Option<u64> {
-    asked.integers[size(asked.command.into())?].try_into().ok()
+pub fn bytes(request: &Request<'_>) -> Option<u64> {
+    request.integers[size(request.command.into())?].try_into().ok()
 }
 
 /// The name of an error as errno(3) has it, such as `ENOENT`; empty for 0.

@@ -97,27 +97,27 @@ impl Selection {
         self.from.is_none_or(|from| from <= event.time)
             && self.until.is_none_or(|until| event.time < until)
             && self.tid.is_none_or(|tid| event.tid == tid)
-            && self.takes_probe(event)
+            && self.matches_probe(event)
             && self.command.is_none_or(|command| is(event, known.command, command))
             && self.errno.is_none_or(|errno| is(event, known.errno, errno))
             && (!self.failed || is(event, known.success, 0))
             && self.tag.as_ref().is_none_or(|_| match known.user_tag.and_then(|position| event.value(position)) {
-                Some(Value::Text(tag)) => self.takes_tag(tag),
+                Some(Value::Text(tag)) => self.matches_tag(tag),
                 _ => false,
             })
     }
 
     /// Whether the selection includes operations with this user tag.
-    pub fn takes_tag(&self, tag: &[u8]) -> bool {
+    pub fn matches_tag(&self, tag: &[u8]) -> bool {
         self.tag.as_ref().is_none_or(|pattern| pattern.matches(String::from_utf8_lossy(tag).as_bytes()))
     }
 
     /// Whether the selection includes operations that took `nanoseconds`.
-    pub fn takes_duration(&self, nanoseconds: u64) -> bool {
+    pub fn matches_duration(&self, nanoseconds: u64) -> bool {
         self.min_duration.is_none_or(|least| least <= nanoseconds)
     }
 
-    fn takes_probe(&self, event: &Event<'_>) -> bool {
+    fn matches_probe(&self, event: &Event<'_>) -> bool {
         let name = |with_provider| if with_provider { &event.class.name } else { event.class.probe() };
         self.probes.is_empty()
             || self.probes.iter().any(|(pattern, with_provider)| pattern.matches(name(*with_provider).as_bytes()))

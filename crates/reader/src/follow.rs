@@ -18,16 +18,16 @@ use crate::trace::Trace;
 ///
 /// ```
 /// use std::{thread, time::Duration};
-/// use dyntrace_reader::Follow;
+/// use dyntrace_reader::Follower;
 ///
-/// let mut follow = Follow::new(["tests/golden"]);
+/// let mut follow = Follower::new(["tests/golden"]);
 /// while follow.poll(|event| println!("{event:?}"))? {
 ///     thread::sleep(Duration::from_millis(200));
 /// }
 /// # Ok::<(), dyntrace_reader::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Follow {
+pub struct Follower {
     paths: Vec<PathBuf>,
     positions: HashMap<PathBuf, Position>,
     /// The folders of processes whose recording has ended.
@@ -38,7 +38,7 @@ pub struct Follow {
     lost: HashMap<PathBuf, Findings>,
 }
 
-impl Follow {
+impl Follower {
     /// Follows the traces in the folders `paths`, from their beginning.
     pub fn new<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
         Self {
@@ -74,7 +74,7 @@ impl Follow {
     /// # Errors
     ///
     /// Those of [`Trace::open`].
-    pub fn rest(&mut self, each: impl FnMut(&Event<'_>)) -> Result<(), Error> {
+    pub fn drain(&mut self, each: impl FnMut(&Event<'_>)) -> Result<(), Error> {
         let trace = Trace::open_all(&self.paths)?;
         self.scan(&trace);
         self.deliver(&trace, Some(i64::MAX), each);

@@ -2,23 +2,23 @@
 //!
 //! The pool's events name a port but no operation. The thread identifies it: `aio_pool-add` belongs to the `efile_drv-entry`
 //! that the same thread fired just before it, `aio_pool-get` to the `efile_drv-int_entry` just after it. If the queues are full,
-//! another thread adds the operation, so it has no [`added`](Operation::added).
+//! another thread adds the operation, so it has no [`added`](FileOperation::added).
 //!
-//! Only operations in flight are kept, at most [`IN_FLIGHT`].
+//! Only operations in flight are kept, at most [`MAX_IN_FLIGHT`].
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::ptr;
 
 use crate::stage::{Stage, Stages};
-use crate::{Asked, Asker, Event, OperationId, Process};
+use crate::{Event, OperationId, Process, Request, Requester};
 
 /// The maximum number of operations in flight. Beyond it, the oldest operation is dropped and counted.
-pub const IN_FLIGHT: usize = 1 << 16;
+pub const MAX_IN_FLIGHT: usize = 1 << 16;
 
 /// An operation entered or left a queue of the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Queued {
+pub struct QueueStep {
     /// Nanoseconds since 1970.
     pub time: i64,
     /// Length of the queue after the step.
@@ -27,7 +27,7 @@ pub struct Queued {
 
 /// The return of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Completion {
     /// Nanoseconds since 1970.
     pub time: i64,
     /// The thread that took the result.
@@ -41,15 +41,15 @@ pub struct Answer {
 /// An operation of the file driver. Times are nanoseconds since 1970.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Operation<'t> {
+pub struct FileOperation<'t> {
     /// The process that it ran in.
     pub process: &'t Process,
     /// Its id while it was in flight.
     pub id: OperationId,
     /// The arguments of its entry.
-    pub asked: Asked<'t>,
+    pub request: Request<'t>,
     /// The process that submitted it, if that process had a sequential trace token.
-    pub asker: Option<Asker<'t>>,
+    pub requester: Option<Requester<'t>>,
     /// Its path: its first string, else the path with which its port was opened. Empty if the trace has neither.
     pub path: &'t [u8],
     /// The thread that submitted it.
@@ -59,18 +59,18 @@ pub struct Operation<'t> {
     /// `efile_drv-entry`
     pub entered: i64,
     /// `aio_pool-add`
-    pub added: Option<Queued>,
+    pub added: Option<QueueStep>,
     /// `aio_pool-get`
-    pub taken: Option<Queued>,
+    pub taken: Option<QueueStep>,
     /// `efile_drv-int_entry`
     pub int_entry: Option<i64>,
     /// `efile_drv-int_return`
     pub int_return: Option<i64>,
     /// `efile_drv-return`; `None` if the operation was in flight when the trace ended.
-    pub answer: Option<Answer>,
+    pub completion: Option<Completion>,
 }
 
-impl Operation<'_> {
+impl FileOperation<'_> {
     /// Returns the wait for an I/O thread, in nanoseconds. `None` if its job never started.
     pub fn queue_wait(&self) -> Option<i64> {
         Some(self.int_entry?.saturating_sub(self.entered))
@@ -83,40 +83,40 @@ impl Operation<'_> {
 
     /// Returns the wait of the result for its task, in nanoseconds. `None` if the job did not run or the result was not taken.
     pub fn delivery(&self) -> Option<i64> {
-        Some(self.answer?.time.saturating_sub(self.int_return?))
+        Some(self.completion?.time.saturating_sub(self.int_return?))
     }
 
     /// Returns the time from `efile_drv-entry` to `efile_drv-return`, in nanoseconds.
     pub fn duration(&self) -> Option<i64> {
-        Some(self.answer?.time.saturating_sub(self.entered))
+        Some(self.completion?.time.saturating_sub(self.entered))
     }
 }
 
 /// Joins events, in order of time, into operations.
 ///
 /// ```
-/// use dyntrace_reader::{Operations, Trace};
+/// use dyntrace_reader::{FileOperations, Trace};
 ///
 /// let trace = Trace::open("tests/golden")?;
-/// let mut operations = Operations::default();
+/// let mut operations = FileOperations::default();
 /// for event in trace.events() {
 ///     if let Some(operation) = operations.push(&event) {
-///         println!("{} took {:?} ns", operation.asked.command, operation.duration());
+///         println!("{} took {:?} ns", operation.request.command, operation.duration());
 ///     }
 /// }
 /// # Ok::<(), dyntrace_reader::Error>(())
 /// ```
 #[derive(Default)]
-pub struct Operations<'t> {
+pub struct FileOperations<'t> {
     stages: Stages,
     /// In the order of their entries.
-    in_flight: BTreeMap<u64, Operation<'t>>,
+    in_flight: BTreeMap<u64, FileOperation<'t>>,
     orders: HashMap<(ProcessKey, OperationId), u64>,
     entered: u64,
     /// The last step of a thread, if its next step may belong to it.
     last: HashMap<(ProcessKey, u64), Last<'t>>,
     /// The submitting processes of operations that are entered next.
-    askers: HashMap<(ProcessKey, OperationId), Asker<'t>>,
+    requesters: HashMap<(ProcessKey, OperationId), Requester<'t>>,
     /// The path with which a port was opened.
     paths: HashMap<(ProcessKey, &'t [u8]), &'t [u8]>,
     given_up: u64,
@@ -128,7 +128,7 @@ type ProcessKey = usize;
 
 enum Last<'t> {
     Entry { id: OperationId, port: &'t [u8] },
-    Get(Queued),
+    Get(QueueStep),
 }
 
 /// The command that opens a file; its port is the new file's.
@@ -136,15 +136,15 @@ const OPEN: i32 = 1;
 /// The command that closes a file.
 const CLOSE: i32 = 23;
 
-impl<'t> Operations<'t> {
+impl<'t> FileOperations<'t> {
     /// Takes the next event. Returns the operation that it completes.
-    pub fn push(&mut self, event: &Event<'t>) -> Option<Operation<'t>> {
+    pub fn push(&mut self, event: &Event<'t>) -> Option<FileOperation<'t>> {
         let stage = self.stages.read(event)?;
         self.follow(event.process, event.tid, event.time, stage)
     }
 
     /// Returns the operations in flight, in the order of entry. At the end of the trace, these never returned.
-    pub fn in_flight(&self) -> impl Iterator<Item = &Operation<'t>> {
+    pub fn in_flight(&self) -> impl Iterator<Item = &FileOperation<'t>> {
         self.in_flight.values()
     }
 
@@ -158,7 +158,7 @@ impl<'t> Operations<'t> {
         self.unmatched
     }
 
-    fn follow(&mut self, process: &'t Process, tid: u64, time: i64, stage: Stage<'t>) -> Option<Operation<'t>> {
+    fn follow(&mut self, process: &'t Process, tid: u64, time: i64, stage: Stage<'t>) -> Option<FileOperation<'t>> {
         let key = ptr::from_ref(process).addr();
         let last = self.last.remove(&(key, tid));
         // Between entry and add, the thread may have tried the operation inline.
@@ -168,20 +168,20 @@ impl<'t> Operations<'t> {
             remember(&mut self.last, (key, tid), Last::Entry { id: *entered, port });
         }
         match stage {
-            Stage::Asker(id, asker) => remember(&mut self.askers, (key, id), asker),
-            Stage::Entry(id, asked) => {
-                self.enter(process, tid, time, id, asked);
-                remember(&mut self.last, (key, tid), Last::Entry { id, port: asked.port });
+            Stage::Requester(id, requester) => remember(&mut self.requesters, (key, id), requester),
+            Stage::Entry(id, request) => {
+                self.enter(process, tid, time, id, request);
+                remember(&mut self.last, (key, tid), Last::Entry { id, port: request.port });
             }
             Stage::Add(port, length) => {
                 if let Some(Last::Entry { id, port: entered }) = last
                     && port == entered
                     && let Some(operation) = self.find(key, id)
                 {
-                    operation.added = Some(Queued { time, length });
+                    operation.added = Some(QueueStep { time, length });
                 }
             }
-            Stage::Get(length) => remember(&mut self.last, (key, tid), Last::Get(Queued { time, length })),
+            Stage::Get(length) => remember(&mut self.last, (key, tid), Last::Get(QueueStep { time, length })),
             Stage::IntEntry(id) => {
                 let operation = self.find(key, id)?;
                 operation.int_entry = Some(time);
@@ -192,10 +192,10 @@ impl<'t> Operations<'t> {
             }
             Stage::IntReturn(id) => self.find(key, id)?.int_return = Some(time),
             Stage::Return { id, success, errno } => {
-                self.find(key, id)?.answer = Some(Answer { time, tid, success, errno });
+                self.find(key, id)?.completion = Some(Completion { time, tid, success, errno });
                 let operation = self.orders.remove(&(key, id)).and_then(|order| self.in_flight.remove(&order))?;
-                if operation.asked.command == CLOSE {
-                    self.paths.remove(&(key, operation.asked.port));
+                if operation.request.command == CLOSE {
+                    self.paths.remove(&(key, operation.request.port));
                 }
                 return Some(operation);
             }
@@ -203,23 +203,23 @@ impl<'t> Operations<'t> {
         None
     }
 
-    fn enter(&mut self, process: &'t Process, tid: u64, time: i64, id: OperationId, asked: Asked<'t>) {
+    fn enter(&mut self, process: &'t Process, tid: u64, time: i64, id: OperationId, request: Request<'t>) {
         let key = ptr::from_ref(process).addr();
         let same = self.orders.get(&(key, id)).copied();
         let oldest = self.in_flight.first_key_value().map(|(&order, _)| order);
-        if let Some(order) = same.or(oldest.filter(|_| self.in_flight.len() == IN_FLIGHT)) {
+        if let Some(order) = same.or(oldest.filter(|_| self.in_flight.len() == MAX_IN_FLIGHT)) {
             self.give_up(order);
         }
-        let named = asked.strings[0];
-        if asked.command == OPEN {
-            remember(&mut self.paths, (key, asked.port), named);
+        let named = request.strings[0];
+        if request.command == OPEN {
+            remember(&mut self.paths, (key, request.port), named);
         }
-        let opened = || self.paths.get(&(key, asked.port)).copied().unwrap_or_default();
-        let operation = Operation {
+        let opened = || self.paths.get(&(key, request.port)).copied().unwrap_or_default();
+        let operation = FileOperation {
             process,
             id,
-            asked,
-            asker: self.askers.remove(&(key, id)),
+            request,
+            requester: self.requesters.remove(&(key, id)),
             path: if named.is_empty() { opened() } else { named },
             submitter: tid,
             worker: None,
@@ -228,7 +228,7 @@ impl<'t> Operations<'t> {
             taken: None,
             int_entry: None,
             int_return: None,
-            answer: None,
+            completion: None,
         };
         self.entered += 1;
         self.in_flight.insert(self.entered, operation);
@@ -243,7 +243,7 @@ impl<'t> Operations<'t> {
     }
 
     /// Returns the operation in flight with this id, or counts an unmatched event.
-    fn find(&mut self, process: ProcessKey, id: OperationId) -> Option<&mut Operation<'t>> {
+    fn find(&mut self, process: ProcessKey, id: OperationId) -> Option<&mut FileOperation<'t>> {
         let order = self.orders.get(&(process, id));
         self.unmatched += u64::from(order.is_none());
         self.in_flight.get_mut(order?)
@@ -252,7 +252,7 @@ impl<'t> Operations<'t> {
 
 /// Inserts into a map of hints, which is cleared when it is full.
 fn remember<K: Hash + Eq, V>(map: &mut HashMap<K, V>, key: K, value: V) {
-    if map.len() == IN_FLIGHT {
+    if map.len() == MAX_IN_FLIGHT {
         map.clear();
     }
     map.insert(key, value);

@@ -17,7 +17,7 @@ pub struct OperationId {
 /// The arguments of an operation's `efile_drv-entry`. An absent string is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Asked<'t> {
+pub struct Request<'t> {
     /// The user tag of the task that submitted it.
     pub user_tag: &'t [u8],
     /// Number of the command.
@@ -33,7 +33,7 @@ pub struct Asked<'t> {
 /// A process that submitted an operation and had a sequential trace token: the arguments of `seq_trace-operation`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Asker<'t> {
+pub struct Requester<'t> {
     /// The pid of the process, as probes show it.
     pub process: &'t [u8],
     /// The label of its token.
@@ -48,8 +48,8 @@ pub struct Asker<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage<'t> {
     /// The submitting process of the operation that is entered next.
-    Asker(OperationId, Asker<'t>),
-    Entry(OperationId, Asked<'t>),
+    Requester(OperationId, Requester<'t>),
+    Entry(OperationId, Request<'t>),
     /// The port, and the queue length after the step.
     Add(&'t [u8], i64),
     Get(i64),
@@ -90,21 +90,21 @@ const STAGES: [(&str, &[&str], Read); 7] = [
         &["thread_id", "tag", "proc", "token_label", "token_previous", "token_current"],
         |fields| {
             let (label, previous, current) = (fields.int(3)?, fields.int(4)?, fields.int(5)?);
-            Some(Stage::Asker(fields.id()?, Asker { process: fields.text(2)?, label, previous, current }))
+            Some(Stage::Requester(fields.id()?, Requester { process: fields.text(2)?, label, previous, current }))
         },
     ),
     (
         "efile_drv-entry",
         &["thread_id", "tag", "user_tag", "command", "s1", "s2", "i1", "i2", "i3", "i4", "port"],
         |fields| {
-            let asked = Asked {
+            let request = Request {
                 user_tag: fields.text(2)?,
                 command: fields.int(3)?,
                 strings: [fields.text(4)?, fields.text(5)?],
                 integers: [fields.long(6)?, fields.long(7)?, fields.long(8)?, fields.long(9)?],
                 port: fields.text(10)?,
             };
-            Some(Stage::Entry(fields.id()?, asked))
+            Some(Stage::Entry(fields.id()?, request))
         },
     ),
     ("aio_pool-add", &["port", "new_queue_length"], |fields| Some(Stage::Add(fields.text(0)?, fields.long(1)?))),

@@ -5,10 +5,10 @@ mod common;
 use std::fs;
 
 use common::{START, SUB_BUFFER, Writer, entry, fired, returned};
-use dyntrace_reader::{Error, Follow};
+use dyntrace_reader::{Error, Follower};
 
 /// Returns the times of the events that one poll delivers, and whether the recording goes on.
-fn look(follow: &mut Follow) -> (Vec<i64>, bool) {
+fn look(follow: &mut Follower) -> (Vec<i64>, bool) {
     let mut times = Vec::new();
     let goes_on = follow.poll(|event| times.push(event.time - START)).expect("a trace");
     (times, goes_on)
@@ -17,7 +17,7 @@ fn look(follow: &mut Follow) -> (Vec<i64>, bool) {
 #[test]
 fn events_come_in_order_at_the_second_look() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut follow = Follow::new([folder.path()]);
+    let mut follow = Follower::new([folder.path()]);
     assert!(matches!(follow.poll(|_| ()), Err(Error::NoTrace { .. })), "nothing there yet");
 
     let writer = Writer::new(folder.path().join("shop-12"));
@@ -47,7 +47,7 @@ fn the_rest_of_a_killed_program_and_what_was_lost() {
     let folder = tempfile::tempdir().expect("a folder");
     let writer = Writer::new(folder.path());
     writer.process(&[fired("recorder:lost", 5, [common::Arg::U(3), "no ring left".into()])]);
-    let mut follow = Follow::new([folder.path()]);
+    let mut follow = Follower::new([folder.path()]);
     assert_eq!(look(&mut follow), (vec![], true));
     assert_eq!(look(&mut follow), (vec![5], true));
     writer.ring("ring-1", 7, &[returned(9, 1, 1, "", 1, 0)]);
@@ -55,7 +55,7 @@ fn the_rest_of_a_killed_program_and_what_was_lost() {
     let bytes = fs::read(&path).expect("a ring");
     fs::write(&path, &bytes[..200]).expect("a ring that is cut");
     let mut rest = Vec::new();
-    follow.rest(|event| rest.push(event.time - START)).expect("a trace");
+    follow.drain(|event| rest.push(event.time - START)).expect("a trace");
     assert_eq!(rest, [9]);
     let losses = follow.losses();
     assert_eq!((losses.events(), losses.damaged.len()), (3, 1));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use common::{Arg, Fired, START, Writer, fired};
-use dyntrace_reader::{IN_FLIGHT, Operation, OperationId, Operations, Queued, Trace};
+use dyntrace_reader::{FileOperation, FileOperations, MAX_IN_FLIGHT, OperationId, QueueStep, Trace};
 
 const RENAME: i64 = 12;
 const OPEN: i64 = 1;
@@ -43,8 +43,8 @@ fn write(folder: &Path, events: impl IntoIterator<Item = (u64, Fired)>) {
 }
 
 /// Joins the events. Returns the completed operations, and the joiner at the end of the trace.
-fn join(trace: &Trace) -> (Vec<Operation<'_>>, Operations<'_>) {
-    let mut operations = Operations::default();
+fn join(trace: &Trace) -> (Vec<FileOperation<'_>>, FileOperations<'_>) {
+    let mut operations = FileOperations::default();
     let ended = trace.events().filter_map(|event| operations.push(&event)).collect();
     (ended, operations)
 }
@@ -68,13 +68,13 @@ fn an_operation_has_all_its_stages() {
     let [operation] = &ended[..] else { panic!("{ended:?}") };
     assert_eq!(operation.id, OperationId { thread: 1, tag: 5 });
     assert_eq!(
-        (operation.path, operation.asked.user_tag, operation.asked.integers),
+        (operation.path, operation.request.user_tag, operation.request.integers),
         (&b"/a"[..], &b"req-1"[..], [3, 0, 4096, 0])
     );
-    assert_eq!(operation.added, Some(Queued { time: START + 110, length: 3 }));
-    assert_eq!(operation.taken, Some(Queued { time: START + 150, length: 2 }));
+    assert_eq!(operation.added, Some(QueueStep { time: START + 110, length: 3 }));
+    assert_eq!(operation.taken, Some(QueueStep { time: START + 150, length: 2 }));
     assert_eq!((operation.submitter, operation.worker), (7, Some(8)));
-    let answer = operation.answer.expect("an answer");
+    let answer = operation.completion.expect("an answer");
     assert_eq!((answer.tid, answer.success, answer.errno), (9, false, 2));
     let times = [operation.queue_wait(), operation.service(), operation.delivery(), operation.duration()];
     assert_eq!(times, [60, 40, 30, 130].map(Some));
@@ -168,11 +168,11 @@ fn what_has_no_end_is_told() {
 fn only_so_many_are_remembered() {
     let folder = tempfile::tempdir().expect("a folder");
     let more = 10;
-    let tags = 1..=(IN_FLIGHT + more) as i64;
+    let tags = 1..=(MAX_IN_FLIGHT + more) as i64;
     write(folder.path(), tags.map(|tag| (7, entry(tag as u64, [1, tag], OPEN, "/a", &format!("#Port<0.{tag}>")))));
     let trace = Trace::open(folder.path()).expect("a trace");
     let (_, operations) = join(&trace);
-    assert_eq!((operations.in_flight().count(), operations.given_up()), (IN_FLIGHT, more as u64));
+    assert_eq!((operations.in_flight().count(), operations.given_up()), (MAX_IN_FLIGHT, more as u64));
     assert_eq!(operations.in_flight().next().map(|operation| operation.id.tag), Some(more as i32 + 1));
 }
 
@@ -183,5 +183,5 @@ fn absurd_clocks_make_absurd_times_and_no_more() {
     let (past, late) = (8_000_000_000_000_000_000, 7_000_000_000_000_000_000);
     write(folder.path(), [(7, entry(past, [1, 1], RENAME, "/a", "")), (7, answer(late, [1, 1], 0))]);
     let trace = Trace::open(folder.path()).expect("a trace");
-    assert_eq!(join(&trace).0.first().and_then(Operation::duration), Some(i64::MAX));
+    assert_eq!(join(&trace).0.first().and_then(FileOperation::duration), Some(i64::MAX));
 }

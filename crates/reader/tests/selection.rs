@@ -51,6 +51,6 @@ fn each_condition_alone_and_together() {
 #[test]
 fn operations_ask_for_tag_and_duration() {
     let selection = Selection::new().tag("*\u{fffd}").min_duration(5);
-    assert!(selection.takes_tag(b"req-\xff") && !selection.takes_tag(b"req"));
-    assert!(selection.takes_duration(5) && !selection.takes_duration(4));
+    assert!(selection.matches_tag(b"req-\xff") && !selection.matches_tag(b"req"));
+    assert!(selection.matches_duration(5) && !selection.matches_duration(4));
 }

@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use anyhow::Context as _;
-use dyntrace_reader::{Operation, Operations, Trace};
+use dyntrace_reader::{FileOperation, FileOperations, Trace};
 
 use crate::exit::Outcome;
 use crate::operation::{command_name, errno_name};
@@ -48,7 +48,7 @@ pub fn demo(output: Option<&Path>) -> Outcome {
 fn print(trace: &Trace, output: Option<&Path>) -> io::Result<()> {
     let (mut lines, mut table) = (Vec::new(), TITLES.to_owned());
     let mut format = Format::on_stdout(render::ALL);
-    let mut operations = Operations::default();
+    let mut operations = FileOperations::default();
     for event in trace.events().filter(|event| event.class.provider() != "recorder") {
         format.0.event(&event, &mut lines);
         if let Some(operation) = operations.push(&event) {
@@ -77,12 +77,12 @@ fn print(trace: &Trace, output: Option<&Path>) -> io::Result<()> {
 
 const TITLES: &str = "operation     user tag          in queue      work    answer  outcome\n";
 
-fn row(operation: &Operation<'_>) -> String {
-    let name = command_name(operation.asked.command);
-    let tag = escape::name(operation.asked.user_tag);
+fn row(operation: &FileOperation<'_>) -> String {
+    let name = command_name(operation.request.command);
+    let tag = escape::name(operation.request.user_tag);
     let time = |time: Option<i64>| time.map_or_else(|| "-".to_owned(), duration);
     let [queue, work, answer] = [operation.queue_wait(), operation.service(), operation.delivery()].map(time);
-    let outcome = match operation.answer {
+    let outcome = match operation.completion {
         Some(answer) if !answer.success => errno_name(answer.errno),
         _ => "ok".into(),
     };

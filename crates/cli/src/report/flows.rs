@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dyntrace_reader::{Event, Operation};
+use dyntrace_reader::{Event, FileOperation};
 
 use crate::render::operation::text;
 use crate::token::{Serial, Token};
@@ -88,13 +88,18 @@ impl<'t> Flows<'t> {
     }
 
     /// Takes an operation that was answered.
-    pub fn operation(&mut self, operation: &Operation<'t>) {
-        let Some((asker, answer)) = operation.asker.zip(operation.answer) else { return };
+    pub fn operation(&mut self, operation: &FileOperation<'t>) {
+        let Some((asker, answer)) = operation.requester.zip(operation.completion) else { return };
         let Some(flow) = self.at(asker.label, operation.entered) else { return };
         flow.last = flow.last.max(answer.time);
         flow.operations += 1;
         let of = flow.process((operation.process.pid, asker.process));
-        flow.step(Step::Operation { of, command: operation.asked.command, begin: operation.entered, end: answer.time });
+        flow.step(Step::Operation {
+            of,
+            command: operation.request.command,
+            begin: operation.entered,
+            end: answer.time,
+        });
     }
 
     /// The longest ones, the longest first, and the number of all.

@@ -1,6 +1,6 @@
 //! The page: one HTML file that loads nothing.
 
-use dyntrace_reader::{Losses, Operation, Process};
+use dyntrace_reader::{FileOperation, Losses, Process};
 use indicatif::{HumanBytes, HumanCount};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -181,7 +181,7 @@ fn table<K>(what: &str, (rows, others): (Vec<(K, Row)>, Option<Row>), name: impl
     }
 }
 
-fn operations<'o, 't: 'o>(operations: impl Iterator<Item = &'o Operation<'t>>, first: i64) -> Markup {
+fn operations<'o, 't: 'o>(operations: impl Iterator<Item = &'o FileOperation<'t>>, first: i64) -> Markup {
     let time = |time: Option<i64>| html! { td { @if let Some(time) = time { (duration(time)) } } };
     html! {
         div .wide { table {
@@ -190,13 +190,13 @@ fn operations<'o, 't: 'o>(operations: impl Iterator<Item = &'o Operation<'t>>, f
             tbody {
                 @for operation in operations {
                     tr {
-                        th scope="row" { (command_name(operation.asked.command)) }
+                        th scope="row" { (command_name(operation.request.command)) }
                         (time(operation.duration())) (time(operation.queue_wait())) (time(operation.service())) (time(operation.delivery()))
                         (time(Some(operation.entered.saturating_sub(first))))
-                        td { @if let Some(bytes) = bytes(&operation.asked) { (HumanBytes(bytes)) } }
-                        td .bad { @if let Some(answer) = operation.answer { (errno_name(answer.errno)) } }
-                        td .text { (user_tag(operation.asked.user_tag)) }
-                        td .text { (escape::name(operation.path)) @if !operation.asked.strings[1].is_empty() { " → " (escape::name(operation.asked.strings[1])) } }
+                        td { @if let Some(bytes) = bytes(&operation.request) { (HumanBytes(bytes)) } }
+                        td .bad { @if let Some(answer) = operation.completion { (errno_name(answer.errno)) } }
+                        td .text { (user_tag(operation.request.user_tag)) }
+                        td .text { (escape::name(operation.path)) @if !operation.request.strings[1].is_empty() { " → " (escape::name(operation.request.strings[1])) } }
                         td .name { (operation.process.pid) " {" (operation.id.thread) "," (operation.id.tag) "}" }
                     }
                 }

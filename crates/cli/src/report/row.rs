@@ -1,6 +1,6 @@
 //! A row of a table: figures of a group of operations.
 
-use dyntrace_reader::Operation;
+use dyntrace_reader::FileOperation;
 use hdrhistogram::Histogram;
 
 use crate::operation::bytes;
@@ -43,10 +43,10 @@ impl Spread {
 
 impl Row {
     /// Counts an operation that was answered.
-    pub fn add(&mut self, operation: &Operation<'_>) {
+    pub fn add(&mut self, operation: &FileOperation<'_>) {
         self.count += 1;
-        self.bytes = self.bytes.saturating_add(bytes(&operation.asked).unwrap_or(0));
-        self.errors += u64::from(operation.answer.is_some_and(|answer| !answer.success));
+        self.bytes = self.bytes.saturating_add(bytes(&operation.request).unwrap_or(0));
+        self.errors += u64::from(operation.completion.is_some_and(|answer| !answer.success));
         operation.queue_wait().into_iter().for_each(|time| self.queue_wait.count(time));
         operation.service().into_iter().for_each(|time| self.service.count(time));
         operation.delivery().into_iter().for_each(|time| self.delivery.count(time));

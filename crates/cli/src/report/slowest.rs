@@ -1,15 +1,15 @@
 //! The slowest operations.
 
-use dyntrace_reader::Operation;
+use dyntrace_reader::FileOperation;
 
 const KEPT: usize = 40;
 
 /// The operations with their durations, the slowest first.
 #[derive(Default)]
-pub struct Slowest<'t>(pub Vec<(i64, Operation<'t>)>);
+pub struct Slowest<'t>(pub Vec<(i64, FileOperation<'t>)>);
 
 impl<'t> Slowest<'t> {
-    pub fn add(&mut self, duration: i64, operation: &Operation<'t>) {
+    pub fn add(&mut self, duration: i64, operation: &FileOperation<'t>) {
         let place = self.0.partition_point(|(other, _)| *other >= duration);
         if place < KEPT {
             self.0.truncate(KEPT - 1);

@@ -1,6 +1,6 @@
 //! The figures of the page, collected in one pass over the events. Their size does not grow with the trace.
 
-use dyntrace_reader::{Event, Operations, Value};
+use dyntrace_reader::{Event, FileOperations, Value};
 
 use super::flows::Flows;
 use super::heat::Latencies;
@@ -21,7 +21,7 @@ pub struct Summary<'t> {
     pub all: Row,
     pub slowest: Slowest<'t>,
     pub flows: Flows<'t>,
-    pub operations: Operations<'t>,
+    pub operations: FileOperations<'t>,
 }
 
 /// The lengths of the pool's queues, one for each job that was added or taken.
@@ -60,7 +60,7 @@ impl<'t> Summary<'t> {
             all: Row::default(),
             slowest: Slowest::default(),
             flows: Flows::default(),
-            operations: Operations::default(),
+            operations: FileOperations::default(),
         }
     }
 
@@ -80,8 +80,8 @@ impl<'t> Summary<'t> {
             && let Some(duration) = operation.duration()
         {
             self.latency.at(operation.entered).count(duration);
-            self.commands.add(operation.asked.command, &operation);
-            self.tags.add(operation.asked.user_tag, &operation);
+            self.commands.add(operation.request.command, &operation);
+            self.tags.add(operation.request.user_tag, &operation);
             self.all.add(&operation);
             self.slowest.add(duration, &operation);
             self.flows.operation(&operation);

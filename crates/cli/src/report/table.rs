@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use dyntrace_reader::Operation;
+use dyntrace_reader::FileOperation;
 
 use super::row::Row;
 
@@ -25,7 +25,7 @@ impl<K> Default for Table<K> {
 
 impl<K: Copy + Ord + Hash> Table<K> {
     /// Counts an operation that was answered.
-    pub fn add(&mut self, key: K, operation: &Operation<'_>) {
+    pub fn add(&mut self, key: K, operation: &FileOperation<'_>) {
         if self.rows.len() == ROWS && !self.rows.contains_key(&key) {
             self.fold();
         }

@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver};
 
 use anyhow::{Context as _, anyhow};
-use dyntrace_reader::{Event, Follow};
+use dyntrace_reader::{Event, Follower};
 
 use crate::command::Running;
 use crate::escape;
@@ -32,7 +32,7 @@ pub fn run(rendering: &'static Rendering, target: &Target, words: &[OsString], s
 
     let running = start(rendering, target, words, &folder)?;
     let mut live = Live {
-        from: Follow::new([&folder]),
+        from: Follower::new([&folder]),
         format: sink.format(rendering),
         is_wanted: |event: &Event<'_>| rendering.needs(event),
         to: sink,
@@ -83,7 +83,7 @@ fn say(error: &anyhow::Error) {
 }
 
 /// The exit status: the command's own unless that is 0 and the trace is not whole.
-fn outcome(status: ExitStatus, from: &Follow, folder: &Path) -> Outcome {
+fn outcome(status: ExitStatus, from: &Follower, folder: &Path) -> Outcome {
     let losses = from.losses();
     losses::say(&losses);
     if !status.success() {

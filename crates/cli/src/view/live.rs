@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use dyntrace_reader::{Error, Event, Follow, Losses};
+use dyntrace_reader::{Error, Event, Follower, Losses};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::{AT_ONCE, Format};
@@ -17,7 +17,7 @@ pub const PAUSE: Duration = Duration::from_millis(50);
 
 /// The events of a recording on their way to the user.
 pub struct Live<W, F> {
-    pub from: Follow,
+    pub from: Follower,
     pub format: Format,
     pub is_wanted: F,
     pub to: W,
@@ -32,7 +32,7 @@ impl<W: Write, F: FnMut(&Event<'_>) -> bool> Live<W, F> {
 
     /// Prints the remaining events and the end of the format.
     pub fn end(&mut self) -> anyhow::Result<()> {
-        self.print(|from, each| from.rest(each).map(|()| true))?;
+        self.print(|from, each| from.drain(each).map(|()| true))?;
         let mut out = Vec::new();
         self.format.0.end(&mut out);
         self.to.write_all(&out)?;
@@ -41,7 +41,7 @@ impl<W: Write, F: FnMut(&Event<'_>) -> bool> Live<W, F> {
 
     fn print(
         &mut self,
-        read: impl FnOnce(&mut Follow, &mut dyn FnMut(&Event<'_>)) -> Result<bool, Error>,
+        read: impl FnOnce(&mut Follower, &mut dyn FnMut(&Event<'_>)) -> Result<bool, Error>,
     ) -> anyhow::Result<bool> {
         let (mut out, mut written) = (Vec::new(), Ok(()));
         self.format.0.forget_classes();

@@ -16,7 +16,7 @@ mod token;
 
 use std::io::{self, Write};
 
-use dyntrace_reader::{Event, Follow};
+use dyntrace_reader::{Event, Follower};
 
 use crate::exit::Outcome;
 use crate::{losses, recording};
@@ -40,7 +40,7 @@ pub fn view(arguments: &Arguments) -> Outcome {
     let is_wanted = arguments.filter(trace.events().peek().map(|first| first.time));
     let losses = if arguments.follow {
         to.write_all(&out).map_err(anyhow::Error::new)?;
-        Live { from: Follow::new(&arguments.traces), format, is_wanted, to }.until_end()?
+        Live { from: Follower::new(&arguments.traces), format, is_wanted, to }.until_end()?
     } else {
         match arguments.min_duration {
             None => write(trace.events().filter(is_wanted), &mut format, out, &mut to),

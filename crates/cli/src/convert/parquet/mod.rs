@@ -17,7 +17,7 @@ pub fn convert(trace: &Trace, output: &Path) -> anyhow::Result<()> {
     let create = |name| private::create(&output.join(name), mode);
     let mut events = events::Events::create(create("events.parquet")?, trace)?;
     let mut operations = operations::Operations::create(create("operations.parquet")?)?;
-    let mut joined = dyntrace_reader::Operations::default();
+    let mut joined = dyntrace_reader::FileOperations::default();
     for event in recording::events(trace) {
         events.add(&event)?;
         if let Some(operation) = joined.push(&event) {

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use dyntrace_reader::Operation;
+use dyntrace_reader::FileOperation;
 use parquet::errors::Result;
 
 use super::table::{Cell, Kind, Table};
@@ -19,21 +19,21 @@ const COLUMNS: [(&str, Kind, Get); 36] = [
     ("pid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.process.pid))),
     ("thread_id", Kind::Signed, |row| signed(row.operation.id.thread)),
     ("tag", Kind::Signed, |row| signed(row.operation.id.tag)),
-    ("user_tag", Kind::Text, |row| text(row.operation.asked.user_tag)),
-    ("command", Kind::Signed, |row| signed(row.operation.asked.command)),
+    ("user_tag", Kind::Text, |row| text(row.operation.request.user_tag)),
+    ("command", Kind::Signed, |row| signed(row.operation.request.command)),
     ("command_name", Kind::Text, |row| text(row.command.as_bytes())),
     ("path", Kind::Text, |row| text(row.operation.path).filter(|_| !row.operation.path.is_empty())),
-    ("s1", Kind::Text, |row| text(row.operation.asked.strings[0])),
-    ("s2", Kind::Text, |row| text(row.operation.asked.strings[1])),
-    ("i1", Kind::Signed, |row| signed(row.operation.asked.integers[0])),
-    ("i2", Kind::Signed, |row| signed(row.operation.asked.integers[1])),
-    ("i3", Kind::Signed, |row| signed(row.operation.asked.integers[2])),
-    ("i4", Kind::Signed, |row| signed(row.operation.asked.integers[3])),
-    ("bytes", Kind::Unsigned, |row| bytes(&row.operation.asked).map(Cell::Unsigned)),
-    ("port", Kind::Text, |row| text(row.operation.asked.port)),
+    ("s1", Kind::Text, |row| text(row.operation.request.strings[0])),
+    ("s2", Kind::Text, |row| text(row.operation.request.strings[1])),
+    ("i1", Kind::Signed, |row| signed(row.operation.request.integers[0])),
+    ("i2", Kind::Signed, |row| signed(row.operation.request.integers[1])),
+    ("i3", Kind::Signed, |row| signed(row.operation.request.integers[2])),
+    ("i4", Kind::Signed, |row| signed(row.operation.request.integers[3])),
+    ("bytes", Kind::Unsigned, |row| bytes(&row.operation.request).map(Cell::Unsigned)),
+    ("port", Kind::Text, |row| text(row.operation.request.port)),
     ("entry_tid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.submitter))),
     ("worker_tid", Kind::Unsigned, |row| row.operation.worker.map(Cell::Unsigned)),
-    ("return_tid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.answer?.tid))),
+    ("return_tid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.completion?.tid))),
     ("entry_ns", Kind::Signed, |row| signed(row.operation.entered)),
     ("add_ns", Kind::Signed, |row| signed(row.operation.added?.time)),
     ("add_queue_length", Kind::Signed, |row| signed(row.operation.added?.length)),
@@ -41,20 +41,20 @@ const COLUMNS: [(&str, Kind, Get); 36] = [
     ("get_queue_length", Kind::Signed, |row| signed(row.operation.taken?.length)),
     ("int_entry_ns", Kind::Signed, |row| signed(row.operation.int_entry?)),
     ("int_return_ns", Kind::Signed, |row| signed(row.operation.int_return?)),
-    ("return_ns", Kind::Signed, |row| signed(row.operation.answer?.time)),
+    ("return_ns", Kind::Signed, |row| signed(row.operation.completion?.time)),
     ("queue_wait_ns", Kind::Signed, |row| signed(row.operation.queue_wait()?)),
     ("service_ns", Kind::Signed, |row| signed(row.operation.service()?)),
     ("delivery_ns", Kind::Signed, |row| signed(row.operation.delivery()?)),
     ("duration_ns", Kind::Signed, |row| signed(row.operation.duration()?)),
-    ("success", Kind::Bool, |row| Some(Cell::Bool(row.operation.answer?.success))),
-    ("errno", Kind::Signed, |row| signed(row.operation.answer?.errno)),
+    ("success", Kind::Bool, |row| Some(Cell::Bool(row.operation.completion?.success))),
+    ("errno", Kind::Signed, |row| signed(row.operation.completion?.errno)),
     ("errno_name", Kind::Text, |row| text(row.error.as_bytes()).filter(|_| !row.error.is_empty())),
 ];
 
 type Get = for<'r> fn(&'r Row<'_>) -> Option<Cell<'r>>;
 
 struct Row<'r> {
-    operation: &'r Operation<'r>,
+    operation: &'r FileOperation<'r>,
     command: &'r str,
     error: &'r str,
 }
@@ -67,9 +67,9 @@ impl Operations {
     }
 
     /// Appends an operation; one that was in flight at the end of the trace has no answer.
-    pub fn add(&mut self, operation: &Operation<'_>) -> Result<()> {
-        let command = command_name(operation.asked.command);
-        let error = operation.answer.map_or("".into(), |answer| errno_name(answer.errno));
+    pub fn add(&mut self, operation: &FileOperation<'_>) -> Result<()> {
+        let command = command_name(operation.request.command);
+        let error = operation.completion.map_or("".into(), |answer| errno_name(answer.errno));
         let row = Row { operation, command: &command, error: &error };
         let cells = COLUMNS.iter().enumerate().filter_map(|(column, (.., get))| Some((column, get(&row)?)));
         self.0.row(cells)

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use dyntrace_reader::{Event, Operation, Operations, Trace, Value};
+use dyntrace_reader::{Event, FileOperation, FileOperations, Trace, Value};
 use prost::Message as _;
 
 use crate::token::Token;
@@ -27,7 +27,7 @@ const AT_ONCE: usize = 4096;
 pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
     let mut writer =
         Writer { file: BufWriter::new(private::create(output, private::mode(trace))?), packets: Vec::new() };
-    let mut operations = Operations::default();
+    let mut operations = FileOperations::default();
     let mut tracks = Tracks::default();
     let mut events = Vec::new();
     for (index, event) in recording::events(trace).enumerate() {
@@ -48,9 +48,9 @@ pub fn convert(trace: &Trace, output: &Path) -> io::Result<()> {
 }
 
 /// Draws an operation on a lane of its submitter and on one of its user tag, its service on the I/O thread, and the queue's lengths.
-fn draw<'t>(operation: &Operation<'t>, tracks: &mut Tracks<'t>, out: &mut Vec<At>) {
-    let end = operation.answer.map_or(i64::MAX, |answer| answer.time);
-    for owner in [Owner::Thread(operation.submitter), Owner::Tag(operation.asked.user_tag)] {
+fn draw<'t>(operation: &FileOperation<'t>, tracks: &mut Tracks<'t>, out: &mut Vec<At>) {
+    let end = operation.completion.map_or(i64::MAX, |answer| answer.time);
+    for owner in [Owner::Thread(operation.submitter), Owner::Tag(operation.request.user_tag)] {
         slices::operation(operation, tracks.lane(operation.process, owner, operation.entered, end), out);
     }
     let Some((worker, begin)) = operation.worker.zip(operation.int_entry) else { return };

@@ -1,6 +1,6 @@
 //! An operation as slices: queue wait, service and delivery within the whole.
 
-use dyntrace_reader::Operation;
+use dyntrace_reader::FileOperation;
 
 use super::message::{DebugAnnotation, EventType, TrackEvent, Value};
 use crate::operation::{bytes, command_name, errno_name};
@@ -32,10 +32,10 @@ impl Slices<'_> {
 }
 
 /// The operation with its stages. A stage that ran when the trace ended has no end.
-pub fn operation(operation: &Operation<'_>, track: u64, out: &mut Vec<At>) {
+pub fn operation(operation: &FileOperation<'_>, track: u64, out: &mut Vec<At>) {
     let mut slices = Slices { track, time: operation.entered, out };
-    slices.begin(operation.entered, &command_name(operation.asked.command), described(operation));
-    let answered = operation.answer.map(|answer| answer.time);
+    slices.begin(operation.entered, &command_name(operation.request.command), described(operation));
+    let answered = operation.completion.map(|answer| answer.time);
     // An operation that was answered before it was served has no stages.
     if operation.int_entry.is_some() || answered.is_none() {
         let stages = [
@@ -53,15 +53,15 @@ pub fn operation(operation: &Operation<'_>, track: u64, out: &mut Vec<At>) {
 }
 
 /// The service of the operation, on the track of the I/O thread.
-pub fn work(operation: &Operation<'_>, begin: i64, end: Option<i64>, track: u64, out: &mut Vec<At>) {
+pub fn work(operation: &FileOperation<'_>, begin: i64, end: Option<i64>, track: u64, out: &mut Vec<At>) {
     let mut slices = Slices { track, time: begin, out };
-    slices.begin(begin, &command_name(operation.asked.command), described(operation));
+    slices.begin(begin, &command_name(operation.request.command), described(operation));
     end.into_iter().for_each(|time| slices.end(time));
 }
 
 /// The annotations of an operation's slices, and the flow of its sequential trace.
-fn described(operation: &Operation<'_>) -> TrackEvent {
-    let flow_ids = operation.asker.into_iter().map(|asker| flow(asker.label)).collect();
+fn described(operation: &FileOperation<'_>) -> TrackEvent {
+    let flow_ids = operation.requester.into_iter().map(|asker| flow(asker.label)).collect();
     TrackEvent { debug_annotations: annotations(operation), flow_ids, ..TrackEvent::default() }
 }
 
@@ -70,8 +70,8 @@ pub fn flow(label: i32) -> u64 {
     1 << 32 | u64::from(label.cast_unsigned())
 }
 
-fn annotations(operation: &Operation<'_>) -> Vec<DebugAnnotation> {
-    let asked = &operation.asked;
+fn annotations(operation: &FileOperation<'_>) -> Vec<DebugAnnotation> {
+    let asked = &operation.request;
     let texts = [
         ("user tag", asked.user_tag),
         ("path", operation.path),
@@ -81,7 +81,7 @@ fn annotations(operation: &Operation<'_>) -> Vec<DebugAnnotation> {
     let texts = texts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| string(name, text));
     let id = format!("{{{},{}}}", operation.id.thread, operation.id.tag);
     let bytes = bytes(asked).and_then(|bytes| i64::try_from(bytes).ok());
-    let error = operation.answer.map(|answer| errno_name(answer.errno)).filter(|name| !name.is_empty());
+    let error = operation.completion.map(|answer| errno_name(answer.errno)).filter(|name| !name.is_empty());
     texts
         .chain([string("operation", id.as_bytes())])
         .chain(bytes.map(|bytes| annotation("bytes", Value::Int(bytes))))

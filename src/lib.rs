@@ -63,6 +63,7 @@ mod scope;
 pub mod scripts;
 pub mod sdt;
 pub mod seq_trace;
+mod sequence;
 mod short;
 #[cfg(all(test, not(any(loom, miri))))]
 mod sources;
@@ -177,11 +178,3 @@ pub use probe::probe;
 pub use process::{spawn, spawn_local};
 #[doc(no_inline)]
 pub use tag::{Tag, TagError, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag, with_tag};
-
-/// Includes the probe functions that `dyntrace_build::compile` made of a provider file, by the file's name without `.d`.
-#[macro_export]
-macro_rules! include_provider {
-    ($name:literal) => {
-        include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
-    };
-}

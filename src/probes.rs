@@ -15,4 +15,12 @@
 //! Strings are whatever is [`Into<Text>`](crate::sdt::Text): `&str`, bytes, C strings, pids, ports, tags, and options
 //! of them. In tools a probe has a hyphen where Rust has `::`: `user_trace-s1`.
 
-crate::include_provider!("provider");
+/// Includes the probe functions that `dyntrace_build::compile` made of a provider file, by the file's name without `.d`.
+#[macro_export]
+macro_rules! include_provider {
+    ($name:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
+    };
+}
+
+include_provider!("provider");

@@ -4,40 +4,28 @@
 //! started is not a process: what it does counts for the thread that polls it.
 
 mod door;
+mod id;
 mod name;
 mod set;
 mod sieve;
 mod thread;
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::ptr;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
 
 use crate::scope::{self, Own, Refusal, Scope, Scoped, Slot};
-use crate::seq_trace::{self, Sequence};
+use crate::sequence::{Sequence, era};
 use crate::tag;
-use crate::text::{Shape, Text};
 
-pub(crate) use door::{DOOR, Door, HOST};
+pub(crate) use door::{Door, HOST};
+pub use id::{OperationId, ParsePidError, Pid};
 pub use name::{ThreadName, thread_name};
 pub use set::Processes;
 pub(crate) use sieve::Sieve;
-pub use thread::{OperationId, next_operation, thread_number};
-
-/// The name of a process, unique in the program: no number is used twice.
-///
-/// Shown as Erlang shows it:
-///
-/// ```
-/// let pid = dyntrace::process::current().to_string();
-/// assert!(pid.starts_with("<0.") && pid.ends_with(".0>"));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Pid(u64);
+pub use thread::{next_operation, thread_number};
 
 impl Pid {
     /// One for a process to come.
@@ -47,47 +35,7 @@ impl Pid {
             return (host.next)();
         }
         // Relaxed: only that numbers differ matters.
-        Pid(LAST.fetch_add(1, Ordering::Relaxed) + 1)
-    }
-
-    /// The number in the middle.
-    pub(crate) fn number(self) -> u64 {
-        self.0
-    }
-
-    /// The one with this number.
-    pub(crate) fn numbered(number: u64) -> Pid {
-        Pid(number)
-    }
-}
-
-impl fmt::Display for Pid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<0.{}.0>", self.0)
-    }
-}
-
-/// Why a text is no [`Pid`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no process: expected one like <0.57.0>")]
-pub struct ParsePidError(String);
-
-/// As it is shown.
-impl FromStr for Pid {
-    type Err = ParsePidError;
-
-    fn from_str(text: &str) -> Result<Pid, ParsePidError> {
-        let number = text.strip_prefix("<0.").and_then(|rest| rest.strip_suffix(".0>"));
-        let number = number.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
-        number.and_then(|number| number.parse().ok()).map(Pid).ok_or_else(|| ParsePidError(text.to_owned()))
-    }
-}
-
-impl From<Pid> for Text<'_> {
-    #[inline]
-    fn from(pid: Pid) -> Self {
-        static SHAPE: Shape = Shape::new("<0.", ".0>");
-        Text::numbered(&SHAPE, pid.0)
+        Pid::numbered(LAST.fetch_add(1, Ordering::Relaxed) + 1)
     }
 }
 
@@ -178,6 +126,12 @@ pub(crate) fn set_word(place: usize, word: u32) {
     }
 }
 
+/// The part in sequential traces that a process spawned by the current one begins with.
+fn inherited_sequence() -> Sequence {
+    let inherits = |era| sequence(|sequence| sequence.of_era(era).of_child()).ok();
+    Some(era()).filter(|era| *era != 0).and_then(inherits).unwrap_or(Sequence::NEW)
+}
+
 /// The pid of the current process.
 #[inline]
 pub fn current() -> Pid {
@@ -219,10 +173,14 @@ fn of_thread() -> Pid {
     })
 }
 
+/// What this room does for guests.
+pub(crate) static DOOR: Door =
+    Door { next: Pid::next, of_thread, runs, sequence_of_thread, thread_number, next_operation };
+
 /// Starts a tokio task that is a process: [`tokio::spawn`] with a pid and user tags of its own.
 ///
 /// The process has no tag at first, unless the process that starts it [spreads](crate::spread_tag) its own: that one is
-/// then received. It inherits the sequential trace token, as [`seq_trace`] says.
+/// then received. It inherits the sequential trace token, as [`seq_trace`](crate::seq_trace) says.
 ///
 /// Cancellation is that of [`tokio::spawn`]: dropping the handle leaves the task running, [`JoinHandle::abort`] drops the
 /// future, which still sees its own pid and tags while it is dropped. The task's output, if nobody takes it, is dropped
@@ -279,6 +237,6 @@ where
 }
 
 fn process<F>(pid: Pid, future: F) -> Scoped<Option<Process>, tag::Tagged<F>> {
-    let process = Process { pid, words: inherited_words(), sequence: seq_trace::of_new_process() };
+    let process = Process { pid, words: inherited_words(), sequence: inherited_sequence() };
     Scoped::new(&PROCESS, Some(process), tag::of_new_process(future))
 }

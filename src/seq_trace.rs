@@ -49,22 +49,14 @@
 //! Whoever carries messages in a way of his own (over a socket, in a queue) asks [`on_send`] for what is to go with one,
 //! and gives it to [`on_receive`] at the other end.
 
-pub(crate) mod era;
-#[cfg(all(loom, test))]
-mod models;
-mod packed;
-mod sequence;
-mod token;
-
 use crate::probes;
 use crate::process::{self, OperationId};
 use crate::scope::Refusal;
 use crate::sdt::Text;
+use crate::sequence::era::{self, era};
+use crate::sequence::{Packed, Sequence};
 
-pub(crate) use era::era;
-pub(crate) use packed::Packed;
-pub(crate) use sequence::Sequence;
-pub use token::{Flags, Label, Serial, Token};
+pub use crate::sequence::{Flags, Label, Serial, Token};
 
 /// Why a token could not be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -211,12 +203,6 @@ pub(crate) fn tell_operation(id: OperationId) {
 /// that wait in mailboxes do not count.
 pub fn reset_trace() {
     era::next();
-}
-
-/// What a process that the current one starts begins with.
-pub(crate) fn of_new_process() -> Sequence {
-    let inherits = |era| change(era, Sequence::of_child).ok();
-    Some(era()).filter(|era| *era != 0).and_then(inherits).unwrap_or(Sequence::NEW)
 }
 
 fn changed_where_tokens_are<R>(changes: impl FnOnce(&mut Sequence) -> Option<R>) -> Option<R> {

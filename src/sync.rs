@@ -35,14 +35,14 @@ use std::time::Duration;
 /// Makes statics whose values hold atomics: loom's begin anew with each run of a model.
 #[cfg(not(loom))]
 macro_rules! global {
-    (static $name:ident: $type:ty = $value:expr;) => {
-        static $name: $type = $value;
+    ($(pub($visible:tt))? static $name:ident: $type:ty = $value:expr;) => {
+        $(pub($visible))? static $name: $type = $value;
     };
 }
 #[cfg(loom)]
 macro_rules! global {
-    (static $name:ident: $type:ty = $value:expr;) => {
-        loom::lazy_static! { static ref $name: $type = $value; }
+    ($(pub($visible:tt))? static $name:ident: $type:ty = $value:expr;) => {
+        loom::lazy_static! { $(pub($visible))? static ref $name: $type = $value; }
     };
 }
 
@@ -50,15 +50,15 @@ macro_rules! global {
 /// instruction of a thread to its last, in signal handlers too.
 #[cfg(not(loom))]
 macro_rules! per_thread {
-    (static $name:ident: $type:ty = $value:expr;) => {
-        thread_local! { static $name: $type = const { $value }; }
+    ($(pub($visible:tt))? static $name:ident: $type:ty = $value:expr;) => {
+        thread_local! { $(pub($visible))? static $name: $type = const { $value }; }
         const _: () = assert!(!std::mem::needs_drop::<$type>());
     };
 }
 #[cfg(loom)]
 macro_rules! per_thread {
-    (static $name:ident: $type:ty = $value:expr;) => {
-        loom::thread_local! { static $name: $type = $value; }
+    ($(pub($visible:tt))? static $name:ident: $type:ty = $value:expr;) => {
+        loom::thread_local! { $(pub($visible))? static $name: $type = $value; }
     };
 }
 pub(crate) use {global, per_thread};

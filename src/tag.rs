@@ -30,7 +30,7 @@
 //! Their branches are parts of one task and share its tag: after `put_tag` in one, the others see it. Give each branch
 //! its own with [`with_tag`].
 
-mod data;
+mod state;
 
 use std::cell::RefCell;
 use std::mem;
@@ -42,24 +42,24 @@ use std::task::{Context, Poll};
 use crate::host::ProgramWide;
 use crate::scope::{self, Door, Own, Refusal, Scope, Scoped, Slot};
 
-pub use data::{Tag, TagData};
+pub use state::{Tag, TagState};
 
 thread_local! {
-    static OWN: RefCell<Scope<TagData>> = const { RefCell::new(Scope::of_thread(TagData::NONE)) };
+    static OWN: RefCell<Scope<TagState>> = const { RefCell::new(Scope::of_thread(TagState::NONE)) };
 }
 
-pub(crate) static TAGS: Slot<TagData> = Slot::new(&OWN);
+pub(crate) static TAGS: Slot<TagState> = Slot::new(&OWN);
 
-impl Own for TagData {}
+impl Own for TagState {}
 
 /// For guests.
-pub(crate) static DOOR: Door<TagData> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
+pub(crate) static DOOR: Door<TagState> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
 
 /// Whether a tag was ever made to travel in this program; until then nobody need ask whether one does.
 pub(crate) static ANY_SPREADS: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));
 
-/// A future whose tags are `TagData` of its own.
-pub(crate) type Tagged<F> = Scoped<TagData, F>;
+/// A future whose tags are `TagState` of its own.
+pub(crate) type Tagged<F> = Scoped<TagState, F>;
 
 /// Why a tag could not be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -123,7 +123,7 @@ pub fn get_tag() -> Option<Tag> {
 
 /// The tag that operations of the current process carry: its own, else the one last received.
 pub fn get_tag_data() -> Option<Tag> {
-    scope::read(&TAGS, TagData::in_force)
+    scope::read(&TAGS, TagState::in_force)
 }
 
 /// Says whether the tag of the current process travels with what it sends, and returns the whole state before, for
@@ -144,7 +144,7 @@ pub fn get_tag_data() -> Option<Tag> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn spread_tag(spread: bool) -> TagData {
+pub fn spread_tag(spread: bool) -> TagState {
     if spread {
         // Relaxed: a process sees the tags it has made to travel or received itself, and this with them.
         ANY_SPREADS.get().store(true, Ordering::Relaxed);
@@ -154,7 +154,7 @@ pub fn spread_tag(spread: bool) -> TagData {
         tags.spreads = spread;
         before
     })
-    .unwrap_or(TagData::NONE)
+    .unwrap_or(TagState::NONE)
 }
 
 /// Puts back the state that [`spread_tag`] returned: tag, received tag and whether they travel. It may come from another
@@ -163,7 +163,7 @@ pub fn spread_tag(spread: bool) -> TagData {
 /// # Errors
 ///
 /// Those of [`put_tag`], but only where a tag would be lost: a state without one can be put back anywhere.
-pub fn restore_tag(data: TagData) -> Result<(), TagError> {
+pub fn restore_tag(data: TagState) -> Result<(), TagError> {
     let has_tag = data.in_force().is_some();
     match scope::change(&TAGS, move |tags| mem::replace(tags, data)) {
         Err(refusal) if has_tag => Err(refusal.into()),
@@ -193,7 +193,7 @@ pub fn restore_tag(data: TagData) -> Result<(), TagError> {
 /// ```
 pub fn with_tag<F: Future>(tag: impl Into<Tag>, future: F) -> WithTag<F> {
     let spreads = scope::read(&TAGS, |tags| Some(&tags.spreads)).unwrap_or(false);
-    let tags = TagData { own: Some(tag.into()), received: None, spreads };
+    let tags = TagState { own: Some(tag.into()), received: None, spreads };
     WithTag { tagged: Scoped::new(&TAGS, tags, future) }
 }
 
@@ -238,7 +238,7 @@ pub(crate) fn on_receive(tag: Option<Tag>) {
 
 /// The future of a process that the current one starts.
 pub(crate) fn of_new_process<F>(future: F) -> Tagged<F> {
-    let mut tags = TagData::NONE;
+    let mut tags = TagState::NONE;
     tags.receive(sent());
     Scoped::new(&TAGS, tags, future)
 }

@@ -1,13 +1,4 @@
-//! One connection: a task that reads, and one that writes.
-//!
-//! It is closed at once where something is wrong with it or its peer. Where its node ends, what was sent before is written first:
-//!
-//! 1. `end`: nothing more is appended; messages of the peer are not decoded any more.
-//! 2. The writing task writes what waits, and shuts its side of the socket down.
-//! 3. The reading task reads on, for nothing, until the peer has closed its side. A socket that is closed with bytes unread has the
-//!    kernel reset the connection, and the peer loses what it has not read.
-//!
-//! 2 and 3 together take no longer than [`LINGER`].
+//! One connection, as those see it that use it; `running` has its tasks.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,20 +12,15 @@ use tokio::time::{Instant, timeout};
 
 use super::budget::Budget;
 use super::error::Error;
-use super::frame::{self, Frames, TICK};
+use super::frame::{self, TICK};
 use super::handshake;
-use super::node::Inner;
 use super::outgoing::{Batch, Outgoing, Refused};
-use super::socket::{Reading, Socket, Writing};
-use super::text::cut;
+use super::socket::{Socket, Writing};
 use crate::probes::dist;
 use crate::sync::{Mutex, lock};
 
 /// The reason of the end of a connection whose peer makes this node keep too much.
 pub(super) const TOO_MUCH: &str = "its links, monitors and unread answers take more than Options::peer_limit allows";
-
-/// How long the connections of a node that has ended may take to write what was sent.
-const LINGER: Duration = Duration::from_secs(5);
 
 /// A peer that ticks is answered unless something was written so short a time ago. So two nodes that both answer do not do it
 /// without end.
@@ -51,19 +37,19 @@ pub(super) struct Connection {
     pub budget: Arc<Budget>,
     outgoing: Outgoing,
     /// Ticked, and not yet answered.
-    ticked: Notify,
+    pub ticked: Notify,
     /// Why it ended, once it has.
     reason: OnceLock<String>,
-    ended: Notify,
+    pub ended: Notify,
     /// It [ends](Connection::end); it is not closed at once.
-    lingers: AtomicBool,
+    pub lingers: AtomicBool,
     /// Its end was told to all who had bonds over it. Locked while it is being told.
     told: Mutex<bool>,
 }
 
 impl Connection {
     pub(super) fn new(
-        inner: &Inner,
+        busy_limit: usize,
         peer: &handshake::Peer<Socket>,
         is_ours: bool,
         budget: Arc<Budget>,
@@ -72,7 +58,7 @@ impl Connection {
             node: peer.name.to_string(),
             is_ours,
             is_hidden: peer.is_hidden(),
-            outgoing: Outgoing::new(inner.options.busy_limit, budget.kept.clone()),
+            outgoing: Outgoing::new(busy_limit, budget.kept.clone()),
             budget,
             ticked: Notify::new(),
             reason: OnceLock::new(),
@@ -80,13 +66,6 @@ impl Connection {
             lingers: AtomicBool::new(false),
             told: Mutex::new(false),
         })
-    }
-
-    /// Begins to read and write.
-    pub(super) fn start(self: &Arc<Self>, inner: &Arc<Inner>, socket: Socket) {
-        let reason = "the runtime of this node has ended".to_owned();
-        let ending = Ending { inner: inner.clone(), connection: self.clone(), reason };
-        inner.runtime.spawn(run(ending, socket));
     }
 
     /// Sends a frame once there is room; tells `busy` if it must wait.
@@ -164,7 +143,7 @@ impl Connection {
         });
     }
 
-    async fn write(&self, node: &str, mut socket: Writing, tick_time: Duration) -> io::Result<()> {
+    pub(super) async fn write(&self, node: &str, mut socket: Writing, tick_time: Duration) -> io::Result<()> {
         let not_busy = || dist::port_not_busy(|| (node, &*self.node, &*self.node));
         let mut batch = Batch::default();
         let mut last = Instant::now();
@@ -200,84 +179,5 @@ impl Connection {
             bytes = &bytes[count..];
         }
         Ok(())
-    }
-}
-
-/// Tells the node why a connection has ended, also where the task that runs it is dropped with its runtime.
-struct Ending {
-    inner: Arc<Inner>,
-    connection: Arc<Connection>,
-    reason: String,
-}
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        self.inner.lost(&self.connection, &self.reason);
-    }
-}
-
-/// Runs a connection to its end.
-async fn run(mut ending: Ending, socket: Socket) {
-    let Ending { inner, connection, reason } = &mut ending;
-    let (mut reading, writing) = socket.split();
-    let tick_time = inner.options.tick_time;
-    let mut writer = {
-        let (inner, connection) = (inner.clone(), connection.clone());
-        tokio::spawn(async move { connection.write(&inner.local.name, writing, tick_time).await })
-    };
-    let abort = writer.abort_handle();
-    *reason = tokio::select! {
-        biased;
-        () = connection.ended.notified() => {
-            // Relaxed: stored before the notification.
-            if connection.lingers.load(Ordering::Relaxed) {
-                // The peer may read only while it is read: so both at once.
-                let _ = timeout(LINGER, async { tokio::join!(&mut writer, drain(&mut reading)) }).await;
-            }
-            String::new()
-        }
-        ended = read(inner, connection, Frames::new(&mut reading, inner.options.max_message, Some(tick_time))) => ended,
-        written = &mut writer => match written {
-            Ok(Err(error)) => cut(error),
-            // The connection ended while this task was reading.
-            Ok(Ok(())) => {
-                let _ = timeout(LINGER, drain(&mut reading)).await;
-                String::new()
-            }
-            Err(_) => "it is not written to any more".to_owned(),
-        },
-    };
-    abort.abort();
-}
-
-/// Step 3 of the end.
-async fn drain(reading: &mut Reading) {
-    // An error is the end as well.
-    let _ = tokio::io::copy(reading, &mut tokio::io::sink()).await;
-}
-
-async fn read(inner: &Arc<Inner>, connection: &Arc<Connection>, mut frames: Frames<&mut Reading>) -> String {
-    let mut tag = None;
-    loop {
-        // Messages that need not wait for room would keep other tasks of the thread waiting.
-        tokio::task::consume_budget().await;
-        let frame = match frames.next().await {
-            Ok(Some(frame)) => frame,
-            Ok(None) => return "it closed the connection".to_owned(),
-            Err(error) => return cut(error),
-        };
-        match frame.split_first() {
-            None => connection.ticked.notify_one(),
-            Some((&frame::MESSAGE, message)) => {
-                if let Err(reason) = inner.incoming(connection, message, tag.take()).await {
-                    return reason;
-                }
-            }
-            Some((&frame::USER_TAG, text)) if connection.is_ours && tag.is_none() => match str::from_utf8(text) {
-                Ok(text) => tag = Some(text.into()),
-                Err(_) => return "it sent a user tag that is no text".to_owned(),
-            },
-            Some((kind, _)) => return format!("it sent a frame of the kind {kind}, which was not announced"),
-        }
     }
 }

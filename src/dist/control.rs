@@ -8,7 +8,7 @@ use erl_dist::term::{Atom, Pid, PidOrAtom, Reference, Term, Tuple};
 
 use super::budget::Exceeded;
 use super::connection::{Connection, TOO_MUCH};
-use super::node::Inner;
+use super::inner::Inner;
 use super::processes::{Bonds, Link, NET_KERNEL, Watcher, bond_bytes};
 use super::received::{Message, Received};
 use super::term::{IntoTerm, term};

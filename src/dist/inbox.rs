@@ -11,7 +11,8 @@ use super::budget::Account;
 use super::connection::TOO_MUCH;
 use super::destination::Destination;
 use super::error::Error;
-use super::node::{Inner, Node};
+use super::inner::Inner;
+use super::node::Node;
 use super::processes::{Door, Link, Queued, State, Watcher, bond_bytes};
 use super::received::{Message, Received};
 use super::term::{IntoTerm, term};
@@ -35,8 +36,24 @@ pub struct Inbox {
     reason: Term,
 }
 
+impl Node {
+    /// Opens an inbox without a name.
+    pub fn inbox(&self) -> Inbox {
+        Inbox::open(self.clone(), None).unwrap_or_else(|_| unreachable!("only a name can be taken already"))
+    }
+
+    /// Opens an inbox that processes of other nodes send to by `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Registered`] if another inbox of this node has the name.
+    pub fn register(&self, name: &str) -> Result<Inbox, Error> {
+        Inbox::open(self.clone(), Some(name))
+    }
+}
+
 impl Inbox {
-    pub(super) fn open(node: Node, name: Option<&str>) -> Result<Inbox, Error> {
+    fn open(node: Node, name: Option<&str>) -> Result<Inbox, Error> {
         let (sender, queue) = mpsc::unbounded_channel();
         let room = Account::new(node.life.inner.options.mailbox_limit);
         let process = process::give().unwrap_or_else(process::Pid::next);

@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 use tokio::time::sleep;
 
 use super::error::Error;
-use super::node::Inner;
+use super::inner::Inner;
 use super::pid::Local;
 use super::strangers::Line;
 use super::{epmd, handshake, name};

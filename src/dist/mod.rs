@@ -55,6 +55,7 @@
 //! signal as one that traps exits does.
 
 mod budget;
+mod connecting;
 mod connection;
 mod control;
 mod destination;
@@ -66,6 +67,7 @@ mod handshake;
 #[doc(hidden)]
 pub mod hostile;
 mod inbox;
+mod inner;
 mod lengths;
 mod limits;
 mod listener;
@@ -78,6 +80,8 @@ mod peers;
 mod pid;
 mod processes;
 mod received;
+mod running;
+mod send;
 mod socket;
 mod strangers;
 mod stream;

@@ -2,27 +2,20 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
-use erl_dist::message::Message as Wire;
-use erl_dist::term::{Atom, Pid, Reference, Term};
+use erl_dist::term::{Pid, Term};
 use tokio::runtime::Handle;
 
-use super::connection::Connection;
 use super::destination::Destination;
 use super::error::Error;
-use super::inbox::Inbox;
+use super::inner::Inner;
 use super::lost::LostConnection;
 use super::options::Options;
 use super::peers::Peers;
-use super::pid::Local;
 use super::processes::Processes;
-use super::term::{mend, words};
-use super::{frame, listener, name, token};
-use crate::probes::{dist, message};
+use super::{listener, name};
 use crate::process;
-use crate::seq_trace::{self, Token};
-use crate::tag;
 
 /// A node of Erlang's distribution: other nodes reach its inboxes by name and by pid, and it sends to their processes.
 ///
@@ -54,17 +47,6 @@ impl Drop for Life {
         self.listener.end();
         self.inner.peers.end();
     }
-}
-
-/// What the tasks of a node share.
-pub(super) struct Inner {
-    pub local: Local,
-    pub cookie: String,
-    pub options: Options,
-    pub runtime: Handle,
-    pub peers: Peers,
-    pub processes: Processes,
-    pub references: AtomicU64,
 }
 
 impl Node {
@@ -172,92 +154,8 @@ impl Node {
         }
     }
 
-    /// Opens an inbox without a name.
-    pub fn inbox(&self) -> Inbox {
-        Inbox::open(self.clone(), None).unwrap_or_else(|_| unreachable!("only a name can be taken already"))
-    }
-
-    /// Opens an inbox that processes of other nodes send to by `name`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Registered`] if another inbox of this node has the name.
-    pub fn register(&self, name: &str) -> Result<Inbox, Error> {
-        Inbox::open(self.clone(), Some(name))
-    }
-
     /// The address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.life.listener.address
-    }
-}
-
-impl Inner {
-    /// Sends from the process `sender`. Tracers are told `shown`.
-    pub(super) async fn send(
-        self: &Arc<Self>,
-        sender: process::Pid,
-        shown: process::Pid,
-        to: Destination,
-        mut term: Term,
-    ) -> Result<(), Error> {
-        let connection = self.connection(to.node()).await?;
-        mend(&mut term);
-        let token = seq_trace::on_send();
-        let fired = message::send_remote::is_enabled().then(|| (to.shown(), words(&term)));
-        let frame = self.frame(&connection, sender, to, term, token.as_ref())?;
-        let busy = || {
-            dist::port_busy(|| (self.local.name.as_str(), &*connection.node, &*connection.node, shown));
-        };
-        connection.send(&frame, busy).await.map_err(|_| connection.error())?;
-        if let Some((receiver, size)) = fired {
-            let (label, previous, current) = Token::shown(token.as_ref());
-            message::send_remote(|| (shown, &*connection.node, &*receiver, size, label, previous, current));
-        }
-        Ok(())
-    }
-
-    /// A message as it goes over a connection, with the sender's user tag before it where that may go there.
-    fn frame(
-        &self,
-        connection: &Connection,
-        sender: process::Pid,
-        to: Destination,
-        term: Term,
-        token: Option<&Token>,
-    ) -> Result<Vec<u8>, Error> {
-        let from = self.local.pid(sender);
-        let token = token.map(|token| token::to_term(token, from.clone()));
-        let message = match (to, token) {
-            (Destination::Pid(to), None) => Wire::send_sender(from, to, term),
-            (Destination::Pid(to), Some(token)) => Wire::send_sender_tt(from, to, term, token),
-            (Destination::Name { name, .. }, None) => Wire::reg_send(from, Atom::from(name), term),
-            (Destination::Name { name, .. }, Some(token)) => Wire::reg_send_tt(from, Atom::from(name), term, token),
-        };
-        let node = || connection.node.clone();
-        let mut bytes = Vec::with_capacity(128);
-        if let Some(tag) = tag::sent().filter(|_| connection.is_ours) {
-            let Ok(()) = frame::write(&mut bytes, frame::USER_TAG, |bytes| {
-                bytes.extend_from_slice(tag.as_bytes());
-                Ok::<_, std::convert::Infallible>(())
-            });
-        }
-        frame::message(&mut bytes, message).map_err(|reason| Error::Encode { node: node(), reason })?;
-        let limit = self.options.max_message;
-        if bytes.len() > limit {
-            return Err(Error::TooLarge { node: node(), size: bytes.len(), limit });
-        }
-        Ok(bytes)
-    }
-
-    /// A reference that no other of this node is.
-    pub(super) fn reference(&self) -> Reference {
-        // Relaxed: only that numbers differ matters.
-        let number = self.references.fetch_add(1, Ordering::Relaxed);
-        Reference {
-            node: Atom::from(self.local.name.as_str()),
-            id: vec![number as u32 & 0x3ffff, (number >> 18) as u32, (number >> 50) as u32],
-            creation: self.local.node.creation.get(),
-        }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use super::{OperationId, Pid, next_operation, of_thread, runs, sequence_of_thread, thread_number};
+use super::{OperationId, Pid};
 use crate::host::OfHost;
-use crate::seq_trace::Sequence;
+use crate::sequence::Sequence;
 
 /// The host's functions.
 pub(crate) struct Door {
@@ -17,6 +17,3 @@ pub(crate) struct Door {
 }
 
 pub(crate) static HOST: OfHost<Door> = OfHost::new();
-
-pub(crate) static DOOR: Door =
-    Door { next: Pid::next, of_thread, runs, sequence_of_thread, thread_number, next_operation };

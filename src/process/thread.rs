@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::OperationId;
 use super::door::HOST;
 use crate::forks::hold_across_forks;
 
@@ -14,15 +15,6 @@ static NUMBERS: Mutex<Numbers> = Mutex::new(Numbers { free: BTreeMap::new(), giv
 
 thread_local! {
     static THREAD: Thread = Thread::begin();
-}
-
-/// The name of an operation, unique in the program among operations in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct OperationId {
-    /// Number of the thread that submitted it, from 1.
-    pub thread: i32,
-    /// That thread's number for it, from 1; 1 again after 2^31-1.
-    pub tag: i32,
 }
 
 /// The number of the current thread: small, from 1. Another thread may get it when this one has ended.

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
+use super::pin::{EXPEDITED, OWN, claim};
 use super::record::Record;
-use super::{EXPEDITED, OWN, claim};
 use crate::host::OfHost;
 
 /// The host's functions.

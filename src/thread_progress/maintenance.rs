@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use super::fork::prepare;
+use super::os;
 use super::per_process::PerProcess;
-use super::{os, prepare};
 use crate::sync::thread::{Builder, Thread};
 use crate::sync::{Mutex, doze, global, lock};
 
@@ -78,11 +79,6 @@ impl Wake for Alarm {
             thread.unpark();
         }
     }
-}
-
-/// In a forked child.
-pub(super) fn forget() {
-    STATE.forget();
 }
 
 fn run(shared: &Mutex<State>) {

@@ -103,8 +103,11 @@
 
 mod block;
 mod completed;
+mod counts;
 mod door;
+mod fork;
 mod grace_period;
+mod late;
 mod maintenance;
 #[cfg(all(loom, test))]
 mod models;
@@ -113,6 +116,7 @@ pub(crate) mod os;
 mod pending;
 mod per_process;
 pub(crate) mod permission;
+mod pin;
 mod record;
 mod registry;
 mod stays;
@@ -122,148 +126,16 @@ mod tests;
 mod wait;
 
 pub(crate) use completed::Completed;
+pub(crate) use counts::PLACES;
 pub(crate) use door::{DOOR, Door, enter};
-pub(crate) use grace_period::{Late, NOTABLE, Pinned};
+pub(crate) use fork::prepare;
+pub(crate) use grace_period::NOTABLE;
+pub(crate) use late::{Late, Pinned};
 pub(crate) use maintenance::{complete, give};
 pub(crate) use nap::nap;
 pub(crate) use os::has_ended;
 pub(crate) use pending::late;
-pub(crate) use stays::{PLACES, Place, Stay, own_counts};
+pub(crate) use pin::{Pin, is_pinned, pin, pin_again};
+pub(crate) use stays::{Place, Stay, own_counts};
 pub(crate) use tallies::Tally;
 pub(crate) use wait::{Wait, wait, wait_blocking};
-
-use std::cell::Cell;
-use std::io;
-use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, compiler_fence};
-
-use self::block::Blocks;
-use self::record::{Record, Word};
-use self::registry::Registry;
-use crate::sync::atomic::{AtomicPtr, Ordering, fence};
-use crate::sync::{global, per_thread};
-
-global! {
-    static REGISTRY: Registry = Registry { blocks: Blocks { first: AtomicPtr::new(std::ptr::null_mut()) } };
-}
-
-per_thread! {
-    static OWN: Cell<Option<&'static Record>> = Cell::new(None);
-}
-
-/// Whether waits put a barrier into every running thread, so that pins need none.
-static EXPEDITED: AtomicBool = AtomicBool::new(false);
-
-/// Keeps the current thread pinned: no wait that begins from now on ends before this is dropped.
-#[must_use = "the thread is unpinned when this is dropped"]
-pub(crate) struct Pin {
-    record: &'static Record,
-    /// What step 3 stores.
-    after: Word,
-    /// Only the record's thread may write it.
-    not_send: PhantomData<*const ()>,
-}
-
-/// Pins the current thread. `None` when there was no memory for its record: then nothing may be read that a wait guards.
-///
-/// Safe in a signal handler: takes no lock and nothing from the heap, leaves `errno` alone. Pins nest: of two, the one that
-/// began first is dropped last.
-#[inline]
-pub(crate) fn pin() -> Option<Pin> {
-    pin_again().or_else(|| claim().map(Pin::begin))
-}
-
-/// The same for a thread that was pinned before. `None` for others: then [`pin`] may do. Calls nothing, so that the compiler saves
-/// no registers for it.
-#[inline(always)]
-pub(crate) fn pin_again() -> Option<Pin> {
-    OWN.with(Cell::get).map(Pin::begin)
-}
-
-impl Pin {
-    #[inline(always)]
-    fn begin(record: &'static Record) -> Pin {
-        let after = record.enter(); // 1
-        if EXPEDITED.load(Ordering::Relaxed) {
-            compiler_fence(Ordering::SeqCst); // 2: its partner is the barrier of step 4
-        } else {
-            fence(Ordering::SeqCst); // 2: its partner is the fence of step 4
-        }
-        Pin { record, after, not_send: PhantomData }
-    }
-}
-
-/// Whether the current thread is pinned. Then it must not wait: it would wait for itself.
-pub(crate) fn is_pinned() -> bool {
-    OWN.with(Cell::get).is_some_and(|record| record.own_word().is_pinned())
-}
-
-impl Drop for Pin {
-    #[inline]
-    fn drop(&mut self) {
-        self.record.leave(self.after); // 3
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn claim() -> Option<&'static Record> {
-    if let Some(record) = door::of_host() {
-        OWN.with(|own| own.set(record));
-        return record;
-    }
-    let record = REGISTRY.claim(os::thread_id(), os::has_ended)?; // 7, 8
-    OWN.with(|own| match own.get() {
-        Some(handlers) if !std::ptr::eq(handlers, record) => {
-            record.free(); // 9
-            Some(handlers)
-        }
-        // A handler that comes in before the store finds the same record, by step 7.
-        _ => {
-            own.set(Some(record));
-            Some(record)
-        }
-    })
-}
-
-/// Makes forks and cheap pins possible. To be called before anything is pinned that a fork may copy, so before a
-/// session's probes are on; every wait sees to it, too. Repeated calls do nothing.
-///
-/// # Errors
-///
-/// There is no memory to note what is to be done after a fork.
-pub(crate) fn prepare() -> io::Result<()> {
-    // No lock, which a fork could leave taken: two threads may do the same here, and no harm is done.
-    static PREPARED: AtomicBool = AtomicBool::new(false);
-    if !PREPARED.load(Ordering::Acquire) {
-        os::after_fork_in_child(forked)?;
-        // A pin that still sees the old value has a barrier of its own, which does as well.
-        EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
-        PREPARED.store(true, Ordering::Release); // so that whoever sees it sees that value
-    }
-    Ok(())
-}
-
-/// In the child, on the one thread that it has. Its pins live on.
-extern "C" fn forked() {
-    let own = OWN.with(Cell::get);
-    for record in REGISTRY.records() {
-        if own.is_some_and(|own| std::ptr::eq(own, record)) {
-            record.hand_over(os::thread_id());
-        } else {
-            record.free();
-            record.forget_counts();
-        }
-    }
-    maintenance::forget();
-    pending::forget();
-    permission::forget();
-    stays::forget();
-    EXPEDITED.store(os::register_barrier(), Ordering::Relaxed);
-}
-
-/// Step 4. False if the operating system refuses now what it promised: then a wait has to try again.
-fn barrier() -> bool {
-    fence(Ordering::SeqCst); // its partner is the fence of step 2
-    !EXPEDITED.load(Ordering::Relaxed) || os::barrier()
-}

@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use loom::cell::UnsafeCell;
 
+use super::pin::{OWN, REGISTRY, claim};
 use super::record::Record;
-use super::{OWN, REGISTRY, claim, late, os, pin, wait, wait_blocking};
+use super::{late, os, pin, wait, wait_blocking};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{self, Condvar, Mutex, thread};
 

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
-use super::grace_period::{GracePeriod, Held, Late, NOTABLE};
+use super::grace_period::{GracePeriod, NOTABLE};
+use super::late::{Held, Late};
 use super::maintenance;
 use super::per_process::PerProcess;
 use crate::sync::{Mutex, MutexGuard, global, lock};
@@ -93,11 +94,6 @@ pub(super) fn remove(ticket: Ticket) {
     let wait = place.map(|place| pending.swap_remove(place));
     drop(pending);
     drop(wait);
-}
-
-/// In a forked child: none of its parent's.
-pub(super) fn forget() {
-    ALL.forget();
 }
 
 fn pending() -> MutexGuard<'static, Vec<Pending>> {

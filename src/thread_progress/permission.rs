@@ -12,8 +12,8 @@ use std::ptr;
 
 use tokio::sync::{Mutex, MutexGuard};
 
+use super::fork::prepare;
 use super::per_process::PerProcess;
-use super::prepare;
 use crate::sync::global;
 
 global! {
@@ -30,11 +30,6 @@ pub(crate) struct Permission {
 /// Waits in line, on any executor. Who is dropped there leaves the line, and whoever stands behind moves up.
 pub(crate) async fn acquire() -> Permission {
     Permission { guard: Some(line().lock().await) }
-}
-
-/// In a forked child.
-pub(super) fn forget() {
-    LINE.forget();
 }
 
 fn line() -> &'static Mutex<()> {

@@ -3,14 +3,16 @@
 use std::ptr;
 use std::sync::atomic::AtomicU64 as Tally;
 
-use super::stays::{Counts, new_counts};
-use super::tallies::TALLIES;
+use super::counts::{Counts, new_counts};
 use crate::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 /// The lower half of a word counts the pins that live, the upper half how often the outermost one ended. The upper half
 /// may wrap: who sees the same number again only waits longer.
 const NEST: usize = COMPLETION - 1;
 const COMPLETION: usize = 1 << (usize::BITS / 2);
+
+/// How many tallies there are.
+pub(super) const TALLIES: usize = 4;
 
 /// In a cache line of its own: others read it now and then, its thread writes it all the time.
 #[repr(align(64))]

@@ -6,11 +6,9 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use super::{OWN, REGISTRY};
+use super::pin::{OWN, REGISTRY};
+use super::record::TALLIES;
 use crate::sync::one_writer::add;
-
-/// How many there are.
-pub(super) const TALLIES: usize = 4;
 
 /// Which of them are somebody's, a bit for each. `std`'s always: in models nobody has one.
 static TAKEN: AtomicU8 = AtomicU8::new(0);

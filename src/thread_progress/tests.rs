@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::future::Future;
 use std::io::{Read, Write};
 use std::pin::{Pin as Pinning, pin as pinning};
@@ -8,7 +9,9 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use super::grace_period::GracePeriod;
+use super::pin::{OWN, REGISTRY, claim};
 use super::*;
+use crate::sync::atomic::Ordering;
 
 const ROUNDS: usize = if cfg!(miri) { 20 } else { 2000 };
 

@@ -5,9 +5,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::grace_period::{GracePeriod, Late};
-use super::is_pinned;
+use super::grace_period::GracePeriod;
+use super::late::Late;
 use super::pending::{self, Answer, Ticket};
+use super::pin::is_pinned;
 use crate::sync::pause;
 
 /// Waits for every thread that is pinned now, as long as `patience` at most: for threads that have nothing else to do.

@@ -1,6 +1,14 @@
 //! One process's part in sequential traces: its token and its two counters, by Erlang's rules.
 
-use super::{Flags, Label, Packed, Serial, Token};
+pub(crate) mod era;
+#[cfg(all(loom, test))]
+mod models;
+mod packed;
+mod token;
+
+pub(crate) use era::era;
+pub(crate) use packed::Packed;
+pub use token::{Flags, Label, Serial, Token};
 
 /// The token of a process and the counts that outlive it.
 #[derive(Clone, Debug)]
@@ -27,14 +35,14 @@ impl Sequence {
 
     /// Forgets what was before the last reset.
     #[inline]
-    pub(super) fn of_era(&mut self, era: u32) -> &mut Sequence {
+    pub(crate) fn of_era(&mut self, era: u32) -> &mut Sequence {
         if self.era != era {
             *self = Sequence { era, ..Sequence::NEW };
         }
         self
     }
 
-    pub(super) fn token(&self) -> Option<Token> {
+    pub(crate) fn token(&self) -> Option<Token> {
         self.next.is_some().then(|| Token {
             label: self.label.clone().unwrap_or(self.next.label().into()),
             serial: self.serial,
@@ -50,16 +58,16 @@ impl Sequence {
     }
 
     /// The token as probes show it, if there is one.
-    pub(super) fn shown(&self) -> Option<(i32, i32, i32)> {
+    pub(crate) fn shown(&self) -> Option<(i32, i32, i32)> {
         self.next.is_some().then(|| self.packed().shown(self.era))
     }
 
-    pub(super) fn flags(&self) -> Flags {
+    pub(crate) fn flags(&self) -> Flags {
         self.next.flags()
     }
 
     /// A token under this label: the one that is there gets it, else there is a new one.
-    pub(super) fn set(&mut self, label: Label, flags: Flags) -> Option<Token> {
+    pub(crate) fn set(&mut self, label: Label, flags: Flags) -> Option<Token> {
         let before = self.take();
         let serial = before.as_ref().map_or(Serial::default(), |token| token.serial);
         self.keep(Token { label, serial, flags });
@@ -67,7 +75,7 @@ impl Sequence {
     }
 
     /// A whole token, and its counts.
-    pub(super) fn restore(&mut self, token: Token) -> Option<Token> {
+    pub(crate) fn restore(&mut self, token: Token) -> Option<Token> {
         let Serial { previous, current } = token.serial;
         let before = self.take();
         self.keep(token);
@@ -75,7 +83,7 @@ impl Sequence {
         before
     }
 
-    pub(super) fn take(&mut self) -> Option<Token> {
+    pub(crate) fn take(&mut self) -> Option<Token> {
         let before = self.token();
         self.lose();
         before
@@ -115,7 +123,7 @@ impl Sequence {
     }
 
     /// What came with a message: its token becomes the process's, and a message without one ends the trace here.
-    pub(super) fn receive(&mut self, token: Option<Token>) {
+    pub(crate) fn receive(&mut self, token: Option<Token>) {
         match token {
             Some(Token { label, serial, flags }) => {
                 let packed = Packed::new(&label, self.era, flags, serial);
@@ -140,7 +148,7 @@ impl Sequence {
     }
 
     /// What a new process inherits. To start one counts as to send it a message; it goes on with its parent's counts.
-    pub(super) fn of_child(&mut self) -> Sequence {
+    pub(crate) fn of_child(&mut self) -> Sequence {
         self.send(&mut Packed::NOTHING.clone());
         if self.next.is_some() { self.clone() } else { Sequence::NEW }
     }

@@ -32,7 +32,7 @@ pub(crate) fn era() -> u32 {
 }
 
 /// The era for somebody who sets a token.
-pub(super) fn begun() -> u32 {
+pub(crate) fn begun() -> u32 {
     match era() {
         0 => {
             // Not where there is one: it would be most of what it costs to receive a token.
@@ -44,6 +44,6 @@ pub(super) fn begun() -> u32 {
 }
 
 /// Begins the next one. Where no token ever was there is nothing to end.
-pub(super) fn next() {
+pub(crate) fn next() {
     let _ = ERA.get().fetch_update(Relaxed, Relaxed, |era| (era != 0).then(|| era.wrapping_add(1).max(1)));
 }

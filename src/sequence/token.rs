@@ -66,14 +66,14 @@ bitflags::bitflags! {
     ///
     /// Probes fire whatever the flags say, as Erlang's do: [`SEND`](Flags::SEND), [`RECEIVE`](Flags::RECEIVE) and the
     /// times are for the system tracers of Erlang nodes that the token comes to, [`PRINT`](Flags::PRINT) is for
-    /// [`print`](super::print) as well.
+    /// [`print`](crate::seq_trace::print) as well.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Flags: u8 {
         /// Messages that are sent.
         const SEND = 1;
         /// Messages that are received.
         const RECEIVE = 2;
-        /// What [`print`](super::print) says.
+        /// What [`print`](crate::seq_trace::print) says.
         const PRINT = 4;
         /// With the time, as `erlang:now()` has it.
         const TIMESTAMP = 8;

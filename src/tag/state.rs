@@ -48,14 +48,14 @@ impl<'a> From<&'a Tag> for Text<'a> {
 /// The whole state of a process's tags, as [`spread_tag`](crate::spread_tag) returns it and
 /// [`restore_tag`](crate::restore_tag) takes it.
 #[derive(Clone, Debug)]
-pub struct TagData {
+pub struct TagState {
     pub(super) own: Option<Tag>,
     pub(super) received: Option<Tag>,
     pub(super) spreads: bool,
 }
 
-impl TagData {
-    pub(super) const NONE: TagData = TagData { own: None, received: None, spreads: false };
+impl TagState {
+    pub(super) const NONE: TagState = TagState { own: None, received: None, spreads: false };
 
     /// The tag that operations carry.
     pub(super) fn in_force(&self) -> Option<&Tag> {

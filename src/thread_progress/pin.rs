@@ -1,0 +1,101 @@
+//! Pins: steps 1 to 4, and how a thread comes to its record.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, compiler_fence};
+
+use super::block::Blocks;
+use super::record::{Record, Word};
+use super::registry::Registry;
+use super::{door, os};
+use crate::sync::atomic::{AtomicPtr, Ordering, fence};
+use crate::sync::{global, per_thread};
+
+global! {
+    pub(super) static REGISTRY: Registry = Registry { blocks: Blocks { first: AtomicPtr::new(std::ptr::null_mut()) } };
+}
+
+per_thread! {
+    pub(super) static OWN: Cell<Option<&'static Record>> = Cell::new(None);
+}
+
+/// Whether waits put a barrier into every running thread, so that pins need none.
+pub(super) static EXPEDITED: AtomicBool = AtomicBool::new(false);
+
+/// Keeps the current thread pinned: no wait that begins from now on ends before this is dropped.
+#[must_use = "the thread is unpinned when this is dropped"]
+pub(crate) struct Pin {
+    pub(super) record: &'static Record,
+    /// What step 3 stores.
+    after: Word,
+    /// Only the record's thread may write it.
+    not_send: PhantomData<*const ()>,
+}
+
+/// Pins the current thread. `None` when there was no memory for its record: then nothing may be read that a wait guards.
+///
+/// Safe in a signal handler: takes no lock and nothing from the heap, leaves `errno` alone. Pins nest: of two, the one that
+/// began first is dropped last.
+#[inline]
+pub(crate) fn pin() -> Option<Pin> {
+    pin_again().or_else(|| claim().map(Pin::begin))
+}
+
+/// The same for a thread that was pinned before. `None` for others: then [`pin`] may do. Calls nothing, so that the compiler saves
+/// no registers for it.
+#[inline(always)]
+pub(crate) fn pin_again() -> Option<Pin> {
+    OWN.with(Cell::get).map(Pin::begin)
+}
+
+impl Pin {
+    #[inline(always)]
+    fn begin(record: &'static Record) -> Pin {
+        let after = record.enter(); // 1
+        if EXPEDITED.load(Ordering::Relaxed) {
+            compiler_fence(Ordering::SeqCst); // 2: its partner is the barrier of step 4
+        } else {
+            fence(Ordering::SeqCst); // 2: its partner is the fence of step 4
+        }
+        Pin { record, after, not_send: PhantomData }
+    }
+}
+
+/// Whether the current thread is pinned. Then it must not wait: it would wait for itself.
+pub(crate) fn is_pinned() -> bool {
+    OWN.with(Cell::get).is_some_and(|record| record.own_word().is_pinned())
+}
+
+impl Drop for Pin {
+    #[inline]
+    fn drop(&mut self) {
+        self.record.leave(self.after); // 3
+    }
+}
+
+#[cold]
+#[inline(never)]
+pub(super) fn claim() -> Option<&'static Record> {
+    if let Some(record) = door::of_host() {
+        OWN.with(|own| own.set(record));
+        return record;
+    }
+    let record = REGISTRY.claim(os::thread_id(), os::has_ended)?; // 7, 8
+    OWN.with(|own| match own.get() {
+        Some(handlers) if !std::ptr::eq(handlers, record) => {
+            record.free(); // 9
+            Some(handlers)
+        }
+        // A handler that comes in before the store finds the same record, by step 7.
+        _ => {
+            own.set(Some(record));
+            Some(record)
+        }
+    })
+}
+
+/// Step 4. False if the operating system refuses now what it promised: then a wait has to try again.
+pub(super) fn barrier() -> bool {
+    fence(Ordering::SeqCst); // its partner is the fence of step 2
+    !EXPEDITED.load(Ordering::Relaxed) || os::barrier()
+}

@@ -1,4 +1,4 @@
-//! One process's part in sequential traces: its token and its two counters, by Erlang's rules.
+//! The token of a process and its two counters, by Erlang's rules.
 
 pub(crate) mod era;
 #[cfg(all(loom, test))]
@@ -10,22 +10,22 @@ pub(crate) use era::era;
 pub(crate) use packed::Packed;
 pub use token::{Flags, Label, Serial, Token};
 
-/// The token of a process and the counts that outlive it.
+/// The token of a process, and its counters, which outlive the token.
 #[derive(Clone, Debug)]
 pub(crate) struct Sequence {
-    /// How often traces had been reset when this was last true.
+    /// The era in which this was last changed.
     era: u32,
-    /// What the next message carries: the process's token, if it has one, with the count of the message with a token that was
-    /// received last, and one more than the highest count that the process has seen or given.
+    /// What the next message carries: the token, if there is one, the count of the last received message with a token, and one more
+    /// than the highest count that the process has seen or given.
     next: Packed,
     /// The serial of the token.
     serial: Serial,
-    /// Its label, if that is no number of 32 bits.
+    /// The label, if it is not a 32-bit number.
     label: Option<Label>,
 }
 
 impl Sequence {
-    /// Of a process that has seen no token.
+    /// The sequence of a process that has seen no token.
     pub(crate) const NEW: Sequence = Sequence {
         era: 0,
         next: Packed::nothing(Serial { previous: 0, current: 1 }),
@@ -33,7 +33,7 @@ impl Sequence {
         label: None,
     };
 
-    /// Forgets what was before the last reset.
+    /// Forgets everything of an earlier era.
     #[inline]
     pub(crate) fn of_era(&mut self, era: u32) -> &mut Sequence {
         if self.era != era {
@@ -50,7 +50,7 @@ impl Sequence {
         })
     }
 
-    /// The token as it travels.
+    /// The token as messages carry it.
     fn packed(&self) -> Packed {
         let mut packed = self.next;
         packed.set_serial(self.serial);
@@ -66,7 +66,7 @@ impl Sequence {
         self.next.flags()
     }
 
-    /// A token under this label: the one that is there gets it, else there is a new one.
+    /// Gives the token this label and these flags; makes a token if there is none.
     pub(crate) fn set(&mut self, label: Label, flags: Flags) -> Option<Token> {
         let before = self.take();
         let serial = before.as_ref().map_or(Serial::default(), |token| token.serial);
@@ -74,7 +74,7 @@ impl Sequence {
         before
     }
 
-    /// A whole token, and its counts.
+    /// Sets the token and its counts.
     pub(crate) fn restore(&mut self, token: Token) -> Option<Token> {
         let Serial { previous, current } = token.serial;
         let before = self.take();
@@ -89,7 +89,7 @@ impl Sequence {
         before
     }
 
-    /// This token is the process's; the counts stay.
+    /// Sets the token, but not the counts.
     fn keep(&mut self, Token { label, serial, flags }: Token) {
         self.next.set_token(&Packed::new(&label, self.era, flags, serial));
         self.serial = serial;
@@ -101,7 +101,7 @@ impl Sequence {
         self.set_label(None);
     }
 
-    /// Most often there is none, and was none.
+    /// Usually there is none before and after.
     #[inline]
     fn set_label(&mut self, label: Option<&Label>) {
         if label.is_some() || self.label.is_some() {
@@ -109,8 +109,8 @@ impl Sequence {
         }
     }
 
-    /// The token for a message is to be `carried`: with the next count, after the last one received. Gives back the label that
-    /// is to go beside it.
+    /// Counts a message, and stores the token for it in `carried`. Returns the label that goes beside it, if it is not a 32-bit
+    /// number.
     #[inline]
     pub(crate) fn send(&mut self, carried: &mut Packed) -> Option<&Label> {
         if self.next.is_some() {
@@ -122,7 +122,7 @@ impl Sequence {
         self.label.as_ref()
     }
 
-    /// What came with a message: its token becomes the process's, and a message without one ends the trace here.
+    /// Takes the token of a received message. A message without one removes the token.
     pub(crate) fn receive(&mut self, token: Option<Token>) {
         match token {
             Some(Token { label, serial, flags }) => {
@@ -133,7 +133,7 @@ impl Sequence {
         }
     }
 
-    /// The same for a packed one, with the label beside it. One that is not of this era is none.
+    /// The same for a packed token, with the label beside it. A token of another era counts as none.
     #[inline]
     pub(crate) fn receive_packed(&mut self, token: &Packed, label: Option<&Label>) {
         if !token.is_of(self.era) {
@@ -147,7 +147,7 @@ impl Sequence {
         self.set_label(label);
     }
 
-    /// What a new process inherits. To start one counts as to send it a message; it goes on with its parent's counts.
+    /// Returns the sequence that a new process inherits. Starting it counts as a message to it; it continues its parent's counts.
     pub(crate) fn of_child(&mut self) -> Sequence {
         self.send(&mut Packed::NOTHING.clone());
         if self.next.is_some() { self.clone() } else { Sequence::NEW }

@@ -1,4 +1,4 @@
-//! A node.
+//! The node that users hold.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use super::processes::Processes;
 use super::{listener, name};
 use crate::process;
 
-/// A node of Erlang's distribution: other nodes reach its inboxes by name and by pid, and it sends to their processes.
+/// A node of Erlang's distribution. Other nodes send to its inboxes by name and by pid, and it sends to their processes.
 ///
-/// It is a *hidden* node, as those written in C are: it does not take part in `nodes()`, in `global`, and in the meshes of
-/// others. `net_adm:ping/1` finds it.
+/// It is a *hidden* node, like C nodes: it does not appear in `nodes()`, in `global`, or in meshes of other nodes. `net_adm:ping/1`
+/// finds it.
 ///
-/// Clones are the same node. It ends with the last of them and of its inboxes: epmd forgets it, and its connections close when
-/// what was sent is written, after 5 s at the latest. Its runtime does that. A program that ends that runtime has to wait for
-/// [`Node::flush`] first.
+/// Clones are the same node. The node ends when all clones and inboxes are dropped: epmd forgets it, and its connections close when
+/// they have written what was sent, after 5 s at the latest. Tasks of its runtime do that, so before you end the runtime, wait for
+/// [`Node::flush`].
 #[derive(Clone)]
 pub struct Node {
     pub(super) life: Arc<Life>,
@@ -36,7 +36,7 @@ impl std::fmt::Debug for Node {
     }
 }
 
-/// Ends the node when nobody has it any more.
+/// Ends the node when the last clone and the last inbox are dropped.
 pub(super) struct Life {
     pub inner: Arc<Inner>,
     listener: listener::Tasks,
@@ -50,12 +50,12 @@ impl Drop for Life {
 }
 
 impl Node {
-    /// Starts a node with the usual [`Options`].
+    /// Starts a node with the default [`Options`].
     ///
-    /// `name@host.domain`, or `name@` and an address, is a long name, as `erl -name` has it; `name@host` a short one (`-sname`), and
-    /// so is `name`, which gets this machine's host. Nodes with long names and nodes with short ones do not talk to each other.
+    /// `name@host.domain` and `name@address` are long names, as for `erl -name`. `name@host` and `name`, which gets the name of this
+    /// host, are short names, as for `erl -sname`. Nodes with long names and nodes with short names cannot talk to each other.
     ///
-    /// Blocks for as long as epmd of this host takes to answer: some 100 us, 5 s at most.
+    /// Blocks until epmd of this host answers: about 100 us, 5 s at most.
     ///
     /// # Errors
     ///
@@ -100,61 +100,65 @@ impl Node {
         Ok(Node { life: Arc::new(Life { inner, listener }) })
     }
 
-    /// Its whole name.
+    /// Returns the full name.
     pub fn name(&self) -> String {
         self.life.inner.local.name.clone()
     }
 
-    /// The pid of the current process, as other nodes see it.
+    /// Returns the pid of the current process as other nodes see it.
     pub fn pid(&self) -> Pid {
         self.life.inner.local.pid(process::current())
     }
 
-    /// The names of the nodes that it has connections to.
+    /// Returns the names of the connected nodes.
     pub fn nodes(&self) -> Vec<String> {
         self.life.inner.peers.connections().iter().map(|connection| connection.node.clone()).collect()
     }
 
-    /// The last 64 connections that have ended, the latest one last, with the reasons: among them a peer that exceeded a limit of
-    /// [`Options`].
+    /// Returns the last 64 connections that have ended, the latest one last, with the reasons. A peer that exceeded a limit of
+    /// [`Options`] is among them.
     pub fn lost_connections(&self) -> Vec<LostConnection> {
         self.life.inner.peers.lost.all()
     }
 
-    /// Connects to a node, if it is not connected. Sending does so by itself.
+    /// Connects to a node, unless it is connected. Sending does so by itself.
     ///
     /// # Errors
     ///
-    /// As [`Node::send`], where they are about the connection.
+    /// Those of [`Node::send`] about the connection.
     pub async fn connect(&self, node: &str) -> Result<(), Error> {
         self.life.inner.connection(node).await.map(drop)
     }
 
-    /// Sends a message to a process of another node: to a name, or to a pid.
+    /// Sends a message to a process of another node, by name or by pid.
     ///
-    /// The sender is the current process. What is sent to one node by one process arrives in that order, as long as the connection
-    /// lasts; whether there is such a process, and whether it arrives, is not told, as in Erlang.
+    /// The sender is the current process. Messages of one process to one node arrive in order while the connection lasts. As in
+    /// Erlang, the sender does not learn whether the process exists or gets the message.
     ///
-    /// Waits while [`Options::busy_limit`] bytes wait for a peer that does not read. Dropped meanwhile, it has sent nothing.
+    /// Waits while [`Options::busy_limit`] bytes wait for a peer that does not read.
     ///
     /// # Errors
     ///
-    /// [`Error::Cookie`], [`Error::NoSuchNode`], [`Error::NoEpmd`], [`Error::TooSlow`], ... where it had to connect; after such a
-    /// failure [`Error::Unreachable`] for a while that doubles each time; [`Error::TooLarge`]; [`Error::Lost`] if the connection
-    /// ended while it waited.
+    /// [`Error::Cookie`], [`Error::NoSuchNode`], [`Error::NoEpmd`], [`Error::TooSlow`] and others if it has to connect. After such a
+    /// failure [`Error::Unreachable`] for a pause that doubles each time. [`Error::TooLarge`]. [`Error::Lost`] if the connection ends
+    /// while the sender waits.
+    ///
+    /// # Cancellation
+    ///
+    /// A future that is dropped while it waits has sent nothing.
     pub async fn send(&self, to: impl Into<Destination>, term: Term) -> Result<(), Error> {
         let sender = process::current();
         self.life.inner.send(sender, sender, to.into(), term).await
     }
 
-    /// Waits until all that was sent is written to its sockets, or its connections are lost.
+    /// Waits until everything that was sent is written to the sockets, or the connections are lost.
     pub async fn flush(&self) {
         for connection in self.life.inner.peers.connections() {
             connection.flush().await;
         }
     }
 
-    /// The address at which it listens.
+    /// Returns the address at which the node listens.
     pub fn address(&self) -> SocketAddr {
         self.life.listener.address
     }

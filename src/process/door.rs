@@ -1,4 +1,4 @@
-//! What this room does for guests.
+//! The functions of this room for guests: copies of this crate in modules.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ use super::{OperationId, Pid};
 use crate::host::OfHost;
 use crate::sequence::Sequence;
 
-/// The host's functions.
+/// The functions of the host.
 pub(crate) struct Door {
     pub(super) next: fn() -> Pid,
     pub(super) of_thread: fn() -> Pid,

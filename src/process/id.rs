@@ -1,13 +1,13 @@
-//! What processes and operations are known by.
+//! Names of processes and of operations.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::text::{Shape, Text};
 
-/// The name of a process, unique in the program: no number is used twice.
+/// The name of a process. A program uses no number twice.
 ///
-/// Shown as Erlang shows it:
+/// It is displayed as in Erlang:
 ///
 /// ```
 /// let pid = dyntrace::process::current().to_string();
@@ -34,12 +34,12 @@ impl fmt::Display for Pid {
     }
 }
 
-/// Why a text is no [`Pid`].
+/// The error of a text that is not a [`Pid`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no process: expected one like <0.57.0>")]
 pub struct ParsePidError(String);
 
-/// As it is shown.
+/// Parses the displayed form.
 impl FromStr for Pid {
     type Err = ParsePidError;
 
@@ -58,7 +58,7 @@ impl From<Pid> for Text<'_> {
     }
 }
 
-/// The name of an operation, unique in the program among operations in flight.
+/// The name of an operation, unique among the operations in flight in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OperationId {
     /// Number of the thread that submitted it, from 1.

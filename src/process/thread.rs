@@ -1,7 +1,7 @@
-//! Small numbers for threads, and the numbers that each thread gives to its operations.
+//! Small numbers for threads, and the operation numbers of each thread.
 //!
-//! A thread's number goes back when the thread ends, with its count of operations: the next thread that gets it counts
-//! on, so no two operations share `{thread, tag}` while both are in flight.
+//! A thread that ends returns its number together with its count of operations. The next thread with this number continues the
+//! count. So no two operations in flight share `{thread, tag}`.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ thread_local! {
     static THREAD: Thread = Thread::begin();
 }
 
-/// The number of the current thread: small, from 1. Another thread may get it when this one has ended.
+/// Returns the number of the current thread: small, from 1. Another thread may get it when this one has ended.
 pub fn thread_number() -> i32 {
     match HOST.get() {
         None => with_thread(|thread| thread.number),
@@ -40,15 +40,15 @@ pub fn next_operation() -> OperationId {
     }
 }
 
-/// A destructor of a thread-local value may ask when the thread's number is gone: it gets one for this call only.
+/// A destructor of a thread-local value may call this after the number is returned: it gets one for this call only.
 fn with_thread<R>(ask: impl Fn(&Thread) -> R) -> R {
     THREAD.try_with(&ask).unwrap_or_else(|_| ask(&Thread::begin()))
 }
 
 struct Numbers {
-    /// Numbers that no thread has now, each with the operations counted under it.
+    /// Free numbers, each with its count of operations.
     free: BTreeMap<i32, i32>,
-    /// How many numbers there are.
+    /// The number of numbers, free or not.
     given: i32,
 }
 
@@ -81,7 +81,7 @@ impl Drop for Thread {
     }
 }
 
-/// Nothing panics under this lock that leaves the numbers half changed.
+/// No panic under this lock leaves the numbers half changed.
 fn lock() -> MutexGuard<'static, Numbers> {
     NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
 }

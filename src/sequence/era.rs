@@ -1,41 +1,41 @@
-//! Eras: how often the program's traces were reset. A token is of the one in which it was set, and counts in no other.
+//! Eras: the number of resets of all traces. A token is valid only in the era in which it was set.
 //!
-//! Relaxed throughout: who sets a token has seen its era, and who receives one has it by way of who sent it, so that he sees that era
-//! or a later one. Who has nothing to do with a reset may see it later than it was.
+//! Relaxed throughout: a process that sets a token has read its era, and the message with the token orders that read before the
+//! receiver's. So the receiver reads this era or a later one. Other processes may see a reset late.
 
 use crate::host::ProgramWide;
 use crate::sync::atomic::AtomicU32;
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::sync::global;
 
-/// 0 until the first token of the program is set, then one more with each reset.
+/// 0 until the program sets its first token; then it grows by one with each reset.
 pub(crate) type Era = AtomicU32;
 
 global! {
     static ERA: ProgramWide<Era> = ProgramWide::new(Era::new(0));
 }
 
-/// This copy's, for its guests.
+/// The era of this copy of the crate, for its guests.
 pub(crate) fn own() -> &'static Era {
     ERA.own()
 }
 
-/// This copy is a guest from now on.
+/// Makes this copy of the crate a guest.
 pub(crate) fn enter(host: &'static Era) {
     ERA.enter(host);
 }
 
-/// The era, 0 while there can be no token anywhere.
+/// Returns the era; 0 while no process can have a token.
 #[inline]
 pub(crate) fn era() -> u32 {
     ERA.get().load(Relaxed)
 }
 
-/// The era for somebody who sets a token.
+/// Begins the first era if none has begun, and returns the era, for a token that is set.
 pub(crate) fn begun() -> u32 {
     match era() {
         0 => {
-            // Not where there is one: it would be most of what it costs to receive a token.
+            // Only then: the exchange would be most of the cost of receiving a token.
             let _ = ERA.get().compare_exchange(0, 1, Relaxed, Relaxed);
             era()
         }
@@ -43,7 +43,7 @@ pub(crate) fn begun() -> u32 {
     }
 }
 
-/// Begins the next one. Where no token ever was there is nothing to end.
+/// Begins the next era. Does nothing if there has never been a token.
 pub(crate) fn next() {
     let _ = ERA.get().fetch_update(Relaxed, Relaxed, |era| (era != 0).then(|| era.wrapping_add(1).max(1)));
 }

@@ -1,4 +1,4 @@
-//! How a node gets its connections: it dials, or a peer does.
+//! Makes connections: the node dials, or accepts a peer that dials.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use super::stream::Stream;
 use super::{epmd, name, running};
 use crate::sync::lock;
 
-/// How long the epmd of a peer that has connected may take to say whether it is a node of dyntrace.
+/// The limit for asking the epmd of a peer that has connected whether the peer is a node of dyntrace.
 const ASKED: Duration = Duration::from_secs(1);
 
-/// A task that ends with the caller that waits for it.
+/// A task that is aborted when its caller is dropped.
 struct Aborted<T>(tokio::task::JoinHandle<T>);
 
 impl<T> Future for Aborted<T> {
@@ -41,7 +41,7 @@ impl<T> Drop for Aborted<T> {
     }
 }
 
-/// Says that nobody dials any more, also where the one who did is dropped.
+/// Counts an attempt out, even if its task is dropped.
 struct Dials<'p>(&'p AtomicUsize);
 
 impl Drop for Dials<'_> {
@@ -51,7 +51,7 @@ impl Drop for Dials<'_> {
 }
 
 impl Inner {
-    /// The connection to a node; makes one if there is none.
+    /// Returns the connection to a node. Makes one if there is none.
     pub(super) async fn connection(self: &Arc<Self>, node: &str) -> Result<Arc<Connection>, Error> {
         match self.peers.connected(node) {
             Some(connection) => Ok(connection),
@@ -66,7 +66,7 @@ impl Inner {
             return Ok(connection);
         }
         failures.may_try(name)?;
-        // By the runtime of the node: the caller may have another one, or none.
+        // On the runtime of the node: the caller may be in another one, or in none.
         let dials = {
             let (inner, peer) = (self.clone(), peer.clone());
             Aborted(self.runtime.spawn(async move { inner.dial_in_time(&peer).await }))
@@ -152,12 +152,12 @@ impl Inner {
         Ok(Socket::Plain(socket))
     }
 
-    /// Lets a peer connect that has opened a socket to this node. It has its place until it has proved to know the cookie.
+    /// Accepts a peer that has opened a socket to this node. The peer has its place until it has proved the cookie.
     pub(super) async fn accept(self: &Arc<Self>, socket: TcpStream, place: Place) -> Result<(), Error> {
-        // Where both dial, the connection of the one with the greater name stays.
+        // If both nodes dial, the connection of the node with the greater name stays.
         let mut greeting = None;
         let refuses = |name: &NodeName| {
-            // Before the look at those who dial: see `greetings`.
+            // Before looking for callers that dial: see `greetings`.
             greeting = Some(self.peers.greetings.leave(name.to_string()));
             self.peers.are_dialling(name) && self.local.name > name.to_string()
         };
@@ -170,7 +170,7 @@ impl Inner {
         let late = |_| Error::TooSlow { what: "the handshake with", node: "a peer".to_owned(), limit };
         let peer = timeout(limit, proves).await.map_err(late)??;
         drop(place);
-        // Erlang's nodes are hidden seldom, and epmd is near. A silent one only costs the peer's tags.
+        // Few Erlang nodes are hidden, and epmd is near. If it is silent, the peer only loses its tags.
         let is_ours = peer.is_hidden()
             && timeout(ASKED, epmd::look_up(&peer.name, self.options.epmd_port))
                 .await
@@ -180,8 +180,8 @@ impl Inner {
         established
     }
 
-    /// Begins to use a connection whose peer has proved to know the cookie. One that was there before is lost: a peer that
-    /// connects anew knows that it is.
+    /// Begins to use a connection whose peer has proved the cookie. An earlier connection to the peer is lost: a peer that connects
+    /// again knows that.
     fn establish(
         self: &Arc<Self>,
         connected: handshake::Peer<Socket>,
@@ -193,7 +193,7 @@ impl Inner {
         let peer = self.peers.entry(name, &self.options);
         let connection = Connection::new(self.options.busy_limit, &connected, is_ours, peer.budget.clone());
         connection.tell_first(|| {
-            // Before it begins: it may end at once.
+            // Before the connection starts: it may end at once.
             let before = lock(&peer.connection).replace(connection.clone());
             if let Some(before) = before {
                 self.lost(&before, "it has connected anew");

@@ -1,4 +1,4 @@
-//! One connection, as those see it that use it; `running` has its tasks.
+//! The handle of a connection. Its tasks are in `running`.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,31 +19,30 @@ use super::socket::{Socket, Writing};
 use crate::probes::dist;
 use crate::sync::{Mutex, lock};
 
-/// The reason of the end of a connection whose peer makes this node keep too much.
+/// The reason of the end if the peer makes this node keep too much.
 pub(super) const TOO_MUCH: &str = "its links, monitors and unread answers take more than Options::peer_limit allows";
 
-/// A peer that ticks is answered unless something was written so short a time ago. So two nodes that both answer do not do it
-/// without end.
+/// A tick is not answered within this time after the last write, so that two nodes do not answer each other for ever.
 const ANSWERED: Duration = Duration::from_millis(500);
 
 pub(super) struct Connection {
-    /// The peer's name.
+    /// The name of the peer.
     pub node: String,
-    /// It is a node of dyntrace, to which user tags may go.
+    /// The peer is a node of dyntrace and takes user tags.
     pub is_ours: bool,
-    /// Its peers do not list it in `nodes()`.
+    /// The peer is a hidden node.
     is_hidden: bool,
     /// What this node keeps for the peer.
     pub budget: Arc<Budget>,
     outgoing: Outgoing,
-    /// Ticked, and not yet answered.
+    /// The peer has ticked and is not answered yet.
     pub ticked: Notify,
-    /// Why it ended, once it has.
+    /// The reason of the end, once it has ended.
     reason: OnceLock<String>,
     pub ended: Notify,
-    /// It [ends](Connection::end); it is not closed at once.
+    /// It [ends](Connection::end) instead of being closed at once.
     pub lingers: AtomicBool,
-    /// Its end was told to all who had bonds over it. Locked while it is being told.
+    /// All processes with bonds over it know of its end. Locked while they are told.
     told: Mutex<bool>,
 }
 
@@ -68,13 +67,13 @@ impl Connection {
         })
     }
 
-    /// Sends a frame once there is room; tells `busy` if it must wait.
+    /// Sends a frame once there is room. Calls `busy` if it must wait.
     pub(super) async fn send(&self, frame: &[u8], busy: impl FnOnce()) -> Result<(), Refused> {
         self.outgoing.send(frame, busy).await
     }
 
-    /// Sends an answer, or news of a bond. On a connection that has ended, it does nothing. If the peer's account has no room for
-    /// it, it ends the connection.
+    /// Sends an answer, or a signal of a link or monitor. Does nothing if the connection has ended. Ends the connection if the peer's
+    /// account has no room.
     pub(super) fn signal(&self, message: Message) {
         if let Ok(frame) = frame::of(message)
             && let Err(Refused::Exceeded) = self.outgoing.signal(&frame)
@@ -83,12 +82,12 @@ impl Connection {
         }
     }
 
-    /// Waits until all that was sent is written.
+    /// Waits until everything that was sent is written.
     pub(super) async fn flush(&self) {
         self.outgoing.flush().await;
     }
 
-    /// Ends the connection. Its task tells those that had bonds over it.
+    /// Closes the connection at once. Its task tells the processes with bonds over it.
     pub(super) fn close(&self, reason: &str) {
         if self.reason.set(reason.to_owned()).is_ok() {
             self.outgoing.close();
@@ -96,13 +95,13 @@ impl Connection {
         }
     }
 
-    /// Calls `tell` before the end of this connection can be told.
+    /// Calls `tell` while the end of this connection cannot be told.
     pub(super) fn tell_first(&self, tell: impl FnOnce()) {
         let _told = lock(&self.told);
         tell();
     }
 
-    /// Calls `tell` with the reason of the end, unless another call has or does; then it returns when that one is done.
+    /// Calls `tell` with the reason of the end, once in all. Returns when that call, or an earlier one, has returned.
     pub(super) fn tell_once(&self, tell: impl FnOnce(&str)) {
         let mut told = lock(&self.told);
         if !std::mem::replace(&mut *told, true) {
@@ -110,10 +109,10 @@ impl Connection {
         }
     }
 
-    /// Ends the connection when all that was sent is written.
+    /// Ends the connection when everything that was sent is written.
     pub(super) fn end(&self, reason: &str) {
         if self.reason.set(reason.to_owned()).is_ok() {
-            // Step 1. The reading task learns of it by the notification or, if it is reading just then, by the end of the other.
+            // Step 1. The reading task learns of it by the notification or, if it is reading, by the end of the writing task.
             self.lingers.store(true, Ordering::Relaxed);
             self.ended.notify_one();
             self.outgoing.end();
@@ -129,12 +128,12 @@ impl Connection {
         self.reason.get().map_or("it was closed", String::as_str)
     }
 
-    /// The error of a caller that finds it ended.
+    /// The error for callers, once it has ended.
     pub(super) fn error(&self) -> Error {
         Error::lost(&self.node, self.reason())
     }
 
-    /// Fires `dist-monitor` at the node `node`: with the reason where the connection is down.
+    /// Fires `dist-monitor` for this node, `node`: with the reason if the connection is down.
     pub(super) fn fire_monitor(&self, node: &str, down: Option<&str>) {
         dist::monitor(|| {
             let what = if down.is_some() { "nodedown" } else { "nodeup" };
@@ -162,13 +161,13 @@ impl Connection {
                     self.write_all(node, &mut socket, &TICK).await?;
                 }
             }
-            // TLS may have kept some.
+            // TLS buffers.
             socket.flush().await?;
             last = Instant::now();
         }
     }
 
-    /// Writes all of `bytes`. Fires `dist-output` for each call that takes some.
+    /// Writes `bytes`. Fires `dist-output` for each write call.
     async fn write_all(&self, node: &str, socket: &mut Writing, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let count = socket.write(bytes).await?;

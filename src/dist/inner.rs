@@ -1,4 +1,4 @@
-//! What the tasks of a node share.
+//! The state that the tasks of a node share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,9 +23,9 @@ pub(super) struct Inner {
 }
 
 impl Inner {
-    /// A reference that no other of this node is.
+    /// Returns a new reference of this node.
     pub(super) fn reference(&self) -> Reference {
-        // Relaxed: only that numbers differ matters.
+        // Relaxed: the numbers need only differ.
         let number = self.references.fetch_add(1, Ordering::Relaxed);
         Reference {
             node: Atom::from(self.local.name.as_str()),
@@ -33,13 +33,13 @@ impl Inner {
             creation: self.local.node.creation.get(),
         }
     }
-    /// Ends a connection, and tells all who had bonds over it, once.
+    /// Closes a connection, and tells the processes with bonds over it once.
     pub(super) fn lost(&self, connection: &Arc<Connection>, reason: &str) {
         connection.close(reason);
         connection.tell_once(|reason| {
             connection.fire_monitor(&self.local.name, Some(reason));
             self.peers.lost.add(&connection.node, reason);
-            // Before it is removed: a new connection to the node finds this one, and waits here for its end to be told.
+            // Before it is removed: a new connection to the node finds this one and waits until its end is told.
             self.processes.node_lost(&connection.node, &connection.budget);
             self.peers.remove(connection);
         });

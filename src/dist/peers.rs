@@ -1,4 +1,4 @@
-//! The nodes that this one has connections to.
+//! The peers of a node, and their connections.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use super::lost::Lost;
 use super::options::Options;
 use crate::sync::{Mutex, lock};
 
-/// The longest pause after failures.
+/// The longest pause after failed attempts.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The table is not swept below so many peers.
+/// The smallest number of peers at which the table is swept.
 const SWEPT: usize = 16;
 
 pub(super) struct Peers {
@@ -30,10 +30,10 @@ pub(super) struct Peers {
     pub lost: Lost,
 }
 
-/// Peers by their names. Others choose those names, so it forgets peers of which nothing is left.
+/// Peers by their names. Peers choose their names, so the table forgets those of which nothing is left.
 struct Table {
     peers: HashMap<String, Arc<Peer>>,
-    /// The number of peers at which it looks for some to forget.
+    /// The number of peers at which the table is swept.
     full: usize,
 }
 
@@ -41,7 +41,7 @@ impl Table {
     /// Forgets peers without a connection, an attempt to make one, a recent failure, or a charge.
     fn sweep(&mut self) {
         self.peers.retain(|_, peer| {
-            // A caller that dials, or is about to, has another reference.
+            // A caller that dials, or is about to, holds another reference.
             let Some(peer) = Arc::get_mut(peer) else { return true };
             let connected = lock(&peer.connection).is_some();
             let charged = Arc::strong_count(&peer.budget) > 1 || !peer.budget.is_unused();
@@ -54,17 +54,17 @@ impl Table {
 
 pub(super) struct Peer {
     pub name: NodeName,
-    /// What this node keeps for it, over this connection and those before.
+    /// What this node keeps for the peer, over this connection and earlier ones.
     pub budget: Arc<Budget>,
     pub connection: Mutex<Option<Arc<Connection>>>,
     pub connected: Notify,
-    /// Held by the one who connects.
+    /// Locked by the caller that connects.
     pub dialling: TaskMutex<Failures>,
-    /// How many are at it: one, and those that were dropped and have not ended yet.
+    /// The number of running attempts: one, and dropped ones that have not ended yet.
     pub dials: AtomicUsize,
 }
 
-/// What came of the attempts since the last one that succeeded.
+/// The failed attempts since the last success.
 #[derive(Default)]
 pub(super) struct Failures {
     pause: Duration,
@@ -80,7 +80,7 @@ impl Failures {
         }
     }
 
-    /// Whether a failure soon would be one in a row.
+    /// Whether a failure now would continue the row.
     fn is_recent(&self) -> bool {
         self.last.as_ref().is_some_and(|(at, _)| at.elapsed() < self.pause * 2)
     }
@@ -102,32 +102,32 @@ impl Peers {
         }
     }
 
-    /// The connection to a node that is there.
+    /// The open connection to a node, if there is one.
     pub(super) fn connected(&self, node: &str) -> Option<Arc<Connection>> {
         let peer = lock(&self.all).peers.get(node)?.clone();
         lock(&peer.connection).clone().filter(|connection| !connection.is_closed())
     }
 
-    /// The accounts of a peer that is not forgotten.
+    /// The accounts of a peer in the table.
     pub(super) fn budget(&self, node: &str) -> Option<Arc<Budget>> {
         lock(&self.all).peers.get(node).map(|peer| peer.budget.clone())
     }
 
-    /// How many peers are not forgotten.
+    /// The number of peers in the table.
     pub(super) fn known(&self) -> usize {
         lock(&self.all).peers.len()
     }
 
-    /// The connections that there are.
+    /// All open connections.
     pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
         let connection = |peer: &Arc<Peer>| lock(&peer.connection).clone().filter(|connection| !connection.is_closed());
         lock(&self.all).peers.values().filter_map(connection).collect()
     }
 
-    /// Ends all connections, those as well that are being made.
+    /// Ends all connections, and those that are being made.
     pub(super) fn end(&self) {
-        // SeqCst, with the load in `establish`: a connection that is not found here was not there before the store, so that who
-        // makes it sees it.
+        // SeqCst, with the load in `establish`: a connection that is not found here is entered after the store, so its task sees the
+        // store.
         self.ended.store(true, Ordering::SeqCst);
         for peer in lock(&self.all).peers.values() {
             if let Some(connection) = lock(&peer.connection).take() {
@@ -141,7 +141,7 @@ impl Peers {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Whether somebody dials this peer.
+    /// Whether a task dials this peer.
     pub(super) fn are_dialling(&self, name: &NodeName) -> bool {
         let peer = lock(&self.all).peers.get(&name.to_string()).cloned();
         peer.is_some_and(|peer| peer.dials.load(Ordering::Relaxed) > 0)

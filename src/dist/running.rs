@@ -1,13 +1,13 @@
 //! The two tasks of a connection: one reads, one writes.
 //!
-//! It is closed at once where something is wrong with it or its peer. Where its node ends, what was sent before is written first:
+//! A connection is closed at once if it or its peer fails. If its node ends, it first writes what was sent:
 //!
-//! 1. `end`: nothing more is appended; messages of the peer are not decoded any more.
-//! 2. The writing task writes what waits, and shuts its side of the socket down.
-//! 3. The reading task reads on, for nothing, until the peer has closed its side. A socket that is closed with bytes unread has the
-//!    kernel reset the connection, and the peer loses what it has not read.
+//! 1. `end`: no more bytes are appended, and messages of the peer are not decoded any more.
+//! 2. The writing task writes the bytes that wait and shuts down its side of the socket.
+//! 3. The reading task discards what the peer sends until the peer closes its side. Without that, the kernel would reset a connection
+//!    with unread bytes, and the peer would lose what it has not read.
 //!
-//! 2 and 3 together take no longer than [`LINGER`].
+//! Steps 2 and 3 together take [`LINGER`] at most.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,17 +21,17 @@ use super::inner::Inner;
 use super::socket::{Reading, Socket};
 use super::text::cut;
 
-/// How long the connections of a node that has ended may take to write what was sent.
+/// The limit for the connections of a node that has ended to write what was sent.
 const LINGER: Duration = Duration::from_secs(5);
 
-/// Begins to read and write.
+/// Starts both tasks.
 pub(super) fn start(inner: &Arc<Inner>, connection: &Arc<Connection>, socket: Socket) {
     let reason = "the runtime of this node has ended".to_owned();
     let ending = Ending { inner: inner.clone(), connection: connection.clone(), reason };
     inner.runtime.spawn(run(ending, socket));
 }
 
-/// Tells the node why a connection has ended, also where the task that runs it is dropped with its runtime.
+/// Tells the node why a connection has ended, even if its task is dropped with the runtime.
 struct Ending {
     inner: Arc<Inner>,
     connection: Arc<Connection>,
@@ -59,7 +59,7 @@ async fn run(mut ending: Ending, socket: Socket) {
         () = connection.ended.notified() => {
             // Relaxed: stored before the notification.
             if connection.lingers.load(Ordering::Relaxed) {
-                // The peer may read only while it is read: so both at once.
+                // Both at once: the peer may read only while this node reads.
                 let _ = timeout(LINGER, async { tokio::join!(&mut writer, drain(&mut reading)) }).await;
             }
             String::new()
@@ -80,14 +80,14 @@ async fn run(mut ending: Ending, socket: Socket) {
 
 /// Step 3 of the end.
 async fn drain(reading: &mut Reading) {
-    // An error is the end as well.
+    // An error ends it too.
     let _ = tokio::io::copy(reading, &mut tokio::io::sink()).await;
 }
 
 async fn read(inner: &Arc<Inner>, connection: &Arc<Connection>, mut frames: Frames<&mut Reading>) -> String {
     let mut tag = None;
     loop {
-        // Messages that need not wait for room would keep other tasks of the thread waiting.
+        // A row of messages that find room at once must not hold up other tasks of the thread.
         tokio::task::consume_budget().await;
         let frame = match frames.next().await {
             Ok(Some(frame)) => frame,

@@ -1,4 +1,4 @@
-//! How a message leaves the node.
+//! Sends messages to other nodes.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::seq_trace::{self, Token};
 use crate::tag;
 
 impl Inner {
-    /// Sends from the process `sender`. Tracers are told `shown`.
+    /// Sends a message of the process `sender`, whom tracers see as `shown`.
     pub(super) async fn send(
         self: &Arc<Self>,
         sender: process::Pid,
@@ -41,7 +41,7 @@ impl Inner {
         Ok(())
     }
 
-    /// A message as it goes over a connection, with the sender's user tag before it where that may go there.
+    /// Encodes a message, after the sender's user tag if the peer takes tags.
     fn frame(
         &self,
         connection: &Connection,

@@ -13,7 +13,7 @@ pub(super) struct PerProcess<T: 'static> {
     is_listed: AtomicBool,
 }
 
-/// What a forked child forgets, the newest first. It only grows. `std`'s atomics always: models do not fork.
+/// The values that a forked child forgets, the newest first. It only grows.
 static LIST: std::sync::atomic::AtomicPtr<Listed> = std::sync::atomic::AtomicPtr::new(ptr::null_mut());
 
 struct Listed {
@@ -65,9 +65,9 @@ impl<T: Default + Send + Sync> PerProcess<T> {
         }
     }
 
-    /// Adds it to the list. Threads that do so at once add it twice, which is harmless.
+    /// Adds it to the list. Threads that do so at once add it twice, which is harmless. Models do not fork.
     fn list(&'static self) {
-        if self.is_listed.load(Ordering::Relaxed) {
+        if cfg!(loom) || self.is_listed.load(Ordering::Relaxed) {
             return;
         }
         let new = Box::into_raw(Box::new(Listed { value: self, next: ptr::null_mut() }));

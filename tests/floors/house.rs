@@ -85,12 +85,12 @@ fn up(rooms: &[(String, String, &Arrow)], table: &Table, allowed: &Allowed<'_>) 
     let wrong = rooms.iter().filter(|(from, to, _)| goes_up(from, to) && !allowed.has(from, to));
     wrong
         .map(|(from, to, arrow)| {
-            format!(
-                "{}: {from} is on floor {} and {to} on floor {}. Move what both need to a room below, or have {to} pass it in",
-                shown(arrow),
-                table.floors[from],
-                table.floors[to]
-            )
+            let advice = match &**to {
+                "lib" => "Name the room that defines it: the root's re-exports are for users".to_owned(),
+                _ => format!("Move what both need to a room below, or have {to} pass it in"),
+            };
+            let (below, above) = (table.floors[from], table.floors[to]);
+            format!("{}: {from} is on floor {below} and {to} on floor {above}. {advice}", shown(arrow))
         })
         .collect()
 }

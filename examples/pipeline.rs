@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Parser;
-use dyntrace::mailbox::{Mailbox, Options, Pid};
+use dyntrace::mailbox::{Address, Mailbox, Options};
 use dyntrace::seq_trace::{self, Flags};
 use dyntrace::{fs, put_tag, spread_tag};
 use tokio::io::AsyncWriteExt;
@@ -39,7 +39,7 @@ struct Counted {
     words: usize,
 }
 
-async fn read(mut jobs: Mailbox<Job>, next: Pid<Text>) -> anyhow::Result<()> {
+async fn read(mut jobs: Mailbox<Job>, next: Address<Text>) -> anyhow::Result<()> {
     while let Some(Job { path }) = jobs.recv().await {
         let text = fs::read_to_string(&path).await.with_context(|| format!("reading {}", path.display()))?;
         next.send(Text { path, text }).await?;
@@ -47,7 +47,7 @@ async fn read(mut jobs: Mailbox<Job>, next: Pid<Text>) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn count(mut texts: Mailbox<Text>, next: Pid<Counted>) -> anyhow::Result<()> {
+async fn count(mut texts: Mailbox<Text>, next: Address<Counted>) -> anyhow::Result<()> {
     while let Some(Text { path, text }) = texts.recv().await {
         let (lines, words) = (text.lines().count(), text.split_whitespace().count());
         next.send(Counted { path, lines, words }).await?;

@@ -1,5 +1,5 @@
-//! Live tracing for async Rust: file operations, messages and events of a running program, seen by the tracer that the
-//! machine has. While nobody looks, a probe costs one compare and one jump that is not taken.
+//! Live tracing for async Rust: a tracer on the machine sees file operations, messages, function calls and events of a running
+//! program. While no tracer is attached, a probe costs one compare and one jump that is not taken.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -13,28 +13,36 @@
 //! # }
 //! ```
 //!
-//! `dyntrace run efile_drv -p PID` shows the write and on whose behalf it ran; `dyntrace run user-probe -p PID` what the program says.
+//! `dyntrace run efile_drv -p PID` shows the write and its user tag, `dyntrace run user-probe -p PID` the event.
 //!
-//! - [`fs`]: `tokio::fs`'s shape, on the file driver in [`efile`], on the pool of I/O threads in [`aio_pool`].
-//! - [`tag`]: user tags that follow a task; [`process`]: pids, and tasks that have one; [`seq_trace`]: tokens that follow
-//!   a request from process to process.
-//! - [`mailbox`]: messages between processes.
-//! - [`user_trace`]: the application's own events, [`p!`].
-//! - [`trace`]: functions with the attribute [`traced`], traced by pattern while the program runs; [`alloc`]: an allocator that
-//!   counts, so that traces say what they allocate.
-//! - [`probes`]: what the build makes of `provider.d`; [`sdt`]: what it is made of, for provider definitions of your own
-//!   ([`include_provider!`]).
-//! - `dist`, with the feature of that name: messages to and from Erlang nodes.
-//! - [`unsafe_argument`]: why safe code cannot break it; who promises what, on which facts.
-//! - [`writing_a_driver`]: your own blocking work on the pool, seen as file operations are.
+//! | module | what it is for |
+//! |---|---|
+//! | [`fs`] | file operations with the signatures of `tokio::fs` |
+//! | [`efile`] | the file driver below `fs`: all operations and their probes |
+//! | [`aio_pool`] | the pool of I/O threads below `efile`, for blocking work of your own as well |
+//! | [`process`] | pids, and tasks that have one |
+//! | [`tag`] | user tags that follow a task |
+//! | [`seq_trace`] | tokens that follow a request from process to process |
+//! | [`mailbox`] | messages between processes |
+//! | `dist` (feature `dist`) | messages to and from Erlang nodes |
+//! | [`user_trace`] | your program's own events, [`p!`] |
+//! | [`trace`] | calls of functions with the attribute [`traced`], traced by pattern while the program runs |
+//! | [`alloc`] | an allocator that counts, so that traces show how much memory functions allocate |
+//! | [`recorder`] | recording of all probes into files, without a tracer; on Unix |
+//! | [`code`] | modules: libraries that a running program loads, upgrades and purges; on Linux |
+//! | [`probes`] | the probe functions, made from `provider.d` |
+//! | [`sdt`] | the parts of probe functions, for providers of your own ([`include_provider!`]) |
+//!
+//! Two chapters: [`writing_a_driver`] puts your own blocking work on the pool, with probes. [`unsafe_argument`] lists the facts
+//! that make this crate sound for safe code.
 #![cfg_attr(not(unix), allow(unused))]
-// What only modules use: no other system loads them.
+// Only Linux loads modules: elsewhere their support is unused.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
 
 #[cfg(not(unix))]
 compile_error!("dyntrace serves Unix systems: Linux, macOS, illumos, FreeBSD and their kin");
 
-// The generated probe functions name this crate by its name, inside and outside of it.
+// Generated probe functions name this crate by its name, in other crates and in this one.
 extern crate self as dyntrace;
 
 pub mod aio_pool;
@@ -63,6 +71,7 @@ mod scope;
 pub mod scripts;
 pub mod sdt;
 pub mod seq_trace;
+mod sequence;
 mod short;
 #[cfg(all(test, not(any(loom, miri))))]
 mod sources;
@@ -80,7 +89,7 @@ pub mod unsafe_argument {}
 #[doc = include_str!("../docs/writing-a-driver.md")]
 pub mod writing_a_driver {}
 
-/// What the code that the attribute macros make stands on. Not for use by hand, and free to change.
+/// Support for the code that the attribute macros generate. Not for direct use; may change at any time.
 #[doc(hidden)]
 pub mod __traced {
     pub use crate::breakpoint::pattern::{Actions, Call, Flags, MatchSpec, TokenChange};
@@ -93,7 +102,7 @@ pub mod __traced {
     pub use crate::breakpoint::{enrol, sites};
 }
 
-/// What modules stand on. Not for use by hand, and free to change.
+/// Support for modules. Not for direct use; may change at any time.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[doc(hidden)]
 pub mod __code {
@@ -103,10 +112,10 @@ pub mod __code {
     };
 }
 
-/// Makes a function of a module one that callers outside of it find by name; see [`code`].
+/// Exports a function of a module, so that callers outside of the module find it by name; see [`code`].
 ///
-/// Its arguments and its result are of types with a [`Layout`](code::Layout), by value or, up to four arguments, by reference; what it
-/// returns borrows nothing. An `async fn` has up to six arguments by value. Panics go no further than to the caller's
+/// Arguments and result are of types with a [`Layout`](code::Layout). Arguments are passed by value or, up to four of them, by
+/// reference. The result borrows nothing. An `async fn` takes up to six arguments, by value. A panic reaches the caller as a
 /// [`CallError`](code::CallError).
 ///
 /// ```
@@ -124,26 +133,26 @@ pub mod __code {
 /// ```
 #[cfg(target_os = "linux")]
 pub use dyntrace_macros::export;
-/// Makes a function one that can be traced while the program runs; see [`trace`]. While nobody does, it costs one compare
+/// Makes a function traceable while the program runs; see [`trace`]. While the function is not traced, that costs one compare
 /// and one jump that is not taken.
 ///
-/// Functions, methods, generic and asynchronous functions can have it; nothing else is to be called or registered. On an
-/// `impl` or `trait` block it is for every function with a body in it, but for `const` ones.
+/// The attribute is for functions, methods, generic and asynchronous functions. Nothing else has to be called or registered. On
+/// an `impl` or `trait` block it applies to every function in it that has a body and is not `const`.
 ///
-/// A function's name is `crate::module::Type::function/arity`, where the receiver counts as an argument. A method that has
-/// the attribute by itself has no type in its name unless `in` says one. A generic function is one function.
+/// A function's name is `crate::module::Type::function/arity`; the receiver counts as an argument. A method with an attribute of
+/// its own has no type in its name unless `in` names one. All instances of a generic function have one name.
 ///
 /// | option | meaning |
 /// |---|---|
 /// | `in = Type` | the type whose method it is |
-/// | `skip(a, b)`, `secret(a)` | arguments that are not looked at, and never shown |
-/// | `caller` | adds `#[track_caller]`, so that events tell where the function was called exactly, and without a look at the stack; an asynchronous one, where its future was made |
-/// | `off` | in a block: this function is not traced |
+/// | `skip(a, b)`, `secret(a)` | arguments that are neither read nor shown |
+/// | `caller` | adds `#[track_caller]`: events show the exact place of the call without a look at the stack; for an asynchronous function, the place where its future was made |
+/// | `off` | in a block: this function is not traceable |
 ///
-/// An asynchronous function with `caller` becomes one that returns an `impl Future`: to its callers that is the same.
+/// With `caller`, an asynchronous function becomes one that returns an `impl Future`; its callers need no change.
 ///
-/// Of any other function with `#[track_caller]` the end is seen, but neither the value (an `Err`, therefore, is a return like others) nor a
-/// panic's message.
+/// For a function that has `#[track_caller]` by itself, events show neither the returned value (so an `Err` counts as a return) nor
+/// a panic's message.
 ///
 /// ```
 /// # struct Cart(Vec<u32>);
@@ -162,7 +171,7 @@ pub use dyntrace_macros::export;
 /// # assert_eq!(Cart(vec![3, 4]).total(2), Some(5));
 /// ```
 ///
-/// What runs while a program is compiled cannot be traced:
+/// A `const fn` cannot be traced, because it also runs in the compiler:
 ///
 /// ```compile_fail
 /// #[dyntrace::traced]
@@ -177,11 +186,3 @@ pub use probe::probe;
 pub use process::{spawn, spawn_local};
 #[doc(no_inline)]
 pub use tag::{Tag, TagError, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag, with_tag};
-
-/// Includes the probe functions that `dyntrace_build::compile` made of a provider file, by the file's name without `.d`.
-#[macro_export]
-macro_rules! include_provider {
-    ($name:literal) => {
-        include!(concat!(env!("OUT_DIR"), "/", $name, ".rs"));
-    };
-}

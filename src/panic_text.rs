@@ -1,8 +1,8 @@
-//! What a panic says, where that is a text.
+//! The message of a panic.
 
 use std::any::Any;
 
-/// For what the panic was made with, as [`catch_unwind`](std::panic::catch_unwind) gives it.
+/// Returns the message in a payload of [`catch_unwind`](std::panic::catch_unwind).
 pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("(a panic without a text)")

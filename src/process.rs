@@ -1,105 +1,53 @@
-//! Who is running: pids, thread numbers, operation numbers.
+//! The current process: pids, thread numbers, operation numbers.
 //!
-//! A *process* is a task started with [`spawn`] or, outside such a task, the thread. So a task that another `spawn`
-//! started is not a process: what it does counts for the thread that polls it.
+//! A *process* is a task started with [`spawn`] or, outside of such tasks, the thread. A task started by another `spawn` is not a
+//! process: its operations count as those of the thread that polls it.
 
 mod door;
+mod id;
 mod name;
 mod set;
 mod sieve;
 mod thread;
 
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::ptr;
-use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
 
 use crate::scope::{self, Own, Refusal, Scope, Scoped, Slot};
-use crate::seq_trace::{self, Sequence};
+use crate::sequence::{Sequence, era};
 use crate::tag;
-use crate::text::{Shape, Text};
 
-pub(crate) use door::{DOOR, Door, HOST};
+pub(crate) use door::{Door, HOST};
+pub use id::{OperationId, ParsePidError, Pid};
 pub use name::{ThreadName, thread_name};
 pub use set::Processes;
 pub(crate) use sieve::Sieve;
-pub use thread::{OperationId, next_operation, thread_number};
-
-/// The name of a process, unique in the program: no number is used twice.
-///
-/// Shown as Erlang shows it:
-///
-/// ```
-/// let pid = dyntrace::process::current().to_string();
-/// assert!(pid.starts_with("<0.") && pid.ends_with(".0>"));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Pid(u64);
+pub use thread::{next_operation, thread_number};
 
 impl Pid {
-    /// One for a process to come.
+    /// Allocates a pid.
     pub(crate) fn next() -> Pid {
         static LAST: AtomicU64 = AtomicU64::new(0);
         if let Some(host) = HOST.get() {
             return (host.next)();
         }
-        // Relaxed: only that numbers differ matters.
-        Pid(LAST.fetch_add(1, Ordering::Relaxed) + 1)
-    }
-
-    /// The number in the middle.
-    pub(crate) fn number(self) -> u64 {
-        self.0
-    }
-
-    /// The one with this number.
-    pub(crate) fn numbered(number: u64) -> Pid {
-        Pid(number)
+        // Relaxed: the numbers need only differ.
+        Pid::numbered(LAST.fetch_add(1, Ordering::Relaxed) + 1)
     }
 }
 
-impl fmt::Display for Pid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "<0.{}.0>", self.0)
-    }
-}
-
-/// Why a text is no [`Pid`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no process: expected one like <0.57.0>")]
-pub struct ParsePidError(String);
-
-/// As it is shown.
-impl FromStr for Pid {
-    type Err = ParsePidError;
-
-    fn from_str(text: &str) -> Result<Pid, ParsePidError> {
-        let number = text.strip_prefix("<0.").and_then(|rest| rest.strip_suffix(".0>"));
-        let number = number.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
-        number.and_then(|number| number.parse().ok()).map(Pid).ok_or_else(|| ParsePidError(text.to_owned()))
-    }
-}
-
-impl From<Pid> for Text<'_> {
-    #[inline]
-    fn from(pid: Pid) -> Self {
-        static SHAPE: Shape = Shape::new("<0.", ".0>");
-        Text::numbered(&SHAPE, pid.0)
-    }
-}
-
-/// How many words each process has for others to keep something in that goes where it goes, and ends with it.
+/// The number of words in each process that other rooms keep process state in.
 pub(crate) const WORDS: usize = 4;
-/// One word more: not 0 once the process has given its pid away.
+/// One more word: not 0 once the process has given its pid away.
 #[cfg(feature = "dist")]
 const GIVEN: usize = WORDS;
-/// A word with this bit goes to processes that its process spawns.
+/// Spawned processes inherit words with this bit.
 pub(crate) const INHERITED: u32 = 1;
 
-/// A process that is no thread.
+/// A process that is a task.
 pub(crate) struct Process {
     pid: Pid,
     words: [u32; WORDS + 1],
@@ -108,23 +56,23 @@ pub(crate) struct Process {
 
 thread_local! {
     static OWN: RefCell<Scope<Option<Process>>> = const { RefCell::new(Scope::of_thread(None)) };
-    /// The thread as a process; no pid is spent on a thread that never asks.
+    /// The pid of the thread; allocated at first use.
     static THREAD: Cell<Option<Pid>> = const { Cell::new(None) };
     static WORDS_OF_THREAD: Cell<[u32; WORDS + 1]> = const { Cell::new([0; WORDS + 1]) };
     static SEQUENCE_OF_THREAD: RefCell<Sequence> = const { RefCell::new(Sequence::NEW) };
 }
 
-/// Changes the current process's part in sequential traces. `change` must run no code of others.
+/// Changes the token and counters of the current process. `change` must not run user code.
 #[inline]
 pub(crate) fn sequence<R>(change: impl FnOnce(&mut Sequence) -> R) -> Result<R, Refusal> {
     scope::change(&PROCESS, |process| {
-        // `change` stands here once, for both.
+        // One call of `change` for both, so that it is inlined once.
         let mut of_thread;
         let sequence = match process {
             Some(process) => Some(&mut process.sequence),
             None => {
                 let place = HOST.get().map_or_else(sequence_of_thread, |host| (host.sequence_of_thread)());
-                // SAFETY: null, or the current thread's value, which is there as long as this runs: see `Slot::with`.
+                // SAFETY: null, or the current thread's value, which outlives this call: see `Slot::with`.
                 of_thread = unsafe { place.as_ref() }.and_then(|sequence| sequence.try_borrow_mut().ok());
                 of_thread.as_deref_mut()
             }
@@ -133,14 +81,14 @@ pub(crate) fn sequence<R>(change: impl FnOnce(&mut Sequence) -> R) -> Result<R, 
     })?
 }
 
-/// Where the current thread has its own; null where that is gone.
+/// The token and counters of the current thread; null once they are destroyed.
 fn sequence_of_thread() -> *const RefCell<Sequence> {
     SEQUENCE_OF_THREAD.try_with(ptr::from_ref).unwrap_or(ptr::null())
 }
 
 pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new(&OWN);
 
-/// For guests.
+/// The slot of the host, for guests.
 pub(crate) static SLOT_DOOR: scope::Door<Option<Process>> =
     scope::Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
 
@@ -150,25 +98,25 @@ impl Own for Option<Process> {
     }
 }
 
-/// This process is in force on the current thread; or the thread itself.
+/// Notes that the current thread runs this process, or itself.
 fn runs(process: Option<Pid>) {
     sieve::runs(THREAD.get(), process);
 }
 
-/// A word of the current process: 0 until it is set.
+/// Returns a word of the current process: 0 until it is set.
 pub(crate) fn word(place: usize) -> u32 {
     scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.words[place]))
         .unwrap_or_else(|| WORDS_OF_THREAD.get()[place])
 }
 
-/// The words that a process spawned by the current one begins with.
+/// The words that a process spawned by the current one inherits.
 fn inherited_words() -> [u32; WORDS + 1] {
     let words = scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.words));
     let words = words.unwrap_or_else(|| WORDS_OF_THREAD.get());
     words.map(|word| if word & INHERITED != 0 { word } else { 0 })
 }
 
-/// Sets a word of the current process. Not in a signal handler.
+/// Sets a word of the current process. Must not be called in a signal handler.
 pub(crate) fn set_word(place: usize, word: u32) {
     let of_task = scope::change(&PROCESS, |process| process.as_mut().map(|process| process.words[place] = word));
     if !matches!(of_task, Ok(Some(()))) {
@@ -178,7 +126,13 @@ pub(crate) fn set_word(place: usize, word: u32) {
     }
 }
 
-/// The pid of the current process.
+/// The token and counters that a process spawned by the current one inherits.
+fn inherited_sequence() -> Sequence {
+    let inherits = |era| sequence(|sequence| sequence.of_era(era).of_child()).ok();
+    Some(era()).filter(|era| *era != 0).and_then(inherits).unwrap_or(Sequence::NEW)
+}
+
+/// Returns the pid of the current process.
 #[inline]
 pub fn current() -> Pid {
     sieve::alone().unwrap_or_else(asked_for)
@@ -188,15 +142,15 @@ fn asked_for() -> Pid {
     scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid)).unwrap_or_else(of_thread)
 }
 
-/// The pid of the current process; `None` in a task that is none, where it would be that of a thread that runs others, too.
+/// Returns the pid of the current process; `None` in a task that is not a process, whose thread runs other tasks too.
 #[cfg(feature = "dist")]
 pub(crate) fn own() -> Option<Pid> {
     let of_task = scope::read(&PROCESS, |process| process.as_ref().map(|process| &process.pid));
     of_task.or_else(|| tokio::task::try_id().is_none().then(of_thread))
 }
 
-/// The pid of the current process, for an inbox that is to be the process to others. Each process gives it once: when the inbox has
-/// ended, others were told so, and must not find another by that pid. `None` as [`own`].
+/// Gives the pid of the current process to an inbox, which then stands for the process. Each process gives it once: when the inbox
+/// ends, other nodes are told that the pid has ended. `None` like [`own`].
 #[cfg(feature = "dist")]
 pub(crate) fn give() -> Option<Pid> {
     let pid = own().filter(|_| word(GIVEN) == 0);
@@ -206,7 +160,7 @@ pub(crate) fn give() -> Option<Pid> {
     pid
 }
 
-/// The current thread's pid.
+/// The pid of the current thread.
 fn of_thread() -> Pid {
     if let Some(host) = HOST.get() {
         return (host.of_thread)();
@@ -219,18 +173,23 @@ fn of_thread() -> Pid {
     })
 }
 
+/// The functions of this room for guests.
+pub(crate) static DOOR: Door =
+    Door { next: Pid::next, of_thread, runs, sequence_of_thread, thread_number, next_operation };
+
 /// Starts a tokio task that is a process: [`tokio::spawn`] with a pid and user tags of its own.
 ///
-/// The process has no tag at first, unless the process that starts it [spreads](crate::spread_tag) its own: that one is
-/// then received. It inherits the sequential trace token, as [`seq_trace`] says.
-///
-/// Cancellation is that of [`tokio::spawn`]: dropping the handle leaves the task running, [`JoinHandle::abort`] drops the
-/// future, which still sees its own pid and tags while it is dropped. The task's output, if nobody takes it, is dropped
-/// outside of the process.
+/// The new process receives the tag of the current one if that [spreads](crate::spread_tag), else it has none. It inherits the
+/// sequential trace token, see [`seq_trace`](crate::seq_trace).
 ///
 /// # Panics
 ///
-/// Outside of a tokio runtime, as [`tokio::spawn`] does.
+/// Panics outside of a tokio runtime, as [`tokio::spawn`] does.
+///
+/// # Cancellation
+///
+/// As for [`tokio::spawn`]: dropping the handle leaves the task running, [`JoinHandle::abort`] drops the future. The future sees
+/// its own pid and tags while it is dropped. If no caller takes the task's output, it is dropped outside of the process.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -254,7 +213,7 @@ where
     spawn_as(Pid::next(), future)
 }
 
-/// [`spawn`] of a process whose pid is known before.
+/// [`spawn`] with a pid that is allocated already.
 #[track_caller]
 pub(crate) fn spawn_as<F>(pid: Pid, future: F) -> JoinHandle<F::Output>
 where
@@ -268,7 +227,7 @@ where
 ///
 /// # Panics
 ///
-/// Outside of a [`LocalSet`](tokio::task::LocalSet), as [`tokio::task::spawn_local`] does.
+/// Panics outside of a [`LocalSet`](tokio::task::LocalSet), as [`tokio::task::spawn_local`] does.
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -279,6 +238,6 @@ where
 }
 
 fn process<F>(pid: Pid, future: F) -> Scoped<Option<Process>, tag::Tagged<F>> {
-    let process = Process { pid, words: inherited_words(), sequence: seq_trace::of_new_process() };
+    let process = Process { pid, words: inherited_words(), sequence: inherited_sequence() };
     Scoped::new(&PROCESS, Some(process), tag::of_new_process(future))
 }

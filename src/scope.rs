@@ -1,11 +1,11 @@
-//! What belongs to the running task, kept where a plain function finds it.
+//! Task-local values that plain functions can read.
 //!
-//! Each thread has one slot per kind of value. A [`Scoped`] future exchanges its own value with the slot's before it is
-//! polled or dropped, and back after, so a value goes where its future goes: across awaits, threads and runtimes.
+//! Each thread has one slot for each kind of value. A [`Scoped`] future swaps its own value into the slot before it is polled or
+//! dropped, and out after that. So the value follows its future across awaits, threads and runtimes.
 //!
-//! Outside all scopes the slot holds the thread's own value. A tokio task that brings no scope may run on that thread, or
-//! inside a scope that polls others (a `LocalSet`), and must not see a value that is not its own. So the slot remembers
-//! which tokio task it was filled in, and answers only there.
+//! Outside of all scopes the slot holds the thread's own value. A tokio task without a scope may run on that thread, or inside of a
+//! scope that polls other tasks (a `LocalSet`). It must not see a value that is not its own, so the slot remembers in which tokio
+//! task it was filled, and is empty to all other tasks.
 
 use std::cell::RefCell;
 use std::mem;
@@ -18,30 +18,30 @@ use tokio::task;
 
 use crate::host::OfHost;
 
-/// A value and the tokio task it belongs to; `None` where there is no such task.
+/// A value, and the tokio task that it belongs to, if any.
 pub(crate) struct Scope<T> {
     task: Option<task::Id>,
     value: T,
 }
 
-/// A kind of value that tasks have of their own.
+/// A kind of task-local value.
 pub(crate) trait Own: 'static {
-    /// It came in force on this thread.
+    /// Called when the value is swapped into the slot of this thread.
     #[inline(always)]
     fn in_force(&self) {}
 }
 
-/// Where a thread has the value that is in force: the program's copy of this crate, if there are several.
+/// The slots of all threads for one kind of value. With several copies of this crate, those of the program's copy.
 pub(crate) struct Slot<T: 'static> {
     own: &'static LocalKey<RefCell<Scope<T>>>,
     host: OfHost<Door<T>>,
 }
 
-/// What the host's slot does for guests.
+/// The functions of the host's slot for guests.
 pub(crate) struct Door<T: 'static> {
-    /// Where the current thread has its value; null where that is gone.
+    /// The slot of the current thread; null once it is destroyed.
     place: fn() -> *const RefCell<Scope<T>>,
-    /// The running task of the program's tokio: a guest's own runs none.
+    /// The running task of the program's tokio. A guest's own tokio runs none.
     task: fn() -> Option<task::Id>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Door<T: 'static> {
 const _: () = assert!(size_of::<Option<task::Id>>() == size_of::<u64>());
 
 impl<T> Door<T> {
-    /// `place` is that of the host's own slot.
+    /// `place` returns the host's own slot.
     pub(crate) const fn new(place: fn() -> *const RefCell<Scope<T>>) -> Door<T> {
         Door { place, task: task::try_id }
     }
@@ -60,20 +60,20 @@ impl<T> Slot<T> {
         Slot { own, host: OfHost::new() }
     }
 
-    /// This copy is a guest from now on.
+    /// Makes this copy of the crate a guest.
     pub(crate) fn enter(&self, door: &'static Door<T>) {
         self.host.install(door);
     }
 
-    /// `None` where the thread's value is gone.
+    /// `None` once the thread's slot is destroyed.
     #[inline(always)]
     fn with<R>(&self, look: impl FnOnce(&RefCell<Scope<T>>) -> R) -> Option<R> {
         let place = match self.host.get() {
             None => self.own.try_with(ptr::from_ref).unwrap_or(ptr::null()),
             Some(host) => (host.place)(),
         };
-        // SAFETY: null, or the current thread's value, which is there as long as this runs: thread-local values are dropped
-        // one after the other, and this would be in the drop of another.
+        // SAFETY: null, or the current thread's slot. It outlives this call: thread-local values are destroyed one after the other, and
+        // a call during that is in the destructor of another one.
         unsafe { place.as_ref() }.map(look)
     }
 
@@ -84,16 +84,16 @@ impl<T> Slot<T> {
     }
 }
 
-/// Why a value cannot be changed here.
+/// Why a value cannot be changed.
 pub(crate) enum Refusal {
     /// The running tokio task has no scope.
     Foreign,
-    /// The thread's values are gone, or a signal handler came in the middle of a change.
+    /// The thread's slot is destroyed, or a signal handler interrupted a change.
     Unreachable,
 }
 
 impl<T> Scope<T> {
-    /// What a thread has from the start.
+    /// The initial value of a thread.
     pub(crate) const fn of_thread(value: T) -> Self {
         Scope { task: None, value }
     }
@@ -103,7 +103,7 @@ impl<T> Scope<T> {
     }
 }
 
-/// The part of the current value that `part` finds. Asks for the task only where there is something to hide.
+/// Returns the part of the current value that `part` selects. Asks for the task only if there is a part.
 pub(crate) fn read<T, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) -> Option<&R>) -> Option<R> {
     slot.with(|scope| {
         let scope = scope.try_borrow().ok()?;
@@ -112,12 +112,12 @@ pub(crate) fn read<T, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) ->
     })?
 }
 
-/// Looks at what is in the slot, whether or not it is the running task's.
+/// Reads the slot, whether or not its value belongs to the running task.
 pub(crate) fn look<T>(slot: &'static Slot<T>, look: impl FnOnce(&T)) {
     slot.with(|scope| scope.try_borrow().map(|scope| look(&scope.value)));
 }
 
-/// Changes the current value. `change` must not drop anything: a drop may run code that reads the slot.
+/// Changes the current value. `change` must not drop anything: a destructor may read the slot.
 #[inline]
 pub(crate) fn change<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Result<R, Refusal> {
     slot.with(|scope| {
@@ -163,9 +163,9 @@ impl<T: Own, F: Future> Future for Scoped<T, F> {
     }
 }
 
-/// Puts `scope` in force until the answer is dropped. Does nothing on a thread whose slot is gone.
+/// Swaps `scope` into the slot until the result is dropped. Does nothing if the thread's slot is destroyed.
 fn enter<'a, T: Own>(slot: &'static Slot<T>, scope: &'a mut Scope<T>) -> Option<Entered<'a, T>> {
-    // Each time anew: a future may be polled by one task and dropped by another.
+    // Each time: one task may poll the future, and another drop it.
     scope.task = slot.task();
     exchange(slot, scope).then_some(Entered { slot, scope })
 }

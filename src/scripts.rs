@@ -1,6 +1,6 @@
-//! The shipped tracing scripts and the definition of the probes, as text.
+//! The texts of the shipped tracing scripts and of `provider.d`.
 //!
-//! Every script exists in three languages with the same output; its header says what it shows and how to run it by hand.
+//! Each script exists in three languages with the same output. Its header says what it shows and how to run it by hand.
 //!
 //! ```
 //! let script = dyntrace::scripts::find("efile_drv").unwrap();
@@ -47,7 +47,7 @@ pub const ALL: &[Script] = &[
 /// The definition of dyntrace's own probes: the text of `provider.d`.
 pub const PROVIDER_D: &str = include_str!("../provider.d");
 
-/// The script of this name, if there is one.
+/// Returns the script of this name, if there is one.
 pub fn find(name: &str) -> Option<&'static Script> {
     ALL.iter().find(|script| script.name == name)
 }

@@ -1,9 +1,8 @@
-//! Sequential trace tokens: which request a message belongs to, and which message came of which.
+//! Sequential trace tokens: which request a message belongs to, and which message caused it.
 //!
-//! A process that works for a request has a *token*. Every message it sends carries the token, and who receives the
-//! message has it from then on. So the messages of one request can be told from all others, over any number of
-//! processes and nodes, and put in order by cause. It is Erlang's `seq_trace`, and the same tokens travel to and from
-//! Erlang nodes.
+//! A process that works for a request has a *token*. Each of its messages carries the token, and the process that receives the
+//! message takes it on. So a trace can tell the messages of one request from all others and order them by cause, over any number
+//! of processes and nodes. This is Erlang's `seq_trace`; the same tokens go to and come from Erlang nodes.
 //!
 //! ```
 //! use dyntrace::seq_trace::{self, Flags};
@@ -15,68 +14,60 @@
 //! # Ok::<(), seq_trace::TokenError>(())
 //! ```
 //!
-//! # Whose token
+//! # Where tokens belong
 //!
-//! A task's that was started with [`dyntrace::spawn`](crate::spawn) or as a process with a mailbox; outside of tasks,
-//! the thread's. Any other tokio task has none, and cannot: nothing would take it away at the task's end.
+//! Tasks started with [`dyntrace::spawn`](crate::spawn), or with a mailbox, have tokens; outside of tasks, the thread has one. Other
+//! tokio tasks have none, because tokio does not tell when they end.
 //!
 //! # The counters
 //!
-//! A token has a [`Serial`]: {previous, current}. Each process has two counters, `previous` and `current`, 0 at first,
-//! which stay while it lives, also while it has no token.
+//! A token has a [`Serial`]: {previous, current}. Each process has two counters, `previous` and `current`, which begin at 0. The
+//! process keeps them while it lives, even while it has no token.
 //!
 //! | when a process | then |
 //! |---|---|
-//! | sends a message, or calls [`print()`], with a token | `current` goes up by one; the token, and what the message carries, becomes {`previous`, `current`} |
-//! | receives a message with a token {p, c} | the process has that token; `previous` becomes c; `current` becomes c if it was lower |
-//! | receives a message without a token | the process has none any more |
-//! | starts a process | as if it sent it a message, but the new process begins with its parent's counters |
+//! | sends a message, or calls [`print()`], with a token | `current` grows by one; its token and that of the message become {`previous`, `current`} |
+//! | receives a message with a token {p, c} | it has that token; `previous` becomes c; `current` becomes c if it was lower |
+//! | receives a message without a token | it loses its token |
+//! | starts a process | as for a message to it, but the new process begins with its parent's counters |
 //! | sets a token by [`set_token`] | the counters stay |
 //! | sets a whole token by [`restore_token`] | the counters become its serial's |
 //!
-//! So each message names the one before it in its process, and the first has the serial {0, 1}.
+//! So each message names the message before it in its process. The first has the serial {0, 1}.
 //!
-//! In probes a token is three integers: the label, or `i32::MIN` for one that is no 32-bit integer, and the two counts; all
-//! three are 0 where there is none.
+//! In probes a token is three integers: the label and the two counts. A label that is not a 32-bit integer is shown as `i32::MIN`.
+//! Without a token all three are 0.
 //!
 //! # File operations
 //!
-//! Those that a process with a token asks for are work for its trace: just before `efile_drv-entry` the probe `seq_trace-operation`
-//! names the operation, the process and the token. `dyntrace view --token LABEL` lists all of one trace.
+//! If a process with a token submits a file operation, the probe `seq_trace-operation` fires just before `efile_drv-entry`. It names the
+//! operation, the process and the token. `dyntrace view --token LABEL` lists all events of a trace.
 //!
 //! # Other ways to send
 //!
-//! Whoever carries messages in a way of his own (over a socket, in a queue) asks [`on_send`] for what is to go with one,
-//! and gives it to [`on_receive`] at the other end.
-
-pub(crate) mod era;
-#[cfg(all(loom, test))]
-mod models;
-mod packed;
-mod sequence;
-mod token;
+//! If your program sends messages in another way, over a socket or in a queue, send the result of [`on_send`] with each and pass it
+//! to [`on_receive`] at the other end.
 
 use crate::probes;
 use crate::process::{self, OperationId};
 use crate::scope::Refusal;
 use crate::sdt::Text;
+use crate::sequence::era::{self, era};
+use crate::sequence::{Packed, Sequence};
 
-pub(crate) use era::era;
-pub(crate) use packed::Packed;
-pub(crate) use sequence::Sequence;
-pub use token::{Flags, Label, Serial, Token};
+pub use crate::sequence::{Flags, Label, Serial, Token};
 
-/// Why a token could not be set.
+/// The error of a token that cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// The code runs in a tokio task, or a `spawn_blocking` closure, that is not a process.
+    /// The caller is in a tokio task, or a `spawn_blocking` closure, that is not a process.
     #[error(
         "cannot set the sequential trace token of a task that dyntrace did not start, because nothing would remove it at \
          the task's end: start the task with dyntrace::spawn"
     )]
     ForeignTask,
-    /// The code runs in the last destructors of a thread, or in a signal handler that came while a token was changed.
+    /// The caller is in the last destructors of a thread, or in a signal handler that interrupted a change of the token.
     #[error(
         "cannot set the sequential trace token now: the thread is ending, or a signal handler interrupted a change of the \
          token; set it before"
@@ -93,14 +84,14 @@ impl From<Refusal> for TokenError {
     }
 }
 
-/// Changes the current process's part in sequential traces, in this era. `change` must run no code of others.
+/// Changes the token and counters of the current process, in this era. `change` must not run user code.
 #[inline]
 pub(crate) fn change<R>(era: u32, change: impl FnOnce(&mut Sequence) -> R) -> Result<R, Refusal> {
     process::sequence(|sequence| change(sequence.of_era(era)))
 }
 
-/// Gives the current process a token with this label and these flags, and returns the one before. If it had one, the
-/// serial stays.
+/// Gives the current process a token with this label and these flags, and returns the previous one. The serial stays if there was
+/// one.
 ///
 /// # Errors
 ///
@@ -110,18 +101,18 @@ pub fn set_token(label: impl Into<Label>, flags: Flags) -> Result<Option<Token>,
     Ok(change(era::begun(), move |sequence| sequence.set(label, flags))?)
 }
 
-/// Gives the current process a whole token, with its counts, and returns the one before. `None` takes the token away.
+/// Gives the current process a whole token with its counts, and returns the previous one. `None` removes the token.
 ///
 /// # Errors
 ///
-/// Those of [`set_token`]; none for `None`.
+/// As for [`set_token`]; `None` never fails.
 ///
 /// ```
 /// use dyntrace::seq_trace::{self, Flags};
 ///
 /// seq_trace::set_token(42, Flags::SEND)?;
 /// let aside = seq_trace::take_token();
-/// // ... work for somebody else ...
+/// // ... work on another request ...
 /// seq_trace::restore_token(aside)?;
 /// assert!(seq_trace::take_token().is_some());
 /// # Ok::<(), seq_trace::TokenError>(())
@@ -133,17 +124,17 @@ pub fn restore_token(token: Option<Token>) -> Result<Option<Token>, TokenError> 
     }
 }
 
-/// Takes the current process's token away and returns it. (In Erlang: `set_token([])`.)
+/// Removes the token of the current process and returns it. In Erlang this is `set_token([])`.
 pub fn take_token() -> Option<Token> {
     changed_where_tokens_are(Sequence::take)
 }
 
-/// The current process's token, if it has one.
+/// Returns the token of the current process, if it has one.
 pub fn get_token() -> Option<Token> {
     changed_where_tokens_are(|sequence| sequence.token())
 }
 
-/// The token that a message sent now is to carry: the process's, with the next count, which the process keeps too.
+/// Counts a message that the current process sends, and returns the token for it. The token of the process gets the same serial.
 ///
 /// ```
 /// use dyntrace::seq_trace::{self, Flags};
@@ -161,20 +152,20 @@ pub fn on_send() -> Option<Token> {
     })
 }
 
-/// The current process has received a message that carried this token, or none. Where a process cannot have one, the token
-/// is dropped.
+/// Counts a message that the current process has received with this token, or without one. Does nothing in a task that is not a
+/// process.
 ///
-/// To be called in the process that works for the message, when it takes it.
+/// Call it in the process that handles the message, when it takes the message.
 pub fn on_receive(token: Option<Token>) {
     let era = if token.is_some() { era::begun() } else { era() };
     if era != 0 {
-        // A task that is no process has no token to change.
+        // A task that is not a process has no token to change.
         let _ = change(era, move |sequence| sequence.receive(token));
     }
 }
 
-/// Fires `user_trace-i4s4` with label, previous and current count, `"seq_trace"` and `info`, if the current process has a
-/// token whose [`Flags::PRINT`] is set. It counts as sending a message does.
+/// Fires `user_trace-i4s4` with the label, the previous and the current count, `"seq_trace"` and `info`, if the current process has
+/// a token with [`Flags::PRINT`]. It counts like a message.
 ///
 /// ```
 /// use dyntrace::seq_trace::{self, Flags};
@@ -196,7 +187,7 @@ pub fn print<'a>(info: impl Into<Text<'a>>) {
     }
 }
 
-/// Fires `seq_trace-operation`, if the current process has a token: it asks the file driver for this operation.
+/// Fires `seq_trace-operation` for an operation that the current process submits, if the process has a token.
 #[cold]
 #[inline(never)]
 pub(crate) fn tell_operation(id: OperationId) {
@@ -207,16 +198,10 @@ pub(crate) fn tell_operation(id: OperationId) {
     }
 }
 
-/// Ends all sequential traces of the program: no process has a token any more, counters begin at 0, and tokens of messages
-/// that wait in mailboxes do not count.
+/// Ends all sequential traces of the program: all processes lose their tokens, counters begin at 0 again, and tokens of messages in
+/// mailboxes are void.
 pub fn reset_trace() {
     era::next();
-}
-
-/// What a process that the current one starts begins with.
-pub(crate) fn of_new_process() -> Sequence {
-    let inherits = |era| change(era, Sequence::of_child).ok();
-    Some(era()).filter(|era| *era != 0).and_then(inherits).unwrap_or(Sequence::NEW)
 }
 
 fn changed_where_tokens_are<R>(changes: impl FnOnce(&mut Sequence) -> Option<R>) -> Option<R> {

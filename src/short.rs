@@ -1,14 +1,14 @@
-//! Texts, most of which are shorter than a call of the library's functions is worth, or a loop.
+//! Copies and searches short texts in place: for a few bytes a call of the C library, or a loop, costs more than the work.
 
 /// Copies bytes.
 ///
 /// # Safety
 ///
-/// There are `from.len()` bytes at `to`, outside of `from`.
+/// `to` is valid for writes of `from.len()` bytes, which do not overlap `from`.
 #[inline(always)]
 pub(crate) unsafe fn copy(from: &[u8], to: *mut u8) {
     let (length, from) = (from.len(), from.as_ptr());
-    // SAFETY: each word is no longer than `length`, or the bytes are taken one by one.
+    // SAFETY: no word is longer than `length`; otherwise bytes are copied one by one.
     unsafe {
         match length {
             0 => {}
@@ -26,11 +26,11 @@ pub(crate) unsafe fn copy(from: &[u8], to: *mut u8) {
     }
 }
 
-/// Copies the first word and the last one: all there is, if they meet or overlap.
+/// Copies the first and the last word. If they meet or overlap, these are all bytes.
 ///
 /// # Safety
 ///
-/// A word has at most `length` bytes, which there are at `from` and, outside of them, at `to`.
+/// A word has at most `length` bytes. `from` is valid for reads and `to` for writes of `length` bytes, and they do not overlap.
 #[inline(always)]
 unsafe fn ends<Word: Copy>(from: *const u8, to: *mut u8, length: usize) {
     let last = length - size_of::<Word>();
@@ -42,11 +42,11 @@ unsafe fn ends<Word: Copy>(from: *const u8, to: *mut u8, length: usize) {
     }
 }
 
-/// Whether there is a NUL.
+/// Whether a NUL is among the bytes.
 #[inline(always)]
 pub(crate) fn has_nul(bytes: &[u8]) -> bool {
     let (length, first) = (bytes.len(), bytes.as_ptr());
-    // SAFETY: no more is read than the length that is asked for.
+    // SAFETY: all reads below lie within `length`.
     let word = |at: usize| unsafe { first.add(at).cast::<u64>().read_unaligned() };
     match length {
         0..8 => bytes.contains(&0),
@@ -62,7 +62,7 @@ fn long_has_nul(bytes: &[u8]) -> bool {
     words.iter().fold(0, |found, word| found | zeros(u64::from_ne_bytes(*word))) != 0 || rest.contains(&0)
 }
 
-/// The highest bit of a byte is set if it was 0; and, after one that was, perhaps if it was 1.
+/// Sets the highest bit of each byte that is 0. May also set it in bytes of 1 behind a byte of 0.
 #[inline(always)]
 fn zeros(word: u64) -> u64 {
     word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080

@@ -1,9 +1,9 @@
-//! The text of this crate's sources, for tests of rules that the compiler does not know.
+//! The sources of this crate, for tests of rules that the compiler does not check.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each file below `src` without its tests, by its path below that folder.
+/// Returns each file below `src`, by its path below that folder, without its tests.
 pub fn product() -> Vec<(PathBuf, String)> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let (mut folders, mut files) = (vec![src.clone()], Vec::new());
@@ -25,7 +25,7 @@ pub fn product() -> Vec<(PathBuf, String)> {
     files
 }
 
-/// Leaves out the modules that only tests have. They begin and end at the margin, as rustfmt has it.
+/// Removes test modules. They begin and end at the left margin, as rustfmt formats them.
 fn without_tests(text: &str) -> String {
     let mut product = String::new();
     let mut lines = text.lines().peekable();

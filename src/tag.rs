@@ -1,36 +1,35 @@
 //! User tags: on whose behalf an operation runs.
 //!
-//! A tag is a short text that the application attaches to its current process: a request number, a customer, a phase.
-//! Operations carry it to every probe, so a tracer can tell them apart.
+//! A tag is a short text that your program attaches to its current process: a request number, a customer, a phase. Operations
+//! carry it to every probe, so that a tracer can tell them apart.
 //!
 //! The functions are those of Erlang's `dyntrace` module, and [`with_tag`].
 //!
-//! # Whose tag
+//! # Where tags belong
 //!
-//! | where | whose tag [`put_tag`] sets |
+//! | where [`put_tag`] is called | whose tag it sets |
 //! |---|---|
-//! | in a future under [`with_tag`] | that future's, the innermost |
-//! | in a task started with [`dyntrace::spawn`](crate::spawn) | that task's |
-//! | in any other tokio task, or a `spawn_blocking` closure | nobody's: it refuses |
-//! | anywhere else, the future given to tokio's `block_on` included | the thread's |
+//! | in a future under [`with_tag`] | that of the innermost such future |
+//! | in a task started with [`dyntrace::spawn`](crate::spawn) | that of the task |
+//! | in any other tokio task, or in a `spawn_blocking` closure | none: it returns an error |
+//! | anywhere else, also in the future given to tokio's `block_on` | that of the thread |
 //!
-//! A tag of a future or task goes with it across awaits and threads, and is never seen by another task of the same
-//! thread. A thread's tag is seen only by that thread, and not inherited by threads or tasks that it starts.
+//! The tag of a future or task stays with it across awaits and threads. Other tasks of the same thread never see it. Only the thread
+//! itself sees a thread's tag: the threads and tasks that it starts do not inherit it.
 //!
-//! Why tokio's own tasks are refused: tokio tells nobody when such a task ends, so its tag would stay for ever, or be
-//! found by the next task.
+//! Tokio's own tasks have no tag because tokio does not tell when such a task ends: its tag would stay, and the next task on that
+//! thread would see it.
 //!
 //! # Other runtimes
 //!
-//! In tasks of other runtimes [`with_tag`] is the only way. Nothing tells such a task from its thread, so there `put_tag`
-//! sets the thread's tag, which the next task polled on that thread would see, and this one would lose with its thread.
+//! In tasks of other runtimes use [`with_tag`]. dyntrace cannot tell such a task from its thread, so `put_tag` sets the thread's tag
+//! there. The next task on that thread would see it, and this task would lose it when it moves to another thread.
 //!
 //! # `join!`, `select!`, streams of futures
 //!
-//! Their branches are parts of one task and share its tag: after `put_tag` in one, the others see it. Give each branch
-//! its own with [`with_tag`].
+//! Their branches are parts of one task and share its tag. Give a branch a tag of its own with [`with_tag`].
 
-mod data;
+mod state;
 
 use std::cell::RefCell;
 use std::mem;
@@ -42,36 +41,36 @@ use std::task::{Context, Poll};
 use crate::host::ProgramWide;
 use crate::scope::{self, Door, Own, Refusal, Scope, Scoped, Slot};
 
-pub use data::{Tag, TagData};
+pub use state::{Tag, TagState};
 
 thread_local! {
-    static OWN: RefCell<Scope<TagData>> = const { RefCell::new(Scope::of_thread(TagData::NONE)) };
+    static OWN: RefCell<Scope<TagState>> = const { RefCell::new(Scope::of_thread(TagState::NONE)) };
 }
 
-pub(crate) static TAGS: Slot<TagData> = Slot::new(&OWN);
+pub(crate) static TAGS: Slot<TagState> = Slot::new(&OWN);
 
-impl Own for TagData {}
+impl Own for TagState {}
 
 /// For guests.
-pub(crate) static DOOR: Door<TagData> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
+pub(crate) static DOOR: Door<TagState> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
 
 /// Whether a tag was ever made to travel in this program; until then nobody need ask whether one does.
 pub(crate) static ANY_SPREADS: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));
 
-/// A future whose tags are `TagData` of its own.
-pub(crate) type Tagged<F> = Scoped<TagData, F>;
+/// A future with a `TagState` of its own.
+pub(crate) type Tagged<F> = Scoped<TagState, F>;
 
-/// Why a tag could not be set.
+/// The error of a tag that cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TagError {
-    /// The code runs in a tokio task, or a `spawn_blocking` closure, that is not a process.
+    /// The caller is in a tokio task, or a `spawn_blocking` closure, that is not a process.
     #[error(
         "cannot set the user tag of a task that dyntrace did not start, because nothing would remove it at the task's end: \
          start the task with dyntrace::spawn, or wrap its future in dyntrace::with_tag"
     )]
     ForeignTask,
-    /// The code runs in the last destructors of a thread, or in a signal handler that came while the tag was changed.
+    /// The caller is in the last destructors of a thread, or in a signal handler that interrupted a change of the tag.
     #[error(
         "cannot set the user tag now: the thread is ending, or a signal handler interrupted a change of the tag; \
          set it before"
@@ -88,11 +87,12 @@ impl From<Refusal> for TagError {
     }
 }
 
-/// Sets the tag of the current process, and returns the one before.
+/// Sets the tag of the current process and returns the previous one.
 ///
 /// # Errors
 ///
-/// [`TagError::ForeignTask`] in a tokio task that neither [`dyntrace::spawn`](crate::spawn) nor [`with_tag`] covers.
+/// [`TagError::ForeignTask`] in a tokio task that was not started with [`dyntrace::spawn`](crate::spawn) and is not under
+/// [`with_tag`].
 ///
 /// ```
 /// assert_eq!(dyntrace::put_tag("loading")?, None);
@@ -104,7 +104,7 @@ pub fn put_tag(tag: impl Into<Tag>) -> Result<Option<Tag>, TagError> {
     Ok(scope::change(&TAGS, move |tags| tags.own.replace(tag))?)
 }
 
-/// Removes the tag of the current process and returns it. (In Erlang: `put_tag(undefined)`.)
+/// Removes the tag of the current process and returns it. In Erlang this is `put_tag(undefined)`.
 ///
 /// ```
 /// dyntrace::put_tag("loading")?;
@@ -116,22 +116,21 @@ pub fn take_tag() -> Option<Tag> {
     scope::change(&TAGS, |tags| tags.own.take()).ok()?
 }
 
-/// The tag that the current process has set, if any.
+/// Returns the tag that the current process has set, if any.
 pub fn get_tag() -> Option<Tag> {
     scope::read(&TAGS, |tags| tags.own.as_ref())
 }
 
-/// The tag that operations of the current process carry: its own, else the one last received.
+/// Returns the tag that operations of the current process carry: its own, else the last one it received.
 pub fn get_tag_data() -> Option<Tag> {
-    scope::read(&TAGS, TagData::in_force)
+    scope::read(&TAGS, TagState::in_force)
 }
 
-/// Says whether the tag of the current process travels with what it sends, and returns the whole state before, for
-/// [`restore_tag`].
+/// Sets whether the tag of the current process spreads with its messages and to tasks that it starts. Returns the previous state,
+/// for [`restore_tag`].
 ///
-/// While it travels, a task started with [`dyntrace::spawn`](crate::spawn) receives it, and passes it on to those that it
-/// starts. A process starts with `false`, or with `true` where it received a tag. In a tokio task that is not a process
-/// there is no tag: this does nothing.
+/// While the tag spreads, tasks started with [`dyntrace::spawn`](crate::spawn) receive it and spread it further. A process begins
+/// with `false`, or with `true` if it has received a tag. In a tokio task that is not a process this does nothing.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -144,9 +143,9 @@ pub fn get_tag_data() -> Option<Tag> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn spread_tag(spread: bool) -> TagData {
+pub fn spread_tag(spread: bool) -> TagState {
     if spread {
-        // Relaxed: a process sees the tags it has made to travel or received itself, and this with them.
+        // Relaxed: a process that spreads a tag has stored this itself, or received it together with a tag.
         ANY_SPREADS.get().store(true, Ordering::Relaxed);
     }
     scope::change(&TAGS, |tags| {
@@ -154,16 +153,15 @@ pub fn spread_tag(spread: bool) -> TagData {
         tags.spreads = spread;
         before
     })
-    .unwrap_or(TagData::NONE)
+    .unwrap_or(TagState::NONE)
 }
 
-/// Puts back the state that [`spread_tag`] returned: tag, received tag and whether they travel. It may come from another
-/// process.
+/// Restores a state that [`spread_tag`] returned, in this process or another: the tag, the received tag, and whether it spreads.
 ///
 /// # Errors
 ///
-/// Those of [`put_tag`], but only where a tag would be lost: a state without one can be put back anywhere.
-pub fn restore_tag(data: TagData) -> Result<(), TagError> {
+/// As for [`put_tag`], but only if the state has a tag.
+pub fn restore_tag(data: TagState) -> Result<(), TagError> {
     let has_tag = data.in_force().is_some();
     match scope::change(&TAGS, move |tags| mem::replace(tags, data)) {
         Err(refusal) if has_tag => Err(refusal.into()),
@@ -173,11 +171,12 @@ pub fn restore_tag(data: TagData) -> Result<(), TagError> {
 
 /// Runs `future` with a tag of its own, in any runtime.
 ///
-/// Inside, [`put_tag`] and the others change this future's state only; it ends with the future. Whether the tag
-/// [travels](spread_tag) is taken from where `with_tag` is called. It nests: the innermost counts. The process stays the
-/// same.
+/// Inside, [`put_tag`] and the other functions change the state of this future only. The tag [spreads](spread_tag) if the tag of the
+/// caller of `with_tag` does. Calls nest: the innermost counts. The process stays the same.
 ///
-/// Cancellation: dropped early, the future sees its own tag while it is dropped.
+/// # Cancellation
+///
+/// A future that is dropped early sees its own tag while it is dropped.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -193,7 +192,7 @@ pub fn restore_tag(data: TagData) -> Result<(), TagError> {
 /// ```
 pub fn with_tag<F: Future>(tag: impl Into<Tag>, future: F) -> WithTag<F> {
     let spreads = scope::read(&TAGS, |tags| Some(&tags.spreads)).unwrap_or(false);
-    let tags = TagData { own: Some(tag.into()), received: None, spreads };
+    let tags = TagState { own: Some(tag.into()), received: None, spreads };
     WithTag { tagged: Scoped::new(&TAGS, tags, future) }
 }
 
@@ -214,20 +213,20 @@ impl<F: Future> Future for WithTag<F> {
     }
 }
 
-/// Whether a message can have a tag with it.
+/// Whether any message can carry a tag.
 #[inline]
 pub(crate) fn any_spreads() -> bool {
     ANY_SPREADS.get().load(Ordering::Relaxed)
 }
 
-/// What the current process sends along: its tag while that travels.
+/// The tag that messages of the current process carry.
 pub(crate) fn sent() -> Option<Tag> {
     scope::read(&TAGS, |tags| tags.in_force().filter(|_| tags.spreads))
 }
 
-/// The current process has received what came with a message. Where it cannot have a tag, that is dropped.
+/// Gives the current process the tag of a message that it has received. Does nothing in a task that is not a process.
 pub(crate) fn on_receive(tag: Option<Tag>) {
-    // It may come of another program, over the network, and goes on from here.
+    // It may come from another program over the network, and spreads from here.
     if tag.is_some() {
         ANY_SPREADS.get().store(true, Ordering::Relaxed);
     }
@@ -236,9 +235,9 @@ pub(crate) fn on_receive(tag: Option<Tag>) {
     }
 }
 
-/// The future of a process that the current one starts.
+/// Wraps the future of a process that the current one starts.
 pub(crate) fn of_new_process<F>(future: F) -> Tagged<F> {
-    let mut tags = TagData::NONE;
+    let mut tags = TagState::NONE;
     tags.receive(sent());
     Scoped::new(&TAGS, tags, future)
 }

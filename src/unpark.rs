@@ -12,7 +12,7 @@ impl Wake for Unpark {
     }
 }
 
-/// A waker that unparks this thread.
+/// Returns a waker that unparks this thread.
 pub(crate) fn waker() -> Waker {
     Waker::from(Arc::new(Unpark(thread::current())))
 }

@@ -1,8 +1,7 @@
-//! The application's own events: [`p!`](crate::p) and [`s1`].
+//! Events of your program: [`p!`](crate::p) and [`s1`].
 //!
-//! For a first look at a program, without a provider file: four integers and four strings that mean what the program
-//! wants them to mean. An event with a name and arguments of its own goes into a provider file
-//! ([`include_provider!`](crate::include_provider)).
+//! They need no provider file: each has up to four integers and four strings, whose meaning is up to you. For an event with a name
+//! and arguments of its own, write a provider file ([`include_provider!`](crate::include_provider)).
 
 mod arguments;
 
@@ -14,12 +13,11 @@ pub use arguments::Arguments;
 
 /// Fires `user_trace-i4s4` with the pid and the user tag of the current process: `p!(integers..., strings...)`.
 ///
-/// Up to four integers, then up to four strings. Integers are of any type of at most 64 bits, given on as an `i64`:
-/// signed ones keep their value; a `u64` or `usize` above `i64::MAX` keeps its bits, so that a tracer that prints it
-/// unsigned shows it right. Strings are all that is [`Into<Text>`](crate::sdt::Text). Integers not given are 0, strings not
-/// given are null pointers.
+/// It takes up to four integers, then up to four strings. Integers of any type up to 64 bits are passed as an `i64`: signed ones keep
+/// their value, and a `u64` or `usize` above `i64::MAX` keeps its bits, so that a tracer that prints it as unsigned is right. A
+/// string is anything that is [`Into<Text>`](crate::sdt::Text). Missing integers are 0, missing strings are null pointers.
 ///
-/// The arguments are evaluated only while a tracer looks. Nothing is allocated.
+/// The arguments are evaluated only while a tracer is attached. Nothing is allocated.
 ///
 /// ```
 /// let (user, items) = ("anna", vec![3, 5]);
@@ -28,7 +26,7 @@ pub use arguments::Arguments;
 /// dyntrace::p!("hello");
 /// ```
 ///
-/// An argument in the wrong place is an error of the compiler:
+/// An argument in the wrong place is a compiler error:
 ///
 /// ```compile_fail,E0277
 /// dyntrace::p!("a string", 1);

@@ -1,20 +1,20 @@
-//! What this node keeps for others, in bytes, and what it may keep.
+//! Accounts of what this node keeps for its peers, in bytes, with limits.
 //!
-//! An [`Account`] has a limit. A [`Charge`] is a part of it, given back when the charge is dropped: so a charge lies beside what
-//! it is for. Each peer has two accounts, found by its name, so that they outlive a connection:
+//! An [`Account`] has a limit. A [`Charge`] is a part of it, which is returned when the charge is dropped. So a charge is kept beside
+//! what it pays for. Each peer has two accounts, found by its name, so that they outlive a connection:
 //!
-//! | what a peer makes this node keep | account | if there is no room |
+//! | kept for a peer | account | if there is no room |
 //! |---|---|---|
 //! | links and monitors that it made; ends of links that it has not acknowledged | [`Budget::kept`] | its connection ends |
 //! | answers and exit signals for it that are not written (`outgoing`) | [`Budget::kept`] | its connection ends |
-//! | messages and signals of it in mailboxes, with their terms, tokens and tags | [`Budget::messages`], and the mailbox's | it is not read from |
-//! | exit and down messages of a lost connection, which must not wait | both likewise, above the limit | see [`Account::force`] |
+//! | messages and signals of it in inboxes, with their terms, tokens and tags | [`Budget::messages`], and the inbox's | this node stops reading from it |
+//! | exit and down messages of a lost connection, which must not wait | both of these, above the limit | see [`Account::force`] |
 //!
-//! The rest is bounded by its place, of which a connection has one: the frame that is arriving ([`Options::max_message`]), the tag
-//! before it (as long), the message that is decoded or waits for room ([`Options::max_memory`]), what this node sends
-//! ([`Options::busy_limit`] and one message, twice: one part waits while another is written), the text that says why the
-//! connection ended (`text`). The node has 64 handshakes at once (`strangers`), each of a few messages of at most 64 KiB, and
-//! forgets a peer when nothing of it is left (`peers`). Atoms are plain strings. Nothing is started or called for a peer.
+//! Everything else is bounded, because a connection has one of each: the arriving frame ([`Options::max_message`]), the tag before it
+//! (as long), the message that is decoded or waits for room ([`Options::max_memory`]), the bytes that this node sends
+//! ([`Options::busy_limit`] and one message, twice: one part waits while another is written), and the reason of its end (`text`). The
+//! node has 64 handshakes at once (`strangers`), each of a few messages of at most 64 KiB, and forgets a peer when nothing of it is
+//! left (`peers`). Atoms are plain strings. Nothing is started or called for a peer.
 //!
 //! [`Options::max_message`]: super::Options::max_message
 //! [`Options::max_memory`]: super::Options::max_memory
@@ -30,9 +30,9 @@ use super::options::Options;
 /// The accounts of one peer.
 #[derive(Debug)]
 pub(super) struct Budget {
-    /// What cannot wait.
+    /// Data that cannot wait.
     pub kept: Arc<Account>,
-    /// Messages, which can.
+    /// Messages, which can wait.
     pub messages: Arc<Account>,
 }
 
@@ -41,18 +41,18 @@ impl Budget {
         Budget { kept: Account::new(options.peer_limit), messages: Account::new(options.mailbox_limit) }
     }
 
-    /// Whether nothing is charged, and nobody is about to charge anything.
+    /// Whether nothing is charged, and no task is about to charge anything.
     pub(super) fn is_unused(&self) -> bool {
         Arc::strong_count(&self.kept) == 1 && Arc::strong_count(&self.messages) == 1
     }
 }
 
-/// A limit, and how much of it is used. Waiting callers are served in their order.
+/// A limit and its use. Waiting callers are served in order.
 #[derive(Debug)]
 pub(super) struct Account {
     /// Unused bytes.
     free: Semaphore,
-    /// Bytes used above the limit. They are paid from what is given back, before `free` gets any.
+    /// Bytes used above the limit. Returned bytes pay for them before `free` gets any.
     debt: AtomicUsize,
     limit: usize,
 }
@@ -74,33 +74,34 @@ impl Account {
         Arc::new(Account { free: Semaphore::new(limit), debt: AtomicUsize::new(0), limit })
     }
 
-    /// Uses `bytes` once any are free, so that one message may exceed the limit. `None` once the account is closed.
+    /// Charges `bytes` once any are free, so that one message may exceed the limit. `None` once the account is closed.
     ///
-    /// Dropped while it waits, it has used nothing.
+    /// Cancellation charges nothing.
     pub(super) async fn wait(self: &Arc<Self>, bytes: usize) -> Option<Charge> {
         if let Some(charge) = self.try_charge(bytes) {
             return Some(charge);
         }
         self.free.acquire().await.ok()?.forget();
-        // What the permit stood for is now part of the charge.
+        // The permit is part of the charge now.
         let mut charge = Charge { account: self.clone(), bytes: 1 };
         charge.force(bytes.saturating_sub(1));
         Some(charge)
     }
 
-    /// Uses `bytes` if they are free.
+    /// Charges `bytes` if they are free.
     pub(super) fn charge(self: &Arc<Self>, bytes: usize) -> Result<Charge, Exceeded> {
         self.try_charge(bytes).ok_or(Exceeded)
     }
 
-    /// Uses `bytes`, free or not: for what must not be lost and cannot wait. Until they are given back, nobody else finds room.
+    /// Charges `bytes`, free or not: for messages that must not be lost and cannot wait. Until these are returned, no other call finds
+    /// room.
     pub(super) fn force(self: &Arc<Self>, bytes: usize) -> Charge {
         let mut charge = Charge { account: self.clone(), bytes: 0 };
         charge.force(bytes);
         charge
     }
 
-    /// No call waits from here on, and waiting ones return.
+    /// Closes the account: calls do not wait any more, and waiting ones return.
     pub(super) fn close(&self) {
         self.free.close();
     }
@@ -119,7 +120,7 @@ impl Account {
 }
 
 impl Charge {
-    /// Uses `bytes` more if they are free.
+    /// Charges `bytes` more if they are free.
     pub(super) fn grow(&mut self, bytes: usize) -> Result<(), Exceeded> {
         let more = self.account.try_charge(bytes).ok_or(Exceeded)?;
         self.merge(more);
@@ -128,7 +129,7 @@ impl Charge {
 
     fn force(&mut self, bytes: usize) {
         let free = self.account.free.forget_permits(bytes);
-        // Relaxed: the count alone matters; what is charged is handed on by other means.
+        // Relaxed: only the count matters; the charged data is passed on by other means.
         self.account.debt.fetch_add(bytes - free, Ordering::Relaxed);
         self.bytes += bytes;
     }

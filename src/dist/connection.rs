@@ -1,13 +1,4 @@
-//! One connection: a task that reads, and one that writes.
-//!
-//! It is closed at once where something is wrong with it or its peer. Where its node ends, what was sent before is written first:
-//!
-//! 1. `end`: nothing more is appended; messages of the peer are not decoded any more.
-//! 2. The writing task writes what waits, and shuts its side of the socket down.
-//! 3. The reading task reads on, for nothing, until the peer has closed its side. A socket that is closed with bytes unread has the
-//!    kernel reset the connection, and the peer loses what it has not read.
-//!
-//! 2 and 3 together take no longer than [`LINGER`].
+//! The handle of a connection. Its tasks are in `running`.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,49 +12,43 @@ use tokio::time::{Instant, timeout};
 
 use super::budget::Budget;
 use super::error::Error;
-use super::frame::{self, Frames, TICK};
+use super::frame::{self, TICK};
 use super::handshake;
-use super::node::Inner;
 use super::outgoing::{Batch, Outgoing, Refused};
-use super::socket::{Reading, Socket, Writing};
-use super::text::cut;
+use super::socket::{Socket, Writing};
 use crate::probes::dist;
 use crate::sync::{Mutex, lock};
 
-/// The reason of the end of a connection whose peer makes this node keep too much.
+/// The reason of the end if the peer makes this node keep too much.
 pub(super) const TOO_MUCH: &str = "its links, monitors and unread answers take more than Options::peer_limit allows";
 
-/// How long the connections of a node that has ended may take to write what was sent.
-const LINGER: Duration = Duration::from_secs(5);
-
-/// A peer that ticks is answered unless something was written so short a time ago. So two nodes that both answer do not do it
-/// without end.
+/// A tick is not answered within this time after the last write, so that two nodes do not answer each other for ever.
 const ANSWERED: Duration = Duration::from_millis(500);
 
 pub(super) struct Connection {
-    /// The peer's name.
+    /// The name of the peer.
     pub node: String,
-    /// It is a node of dyntrace, to which user tags may go.
+    /// The peer is a node of dyntrace and takes user tags.
     pub is_ours: bool,
-    /// Its peers do not list it in `nodes()`.
+    /// The peer is a hidden node.
     is_hidden: bool,
     /// What this node keeps for the peer.
     pub budget: Arc<Budget>,
     outgoing: Outgoing,
-    /// Ticked, and not yet answered.
-    ticked: Notify,
-    /// Why it ended, once it has.
+    /// The peer has ticked and is not answered yet.
+    pub ticked: Notify,
+    /// The reason of the end, once it has ended.
     reason: OnceLock<String>,
-    ended: Notify,
-    /// It [ends](Connection::end); it is not closed at once.
-    lingers: AtomicBool,
-    /// Its end was told to all who had bonds over it. Locked while it is being told.
+    pub ended: Notify,
+    /// It [ends](Connection::end) instead of being closed at once.
+    pub lingers: AtomicBool,
+    /// All processes with bonds over it know of its end. Locked while they are told.
     told: Mutex<bool>,
 }
 
 impl Connection {
     pub(super) fn new(
-        inner: &Inner,
+        busy_limit: usize,
         peer: &handshake::Peer<Socket>,
         is_ours: bool,
         budget: Arc<Budget>,
@@ -72,7 +57,7 @@ impl Connection {
             node: peer.name.to_string(),
             is_ours,
             is_hidden: peer.is_hidden(),
-            outgoing: Outgoing::new(inner.options.busy_limit, budget.kept.clone()),
+            outgoing: Outgoing::new(busy_limit, budget.kept.clone()),
             budget,
             ticked: Notify::new(),
             reason: OnceLock::new(),
@@ -82,20 +67,13 @@ impl Connection {
         })
     }
 
-    /// Begins to read and write.
-    pub(super) fn start(self: &Arc<Self>, inner: &Arc<Inner>, socket: Socket) {
-        let reason = "the runtime of this node has ended".to_owned();
-        let ending = Ending { inner: inner.clone(), connection: self.clone(), reason };
-        inner.runtime.spawn(run(ending, socket));
-    }
-
-    /// Sends a frame once there is room; tells `busy` if it must wait.
+    /// Sends a frame once there is room. Calls `busy` if it must wait.
     pub(super) async fn send(&self, frame: &[u8], busy: impl FnOnce()) -> Result<(), Refused> {
         self.outgoing.send(frame, busy).await
     }
 
-    /// Sends an answer, or news of a bond. On a connection that has ended, it does nothing. If the peer's account has no room for
-    /// it, it ends the connection.
+    /// Sends an answer, or a signal of a link or monitor. Does nothing if the connection has ended. Ends the connection if the peer's
+    /// account has no room.
     pub(super) fn signal(&self, message: Message) {
         if let Ok(frame) = frame::of(message)
             && let Err(Refused::Exceeded) = self.outgoing.signal(&frame)
@@ -104,12 +82,12 @@ impl Connection {
         }
     }
 
-    /// Waits until all that was sent is written.
+    /// Waits until everything that was sent is written.
     pub(super) async fn flush(&self) {
         self.outgoing.flush().await;
     }
 
-    /// Ends the connection. Its task tells those that had bonds over it.
+    /// Closes the connection at once. Its task tells the processes with bonds over it.
     pub(super) fn close(&self, reason: &str) {
         if self.reason.set(reason.to_owned()).is_ok() {
             self.outgoing.close();
@@ -117,13 +95,13 @@ impl Connection {
         }
     }
 
-    /// Calls `tell` before the end of this connection can be told.
+    /// Calls `tell` while the end of this connection cannot be told.
     pub(super) fn tell_first(&self, tell: impl FnOnce()) {
         let _told = lock(&self.told);
         tell();
     }
 
-    /// Calls `tell` with the reason of the end, unless another call has or does; then it returns when that one is done.
+    /// Calls `tell` with the reason of the end, once in all. Returns when that call, or an earlier one, has returned.
     pub(super) fn tell_once(&self, tell: impl FnOnce(&str)) {
         let mut told = lock(&self.told);
         if !std::mem::replace(&mut *told, true) {
@@ -131,10 +109,10 @@ impl Connection {
         }
     }
 
-    /// Ends the connection when all that was sent is written.
+    /// Ends the connection when everything that was sent is written.
     pub(super) fn end(&self, reason: &str) {
         if self.reason.set(reason.to_owned()).is_ok() {
-            // Step 1. The reading task learns of it by the notification or, if it is reading just then, by the end of the other.
+            // Step 1. The reading task learns of it by the notification or, if it is reading, by the end of the writing task.
             self.lingers.store(true, Ordering::Relaxed);
             self.ended.notify_one();
             self.outgoing.end();
@@ -150,12 +128,12 @@ impl Connection {
         self.reason.get().map_or("it was closed", String::as_str)
     }
 
-    /// The error of a caller that finds it ended.
+    /// The error for callers, once it has ended.
     pub(super) fn error(&self) -> Error {
         Error::lost(&self.node, self.reason())
     }
 
-    /// Fires `dist-monitor` at the node `node`: with the reason where the connection is down.
+    /// Fires `dist-monitor` for this node, `node`: with the reason if the connection is down.
     pub(super) fn fire_monitor(&self, node: &str, down: Option<&str>) {
         dist::monitor(|| {
             let what = if down.is_some() { "nodedown" } else { "nodeup" };
@@ -164,7 +142,7 @@ impl Connection {
         });
     }
 
-    async fn write(&self, node: &str, mut socket: Writing, tick_time: Duration) -> io::Result<()> {
+    pub(super) async fn write(&self, node: &str, mut socket: Writing, tick_time: Duration) -> io::Result<()> {
         let not_busy = || dist::port_not_busy(|| (node, &*self.node, &*self.node));
         let mut batch = Batch::default();
         let mut last = Instant::now();
@@ -183,13 +161,13 @@ impl Connection {
                     self.write_all(node, &mut socket, &TICK).await?;
                 }
             }
-            // TLS may have kept some.
+            // TLS buffers.
             socket.flush().await?;
             last = Instant::now();
         }
     }
 
-    /// Writes all of `bytes`. Fires `dist-output` for each call that takes some.
+    /// Writes `bytes`. Fires `dist-output` for each write call.
     async fn write_all(&self, node: &str, socket: &mut Writing, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let count = socket.write(bytes).await?;
@@ -200,84 +178,5 @@ impl Connection {
             bytes = &bytes[count..];
         }
         Ok(())
-    }
-}
-
-/// Tells the node why a connection has ended, also where the task that runs it is dropped with its runtime.
-struct Ending {
-    inner: Arc<Inner>,
-    connection: Arc<Connection>,
-    reason: String,
-}
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        self.inner.lost(&self.connection, &self.reason);
-    }
-}
-
-/// Runs a connection to its end.
-async fn run(mut ending: Ending, socket: Socket) {
-    let Ending { inner, connection, reason } = &mut ending;
-    let (mut reading, writing) = socket.split();
-    let tick_time = inner.options.tick_time;
-    let mut writer = {
-        let (inner, connection) = (inner.clone(), connection.clone());
-        tokio::spawn(async move { connection.write(&inner.local.name, writing, tick_time).await })
-    };
-    let abort = writer.abort_handle();
-    *reason = tokio::select! {
-        biased;
-        () = connection.ended.notified() => {
-            // Relaxed: stored before the notification.
-            if connection.lingers.load(Ordering::Relaxed) {
-                // The peer may read only while it is read: so both at once.
-                let _ = timeout(LINGER, async { tokio::join!(&mut writer, drain(&mut reading)) }).await;
-            }
-            String::new()
-        }
-        ended = read(inner, connection, Frames::new(&mut reading, inner.options.max_message, Some(tick_time))) => ended,
-        written = &mut writer => match written {
-            Ok(Err(error)) => cut(error),
-            // The connection ended while this task was reading.
-            Ok(Ok(())) => {
-                let _ = timeout(LINGER, drain(&mut reading)).await;
-                String::new()
-            }
-            Err(_) => "it is not written to any more".to_owned(),
-        },
-    };
-    abort.abort();
-}
-
-/// Step 3 of the end.
-async fn drain(reading: &mut Reading) {
-    // An error is the end as well.
-    let _ = tokio::io::copy(reading, &mut tokio::io::sink()).await;
-}
-
-async fn read(inner: &Arc<Inner>, connection: &Arc<Connection>, mut frames: Frames<&mut Reading>) -> String {
-    let mut tag = None;
-    loop {
-        // Messages that need not wait for room would keep other tasks of the thread waiting.
-        tokio::task::consume_budget().await;
-        let frame = match frames.next().await {
-            Ok(Some(frame)) => frame,
-            Ok(None) => return "it closed the connection".to_owned(),
-            Err(error) => return cut(error),
-        };
-        match frame.split_first() {
-            None => connection.ticked.notify_one(),
-            Some((&frame::MESSAGE, message)) => {
-                if let Err(reason) = inner.incoming(connection, message, tag.take()).await {
-                    return reason;
-                }
-            }
-            Some((&frame::USER_TAG, text)) if connection.is_ours && tag.is_none() => match str::from_utf8(text) {
-                Ok(text) => tag = Some(text.into()),
-                Err(_) => return "it sent a user tag that is no text".to_owned(),
-            },
-            Some((kind, _)) => return format!("it sent a frame of the kind {kind}, which was not announced"),
-        }
     }
 }

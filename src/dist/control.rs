@@ -1,4 +1,4 @@
-//! What each message of a peer does.
+//! Carries out the messages of peers.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use erl_dist::term::{Atom, Pid, PidOrAtom, Reference, Term, Tuple};
 
 use super::budget::Exceeded;
 use super::connection::{Connection, TOO_MUCH};
-use super::node::Inner;
+use super::inner::Inner;
 use super::processes::{Bonds, Link, NET_KERNEL, Watcher, bond_bytes};
 use super::received::{Message, Received};
 use super::term::{IntoTerm, term};
@@ -16,11 +16,11 @@ use super::text::cut;
 use super::{limits, token};
 use crate::tag::Tag;
 
-/// What is not what it has to be ends the connection.
+/// The reason to end the connection.
 type Refusal = String;
 
 impl Inner {
-    /// Takes a whole message of a peer, with the user tag that came before it.
+    /// Carries out a whole message of a peer, with the user tag that came before it.
     pub(super) async fn incoming(&self, from: &Arc<Connection>, bytes: &[u8], tag: Option<Tag>) -> Result<(), Refusal> {
         let memory = limits::check(bytes, &self.options).map_err(|refused| refused.to_string())?;
         let message = decode(bytes)?;
@@ -60,7 +60,7 @@ impl Inner {
             Wire::DemonitorP(m) => self.unwatch(from, m.from_pid, &m.to_proc, m.reference)?,
             Wire::MonitorPExit(m) => self.down(from, &m.to_pid, m.reference, m.reason, memory).await,
             Wire::PayloadMonitorPExit(m) => self.down(from, &m.to_pid, m.reference, m.reason, memory).await,
-            // What is for nodes that start processes for others, or have group leaders.
+            // For nodes that spawn on behalf of others, or have group leaders.
             _ => {}
         }
         Ok(())
@@ -73,7 +73,7 @@ impl Inner {
             return answer_ping(from, &message, || self.local.pid(crate::process::current()));
         }
         let door = self.number(&to).and_then(|number| self.processes.door(number));
-        // What is sent to nobody is lost, as in Erlang.
+        // A message to no process is lost, as in Erlang.
         if let Some(door) = door {
             door.put(Received::Message(message), memory, &from.budget).await;
         }
@@ -93,8 +93,7 @@ impl Inner {
         }
     }
 
-    /// Waits while the process has more in its mailbox than that may have. A bond may put its end there without waiting, so
-    /// there is no further bond before.
+    /// Waits while the inbox is above its limit. The end of a bond may go there without waiting, so no further bond is made before.
     async fn room_for_a_bond(&self, process: &PidOrAtom) {
         if let Some(door) = self.number(process).and_then(|number| self.processes.door(number)) {
             door.room.wait(1).await;
@@ -132,7 +131,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The other side knows that a link has ended: if it is the last one that this side ended, it is forgotten.
+    /// The peer acknowledges the end of a link: forgets the link if this was its last end.
     fn unlinked(&self, from: &Connection, id: &Term, other: &Pid, own: &Pid) -> Result<(), Refusal> {
         of_peer(from, other)?;
         let Some(number) = self.local.number(own) else { return Ok(()) };
@@ -148,7 +147,7 @@ impl Inner {
     async fn exit(&self, from: &Connection, other: Pid, own: &Pid, reason: Term, memory: usize) -> Result<(), Refusal> {
         of_peer(from, &other)?;
         let Some(number) = self.local.number(own) else { return Ok(()) };
-        // Not of a link that this side has ended.
+        // Not for a link that this side has ended.
         let link = self.processes.bonds(number, |bonds| bonds.links.remove(&other)).flatten();
         if link.is_some_and(|link| link.ended.is_none()) {
             self.put(from, own, Received::exit(other, reason), memory).await;
@@ -199,8 +198,8 @@ impl Inner {
     }
 }
 
-/// Bonds are between processes of the two nodes of a connection: a peer has no say in those of others, and the end of the
-/// connection ends all that came over it.
+/// Bonds are between processes of the two nodes of a connection: a peer may not signal for other nodes, and the end of the connection
+/// ends all its bonds.
 fn of_peer(from: &Connection, pid: &Pid) -> Result<(), Refusal> {
     match pid.node.name == from.node {
         true => Ok(()),
@@ -208,7 +207,7 @@ fn of_peer(from: &Connection, pid: &Pid) -> Result<(), Refusal> {
     }
 }
 
-/// `net_adm:ping` asks the `net_kernel` of a node whether it is one: `{'$gen_call', {Pid, Tag}, {is_auth, Node}}`.
+/// Answers `net_adm:ping`, which asks the `net_kernel`: `{'$gen_call', {Pid, Tag}, {is_auth, Node}}`.
 fn answer_ping(from: &Connection, message: &Message, own: impl FnOnce() -> Pid) {
     let Term::Tuple(Tuple { elements }) = &message.term else { return };
     let [Term::Atom(call), Term::Tuple(caller), Term::Tuple(question)] = &elements[..] else { return };
@@ -219,12 +218,12 @@ fn answer_ping(from: &Connection, message: &Message, own: impl FnOnce() -> Pid) 
     }
 }
 
-/// For bytes that [`limits::check`] has passed.
+/// `bytes` have passed [`limits::check`].
 pub(super) fn decode(bytes: &[u8]) -> Result<Wire, Refusal> {
     match of_send_tt(bytes) {
         Some(message) => Ok(message),
         None => Wire::read_from(&mut &bytes[..]).map_err(|reason| match reason {
-            // Its text has the value: as long as a message, or an integer that takes hours to be written in decimal digits.
+            // Its text has the value, which may be as long as a message, or an integer that takes hours to format.
             RecvError::Decode(DecodeError::UnexpectedType { expected, .. }) => {
                 format!("a part of a message is not a {expected}")
             }
@@ -233,7 +232,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Wire, Refusal> {
     }
 }
 
-/// SEND_TT, which erl_dist reads with the token and the receiver exchanged. Nodes that do not tell who sends use it.
+/// SEND_TT, which erl_dist reads with token and receiver exchanged. Nodes that do not tell the sender use it.
 fn of_send_tt(mut bytes: &[u8]) -> Option<Wire> {
     if !bytes.starts_with(&[131, 104, 4, 97, 12]) {
         return None;

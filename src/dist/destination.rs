@@ -1,23 +1,23 @@
-//! Whom a message is for.
+//! Receivers of messages.
 
 use erl_dist::term::Pid;
 
-/// A process of another node: by its pid, or by the name that it registered there.
+/// A process of another node, by its pid or by its registered name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Destination {
-    /// By its pid, which says its node.
+    /// Its pid, which has the node.
     Pid(Pid),
-    /// By its registered name.
+    /// Its registered name.
     Name {
-        /// That name.
+        /// The name.
         name: String,
-        /// The node's whole name.
+        /// The full name of the node.
         node: String,
     },
 }
 
 impl Destination {
-    /// The name of its node.
+    /// Returns the name of the node.
     pub fn node(&self) -> &str {
         match self {
             Destination::Pid(pid) => &pid.node.name,

@@ -1,6 +1,6 @@
-//! epmd, Erlang's port mapper: it tells at which port of its host a node listens.
+//! epmd, Erlang's port mapper: it knows the ports of the nodes on its host.
 //!
-//! Nodes of dyntrace know each other by the `extra` field of their entries, which Erlang's nodes leave empty and do not read.
+//! Nodes of dyntrace recognize each other by the `extra` field of their entries, which Erlang nodes leave empty and do not read.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, TcpStream};
@@ -16,20 +16,20 @@ use super::socket::Socket;
 use super::stream::Stream;
 use super::text::cut;
 
-/// What the entry of a node has in `extra` if it understands user tags.
+/// The `extra` field of a node that takes user tags.
 const MARK: &[u8] = b"dyntrace-1";
 
-/// How long epmd of this host may take to answer.
+/// The limit for an answer of epmd on this host.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Where a node is.
+/// The port of a node.
 pub(super) struct Place {
     pub port: u16,
-    /// It is a node of dyntrace.
+    /// The node is one of dyntrace.
     pub is_ours: bool,
 }
 
-/// Registers a node. It stays registered for as long as the socket is open. Blocks, for the time that epmd of this host takes.
+/// Registers a node, until the socket is closed. Blocks until epmd of this host answers.
 pub(super) fn register(name: &NodeName, port: u16, epmd: (IpAddr, u16)) -> Result<(TcpStream, Creation), Error> {
     let absent = |source| Error::NoEpmd { host: epmd.0.to_string(), port: epmd.1, source };
     let until = Instant::now() + ANSWER;
@@ -45,14 +45,14 @@ pub(super) fn register(name: &NodeName, port: u16, epmd: (IpAddr, u16)) -> Resul
     }
 }
 
-/// A socket whose calls all end by the same moment, however slowly the other side answers.
+/// A socket with one deadline for all its calls, however slowly the other side answers.
 struct Until {
     socket: TcpStream,
     until: Instant,
 }
 
 impl Until {
-    /// The time that is left for one call.
+    /// The time until the deadline.
     fn left(&self) -> io::Result<Option<Duration>> {
         let left = self.until.saturating_duration_since(Instant::now());
         let late = || io::Error::new(io::ErrorKind::TimedOut, format!("it has not answered within {ANSWER:?}"));
@@ -64,7 +64,7 @@ impl Read for Until {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.socket.set_read_timeout(self.left()?)?;
         let read = self.socket.read(buffer);
-        // The system's timeout has the kind WouldBlock, which says nothing to a reader of the message.
+        // The system's timeout has the kind WouldBlock, which explains nothing to users.
         read.or_else(|error| self.left().and(Err(error)))
     }
 }
@@ -81,14 +81,14 @@ impl Write for Until {
     }
 }
 
-/// Asks the epmd of a node's host where that node is.
+/// Asks the epmd of a node's host for the node's port.
 pub(super) async fn look_up(name: &NodeName, port: u16) -> Result<Place, Error> {
     let absent = |source: io::Error| Error::NoEpmd { host: name.host().to_owned(), port, source };
     let socket = tokio::net::TcpStream::connect((name.host(), port)).await.map_err(absent)?;
     ask(Stream::new(Socket::Plain(socket)), name, absent).await
 }
 
-/// Reads what an epmd answers over `stream`.
+/// Reads an answer of epmd from `stream`.
 pub(super) async fn ask<S: AsyncRead + AsyncWrite + Unpin>(
     stream: Stream<S>,
     name: &NodeName,

@@ -1,4 +1,4 @@
-//! What can go wrong, and the way out.
+//! Errors of nodes.
 
 use std::io;
 use std::time::Duration;
@@ -7,47 +7,47 @@ use erl_dist::handshake::HandshakeError;
 
 use super::text::cut;
 
-/// Why something of a node did not succeed.
+/// The error of a node.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The name is none that a node can have, or none that this node can talk to.
+    /// The name is not valid for a node, or this node cannot talk to nodes of such names.
     #[error("{name:?} cannot be the name of {what}: {reason}")]
     Name {
         /// The name.
         name: String,
         /// Whose name it is.
         what: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// A node was started outside of a tokio runtime.
     #[error("cannot start a node outside of a tokio runtime: call Node::start in a task, or under Runtime::enter")]
     NoRuntime,
-    /// Nobody answers at epmd's port.
+    /// No epmd answers at its port.
     #[error(
         "no epmd answers at {host}:{port} ({source}): start it with `epmd -daemon`, or set ERL_EPMD_PORT if it has another port; \
          a running Erlang node has started one on its host"
     )]
     NoEpmd {
-        /// Where it was looked for.
+        /// The host.
         host: String,
-        /// At which port.
+        /// The port.
         port: u16,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// epmd answered something else than what was asked for.
+    /// epmd gave another answer than expected.
     #[error("epmd of {host} gave no answer for the node {name:?}: {reason}")]
     Epmd {
         /// The host.
         host: String,
-        /// The node that it was asked for.
+        /// The node that was asked for.
         name: String,
-        /// What it said.
+        /// The reason.
         reason: String,
     },
-    /// epmd has a living node of this name already.
+    /// epmd has a running node of this name already.
     #[error("epmd has a node {0:?} already: give this one another name, or stop the other")]
     NameTaken(String),
     /// epmd does not know the node.
@@ -63,14 +63,14 @@ pub enum Error {
     /// A socket could not be opened, connected, or used.
     #[error("{what} {node}: {source}")]
     Io {
-        /// What was being done.
+        /// The step that failed.
         what: &'static str,
-        /// To which node, or at which address.
+        /// The node or the address.
         node: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The two nodes have not the same cookie.
+    /// The two nodes have different cookies.
     #[error(
         "{node} refuses the cookie: it closed the connection when it had our answer to its challenge; \
          start both nodes with one cookie (-setcookie, ~/.erlang.cookie)"
@@ -79,7 +79,7 @@ pub enum Error {
         /// The other node.
         node: String,
     },
-    /// TLS with the node did not come about.
+    /// The TLS handshake with the node failed.
     #[cfg(feature = "dist-tls")]
     #[error(
         "no TLS with {node}: {reason}; do both sides speak it, is each one's certificate of an authority that the other believes, \
@@ -88,54 +88,54 @@ pub enum Error {
     Tls {
         /// The other node.
         node: String,
-        /// What went wrong.
+        /// The reason.
         reason: io::Error,
     },
-    /// A file of certificates or of a key is of no use.
+    /// A file with certificates or a key cannot be used.
     #[cfg(feature = "dist-tls")]
     #[error("cannot use {} for TLS: {reason}", file.display())]
     Certificate {
         /// The file.
         file: std::path::PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The handshake ended otherwise.
+    /// The handshake failed for another reason.
     #[error("the handshake with {node} failed: {reason}")]
     Handshake {
         /// The other node, or its address.
         node: String,
-        /// What went wrong.
+        /// The reason.
         reason: String,
     },
-    /// A step took longer than it may.
+    /// A step took longer than its limit.
     #[error(
         "{what} {node} took longer than {limit:?}: is it reachable, and not overloaded? Options::setup_time allows more"
     )]
     TooSlow {
-        /// What was being done.
+        /// The step that failed.
         what: &'static str,
         /// The other node.
         node: String,
-        /// How long it may take.
+        /// The limit.
         limit: Duration,
     },
-    /// The node could not be reached a moment ago, and is not tried again yet.
+    /// A recent attempt to reach the node failed, and the pause before the next one is not over.
     #[error("{node} could not be reached, and is tried again in {again:?}: {reason}")]
     Unreachable {
         /// The other node.
         node: String,
-        /// After how long a send tries again.
+        /// The rest of the pause.
         again: Duration,
-        /// Why it could not be reached.
+        /// The reason of the failure.
         reason: String,
     },
-    /// The connection was there, and ended.
+    /// The connection has ended.
     #[error("the connection to {node} is lost: {reason}")]
     Lost {
         /// The other node.
         node: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The message is larger than the limit of this node.
@@ -147,18 +147,18 @@ pub enum Error {
         node: String,
         /// Its encoded size.
         size: usize,
-        /// What may be sent.
+        /// The limit.
         limit: usize,
     },
-    /// The term cannot be written in Erlang's external format.
+    /// The term cannot be encoded in Erlang's external term format.
     #[error("a term for {node} cannot be encoded: {reason}")]
     Encode {
         /// The other node.
         node: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Another mailbox of this node has the name.
+    /// Another inbox of this node has the name.
     #[error("{0:?} is the registered name of another mailbox of this node: close that one first")]
     Registered(String),
 }

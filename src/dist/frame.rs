@@ -1,4 +1,4 @@
-//! Frames: a length, and a message, a user tag, or nothing, which is a tick.
+//! Frames: a length, then a message, a user tag, or nothing (a tick).
 
 use std::io;
 use std::time::Duration;
@@ -7,15 +7,15 @@ use erl_dist::message::Message;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::timeout;
 
-/// The first byte of a message in a connection without a cache of atoms: it is passed through as it is.
+/// The first byte of a message on a connection without an atom cache.
 pub(super) const MESSAGE: u8 = 112;
-/// The first byte of a user tag, which goes before the message that bears it. Only nodes of dyntrace get it.
+/// The first byte of a user tag, which goes before its message. Only nodes of dyntrace get it.
 pub(super) const USER_TAG: u8 = 0xd7;
 
 /// A tick.
 pub(super) const TICK: [u8; 4] = [0; 4];
 
-/// How much is read at once.
+/// The size of a read.
 const STEP: usize = 256 << 10;
 
 /// Appends a frame to `bytes`.
@@ -28,7 +28,7 @@ pub(super) fn write<E>(
     bytes.extend_from_slice(&TICK);
     bytes.push(kind);
     content(bytes)?;
-    // What is longer is refused before it is sent.
+    // Longer messages are refused before this.
     let length = u32::try_from(bytes.len() - start - TICK.len()).unwrap_or(u32::MAX);
     bytes[start..start + TICK.len()].copy_from_slice(&length.to_be_bytes());
     Ok(())
@@ -46,11 +46,11 @@ pub(super) fn of(message: Message) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The frames that come in.
+/// Reads frames.
 pub(super) struct Frames<R> {
     source: R,
     bytes: Vec<u8>,
-    /// What is before it was given out already.
+    /// The bytes before it have been returned.
     at: usize,
     limit: usize,
     /// The longest time without a byte.
@@ -62,12 +62,12 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         Frames { source, bytes: Vec::new(), at: 0, limit, silence }
     }
 
-    /// The next frame without its length; `None` at the end. Dropped while it waits, it has lost nothing.
+    /// Returns the next frame without its length; `None` at the end. Cancellation loses nothing.
     ///
     /// # Errors
     ///
-    /// Those of the source; `InvalidData` for a frame that is longer than the limit; `UnexpectedEof` in the middle of one;
-    /// `TimedOut` after a time without a byte: a frame may take longer to arrive.
+    /// Those of the source; `InvalidData` for a frame above the limit; `UnexpectedEof` in the middle of a frame; `TimedOut` after the
+    /// longest time without a byte. A whole frame may take longer.
     pub(super) async fn next(&mut self) -> io::Result<Option<&[u8]>> {
         let length = loop {
             let there = &self.bytes[self.at..];
@@ -93,7 +93,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         Ok(Some(&self.bytes[start..self.at]))
     }
 
-    /// Reads more, behind what is there. Room grows with what has come, not with what a length promises.
+    /// Reads more bytes. The buffer grows with the bytes that have arrived, not with the length that a peer claims.
     async fn fill(&mut self) -> io::Result<bool> {
         self.bytes.drain(..self.at);
         self.at = 0;

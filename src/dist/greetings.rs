@@ -1,13 +1,13 @@
-//! Peers that are about to connect: they have said their names, and are being accepted.
+//! Greetings: names of peers that are being accepted.
 //!
-//! Where two nodes dial each other at once, one of the two connections has to go, and what was sent over it is lost. So a caller that is
-//! about to dial waits for a peer of that name which is about to connect; and the task that accepts a peer looks whether somebody dials it.
-//! Each says what it does before it looks at the other, under one lock, so that one of both sees the other one:
+//! If two nodes dial each other at once, one of the two connections is dropped, and what was sent over it is lost. So a caller that is
+//! about to dial waits for a peer of that name that is being accepted, and the task that accepts a peer looks for a caller that dials it.
+//! Each announces itself before it looks for the other, under one lock, so that at least one sees the other:
 //!
 //! 1. The caller that dials counts itself, then looks for a greeting.
 //! 2. The task that accepts leaves the greeting, then looks for a caller that dials.
 //!
-//! A name is no proof: nobody waits for a greeting for longer than [`PATIENCE`].
+//! The name is not proved yet, so a caller waits for [`PATIENCE`] at most.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -17,31 +17,30 @@ use tokio::time::timeout;
 
 use crate::sync::{Mutex, lock};
 
-/// How long a caller waits for a peer that is about to connect: as long as that takes where both are there, and no longer than a
-/// stranger may cost it.
+/// The limit for waiting for a peer that is being accepted: long enough for a real peer, and short enough for a stranger.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How many there are of each name: as many as strangers have places, and those that have proved the cookie and are not connected yet.
+/// The number of greetings of each name: those of strangers, and of peers that have proved the cookie and are not connected yet.
 #[derive(Default)]
 pub(super) struct Greetings {
     names: Mutex<HashMap<String, usize>>,
     gone: Notify,
 }
 
-/// Says that a peer is about to connect, until it is dropped.
+/// Announces that a peer is being accepted, until it is dropped.
 pub(super) struct Greeting<'g> {
     greetings: &'g Greetings,
     name: String,
 }
 
 impl Greetings {
-    /// A peer of this name is being accepted.
+    /// Announces that a peer of this name is being accepted.
     pub(super) fn leave(&self, name: String) -> Greeting<'_> {
         *lock(&self.names).entry(name.clone()).or_default() += 1;
         Greeting { greetings: self, name }
     }
 
-    /// Waits until no peer of this name is about to connect, but not for ever.
+    /// Waits until no peer of this name is being accepted, or for [`PATIENCE`].
     pub(super) async fn wait(&self, name: &str) {
         let wait = async {
             loop {
@@ -52,7 +51,7 @@ impl Greetings {
                 gone.await;
             }
         };
-        // Else it is a stranger, or slow.
+        // Otherwise the peer is a stranger, or slow.
         let _ = timeout(PATIENCE, wait).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Both sides of the handshake. Nothing is taken from a peer before it is through.
+//! Both sides of the handshake. Before its end nothing else is accepted from a peer.
 
 use std::io;
 
@@ -12,8 +12,8 @@ use super::error::Error;
 use super::name;
 use super::stream::Stream;
 
-/// What this node can do: what every node must since OTP 25, be monitored, tell who sent, and take tokens with any label. It is
-/// hidden, and announces neither a cache of atoms nor fragments nor compression, so that none of them comes.
+/// The capabilities of this node: those that every node must have since OTP 25, monitors, senders in messages, and tokens with any
+/// label. It is hidden. It announces neither an atom cache nor fragments nor compression, so that peers use none of them.
 pub(super) fn flags() -> Flags {
     Flags::mandatory()
         | Flags::DIST_MONITOR
@@ -22,7 +22,7 @@ pub(super) fn flags() -> Flags {
         | Flags::BIG_SEQTRACE_LABELS
 }
 
-/// A peer that has proved that it knows the cookie.
+/// A peer that has proved the cookie.
 pub(super) struct Peer<S> {
     pub name: NodeName,
     pub flags: Flags,
@@ -30,16 +30,16 @@ pub(super) struct Peer<S> {
 }
 
 impl<S> Peer<S> {
-    /// Whether its peers do not list it in `nodes()`.
+    /// Whether it is a hidden node.
     pub(super) fn is_hidden(&self) -> bool {
         !self.flags.contains(Flags::PUBLISHED)
     }
 }
 
-/// What comes of a handshake that this node began.
+/// The result of a handshake that this node began.
 pub(super) enum Dialled<S> {
     Connected(Peer<S>),
-    /// The peer is connecting to this node at this moment, and its connection is the one that stays.
+    /// The peer is connecting to this node at the same time, and its connection stays.
     ItConnects,
 }
 
@@ -54,7 +54,7 @@ pub(super) async fn dial<S: AsyncRead + AsyncWrite + Unpin>(
     let mut handshake = ClientSideHandshake::new(stream.clone(), local.clone(), cookie);
     match handshake.execute_send_name(HIGHEST_DISTRIBUTION_PROTOCOL_VERSION).await.map_err(failed)? {
         HandshakeStatus::Nok => return Ok(Dialled::ItConnects),
-        // It has an earlier connection, which this node knows to be lost. erl_dist prepares the answer and does not send it.
+        // The peer has an earlier connection, which is lost. erl_dist prepares the answer and does not send it.
         HandshakeStatus::Alive => {
             let answer = stream.write_all(b"\0\x05strue").await.and(stream.flush().await);
             answer.map_err(|error| failed(HandshakeError::Io(error)))?;
@@ -71,7 +71,7 @@ pub(super) async fn dial<S: AsyncRead + AsyncWrite + Unpin>(
             }
             Ok(Dialled::Connected(proved(stream, node.name, node.flags)?))
         }
-        // Nodes say nothing to one whose cookie is another.
+        // A node closes the connection silently if the cookies differ.
         Err(HandshakeError::Io(error)) if ended(&error) && has_challenge(stream.read() - before, name) => {
             Err(Error::Cookie { node: name.to_string() })
         }
@@ -90,8 +90,8 @@ fn has_challenge(bytes: usize, name: &NodeName) -> bool {
     bytes == 2 + 1 + 8 + 4 + 4 + 2 + name.len()
 }
 
-/// Lets the node at the other end of `stream`, at `address`, connect if it knows the cookie. `refuses` says whether its
-/// connection is not the one that stays.
+/// Accepts the node at the other end of `stream`, at `address`, if it proves the cookie. `refuses` returns whether another connection
+/// to it stays.
 pub(super) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
     stream: Stream<S>,
     address: String,
@@ -101,7 +101,7 @@ pub(super) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
 ) -> Result<Peer<S>, Error> {
     let mut handshake = ServerSideHandshake::new(stream.clone(), local.clone(), cookie);
     let named = handshake.execute_recv_name().await.map_err(|reason| Error::handshake(&address, reason))?;
-    // One without a name wants to be given one, which is for nodes of Erlang's own kind.
+    // A peer without a name asks for a dynamic one, which only Erlang nodes give.
     let status = match named.as_ref().map(|name| name::of_peer(&name.to_string(), &local.name)) {
         None | Some(Err(_)) => HandshakeStatus::NotAllowed,
         Some(Ok(name)) if refuses(&name) => HandshakeStatus::Nok,

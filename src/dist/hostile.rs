@@ -1,4 +1,4 @@
-//! What becomes of a peer's bytes before anything of them is used: for tests and for the fuzzer, which know no peer.
+//! The parsers of a peer's bytes, for tests and for the fuzzer, which have no peer.
 
 use erl_dist::epmd::{EpmdClient, NodeEntry};
 use erl_dist::node::{Creation, LocalNode, NodeName};
@@ -10,7 +10,7 @@ use super::stream::Stream;
 use super::term::{mend, words};
 use super::{Error, Node, Term, control, epmd, handshake, limits, token};
 
-/// Takes in what a peer sends over a connection: whole frames, and of each what a node decodes.
+/// Parses what a peer sends over a connection: frames and their messages.
 pub fn connection(bytes: &[u8]) {
     let mut frames = Frames::new(bytes, Options::default().max_message, None);
     block_on(async {
@@ -22,7 +22,7 @@ pub fn connection(bytes: &[u8]) {
     });
 }
 
-/// Takes in what a peer sends in the handshake, on either side of it, over TCP and over TLS.
+/// Parses what a peer sends in the handshake, on either side, over TCP and over TLS.
 pub fn handshaking(bytes: &[u8]) {
     let (own, peer) = (name("fuzzed@127.0.0.1"), name("peer@127.0.0.1"));
     let mut local = LocalNode::new(own, Creation::new(7));
@@ -32,14 +32,14 @@ pub fn handshaking(bytes: &[u8]) {
         let refuses = |name: &NodeName| name.len().is_multiple_of(2);
         let accepted = block_on(handshake::accept(stream(), "a peer".to_owned(), &local, "cookie", refuses));
         let dialled = block_on(handshake::dial(stream(), &local, "cookie", &peer));
-        // The challenges are random: no bytes that were there before prove the cookie.
+        // The challenges are random, so no recorded bytes prove the cookie.
         let unproved = accepted.err().map(|error| error.to_string());
         assert!(unproved.is_some_and(|text| text.len() < 2000));
         assert!(!matches!(dialled, Ok(handshake::Dialled::Connected(_))));
     }
 }
 
-/// Takes in what an epmd answers, to either question.
+/// Parses an answer of epmd, to either question.
 pub fn epmd(bytes: &[u8]) {
     let stream = || Stream::over(tokio::io::join(bytes, tokio::io::sink()), false);
     let peer = name("peer@127.0.0.1");
@@ -54,18 +54,18 @@ fn name(name: &str) -> NodeName {
     name.parse().expect("a name")
 }
 
-/// How many bytes a node keeps for a peer by its own count: what cannot wait, and messages.
+/// The bytes that a node has charged to a peer: data that cannot wait, and messages.
 pub fn kept(node: &Node, peer: &str) -> Option<[usize; 2]> {
     let budget = node.life.inner.peers.budget(peer)?;
     Some([budget.kept.used(), budget.messages.used()])
 }
 
-/// How many peers a node remembers.
+/// The number of peers that a node remembers.
 pub fn known(node: &Node) -> usize {
     node.life.inner.peers.known()
 }
 
-/// Takes in one message, of which every term is looked at, shown, and written again.
+/// Parses one message, and measures, formats and encodes its terms.
 pub fn message(bytes: &[u8]) {
     let Ok(memory) = limits::check(bytes, &Options::default()) else { return };
     assert!(memory >= bytes.len());
@@ -76,7 +76,7 @@ pub fn message(bytes: &[u8]) {
         words(&term);
         token::of_term(term.clone());
         mend(&mut term);
-        // One that came can be sent on, and is taken by who limits as this node does.
+        // It can be sent on, and a node with the same limits accepts it.
         let mut again = Vec::new();
         if term.encode(&mut again).is_ok() {
             assert_ne!(limits::check(&again, &Options::default()), Err(limits::Refused::Truncated), "{term}");

@@ -1,4 +1,4 @@
-//! Where messages of other nodes arrive.
+//! Inboxes: processes of this node, as other nodes see them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,19 +11,20 @@ use super::budget::Account;
 use super::connection::TOO_MUCH;
 use super::destination::Destination;
 use super::error::Error;
-use super::node::{Inner, Node};
+use super::inner::Inner;
+use super::node::Node;
 use super::processes::{Door, Link, Queued, State, Watcher, bond_bytes};
 use super::received::{Message, Received};
 use super::term::{IntoTerm, term};
 use crate::process;
 use crate::{seq_trace, tag};
 
-/// A process of this node, as far as others see: it has a pid, and a name if it [registered](Node::register) one, and they can
-/// send to it, link to it and monitor it. It ends when this is dropped.
+/// A process of this node to other nodes: it has a pid, and a name if it was [registered](Node::register). Other nodes can send to
+/// it, link to it and monitor it. The process ends when the inbox is dropped.
 ///
-/// Its pid is that of the process that opens it, if that is the first inbox of the process: then messages, file operations and
-/// all else that tracers see of the process bear one pid. Otherwise it has a pid of its own, also where a task opens it that
-/// [`tokio::spawn`] has started, which is no process. To tracers the process that receives is the one that waits at it.
+/// The first inbox of a process has the pid of the process, so that tracers see messages, file operations and all other events of the
+/// process under one pid. Further inboxes have pids of their own, and so have those opened by tasks of [`tokio::spawn`], which are
+/// not processes. Tracers see the process that waits at the inbox as the receiver.
 #[derive(Debug)]
 pub struct Inbox {
     node: Node,
@@ -31,12 +32,28 @@ pub struct Inbox {
     queue: mpsc::UnboundedReceiver<Queued>,
     state: Arc<State>,
     room: Arc<Account>,
-    /// What those that are linked to it or monitor it are told in the end.
+    /// The exit reason for linked and monitoring processes.
     reason: Term,
 }
 
+impl Node {
+    /// Opens an inbox without a name.
+    pub fn inbox(&self) -> Inbox {
+        Inbox::open(self.clone(), None).unwrap_or_else(|_| unreachable!("only a name can be taken already"))
+    }
+
+    /// Opens an inbox that processes of other nodes send to by `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Registered`] if another inbox of this node has the name.
+    pub fn register(&self, name: &str) -> Result<Inbox, Error> {
+        Inbox::open(self.clone(), Some(name))
+    }
+}
+
 impl Inbox {
-    pub(super) fn open(node: Node, name: Option<&str>) -> Result<Inbox, Error> {
+    fn open(node: Node, name: Option<&str>) -> Result<Inbox, Error> {
         let (sender, queue) = mpsc::unbounded_channel();
         let room = Account::new(node.life.inner.options.mailbox_limit);
         let process = process::give().unwrap_or_else(process::Pid::next);
@@ -50,26 +67,26 @@ impl Inbox {
         &self.node.life.inner
     }
 
-    /// Its pid, to be sent to others.
+    /// Returns the pid, to send it to other processes.
     pub fn pid(&self) -> Pid {
         self.inner().local.pid(self.process)
     }
 
-    /// Takes the next of what has come; waits for it.
+    /// Receives the next message or signal. Waits for one if there is none.
     ///
-    /// The current process takes on the token and the user tag of a message, as [`seq_trace`] and [`spread_tag`](crate::spread_tag) say.
+    /// The current process takes on the token and the user tag of a message, see [`seq_trace`] and [`spread_tag`](crate::spread_tag).
     ///
-    /// Dropped while it waits, it has taken nothing.
+    /// Cancellation loses nothing.
     pub async fn recv(&mut self) -> Received {
         self.shown();
         match self.queue.recv().await {
             Some(queued) => self.taken(queued),
-            // Not before the inbox itself is dropped.
+            // The queue closes only with the inbox.
             None => std::future::pending().await,
         }
     }
 
-    /// Takes the next message; waits for it. What else comes before it is dropped.
+    /// Receives the next message. Waits for one if there is none. Drops signals that come before it.
     pub async fn recv_message(&mut self) -> Message {
         loop {
             if let Received::Message(message) = self.recv().await {
@@ -78,7 +95,7 @@ impl Inbox {
         }
     }
 
-    /// Takes what has come already, if there is something.
+    /// Receives the next message or signal, if there is one.
     pub fn try_recv(&mut self) -> Option<Received> {
         self.queue.try_recv().ok().map(|queued| self.taken(queued))
     }
@@ -93,7 +110,7 @@ impl Inbox {
         queued.received
     }
 
-    /// The pid that tracers are told: that of the current process, from now on.
+    /// The pid for tracers: that of the current process, from now on.
     fn shown(&self) -> process::Pid {
         if let Some(pid) = process::own() {
             self.state.set_shown(pid);
@@ -101,7 +118,7 @@ impl Inbox {
         self.state.shown()
     }
 
-    /// Sends a message as [`Node::send`] does, with this inbox as the sender, so that it is where answers arrive.
+    /// Sends a message like [`Node::send`], with this inbox as the sender, so that answers arrive here.
     ///
     /// # Errors
     ///
@@ -110,8 +127,8 @@ impl Inbox {
         self.inner().send(self.process, self.shown(), to.into(), term).await
     }
 
-    /// Links it to a process of another node: when either ends, or the connection is lost, the other is told. This side gets
-    /// [`Received::Exit`], the other an exit signal.
+    /// Links the inbox to a process of another node. When either ends, or the connection is lost, the other side gets an exit signal: the
+    /// inbox receives [`Received::Exit`].
     ///
     /// # Errors
     ///
@@ -123,15 +140,15 @@ impl Inbox {
         Ok(())
     }
 
-    /// Ends a link. No [`Received::Exit`] comes of it from here on.
+    /// Removes a link. It causes no [`Received::Exit`] any more.
     pub fn unlink(&self, other: &Pid) {
         let Some(connection) = self.inner().peers.connected(&other.node.name) else { return };
-        // Relaxed: only that numbers differ matters. From 1 on, below 2^63, as the protocol wants them.
+        // Relaxed: the numbers need only differ. They are from 1 to 2^63 - 1, as the protocol demands.
         let id = self.inner().references.fetch_add(1, Ordering::Relaxed);
         let ended = self.inner().processes.bonds(self.process.number(), |bonds| {
             let link = bonds.links.get_mut(other).filter(|link| link.ended.is_none())?;
             link.ended = Some(id);
-            // Kept until the other side acknowledges it, so at its expense.
+            // The link is kept until the peer acknowledges this, so the peer is charged.
             if link.charge.is_none() {
                 link.charge = connection.budget.kept.charge(bond_bytes(&[&other.node.name])).ok();
             }
@@ -144,8 +161,8 @@ impl Inbox {
         }
     }
 
-    /// Monitors a process of another node: one [`Received::Down`] comes when it ends, when the connection is lost, or at once if
-    /// there is no such process.
+    /// Monitors a process of another node. The inbox receives one [`Received::Down`] when the process ends or the connection is lost, or
+    /// at once if there is no such process.
     ///
     /// # Errors
     ///
@@ -165,7 +182,7 @@ impl Inbox {
         Ok(monitor)
     }
 
-    /// Ends a monitor. No [`Received::Down`] comes of it from here on.
+    /// Removes a monitor. It causes no [`Received::Down`] any more.
     pub fn demonitor(&self, monitor: &Reference) {
         let removed = self.inner().processes.bonds(self.process.number(), |bonds| bonds.watched.remove(monitor));
         if let Some((node, watched)) = removed.flatten()
@@ -175,7 +192,7 @@ impl Inbox {
         }
     }
 
-    /// Ends it for a reason other than `normal`.
+    /// Ends the process for a reason other than `normal`.
     pub fn exit(mut self, reason: Term) {
         self.reason = reason;
     }
@@ -183,7 +200,7 @@ impl Inbox {
 
 impl Drop for Inbox {
     fn drop(&mut self) {
-        // Connections whose messages wait for room go on.
+        // Lets connections whose messages wait for room continue.
         self.room.close();
         let own = self.pid();
         let inner = self.inner();

@@ -1,4 +1,4 @@
-//! The lengths of the handshake's messages: of two bytes over TCP, of four over TLS. `erl_dist` knows those of two.
+//! Length fields of handshake messages: two bytes over TCP, four over TLS. `erl_dist` knows only those of two.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,18 +7,18 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Makes lengths of four bytes of those of two in what is written, and the other way round in what is read.
+/// Widens the length fields of written messages to four bytes, and narrows those of read messages to two.
 #[derive(Debug, Default)]
 pub(super) struct Lengths {
-    /// What has come of a length.
+    /// The bytes of a length that have arrived.
     length: Vec<u8>,
-    /// What is to be given out before more is read.
+    /// Bytes to return before more are read.
     given: VecDeque<u8>,
-    /// How much of a message is still to come.
+    /// The bytes of a message that are still missing.
     left: usize,
-    /// The beginning of a message that is not yet written whole.
+    /// The beginning of an incomplete message.
     begun: Vec<u8>,
-    /// What is to be written.
+    /// Bytes to write.
     ready: VecDeque<u8>,
 }
 
@@ -56,7 +56,7 @@ impl Lengths {
         }
     }
 
-    /// Takes `bytes` over. They are written by a later call, at the latest by [`Lengths::poll_flush`].
+    /// Buffers `bytes`. A later call writes them, at the latest [`Lengths::poll_flush`].
     pub(super) fn poll_write(
         &mut self,
         socket: &mut (impl AsyncWrite + Unpin),
@@ -100,7 +100,7 @@ impl Lengths {
     }
 }
 
-/// How many bytes came.
+/// The number of bytes that arrived.
 fn read(
     socket: &mut (impl AsyncRead + Unpin),
     context: &mut Context<'_>,

@@ -1,22 +1,21 @@
-//! What a term would take, before it is decoded.
+//! Checks terms before they are decoded.
 //!
-//! The decoder trusts what it reads: it reserves room for as many elements as a list says it has, goes as deep as terms are
-//! nested, and panics at tags that it does not know how to take. So the bytes are gone through here first, by a loop with a
-//! stack of its own. What passes has every element that it says it has, is no deeper and takes no more memory than it may, and
-//! is of the tags that are decoded. Atoms are plain strings: there is no table that they could fill.
+//! The decoder trusts its input: it reserves memory for as many elements as a list claims, recurses as deep as terms are nested, and
+//! panics at unknown tags. So a loop with a stack of its own checks the bytes first. Terms that pass have all elements that they claim,
+//! keep to the limits of depth and memory, and have only tags that the decoder knows. Atoms are plain strings, so no table fills up.
 
 use super::options::Options;
 
-/// Why a term is not decoded.
+/// The reason not to decode a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It ends in the middle.
+    /// It ends too early.
     #[error("a term ends in the middle")]
     Truncated,
-    /// It has what is not announced or not known: compressed terms, atoms of a cache, old forms.
+    /// It has a form that was not announced, or is unknown: compressed terms, cached atoms, old forms.
     #[error("a term has the tag {0}, which was not announced")]
     Tag(u8),
-    /// It has a part that nothing can be made of.
+    /// It has a malformed part.
     #[error("a term has {0}")]
     Malformed(&'static str),
     /// It is nested deeper than [`Options::max_depth`].
@@ -27,14 +26,13 @@ pub enum Refused {
     TooMuch,
 }
 
-/// Bytes that a decoded term takes in the vector, or the table, that it is an element of.
+/// Bytes of a decoded term in the vector or table that it is an element of.
 const PER_TERM: usize = 2 * std::mem::size_of::<erl_dist::term::Term>();
 
-/// Words of the longest reference that Erlang's nodes make.
+/// Words of the longest reference that Erlang nodes make.
 const MOST_WORDS: usize = 5;
 
-/// Goes through the terms of a message, each with the format's version before it, and returns the memory that they would take
-/// decoded, in bytes.
+/// Checks the terms of a message, each after a version byte. Returns the bytes that they take when decoded.
 pub(super) fn check(bytes: &[u8], options: &Options) -> Result<usize, Refused> {
     let mut scan = Scan { bytes, memory: bytes.len(), limit: options.max_memory };
     while !scan.bytes.is_empty() {
@@ -77,7 +75,7 @@ impl Scan<'_> {
         Ok(u32::from_be_bytes(self.take()?) as usize)
     }
 
-    /// One whole term. `open` has, for each term that is begun, how many are still to come inside of it.
+    /// Checks one whole term. `open` has the number of missing elements of each term that has begun.
     fn term(&mut self, max_depth: usize) -> Result<(), Refused> {
         let mut open: Vec<usize> = vec![1];
         while let Some(left) = open.last_mut() {
@@ -92,7 +90,7 @@ impl Scan<'_> {
             }
             let inside = self.one()?;
             if inside > 0 {
-                // Each is a byte at least: what says that it has more than there is ends here, before room is made for it.
+                // Each takes a byte at least: a false claim ends here, before memory is reserved for it.
                 if inside > self.bytes.len() {
                     return Err(Refused::Truncated);
                 }
@@ -105,7 +103,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// A term without what is inside of it: returns how many terms that are.
+    /// Checks a term without its elements, and returns their number.
     fn one(&mut self) -> Result<usize, Refused> {
         let [tag] = self.take()?;
         match tag {

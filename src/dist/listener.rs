@@ -1,4 +1,4 @@
-//! How others find a node: its socket, and its entry in epmd, which lasts as long as the connection to epmd does.
+//! The listening socket of a node, and its entry in epmd, which lasts as long as the connection to epmd.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -12,12 +12,12 @@ use tokio::task::AbortHandle;
 use tokio::time::sleep;
 
 use super::error::Error;
-use super::node::Inner;
+use super::inner::Inner;
 use super::pid::Local;
 use super::strangers::Line;
 use super::{epmd, handshake, name};
 
-/// A node that is registered and does not yet answer.
+/// A registered node that does not accept connections yet.
 pub(super) struct Listener {
     socket: TcpListener,
     address: SocketAddr,
@@ -26,7 +26,7 @@ pub(super) struct Listener {
     creation: Creation,
 }
 
-/// What runs for a node that answers.
+/// The tasks of a node that accepts connections.
 pub(super) struct Tasks {
     pub address: SocketAddr,
     tasks: [AbortHandle; 2],
@@ -70,13 +70,13 @@ async fn accept(inner: Arc<Inner>, socket: TcpListener) -> io::Result<()> {
         tokio::select! {
             accepted = socket.accept() => match accepted {
                 Ok((peer, address)) => line.add(address.ip(), peer),
-                // Most likely out of descriptors: others close theirs.
+                // Most likely out of file descriptors: others will be closed.
                 Err(_) => sleep(Duration::from_millis(100)).await,
             },
             (place, peer) = line.next() => {
                 let inner = inner.clone();
                 place.run(move |place| async move {
-                    // This side tells a stranger nothing.
+                    // A stranger gets no error message.
                     let _ = inner.accept(peer, place).await;
                 });
             }
@@ -84,13 +84,13 @@ async fn accept(inner: Arc<Inner>, socket: TcpListener) -> io::Result<()> {
     }
 }
 
-/// Registers the node anew whenever epmd was restarted.
+/// Registers the node again when epmd has restarted.
 async fn stay(name: NodeName, port: u16, epmd: (IpAddr, u16), mut registered: std::net::TcpStream) {
     loop {
         if registered.set_nonblocking(true).is_ok()
             && let Ok(mut socket) = TcpStream::from_std(registered)
         {
-            // epmd sends nothing more: this ends when it does.
+            // epmd sends nothing more, so a read ends when epmd ends.
             while matches!(socket.read(&mut [0; 16]).await, Ok(1..)) {}
         }
         let mut pause = Duration::from_millis(100);

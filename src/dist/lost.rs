@@ -1,11 +1,11 @@
-//! Connections that were lost, and why.
+//! Lost connections and their reasons.
 
 use std::collections::VecDeque;
 
 use super::text::cut;
 use crate::sync::{Mutex, lock};
 
-/// How many are remembered.
+/// The number of remembered connections.
 const MOST: usize = 64;
 
 /// A connection that has ended.
@@ -14,7 +14,7 @@ const MOST: usize = 64;
 pub struct LostConnection {
     /// The name of the node at its other end.
     pub node: String,
-    /// Why it ended, for people to read: at most some 500 bytes.
+    /// The reason, for people to read; 512 bytes at most.
     pub reason: String,
 }
 

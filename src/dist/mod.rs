@@ -1,4 +1,4 @@
-//! Messages to and from Erlang nodes, by Erlang's own distribution. With the feature `dist`.
+//! Messages to and from Erlang nodes, by Erlang's distribution protocol. Needs the feature `dist`.
 //!
 //! ```no_run
 //! use dyntrace::dist::{Node, Received, term};
@@ -17,44 +17,55 @@
 //! # }
 //! ```
 //!
-//! # What is spoken
+//! # Protocol
 //!
-//! A [`Node`] registers with epmd, which must run, listens, and connects by the handshake of OTP 23 and later when something is
-//! first sent to a node; both sides prove that they know the cookie, by MD5 digests, before anything else is taken. The
-//! connection is not encrypted: do as for Erlang's own, keep it in a network that is trusted, or have TLS under it, with the
-//! feature `dist-tls` and `Options::tls`. Terms are those of the `eetf` crate, messages and the handshake those of `erl_dist`. Messages come whole: neither fragments nor an atom cache nor compressed terms
-//! are announced. Ticks are sent and answered. A connection that is lost is made anew by the next send; after one that failed,
-//! sends fail at once for a pause that doubles up to 10 s.
+//! A [`Node`] registers with epmd, which must be running, and listens. It connects to another node at the first send, by the
+//! handshake of OTP 23 and later. Both sides prove with MD5 digests that they know the cookie, before they accept anything else.
 //!
-//! # What is bounded
+//! The connection is not encrypted. As with Erlang's own, keep it in a trusted network, or use TLS: the feature `dist-tls` and
+//! `Options::tls`. Terms are those of the crate `eetf`, messages and the handshake those of `erl_dist`. The node announces neither
+//! fragments nor an atom cache nor compressed terms, so messages arrive whole. It sends and answers ticks.
 //!
-//! [`Options`] has the limits: of whole messages, of the depth and the memory of terms that come in, which are checked before
-//! they are decoded, of what waits in a connection or an inbox, and of links, monitors and answers. Its documentation has the
-//! memory that one peer can take, as one formula. A peer that exceeds a limit, or sends what was not announced, loses its connection:
-//! bonds over it end with `noconnection`, waiting senders get the reason, and [`Node::lost_connections`] has it. A peer that reads
-//! or sends slowly loses nothing, as long as a byte comes within [`Options::tick_time`]. Links and monitors are between processes
-//! of the two nodes of a connection: a peer that signals for another node's process loses its connection, too.
+//! The next send reconnects after a lost connection. After a failed connection attempt, sends fail at once for a pause that doubles
+//! with each failure, up to 10 s.
 //!
-//! Before they prove the cookie, 64 peers may be in the handshake. When more come, the oldest one goes, of the address that has most
-//! of them: silent ones hold nobody up, and an address that connects again and again pushes out only its own.
+//! # Limits
+//!
+//! [`Options`] has the limits: the size of a message, the depth and memory of received terms (checked before decoding), the
+//! bytes that wait in a connection or an inbox, and links, monitors and answers. Its documentation has a formula for the memory that
+//! one peer can take.
+//!
+//! A peer that exceeds a limit, or sends something that was not announced, loses its connection. Links and monitors over it end
+//! with `noconnection`, waiting senders get the reason, and [`Node::lost_connections`] has it. A slow peer loses nothing as long as a
+//! byte arrives within [`Options::tick_time`]. Links and monitors are between processes of the two nodes of a connection. A peer that
+//! signals for a process of another node loses its connection.
+//!
+//! Up to 64 peers may be in the handshake before they prove the cookie. If more connect, the node drops the oldest one of the address
+//! that has the most. So silent peers block no others, and an address that keeps connecting pushes out only its own connections.
 //!
 //! # Probes, tokens and tags
 //!
-//! `message-send-remote` fires for each message that is sent, `message-queued` and `message-receive` for those that come in, and
-//! `dist-port_busy` where a sender must wait for its peer, until `dist-port_not_busy`. `dist-monitor` fires for each connection that is
-//! made or ends, and `dist-output` for each write to a socket. The [sequential trace token](crate::seq_trace) of the sender goes to any
-//! node, and comes from any: on both sides it is the same trace.
+//! | probe | fires |
+//! |---|---|
+//! | `message-send-remote` | for each sent message |
+//! | `message-queued`, `message-receive` | for each received message |
+//! | `dist-port_busy`, `dist-port_not_busy` | when a sender begins to wait for its peer, and when the peer has room again |
+//! | `dist-monitor` | when a connection is made or ends |
+//! | `dist-output` | for each write to a socket |
 //!
-//! A user tag that [spreads](crate::spread_tag) goes to nodes of dyntrace only. Such a node says so in the `extra` field of its
-//! entry in epmd (`dyntrace-1`), where its peers look when they connect or are connected to. The tag goes before its message, in
-//! a frame of its own: the length, the byte 215 in the place of 112, and the tag in UTF-8. So Erlang's nodes see nothing of it.
+//! The [sequential trace token](crate::seq_trace) of a sender goes to any node, and comes from any: both sides see the same trace.
 //!
-//! # Not here
+//! A user tag that [spreads](crate::spread_tag) goes to nodes of dyntrace only. Such a node has `dyntrace-1` in the `extra` field of
+//! its epmd entry, which its peers read when a connection is made. The tag goes before its message, in a frame of its own: the
+//! length, the byte 215 instead of 112, and the tag in UTF-8. Erlang nodes never get such a frame.
 //!
-//! `global`, `rpc`, spawning for others; names that the other side chooses (`-sname undefined`). An inbox treats every exit
-//! signal as one that traps exits does.
+//! # Missing
+//!
+//! `global`, `rpc`, spawning on behalf of other nodes, and dynamic node names (`-sname undefined`). An inbox treats every exit signal
+//! like a process that traps exits.
 
 mod budget;
+mod connecting;
 mod connection;
 mod control;
 mod destination;
@@ -66,6 +77,7 @@ mod handshake;
 #[doc(hidden)]
 pub mod hostile;
 mod inbox;
+mod inner;
 mod lengths;
 mod limits;
 mod listener;
@@ -78,6 +90,8 @@ mod peers;
 mod pid;
 mod processes;
 mod received;
+mod running;
+mod send;
 mod socket;
 mod strangers;
 mod stream;

@@ -1,4 +1,4 @@
-//! Names of nodes: short and long ones, which never talk to each other.
+//! Names of nodes. Nodes with short names and nodes with long names cannot talk to each other.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -6,12 +6,12 @@ use erl_dist::node::NodeName;
 
 use super::error::Error;
 
-/// Whether a host is of a long name (`-name`) is told by a dot, or a colon, as Erlang does.
+/// The host of a long name (`-name`) has a dot or a colon, as in Erlang.
 fn is_long(host: &str) -> bool {
     host.contains(['.', ':'])
 }
 
-/// The name of this node. Without a host it is a short one (`-sname`): the host is this machine's, without its domain.
+/// The name of this node. Without a host it is a short name (`-sname`), with the host name of this machine without its domain.
 pub(super) fn own(name: &str) -> Result<NodeName, Error> {
     let host = rustix::system::uname();
     let host = host.nodename().to_string_lossy();
@@ -22,7 +22,7 @@ pub(super) fn own(name: &str) -> Result<NodeName, Error> {
     parse(&whole, "a node")
 }
 
-/// The name of a node that `own` is to talk to.
+/// The name of a node that `own` talks to.
 pub(super) fn of_peer(name: &str, own: &NodeName) -> Result<NodeName, Error> {
     let peer = parse(name, "a node")?;
     if is_long(peer.host()) != is_long(own.host()) {
@@ -50,7 +50,7 @@ fn parse(name: &str, what: &'static str) -> Result<NodeName, Error> {
     Ok(parsed)
 }
 
-/// Where a node of this name listens if it is not told.
+/// The default address at which a node of this name listens.
 pub(super) fn listen_address(name: &NodeName) -> IpAddr {
     match name.host().parse::<IpAddr>() {
         Ok(address) => address,
@@ -59,7 +59,7 @@ pub(super) fn listen_address(name: &NodeName) -> IpAddr {
     }
 }
 
-/// Where this node finds epmd: on its own host.
+/// The address of epmd on this host.
 pub(super) fn own_epmd(listen: IpAddr) -> IpAddr {
     match listen {
         IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),

@@ -1,19 +1,19 @@
-//! What a node may be told beside its name and cookie.
+//! Options of a node.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// How a node works. Its limits bound the memory that a peer, and senders to it, can make it use:
+/// Options of a node. The limits bound the memory that a peer, and senders to that peer, can make the node use:
 ///
 /// ```text
 /// peer_limit                          links and monitors of the peer, unread answers
-/// + mailbox_limit + max_memory        its messages in all mailboxes together
+/// + mailbox_limit + max_memory        its messages in all inboxes together
 /// + max_memory + 3 * max_message      the message, and the tag, that arrive
 /// + 4 * (busy_limit + max_message)    messages of this node that the peer does not read
 /// ```
 ///
-/// and 1 MiB at most besides. Factors above 1 are for buffers, which double as they grow. Above `peer_limit` the connection ends;
-/// at the other limits the peer, or the sender, waits. Peers without a connection count until their messages are received.
+/// and up to 1 MiB more. Factors above 1 are for buffers, which double as they grow. At `peer_limit` the connection ends; at the
+/// other limits the peer, or the sender, waits. A peer without a connection counts until its messages are received.
 ///
 /// ```
 /// let options = dyntrace::dist::Options { max_message: 1 << 20, ..Default::default() };
@@ -21,36 +21,35 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Bytes of one whole message, either way: 64 MiB. A peer that sends a larger one loses its connection.
+    /// The largest message in bytes, sent or received. Default: 64 MiB. A peer that sends a larger one loses its connection.
     pub max_message: usize,
-    /// How deep terms that come in may be nested: 128.
+    /// The deepest nesting of a received term. Default: 128.
     pub max_depth: usize,
-    /// Bytes that one decoded message may take: 256 MiB. Decoding takes more than the message, up to some 50 times if it is all
-    /// of small terms.
+    /// The memory of one decoded message in bytes. Default: 256 MiB. A message of small terms takes up to 50 times its encoded size.
     pub max_memory: usize,
-    /// Bytes that a connection holds for a peer that does not read: 1 MiB, as in Erlang. Who sends when there are more waits, and
+    /// The bytes that a connection holds for a peer that does not read. Default: 1 MiB, as in Erlang. Beyond it senders wait, and
     /// `dist-port_busy` fires. One message may exceed it.
     pub busy_limit: usize,
-    /// Bytes of decoded messages that a mailbox holds, and that all mailboxes hold of one peer: 64 MiB. When one of the two is
-    /// full, nothing more is read from the connection whose message waits for room, so that the peer's socket fills and its
-    /// senders wait. One message may exceed it.
+    /// The bytes of decoded messages that one inbox holds, and that all inboxes hold of one peer. Default: 64 MiB. At either limit the
+    /// node stops reading from the connection whose message waits for room. So the peer's socket fills and its senders wait. One
+    /// message may exceed it.
     pub mailbox_limit: usize,
-    /// Bytes that this node keeps for one peer besides messages: 64 MiB. These are links and monitors that the peer made, some 500
-    /// bytes each, and answers and exit signals that it does not read. Above it the connection ends; those with bonds over it are
-    /// told `noconnection`, and [`Node::lost_connections`](super::Node::lost_connections) has the reason.
+    /// The bytes that this node keeps for one peer besides messages. Default: 64 MiB. These are links and monitors that the peer made,
+    /// about 500 bytes each, and answers and exit signals that it does not read. Beyond it the connection ends: links and monitors over
+    /// it end with `noconnection`, and [`Node::lost_connections`](super::Node::lost_connections) has the reason.
     pub peer_limit: usize,
-    /// How long connecting and the handshake may take together: 7 s, as in Erlang.
+    /// The limit for connecting and the handshake together. Default: 7 s, as in Erlang.
     pub setup_time: Duration,
-    /// Erlang's `net_ticktime`: 60 s. A peer from which not a byte came for that long is lost; a quarter of it without anything to
-    /// send, and a tick is sent. A peer that ticks sooner is answered sooner.
+    /// Erlang's `net_ticktime`. Default: 60 s. A peer that sends no byte for this time is lost. The node sends a tick after a quarter of
+    /// it without other bytes, and sooner as an answer to a peer that ticks sooner.
     pub tick_time: Duration,
-    /// The first pause after a connection failed; it doubles with each failure, up to 10 s: 100 ms.
+    /// The first pause after a failed connection attempt. Default: 100 ms. It doubles with each failure, up to 10 s.
     pub backoff: Duration,
-    /// epmd's port: what `ERL_EPMD_PORT` says, else 4369.
+    /// The port of epmd. Default: that in `ERL_EPMD_PORT`, else 4369.
     pub epmd_port: u16,
-    /// The address to listen at: the loopback one if the node's host is `localhost` or 127.0.0.1, else all.
+    /// The address to listen at. Default: the loopback address if the node's host is `localhost` or 127.0.0.1, else all addresses.
     pub listen: Option<IpAddr>,
-    /// TLS under all of its connections but that to epmd. None, unless this says how.
+    /// TLS for all connections except the one to epmd. Default: none.
     #[cfg(feature = "dist-tls")]
     pub tls: Option<super::Tls>,
 }

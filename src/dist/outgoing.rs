@@ -1,4 +1,4 @@
-//! Bytes that wait to be written to a peer. They are one run, so that one system call writes many messages.
+//! The bytes that wait to be written to a peer: one buffer, so that one system call writes many messages.
 
 use std::mem;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use super::budget::{Account, Charge};
 use crate::sync::{Mutex, lock};
 
-/// A buffer that grew for large messages is given back.
+/// A buffer larger than this is freed after use.
 const KEPT: usize = 4 << 20;
 
 pub(super) struct Outgoing {
@@ -16,28 +16,28 @@ pub(super) struct Outgoing {
     filled: Notify,
     taken: Notify,
     limit: usize,
-    /// Pays for signals.
+    /// Charged for signals.
     kept: Arc<Account>,
 }
 
 #[derive(Default)]
 struct Waiting {
     batch: Batch,
-    /// A batch was taken and is being written.
+    /// A batch is being written.
     writing: bool,
     /// A sender found no room.
     busy: bool,
     state: State,
 }
 
-/// Whether bytes are taken.
+/// Whether more bytes may be appended.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum State {
     #[default]
     Open,
-    /// No more are appended; those that wait are still written.
+    /// No more are appended; the waiting ones are still written.
     Ending,
-    /// None are appended or written.
+    /// No bytes are appended or written.
     Closed,
 }
 
@@ -45,11 +45,11 @@ enum State {
 #[derive(Default)]
 pub(super) struct Batch {
     pub bytes: Vec<u8>,
-    /// For the signals among them.
+    /// Charges of the signals among them.
     signals: Option<Charge>,
 }
 
-/// Why nothing is appended.
+/// Why bytes are not appended.
 #[derive(Debug)]
 pub(super) enum Refused {
     /// The connection has ended.
@@ -63,25 +63,27 @@ impl Outgoing {
         Outgoing { waiting: Mutex::new(Waiting::default()), filled: Notify::new(), taken: Notify::new(), limit, kept }
     }
 
-    /// Appends `bytes` once there is room; calls `busy` if there is none at first, with the buffer locked: else a trace could show
-    /// the room before the wait for it.
+    /// Appends `bytes` once there is room. Calls `busy` if it has to wait, with the buffer locked: otherwise a trace could show
+    /// `not_busy` first.
     ///
     /// # Errors
     ///
     /// [`Refused::Closed`].
     ///
-    /// Dropped while it waits, it has appended nothing.
+    /// # Cancellation
+    ///
+    /// A future that is dropped while it waits has appended nothing.
     pub(super) async fn send(&self, bytes: &[u8], busy: impl FnOnce()) -> Result<(), Refused> {
         let mut busy = Some(busy);
         loop {
-            // Made before the look at the buffer: a batch that is taken after that look wakes it.
+            // Registered before the look at the buffer: a batch that is taken later wakes it.
             let taken = self.taken.notified();
             {
                 let mut waiting = lock(&self.waiting);
                 if waiting.state != State::Open {
                     return Err(Refused::Closed);
                 }
-                // Whatever its size: else small messages would leave no room for a large one.
+                // Whatever its size: otherwise small messages would leave no room for a large one.
                 if waiting.batch.bytes.len() < self.limit {
                     self.append(&mut waiting, bytes);
                     return Ok(());
@@ -95,7 +97,7 @@ impl Outgoing {
         }
     }
 
-    /// Appends `bytes` at once, at the expense of the peer: they follow from something that the peer did.
+    /// Appends `bytes` at once and charges the peer, which has caused them.
     ///
     /// # Errors
     ///
@@ -105,7 +107,7 @@ impl Outgoing {
         if waiting.state != State::Open {
             return Err(Refused::Closed);
         }
-        // The buffer doubles as it grows, so it may take twice what is in it.
+        // The buffer doubles as it grows, so it takes up to twice its contents.
         let room = 2 * bytes.len();
         let charged = match &mut waiting.batch.signals {
             Some(charge) => charge.grow(room),
@@ -124,8 +126,8 @@ impl Outgoing {
         }
     }
 
-    /// Takes the bytes that wait, once there are any, in place of `written`. Calls `not_busy` if senders waited for that. Returns
-    /// false if there will be none: the connection ends. For one caller.
+    /// Waits for bytes and takes them, in exchange for `written`. Calls `not_busy` if senders waited. Returns false if the connection
+    /// ends. For one caller.
     pub(super) async fn take(&self, written: &mut Batch, not_busy: impl Fn()) -> bool {
         written.bytes.clear();
         written.bytes.shrink_to(KEPT);
@@ -151,7 +153,7 @@ impl Outgoing {
         }
     }
 
-    /// Waits until nothing waits and nothing is being written.
+    /// Waits until all bytes are written.
     pub(super) async fn flush(&self) {
         loop {
             let taken = self.taken.notified();
@@ -165,7 +167,7 @@ impl Outgoing {
         }
     }
 
-    /// From here on nothing is appended. The bytes that wait are still taken.
+    /// Stops appending. The bytes that wait are still taken.
     pub(super) fn end(&self) {
         let mut waiting = lock(&self.waiting);
         if waiting.state == State::Open {
@@ -176,7 +178,7 @@ impl Outgoing {
         self.taken.notify_waiters();
     }
 
-    /// From here on nothing is appended or taken, and no sender waits.
+    /// Stops appending and taking. Waiting senders return.
     pub(super) fn close(&self) {
         let mut waiting = lock(&self.waiting);
         waiting.state = State::Closed;

@@ -1,51 +1,39 @@
-//! The nodes that this one has connections to, and how it gets them.
+//! The peers of a node, and their connections.
 
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use erl_dist::node::NodeName;
-use tokio::net::TcpStream;
 use tokio::sync::{Mutex as TaskMutex, Notify};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::Instant;
 
 use super::budget::Budget;
 use super::connection::Connection;
 use super::error::Error;
 use super::greetings::Greetings;
-use super::handshake::{self, Dialled};
 use super::lost::Lost;
-use super::node::Inner;
 use super::options::Options;
-use super::socket::Socket;
-use super::strangers::Place;
-use super::stream::Stream;
-use super::{epmd, name};
 use crate::sync::{Mutex, lock};
 
-/// The longest pause after failures.
+/// The longest pause after failed attempts.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// How long the epmd of a peer that has connected may take to say whether it is a node of dyntrace.
-const ASKED: Duration = Duration::from_secs(1);
-
-/// The table is not swept below so many peers.
+/// The smallest number of peers at which the table is swept.
 const SWEPT: usize = 16;
 
 pub(super) struct Peers {
     all: Mutex<Table>,
-    greetings: Greetings,
+    pub greetings: Greetings,
     ended: AtomicBool,
     pub lost: Lost,
 }
 
-/// Peers by their names. Others choose those names, so it forgets peers of which nothing is left.
+/// Peers by their names. Peers choose their names, so the table forgets those of which nothing is left.
 struct Table {
     peers: HashMap<String, Arc<Peer>>,
-    /// The number of peers at which it looks for some to forget.
+    /// The number of peers at which the table is swept.
     full: usize,
 }
 
@@ -53,7 +41,7 @@ impl Table {
     /// Forgets peers without a connection, an attempt to make one, a recent failure, or a charge.
     fn sweep(&mut self) {
         self.peers.retain(|_, peer| {
-            // A caller that dials, or is about to, has another reference.
+            // A caller that dials, or is about to, holds another reference.
             let Some(peer) = Arc::get_mut(peer) else { return true };
             let connected = lock(&peer.connection).is_some();
             let charged = Arc::strong_count(&peer.budget) > 1 || !peer.budget.is_unused();
@@ -64,27 +52,27 @@ impl Table {
     }
 }
 
-struct Peer {
-    name: NodeName,
-    /// What this node keeps for it, over this connection and those before.
-    budget: Arc<Budget>,
-    connection: Mutex<Option<Arc<Connection>>>,
-    connected: Notify,
-    /// Held by the one who connects.
-    dialling: TaskMutex<Failures>,
-    /// How many are at it: one, and those that were dropped and have not ended yet.
-    dials: AtomicUsize,
+pub(super) struct Peer {
+    pub name: NodeName,
+    /// What this node keeps for the peer, over this connection and earlier ones.
+    pub budget: Arc<Budget>,
+    pub connection: Mutex<Option<Arc<Connection>>>,
+    pub connected: Notify,
+    /// Locked by the caller that connects.
+    pub dialling: TaskMutex<Failures>,
+    /// The number of running attempts: one, and dropped ones that have not ended yet.
+    pub dials: AtomicUsize,
 }
 
-/// What came of the attempts since the last one that succeeded.
+/// The failed attempts since the last success.
 #[derive(Default)]
-struct Failures {
+pub(super) struct Failures {
     pause: Duration,
     last: Option<(Instant, String)>,
 }
 
 impl Failures {
-    fn may_try(&self, node: &NodeName) -> Result<(), Error> {
+    pub(super) fn may_try(&self, node: &NodeName) -> Result<(), Error> {
         let Some((at, reason)) = &self.last else { return Ok(()) };
         match self.pause.checked_sub(at.elapsed()) {
             None => Ok(()),
@@ -92,40 +80,14 @@ impl Failures {
         }
     }
 
-    /// Whether a failure soon would be one in a row.
+    /// Whether a failure now would continue the row.
     fn is_recent(&self) -> bool {
         self.last.as_ref().is_some_and(|(at, _)| at.elapsed() < self.pause * 2)
     }
 
-    fn add(&mut self, reason: &Error, first: Duration) {
+    pub(super) fn add(&mut self, reason: &Error, first: Duration) {
         self.pause = (self.pause * 2).clamp(first, LONGEST.max(first));
         self.last = Some((Instant::now(), reason.to_string()));
-    }
-}
-
-/// A task that ends with the caller that waits for it.
-struct Aborted<T>(tokio::task::JoinHandle<T>);
-
-impl<T> Future for Aborted<T> {
-    type Output = Result<T, tokio::task::JoinError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(context)
-    }
-}
-
-impl<T> Drop for Aborted<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// Says that nobody dials any more, also where the one who did is dropped.
-struct Dials<'p>(&'p AtomicUsize);
-
-impl Drop for Dials<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -140,32 +102,32 @@ impl Peers {
         }
     }
 
-    /// The connection to a node that is there.
+    /// The open connection to a node, if there is one.
     pub(super) fn connected(&self, node: &str) -> Option<Arc<Connection>> {
         let peer = lock(&self.all).peers.get(node)?.clone();
         lock(&peer.connection).clone().filter(|connection| !connection.is_closed())
     }
 
-    /// The accounts of a peer that is not forgotten.
+    /// The accounts of a peer in the table.
     pub(super) fn budget(&self, node: &str) -> Option<Arc<Budget>> {
         lock(&self.all).peers.get(node).map(|peer| peer.budget.clone())
     }
 
-    /// How many peers are not forgotten.
+    /// The number of peers in the table.
     pub(super) fn known(&self) -> usize {
         lock(&self.all).peers.len()
     }
 
-    /// The connections that there are.
+    /// All open connections.
     pub(super) fn connections(&self) -> Vec<Arc<Connection>> {
         let connection = |peer: &Arc<Peer>| lock(&peer.connection).clone().filter(|connection| !connection.is_closed());
         lock(&self.all).peers.values().filter_map(connection).collect()
     }
 
-    /// Ends all connections, those as well that are being made.
+    /// Ends all connections, and those that are being made.
     pub(super) fn end(&self) {
-        // SeqCst, with the load in `establish`: a connection that is not found here was not there before the store, so that who
-        // makes it sees it.
+        // SeqCst, with the load in `establish`: a connection that is not found here is entered after the store, so its task sees the
+        // store.
         self.ended.store(true, Ordering::SeqCst);
         for peer in lock(&self.all).peers.values() {
             if let Some(connection) = lock(&peer.connection).take() {
@@ -174,7 +136,18 @@ impl Peers {
         }
     }
 
-    fn entry(&self, name: &NodeName, options: &Options) -> Arc<Peer> {
+    /// Whether this node has ended.
+    pub(super) fn have_ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
+    }
+
+    /// Whether a task dials this peer.
+    pub(super) fn are_dialling(&self, name: &NodeName) -> bool {
+        let peer = lock(&self.all).peers.get(&name.to_string()).cloned();
+        peer.is_some_and(|peer| peer.dials.load(Ordering::Relaxed) > 0)
+    }
+
+    pub(super) fn entry(&self, name: &NodeName, options: &Options) -> Arc<Peer> {
         let new = || {
             Arc::new(Peer {
                 name: name.clone(),
@@ -192,183 +165,11 @@ impl Peers {
         table.peers.entry(name.to_string()).or_insert_with(new).clone()
     }
 
-    fn remove(&self, connection: &Arc<Connection>) {
+    pub(super) fn remove(&self, connection: &Arc<Connection>) {
         let Some(peer) = lock(&self.all).peers.get(&connection.node).cloned() else { return };
         let mut current = lock(&peer.connection);
         if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)) {
             *current = None;
         }
-    }
-}
-
-impl Inner {
-    /// The connection to a node; makes one if there is none.
-    pub(super) async fn connection(self: &Arc<Self>, node: &str) -> Result<Arc<Connection>, Error> {
-        match self.peers.connected(node) {
-            Some(connection) => Ok(connection),
-            None => self.connect(&name::of_peer(node, &self.local.node.name)?).await,
-        }
-    }
-
-    async fn connect(self: &Arc<Self>, name: &NodeName) -> Result<Arc<Connection>, Error> {
-        let peer = self.peers.entry(name, &self.options);
-        let mut failures = peer.dialling.lock().await;
-        if let Some(connection) = self.peers.connected(&name.to_string()) {
-            return Ok(connection);
-        }
-        failures.may_try(name)?;
-        // By the runtime of the node: the caller may have another one, or none.
-        let dials = {
-            let (inner, peer) = (self.clone(), peer.clone());
-            Aborted(self.runtime.spawn(async move { inner.dial_in_time(&peer).await }))
-        };
-        let ended = |_| Err(Error::lost(&name.to_string(), "the runtime of this node has ended"));
-        let dialled = dials.await.unwrap_or_else(ended);
-        match &dialled {
-            Ok(_) => *failures = Failures::default(),
-            Err(reason) => failures.add(reason, self.options.backoff),
-        }
-        dialled
-    }
-
-    async fn dial_in_time(self: &Arc<Self>, peer: &Arc<Peer>) -> Result<Arc<Connection>, Error> {
-        peer.dials.fetch_add(1, Ordering::Relaxed);
-        let dials = Dials(&peer.dials);
-        let name = &peer.name;
-        // Counted first: see `greetings`.
-        self.peers.greetings.wait(&name.to_string()).await;
-        if let Some(connection) = self.peers.connected(&name.to_string()) {
-            return Ok(connection);
-        }
-        let limit = self.options.setup_time;
-        let until = Instant::now() + limit;
-        let slow = |what| Error::TooSlow { what, node: name.to_string(), limit };
-        let place = timeout_at(until, epmd::look_up(name, self.options.epmd_port)).await;
-        let place = place.map_err(|_| slow("asking the epmd of its host for"))??;
-        timeout_at(until, self.dial(peer, place, dials)).await.map_err(|_| slow("connecting to"))?
-    }
-
-    async fn dial(
-        self: &Arc<Self>,
-        peer: &Arc<Peer>,
-        place: epmd::Place,
-        dials: Dials<'_>,
-    ) -> Result<Arc<Connection>, Error> {
-        let name = &peer.name;
-        let socket = TcpStream::connect((name.host(), place.port)).await;
-        let socket = socket.map_err(|source| Error::io("cannot connect to", name, source))?;
-        let socket = self.dialled(socket, name).await?;
-        match handshake::dial(Stream::new(socket), &self.local.node, &self.cookie, name).await? {
-            Dialled::Connected(connected) => {
-                let connection = self.establish(connected, place.is_ours);
-                drop(dials);
-                connection
-            }
-            Dialled::ItConnects => {
-                drop(dials);
-                loop {
-                    let connected = peer.connected.notified();
-                    if let Some(connection) = self.peers.connected(&name.to_string()) {
-                        return Ok(connection);
-                    }
-                    connected.await;
-                }
-            }
-        }
-    }
-
-    #[cfg(feature = "dist-tls")]
-    async fn dialled(&self, socket: TcpStream, name: &NodeName) -> Result<Socket, Error> {
-        match &self.options.tls {
-            Some(tls) => tls.dial(socket, name).await,
-            None => Ok(Socket::Plain(socket)),
-        }
-    }
-
-    #[cfg(feature = "dist-tls")]
-    async fn accepted(&self, socket: TcpStream) -> Result<Socket, Error> {
-        match &self.options.tls {
-            Some(tls) => tls.accept(socket).await,
-            None => Ok(Socket::Plain(socket)),
-        }
-    }
-
-    #[cfg(not(feature = "dist-tls"))]
-    async fn dialled(&self, socket: TcpStream, _: &NodeName) -> Result<Socket, Error> {
-        Ok(Socket::Plain(socket))
-    }
-
-    #[cfg(not(feature = "dist-tls"))]
-    async fn accepted(&self, socket: TcpStream) -> Result<Socket, Error> {
-        Ok(Socket::Plain(socket))
-    }
-
-    /// Lets a peer connect that has opened a socket to this node. It has its place until it has proved to know the cookie.
-    pub(super) async fn accept(self: &Arc<Self>, socket: TcpStream, place: Place) -> Result<(), Error> {
-        // Where both dial, the connection of the one with the greater name stays.
-        let mut greeting = None;
-        let refuses = |name: &NodeName| {
-            // Before the look at those who dial: see `greetings`.
-            greeting = Some(self.peers.greetings.leave(name.to_string()));
-            let peer = lock(&self.peers.all).peers.get(&name.to_string()).cloned();
-            peer.is_some_and(|peer| peer.dials.load(Ordering::Relaxed) > 0) && self.local.name > name.to_string()
-        };
-        let proves = async {
-            let socket = self.accepted(socket).await?;
-            let address = socket.peer();
-            handshake::accept(Stream::new(socket), address, &self.local.node, &self.cookie, refuses).await
-        };
-        let limit = self.options.setup_time;
-        let late = |_| Error::TooSlow { what: "the handshake with", node: "a peer".to_owned(), limit };
-        let peer = timeout(limit, proves).await.map_err(late)??;
-        drop(place);
-        // Erlang's nodes are hidden seldom, and epmd is near. A silent one only costs the peer's tags.
-        let is_ours = peer.is_hidden()
-            && timeout(ASKED, epmd::look_up(&peer.name, self.options.epmd_port))
-                .await
-                .is_ok_and(|found| found.is_ok_and(|place| place.is_ours));
-        let established = self.establish(peer, is_ours).map(drop);
-        drop(greeting);
-        established
-    }
-
-    /// Begins to use a connection whose peer has proved to know the cookie. One that was there before is lost: a peer that
-    /// connects anew knows that it is.
-    fn establish(
-        self: &Arc<Self>,
-        connected: handshake::Peer<Socket>,
-        is_ours: bool,
-    ) -> Result<Arc<Connection>, Error> {
-        let name = &connected.name;
-        let prepared = connected.socket.tcp().set_nodelay(true);
-        prepared.map_err(|source| Error::io("cannot prepare the socket to", name, source))?;
-        let peer = self.peers.entry(name, &self.options);
-        let connection = Connection::new(self, &connected, is_ours, peer.budget.clone());
-        connection.tell_first(|| {
-            // Before it begins: it may end at once.
-            let before = lock(&peer.connection).replace(connection.clone());
-            if let Some(before) = before {
-                self.lost(&before, "it has connected anew");
-            }
-            connection.fire_monitor(&self.local.name, None);
-        });
-        connection.start(self, connected.socket);
-        peer.connected.notify_waiters();
-        if self.peers.ended.load(Ordering::SeqCst) {
-            connection.end("this node has ended");
-        }
-        Ok(connection)
-    }
-
-    /// Ends a connection, and tells all who had bonds over it, once.
-    pub(super) fn lost(&self, connection: &Arc<Connection>, reason: &str) {
-        connection.close(reason);
-        connection.tell_once(|reason| {
-            connection.fire_monitor(&self.local.name, Some(reason));
-            self.peers.lost.add(&connection.node, reason);
-            // Before it is removed: a new connection to the node finds this one, and waits here for its end to be told.
-            self.processes.node_lost(&connection.node, &connection.budget);
-            self.peers.remove(connection);
-        });
     }
 }

@@ -8,7 +8,7 @@ use crate::process;
 /// This node.
 pub(super) struct Local {
     pub node: LocalNode,
-    /// Its whole name.
+    /// Its full name.
     pub name: String,
 }
 
@@ -18,7 +18,7 @@ impl Local {
         Pid::new(self.name.as_str(), number as u32, (number >> 32) as u32, self.node.creation.get())
     }
 
-    /// The number of the process, if the pid is of this node and not of one that had its name before.
+    /// The number of the process, if the pid is of this node and not of an earlier one with the same name.
     pub(super) fn number(&self, pid: &Pid) -> Option<u64> {
         let ours = pid.creation == self.node.creation.get() && pid.node.name == self.name;
         ours.then(|| u64::from(pid.serial) << 32 | u64::from(pid.id))

@@ -1,4 +1,4 @@
-//! The processes of this node that others can reach: one for each mailbox, with its names, links and monitors.
+//! The processes of this node that other nodes can reach: one for each inbox, with its names, links and monitors.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -14,7 +14,7 @@ use super::received::Received;
 use crate::process;
 use crate::sync::{Mutex, lock};
 
-/// The memory of a down or exit message without the reason's: what the queue and the names in it take, and more.
+/// The memory of a down or exit message without its reason: an upper bound for the queue's part and the names.
 const OF_AN_END: usize = 512;
 
 #[derive(Default)]
@@ -33,53 +33,53 @@ struct Process {
     bonds: Bonds,
 }
 
-/// Who is to be told when a process of this node ends, and of whom it is to be told.
+/// The bonds of a process: its links and monitors.
 #[derive(Default)]
 pub(super) struct Bonds {
-    /// The processes that it is linked to.
+    /// Processes that it is linked to.
     pub links: HashMap<Pid, Link>,
-    /// The processes that monitor it. Nothing keeps nodes from using the same reference.
+    /// Processes that monitor it. Two nodes may use the same reference.
     pub watchers: HashMap<(Pid, Reference), Watcher>,
-    /// Those that it monitors, and on which node.
+    /// Processes that it monitors, with their nodes.
     pub watched: HashMap<Reference, (String, PidOrAtom)>,
 }
 
 /// A link.
 #[derive(Default)]
 pub(super) struct Link {
-    /// The number of the step that ended it, which the other side has not acknowledged.
+    /// The number of the unlink signal that the peer has not acknowledged.
     pub ended: Option<u64>,
-    /// None for a link that this side made and that still is one.
+    /// `None` for a live link that this side made.
     pub charge: Option<Charge>,
 }
 
 /// A monitor of another process.
 pub(super) struct Watcher {
-    /// The pid or the name that it monitors.
+    /// The monitored pid or name.
     pub watched: PidOrAtom,
     pub _charge: Charge,
 }
 
-/// The bytes that a bond takes with such names in it. A table has up to twice the room that its entries need, and while it grows
-/// the smaller one is there as well.
+/// The bytes of a bond with such names. A table has up to twice the room that its entries need, and while it grows the old one still
+/// exists.
 pub(super) fn bond_bytes(names: &[&str]) -> usize {
     let entry = size_of::<((Pid, Reference), Watcher)>().max(size_of::<(Pid, Link)>());
     4 * entry + names.iter().map(|name| name.len() + 32).sum::<usize>()
 }
 
-/// Where messages for a process are put.
+/// The entrance to a process: puts messages into its inbox.
 pub(super) struct Door {
     pub pid: process::Pid,
     pub queue: mpsc::UnboundedSender<Queued>,
     pub state: Arc<State>,
-    /// Pays for what is in the queue.
+    /// Charged for the messages in the queue.
     pub room: Arc<Account>,
 }
 
-/// The state of an inbox that its senders see, too.
+/// The state of an inbox that its senders share.
 #[derive(Debug)]
 pub(super) struct State {
-    /// How much is in the queue.
+    /// The length of the queue.
     pub length: AtomicUsize,
     shown: AtomicU64,
 }
@@ -89,7 +89,7 @@ impl State {
         State { length: AtomicUsize::new(0), shown: AtomicU64::new(shown.number()) }
     }
 
-    /// The pid of the process that receives, as tracers are told.
+    /// The pid of the receiver, as tracers see it.
     pub(super) fn shown(&self) -> process::Pid {
         process::Pid::numbered(self.shown.load(Ordering::Relaxed))
     }
@@ -101,7 +101,7 @@ impl State {
 
 pub(super) struct Queued {
     pub received: Received,
-    /// Of the mailbox and of the peer, until it is taken out.
+    /// Charges of the inbox and of the peer, until the message is received.
     pub _charges: [Charge; 2],
 }
 
@@ -109,12 +109,12 @@ impl Door {
     /// Puts in what takes so many bytes, once the mailbox and the peer's account have room.
     pub(super) async fn put(&self, received: Received, bytes: usize, budget: &Budget) {
         let Some(of_peer) = budget.messages.wait(bytes).await else { return };
-        // Closed: nobody takes anything out any more.
+        // Closed: the inbox is dropped.
         let Some(of_mailbox) = self.room.wait(bytes).await else { return };
         self.put_now(received, [of_mailbox, of_peer]);
     }
 
-    /// Puts in the end of a bond whose connection is lost, at once.
+    /// Puts the end of a bond into the inbox without waiting: its connection is lost.
     fn put_end(&self, received: Received, budget: &Budget) {
         self.put_now(received, [self.room.force(OF_AN_END), budget.messages.force(OF_AN_END)]);
     }
@@ -142,7 +142,7 @@ impl Processes {
         Ok(())
     }
 
-    /// Removes a process with its names, and returns whom to tell.
+    /// Removes a process with its names, and returns its bonds.
     pub(super) fn close(&self, number: u64) -> Bonds {
         let mut table = lock(&self.table);
         table.names.retain(|_, named| *named != number);
@@ -157,7 +157,7 @@ impl Processes {
         lock(&self.table).processes.get(&number).map(|process| process.door.clone())
     }
 
-    /// Changes the bonds of a process, if there is one of this number.
+    /// Changes the bonds of the process with this number, if there is one.
     pub(super) fn bonds<R>(&self, number: u64, change: impl FnOnce(&mut Bonds) -> R) -> Option<R> {
         let mut table = lock(&self.table);
         let bonds = &mut table.processes.get_mut(&number)?.bonds;
@@ -166,7 +166,7 @@ impl Processes {
         Some(result)
     }
 
-    /// Tells the processes that had a bond with one of a node's that the connection to it is lost.
+    /// Tells all processes with bonds to a node that the connection to it is lost.
     pub(super) fn node_lost(&self, node: &str, budget: &Budget) {
         let mut ends = Vec::new();
         {
@@ -184,14 +184,14 @@ impl Processes {
                 bonds.shrink();
             }
         }
-        // Not under the lock: a receiver's waker may do anything.
+        // Not under the lock: a receiver's waker is code of others.
         for (door, end) in ends {
             door.put_end(end, budget);
         }
     }
 }
 
-/// The name at which nodes are asked whether they are there.
+/// The name that `net_adm:ping` sends to.
 pub(super) const NET_KERNEL: &str = "net_kernel";
 
 fn no_connection() -> Term {
@@ -199,10 +199,10 @@ fn no_connection() -> Term {
 }
 
 impl Bonds {
-    /// Gives back the room of bonds that have ended, which nobody is charged for any more.
+    /// Frees the memory of bonds that have ended, which nobody is charged for any more.
     fn shrink(&mut self) {
         fn shrink<K: Eq + Hash, V>(table: &mut HashMap<K, V>) {
-            // Not sooner: what shrinks and grows again does not do so for each bond.
+            // Not sooner, so that a table does not shrink and grow with each bond.
             if table.capacity() > 64 && table.len() < table.capacity() / 4 {
                 table.shrink_to(2 * table.len());
             }

@@ -1,4 +1,4 @@
-//! What an inbox gets.
+//! Messages and signals that inboxes receive.
 
 use erl_dist::term::{Pid, PidOrAtom, Reference, Term};
 
@@ -8,26 +8,26 @@ use crate::process;
 use crate::seq_trace::Token;
 use crate::tag::Tag;
 
-/// What an [`Inbox`](super::Inbox) gets from processes of other nodes.
+/// A message or signal of a process of another node, for an [`Inbox`](super::Inbox).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Received {
     /// A message.
     Message(Message),
-    /// A process that the inbox was [linked](super::Inbox::link) to has ended, or one has sent an exit signal.
+    /// A process that the inbox was [linked](super::Inbox::link) to has ended, or a process has sent an exit signal.
     Exit {
         /// The process.
         from: Pid,
-        /// Why: as Erlang says it; `noconnection` if the connection to its node is lost.
+        /// The reason, as in Erlang; `noconnection` if the connection to its node is lost.
         reason: Term,
     },
-    /// A process that the inbox [monitored](super::Inbox::monitor) has ended, or was not there.
+    /// A process that the inbox [monitored](super::Inbox::monitor) has ended, or did not exist.
     Down {
-        /// The monitor, which has ended with it.
+        /// The monitor, which has ended too.
         monitor: Reference,
-        /// What was monitored: a pid, or a name.
+        /// The monitored pid or name.
         process: Term,
-        /// Why, as for [`Received::Exit`].
+        /// The reason, as for [`Received::Exit`].
         reason: Term,
     },
 }
@@ -35,13 +35,13 @@ pub enum Received {
 /// A message of a process of another node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// Who sent it; `None` if its node is older than OTP 21 and does not tell.
+    /// The sender; `None` if its node is older than OTP 21, which does not tell.
     pub sender: Option<Pid>,
-    /// What was sent.
+    /// The term.
     pub term: Term,
-    /// The sequential trace token that it carries.
+    /// The sequential trace token of the message.
     pub token: Option<Token>,
-    /// The sender's user tag, if that is on a node of dyntrace and [spreads](crate::spread_tag) it.
+    /// The user tag of a sender on a node of dyntrace, if it [spreads](crate::spread_tag).
     pub tag: Option<Tag>,
 }
 

@@ -1,4 +1,4 @@
-//! What a connection goes over: a TCP socket, or TLS on one.
+//! The socket of a connection: TCP, or TLS over TCP.
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
@@ -19,7 +19,7 @@ pub(super) type Reading = Box<dyn AsyncRead + Send + Unpin>;
 pub(super) type Writing = Box<dyn AsyncWrite + Send + Unpin>;
 
 impl Socket {
-    /// The TCP socket, or that below.
+    /// The TCP socket, or the one below TLS.
     pub(super) fn tcp(&self) -> &TcpStream {
         match self {
             Socket::Plain(socket) => socket,
@@ -28,7 +28,7 @@ impl Socket {
         }
     }
 
-    /// Where its other end is, for messages.
+    /// The address of the peer, for messages.
     pub(super) fn peer(&self) -> String {
         self.tcp().peer_addr().map_or_else(|_| "a peer".to_owned(), |address: SocketAddr| address.to_string())
     }
@@ -37,7 +37,7 @@ impl Socket {
         matches!(self, Socket::Plain(_))
     }
 
-    /// One end for each of a connection's tasks.
+    /// Splits it for the two tasks of a connection.
     pub(super) fn split(self) -> (Reading, Writing) {
         match self {
             Socket::Plain(socket) => {

@@ -1,16 +1,16 @@
-//! Peers that have connected and have not yet proved to know the cookie: who may be in the handshake.
+//! Strangers: peers in the handshake that have not proved the cookie yet.
 //!
-//! There are [`PLACES`]. When all are taken, a newcomer takes the place of the oldest stranger of the address that has most of
-//! them, the newcomer counted. So:
+//! There are [`PLACES`] for them. If all are taken, a newcomer takes the place of the oldest stranger of the address that has the
+//! most, the newcomer counted. So:
 //!
-//! - Silent connections hold nobody up: they are the oldest.
-//! - An address that connects again and again pushes out strangers of its own only. A good peer from another address keeps its place.
-//! - A flood from the good peer's own address cannot be told from it, so age decides. Nobody loses a place to its own address
-//!   within the grace, an eighth of [`Options::setup_time`](super::Options::setup_time): enough for a handshake. Meanwhile
-//!   newcomers of that address wait in a [`Line`], and newcomers of others pass them. When the line is full, the last of the
-//!   address with most of it goes.
+//! - Silent connections block no others: they are the oldest.
+//! - An address that keeps connecting pushes out only its own strangers. A good peer from another address keeps its place.
+//! - A flood from the address of a good peer looks like the peer, so age decides. A stranger keeps its place against newcomers of its
+//!   own address for an eighth of [`Options::setup_time`](super::Options::setup_time), which is enough for a handshake. Meanwhile
+//!   newcomers of that address wait in a [`Line`], and newcomers of other addresses pass them. If the line is full, it drops the last
+//!   newcomer of the address that has the most.
 //!
-//! IPv6 addresses count by their first 64 bits, of which one machine has all the rest.
+//! IPv6 addresses count by their first 64 bits: one machine may have all addresses with these.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::sync::{Mutex, lock};
 
-/// How many peers may be in the handshake at once.
+/// The number of peers that may be in the handshake at once.
 const PLACES: usize = 64;
 
-/// How many newcomers may wait for a place.
+/// The number of newcomers that may wait for a place.
 const WAITING: usize = 64;
 
 pub(super) struct Strangers {
@@ -36,7 +36,7 @@ pub(super) struct Strangers {
 
 #[derive(Default)]
 struct Table {
-    /// In the order in which they came.
+    /// Strangers, the oldest first.
     taken: Vec<Stranger>,
     next: u64,
 }
@@ -45,23 +45,23 @@ struct Stranger {
     number: u64,
     address: IpAddr,
     since: Instant,
-    /// Ends its handshake; none until that runs.
+    /// Ends its handshake; `None` until that runs.
     task: Option<AbortHandle>,
 }
 
-/// A stranger's place; free again when dropped.
+/// A stranger's place. Dropping it frees the place.
 pub(super) struct Place {
     strangers: Arc<Strangers>,
     number: u64,
 }
 
-/// What is done to make room for a newcomer.
+/// How a newcomer gets a place.
 #[derive(Debug, PartialEq, Eq)]
 enum Room {
     Free,
     /// This stranger loses its place.
     Of(usize),
-    /// One will be old enough then.
+    /// Not before this time, when a stranger is old enough.
     At(Instant),
 }
 
@@ -70,11 +70,11 @@ impl Strangers {
         Arc::new(Strangers { table: Mutex::default(), freed: Notify::new(), grace: setup_time / 8 })
     }
 
-    /// A place for a newcomer from `address`.
+    /// Returns a place for a newcomer from `address`.
     ///
     /// # Errors
     ///
-    /// When to try again: its own address has taken the places a short time ago.
+    /// The time of the next try, if its own address has taken the places recently.
     fn place(self: &Arc<Self>, address: IpAddr) -> Result<Place, Instant> {
         let mut table = lock(&self.table);
         let now = Instant::now();
@@ -94,7 +94,7 @@ impl Strangers {
     }
 }
 
-/// Newcomers that wait for a place, in their order. For one task.
+/// Newcomers that wait for a place, in order. For one task.
 pub(super) struct Line<T> {
     strangers: Arc<Strangers>,
     waiting: Vec<(IpAddr, T)>,
@@ -105,7 +105,7 @@ impl<T> Line<T> {
         Line { strangers: Strangers::new(setup_time), waiting: Vec::new() }
     }
 
-    /// Adds a newcomer. If the line is full, the last one of the address that has most of it is dropped.
+    /// Adds a newcomer. If the line is full, drops the last one of the address that has the most.
     pub(super) fn add(&mut self, address: IpAddr, newcomer: T) {
         self.waiting.push((counted(address), newcomer));
         if self.waiting.len() > WAITING {
@@ -118,13 +118,13 @@ impl<T> Line<T> {
         }
     }
 
-    /// The first newcomer that a place can be had for; waits for it. Dropped while it waits, it has taken nothing.
+    /// Waits for a place, and returns it with the first newcomer that may have it. Cancellation loses nothing.
     pub(super) async fn next(&mut self) -> (Place, T) {
         loop {
             let strangers = self.strangers.clone();
             let freed = strangers.freed.notified();
             let mut until: Option<Instant> = None;
-            // What an address was refused, it is refused for all in the line.
+            // If one newcomer of an address is refused, all in the line are.
             let mut refused: Vec<IpAddr> = Vec::new();
             for at in 0..self.waiting.len() {
                 let address = self.waiting[at].0;
@@ -168,10 +168,10 @@ impl Table {
 }
 
 impl Place {
-    /// Runs the handshake of the stranger that has this place. It ends when the stranger loses the place.
+    /// Runs the handshake of the stranger with this place, until it ends or the stranger loses the place.
     pub(super) fn run<F: Future<Output = ()> + Send + 'static>(self, handshake: impl FnOnce(Place) -> F) {
         let (strangers, number) = (self.strangers.clone(), self.number);
-        // Locked until its end can be asked for: the task cannot give back the place before, nor a newcomer take it.
+        // Locked until the task can be aborted: before that neither the task frees the place nor a newcomer takes it.
         let mut table = lock(&strangers.table);
         let task = tokio::spawn(handshake(self));
         if let Some(stranger) = table.taken.iter_mut().find(|stranger| stranger.number == number) {
@@ -187,7 +187,7 @@ impl Drop for Place {
     }
 }
 
-/// An address as it is counted.
+/// An address as counted.
 fn counted(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),

@@ -1,4 +1,4 @@
-//! Erlang's terms: those of the `eetf` crate, a macro that writes them as Erlang does, and what the crate lacks.
+//! Erlang terms: those of the crate `eetf`, a macro that makes them, and corrections of the crate.
 
 use eetf::ByteList;
 use erl_dist::term::{BigInteger, Binary, FixInteger, Float};
@@ -6,10 +6,10 @@ use erl_dist::term::{BigInteger, Binary, FixInteger, Float};
 pub use crate::__dist_term as term;
 pub use erl_dist::term::{Atom, List, Map, Pid, Reference, Term, Tuple};
 
-/// The longest list that is written as bytes.
+/// The longest list that is encoded as bytes.
 const LONGEST_BYTE_LIST: usize = u16::MAX as usize;
 
-/// What [`term!`](crate::dist::term) makes terms of.
+/// A value that [`term!`](crate::dist::term) makes a term of.
 ///
 /// | Rust | Erlang |
 /// |---|---|
@@ -93,7 +93,7 @@ impl IntoTerm for Vec<u8> {
     }
 }
 
-/// In the form that `eetf` would read it in.
+/// In the form that `eetf` decodes it to.
 impl IntoTerm for Vec<Term> {
     fn into_term(self) -> Term {
         let byte = |term: &Term| match term {
@@ -109,9 +109,9 @@ impl IntoTerm for Vec<Term> {
     }
 }
 
-/// A term, written as in Erlang.
+/// Makes a term, written as in Erlang.
 ///
-/// Names are atoms; what stands in parentheses is a Rust expression that is [`IntoTerm`].
+/// Names are atoms. In parentheses is a Rust expression that is [`IntoTerm`].
 ///
 /// ```
 /// use dyntrace::dist::{Term, term};
@@ -154,8 +154,8 @@ macro_rules! __dist_term {
     (($value:expr)) => { $crate::dist::IntoTerm::into_term($value) };
 }
 
-/// Changes what `eetf` would encode as something else: negative integers in short lists of small ones, and byte lists of more
-/// than 65,535 bytes.
+/// Changes terms that `eetf` would encode wrongly: negative integers in short lists of small ones, and byte lists of more than 65,535
+/// bytes.
 pub(super) fn mend(term: &mut Term) {
     match term {
         Term::List(list) => {
@@ -191,8 +191,8 @@ pub(super) fn mend(term: &mut Term) {
     }
 }
 
-/// The size of a term in machine words, as Erlang counts it: 0 for what fits into one, and without the bytes of binaries that
-/// a message only refers to.
+/// The size of a term in machine words, as Erlang counts it: 0 for a term that fits into one, and without the bytes of binaries that
+/// messages share.
 pub(super) fn words(term: &Term) -> u32 {
     fn all<'t>(terms: impl IntoIterator<Item = &'t Term>) -> usize {
         terms.into_iter().map(size).sum()
@@ -203,7 +203,7 @@ pub(super) fn words(term: &Term) -> u32 {
     fn size(term: &Term) -> usize {
         match term {
             Term::Atom(_) | Term::FixInteger(_) => 0,
-            // 60 bits with the sign are one word.
+            // Integers of 60 bits, with the sign, fit into one word.
             Term::BigInteger(integer) if integer.value.bits() < 60 => 0,
             Term::BigInteger(integer) => 1 + integer.value.bits().div_ceil(64) as usize,
             Term::Float(_) => 2,

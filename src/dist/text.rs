@@ -1,11 +1,11 @@
-//! Texts with parts of a peer's choosing.
+//! Texts with parts that a peer chooses.
 
 use std::fmt::{self, Display, Write};
 
-/// Bytes of a text that is kept.
+/// The longest text in bytes.
 const LIMIT: usize = 512;
 
-/// Writes `shown` as text, cut at [`LIMIT`]. What is behind the cut is not even formatted: a peer chooses how long it is.
+/// Formats `shown`, cut at [`LIMIT`]. The rest is not even formatted, because a peer chooses its length.
 pub(super) fn cut(shown: impl Display) -> String {
     struct Cut(String);
     impl Write for Cut {

@@ -1,4 +1,4 @@
-//! TLS under the distribution, as Erlang's nodes have it with `-proto_dist inet_tls`.
+//! TLS, as in Erlang nodes with `-proto_dist inet_tls`.
 
 use std::fmt;
 use std::io;
@@ -17,13 +17,13 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 use super::error::Error;
 use super::socket::Socket;
 
-/// Who a node is, and whom it believes. With the feature `dist-tls`.
+/// A node's certificate and key, and the authorities that it trusts. Needs the feature `dist-tls`.
 ///
-/// Both sides of a connection show a certificate, whichever has dialled, and each must be of an authority that the other one
-/// believes. The certificate of a node that is dialled must be for the host in that node's name. The cookie is asked for as well.
-/// (Where that host is an address, Erlang looks for it among the DNS names of a certificate, and this side among the addresses.)
+/// Both sides of a connection show a certificate, and each must be of an authority that the other side trusts. The certificate of a
+/// node that is dialled must be for the host in that node's name. The cookie is still required. If the host is an address, Erlang looks
+/// for it among the DNS names of the certificate, and dyntrace among the addresses.
 ///
-/// Versions 1.2 and 1.3 are spoken. An Erlang node that fits has
+/// TLS 1.2 and 1.3 are supported. An Erlang node that fits has
 /// `-proto_dist inet_tls -ssl_dist_opt server_certfile ... server_keyfile ... server_cacertfile ... server_verify verify_peer
 /// server_fail_if_no_peer_cert true`, and the same for `client_`.
 ///
@@ -50,12 +50,11 @@ impl fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// From files in PEM form: the node's certificate with those that lead from it to an authority, its private key, and the
-    /// authorities that are believed.
+    /// Reads PEM files: the node's certificate with the chain to an authority, its private key, and the trusted authorities.
     ///
     /// # Errors
     ///
-    /// [`Error::Certificate`] if a file cannot be read, has nothing of that kind, or does not fit the others.
+    /// [`Error::Certificate`] if a file cannot be read, has no such entry, or does not fit the others.
     pub fn from_pem(
         certificate: impl AsRef<Path>,
         key: impl AsRef<Path>,
@@ -88,7 +87,7 @@ impl Tls {
         Ok(Tls { client: Arc::new(client).into(), server: Arc::new(server).into() })
     }
 
-    /// Dials the node `name` over `socket`.
+    /// Does the handshake of the dialling side with the node `name`.
     pub(super) async fn dial(&self, socket: TcpStream, name: &NodeName) -> Result<Socket, Error> {
         let host = ServerName::try_from(name.host().to_owned());
         let host = host.map_err(|reason| Error::tls(name, io::Error::other(reason)))?;
@@ -96,7 +95,7 @@ impl Tls {
         Ok(Socket::Tls(Box::new(socket.into())))
     }
 
-    /// Lets a peer dial.
+    /// Does the handshake of the accepting side.
     pub(super) async fn accept(&self, socket: TcpStream) -> Result<Socket, Error> {
         let socket = self.server.accept(socket).await.map_err(|reason| Error::tls("a peer", reason))?;
         Ok(Socket::Tls(Box::new(socket.into())))

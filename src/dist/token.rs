@@ -7,10 +7,10 @@ use erl_dist::term::{BigInteger, Binary, FixInteger, Pid, Term, Tuple};
 use super::term::IntoTerm;
 use crate::seq_trace::{Flags, Label, Serial, Token};
 
-/// The byte before a whole term, which a label is kept without.
+/// The version byte before a whole term. Labels are kept without it.
 const VERSION: u8 = 131;
 
-/// As it goes to another node.
+/// The token as another node gets it.
 pub(super) fn to_term(token: &Token, sender: Pid) -> Term {
     let label = match &token.label {
         Label::Integer(number) => number.into_term(),
@@ -25,7 +25,7 @@ pub(super) fn to_term(token: &Token, sender: Pid) -> Term {
         .into()
 }
 
-/// As it came; `None` for what is no token.
+/// The token of another node; `None` if the term is not a token.
 pub(super) fn of_term(term: Term) -> Option<Token> {
     let Term::Tuple(Tuple { elements }) = term else { return None };
     let [flags, label, current, _sender, previous] = <[Term; 5]>::try_from(elements).ok()?;

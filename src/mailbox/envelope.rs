@@ -1,9 +1,10 @@
-//! A message on its way, and what it carries from its sender to its receiver.
+//! A message in its envelope: with the token and the user tag of its sender.
 //!
-//! Most messages carry nothing, and most tokens have a number of 32 bits for a label: both take no memory of their own. What they take
-//! is in whole words, because parts of words, as an `enum` has them, are copied piece by piece: that costs half of what the channel does.
+//! Most messages carry neither, and most labels are 32-bit numbers: both fit into the envelope without an allocation. The envelope
+//! is made of whole words. An `enum` would be copied field by field, which costs half as much as the channel itself.
 
-use crate::seq_trace::{self, Label, Packed};
+use crate::seq_trace;
+use crate::sequence::{Label, Packed, era};
 use crate::tag::{self, Tag};
 
 pub(super) struct Envelope<T> {
@@ -16,18 +17,18 @@ pub(super) struct Carried {
     more: Option<Box<More>>,
 }
 
-/// What has no place in the words.
+/// The rest, which does not fit into the words.
 struct More {
     label: Option<Label>,
     tag: Option<Tag>,
 }
 
 impl Carried {
-    /// What the current process sends along.
+    /// Returns what a message of the current process carries.
     #[inline]
     pub(super) fn on_send() -> Carried {
         let mut carried = Carried { token: Packed::NOTHING, more: None };
-        if seq_trace::era() != 0 || tag::any_spreads() {
+        if era() != 0 || tag::any_spreads() {
             carried.take();
         }
         carried
@@ -36,9 +37,9 @@ impl Carried {
     #[inline(never)]
     fn take(&mut self) {
         let mut label = None;
-        let era = seq_trace::era();
+        let era = era();
         if era != 0 {
-            // A task that is no process has no token.
+            // A task that is not a process has no token.
             let _ = seq_trace::change(era, |sequence| {
                 if let Some(beside) = sequence.send(&mut self.token) {
                     label = Some(beside.clone());
@@ -51,19 +52,19 @@ impl Carried {
         }
     }
 
-    /// The current process has received it.
+    /// Gives the current process the token and the tag of a message that it has received.
     #[inline]
     pub(super) fn on_receive(mut self) {
-        if seq_trace::era() != 0 || tag::any_spreads() {
+        if era() != 0 || tag::any_spreads() {
             self.give();
         }
     }
 
     #[inline(never)]
     fn give(&mut self) {
-        let era = seq_trace::era();
+        let era = era();
         if era != 0 {
-            // A task that is no process has no token to change.
+            // A task that is not a process has no token to change.
             let label = self.more.as_ref().and_then(|more| more.label.as_ref());
             let _ = seq_trace::change(era, |sequence| sequence.receive_packed(&self.token, label));
         }
@@ -72,8 +73,8 @@ impl Carried {
         }
     }
 
-    /// The token in it as probes show it: zeros if traces were reset since.
+    /// The token as probes show it: zeros if traces have been reset since.
     pub(super) fn shown(&self) -> (i32, i32, i32) {
-        self.token.shown(seq_trace::era())
+        self.token.shown(era())
     }
 }

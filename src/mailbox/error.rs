@@ -1,4 +1,4 @@
-//! Errors: tokio's own of sending and receiving, and those of names.
+//! Errors: tokio's for sending and receiving, and those of the registry.
 
 pub use tokio::sync::mpsc::error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
 
@@ -6,22 +6,24 @@ pub use tokio::sync::mpsc::error::{SendError, SendTimeoutError, TryRecvError, Tr
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// Another process has it.
-    #[error("cannot register a process as {0:?}: another one has this name; unregister it first, or take another name")]
+    /// Another process has this name.
+    #[error(
+        "cannot register a process as {0:?}: another process has this name; unregister it first, or use another name"
+    )]
     Taken(String),
     /// The mailbox is closed.
-    #[error("cannot register a process as {0:?}: its mailbox is closed, so the process has ended or is about to")]
+    #[error("cannot register a process as {0:?}: its mailbox is closed, so the process has ended or is about to end")]
     Closed(String),
 }
 
-/// Why a name leads to no process.
+/// Why no process was found by a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WhereisError {
-    /// Nobody has it.
+    /// No process has this name.
     #[error("no process is registered as {0:?}: it never was, or it has ended")]
     NotRegistered(String),
-    /// The process takes other messages.
+    /// The process takes messages of another type.
     #[error("the process registered as {name:?} takes messages of type {takes}, not of type {asked}")]
     OtherMessages {
         /// The name.

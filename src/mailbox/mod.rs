@@ -5,52 +5,54 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let (pid, task) = mailbox::spawn(async |mut mailbox: Mailbox<u32>| {
+//! let (address, task) = mailbox::spawn(async |mut mailbox: Mailbox<u32>| {
 //!     let mut sum = 0;
 //!     while let Some(number) = mailbox.recv().await {
 //!         sum += number;
 //!     }
 //!     sum
 //! });
-//! pid.send(40).await?; // message-send and message-queued; message-receive on the other side
-//! pid.send(2).await?;
-//! drop(pid);
+//! address.send(40).await?; // message-send and message-queued; message-receive on the other side
+//! address.send(2).await?;
+//! drop(address);
 //! assert_eq!(task.await?, 42);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! [`spawn`] starts a process with a mailbox; [`Options`] says how large that is; [`register`] gives it a name. [`channel`]
-//! has the shape of `tokio::sync::mpsc::channel`, and [`unbounded_channel`] that of its sibling, for programs that have their
-//! channels already: every name of `tokio::sync::mpsc` is here. Under all of them is tokio's
-//! channel, and its rules hold: who closes what, what a dropped end means, what cancelling loses (nothing).
+//! [`spawn`] starts a process with a mailbox, [`Options`] sets the mailbox's size, and [`register`] gives the process a name.
+//! If your program uses tokio channels already, replace `tokio::sync::mpsc` by this module: it has every name of that one.
+//! [`channel`] and [`unbounded_channel`] have the signatures of tokio's. All mailboxes are tokio channels inside, so tokio's
+//! rules hold: when a channel closes, what dropping an end means, and that cancellation loses no message.
 //!
-//! A receiver whose messages come from another thread within microseconds looks for the next one before it sleeps: for 3 us while
-//! they go on coming so. It finds out by trials of 200 us, at first after 16 sleeps and in the end after 65,536. Meanwhile its thread
-//! does nothing else. So two threads that answer each other wake nobody, and take two processors. A machine with one makes no trials.
+//! A receiver polls for up to 3 us before it sleeps if its last message came from another thread within that time. It finds out
+//! by trials of up to 200 us: the first after 16 sleeps, then after twice as many each time, up to 65,536. Its thread does nothing
+//! else meanwhile. So two threads that answer each other need no wake-ups, but keep two processors busy. On a machine with one
+//! processor there are no trials.
 //!
 //! # What travels
 //!
-//! A message carries the sender's [sequential trace token](crate::seq_trace), and its user tag while that
-//! [spreads](crate::spread_tag). Who takes the message out of the mailbox has both from then on: its own messages and its
-//! file operations show them. Where there is neither, nothing is carried.
+//! A message carries the sender's [sequential trace token](crate::seq_trace), and the sender's user tag if it
+//! [spreads](crate::spread_tag). The process that receives the message takes on both: its later messages and file operations
+//! show them.
 //!
 //! # What tracers see
 //!
 //! | probe | fires |
 //! |---|---|
-//! | `message-send` | when the message has its place in the mailbox, on the sender's thread; so a sender that waits for one has not sent yet |
-//! | `message-queued` | right after, just before the receiver can see the message; not where a process sends to itself |
-//! | `message-receive` | when the message is taken out |
+//! | `message-send` | on the sender's thread, once the message has its place in the mailbox; a sender that waits for a place has not sent yet |
+//! | `message-queued` | right after `message-send`, before the receiver can see the message; not if a process sends to itself |
+//! | `message-receive` | when the receiver takes the message out |
 //!
-//! The receiver is the process that the mailbox was made for, from its first wait on the one that waits at it.
+//! Until its first wait, the receiver in the probes is the process that made the mailbox. Then it is the process that waits.
 //!
-//! A task that [`tokio::spawn`] has started is no process: tracers see the thread that polls it. Between two such tasks of one thread
-//! sender and receiver bear the same pid, and `message-queued` does not fire. [`dyntrace::spawn`](crate::spawn) gives a task its pid.
+//! A task started by [`tokio::spawn`] is not a process: tracers see the thread that polls it. Between two such tasks of one
+//! thread, sender and receiver have the same pid, and `message-queued` does not fire. [`dyntrace::spawn`](crate::spawn) gives a
+//! task a pid of its own.
 //!
-//! Sizes are in machine words, rounded up: of the message itself, without what it points to; [`Options::measured`] asks
-//! the message ([`Size`]). The length of the queue is that after the step. It counts messages that a selective receive has
-//! passed over, and for senders also the places that others have [reserved](Sender::reserve) or are about to fill.
+//! A message's size is in machine words, rounded up, without the memory that it points to. With [`Options::measured`] the
+//! message reports it ([`Size`]). The queue length is the one after the step. It counts messages that a selective receive has
+//! skipped, and for senders also the places that others have [reserved](Sender::reserve) or are about to fill.
 
 mod envelope;
 pub mod error;
@@ -76,8 +78,8 @@ pub use size::Size;
 pub use unbounded::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};
 pub use weak::WeakSender;
 
-/// The mailbox of a process: where its messages come out.
+/// The mailbox of a process: the end that messages come out of.
 pub type Mailbox<T> = Receiver<T>;
 
-/// The address of a process that takes messages of type `T`: where they go in.
-pub type Pid<T> = Sender<T>;
+/// The address of a process that takes messages of type `T`: the end that messages go into.
+pub type Address<T> = Sender<T>;

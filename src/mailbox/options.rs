@@ -1,4 +1,4 @@
-//! The making of mailboxes.
+//! Makes mailboxes.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use super::shared::Shared;
 use super::size::{Size, shallow};
 use crate::process::{self, Pid};
 
-/// How a mailbox is to be: without a bound, and with messages that are as large as their type says, unless told otherwise.
+/// Options of a mailbox. By default it has no bound, and a message's size is that of its type.
 ///
 /// ```
 /// # use dyntrace::mailbox::{Mailbox, Options};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let (pid, task) = Options::new().bounded(1).spawn(async |mut mailbox: Mailbox<u8>| mailbox.recv().await);
-/// pid.try_send(1)?;
-/// assert!(pid.try_send(2).is_err());
+/// let (address, task) = Options::new().bounded(1).spawn(async |mut mailbox: Mailbox<u8>| mailbox.recv().await);
+/// address.try_send(1)?;
+/// assert!(address.try_send(2).is_err());
 /// assert_eq!(task.await?, Some(1));
 /// # Ok(())
 /// # }
@@ -31,17 +31,17 @@ pub struct Options<T> {
 }
 
 impl<T> Options<T> {
-    /// Without a bound.
+    /// Returns the defaults.
     pub fn new() -> Self {
         Options { places: Semaphore::MAX_PERMITS, words: shallow }
     }
 
-    /// Room for so many messages; who sends more waits.
+    /// Bounds the mailbox to `places` messages. Senders wait while it is full.
     pub fn bounded(self, places: usize) -> Self {
         Options { places, ..self }
     }
 
-    /// Messages say themselves how large they are.
+    /// Has each message report its own size.
     pub fn measured(self) -> Self
     where
         T: Size,
@@ -49,22 +49,22 @@ impl<T> Options<T> {
         Options { words: T::words, ..self }
     }
 
-    /// Both ends of such a mailbox. The process that receives is the current one, until another one waits at it.
+    /// Makes the mailbox and returns both ends. The current process counts as the receiver until another one waits for a message.
     ///
     /// # Panics
     ///
-    /// If there is room for no message, as tokio's does.
+    /// Panics if the bound is 0, as tokio's does.
     pub fn channel(self) -> (Sender<T>, Receiver<T>) {
         self.channel_of(process::current())
     }
 
-    /// Starts a process with such a mailbox, as [`dyntrace::spawn`](crate::spawn) starts one without. `body` is called in it.
+    /// Starts a process with this mailbox, like [`dyntrace::spawn`](crate::spawn), and calls `body` in it.
     ///
-    /// When `body` has ended, however it ends, the mailbox is closed and its names are free.
+    /// When `body` ends, even by a panic, the mailbox closes and its names are free.
     ///
     /// # Panics
     ///
-    /// If there is room for no message; outside of a tokio runtime.
+    /// Panics if the bound is 0, or outside of a tokio runtime.
     #[track_caller]
     pub fn spawn<F, Fut>(self, body: F) -> (Sender<T>, JoinHandle<Fut::Output>)
     where
@@ -91,11 +91,11 @@ impl<T> Default for Options<T> {
     }
 }
 
-/// A mailbox with room for so many messages; the shape of `tokio::sync::mpsc::channel`.
+/// Makes a mailbox with room for `places` messages, as `tokio::sync::mpsc::channel` makes a channel.
 ///
 /// # Panics
 ///
-/// If `places` is 0, as tokio's does.
+/// Panics if `places` is 0, as tokio's does.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -110,12 +110,11 @@ pub fn channel<T>(places: usize) -> (Sender<T>, Receiver<T>) {
     Options::new().bounded(places).channel()
 }
 
-/// Starts a process with a mailbox that has no bound: its address, and the handle to wait for its end.
-/// See [`Options::spawn`].
+/// Starts a process with an unbounded mailbox. Returns its address, and the handle to wait for its end. See [`Options::spawn`].
 ///
 /// # Panics
 ///
-/// Outside of a tokio runtime.
+/// Panics outside of a tokio runtime.
 #[track_caller]
 pub fn spawn<T, F, Fut>(body: F) -> (Sender<T>, JoinHandle<Fut::Output>)
 where

@@ -1,16 +1,17 @@
-//! How long a receiver looks for the next message before it sleeps.
+//! Decides how long a receiver polls for the next message before it sleeps.
 //!
-//! Waking a thread takes microseconds, and more than most answers do. So a receiver that finds its mailbox empty may look for the next
-//! message first, while its thread does nothing else:
+//! Waking a thread takes microseconds, which is more than most answers take. So a receiver that finds its mailbox empty may poll
+//! for the next message first. Its thread does nothing else meanwhile.
 //!
-//! 1. After some sleeps it asks where the next message comes from ([`Source::ask`]). The sender answers: from this thread or from another.
-//! 2. If from another, the receiver makes a trial the next time: it looks for [`TRIAL`] at most. If from this thread, or if the trial
-//!    fails, step 1 is due again after twice as many sleeps: 16, 32, in the end 65,536.
-//! 3. If the trial succeeds, it looks each time, for [`READY`] at most, until that fails once. Each success halves the number of sleeps
-//!    until step 1 then.
+//! 1. After 16 sleeps the receiver asks where the next message comes from ([`Source::ask`]). The sender answers: from this thread or
+//!    from another.
+//! 2. If it came from another thread, the receiver makes a trial the next time: it polls for [`TRIAL`] at most. If it came from this
+//!    thread, or if the trial fails, step 1 is due again after twice as many sleeps, up to 65,536.
+//! 3. If the trial succeeds, the receiver polls each time, for [`READY`] at most, until that fails once. Each success halves the number
+//!    of sleeps before the next step 1.
 //!
-//! So a trial that fails is rare. While messages come at once, no other task of the thread waits longer for each than [`READY`], and
-//! tokio gives them a turn after 128 messages at the latest.
+//! So failed trials are rare. While messages keep coming, the other tasks of the thread wait for [`READY`] at most for each, and
+//! tokio runs them after 128 messages at the latest.
 
 use std::hint;
 use std::ptr;
@@ -19,20 +20,20 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a trial takes at most: longer than it takes to wake a thread that answers.
+/// The limit of a trial: longer than waking a thread that answers takes.
 const TRIAL: Duration = Duration::from_micros(200);
 
-/// How long a receiver looks whose last message came while it looked.
+/// The limit of polling once a trial has succeeded.
 const READY: Duration = Duration::from_micros(3);
 
-/// Sleeps before it asks for the first time.
+/// Sleeps before the first step 1.
 const FIRST: u32 = 16;
-/// The most sleeps before it asks.
+/// The most sleeps before a step 1.
 const LAST: u32 = 1 << 16;
 
-/// Where a message comes from, if the receiver asks: 0, the address of [`HERE`] on the thread that asks, or an answer.
+/// The question and its answer: 0, the address of [`HERE`] on the asking thread, or one of the constants below.
 ///
-/// Relaxed throughout: an answer that is late or lost costs a trial, or delays one.
+/// Relaxed throughout: a late or lost answer costs a trial, or delays one.
 #[derive(Debug, Default)]
 pub(super) struct Source(AtomicUsize);
 
@@ -53,7 +54,7 @@ impl Source {
         self.0.store(here(), Relaxed);
     }
 
-    /// A message is sent on this thread.
+    /// Answers that a message was sent on this thread, if the receiver asks.
     #[inline]
     pub(super) fn answer(&self) {
         let asks = self.0.load(Relaxed);
@@ -63,13 +64,13 @@ impl Source {
     }
 }
 
-/// What a receiver has seen of its messages.
+/// The state of one receiver.
 pub(super) struct Patience {
-    /// Sleeps until it asks.
+    /// Sleeps until step 1.
     sleeps: u32,
-    /// Sleeps after the next failure.
+    /// Sleeps until step 1 after the next failure.
     pause: u32,
-    /// The last look succeeded.
+    /// The last polling succeeded.
     is_ready: bool,
 }
 
@@ -78,19 +79,19 @@ impl Patience {
         Patience { sleeps: FIRST, pause: 2 * FIRST, is_ready: false }
     }
 
-    /// The receiver sleeps.
+    /// Counts a sleep.
     #[inline]
     pub(super) fn sleeps(&mut self) {
         self.sleeps = self.sleeps.saturating_sub(1);
     }
 
-    /// Whether the receiver may have to look, where there is no message now.
+    /// Whether an empty mailbox may have to be polled.
     #[inline]
     pub(super) fn is_due(&self) -> bool {
         self.sleeps == 0
     }
 
-    /// Looks until `comes` or the time is over, or asks whether to look next time.
+    /// Polls until `comes` returns true or the limit is reached, or asks whether to poll the next time.
     #[cold]
     pub(super) fn look(&mut self, source: &Source, comes: impl Fn() -> bool) {
         let succeeds = if self.is_ready {
@@ -113,7 +114,7 @@ impl Patience {
     }
 }
 
-/// Whether it `comes` within the time.
+/// Whether `comes` returns true within the limit.
 fn within(limit: Duration, comes: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     loop {
@@ -123,7 +124,7 @@ fn within(limit: Duration, comes: impl Fn() -> bool) -> bool {
             }
             hint::spin_loop();
         }
-        // The sender may wait for this very processor.
+        // The sender may be waiting for this processor.
         thread::yield_now();
         if begun.elapsed() > limit {
             return comes();
@@ -131,7 +132,7 @@ fn within(limit: Duration, comes: impl Fn() -> bool) -> bool {
     }
 }
 
-/// Whether a sender can run meanwhile.
+/// Whether a sender can run while this thread polls.
 fn is_worth_it() -> bool {
     static IS_WORTH_IT: OnceLock<bool> = OnceLock::new();
     !cfg!(loom) && *IS_WORTH_IT.get_or_init(|| thread::available_parallelism().is_ok_and(|count| count.get() > 1))

@@ -1,4 +1,4 @@
-//! Places in a mailbox that are kept for messages to come.
+//! Reserved places in a mailbox.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -10,14 +10,14 @@ use super::envelope::Envelope;
 use super::sender::Sender;
 use super::shared::Shared;
 
-/// A place in a mailbox, for one message. Dropped, it is free for others.
+/// A reserved place in a mailbox, for one message. Dropping it frees the place.
 pub struct Permit<'a, T> {
     pub(super) permit: mpsc::Permit<'a, Envelope<T>>,
     pub(super) sender: &'a Sender<T>,
 }
 
 impl<T> Permit<'_, T> {
-    /// Sends the message. If the mailbox was closed since, it is still received.
+    /// Sends the message. It is received even if the mailbox has been closed since.
     pub fn send(self, message: T) {
         // Its place is taken already.
         self.permit.send(self.sender.seal(message, 0));
@@ -30,7 +30,7 @@ impl<T> fmt::Debug for Permit<'_, T> {
     }
 }
 
-/// Several places in a mailbox, one after the other. Those that are left when this is dropped are free for others.
+/// Several reserved places in a mailbox. Dropping it frees those that are left.
 pub struct PermitIterator<'a, T> {
     pub(super) permits: mpsc::PermitIterator<'a, Envelope<T>>,
     pub(super) sender: &'a Sender<T>,
@@ -58,7 +58,7 @@ impl<T> fmt::Debug for PermitIterator<'_, T> {
     }
 }
 
-/// A [`Permit`] that has its sender in it.
+/// A [`Permit`] that owns its sender.
 pub struct OwnedPermit<T> {
     permit: mpsc::OwnedPermit<Envelope<T>>,
     shared: Arc<Shared<T>>,
@@ -69,26 +69,26 @@ impl<T> OwnedPermit<T> {
         OwnedPermit { permit, shared }
     }
 
-    /// Sends the message, and gives the sender back. If the mailbox was closed since, it is still received.
+    /// Sends the message and returns the sender. The message is received even if the mailbox has been closed since.
     pub fn send(self, message: T) -> Sender<T> {
         let OwnedPermit { permit, shared } = self;
-        // The sender is in the permit, where nobody can ask it.
+        // The permit owns the sender and does not lend it.
         let queue_len = || shared.sender.upgrade().map_or(0, |sender| shared.queue_len(&sender));
         let envelope = shared.seal(message, queue_len);
         Sender::new(permit.send(envelope), shared)
     }
 
-    /// Gives the place back, and the sender.
+    /// Frees the place and returns the sender.
     pub fn release(self) -> Sender<T> {
         Sender::new(self.permit.release(), self.shared)
     }
 
-    /// Whether both are for the same mailbox.
+    /// Returns whether both are for the same mailbox.
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Whether it is for the mailbox that `sender` sends to.
+    /// Returns whether `sender` sends to the same mailbox.
     pub fn same_channel_as_sender(&self, sender: &Sender<T>) -> bool {
         sender.is_of(&self.shared)
     }

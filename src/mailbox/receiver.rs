@@ -1,4 +1,4 @@
-//! The end where messages come out.
+//! The receiving end of a mailbox.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,14 +15,15 @@ use super::registry;
 use super::sender::Sender;
 use super::shared::{OWN, Shared};
 
-/// Receives the messages of one mailbox; the shape of `tokio::sync::mpsc::Receiver`, and a
+/// Receives the messages of one mailbox. It has the methods of `tokio::sync::mpsc::Receiver`, and a
 /// [selective receive](Receiver::recv_matching).
 ///
-/// The mailbox closes when this is dropped, or told to: then senders get an error. What is in it can still be received.
+/// The mailbox closes when this is dropped, or by [`close`](Receiver::close): then senders get an error. Messages that are in a
+/// closed mailbox can still be received.
 pub struct Receiver<T> {
     receiver: mpsc::Receiver<Envelope<T>>,
-    /// Older than all in the channel, in order. Never locked: a `Mutex` so that a receiver is `Sync` for all messages that are
-    /// `Send`, as tokio's is.
+    /// Messages that a selective receive has skipped, in order; older than all in the channel. Never locked: the `Mutex` makes the
+    /// receiver `Sync` if messages are `Send`, as tokio's is.
     passed_over: Mutex<VecDeque<Envelope<T>>>,
     patience: Patience,
     shared: Arc<Shared<T>>,
@@ -33,21 +34,20 @@ impl<T> Receiver<T> {
         Receiver { receiver, passed_over: Mutex::default(), patience: Patience::new(), shared }
     }
 
-    /// Takes the next message out, and waits for one if there is none. `None` when the mailbox is closed, or has no senders
-    /// any more, and is empty.
+    /// Receives the next message. Waits for one if there is none. Returns `None` if the mailbox is empty, and closed or without
+    /// senders.
     ///
-    /// Cancellation: no message is lost.
+    /// Cancellation loses no message.
     pub async fn recv(&mut self) -> Option<T> {
         poll_fn(|context| self.poll_recv(context)).await
     }
 
-    /// Takes the first message out that `matches`, and waits for one if there is none; the others stay in their order.
-    /// `None` when there is none and none can come, see [`recv`](Receiver::recv); others may be there.
+    /// Receives the first message that `matches`. Waits for one if there is none. The others keep their order. Returns `None` if
+    /// no message matches and none can come, see [`recv`](Receiver::recv).
     ///
-    /// A bounded mailbox has room for messages that were passed over and for as many as its bound says beside them, so that
-    /// the one that is waited for can come.
+    /// Skipped messages do not count towards the bound of a mailbox, so that the matching one can come.
     ///
-    /// Cancellation, and a panic of `matches`: no message is lost.
+    /// Neither cancellation nor a panic of `matches` loses a message.
     ///
     /// ```
     /// # use dyntrace::mailbox;
@@ -69,7 +69,7 @@ impl<T> Receiver<T> {
         }
         loop {
             let envelope = poll_fn(|context| self.poll_channel(context)).await?;
-            // There before it is looked at: `matches` may panic.
+            // Kept before `matches` sees it, which may panic.
             let passed_over = self.passed_over();
             passed_over.push_back(envelope);
             let count = passed_over.len();
@@ -80,19 +80,19 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Takes up to `limit` messages out, appends them to `buffer` and returns how many; waits only if there is none. 0 as
-    /// `None` of [`recv`](Receiver::recv), or if `limit` is 0.
+    /// Receives up to `limit` messages, appends them to `buffer` and returns their number. Waits only if there is none. Returns 0
+    /// if `limit` is 0, and where [`recv`](Receiver::recv) returns `None`.
     ///
-    /// Cancellation: no message is lost.
+    /// Cancellation loses no message.
     pub async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
         poll_fn(|context| self.poll_recv_many(context, buffer, limit)).await
     }
 
-    /// Takes the next message out if there is one.
+    /// Receives the next message if there is one.
     ///
     /// # Errors
     ///
-    /// If there is none now, or none can come any more.
+    /// Fails if there is none now, or none can come any more.
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         if let Some(message) = self.take_first() {
             return Ok(message);
@@ -101,11 +101,11 @@ impl<T> Receiver<T> {
         Ok(self.open(envelope))
     }
 
-    /// [`recv`](Receiver::recv) for a thread that is no task's.
+    /// [`recv`](Receiver::recv) for use outside of asynchronous tasks: blocks the thread.
     ///
     /// # Panics
     ///
-    /// In an asynchronous task, as tokio's does.
+    /// Panics in an asynchronous task, as tokio's does.
     pub fn blocking_recv(&mut self) -> Option<T> {
         if let Some(message) = self.take_first() {
             return Some(message);
@@ -115,11 +115,11 @@ impl<T> Receiver<T> {
         Some(self.open(envelope))
     }
 
-    /// [`recv_many`](Receiver::recv_many) for a thread that is no task's.
+    /// [`recv_many`](Receiver::recv_many) for use outside of asynchronous tasks: blocks the thread.
     ///
     /// # Panics
     ///
-    /// In an asynchronous task, as tokio's does.
+    /// Panics in an asynchronous task, as tokio's does.
     pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
         let first = if limit == 0 { None } else { self.blocking_recv() };
         first.map_or(0, |first| self.gather(first, buffer, limit))
@@ -145,7 +145,7 @@ impl<T> Receiver<T> {
         self.poll_recv(context).map(|first| first.map_or(0, |first| self.gather(first, buffer, limit)))
     }
 
-    /// Appends `first` and what is there now, up to `limit`, and returns how many these are.
+    /// Appends `first` and the messages that are there now, up to `limit` in all, and returns their number.
     fn gather(&mut self, first: T, buffer: &mut Vec<T>, limit: usize) -> usize {
         let before = buffer.len();
         buffer.push(first);
@@ -157,56 +157,56 @@ impl<T> Receiver<T> {
         buffer.len() - before
     }
 
-    /// Lets nobody send any more. What was sent before can be received, as can what those send who have a
-    /// [`Permit`](super::Permit).
+    /// Closes the mailbox: senders get an error, except those that hold a [`Permit`](super::Permit). Messages that were sent before
+    /// can still be received.
     pub fn close(&mut self) {
         self.receiver.close();
     }
 
-    /// Whether nothing can come any more.
+    /// Returns whether the mailbox is closed: no more messages can be sent.
     pub fn is_closed(&self) -> bool {
         self.receiver.is_closed()
     }
 
-    /// Whether there is no message.
+    /// Returns whether there is no message.
     pub fn is_empty(&self) -> bool {
         self.shared.passed_over() == 0 && self.receiver.is_empty()
     }
 
-    /// How many messages there are.
+    /// Returns the number of messages.
     pub fn len(&self) -> usize {
         self.shared.passed_over() + self.receiver.len()
     }
 
-    /// How many places are free now.
+    /// Returns the number of free places.
     pub fn capacity(&self) -> usize {
         self.receiver.capacity()
     }
 
-    /// How many places there are.
+    /// Returns the number of places, free or not.
     pub fn max_capacity(&self) -> usize {
         self.receiver.max_capacity()
     }
 
-    /// How many senders keep the mailbox open.
+    /// Returns the number of senders that keep the mailbox open.
     pub fn sender_strong_count(&self) -> usize {
         self.receiver.sender_strong_count()
     }
 
-    /// How many [weak](super::WeakSender) senders there are.
+    /// Returns the number of [weak](super::WeakSender) senders.
     pub fn sender_weak_count(&self) -> usize {
         self.receiver.sender_weak_count() - OWN
     }
 
-    /// A sender to this mailbox, to give to others. `None` when there is none any more that keeps it open.
-    pub fn pid(&self) -> Option<Sender<T>> {
+    /// Returns the address of this mailbox, for others. `None` if no sender keeps the mailbox open any more.
+    pub fn address(&self) -> Option<Sender<T>> {
         Some(Sender::new(self.shared.sender.upgrade()?, self.shared.clone()))
     }
 
     #[inline]
     fn poll_channel(&mut self, context: &mut Context<'_>) -> Poll<Option<Envelope<T>>> {
         if self.patience.is_due() && self.receiver.is_empty() {
-            // Before the waker is known: a sender need not wake this thread while it looks.
+            // Before the channel has the waker: senders do not wake a thread that polls.
             self.patience.look(&self.shared.source, || !self.receiver.is_empty());
         }
         let polled = self.receiver.poll_recv(context);
@@ -221,13 +221,13 @@ impl<T> Receiver<T> {
         self.passed_over.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Receives the first of the messages that were passed over.
+    /// Receives the first of the skipped messages.
     #[inline]
     fn take_first(&mut self) -> Option<T> {
         if self.passed_over().is_empty() { None } else { self.take(VecDeque::pop_front) }
     }
 
-    /// Receives one of them.
+    /// Receives one of the skipped messages.
     fn take(&mut self, one: impl FnOnce(&mut VecDeque<Envelope<T>>) -> Option<Envelope<T>>) -> Option<T> {
         let passed_over = self.passed_over();
         let envelope = one(passed_over)?;
@@ -236,7 +236,7 @@ impl<T> Receiver<T> {
         Some(self.open(envelope))
     }
 
-    /// Here a message is received.
+    /// Opens the envelope: fires `message-receive`, and gives the process the token and the tag.
     #[inline]
     fn open(&mut self, envelope: Envelope<T>) -> T {
         self.shared.tell_received(&envelope, || self.len());
@@ -246,12 +246,12 @@ impl<T> Receiver<T> {
     }
 }
 
-/// It moves no message in place, as tokio's does not.
+/// No message is pinned in it, as in tokio's.
 impl<T> Unpin for Receiver<T> {}
 
 impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
-        // Before its names are free, so that nobody gives it another one.
+        // Before its names are free, so that it gets no other name.
         self.receiver.close();
         registry::free(Arc::as_ptr(&self.shared).addr());
     }

@@ -1,4 +1,4 @@
-//! The end where messages go in.
+//! The sending end of a mailbox.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,15 +11,14 @@ use tokio::task::coop;
 use super::envelope::Envelope;
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use super::shared::{OWN, Shared};
-use super::weak::WeakSender;
 use crate::process;
 
-/// Sends messages to one mailbox, by any number of clones; the shape of `tokio::sync::mpsc::Sender`.
+/// Sends messages to one mailbox. It has the methods of `tokio::sync::mpsc::Sender`.
 ///
-/// It is shown as the [pid](Sender::id) of the process that receives. The mailbox closes when the last one is dropped.
+/// `Debug` and `Display` show the [pid](Sender::id) of the receiving process. The mailbox closes when the last clone is dropped.
 pub struct Sender<T> {
-    sender: mpsc::Sender<Envelope<T>>,
-    shared: Arc<Shared<T>>,
+    pub(super) sender: mpsc::Sender<Envelope<T>>,
+    pub(super) shared: Arc<Shared<T>>,
 }
 
 impl<T> Sender<T> {
@@ -27,17 +26,19 @@ impl<T> Sender<T> {
         Sender { sender, shared }
     }
 
-    /// Sends a message, and waits for a place in the mailbox if that is full.
-    ///
-    /// Cancellation: a message whose future was dropped while it waited is not sent, and dropped.
+    /// Sends a message. Waits for a place if the mailbox is full.
     ///
     /// # Errors
     ///
-    /// With the message, if the mailbox is closed: its process has ended, or takes no more.
+    /// Returns the message if the mailbox is closed: its process has ended, or has closed it.
+    ///
+    /// # Cancellation
+    ///
+    /// A future that is dropped while it waits drops its message unsent.
     pub async fn send(&self, message: T) -> Result<(), SendError<T>> {
-        // As tokio's: who sends without end lets others run, too.
+        // As tokio's: a task that sends in a loop must yield to others.
         coop::consume_budget().await;
-        // Most often there is a place. Then there is no need for a future that can wait for one.
+        // Usually there is a place, and no future that waits for one is needed.
         let message = match self.try_send(message) {
             Err(TrySendError::Full(message)) => message,
             Err(TrySendError::Closed(message)) => return Err(SendError(message)),
@@ -56,7 +57,7 @@ impl<T> Sender<T> {
     ///
     /// # Errors
     ///
-    /// With the message, if the mailbox is full or closed.
+    /// Returns the message if the mailbox is full or closed.
     #[inline]
     pub fn try_send(&self, message: T) -> Result<(), TrySendError<T>> {
         match self.try_reserve() {
@@ -69,15 +70,15 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Sends a message, and waits for a place no longer than `timeout`.
+    /// Sends a message. Waits for a place for `timeout` at most.
     ///
     /// # Errors
     ///
-    /// With the message, if the mailbox is closed, or still full.
+    /// Returns the message if the mailbox is closed, or still full after `timeout`.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime with its timer enabled, as tokio's does.
+    /// Panics outside of a tokio runtime with an enabled timer, as tokio's does.
     pub async fn send_timeout(&self, message: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         match tokio::time::timeout(timeout, self.reserve()).await {
             Ok(Ok(permit)) => {
@@ -89,79 +90,85 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Sends a message from a thread that is no task's, and blocks it while the mailbox is full. Here `message-send` fires
-    /// before the wait.
+    /// Sends a message from outside of asynchronous tasks. Blocks the thread while the mailbox is full; `message-send` fires before
+    /// that.
     ///
     /// # Errors
     ///
-    /// With the message, if the mailbox is closed.
+    /// Returns the message if the mailbox is closed.
     ///
     /// # Panics
     ///
-    /// In an asynchronous task, as tokio's does.
+    /// Panics in an asynchronous task, as tokio's does.
     pub fn blocking_send(&self, message: T) -> Result<(), SendError<T>> {
         let envelope = self.seal(message, 1);
         self.sender.blocking_send(envelope).map_err(|SendError(envelope)| SendError(envelope.message))
     }
 
-    /// Waits for a place in the mailbox and keeps it, for one message.
-    ///
-    /// Cancellation: loses the turn among those that wait.
+    /// Waits for a place in the mailbox and reserves it for one message.
     ///
     /// # Errors
     ///
-    /// If the mailbox is closed.
+    /// Fails if the mailbox is closed.
+    ///
+    /// # Cancellation
+    ///
+    /// A dropped future loses its turn in the queue of waiting senders.
     pub async fn reserve(&self) -> Result<Permit<'_, T>, SendError<()>> {
         Ok(Permit { permit: self.sender.reserve().await?, sender: self })
     }
 
-    /// The same, if there is a place now.
+    /// Reserves a place for one message if there is one now.
     ///
     /// # Errors
     ///
-    /// If the mailbox is full or closed.
+    /// Fails if the mailbox is full or closed.
     #[inline]
     pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
         Ok(Permit { permit: self.sender.try_reserve()?, sender: self })
     }
 
-    /// Waits for so many places in the mailbox and keeps them, each for one message.
-    ///
-    /// Cancellation: loses the turn among those that wait.
+    /// Waits for `places` places in the mailbox and reserves them, each for one message.
     ///
     /// # Errors
     ///
-    /// If the mailbox is closed, or has fewer places than that at all.
+    /// Fails if the mailbox is closed, or has fewer places in all.
+    ///
+    /// # Cancellation
+    ///
+    /// A dropped future loses its turn in the queue of waiting senders.
     pub async fn reserve_many(&self, places: usize) -> Result<PermitIterator<'_, T>, SendError<()>> {
         Ok(PermitIterator { permits: self.sender.reserve_many(places).await?, sender: self })
     }
 
-    /// The same, if there are as many places now.
+    /// Reserves `places` places if there are as many now.
     ///
     /// # Errors
     ///
-    /// If the mailbox is closed, or has fewer places now.
+    /// Fails if the mailbox is closed, or has fewer free places.
     pub fn try_reserve_many(&self, places: usize) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
         Ok(PermitIterator { permits: self.sender.try_reserve_many(places)?, sender: self })
     }
 
-    /// [`reserve`](Sender::reserve) for a permit that has this sender in it.
-    ///
-    /// Cancellation: loses the turn among those that wait, and drops the sender.
+    /// Like [`reserve`](Sender::reserve), for a permit that owns this sender.
     ///
     /// # Errors
     ///
-    /// If the mailbox is closed.
+    /// Fails if the mailbox is closed.
+    ///
+    /// # Cancellation
+    ///
+    /// A dropped future loses its turn in the queue of waiting senders, and drops the sender.
     pub async fn reserve_owned(self) -> Result<OwnedPermit<T>, SendError<()>> {
         let Sender { sender, shared } = self;
         Ok(OwnedPermit::new(sender.reserve_owned().await?, shared))
     }
 
-    /// The same, if there is a place now.
+    /// Like [`try_reserve`](Sender::try_reserve), for a permit that owns this sender.
     ///
     /// # Errors
     ///
-    /// With the sender, if the mailbox is full or closed.
+    /// Returns the sender if the mailbox is full or closed.
     pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
         let Sender { sender, shared } = self;
         match sender.try_reserve_owned() {
@@ -176,57 +183,52 @@ impl<T> Sender<T> {
         self.sender.closed().await;
     }
 
-    /// Whether the mailbox is closed: by its process, or with it.
+    /// Returns whether the mailbox is closed: its process has ended, or has closed it.
     pub fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }
 
-    /// Whether both send to the same mailbox.
+    /// Returns whether both send to the same mailbox.
     pub fn same_channel(&self, other: &Self) -> bool {
         self.sender.same_channel(&other.sender)
     }
 
-    /// How many places are free now.
+    /// Returns the number of free places.
     pub fn capacity(&self) -> usize {
         self.sender.capacity()
     }
 
-    /// How many places there are.
+    /// Returns the number of places, free or not.
     pub fn max_capacity(&self) -> usize {
         self.sender.max_capacity()
     }
 
-    /// One that does not keep the mailbox open.
-    pub fn downgrade(&self) -> WeakSender<T> {
-        WeakSender::new(self.sender.downgrade(), self.shared.clone())
-    }
-
-    /// How many senders keep the mailbox open.
+    /// Returns the number of senders that keep the mailbox open.
     pub fn strong_count(&self) -> usize {
         self.sender.strong_count()
     }
 
-    /// How many senders there are that do not.
+    /// Returns the number of [weak](super::WeakSender) senders.
     pub fn weak_count(&self) -> usize {
         self.sender.weak_count() - OWN
     }
 
-    /// The process that receives.
+    /// Returns the pid of the process that receives.
     pub fn id(&self) -> process::Pid {
         self.shared.owner()
     }
 
-    /// Which mailbox it is, for the registry.
+    /// The identity of the mailbox, for the registry.
     pub(super) fn mailbox(&self) -> usize {
         Arc::as_ptr(&self.shared).addr()
     }
 
-    /// Whether it sends to the mailbox that has this.
+    /// Whether `shared` belongs to this mailbox.
     pub(super) fn is_of(&self, shared: &Arc<Shared<T>>) -> bool {
         Arc::ptr_eq(&self.shared, shared)
     }
 
-    /// Makes a message ready to go. So many places more than are taken now will be.
+    /// Puts a message into its envelope. The message takes `more` places beyond those that are taken now.
     #[inline]
     pub(super) fn seal(&self, message: T, more: usize) -> Envelope<T> {
         self.shared.seal(message, || self.shared.queue_len(&self.sender) + more)

@@ -1,6 +1,6 @@
-//! What both ends of a mailbox know, and the firing of its probes.
+//! The state that both ends of a mailbox share. It fires the probes.
 
-// Not those of `crate::sync`: they order nothing.
+// `std`'s even in models: they order nothing.
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use tokio::sync::mpsc;
@@ -12,18 +12,18 @@ use crate::process::{self, Pid};
 use crate::sdt;
 
 pub(super) struct Shared<T> {
-    /// For those that have none, without keeping the mailbox open.
+    /// For the receiver and for owned permits. Does not keep the mailbox open.
     pub(super) sender: mpsc::WeakSender<Envelope<T>>,
     /// The number of the process that receives.
     owner: AtomicU64,
-    /// How many messages a selective receive has passed over. Only the receiver changes it.
+    /// The number of messages that a selective receive has skipped. Only the receiver changes it.
     passed_over: AtomicUsize,
-    /// Where the next message comes from, if the receiver asks.
+    /// Says where the next message comes from, if the receiver asks.
     pub(super) source: Source,
     words: fn(&T) -> usize,
 }
 
-/// How many weak senders there are that are nobody's: the one in [`Shared`].
+/// The number of weak senders that do not belong to users: the one in [`Shared`].
 pub(super) const OWN: usize = 1;
 
 impl<T> Shared<T> {
@@ -36,7 +36,7 @@ impl<T> Shared<T> {
         Pid::numbered(self.owner.load(Ordering::Relaxed))
     }
 
-    /// The current process is the one that receives.
+    /// Makes the current process the receiver.
     pub(super) fn adopt(&self) -> Pid {
         let pid = process::current();
         if self.owner() != pid {
@@ -53,7 +53,7 @@ impl<T> Shared<T> {
         self.passed_over.store(count, Ordering::Relaxed);
     }
 
-    /// How long the queue is, with what is about to be in it.
+    /// The length of the queue, with messages that are about to be in it.
     pub(super) fn queue_len(&self, sender: &mpsc::Sender<Envelope<T>>) -> usize {
         sender.max_capacity() - sender.capacity() + self.passed_over()
     }
@@ -62,8 +62,8 @@ impl<T> Shared<T> {
         narrow((self.words)(&envelope.message))
     }
 
-    /// Makes a message ready to go, and tells tracers of it: `message-send` and `message-queued`. The queue is as long as
-    /// `queue_len` says with the message in it.
+    /// Puts a message into its envelope and fires `message-send` and `message-queued`. `queue_len` returns the length of the queue with
+    /// this message.
     #[inline]
     pub(super) fn seal(&self, message: T, queue_len: impl FnOnce() -> usize) -> Envelope<T> {
         self.source.answer();
@@ -74,7 +74,7 @@ impl<T> Shared<T> {
         envelope
     }
 
-    /// A message is in the queue when it is sent: both happen at one time.
+    /// Both probes have the same time: a message is sent when it is in the queue.
     #[cold]
     #[inline(never)]
     #[allow(named_asm_labels)]
@@ -136,7 +136,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Probes have 32 bits for it.
+/// Probes have 32 bits for a count.
 fn narrow(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -1,6 +1,6 @@
-//! How large messages are.
+//! Sizes of messages.
 
-/// A message that knows its size better than its type does.
+/// A message that reports its size, with the memory that it points to.
 ///
 /// ```
 /// use dyntrace::mailbox::{Options, Size};
@@ -17,11 +17,11 @@
 /// # let _ = (sender, mailbox);
 /// ```
 pub trait Size {
-    /// The size in machine words. Asked for only while a tracer looks.
+    /// Returns the size in machine words. Called only while a tracer is attached.
     fn words(&self) -> usize;
 }
 
-/// Of the value itself, without what it points to.
+/// The size of the value itself.
 pub(super) fn shallow<T>(_: &T) -> usize {
     size_of::<T>().div_ceil(size_of::<usize>())
 }

@@ -1,4 +1,4 @@
-//! The shape of tokio's channels without a bound, whose senders never wait.
+//! Mailboxes without a bound, whose senders never wait, in the shape of tokio's unbounded channels.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use super::weak::WeakSender;
 
-/// A mailbox without a bound; the shape of `tokio::sync::mpsc::unbounded_channel`.
+/// Makes a mailbox without a bound, as `tokio::sync::mpsc::unbounded_channel` makes a channel.
 ///
 /// ```
 /// let (sender, mut receiver) = dyntrace::mailbox::unbounded_channel();
@@ -22,10 +22,10 @@ pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     (UnboundedSender { sender }, receiver)
 }
 
-/// The end of an unbounded mailbox where messages come out.
+/// The receiving end of an unbounded mailbox.
 pub type UnboundedReceiver<T> = Receiver<T>;
 
-/// A [`Sender`] to a mailbox without a bound: it never waits. The shape of `tokio::sync::mpsc::UnboundedSender`.
+/// A [`Sender`] to an unbounded mailbox: it never waits. It has the methods of `tokio::sync::mpsc::UnboundedSender`.
 pub struct UnboundedSender<T> {
     sender: Sender<T>,
 }
@@ -35,16 +35,16 @@ impl<T> UnboundedSender<T> {
     ///
     /// # Errors
     ///
-    /// With the message, if the mailbox is closed: its process has ended, or takes no more.
+    /// Returns the message if the mailbox is closed: its process has ended, or has closed it.
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
-        // There are more places than memory has room for.
+        // There are more places than messages that fit into memory.
         self.sender
             .try_send(message)
             .map_err(|(TrySendError::Closed(message) | TrySendError::Full(message))| SendError(message))
     }
 
-    /// The same as the address of a process, for [`register`](super::register) and whoever takes one.
-    pub fn pid(&self) -> &Sender<T> {
+    /// Returns it as an address, for [`register`](super::register) and other functions that take one.
+    pub fn address(&self) -> &Sender<T> {
         &self.sender
     }
 
@@ -53,27 +53,27 @@ impl<T> UnboundedSender<T> {
         self.sender.closed().await;
     }
 
-    /// Whether the mailbox is closed: by its process, or with it.
+    /// Returns whether the mailbox is closed: its process has ended, or has closed it.
     pub fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }
 
-    /// Whether both send to the same mailbox.
+    /// Returns whether both send to the same mailbox.
     pub fn same_channel(&self, other: &Self) -> bool {
         self.sender.same_channel(&other.sender)
     }
 
-    /// One that does not keep the mailbox open.
+    /// Returns a sender that does not keep the mailbox open.
     pub fn downgrade(&self) -> WeakUnboundedSender<T> {
         WeakUnboundedSender { sender: self.sender.downgrade() }
     }
 
-    /// How many senders keep the mailbox open.
+    /// Returns the number of senders that keep the mailbox open.
     pub fn strong_count(&self) -> usize {
         self.sender.strong_count()
     }
 
-    /// How many senders there are that do not.
+    /// Returns the number of weak senders.
     pub fn weak_count(&self) -> usize {
         self.sender.weak_count()
     }
@@ -97,17 +97,17 @@ pub struct WeakUnboundedSender<T> {
 }
 
 impl<T> WeakUnboundedSender<T> {
-    /// A sender, if there is still one that keeps the mailbox open.
+    /// Returns a sender, if there is still one that keeps the mailbox open.
     pub fn upgrade(&self) -> Option<UnboundedSender<T>> {
         Some(UnboundedSender { sender: self.sender.upgrade()? })
     }
 
-    /// How many senders keep the mailbox open.
+    /// Returns the number of senders that keep the mailbox open.
     pub fn strong_count(&self) -> usize {
         self.sender.strong_count()
     }
 
-    /// How many senders there are that do not.
+    /// Returns the number of weak senders.
     pub fn weak_count(&self) -> usize {
         self.sender.weak_count()
     }

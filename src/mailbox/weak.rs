@@ -1,4 +1,4 @@
-//! Addresses that do not keep a mailbox open.
+//! Senders that do not keep a mailbox open.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,22 +15,25 @@ pub struct WeakSender<T> {
     shared: Arc<Shared<T>>,
 }
 
-impl<T> WeakSender<T> {
-    pub(super) fn new(sender: mpsc::WeakSender<Envelope<T>>, shared: Arc<Shared<T>>) -> Self {
-        WeakSender { sender, shared }
+impl<T> Sender<T> {
+    /// Returns a sender that does not keep the mailbox open.
+    pub fn downgrade(&self) -> WeakSender<T> {
+        WeakSender { sender: self.sender.downgrade(), shared: self.shared.clone() }
     }
+}
 
-    /// A sender, if there is still one that keeps the mailbox open.
+impl<T> WeakSender<T> {
+    /// Returns a sender, if there is still one that keeps the mailbox open.
     pub fn upgrade(&self) -> Option<Sender<T>> {
         Some(Sender::new(self.sender.upgrade()?, self.shared.clone()))
     }
 
-    /// How many senders keep the mailbox open.
+    /// Returns the number of senders that keep the mailbox open.
     pub fn strong_count(&self) -> usize {
         self.sender.strong_count()
     }
 
-    /// How many senders there are that do not.
+    /// Returns the number of weak senders.
     pub fn weak_count(&self) -> usize {
         self.sender.weak_count() - OWN
     }

@@ -1,12 +1,12 @@
-//! What this room does for guests.
+//! The functions of this room for guests: copies of this crate in modules.
 
 use std::cell::RefCell;
 
-use super::{OperationId, Pid, next_operation, of_thread, runs, sequence_of_thread, thread_number};
+use super::{OperationId, Pid};
 use crate::host::OfHost;
-use crate::seq_trace::Sequence;
+use crate::sequence::Sequence;
 
-/// The host's functions.
+/// The functions of the host.
 pub(crate) struct Door {
     pub(super) next: fn() -> Pid,
     pub(super) of_thread: fn() -> Pid,
@@ -17,6 +17,3 @@ pub(crate) struct Door {
 }
 
 pub(crate) static HOST: OfHost<Door> = OfHost::new();
-
-pub(crate) static DOOR: Door =
-    Door { next: Pid::next, of_thread, runs, sequence_of_thread, thread_number, next_operation };

@@ -4,8 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::ops::Deref;
 
-/// The name of a thread, as `ps`, `gdb` and `perf` show it: as much of it as [`ThreadName::LIMIT`] bytes hold. Empty where
-/// a thread has none.
+/// The name of a thread, as `ps`, `gdb` and `perf` show it, cut at [`ThreadName::LIMIT`] bytes. Empty if the thread has none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ThreadName {
     length: u8,
@@ -16,7 +15,7 @@ thread_local! {
     static OWN: Cell<Option<ThreadName>> = const { Cell::new(None) };
 }
 
-/// The name that the current thread had when it was first asked for.
+/// Returns the name that the current thread had at the first call.
 pub fn thread_name() -> ThreadName {
     OWN.get().unwrap_or_else(|| {
         let name = ThreadName::new(&system_name());
@@ -36,7 +35,7 @@ fn system_name() -> String {
 }
 
 impl ThreadName {
-    /// How many bytes it holds at most: what Linux keeps of a name.
+    /// The longest name in bytes: what Linux keeps.
     pub const LIMIT: usize = 15;
 
     fn new(name: &str) -> ThreadName {

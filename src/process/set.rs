@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::Pid;
 use super::sieve::Sieve;
 
-/// Some processes of this program: those that are named, all that there are by now, or all that are to come.
+/// A set of processes of this program: given ones, all existing ones, or all future ones.
 ///
 /// ```
 /// use dyntrace::process::{self, Processes};
@@ -18,26 +18,26 @@ use super::sieve::Sieve;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Processes {
-    /// Of their numbers: in order, with gaps between.
+    /// Ranges of pid numbers: in order, with gaps between.
     ranges: Vec<Range<u64>>,
 }
 
-/// More than a sieve tells apart.
+/// Beyond this a sieve contains all processes.
 const MANY: u64 = 64;
 
 impl Processes {
-    /// All of them, now and later.
+    /// All processes, now and later.
     pub fn all() -> Processes {
         Processes::one_range(0..u64::MAX)
     }
 
-    /// Those that have a pid by now. A thread gets its own when it first needs it.
+    /// All processes that have a pid now. A thread gets its pid when it first needs it.
     pub fn existing() -> Processes {
-        // A number that is nobody's lies between those that were and those that come.
+        // `next` allocates a number for no process, which separates the existing from the future ones.
         Processes::one_range(0..Pid::next().0)
     }
 
-    /// Those that get their pid from now on.
+    /// All processes that get their pid from now on.
     pub fn to_come() -> Processes {
         Processes::one_range(Pid::next().0..u64::MAX)
     }
@@ -46,13 +46,13 @@ impl Processes {
         Processes { ranges: Vec::from([numbers]) }
     }
 
-    /// Whether it is one of them.
+    /// Returns whether the process is in the set.
     #[inline]
     pub fn contains(&self, process: Pid) -> bool {
         self.ranges.iter().any(|range| range.contains(&process.0))
     }
 
-    /// These and those.
+    /// Returns the union.
     #[must_use]
     pub fn with(&self, others: &Processes) -> Processes {
         let mut all = [&*self.ranges, &*others.ranges].concat();
@@ -67,7 +67,7 @@ impl Processes {
         Processes { ranges }
     }
 
-    /// These, but for those.
+    /// Returns this set without the processes in `others`.
     #[must_use]
     pub fn without(&self, others: &Processes) -> Processes {
         let mut ranges = self.ranges.clone();
@@ -82,12 +82,12 @@ impl Processes {
         Processes { ranges }
     }
 
-    /// Whether no process is another.
+    /// Whether all processes are in the set.
     pub(crate) fn are_all(&self) -> bool {
         *self == Processes::all()
     }
 
-    /// A sieve that has them all, and perhaps others.
+    /// A sieve that contains the set.
     pub(crate) fn sieve(&self) -> Sieve {
         let count = self.ranges.iter().fold(0_u64, |sum, range| sum.saturating_add(range.end - range.start));
         if count > MANY { Sieve::ALL } else { self.ranges.iter().cloned().flatten().map(Pid).collect() }

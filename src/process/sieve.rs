@@ -1,28 +1,28 @@
-//! Sets of processes that are quickly asked for the current one, and say "perhaps".
+//! Filters that say quickly whether the current process may be in a set. They have false positives.
 //!
-//! Which process runs depends on the tokio task, and to ask for that costs more than everything else about a call that nobody wants
-//! to know of. But it is the thread, or what is in the thread's slot, and these change only where a task is polled. So
-//! each thread remembers both.
+//! The current process depends on the tokio task. Asking tokio for it costs more than the rest of a call that no pattern matches.
+//! But the process is either the thread or the one in the thread's slot, and both change only when a task is polled. So each
+//! thread remembers a filter of both.
 
 use std::cell::Cell;
 
 use super::Pid;
 
-/// A set that has what was put in, and perhaps others.
+/// A set of processes that may contain others too: one bit for each number modulo 64.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sieve(u64);
 
 thread_local! {
-    /// Who may be running on this thread.
+    /// The processes that this thread may be running.
     static RUNNING: Cell<Sieve> = const { Cell::new(Sieve::ALL) };
-    /// The thread, as long as nothing is in its slot.
+    /// The pid of the thread, while its slot is empty.
     static ALONE: Cell<Option<Pid>> = const { Cell::new(None) };
 }
 
 impl Sieve {
     pub(crate) const ALL: Sieve = Sieve(u64::MAX);
 
-    /// Whether the current process may be in it. Calls nothing.
+    /// Whether the current process may be in the set. Calls no function.
     #[inline(always)]
     pub(crate) fn may_have_current(self) -> bool {
         self.0 & RUNNING.get().0 != 0
@@ -41,13 +41,13 @@ impl<T: Into<Sieve>> FromIterator<T> for Sieve {
     }
 }
 
-/// Remembers who may be running on the current thread from now on: nobody knows, as long as the thread has no pid.
+/// Remembers the processes that the current thread may run from now on: all, while the thread has no pid.
 pub(super) fn runs(thread: Option<Pid>, process: Option<Pid>) {
     RUNNING.set(thread.map_or(Sieve::ALL, |thread| [thread].into_iter().chain(process).collect()));
     ALONE.set(thread.filter(|_| process.is_none()));
 }
 
-/// The current process, if it is the thread and nobody else can be.
+/// The current process, if it can only be the thread.
 #[inline(always)]
 pub(super) fn alone() -> Option<Pid> {
     ALONE.get()

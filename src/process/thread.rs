@@ -1,12 +1,13 @@
-//! Small numbers for threads, and the numbers that each thread gives to its operations.
+//! Small numbers for threads, and the operation numbers of each thread.
 //!
-//! A thread's number goes back when the thread ends, with its count of operations: the next thread that gets it counts
-//! on, so no two operations share `{thread, tag}` while both are in flight.
+//! A thread that ends returns its number together with its count of operations. The next thread with this number continues the
+//! count. So no two operations in flight share `{thread, tag}`.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::OperationId;
 use super::door::HOST;
 use crate::forks::hold_across_forks;
 
@@ -16,16 +17,7 @@ thread_local! {
     static THREAD: Thread = Thread::begin();
 }
 
-/// The name of an operation, unique in the program among operations in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct OperationId {
-    /// Number of the thread that submitted it, from 1.
-    pub thread: i32,
-    /// That thread's number for it, from 1; 1 again after 2^31-1.
-    pub tag: i32,
-}
-
-/// The number of the current thread: small, from 1. Another thread may get it when this one has ended.
+/// Returns the number of the current thread: small, from 1. Another thread may get it when this one has ended.
 pub fn thread_number() -> i32 {
     match HOST.get() {
         None => with_thread(|thread| thread.number),
@@ -48,15 +40,15 @@ pub fn next_operation() -> OperationId {
     }
 }
 
-/// A destructor of a thread-local value may ask when the thread's number is gone: it gets one for this call only.
+/// A destructor of a thread-local value may call this after the number is returned: it gets one for this call only.
 fn with_thread<R>(ask: impl Fn(&Thread) -> R) -> R {
     THREAD.try_with(&ask).unwrap_or_else(|_| ask(&Thread::begin()))
 }
 
 struct Numbers {
-    /// Numbers that no thread has now, each with the operations counted under it.
+    /// Free numbers, each with its count of operations.
     free: BTreeMap<i32, i32>,
-    /// How many numbers there are.
+    /// The number of numbers, free or not.
     given: i32,
 }
 
@@ -89,7 +81,7 @@ impl Drop for Thread {
     }
 }
 
-/// Nothing panics under this lock that leaves the numbers half changed.
+/// No panic under this lock leaves the numbers half changed.
 fn lock() -> MutexGuard<'static, Numbers> {
     NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,4 @@
-//! Collects the arguments of `p!`. Its type counts them, so that the compiler refuses one too many, or an integer after a
-//! string.
+//! Collects the arguments of `p!`. The type counts them, so that one too many, or an integer after a string, does not compile.
 
 use std::marker::PhantomData;
 
@@ -12,10 +11,10 @@ pub struct Arguments<'a, Given> {
     given: PhantomData<Given>,
 }
 
-/// So many integers, and no string.
+/// `COUNT` integers, and no string.
 pub struct Integers<const COUNT: usize>;
 
-/// So many strings, after some integers.
+/// `COUNT` strings, after any integers.
 pub struct Strings<const COUNT: usize>;
 
 pub struct Values<'a> {
@@ -24,7 +23,7 @@ pub struct Values<'a> {
 }
 
 impl<'a> Arguments<'a, Integers<0>> {
-    /// No argument yet.
+    /// No arguments.
     pub fn none() -> Self {
         let values = Values { integers: [0; 4], strings: [Text::NULL; 4] };
         Arguments { values, given: PhantomData }
@@ -32,7 +31,7 @@ impl<'a> Arguments<'a, Integers<0>> {
 }
 
 impl<'a, Given> Arguments<'a, Given> {
-    /// With one more.
+    /// Adds an argument.
     pub fn and<A: Argument<'a, Given>>(mut self, argument: A) -> Arguments<'a, A::Then> {
         argument.put(&mut self.values);
         Arguments { values: self.values, given: PhantomData }
@@ -51,14 +50,14 @@ fn fire(values: Values<'_>) {
     probes::user_trace::i4s4(|| (process::current(), tag.as_ref(), i1, i2, i3, i4, s1, s2, s3, s4));
 }
 
-/// A value that may come after what is `Given`.
+/// A value that may follow the arguments in `Given`.
 #[diagnostic::on_unimplemented(
     message = "`p!` cannot take a value of type `{Self}` here",
     label = "not an argument, or not in its place",
     note = "`p!` takes up to four integers of at most 64 bits, then up to four strings (`Into<dyntrace::sdt::Text>`)"
 )]
 pub trait Argument<'a, Given> {
-    /// What is given with it.
+    /// `Given` with this argument.
     type Then;
 
     fn put(self, values: &mut Values<'a>);

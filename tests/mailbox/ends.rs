@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use dyntrace::mailbox::error::{SendError, SendTimeoutError};
-use dyntrace::mailbox::{Mailbox, Options, Pid, channel};
+use dyntrace::mailbox::{Address, Mailbox, Options, channel};
 use tokio::runtime::Builder;
 use tokio::task::yield_now;
 
 use crate::runtime;
 
 /// A process whose mailbox is full, and ends as it is told.
-async fn full(end: &'static str) -> (Pid<u32>, tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>) {
+async fn full(end: &'static str) -> (Address<u32>, tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>) {
     let (go, told) = tokio::sync::oneshot::channel::<()>();
     let (pid, task) = Options::new().bounded(1).spawn(async move |mut mailbox: Mailbox<u32>| {
         let _ = told.await;

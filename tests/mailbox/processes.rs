@@ -18,7 +18,7 @@ fn a_process_knows_itself() {
     runtime().block_on(async {
         let (pid, task) = mailbox::spawn(async |mut mailbox: Mailbox<()>| {
             mailbox.recv().await;
-            (process::current(), mailbox.pid().unwrap().id())
+            (process::current(), mailbox.address().unwrap().id())
         });
         pid.send(()).await.unwrap();
         assert_eq!(task.await.unwrap(), (pid.id(), pid.id()));

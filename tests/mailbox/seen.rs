@@ -114,7 +114,7 @@ fn lengths_count_what_was_passed_over_and_messages_say_their_size() {
         let (body, measured) = (
             async |mut mailbox: Mailbox<Page>| {
                 mailbox.recv_matching(|page| page.0.len() == 32).await;
-                mailbox.pid().unwrap().send(Page(vec![0; 40])).await.unwrap();
+                mailbox.address().unwrap().send(Page(vec![0; 40])).await.unwrap();
                 mailbox.recv().await;
             },
             Options::new().bounded(8).measured(),

@@ -1,6 +1,6 @@
 //! Tokens and tags travel with messages. No test here resets traces, as all run in one program.
 
-use dyntrace::mailbox::{self, Mailbox, Pid, channel};
+use dyntrace::mailbox::{self, Address, Mailbox, channel};
 use dyntrace::seq_trace::{self, Flags, Label, Token};
 use dyntrace::{get_tag_data, put_tag, spread_tag};
 use tokio::sync::oneshot;
@@ -25,7 +25,7 @@ fn a_token_goes_from_process_to_process_and_counts() {
                 last.send(answer).await.unwrap();
             }
         });
-        let ask = async |first: &Pid<Answer>| {
+        let ask = async |first: &Address<Answer>| {
             let (answer, answered) = oneshot::channel();
             first.send(answer).await.unwrap();
             answered.await.unwrap()

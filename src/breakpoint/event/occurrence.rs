@@ -13,6 +13,7 @@ use crate::probes::function;
 use crate::process;
 use crate::sdt;
 use crate::seq_trace;
+use crate::tag;
 
 /// The parts that every receiver needs. The others depend on the receiver.
 pub(crate) struct Occurrence<'t> {
@@ -40,7 +41,7 @@ impl Occurrence<'_> {
             process: process::current(),
             thread: process::thread_number(),
             thread_name: process::thread_name(),
-            tag: crate::get_tag(),
+            tag: tag::get_tag(),
             time: SystemTime::now(),
             text: text.clone(),
             took,
@@ -74,7 +75,7 @@ impl Occurrence<'_> {
 
     #[allow(named_asm_labels)]
     fn fire_entry(&self) {
-        let tag = crate::get_tag_data();
+        let tag = tag::get_tag_data();
         let caller = self.caller();
         sdt::fire_here!(
             "function__entry",
@@ -90,7 +91,7 @@ impl Occurrence<'_> {
 
     #[allow(named_asm_labels)]
     fn fire_return(&self, kind: &'static CStr, value: Option<&Text>) {
-        let tag = crate::get_tag_data();
+        let tag = tag::get_tag_data();
         let took = self.took.map_or(0, nanoseconds);
         let polled = self.polled.map_or(took, nanoseconds);
         sdt::fire_here!(

@@ -7,7 +7,7 @@ use crate::breakpoint::pattern::evaluate::Call;
 use crate::breakpoint::value::Value;
 use crate::breakpoint::value::text::Text;
 use crate::process::{self, Pid};
-use crate::tag::Tag;
+use crate::tag::{self, Tag};
 
 /// The parts of a call that patterns see.
 pub(crate) struct CallView<'a> {
@@ -50,7 +50,7 @@ impl Call for CallView<'_> {
     }
 
     fn user_tag(&self) -> Option<&str> {
-        self.tag.get_or_init(crate::get_tag).as_deref()
+        self.tag.get_or_init(tag::get_tag).as_deref()
     }
 
     fn thread(&self) -> u64 {

@@ -13,8 +13,8 @@ use crate::host;
 use crate::process;
 use crate::recorder;
 use crate::scope;
-use crate::seq_trace::era::{self, Era};
-use crate::tag::{self, TagData};
+use crate::sequence::era::{self, Era};
+use crate::tag::{self, TagState};
 use crate::thread_progress;
 
 /// Number of this form of descriptors, and of the table of doors.
@@ -27,7 +27,7 @@ struct HostInterface {
     allocator: &'static allocator::HostCalls,
     thread_progress: &'static thread_progress::Door,
     clock: &'static clock::HostClock,
-    tag: &'static scope::Door<TagData>,
+    tag: &'static scope::Door<TagState>,
     any_tag_spreads: &'static AtomicBool,
     processes: &'static scope::Door<Option<process::Process>>,
     process: &'static process::Door,

@@ -1,4 +1,4 @@
-//! A tag, and the state of one process's tags.
+//! A tag, and the tag state of a process.
 
 use std::fmt;
 use std::ops::Deref;
@@ -8,8 +8,7 @@ use crate::text::Text;
 
 /// A user tag: a text that is cheap to clone.
 ///
-/// A tracer sees it as it sees every string argument: cut at a NUL, and at [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT)
-/// bytes.
+/// Tracers see it like every string argument: cut at a NUL, and at [`Buffer::LIMIT`](crate::sdt::Buffer::LIMIT) bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tag(Arc<str>);
 
@@ -45,24 +44,24 @@ impl<'a> From<&'a Tag> for Text<'a> {
     }
 }
 
-/// The whole state of a process's tags, as [`spread_tag`](crate::spread_tag) returns it and
-/// [`restore_tag`](crate::restore_tag) takes it.
+/// The tag state of a process: its tag, the tag it received last, and whether it spreads. [`spread_tag`](crate::spread_tag) returns
+/// it, [`restore_tag`](crate::restore_tag) restores it.
 #[derive(Clone, Debug)]
-pub struct TagData {
+pub struct TagState {
     pub(super) own: Option<Tag>,
     pub(super) received: Option<Tag>,
     pub(super) spreads: bool,
 }
 
-impl TagData {
-    pub(super) const NONE: TagData = TagData { own: None, received: None, spreads: false };
+impl TagState {
+    pub(super) const NONE: TagState = TagState { own: None, received: None, spreads: false };
 
     /// The tag that operations carry.
     pub(super) fn in_force(&self) -> Option<&Tag> {
         self.own.as_ref().or(self.received.as_ref())
     }
 
-    /// Takes what came with a message: a tag travels on, and a message without one ends the travel of the one before.
+    /// Takes the tag of a received message: a tag spreads further, and a message without a tag ends the spreading.
     pub(super) fn receive(&mut self, tag: Option<Tag>) {
         self.spreads = tag.is_some();
         self.received = tag;

@@ -1,23 +1,31 @@
-//! One process's part in sequential traces: its token and its two counters, by Erlang's rules.
+//! The token of a process and its two counters, by Erlang's rules.
 
-use super::{Flags, Label, Packed, Serial, Token};
+pub(crate) mod era;
+#[cfg(all(loom, test))]
+mod models;
+mod packed;
+mod token;
 
-/// The token of a process and the counts that outlive it.
+pub(crate) use era::era;
+pub(crate) use packed::Packed;
+pub use token::{Flags, Label, Serial, Token};
+
+/// The token of a process, and its counters, which outlive the token.
 #[derive(Clone, Debug)]
 pub(crate) struct Sequence {
-    /// How often traces had been reset when this was last true.
+    /// The era in which this was last changed.
     era: u32,
-    /// What the next message carries: the process's token, if it has one, with the count of the message with a token that was
-    /// received last, and one more than the highest count that the process has seen or given.
+    /// What the next message carries: the token, if there is one, the count of the last received message with a token, and one more
+    /// than the highest count that the process has seen or given.
     next: Packed,
     /// The serial of the token.
     serial: Serial,
-    /// Its label, if that is no number of 32 bits.
+    /// The label, if it is not a 32-bit number.
     label: Option<Label>,
 }
 
 impl Sequence {
-    /// Of a process that has seen no token.
+    /// The sequence of a process that has seen no token.
     pub(crate) const NEW: Sequence = Sequence {
         era: 0,
         next: Packed::nothing(Serial { previous: 0, current: 1 }),
@@ -25,16 +33,16 @@ impl Sequence {
         label: None,
     };
 
-    /// Forgets what was before the last reset.
+    /// Forgets everything of an earlier era.
     #[inline]
-    pub(super) fn of_era(&mut self, era: u32) -> &mut Sequence {
+    pub(crate) fn of_era(&mut self, era: u32) -> &mut Sequence {
         if self.era != era {
             *self = Sequence { era, ..Sequence::NEW };
         }
         self
     }
 
-    pub(super) fn token(&self) -> Option<Token> {
+    pub(crate) fn token(&self) -> Option<Token> {
         self.next.is_some().then(|| Token {
             label: self.label.clone().unwrap_or(self.next.label().into()),
             serial: self.serial,
@@ -42,7 +50,7 @@ impl Sequence {
         })
     }
 
-    /// The token as it travels.
+    /// The token as messages carry it.
     fn packed(&self) -> Packed {
         let mut packed = self.next;
         packed.set_serial(self.serial);
@@ -50,24 +58,24 @@ impl Sequence {
     }
 
     /// The token as probes show it, if there is one.
-    pub(super) fn shown(&self) -> Option<(i32, i32, i32)> {
+    pub(crate) fn shown(&self) -> Option<(i32, i32, i32)> {
         self.next.is_some().then(|| self.packed().shown(self.era))
     }
 
-    pub(super) fn flags(&self) -> Flags {
+    pub(crate) fn flags(&self) -> Flags {
         self.next.flags()
     }
 
-    /// A token under this label: the one that is there gets it, else there is a new one.
-    pub(super) fn set(&mut self, label: Label, flags: Flags) -> Option<Token> {
+    /// Gives the token this label and these flags; makes a token if there is none.
+    pub(crate) fn set(&mut self, label: Label, flags: Flags) -> Option<Token> {
         let before = self.take();
         let serial = before.as_ref().map_or(Serial::default(), |token| token.serial);
         self.keep(Token { label, serial, flags });
         before
     }
 
-    /// A whole token, and its counts.
-    pub(super) fn restore(&mut self, token: Token) -> Option<Token> {
+    /// Sets the token and its counts.
+    pub(crate) fn restore(&mut self, token: Token) -> Option<Token> {
         let Serial { previous, current } = token.serial;
         let before = self.take();
         self.keep(token);
@@ -75,13 +83,13 @@ impl Sequence {
         before
     }
 
-    pub(super) fn take(&mut self) -> Option<Token> {
+    pub(crate) fn take(&mut self) -> Option<Token> {
         let before = self.token();
         self.lose();
         before
     }
 
-    /// This token is the process's; the counts stay.
+    /// Sets the token, but not the counts.
     fn keep(&mut self, Token { label, serial, flags }: Token) {
         self.next.set_token(&Packed::new(&label, self.era, flags, serial));
         self.serial = serial;
@@ -93,7 +101,7 @@ impl Sequence {
         self.set_label(None);
     }
 
-    /// Most often there is none, and was none.
+    /// Usually there is none before and after.
     #[inline]
     fn set_label(&mut self, label: Option<&Label>) {
         if label.is_some() || self.label.is_some() {
@@ -101,8 +109,8 @@ impl Sequence {
         }
     }
 
-    /// The token for a message is to be `carried`: with the next count, after the last one received. Gives back the label that
-    /// is to go beside it.
+    /// Counts a message, and stores the token for it in `carried`. Returns the label that goes beside it, if it is not a 32-bit
+    /// number.
     #[inline]
     pub(crate) fn send(&mut self, carried: &mut Packed) -> Option<&Label> {
         if self.next.is_some() {
@@ -114,8 +122,8 @@ impl Sequence {
         self.label.as_ref()
     }
 
-    /// What came with a message: its token becomes the process's, and a message without one ends the trace here.
-    pub(super) fn receive(&mut self, token: Option<Token>) {
+    /// Takes the token of a received message. A message without one removes the token.
+    pub(crate) fn receive(&mut self, token: Option<Token>) {
         match token {
             Some(Token { label, serial, flags }) => {
                 let packed = Packed::new(&label, self.era, flags, serial);
@@ -125,7 +133,7 @@ impl Sequence {
         }
     }
 
-    /// The same for a packed one, with the label beside it. One that is not of this era is none.
+    /// The same for a packed token, with the label beside it. A token of another era counts as none.
     #[inline]
     pub(crate) fn receive_packed(&mut self, token: &Packed, label: Option<&Label>) {
         if !token.is_of(self.era) {
@@ -139,8 +147,8 @@ impl Sequence {
         self.set_label(label);
     }
 
-    /// What a new process inherits. To start one counts as to send it a message; it goes on with its parent's counts.
-    pub(super) fn of_child(&mut self) -> Sequence {
+    /// Returns the sequence that a new process inherits. Starting it counts as a message to it; it continues its parent's counts.
+    pub(crate) fn of_child(&mut self) -> Sequence {
         self.send(&mut Packed::NOTHING.clone());
         if self.next.is_some() { self.clone() } else { Sequence::NEW }
     }

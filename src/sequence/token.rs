@@ -1,25 +1,25 @@
-//! What travels: the token, and what it is made of.
+//! A token and its parts.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// What a sequential trace is known by: any Erlang term in Erlang, here most often a number.
+/// The label of a sequential trace. In Erlang it is any term, here usually a number.
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Label {
-    /// A number. One of 32 bits is what tracers see; they see [`Label::UNSHOWN`] for all other labels.
+    /// A number. Tracers see it if it fits into 32 bits; for all other labels they see [`Label::UNSHOWN`].
     Integer(i64),
-    /// A text: a binary to Erlang.
+    /// A text, which is a binary in Erlang.
     Text(Arc<str>),
-    /// A term of another node, as it came: in Erlang's external term format, without the byte of the version.
+    /// A term of another node, in Erlang's external term format, without the version byte.
     Term(Arc<[u8]>),
 }
 
 impl Label {
-    /// What probes show for a label that is no 32-bit integer, as Erlang's do.
+    /// The value that probes show for a label that is not a 32-bit integer, as in Erlang.
     pub const UNSHOWN: i32 = i32::MIN;
 
-    /// The label as probes show it.
+    /// Returns the label as probes show it.
     pub fn shown(&self) -> i32 {
         match self {
             Label::Integer(number) => i32::try_from(*number).unwrap_or(Label::UNSHOWN),
@@ -27,7 +27,7 @@ impl Label {
         }
     }
 
-    /// Whether it is no number of 32 bits, so that it goes beside a packed token.
+    /// Whether it is not a 32-bit number, so that it goes beside a packed token.
     pub(super) fn is_unpacked(&self) -> bool {
         !matches!(self, Label::Integer(number) if i32::try_from(*number).is_ok())
     }
@@ -62,18 +62,18 @@ impl From<&str> for Label {
 }
 
 bitflags::bitflags! {
-    /// What of a sequential trace is to be told. They travel with the token; the numbers are Erlang's.
+    /// What system tracers of Erlang nodes report of a trace. The token carries the flags; their numbers are Erlang's.
     ///
-    /// Probes fire whatever the flags say, as Erlang's do: [`SEND`](Flags::SEND), [`RECEIVE`](Flags::RECEIVE) and the
-    /// times are for the system tracers of Erlang nodes that the token comes to, [`PRINT`](Flags::PRINT) is for
-    /// [`print`](super::print) as well.
+    /// Probes fire whatever the flags are, as in Erlang. [`SEND`](Flags::SEND), [`RECEIVE`](Flags::RECEIVE) and the timestamps are
+    /// for the system tracers of Erlang nodes that the token reaches. [`PRINT`](Flags::PRINT) is for
+    /// [`print`](crate::seq_trace::print) as well.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Flags: u8 {
-        /// Messages that are sent.
+        /// Sent messages.
         const SEND = 1;
-        /// Messages that are received.
+        /// Received messages.
         const RECEIVE = 2;
-        /// What [`print`](super::print) says.
+        /// Texts of [`print`](crate::seq_trace::print).
         const PRINT = 4;
         /// With the time, as `erlang:now()` has it.
         const TIMESTAMP = 8;
@@ -84,8 +84,8 @@ bitflags::bitflags! {
     }
 }
 
-/// The place of a message in its sequential trace: its own count, and that of the message that its sender had received
-/// last. So messages with one label form a tree, each under the one whose count is its `previous`.
+/// The place of a message in its trace: its own count, and the count of the message that its sender had received last. So the
+/// messages of one label form a tree: each is below the message whose count is its `previous`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Serial {
     /// The count of the message before, 0 if there was none.
@@ -94,19 +94,19 @@ pub struct Serial {
     pub current: u32,
 }
 
-/// A sequential trace token: what a process has while it works for the trace, and what its messages carry.
+/// A sequential trace token: a process has it while it works for a trace, and its messages carry it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Token {
-    /// Which trace it is.
+    /// The trace.
     pub label: Label,
-    /// Where in it this is.
+    /// The place in the trace.
     pub serial: Serial,
-    /// What is to be told.
+    /// What is reported.
     pub flags: Flags,
 }
 
 impl Token {
-    /// What probes show: label, previous and current count, and zeros where there is no token.
+    /// Returns what probes show: label, previous and current count; zeros without a token.
     pub fn shown(token: Option<&Token>) -> (i32, i32, i32) {
         token.map_or((0, 0, 0), |Token { label, serial, .. }| {
             (label.shown(), serial.previous.cast_signed(), serial.current.cast_signed())

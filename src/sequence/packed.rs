@@ -1,24 +1,24 @@
-//! A token in two words.
+//! A token packed into two words.
 
 use super::{Flags, Label, Serial};
 
-/// All of a token but a label that is no number of 32 bits, or nothing.
+/// A token without a label that is not a 32-bit number, or no token.
 ///
-/// It is copied as a whole. Put together from its parts and read again at once, as everything that goes into a channel is, it
-/// would cost a wait for both words to reach the memory.
+/// Whole words are copied at once. Fields that are written one by one and then read as words, as by a channel, would stall until the
+/// writes reach memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packed([u64; 2]);
 
 /// Set in the first word of each token.
 const PRESENT: u64 = 1 << 7;
 
-/// As much of an era as there is room for.
+/// The bits of an era that fit.
 const ERA: u32 = (1 << 24) - 1;
 
 impl Packed {
     pub(crate) const NOTHING: Packed = Packed::nothing(Serial { previous: 0, current: 0 });
 
-    /// No token, but counts.
+    /// No token, only counts.
     pub(super) const fn nothing(serial: Serial) -> Packed {
         Packed([0, word(serial)])
     }
@@ -61,13 +61,13 @@ impl Packed {
         self.0[1] = word(serial);
     }
 
-    /// Takes the token of another one, which may be none, but not its counts.
+    /// Copies the token of another one, or that there is none, but not its counts.
     #[inline]
     pub(super) fn set_token(&mut self, other: &Packed) {
         self.0[0] = other.0[0];
     }
 
-    /// What probes show: label, previous and current count, and zeros where there is no token of this era.
+    /// The token as probes show it: label, previous and current count; zeros without a token of this era.
     #[inline]
     pub(crate) fn shown(&self, era: u32) -> (i32, i32, i32) {
         let Serial { previous, current } = self.serial();

@@ -1,0 +1,47 @@
+//! Holds the arrows between the library's files against the table of floors in ARCHITECTURE.md: a room uses rooms of its own
+//! floor and of those below, no rooms use each other in a circle, and no more than two files do.
+//!
+//! An arrow is a `use` or a path in code, and leads to the file that defines what is named; modules in between that only
+//! re-export it do not count. A `mod` is no arrow. The root's re-exports are for users: code of the library names the room.
+#![cfg(not(any(loom, miri)))]
+
+mod arrows;
+mod circles;
+mod house;
+mod made_up;
+mod modules;
+
+use std::fs;
+use std::path::Path;
+
+use house::{Allowed, Table, faults};
+use modules::Sources;
+
+/// Faults that are known. One that is cut has to leave this list.
+const ALLOWED: Allowed<'_> = Allowed {
+    arrows: &[("sdt", "recorder")],
+    circles: &["aio_pool", "breakpoint", "code", "efile", "recorder", "sdt"],
+};
+
+#[test]
+fn no_arrow_goes_up_or_round() {
+    let library = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let table = fs::read_to_string(library.join("ARCHITECTURE.md")).expect("the table of floors");
+    let mut sources = Sources::new();
+    read(&library.join("src"), "", &mut sources);
+    let faults = faults(&sources, &Table::read(&table), &ALLOWED);
+    assert!(faults.is_empty(), "{} faults\n\n{}", faults.len(), faults.join("\n\n"));
+}
+
+/// Reads all sources below `folder`, whose path below `src/` is `below`.
+fn read(folder: &Path, below: &str, sources: &mut Sources) {
+    for entry in fs::read_dir(folder).expect("the library's sources") {
+        let path = entry.expect("an entry").path();
+        let name = format!("{below}{}", path.file_name().expect("a name").to_string_lossy());
+        if path.is_dir() {
+            read(&path, &format!("{name}/"), sources);
+        } else if name.ends_with(".rs") {
+            sources.insert(name, fs::read_to_string(&path).expect("a source"));
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The probes of dyntrace: one function for each probe of `provider.d`, made by the build.
+//! The probes of dyntrace: one function for each probe of `provider.d`.
 //!
 //! ```
 //! use dyntrace::probes::user_trace;
@@ -15,4 +15,4 @@
 //! Strings are whatever is [`Into<Text>`](crate::sdt::Text): `&str`, bytes, C strings, pids, ports, tags, and options
 //! of them. In tools a probe has a hyphen where Rust has `::`: `user_trace-s1`.
 
-crate::include_provider!("provider");
+include!("probes/generated.rs");

@@ -1,5 +1,5 @@
-//! Compiles `provider.d` into the probe functions of `src/probes.rs`, picks the leaf of `src/sdt` for the target, and says what this
-//! copy of the crate is made of.
+//! Picks the leaf of `src/sdt` for the target, says whether there is a recorder, and, for modules of code, what this copy of the crate is
+//! made of.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -8,8 +8,11 @@ use std::process::Command;
 use std::{env, fs, io};
 
 fn main() {
-    dyntrace_build::compile("provider.d");
-    println!("cargo::rustc-env=DYNTRACE_FINGERPRINT={}", fingerprint());
+    println!("cargo::rerun-if-changed=build.rs");
+    if of_target("OS") == "linux" {
+        // As dyntrace_build::link_for_tracers, for this package's tests and examples.
+        println!("cargo::rustc-link-arg=-Wl,-z,separate-code");
+    }
     println!(
         "cargo::rustc-check-cfg=cfg(sdt_leaf, values(\"linux_x86_64\", \"linux_x86\", \"linux_aarch64\", \"macos\", \"dof\", \"plain\", \"none\"))"
     );
@@ -26,42 +29,48 @@ fn main() {
             println!("cargo::rustc-cfg=recorded");
         }
     }
+    println!("cargo::rustc-env=DYNTRACE_FINGERPRINT={}", fingerprint());
+}
+
+fn is_set(name: &str) -> bool {
+    env::var_os(name).is_some()
+}
+
+/// What Cargo says of the target, not of the host, so that cross builds get their own.
+fn of_target(name: &str) -> String {
+    env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default()
 }
 
 /// Whether there is a recorder: a file's pages in memory must be the file's at any instant, also those that it grows by. That holds on
 /// these systems, and not on OpenBSD.
 fn has_recorder() -> bool {
-    let os = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
-    ["linux", "freebsd", "macos", "illumos", "solaris", "netbsd"].contains(&os.as_str())
+    let systems = ["linux", "freebsd", "macos", "illumos", "solaris", "netbsd"];
+    systems.contains(&of_target("OS").as_str())
 }
 
 /// Whether probes also go to it. Loom and miri know nothing of an object file's sections.
 fn is_recorded() -> bool {
-    let set = |name: &str| env::var_os(name).is_some();
-    set("CARGO_FEATURE_PROBES") && !set("CARGO_CFG_MIRI") && !set("CARGO_CFG_LOOM")
+    is_set("CARGO_FEATURE_PROBES") && !is_set("CARGO_CFG_MIRI") && !is_set("CARGO_CFG_LOOM")
 }
 
 /// Whether the program describes its probes to DTrace in DOF: instead of notes, or beside them.
 fn has_dof() -> bool {
     match leaf() {
         "dof" => true,
-        "linux_x86_64" => env::var_os("CARGO_FEATURE_DOF").is_some(),
+        "linux_x86_64" => is_set("CARGO_FEATURE_DOF"),
         _ => false,
     }
 }
 
-/// The file of `src/sdt` that fires probes on the target. Cargo describes the target, not the host, so that cross builds
-/// get their own leaf.
+/// The file of `src/sdt` that fires probes on the target.
 fn leaf() -> &'static str {
-    let set = |name: &str| env::var_os(name).is_some();
-    if !set("CARGO_FEATURE_PROBES") {
+    if !is_set("CARGO_FEATURE_PROBES") {
         return "none";
     }
-    if set("CARGO_CFG_MIRI") || set("CARGO_CFG_LOOM") {
+    if is_set("CARGO_CFG_MIRI") || is_set("CARGO_CFG_LOOM") {
         return "plain";
     }
-    let of_target = |name: &str| env::var(name).unwrap_or_default();
-    match (of_target("CARGO_CFG_TARGET_OS").as_str(), of_target("CARGO_CFG_TARGET_ARCH").as_str()) {
+    match (of_target("OS").as_str(), of_target("ARCH").as_str()) {
         ("linux", "x86_64") => "linux_x86_64",
         ("linux", "x86") => "linux_x86",
         ("linux", "aarch64") => "linux_aarch64",
@@ -73,7 +82,7 @@ fn leaf() -> &'static str {
 
 /// What two copies of this crate must have in common to know each other's types: a program has one, each of its modules another.
 fn fingerprint() -> String {
-    let of_target = |name: &str| env::var(name).unwrap_or_default();
+    let variable = |name: &str| env::var(name).unwrap_or_default();
     let features: BTreeSet<String> = env::vars()
         .filter_map(|(name, _)| Some(name.strip_prefix("CARGO_FEATURE_")?.to_lowercase()))
         // What it embeds for the command line is nobody's type.
@@ -84,7 +93,7 @@ fn fingerprint() -> String {
     let line =
         |name: &str| rustc.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("unknown").trim().to_owned();
     let mut text = DefaultHasher::new();
-    for path in ["src", "provider.d", "Cargo.toml"] {
+    for path in ["src", "Cargo.toml"] {
         println!("cargo::rerun-if-changed={path}");
         hash_files(Path::new(path), &mut text).unwrap_or_else(|error| panic!("reading {path}: {error}"));
     }
@@ -95,9 +104,9 @@ fn fingerprint() -> String {
         Vec::from_iter(features).join(" "),
         line("release:"),
         line("commit-hash:"),
-        of_target("TARGET"),
-        of_target("CARGO_CFG_PANIC"),
-        of_target("CARGO_CFG_SANITIZE"),
+        variable("TARGET"),
+        variable("CARGO_CFG_PANIC"),
+        variable("CARGO_CFG_SANITIZE"),
     )
     .trim_end()
     .to_owned()

@@ -10,10 +10,13 @@ const MAX_NAME: usize = 63;
 /// The digits of a process id, which DTrace puts behind the provider's name.
 const PROCESS_ID: usize = 10;
 
-pub(crate) const RESERVED: &str = "dtrace-parser keeps this word for itself";
+/// Files that other tools read stay readable to them.
+const RESERVED: &str = "dtrace-parser, by which other tools read such files, keeps this word for itself";
 
 pub(crate) fn check_provider(name: &str) -> Result<(), Problem> {
-    let reason = if name.ends_with(|c: char| c.is_ascii_digit()) {
+    let reason = if name == "provider" {
+        RESERVED
+    } else if name.ends_with(|c: char| c.is_ascii_digit()) {
         "DTrace puts the process id behind it, so it cannot end with a digit"
     } else if name.len() > MAX_NAME - PROCESS_ID {
         "DTrace takes 63 bytes with the process id, so it has 53 at most"
@@ -29,7 +32,9 @@ pub(crate) fn check_probes<'t>(text: &str, probes: impl Iterator<Item = (&'t str
     let mut functions: HashMap<Path, (&str, usize)> = HashMap::new();
     for (name, at) in probes {
         let path = path(name);
-        let reason = if name.len() > MAX_NAME {
+        let reason = if ["probe", "start"].contains(&name) {
+            RESERVED
+        } else if name.len() > MAX_NAME {
             "DTrace takes 63 bytes at most"
         } else if !is_name(&path.function) || path.module.as_deref().is_some_and(|module| !is_name(module)) {
             "the parts before and after the first `__` become names in Rust, so each needs a letter first"
@@ -52,11 +57,12 @@ pub(crate) fn check_probes<'t>(text: &str, probes: impl Iterator<Item = (&'t str
         }
         let same = functions.insert(path, (name, at));
         if let Some((other, other_at)) = same.or(in_the_way) {
-            let other_line = error::line(text, other_at);
-            return Err((
-                at,
-                Problem::RustNameTaken { name: name.to_owned(), rust, other: other.to_owned(), other_line },
-            ));
+            let (name, other_line) = (name.to_owned(), error::line(text, other_at));
+            let problem = match other == name {
+                true => Problem::DuplicateProbe { name, first_line: other_line },
+                false => Problem::RustNameTaken { name, rust, other: other.to_owned(), other_line },
+            };
+            return Err((at, problem));
         }
     }
     Ok(())

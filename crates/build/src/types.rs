@@ -1,13 +1,14 @@
-//! The types of parameters: C's spellings, each with the one that dtrace-parser knows.
+//! The types of parameters: C's spellings, each with what a tracer gets for it.
 
 use crate::error::Problem;
 use crate::lexer::Token;
+use crate::model::Kind;
 
-/// The spelling of the type that dtrace-parser knows, or why there is none.
+/// What a tracer gets for the type, or why no probe can have it.
 ///
 /// `int` is four bytes, `long` eight: so they are on every 64-bit system that has probes. In a 32-bit program `long` is eight, too:
 /// the traces of both are read by one definition.
-pub(crate) fn normalise(tokens: &[Token<'_>]) -> Result<&'static str, Problem> {
+pub(crate) fn kind(tokens: &[Token<'_>]) -> Result<Kind, Problem> {
     let found = spelling(tokens);
     let stars = tokens.iter().filter(|token| token.text == "*").count();
     let mut words: Vec<&str> =
@@ -21,24 +22,23 @@ pub(crate) fn normalise(tokens: &[Token<'_>]) -> Result<&'static str, Problem> {
         words.remove(int);
     }
 
-    let normal = match words.as_slice() {
-        ["char"] if stars == 1 && tokens[0].text != "*" => return Ok("char*"),
+    Ok(match words.as_slice() {
+        ["char"] if stars == 1 && tokens[0].text != "*" => Kind::Text,
         ["float"] if stars == 0 => return Err(Problem::FloatingPoint { found, instead: "uint32_t" }),
         ["double"] if stars == 0 => return Err(Problem::FloatingPoint { found, instead: "uint64_t" }),
         [word, ..] if stars > 0 && is_word(word) => return Err(Problem::Pointer { found }),
-        ["char"] | ["char", "signed"] | ["int8_t"] => "int8_t",
-        ["char", "unsigned"] | ["uint8_t"] => "uint8_t",
-        ["short"] | ["short", "signed"] | ["int16_t"] => "int16_t",
-        ["short", "unsigned"] | ["uint16_t"] => "uint16_t",
-        ["int"] | ["signed"] | ["int32_t"] => "int32_t",
-        ["unsigned"] | ["uint32_t"] => "uint32_t",
-        ["long"] | ["long", "signed"] | ["long", "long"] | ["long", "long", "signed"] => "int64_t",
-        ["int64_t"] | ["intptr_t"] | ["ssize_t"] => "int64_t",
-        ["long", "unsigned"] | ["long", "long", "unsigned"] => "uint64_t",
-        ["uint64_t"] | ["uintptr_t"] | ["size_t"] => "uint64_t",
+        ["char"] | ["char", "signed"] | ["int8_t"] => Kind::I32,
+        ["short"] | ["short", "signed"] | ["int16_t"] => Kind::I32,
+        ["int"] | ["signed"] | ["int32_t"] => Kind::I32,
+        ["char", "unsigned"] | ["uint8_t"] => Kind::U32,
+        ["short", "unsigned"] | ["uint16_t"] => Kind::U32,
+        ["unsigned"] | ["uint32_t"] => Kind::U32,
+        ["long"] | ["long", "signed"] | ["long", "long"] | ["long", "long", "signed"] => Kind::I64,
+        ["int64_t"] | ["intptr_t"] | ["ssize_t"] => Kind::I64,
+        ["long", "unsigned"] | ["long", "long", "unsigned"] => Kind::U64,
+        ["uint64_t"] | ["uintptr_t"] | ["size_t"] => Kind::U64,
         _ => return Err(Problem::Type { found }),
-    };
-    Ok(normal)
+    })
 }
 
 /// The type as C programs write it.
@@ -76,37 +76,37 @@ mod tests {
     use super::*;
     use crate::lexer;
 
-    fn of(text: &str) -> Result<&'static str, Problem> {
-        normalise(&lexer::tokens(text).unwrap())
+    fn of(text: &str) -> Result<Kind, Problem> {
+        kind(&lexer::tokens(text).unwrap())
     }
 
     #[test]
     fn spellings_of_integers() {
-        for (c, normal) in [
-            ("int", "int32_t"),
-            ("unsigned", "uint32_t"),
-            ("int unsigned", "uint32_t"),
-            ("signed int", "int32_t"),
-            ("char", "int8_t"),
-            ("unsigned char", "uint8_t"),
-            ("short int", "int16_t"),
-            ("unsigned short", "uint16_t"),
-            ("long", "int64_t"),
-            ("long long int", "int64_t"),
-            ("unsigned long", "uint64_t"),
-            ("long unsigned int long", "uint64_t"),
-            ("const int", "int32_t"),
-            ("uint16_t", "uint16_t"),
-            ("size_t", "uint64_t"),
+        for (c, kind) in [
+            ("int", Kind::I32),
+            ("unsigned", Kind::U32),
+            ("int unsigned", Kind::U32),
+            ("signed int", Kind::I32),
+            ("char", Kind::I32),
+            ("unsigned char", Kind::U32),
+            ("short int", Kind::I32),
+            ("unsigned short", Kind::U32),
+            ("long", Kind::I64),
+            ("long long int", Kind::I64),
+            ("unsigned long", Kind::U64),
+            ("long unsigned int long", Kind::U64),
+            ("const int", Kind::I32),
+            ("uint16_t", Kind::U32),
+            ("size_t", Kind::U64),
         ] {
-            assert_eq!(of(c), Ok(normal), "{c}");
+            assert_eq!(of(c), Ok(kind), "{c}");
         }
     }
 
     #[test]
     fn spellings_of_strings() {
         for c in ["char *", "const char *", "char const *", "char *const"] {
-            assert_eq!(of(c), Ok("char*"), "{c}");
+            assert_eq!(of(c), Ok(Kind::Text), "{c}");
         }
     }
 

@@ -38,19 +38,32 @@ fn the_model_has_names_types_and_comments() {
     );
 }
 
-/// Where a change of the generator shows; dyntrace's own tests compile these files. `UPDATE_GOLDEN=1` takes a change over.
+/// Holds what the generator makes against a file. `UPDATE_GOLDEN=1` takes a change over.
+fn compare(generated: &str, file: &Path) {
+    if env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(file, generated).unwrap();
+    }
+    let expected = fs::read_to_string(file).unwrap();
+    assert!(generated == expected, "{} is not what the generator makes:\n{generated}", file.display());
+}
+
+/// Where a change of the generator shows; dyntrace's own tests compile these files.
 #[test]
 fn the_generated_text() {
     for name in ["shop", "odd"] {
         let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
         let definition = fs::read_to_string(golden.with_extension("d")).unwrap();
-        let generated = generate(&parse(&definition, name).unwrap());
-        if env::var_os("UPDATE_GOLDEN").is_some() {
-            fs::write(golden.with_extension("rs"), &generated).unwrap();
-        }
-        let expected = fs::read_to_string(golden.with_extension("rs")).unwrap();
-        assert!(generated == expected, "{name}.rs is not what the generator makes:\n{generated}");
+        compare(&generate(&parse(&definition, name).unwrap()), &golden.with_extension("rs"));
     }
+}
+
+/// Users of dyntrace compile its probes as they lie in its sources.
+#[test]
+fn the_probes_of_dyntrace() {
+    let provider = parse(include_str!("../../../provider.d"), "provider.d").unwrap();
+    let head = "// UPDATE_GOLDEN=1 cargo test -p dyntrace-build --test definitions makes this file anew.\n";
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/probes/generated.rs");
+    compare(&(head.to_owned() + &generate(&provider)), &file);
 }
 
 #[test]

@@ -143,15 +143,15 @@ fn names() {
         ),
         (
             "provider provider { probe a(); };",
-            "p.d:1:10: expected the name of a provider, found `provider`: dtrace-parser keeps this word for itself",
+            "p.d:1:10: expected the name of a provider, found `provider`: dtrace-parser, by which other tools read such files, keeps this word for itself",
         ),
         (
             "provider p {\n  probe probe();\n};",
-            "p.d:2:9: expected the name of a probe, found `probe`: dtrace-parser keeps this word for itself",
+            "p.d:2:9: expected the name of a probe, found `probe`: dtrace-parser, by which other tools read such files, keeps this word for itself",
         ),
         (
             "provider p {\n  probe start();\n};",
-            "p.d:2:9: expected the name of a probe, found `start`: dtrace-parser keeps this word for itself",
+            "p.d:2:9: expected the name of a probe, found `start`: dtrace-parser, by which other tools read such files, keeps this word for itself",
         ),
         (
             "provider p { probe a__(); };",

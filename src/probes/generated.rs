@@ -1,0 +1,2339 @@
+// UPDATE_GOLDEN=1 cargo test -p dyntrace-build --test definitions makes this file anew.
+// Made of the provider definition `dyntrace` by dyntrace-build; changes belong there.
+
+/// The probes `message-*` of the provider `dyntrace`.
+pub mod message {
+    /// A process sends a message to another process of the same program.
+    ///
+    /// The size does not include binary data that the message only refers to.
+    ///
+    /// The probe `message-send` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `sender` | `char *` | `Into<Text>` | pid of the sender, as "\<0.N.0\>" |
+    /// | `receiver` | `char *` | `Into<Text>` | pid of the receiver, as "\<0.N.0\>" |
+    /// | `size` | `uint32_t` | `u32` | size of the message, in machine words |
+    /// | `token_label` | `int` | `i32` | label of the sender's sequential trace token |
+    /// | `token_previous` | `int` | `i32` | previous count of that token |
+    /// | `token_current` | `int` | `i32` | current count of that token |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn send<'a, Sender, Receiver>(
+        arguments: impl FnOnce() -> (Sender, Receiver, u32, i32, i32, i32),
+    ) where
+        Sender: Into<::dyntrace::sdt::Text<'a>>,
+        Receiver: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "message__send", send, {
+            let (sender, receiver, size, token_label, token_previous, token_current) = arguments();
+            send::fire(
+                sender.into(),
+                receiver.into(),
+                size,
+                token_label,
+                token_previous,
+                token_current,
+            );
+        });
+    }
+
+    /// Whether `message-send` is traced, and its firing.
+    pub mod send {
+        ::dyntrace::sdt::declare!("dyntrace", "message__send");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "message__send", (str "sender"), (str "receiver"), (u32 "size"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
+        );
+
+        /// Whether a tracer looks at `message-send` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "message__send", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            sender: ::dyntrace::sdt::Text<'_>,
+            receiver: ::dyntrace::sdt::Text<'_>,
+            size: u32,
+            token_label: i32,
+            token_previous: i32,
+            token_current: i32,
+        ) {
+            let mut sender_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str sender sender_buffer),
+                (str receiver receiver_buffer),
+                (u32 size),
+                (i32 token_label),
+                (i32 token_previous),
+                (i32 token_current),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "message__send", {
+                trace(sender, receiver, size, token_label, token_previous, token_current);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            sender: ::dyntrace::sdt::Text<'_>,
+            receiver: ::dyntrace::sdt::Text<'_>,
+            size: u32,
+            token_label: i32,
+            token_previous: i32,
+            token_current: i32,
+        ) {
+            let mut sender_buffer = ::dyntrace::sdt::Buffer::new();
+            let sender = sender_buffer.encode(sender);
+            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            let receiver = receiver_buffer.encode(receiver);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "message__send",
+                (str sender "char *")
+                (str receiver "char *")
+                (u32 size "uint32_t")
+                (i32 token_label "int")
+                (i32 token_previous "int")
+                (i32 token_current "int")
+            );
+        }
+    }
+
+    /// A process sends a message to a process of another node.
+    ///
+    /// The size does not include binary data that the message only refers to.
+    ///
+    /// The probe `message-send-remote` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `sender` | `char *` | `Into<Text>` | pid of the sender, as "\<0.N.0\>" |
+    /// | `node_name` | `char *` | `Into<Text>` | name of the receiver's node |
+    /// | `receiver` | `char *` | `Into<Text>` | pid or registered name of the receiver |
+    /// | `size` | `uint32_t` | `u32` | size of the message, in machine words |
+    /// | `token_label` | `int` | `i32` | label of the sender's sequential trace token |
+    /// | `token_previous` | `int` | `i32` | previous count of that token |
+    /// | `token_current` | `int` | `i32` | current count of that token |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn send_remote<'a, Sender, NodeName, Receiver>(
+        arguments: impl FnOnce() -> (Sender, NodeName, Receiver, u32, i32, i32, i32),
+    ) where
+        Sender: Into<::dyntrace::sdt::Text<'a>>,
+        NodeName: Into<::dyntrace::sdt::Text<'a>>,
+        Receiver: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "message__send__remote", send_remote, {
+            let (
+                sender,
+                node_name,
+                receiver,
+                size,
+                token_label,
+                token_previous,
+                token_current,
+            ) = arguments();
+            send_remote::fire(
+                sender.into(),
+                node_name.into(),
+                receiver.into(),
+                size,
+                token_label,
+                token_previous,
+                token_current,
+            );
+        });
+    }
+
+    /// Whether `message-send-remote` is traced, and its firing.
+    pub mod send_remote {
+        ::dyntrace::sdt::declare!("dyntrace", "message__send__remote");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "message__send__remote", (str "sender"), (str "node_name"), (str "receiver"), (u32 "size"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
+        );
+
+        /// Whether a tracer looks at `message-send-remote` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "message__send__remote", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            sender: ::dyntrace::sdt::Text<'_>,
+            node_name: ::dyntrace::sdt::Text<'_>,
+            receiver: ::dyntrace::sdt::Text<'_>,
+            size: u32,
+            token_label: i32,
+            token_previous: i32,
+            token_current: i32,
+        ) {
+            let mut sender_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut node_name_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str sender sender_buffer),
+                (str node_name node_name_buffer),
+                (str receiver receiver_buffer),
+                (u32 size),
+                (i32 token_label),
+                (i32 token_previous),
+                (i32 token_current),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "message__send__remote", {
+                trace(
+                    sender,
+                    node_name,
+                    receiver,
+                    size,
+                    token_label,
+                    token_previous,
+                    token_current,
+                );
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            sender: ::dyntrace::sdt::Text<'_>,
+            node_name: ::dyntrace::sdt::Text<'_>,
+            receiver: ::dyntrace::sdt::Text<'_>,
+            size: u32,
+            token_label: i32,
+            token_previous: i32,
+            token_current: i32,
+        ) {
+            let mut sender_buffer = ::dyntrace::sdt::Buffer::new();
+            let sender = sender_buffer.encode(sender);
+            let mut node_name_buffer = ::dyntrace::sdt::Buffer::new();
+            let node_name = node_name_buffer.encode(node_name);
+            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            let receiver = receiver_buffer.encode(receiver);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "message__send__remote",
+                (str sender "char *")
+                (str node_name "char *")
+                (str receiver "char *")
+                (u32 size "uint32_t")
+                (i32 token_label "int")
+                (i32 token_previous "int")
+                (i32 token_current "int")
+            );
+        }
+    }
+
+    /// A message was put into the mailbox of a process of this program. Does
+    /// not fire when a process sends to itself.
+    ///
+    /// The size does not include binary data that the message only refers to.
+    ///
+    /// The probe `message-queued` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `receiver` | `char *` | `Into<Text>` | pid of the receiver, as "\<0.N.0\>" |
+    /// | `size` | `uint32_t` | `u32` | size of the message, in machine words |
+    /// | `queue_len` | `uint32_t` | `u32` | length of the receiver's mailbox after the step |
+    /// | `token_label` | `int` | `i32` | label of the message's sequential trace token |
+    /// | `token_previous` | `int` | `i32` | previous count of that token |
+    /// | `token_current` | `int` | `i32` | current count of that token |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn queued<'a, Receiver>(
+        arguments: impl FnOnce() -> (Receiver, u32, u32, i32, i32, i32),
+    ) where
+        Receiver: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "message__queued", queued, {
+            let (
+                receiver,
+                size,
+                queue_len,
+                token_label,
+                token_previous,
+                token_current,
+            ) = arguments();
+            queued::fire(
+                receiver.into(),
+                size,
+                queue_len,
+                token_label,
+                token_previous,
+                token_current,
+            );
+        });
+    }
+
+    /// Whether `message-queued` is traced, and its firing.
+    pub mod queued {
+        ::dyntrace::sdt::declare!("dyntrace", "message__queued");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "message__queued", (str "receiver"), (u32 "size"), (u32 "queue_len"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
+        );
+
+        /// Whether a tracer looks at `message-queued` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "message__queued", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            receiver: ::dyntrace::sdt::Text<'_>,
+            size: u32,
+            queue_len: u32,
+            token_label: i32,
+            token_previous: i32,
+            token_current: i32,
+        ) {
+            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str receiver receiver_buffer),
+                (u32 size),
+                (u32 queue_len),
+                (i32 token_label),
+                (i32 token_previous),
+                (i32 token_current),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "message__queued", {
+                trace(receiver, size, queue_len, token_label, token_previous, token_current);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            receiver: ::dyntrace::sdt::Text<'_>,
+            size: u32,
+            queue_len: u32,
+            token_label: i32,
+            token_previous: i32,
+            token_current: i32,
+        ) {
+            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            let receiver = receiver_buffer.encode(receiver);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "message__queued",
+                (str receiver "char *")
+                (u32 size "uint32_t")
+                (u32 queue_len "uint32_t")
+                (i32 token_label "int")
+                (i32 token_previous "int")
+                (i32 token_current "int")
+            );
+        }
+    }
+
+    /// A process took a message out of its mailbox.
+    ///
+    /// The size does not include binary data that the message only refers to.
+    ///
+    /// The probe `message-receive` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `receiver` | `char *` | `Into<Text>` | pid of the receiver, as "\<0.N.0\>" |
+    /// | `size` | `uint32_t` | `u32` | size of the message, in machine words |
+    /// | `queue_len` | `uint32_t` | `u32` | length of the receiver's mailbox after the step |
+    /// | `token_label` | `int` | `i32` | label of the message's sequential trace token |
+    /// | `token_previous` | `int` | `i32` | previous count of that token |
+    /// | `token_current` | `int` | `i32` | current count of that token |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn receive<'a, Receiver>(
+        arguments: impl FnOnce() -> (Receiver, u32, u32, i32, i32, i32),
+    ) where
+        Receiver: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "message__receive", receive, {
+            let (
+                receiver,
+                size,
+                queue_len,
+                token_label,
+                token_previous,
+                token_current,
+            ) = arguments();
+            receive::fire(
+                receiver.into(),
+                size,
+                queue_len,
+                token_label,
+                token_previous,
+                token_current,
+            );
+        });
+    }
+
+    /// Whether `message-receive` is traced, and its firing.
+    pub mod receive {
+        ::dyntrace::sdt::declare!("dyntrace", "message__receive");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "message__receive", (str "receiver"), (u32 "size"), (u32 "queue_len"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
+        );
+
+        /// Whether a tracer looks at `message-receive` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "message__receive", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            receiver: ::dyntrace::sdt::Text<'_>,
+            size: u32,
+            queue_len: u32,
+            token_label: i32,
+            token_previous: i32,
+            token_current: i32,
+        ) {
+            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str receiver receiver_buffer),
+                (u32 size),
+                (u32 queue_len),
+                (i32 token_label),
+                (i32 token_previous),
+                (i32 token_current),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "message__receive", {
+                trace(receiver, size, queue_len, token_label, token_previous, token_current);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            receiver: ::dyntrace::sdt::Text<'_>,
+            size: u32,
+            queue_len: u32,
+            token_label: i32,
+            token_previous: i32,
+            token_current: i32,
+        ) {
+            let mut receiver_buffer = ::dyntrace::sdt::Buffer::new();
+            let receiver = receiver_buffer.encode(receiver);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "message__receive",
+                (str receiver "char *")
+                (u32 size "uint32_t")
+                (u32 queue_len "uint32_t")
+                (i32 token_label "int")
+                (i32 token_previous "int")
+                (i32 token_current "int")
+            );
+        }
+    }
+}
+
+/// The probes `dist-*` of the provider `dyntrace`.
+pub mod dist {
+    /// A node came up or went down: a connection to it was made, or has ended.
+    ///
+    /// The nodedown of a connection comes after its nodeup. Where a node connects
+    /// anew, the nodedown of the old connection comes before the new nodeup.
+    ///
+    /// The probe `dist-monitor` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `node` | `char *` | `Into<Text>` | name of this node |
+    /// | `what` | `char *` | `Into<Text>` | nodeup or nodedown |
+    /// | `monitored_node` | `char *` | `Into<Text>` | name of the other node |
+    /// | `type` | `char *` | `Into<Text>` | visible, or hidden for a node that its peers do not list in nodes() |
+    /// | `reason` | `char *` | `Into<Text>` | why the connection ended, as text; absent for nodeup |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn monitor<'a, Node, What, MonitoredNode, Type, Reason>(
+        arguments: impl FnOnce() -> (Node, What, MonitoredNode, Type, Reason),
+    ) where
+        Node: Into<::dyntrace::sdt::Text<'a>>,
+        What: Into<::dyntrace::sdt::Text<'a>>,
+        MonitoredNode: Into<::dyntrace::sdt::Text<'a>>,
+        Type: Into<::dyntrace::sdt::Text<'a>>,
+        Reason: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "dist__monitor", monitor, {
+            let (node, what, monitored_node, r#type, reason) = arguments();
+            monitor::fire(
+                node.into(),
+                what.into(),
+                monitored_node.into(),
+                r#type.into(),
+                reason.into(),
+            );
+        });
+    }
+
+    /// Whether `dist-monitor` is traced, and its firing.
+    pub mod monitor {
+        ::dyntrace::sdt::declare!("dyntrace", "dist__monitor");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "dist__monitor", (str "node"), (str "what"), (str "monitored_node"), (str "type"), (str "reason")
+        );
+
+        /// Whether a tracer looks at `dist-monitor` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "dist__monitor", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            node: ::dyntrace::sdt::Text<'_>,
+            what: ::dyntrace::sdt::Text<'_>,
+            monitored_node: ::dyntrace::sdt::Text<'_>,
+            r#type: ::dyntrace::sdt::Text<'_>,
+            reason: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut what_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut monitored_node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut type_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str node node_buffer),
+                (str what what_buffer),
+                (str monitored_node monitored_node_buffer),
+                (str r#type type_buffer),
+                (str reason reason_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "dist__monitor", {
+                trace(node, what, monitored_node, r#type, reason);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            node: ::dyntrace::sdt::Text<'_>,
+            what: ::dyntrace::sdt::Text<'_>,
+            monitored_node: ::dyntrace::sdt::Text<'_>,
+            r#type: ::dyntrace::sdt::Text<'_>,
+            reason: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let node = node_buffer.encode(node);
+            let mut what_buffer = ::dyntrace::sdt::Buffer::new();
+            let what = what_buffer.encode(what);
+            let mut monitored_node_buffer = ::dyntrace::sdt::Buffer::new();
+            let monitored_node = monitored_node_buffer.encode(monitored_node);
+            let mut type_buffer = ::dyntrace::sdt::Buffer::new();
+            let r#type = type_buffer.encode(r#type);
+            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
+            let reason = reason_buffer.encode(reason);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "dist__monitor",
+                (str node "char *")
+                (str what "char *")
+                (str monitored_node "char *")
+                (str r#type "char *")
+                (str reason "char *")
+            );
+        }
+    }
+
+    /// A process has to wait before it can send to another node, because that
+    /// node does not read as fast as this one writes. Fires once for each message
+    /// that waits.
+    ///
+    /// The probe `dist-port_busy` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `node` | `char *` | `Into<Text>` | name of this node |
+    /// | `port` | `char *` | `Into<Text>` | the connection, by the name of the node at its other end |
+    /// | `remote_node` | `char *` | `Into<Text>` | name of the node at its other end |
+    /// | `pid` | `char *` | `Into<Text>` | pid of the process that waits, as "\<0.N.0\>" |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn port_busy<'a, Node, Port, RemoteNode, Pid>(
+        arguments: impl FnOnce() -> (Node, Port, RemoteNode, Pid),
+    ) where
+        Node: Into<::dyntrace::sdt::Text<'a>>,
+        Port: Into<::dyntrace::sdt::Text<'a>>,
+        RemoteNode: Into<::dyntrace::sdt::Text<'a>>,
+        Pid: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_busy", port_busy, {
+            let (node, port, remote_node, pid) = arguments();
+            port_busy::fire(node.into(), port.into(), remote_node.into(), pid.into());
+        });
+    }
+
+    /// Whether `dist-port_busy` is traced, and its firing.
+    pub mod port_busy {
+        ::dyntrace::sdt::declare!("dyntrace", "dist__port_busy");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "dist__port_busy", (str "node"), (str "port"), (str "remote_node"), (str "pid")
+        );
+
+        /// Whether a tracer looks at `dist-port_busy` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_busy", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            node: ::dyntrace::sdt::Text<'_>,
+            port: ::dyntrace::sdt::Text<'_>,
+            remote_node: ::dyntrace::sdt::Text<'_>,
+            pid: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut pid_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str node node_buffer),
+                (str port port_buffer),
+                (str remote_node remote_node_buffer),
+                (str pid pid_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "dist__port_busy", {
+                trace(node, port, remote_node, pid);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            node: ::dyntrace::sdt::Text<'_>,
+            port: ::dyntrace::sdt::Text<'_>,
+            remote_node: ::dyntrace::sdt::Text<'_>,
+            pid: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let node = node_buffer.encode(node);
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let port = port_buffer.encode(port);
+            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
+            let remote_node = remote_node_buffer.encode(remote_node);
+            let mut pid_buffer = ::dyntrace::sdt::Buffer::new();
+            let pid = pid_buffer.encode(pid);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "dist__port_busy",
+                (str node "char *")
+                (str port "char *")
+                (str remote_node "char *")
+                (str pid "char *")
+            );
+        }
+    }
+
+    /// A connection for which processes had to wait has room again. Fires once
+    /// for all of them. A connection that ends while it is busy has a nodedown
+    /// instead.
+    ///
+    /// The probe `dist-port_not_busy` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `node` | `char *` | `Into<Text>` | name of this node |
+    /// | `port` | `char *` | `Into<Text>` | the connection, by the name of the node at its other end |
+    /// | `remote_node` | `char *` | `Into<Text>` | name of the node at its other end |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn port_not_busy<'a, Node, Port, RemoteNode>(
+        arguments: impl FnOnce() -> (Node, Port, RemoteNode),
+    ) where
+        Node: Into<::dyntrace::sdt::Text<'a>>,
+        Port: Into<::dyntrace::sdt::Text<'a>>,
+        RemoteNode: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_not_busy", port_not_busy, {
+            let (node, port, remote_node) = arguments();
+            port_not_busy::fire(node.into(), port.into(), remote_node.into());
+        });
+    }
+
+    /// Whether `dist-port_not_busy` is traced, and its firing.
+    pub mod port_not_busy {
+        ::dyntrace::sdt::declare!("dyntrace", "dist__port_not_busy");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "dist__port_not_busy", (str "node"), (str "port"), (str "remote_node")
+        );
+
+        /// Whether a tracer looks at `dist-port_not_busy` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_not_busy", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            node: ::dyntrace::sdt::Text<'_>,
+            port: ::dyntrace::sdt::Text<'_>,
+            remote_node: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str node node_buffer),
+                (str port port_buffer),
+                (str remote_node remote_node_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "dist__port_not_busy", {
+                trace(node, port, remote_node);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            node: ::dyntrace::sdt::Text<'_>,
+            port: ::dyntrace::sdt::Text<'_>,
+            remote_node: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let node = node_buffer.encode(node);
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let port = port_buffer.encode(port);
+            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
+            let remote_node = remote_node_buffer.encode(remote_node);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "dist__port_not_busy",
+                (str node "char *")
+                (str port "char *")
+                (str remote_node "char *")
+            );
+        }
+    }
+
+    /// A write call to a connection's socket has taken bytes: messages, signals
+    /// and ticks. Under TLS these are the bytes before encryption.
+    ///
+    /// The probe `dist-output` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `node` | `char *` | `Into<Text>` | name of this node |
+    /// | `port` | `char *` | `Into<Text>` | the connection, by the name of the node at its other end |
+    /// | `remote_node` | `char *` | `Into<Text>` | name of the node at its other end |
+    /// | `bytes` | `int` | `i32` | how many bytes the call took |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn output<'a, Node, Port, RemoteNode>(
+        arguments: impl FnOnce() -> (Node, Port, RemoteNode, i32),
+    ) where
+        Node: Into<::dyntrace::sdt::Text<'a>>,
+        Port: Into<::dyntrace::sdt::Text<'a>>,
+        RemoteNode: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "dist__output", output, {
+            let (node, port, remote_node, bytes) = arguments();
+            output::fire(node.into(), port.into(), remote_node.into(), bytes);
+        });
+    }
+
+    /// Whether `dist-output` is traced, and its firing.
+    pub mod output {
+        ::dyntrace::sdt::declare!("dyntrace", "dist__output");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "dist__output", (str "node"), (str "port"), (str "remote_node"), (i32 "bytes")
+        );
+
+        /// Whether a tracer looks at `dist-output` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "dist__output", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            node: ::dyntrace::sdt::Text<'_>,
+            port: ::dyntrace::sdt::Text<'_>,
+            remote_node: ::dyntrace::sdt::Text<'_>,
+            bytes: i32,
+        ) {
+            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str node node_buffer),
+                (str port port_buffer),
+                (str remote_node remote_node_buffer),
+                (i32 bytes),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "dist__output", {
+                trace(node, port, remote_node, bytes);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            node: ::dyntrace::sdt::Text<'_>,
+            port: ::dyntrace::sdt::Text<'_>,
+            remote_node: ::dyntrace::sdt::Text<'_>,
+            bytes: i32,
+        ) {
+            let mut node_buffer = ::dyntrace::sdt::Buffer::new();
+            let node = node_buffer.encode(node);
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let port = port_buffer.encode(port);
+            let mut remote_node_buffer = ::dyntrace::sdt::Buffer::new();
+            let remote_node = remote_node_buffer.encode(remote_node);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "dist__output",
+                (str node "char *")
+                (str port "char *")
+                (str remote_node "char *")
+                (i32 bytes "int")
+            );
+        }
+    }
+}
+
+/// The probes `aio_pool-*` of the provider `dyntrace`.
+pub mod aio_pool {
+    /// A job was put into the queue of one of the pool's threads.
+    ///
+    /// The probe `aio_pool-add` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `port` | `char *` | `Into<Text>` | the port on whose behalf the job runs, as "#Port\<0.N\>" |
+    /// | `new_queue_length` | `int` | `i32` | length of that queue after the step |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn add<'a, Port>(
+        arguments: impl FnOnce() -> (Port, i32),
+    ) where
+        Port: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__add", add, {
+            let (port, new_queue_length) = arguments();
+            add::fire(port.into(), new_queue_length);
+        });
+    }
+
+    /// Whether `aio_pool-add` is traced, and its firing.
+    pub mod add {
+        ::dyntrace::sdt::declare!("dyntrace", "aio_pool__add");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "aio_pool__add", (str "port"), (i32 "new_queue_length")
+        );
+
+        /// Whether a tracer looks at `aio_pool-add` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__add", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>, new_queue_length: i32) {
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((str port port_buffer), (i32 new_queue_length));
+            ::dyntrace::sdt::if_traced!("dyntrace", "aio_pool__add", {
+                trace(port, new_queue_length);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(port: ::dyntrace::sdt::Text<'_>, new_queue_length: i32) {
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let port = port_buffer.encode(port);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "aio_pool__add",
+                (str port "char *")
+                (i32 new_queue_length "int")
+            );
+        }
+    }
+
+    /// A job was taken out of the queue of one of the pool's threads.
+    ///
+    /// The probe `aio_pool-get` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `port` | `char *` | `Into<Text>` | the port on whose behalf the job runs, as "#Port\<0.N\>" |
+    /// | `new_queue_length` | `int` | `i32` | length of that queue after the step |
+    /// | `lane` | `int` | `i32` | the lane of the thread whose queue it is: 1 the fast lane, 2 the slow lane |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn get<'a, Port>(
+        arguments: impl FnOnce() -> (Port, i32, i32),
+    ) where
+        Port: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__get", get, {
+            let (port, new_queue_length, lane) = arguments();
+            get::fire(port.into(), new_queue_length, lane);
+        });
+    }
+
+    /// Whether `aio_pool-get` is traced, and its firing.
+    pub mod get {
+        ::dyntrace::sdt::declare!("dyntrace", "aio_pool__get");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "aio_pool__get", (str "port"), (i32 "new_queue_length"), (i32 "lane")
+        );
+
+        /// Whether a tracer looks at `aio_pool-get` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__get", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>, new_queue_length: i32, lane: i32) {
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((str port port_buffer), (i32 new_queue_length), (i32 lane));
+            ::dyntrace::sdt::if_traced!("dyntrace", "aio_pool__get", {
+                trace(port, new_queue_length, lane);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(port: ::dyntrace::sdt::Text<'_>, new_queue_length: i32, lane: i32) {
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let port = port_buffer.encode(port);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "aio_pool__get",
+                (str port "char *")
+                (i32 new_queue_length "int")
+                (i32 lane "int")
+            );
+        }
+    }
+}
+
+/// The probes `port-*` of the provider `dyntrace`.
+pub mod port {
+    /// The queues of a pool hold as many jobs as they may: this operation, and
+    /// those that come after it, wait in line. Does not fire again before
+    /// port-not_busy has.
+    ///
+    /// The probe `port-busy` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `port` | `char *` | `Into<Text>` | the port of the first operation that waits, as "#Port\<0.N\>" |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn busy<'a, Port>(
+        arguments: impl FnOnce() -> Port,
+    ) where
+        Port: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "port__busy", busy, {
+            let port = arguments();
+            busy::fire(port.into());
+        });
+    }
+
+    /// Whether `port-busy` is traced, and its firing.
+    pub mod busy {
+        ::dyntrace::sdt::declare!("dyntrace", "port__busy");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "port__busy", (str "port")
+        );
+
+        /// Whether a tracer looks at `port-busy` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "port__busy", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>) {
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((str port port_buffer));
+            ::dyntrace::sdt::if_traced!("dyntrace", "port__busy", {
+                trace(port);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(port: ::dyntrace::sdt::Text<'_>) {
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let port = port_buffer.encode(port);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "port__busy",
+                (str port "char *")
+            );
+        }
+    }
+
+    /// The queues of a pool that was busy have room again: nothing waits in line,
+    /// and the next operation need not wait. Also fires when a busy pool is shut
+    /// down.
+    ///
+    /// The probe `port-not_busy` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `port` | `char *` | `Into<Text>` | the port of the port-busy that this one ends, as "#Port\<0.N\>" |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn not_busy<'a, Port>(
+        arguments: impl FnOnce() -> Port,
+    ) where
+        Port: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "port__not_busy", not_busy, {
+            let port = arguments();
+            not_busy::fire(port.into());
+        });
+    }
+
+    /// Whether `port-not_busy` is traced, and its firing.
+    pub mod not_busy {
+        ::dyntrace::sdt::declare!("dyntrace", "port__not_busy");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "port__not_busy", (str "port")
+        );
+
+        /// Whether a tracer looks at `port-not_busy` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "port__not_busy", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(port: ::dyntrace::sdt::Text<'_>) {
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((str port port_buffer));
+            ::dyntrace::sdt::if_traced!("dyntrace", "port__not_busy", {
+                trace(port);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(port: ::dyntrace::sdt::Text<'_>) {
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let port = port_buffer.encode(port);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "port__not_busy",
+                (str port "char *")
+            );
+        }
+    }
+}
+
+/// The probes `efile_drv-*` of the provider `dyntrace`.
+pub mod efile_drv {
+    /// The file driver accepted an operation. {thread_id, tag} names it until
+    /// its efile_drv-return.
+    ///
+    /// What the two strings and four integers hold depends on the command; the
+    /// table of commands is in the reference of the efile module.
+    ///
+    /// The port is said only here: {thread_id, tag} leads from the operation's
+    /// other probes to this one. One string more would make each of them dearer
+    /// for what a script can look up, and DTrace on Linux has ten arguments.
+    ///
+    /// The probe `efile_drv-entry` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `thread_id` | `int` | `i32` | number of the thread that submitted the operation |
+    /// | `tag` | `int` | `i32` | that thread's number for the operation |
+    /// | `user_tag` | `char *` | `Into<Text>` | the user tag of the task that submitted it |
+    /// | `command` | `int` | `i32` | number of the command |
+    /// | `s1` | `char *` | `Into<Text>` | first string argument of the command |
+    /// | `s2` | `char *` | `Into<Text>` | second string argument of the command |
+    /// | `i1` | `int64_t` | `i64` | first integer argument of the command |
+    /// | `i2` | `int64_t` | `i64` | second integer argument of the command |
+    /// | `i3` | `int64_t` | `i64` | third integer argument of the command |
+    /// | `i4` | `int64_t` | `i64` | fourth integer argument of the command |
+    /// | `port` | `char *` | `Into<Text>` | the port of the operation, as "#Port\<0.N\>" |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn entry<'a, UserTag, S1, S2, Port>(
+        arguments: impl FnOnce() -> (i32, i32, UserTag, i32, S1, S2, i64, i64, i64, i64, Port),
+    ) where
+        UserTag: Into<::dyntrace::sdt::Text<'a>>,
+        S1: Into<::dyntrace::sdt::Text<'a>>,
+        S2: Into<::dyntrace::sdt::Text<'a>>,
+        Port: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__entry", entry, {
+            let (thread_id, tag, user_tag, command, s1, s2, i1, i2, i3, i4, port) = arguments();
+            entry::fire(
+                thread_id,
+                tag,
+                user_tag.into(),
+                command,
+                s1.into(),
+                s2.into(),
+                i1,
+                i2,
+                i3,
+                i4,
+                port.into(),
+            );
+        });
+    }
+
+    /// Whether `efile_drv-entry` is traced, and its firing.
+    pub mod entry {
+        ::dyntrace::sdt::declare!("dyntrace", "efile_drv__entry");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "efile_drv__entry", (i32 "thread_id"), (i32 "tag"), (str "user_tag"), (i32 "command"), (str "s1"), (str "s2"), (i64 "i1"), (i64 "i2"), (i64 "i3"), (i64 "i4"), (str "port")
+        );
+
+        /// Whether a tracer looks at `efile_drv-entry` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__entry", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            thread_id: i32,
+            tag: i32,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+            command: i32,
+            s1: ::dyntrace::sdt::Text<'_>,
+            s2: ::dyntrace::sdt::Text<'_>,
+            i1: i64,
+            i2: i64,
+            i3: i64,
+            i4: i64,
+            port: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s2_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (i32 thread_id),
+                (i32 tag),
+                (str user_tag user_tag_buffer),
+                (i32 command),
+                (str s1 s1_buffer),
+                (str s2 s2_buffer),
+                (i64 i1),
+                (i64 i2),
+                (i64 i3),
+                (i64 i4),
+                (str port port_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__entry", {
+                trace(thread_id, tag, user_tag, command, s1, s2, i1, i2, i3, i4, port);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            thread_id: i32,
+            tag: i32,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+            command: i32,
+            s1: ::dyntrace::sdt::Text<'_>,
+            s2: ::dyntrace::sdt::Text<'_>,
+            i1: i64,
+            i2: i64,
+            i3: i64,
+            i4: i64,
+            port: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let user_tag = user_tag_buffer.encode(user_tag);
+            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let s1 = s1_buffer.encode(s1);
+            let mut s2_buffer = ::dyntrace::sdt::Buffer::new();
+            let s2 = s2_buffer.encode(s2);
+            let mut port_buffer = ::dyntrace::sdt::Buffer::new();
+            let port = port_buffer.encode(port);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "efile_drv__entry",
+                (i32 thread_id "int")
+                (i32 tag "int")
+                (str user_tag "char *")
+                (i32 command "int")
+                (str s1 "char *")
+                (str s2 "char *")
+                (i64 i1 "int64_t")
+                (i64 i2 "int64_t")
+                (i64 i3 "int64_t")
+                (i64 i4 "int64_t")
+                (str port "char *")
+            );
+        }
+    }
+
+    /// An I/O thread begins the work of an operation.
+    ///
+    /// The probe `efile_drv-int_entry` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `thread_id` | `int` | `i32` | number of the thread that submitted the operation |
+    /// | `tag` | `int` | `i32` | that thread's number for the operation |
+    /// | `command` | `int` | `i32` | number of the command |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn int_entry(arguments: impl FnOnce() -> (i32, i32, i32)) {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_entry", int_entry, {
+            let (thread_id, tag, command) = arguments();
+            int_entry::fire(thread_id, tag, command);
+        });
+    }
+
+    /// Whether `efile_drv-int_entry` is traced, and its firing.
+    pub mod int_entry {
+        ::dyntrace::sdt::declare!("dyntrace", "efile_drv__int_entry");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "efile_drv__int_entry", (i32 "thread_id"), (i32 "tag"), (i32 "command")
+        );
+
+        /// Whether a tracer looks at `efile_drv-int_entry` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_entry", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(thread_id: i32, tag: i32, command: i32) {
+            ::dyntrace::sdt::record!((i32 thread_id), (i32 tag), (i32 command));
+            ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__int_entry", {
+                trace(thread_id, tag, command);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(thread_id: i32, tag: i32, command: i32) {
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "efile_drv__int_entry",
+                (i32 thread_id "int")
+                (i32 tag "int")
+                (i32 command "int")
+            );
+        }
+    }
+
+    /// An I/O thread has ended the work of an operation.
+    ///
+    /// The probe `efile_drv-int_return` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `thread_id` | `int` | `i32` | number of the thread that submitted the operation |
+    /// | `tag` | `int` | `i32` | that thread's number for the operation |
+    /// | `command` | `int` | `i32` | number of the command |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn int_return(arguments: impl FnOnce() -> (i32, i32, i32)) {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_return", int_return, {
+            let (thread_id, tag, command) = arguments();
+            int_return::fire(thread_id, tag, command);
+        });
+    }
+
+    /// Whether `efile_drv-int_return` is traced, and its firing.
+    pub mod int_return {
+        ::dyntrace::sdt::declare!("dyntrace", "efile_drv__int_return");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "efile_drv__int_return", (i32 "thread_id"), (i32 "tag"), (i32 "command")
+        );
+
+        /// Whether a tracer looks at `efile_drv-int_return` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_return", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(thread_id: i32, tag: i32, command: i32) {
+            ::dyntrace::sdt::record!((i32 thread_id), (i32 tag), (i32 command));
+            ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__int_return", {
+                trace(thread_id, tag, command);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(thread_id: i32, tag: i32, command: i32) {
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "efile_drv__int_return",
+                (i32 thread_id "int")
+                (i32 tag "int")
+                (i32 command "int")
+            );
+        }
+    }
+
+    /// The file driver answered an operation; fires once for each
+    /// efile_drv-entry.
+    ///
+    /// The probe `efile_drv-return` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `thread_id` | `int` | `i32` | number of the thread that submitted the operation |
+    /// | `tag` | `int` | `i32` | that thread's number for the operation |
+    /// | `user_tag` | `char *` | `Into<Text>` | the user tag of the task that submitted it |
+    /// | `command` | `int` | `i32` | number of the command |
+    /// | `success` | `int` | `i32` | 1 for success, 0 for failure |
+    /// | `errno` | `int` | `i32` | errno of a failure, else 0 |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn r#return<'a, UserTag>(
+        arguments: impl FnOnce() -> (i32, i32, UserTag, i32, i32, i32),
+    ) where
+        UserTag: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__return", r#return, {
+            let (thread_id, tag, user_tag, command, success, errno) = arguments();
+            r#return::fire(thread_id, tag, user_tag.into(), command, success, errno);
+        });
+    }
+
+    /// Whether `efile_drv-return` is traced, and its firing.
+    pub mod r#return {
+        ::dyntrace::sdt::declare!("dyntrace", "efile_drv__return");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "efile_drv__return", (i32 "thread_id"), (i32 "tag"), (str "user_tag"), (i32 "command"), (i32 "success"), (i32 "errno")
+        );
+
+        /// Whether a tracer looks at `efile_drv-return` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__return", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            thread_id: i32,
+            tag: i32,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+            command: i32,
+            success: i32,
+            errno: i32,
+        ) {
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (i32 thread_id),
+                (i32 tag),
+                (str user_tag user_tag_buffer),
+                (i32 command),
+                (i32 success),
+                (i32 errno),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__return", {
+                trace(thread_id, tag, user_tag, command, success, errno);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            thread_id: i32,
+            tag: i32,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+            command: i32,
+            success: i32,
+            errno: i32,
+        ) {
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let user_tag = user_tag_buffer.encode(user_tag);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "efile_drv__return",
+                (i32 thread_id "int")
+                (i32 tag "int")
+                (str user_tag "char *")
+                (i32 command "int")
+                (i32 success "int")
+                (i32 errno "int")
+            );
+        }
+    }
+}
+
+/// The probes `seq_trace-*` of the provider `dyntrace`.
+pub mod seq_trace {
+    /// A process with a sequential trace token asks the file driver for an
+    /// operation. Fires just before the operation's efile_drv-entry, while a
+    /// tracer looks at that probe, too.
+    ///
+    /// The probe `seq_trace-operation` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `thread_id` | `int` | `i32` | number of the thread that submits the operation |
+    /// | `tag` | `int` | `i32` | that thread's number for the operation |
+    /// | `proc` | `char *` | `Into<Text>` | pid of the process, as "\<0.N.0\>" |
+    /// | `token_label` | `int` | `i32` | label of the process's sequential trace token |
+    /// | `token_previous` | `int` | `i32` | previous count of that token |
+    /// | `token_current` | `int` | `i32` | current count of that token |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn operation<'a, Proc>(
+        arguments: impl FnOnce() -> (i32, i32, Proc, i32, i32, i32),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "seq_trace__operation", operation, {
+            let (thread_id, tag, proc, token_label, token_previous, token_current) = arguments();
+            operation::fire(
+                thread_id,
+                tag,
+                proc.into(),
+                token_label,
+                token_previous,
+                token_current,
+            );
+        });
+    }
+
+    /// Whether `seq_trace-operation` is traced, and its firing.
+    pub mod operation {
+        ::dyntrace::sdt::declare!("dyntrace", "seq_trace__operation");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "seq_trace__operation", (i32 "thread_id"), (i32 "tag"), (str "proc"), (i32 "token_label"), (i32 "token_previous"), (i32 "token_current")
+        );
+
+        /// Whether a tracer looks at `seq_trace-operation` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "seq_trace__operation", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            thread_id: i32,
+            tag: i32,
+            proc: ::dyntrace::sdt::Text<'_>,
+            token_label: i32,
+            token_previous: i32,
+            token_current: i32,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (i32 thread_id),
+                (i32 tag),
+                (str proc proc_buffer),
+                (i32 token_label),
+                (i32 token_previous),
+                (i32 token_current),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "seq_trace__operation", {
+                trace(thread_id, tag, proc, token_label, token_previous, token_current);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            thread_id: i32,
+            tag: i32,
+            proc: ::dyntrace::sdt::Text<'_>,
+            token_label: i32,
+            token_previous: i32,
+            token_current: i32,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "seq_trace__operation",
+                (i32 thread_id "int")
+                (i32 tag "int")
+                (str proc "char *")
+                (i32 token_label "int")
+                (i32 token_previous "int")
+                (i32 token_current "int")
+            );
+        }
+    }
+}
+
+/// The probes `user_trace-*` of the provider `dyntrace`.
+pub mod user_trace {
+    /// The application says something in one string.
+    ///
+    /// The probe `user_trace-s1` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `message` | `char *` | `Into<Text>` | what it says |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn s1<'a, Message>(
+        arguments: impl FnOnce() -> Message,
+    ) where
+        Message: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__s1", s1, {
+            let message = arguments();
+            s1::fire(message.into());
+        });
+    }
+
+    /// Whether `user_trace-s1` is traced, and its firing.
+    pub mod s1 {
+        ::dyntrace::sdt::declare!("dyntrace", "user_trace__s1");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "user_trace__s1", (str "message")
+        );
+
+        /// Whether a tracer looks at `user_trace-s1` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__s1", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(message: ::dyntrace::sdt::Text<'_>) {
+            let mut message_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((str message message_buffer));
+            ::dyntrace::sdt::if_traced!("dyntrace", "user_trace__s1", {
+                trace(message);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(message: ::dyntrace::sdt::Text<'_>) {
+            let mut message_buffer = ::dyntrace::sdt::Buffer::new();
+            let message = message_buffer.encode(message);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "user_trace__s1",
+                (str message "char *")
+            );
+        }
+    }
+
+    /// The application says something in up to four integers and four strings;
+    /// integers not given are 0, strings not given are null.
+    ///
+    /// The probe `user_trace-i4s4` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the process that fires the probe, as "\<0.N.0\>" |
+    /// | `user_tag` | `char *` | `Into<Text>` | the user tag of that process |
+    /// | `i1` | `int64_t` | `i64` | first integer |
+    /// | `i2` | `int64_t` | `i64` | second integer |
+    /// | `i3` | `int64_t` | `i64` | third integer |
+    /// | `i4` | `int64_t` | `i64` | fourth integer |
+    /// | `s1` | `char *` | `Into<Text>` | first string |
+    /// | `s2` | `char *` | `Into<Text>` | second string |
+    /// | `s3` | `char *` | `Into<Text>` | third string |
+    /// | `s4` | `char *` | `Into<Text>` | fourth string |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn i4s4<'a, Proc, UserTag, S1, S2, S3, S4>(
+        arguments: impl FnOnce() -> (Proc, UserTag, i64, i64, i64, i64, S1, S2, S3, S4),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        UserTag: Into<::dyntrace::sdt::Text<'a>>,
+        S1: Into<::dyntrace::sdt::Text<'a>>,
+        S2: Into<::dyntrace::sdt::Text<'a>>,
+        S3: Into<::dyntrace::sdt::Text<'a>>,
+        S4: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__i4s4", i4s4, {
+            let (proc, user_tag, i1, i2, i3, i4, s1, s2, s3, s4) = arguments();
+            i4s4::fire(
+                proc.into(),
+                user_tag.into(),
+                i1,
+                i2,
+                i3,
+                i4,
+                s1.into(),
+                s2.into(),
+                s3.into(),
+                s4.into(),
+            );
+        });
+    }
+
+    /// Whether `user_trace-i4s4` is traced, and its firing.
+    pub mod i4s4 {
+        ::dyntrace::sdt::declare!("dyntrace", "user_trace__i4s4");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "user_trace__i4s4", (str "proc"), (str "user_tag"), (i64 "i1"), (i64 "i2"), (i64 "i3"), (i64 "i4"), (str "s1"), (str "s2"), (str "s3"), (str "s4")
+        );
+
+        /// Whether a tracer looks at `user_trace-i4s4` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__i4s4", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+            i1: i64,
+            i2: i64,
+            i3: i64,
+            i4: i64,
+            s1: ::dyntrace::sdt::Text<'_>,
+            s2: ::dyntrace::sdt::Text<'_>,
+            s3: ::dyntrace::sdt::Text<'_>,
+            s4: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s2_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s3_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut s4_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str proc proc_buffer),
+                (str user_tag user_tag_buffer),
+                (i64 i1),
+                (i64 i2),
+                (i64 i3),
+                (i64 i4),
+                (str s1 s1_buffer),
+                (str s2 s2_buffer),
+                (str s3 s3_buffer),
+                (str s4 s4_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "user_trace__i4s4", {
+                trace(proc, user_tag, i1, i2, i3, i4, s1, s2, s3, s4);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+            i1: i64,
+            i2: i64,
+            i3: i64,
+            i4: i64,
+            s1: ::dyntrace::sdt::Text<'_>,
+            s2: ::dyntrace::sdt::Text<'_>,
+            s3: ::dyntrace::sdt::Text<'_>,
+            s4: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let user_tag = user_tag_buffer.encode(user_tag);
+            let mut s1_buffer = ::dyntrace::sdt::Buffer::new();
+            let s1 = s1_buffer.encode(s1);
+            let mut s2_buffer = ::dyntrace::sdt::Buffer::new();
+            let s2 = s2_buffer.encode(s2);
+            let mut s3_buffer = ::dyntrace::sdt::Buffer::new();
+            let s3 = s3_buffer.encode(s3);
+            let mut s4_buffer = ::dyntrace::sdt::Buffer::new();
+            let s4 = s4_buffer.encode(s4);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "user_trace__i4s4",
+                (str proc "char *")
+                (str user_tag "char *")
+                (i64 i1 "int64_t")
+                (i64 i2 "int64_t")
+                (i64 i3 "int64_t")
+                (i64 i4 "int64_t")
+                (str s1 "char *")
+                (str s2 "char *")
+                (str s3 "char *")
+                (str s4 "char *")
+            );
+        }
+    }
+}
+
+/// The probes `function-*` of the provider `dyntrace`.
+pub mod function {
+    /// A function with the attribute `traced` was called, and a session of
+    /// dyntrace::trace whose events go to the probes has a pattern that takes the
+    /// call. An asynchronous function counts as called when it is first polled.
+    ///
+    /// A call that several patterns take fires once for each.
+    ///
+    /// The probe `function-entry` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the process that runs it, as "\<0.N.0\>" |
+    /// | `function` | `char *` | `Into<Text>` | the function, as crate::module::Type::function/arity |
+    /// | `arguments` | `char *` | `Into<Text>` | its arguments, as text; one that is cut ends with "..." |
+    /// | `user_tag` | `char *` | `Into<Text>` | the user tag of that process |
+    /// | `caller` | `char *` | `Into<Text>` | where it was called, where that is known and the pattern asks for it: as file:line, or as two addresses in object files, where it returns to and where in the function's code that is |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn entry<'a, Proc, Function, Arguments, UserTag, Caller>(
+        arguments: impl FnOnce() -> (Proc, Function, Arguments, UserTag, Caller),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Function: Into<::dyntrace::sdt::Text<'a>>,
+        Arguments: Into<::dyntrace::sdt::Text<'a>>,
+        UserTag: Into<::dyntrace::sdt::Text<'a>>,
+        Caller: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "function__entry", entry, {
+            let (proc, function, arguments, user_tag, caller) = arguments();
+            entry::fire(
+                proc.into(),
+                function.into(),
+                arguments.into(),
+                user_tag.into(),
+                caller.into(),
+            );
+        });
+    }
+
+    /// Whether `function-entry` is traced, and its firing.
+    pub mod entry {
+        ::dyntrace::sdt::declare!("dyntrace", "function__entry");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "function__entry", (str "proc"), (str "function"), (str "arguments"), (str "user_tag"), (str "caller")
+        );
+
+        /// Whether a tracer looks at `function-entry` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "function__entry", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            function: ::dyntrace::sdt::Text<'_>,
+            arguments: ::dyntrace::sdt::Text<'_>,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+            caller: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut function_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut arguments_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut caller_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str proc proc_buffer),
+                (str function function_buffer),
+                (str arguments arguments_buffer),
+                (str user_tag user_tag_buffer),
+                (str caller caller_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "function__entry", {
+                trace(proc, function, arguments, user_tag, caller);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            function: ::dyntrace::sdt::Text<'_>,
+            arguments: ::dyntrace::sdt::Text<'_>,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+            caller: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut function_buffer = ::dyntrace::sdt::Buffer::new();
+            let function = function_buffer.encode(function);
+            let mut arguments_buffer = ::dyntrace::sdt::Buffer::new();
+            let arguments = arguments_buffer.encode(arguments);
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let user_tag = user_tag_buffer.encode(user_tag);
+            let mut caller_buffer = ::dyntrace::sdt::Buffer::new();
+            let caller = caller_buffer.encode(caller);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "function__entry",
+                (str proc "char *")
+                (str function "char *")
+                (str arguments "char *")
+                (str user_tag "char *")
+                (str caller "char *")
+            );
+        }
+    }
+
+    /// A call that function-entry tells of has ended, and the pattern asks for
+    /// such ends.
+    ///
+    /// The probe `function-return` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the process that ran it, as "\<0.N.0\>" |
+    /// | `function` | `char *` | `Into<Text>` | the function, as crate::module::Type::function/arity |
+    /// | `value` | `char *` | `Into<Text>` | what it returned, as text, or the message of the panic, or where it returns to as in function-entry; one that is cut ends with "..." |
+    /// | `user_tag` | `char *` | `Into<Text>` | the user tag of that process |
+    /// | `kind` | `char *` | `Into<Text>` | how it ended: return, error (a returned Err, where the pattern asks for it), return_to (fired after these, if asked for), panic, or cancelled: asynchronous, and dropped before it completed |
+    /// | `took` | `uint64_t` | `u64` | nanoseconds since the call |
+    /// | `polled` | `uint64_t` | `u64` | for how many of them it ran: fewer than took where an asynchronous function waited |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn r#return<'a, Proc, Function, Value, UserTag, Kind>(
+        arguments: impl FnOnce() -> (Proc, Function, Value, UserTag, Kind, u64, u64),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Function: Into<::dyntrace::sdt::Text<'a>>,
+        Value: Into<::dyntrace::sdt::Text<'a>>,
+        UserTag: Into<::dyntrace::sdt::Text<'a>>,
+        Kind: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "function__return", r#return, {
+            let (proc, function, value, user_tag, kind, took, polled) = arguments();
+            r#return::fire(
+                proc.into(),
+                function.into(),
+                value.into(),
+                user_tag.into(),
+                kind.into(),
+                took,
+                polled,
+            );
+        });
+    }
+
+    /// Whether `function-return` is traced, and its firing.
+    pub mod r#return {
+        ::dyntrace::sdt::declare!("dyntrace", "function__return");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "function__return", (str "proc"), (str "function"), (str "value"), (str "user_tag"), (str "kind"), (u64 "took"), (u64 "polled")
+        );
+
+        /// Whether a tracer looks at `function-return` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "function__return", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            function: ::dyntrace::sdt::Text<'_>,
+            value: ::dyntrace::sdt::Text<'_>,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            took: u64,
+            polled: u64,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut function_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut value_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str proc proc_buffer),
+                (str function function_buffer),
+                (str value value_buffer),
+                (str user_tag user_tag_buffer),
+                (str kind kind_buffer),
+                (u64 took),
+                (u64 polled),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "function__return", {
+                trace(proc, function, value, user_tag, kind, took, polled);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            function: ::dyntrace::sdt::Text<'_>,
+            value: ::dyntrace::sdt::Text<'_>,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+            kind: ::dyntrace::sdt::Text<'_>,
+            took: u64,
+            polled: u64,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut function_buffer = ::dyntrace::sdt::Buffer::new();
+            let function = function_buffer.encode(function);
+            let mut value_buffer = ::dyntrace::sdt::Buffer::new();
+            let value = value_buffer.encode(value);
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let user_tag = user_tag_buffer.encode(user_tag);
+            let mut kind_buffer = ::dyntrace::sdt::Buffer::new();
+            let kind = kind_buffer.encode(kind);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "function__return",
+                (str proc "char *")
+                (str function "char *")
+                (str value "char *")
+                (str user_tag "char *")
+                (str kind "char *")
+                (u64 took "uint64_t")
+                (u64 polled "uint64_t")
+            );
+        }
+    }
+}
+
+/// The probes `code-*` of the provider `dyntrace`.
+pub mod code {
+    /// A module was loaded that had no version before: from now on it can be
+    /// called.
+    ///
+    /// The probe `code-load` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `module` | `char *` | `Into<Text>` | the module's name |
+    /// | `version` | `char *` | `Into<Text>` | its version, as the module says it |
+    /// | `file` | `char *` | `Into<Text>` | the file that was loaded |
+    /// | `start` | `uint64_t` | `u64` | where the version lies in memory |
+    /// | `size` | `uint64_t` | `u64` | how many bytes that takes |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn load<'a, Module, Version, File>(
+        arguments: impl FnOnce() -> (Module, Version, File, u64, u64),
+    ) where
+        Module: Into<::dyntrace::sdt::Text<'a>>,
+        Version: Into<::dyntrace::sdt::Text<'a>>,
+        File: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "code__load", load, {
+            let (module, version, file, start, size) = arguments();
+            load::fire(module.into(), version.into(), file.into(), start, size);
+        });
+    }
+
+    /// Whether `code-load` is traced, and its firing.
+    pub mod load {
+        ::dyntrace::sdt::declare!("dyntrace", "code__load");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "code__load", (str "module"), (str "version"), (str "file"), (u64 "start"), (u64 "size")
+        );
+
+        /// Whether a tracer looks at `code-load` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "code__load", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            module: ::dyntrace::sdt::Text<'_>,
+            version: ::dyntrace::sdt::Text<'_>,
+            file: ::dyntrace::sdt::Text<'_>,
+            start: u64,
+            size: u64,
+        ) {
+            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut file_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str module module_buffer),
+                (str version version_buffer),
+                (str file file_buffer),
+                (u64 start),
+                (u64 size),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "code__load", {
+                trace(module, version, file, start, size);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            module: ::dyntrace::sdt::Text<'_>,
+            version: ::dyntrace::sdt::Text<'_>,
+            file: ::dyntrace::sdt::Text<'_>,
+            start: u64,
+            size: u64,
+        ) {
+            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
+            let module = module_buffer.encode(module);
+            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
+            let version = version_buffer.encode(version);
+            let mut file_buffer = ::dyntrace::sdt::Buffer::new();
+            let file = file_buffer.encode(file);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "code__load",
+                (str module "char *")
+                (str version "char *")
+                (str file "char *")
+                (u64 start "uint64_t")
+                (u64 size "uint64_t")
+            );
+        }
+    }
+
+    /// A version of a module took the place of another one: calls that begin
+    /// now go to it.
+    ///
+    /// The probe `code-upgrade` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `module` | `char *` | `Into<Text>` | the module's name |
+    /// | `version` | `char *` | `Into<Text>` | the new version, as the module says it |
+    /// | `file` | `char *` | `Into<Text>` | the file that was loaded |
+    /// | `start` | `uint64_t` | `u64` | where the new version lies in memory |
+    /// | `size` | `uint64_t` | `u64` | how many bytes that takes |
+    /// | `old_version` | `char *` | `Into<Text>` | the version that served calls until now |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn upgrade<'a, Module, Version, File, OldVersion>(
+        arguments: impl FnOnce() -> (Module, Version, File, u64, u64, OldVersion),
+    ) where
+        Module: Into<::dyntrace::sdt::Text<'a>>,
+        Version: Into<::dyntrace::sdt::Text<'a>>,
+        File: Into<::dyntrace::sdt::Text<'a>>,
+        OldVersion: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "code__upgrade", upgrade, {
+            let (module, version, file, start, size, old_version) = arguments();
+            upgrade::fire(
+                module.into(),
+                version.into(),
+                file.into(),
+                start,
+                size,
+                old_version.into(),
+            );
+        });
+    }
+
+    /// Whether `code-upgrade` is traced, and its firing.
+    pub mod upgrade {
+        ::dyntrace::sdt::declare!("dyntrace", "code__upgrade");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "code__upgrade", (str "module"), (str "version"), (str "file"), (u64 "start"), (u64 "size"), (str "old_version")
+        );
+
+        /// Whether a tracer looks at `code-upgrade` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "code__upgrade", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            module: ::dyntrace::sdt::Text<'_>,
+            version: ::dyntrace::sdt::Text<'_>,
+            file: ::dyntrace::sdt::Text<'_>,
+            start: u64,
+            size: u64,
+            old_version: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut file_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut old_version_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str module module_buffer),
+                (str version version_buffer),
+                (str file file_buffer),
+                (u64 start),
+                (u64 size),
+                (str old_version old_version_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "code__upgrade", {
+                trace(module, version, file, start, size, old_version);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            module: ::dyntrace::sdt::Text<'_>,
+            version: ::dyntrace::sdt::Text<'_>,
+            file: ::dyntrace::sdt::Text<'_>,
+            start: u64,
+            size: u64,
+            old_version: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
+            let module = module_buffer.encode(module);
+            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
+            let version = version_buffer.encode(version);
+            let mut file_buffer = ::dyntrace::sdt::Buffer::new();
+            let file = file_buffer.encode(file);
+            let mut old_version_buffer = ::dyntrace::sdt::Buffer::new();
+            let old_version = old_version_buffer.encode(old_version);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "code__upgrade",
+                (str module "char *")
+                (str version "char *")
+                (str file "char *")
+                (u64 start "uint64_t")
+                (u64 size "uint64_t")
+                (str old_version "char *")
+            );
+        }
+    }
+
+    /// An old version of a module was purged: nobody is inside of it any more.
+    ///
+    /// The probe `code-purge` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `module` | `char *` | `Into<Text>` | the module's name |
+    /// | `version` | `char *` | `Into<Text>` | the version, as the module said it |
+    /// | `start` | `uint64_t` | `u64` | where it lay in memory |
+    /// | `size` | `uint64_t` | `u64` | how many bytes that took |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn purge<'a, Module, Version>(
+        arguments: impl FnOnce() -> (Module, Version, u64, u64),
+    ) where
+        Module: Into<::dyntrace::sdt::Text<'a>>,
+        Version: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "code__purge", purge, {
+            let (module, version, start, size) = arguments();
+            purge::fire(module.into(), version.into(), start, size);
+        });
+    }
+
+    /// Whether `code-purge` is traced, and its firing.
+    pub mod purge {
+        ::dyntrace::sdt::declare!("dyntrace", "code__purge");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "code__purge", (str "module"), (str "version"), (u64 "start"), (u64 "size")
+        );
+
+        /// Whether a tracer looks at `code-purge` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "code__purge", self, { return true });
+            false
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            module: ::dyntrace::sdt::Text<'_>,
+            version: ::dyntrace::sdt::Text<'_>,
+            start: u64,
+            size: u64,
+        ) {
+            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str module module_buffer),
+                (str version version_buffer),
+                (u64 start),
+                (u64 size),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "code__purge", {
+                trace(module, version, start, size);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            module: ::dyntrace::sdt::Text<'_>,
+            version: ::dyntrace::sdt::Text<'_>,
+            start: u64,
+            size: u64,
+        ) {
+            let mut module_buffer = ::dyntrace::sdt::Buffer::new();
+            let module = module_buffer.encode(module);
+            let mut version_buffer = ::dyntrace::sdt::Buffer::new();
+            let version = version_buffer.encode(version);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "code__purge",
+                (str module "char *")
+                (str version "char *")
+                (u64 start "uint64_t")
+                (u64 size "uint64_t")
+            );
+        }
+    }
+}

@@ -463,10 +463,10 @@ pub mod message {
 
 /// The probes `dist-*` of the provider `dyntrace`.
 pub mod dist {
-    /// A node came up or went down: a connection to it was made, or has ended.
+    /// A node came up or went down: a connection to it was made or ended.
     ///
-    /// The nodedown of a connection comes after its nodeup. Where a node connects
-    /// anew, the nodedown of the old connection comes before the new nodeup.
+    /// The nodedown of a connection comes after its nodeup. When a node reconnects,
+    /// the nodedown of the old connection comes before the new nodeup.
     ///
     /// The probe `dist-monitor` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -576,9 +576,8 @@ pub mod dist {
         }
     }
 
-    /// A process has to wait before it can send to another node, because that
-    /// node does not read as fast as this one writes. Fires once for each message
-    /// that waits.
+    /// A process waits before it sends to another node, because that node reads
+    /// more slowly than this one writes. Fires once for each waiting message.
     ///
     /// The probe `dist-port_busy` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -586,9 +585,9 @@ pub mod dist {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `node` | `char *` | `Into<Text>` | name of this node |
-    /// | `port` | `char *` | `Into<Text>` | the connection, by the name of the node at its other end |
-    /// | `remote_node` | `char *` | `Into<Text>` | name of the node at its other end |
-    /// | `pid` | `char *` | `Into<Text>` | pid of the process that waits, as "\<0.N.0\>" |
+    /// | `port` | `char *` | `Into<Text>` | the connection, by the name of the other node |
+    /// | `remote_node` | `char *` | `Into<Text>` | name of the other node |
+    /// | `pid` | `char *` | `Into<Text>` | pid of the waiting process, as "\<0.N.0\>" |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn port_busy<'a, Node, Port, RemoteNode, Pid>(
@@ -673,8 +672,8 @@ pub mod dist {
         }
     }
 
-    /// A connection for which processes had to wait has room again. Fires once
-    /// for all of them. A connection that ends while it is busy has a nodedown
+    /// A busy connection has room again. Fires once for all waiting processes. If
+    /// the connection ends while it is busy, dist-monitor fires with nodedown
     /// instead.
     ///
     /// The probe `dist-port_not_busy` of the provider `dyntrace`.
@@ -683,8 +682,8 @@ pub mod dist {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `node` | `char *` | `Into<Text>` | name of this node |
-    /// | `port` | `char *` | `Into<Text>` | the connection, by the name of the node at its other end |
-    /// | `remote_node` | `char *` | `Into<Text>` | name of the node at its other end |
+    /// | `port` | `char *` | `Into<Text>` | the connection, by the name of the other node |
+    /// | `remote_node` | `char *` | `Into<Text>` | name of the other node |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn port_not_busy<'a, Node, Port, RemoteNode>(
@@ -761,8 +760,8 @@ pub mod dist {
         }
     }
 
-    /// A write call to a connection's socket has taken bytes: messages, signals
-    /// and ticks. Under TLS these are the bytes before encryption.
+    /// A write call to a connection's socket took bytes: messages, signals and
+    /// ticks. Under TLS these are the bytes before encryption.
     ///
     /// The probe `dist-output` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -770,9 +769,9 @@ pub mod dist {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `node` | `char *` | `Into<Text>` | name of this node |
-    /// | `port` | `char *` | `Into<Text>` | the connection, by the name of the node at its other end |
-    /// | `remote_node` | `char *` | `Into<Text>` | name of the node at its other end |
-    /// | `bytes` | `int` | `i32` | how many bytes the call took |
+    /// | `port` | `char *` | `Into<Text>` | the connection, by the name of the other node |
+    /// | `remote_node` | `char *` | `Into<Text>` | name of the other node |
+    /// | `bytes` | `int` | `i32` | number of bytes that the call took |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn output<'a, Node, Port, RemoteNode>(
@@ -863,7 +862,7 @@ pub mod aio_pool {
     ///
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
-    /// | `port` | `char *` | `Into<Text>` | the port on whose behalf the job runs, as "#Port\<0.N\>" |
+    /// | `port` | `char *` | `Into<Text>` | the port of the job, as "#Port\<0.N\>" |
     /// | `new_queue_length` | `int` | `i32` | length of that queue after the step |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
@@ -927,9 +926,9 @@ pub mod aio_pool {
     ///
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
-    /// | `port` | `char *` | `Into<Text>` | the port on whose behalf the job runs, as "#Port\<0.N\>" |
+    /// | `port` | `char *` | `Into<Text>` | the port of the job, as "#Port\<0.N\>" |
     /// | `new_queue_length` | `int` | `i32` | length of that queue after the step |
-    /// | `lane` | `int` | `i32` | the lane of the thread whose queue it is: 1 the fast lane, 2 the slow lane |
+    /// | `lane` | `int` | `i32` | lane of the thread that owns the queue: 1 the fast lane, 2 the slow lane |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn get<'a, Port>(
@@ -989,16 +988,15 @@ pub mod aio_pool {
 
 /// The probes `port-*` of the provider `dyntrace`.
 pub mod port {
-    /// The queues of a pool hold as many jobs as they may: this operation, and
-    /// those that come after it, wait in line. Does not fire again before
-    /// port-not_busy has.
+    /// The queues of a pool are full: this operation and later ones wait in line.
+    /// Does not fire again before port-not_busy has fired.
     ///
     /// The probe `port-busy` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
-    /// | `port` | `char *` | `Into<Text>` | the port of the first operation that waits, as "#Port\<0.N\>" |
+    /// | `port` | `char *` | `Into<Text>` | the port of the first waiting operation, as "#Port\<0.N\>" |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn busy<'a, Port>(
@@ -1053,9 +1051,8 @@ pub mod port {
         }
     }
 
-    /// The queues of a pool that was busy have room again: nothing waits in line,
-    /// and the next operation need not wait. Also fires when a busy pool is shut
-    /// down.
+    /// The queues of a busy pool have room again: no operation waits in line. Also
+    /// fires when a busy pool is shut down.
     ///
     /// The probe `port-not_busy` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1123,12 +1120,12 @@ pub mod efile_drv {
     /// The file driver accepted an operation. {thread_id, tag} names it until
     /// its efile_drv-return.
     ///
-    /// What the two strings and four integers hold depends on the command; the
-    /// table of commands is in the reference of the efile module.
+    /// The command defines the two strings and four integers; the table of
+    /// commands is in the documentation of the efile module.
     ///
-    /// The port is said only here: {thread_id, tag} leads from the operation's
-    /// other probes to this one. One string more would make each of them dearer
-    /// for what a script can look up, and DTrace on Linux has ten arguments.
+    /// Only this probe has the port. Scripts look it up by {thread_id, tag}: a
+    /// further string would make the operation's other probes slower, and DTrace
+    /// on Linux has ten arguments.
     ///
     /// The probe `efile_drv-entry` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1270,7 +1267,7 @@ pub mod efile_drv {
         }
     }
 
-    /// An I/O thread begins the work of an operation.
+    /// An I/O thread starts an operation's job.
     ///
     /// The probe `efile_drv-int_entry` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1329,7 +1326,7 @@ pub mod efile_drv {
         }
     }
 
-    /// An I/O thread has ended the work of an operation.
+    /// An I/O thread ended an operation's job.
     ///
     /// The probe `efile_drv-int_return` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1388,7 +1385,7 @@ pub mod efile_drv {
         }
     }
 
-    /// The file driver answered an operation; fires once for each
+    /// The file driver returned an operation's result; fires once for each
     /// efile_drv-entry.
     ///
     /// The probe `efile_drv-return` of the provider `dyntrace`.
@@ -1485,9 +1482,9 @@ pub mod efile_drv {
 
 /// The probes `seq_trace-*` of the provider `dyntrace`.
 pub mod seq_trace {
-    /// A process with a sequential trace token asks the file driver for an
-    /// operation. Fires just before the operation's efile_drv-entry, while a
-    /// tracer looks at that probe, too.
+    /// A process with a sequential trace token submits an operation to the file
+    /// driver. Fires just before the operation's efile_drv-entry, if that probe is
+    /// enabled, too.
     ///
     /// The probe `seq_trace-operation` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1590,14 +1587,14 @@ pub mod seq_trace {
 
 /// The probes `user_trace-*` of the provider `dyntrace`.
 pub mod user_trace {
-    /// The application says something in one string.
+    /// An event of the application with one string.
     ///
     /// The probe `user_trace-s1` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
-    /// | `message` | `char *` | `Into<Text>` | what it says |
+    /// | `message` | `char *` | `Into<Text>` | the string |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn s1<'a, Message>(
@@ -1652,8 +1649,8 @@ pub mod user_trace {
         }
     }
 
-    /// The application says something in up to four integers and four strings;
-    /// integers not given are 0, strings not given are null.
+    /// An event of the application with up to four integers and four strings.
+    /// Missing integers are 0, missing strings are null.
     ///
     /// The probe `user_trace-i4s4` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -1800,22 +1797,22 @@ pub mod user_trace {
 
 /// The probes `function-*` of the provider `dyntrace`.
 pub mod function {
-    /// A function with the attribute `traced` was called, and a session of
-    /// dyntrace::trace whose events go to the probes has a pattern that takes the
-    /// call. An asynchronous function counts as called when it is first polled.
+    /// A function with the attribute `traced` was called, and the call matches a
+    /// pattern of a dyntrace::trace session whose events go to the probes. The
+    /// first poll of an asynchronous function counts as its call.
     ///
-    /// A call that several patterns take fires once for each.
+    /// Fires once for each pattern that the call matches.
     ///
     /// The probe `function-entry` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
-    /// | `proc` | `char *` | `Into<Text>` | pid of the process that runs it, as "\<0.N.0\>" |
+    /// | `proc` | `char *` | `Into<Text>` | pid of the calling process, as "\<0.N.0\>" |
     /// | `function` | `char *` | `Into<Text>` | the function, as crate::module::Type::function/arity |
-    /// | `arguments` | `char *` | `Into<Text>` | its arguments, as text; one that is cut ends with "..." |
+    /// | `arguments` | `char *` | `Into<Text>` | its arguments, as text; a cut argument ends with "..." |
     /// | `user_tag` | `char *` | `Into<Text>` | the user tag of that process |
-    /// | `caller` | `char *` | `Into<Text>` | where it was called, where that is known and the pattern asks for it: as file:line, or as two addresses in object files, where it returns to and where in the function's code that is |
+    /// | `caller` | `char *` | `Into<Text>` | place of the call, if it is known and the pattern asks for it: file:line, or two addresses in object files, the return address and an address in the function's code |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn entry<'a, Proc, Function, Arguments, UserTag, Caller>(
@@ -1914,21 +1911,21 @@ pub mod function {
         }
     }
 
-    /// A call that function-entry tells of has ended, and the pattern asks for
-    /// such ends.
+    /// A call that fired function-entry ended, and its pattern asks for this kind
+    /// of end.
     ///
     /// The probe `function-return` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
     ///
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
-    /// | `proc` | `char *` | `Into<Text>` | pid of the process that ran it, as "\<0.N.0\>" |
+    /// | `proc` | `char *` | `Into<Text>` | pid of the calling process, as "\<0.N.0\>" |
     /// | `function` | `char *` | `Into<Text>` | the function, as crate::module::Type::function/arity |
-    /// | `value` | `char *` | `Into<Text>` | what it returned, as text, or the message of the panic, or where it returns to as in function-entry; one that is cut ends with "..." |
+    /// | `value` | `char *` | `Into<Text>` | the returned value as text, the message of the panic, or the place the call returns to, as in function-entry; a cut value ends with "..." |
     /// | `user_tag` | `char *` | `Into<Text>` | the user tag of that process |
-    /// | `kind` | `char *` | `Into<Text>` | how it ended: return, error (a returned Err, where the pattern asks for it), return_to (fired after these, if asked for), panic, or cancelled: asynchronous, and dropped before it completed |
+    /// | `kind` | `char *` | `Into<Text>` | return, error (a returned Err, if the pattern asks for errors), return_to (fired after these, if asked for), panic, or cancelled (an asynchronous call dropped before it completed) |
     /// | `took` | `uint64_t` | `u64` | nanoseconds since the call |
-    /// | `polled` | `uint64_t` | `u64` | for how many of them it ran: fewer than took where an asynchronous function waited |
+    /// | `polled` | `uint64_t` | `u64` | nanoseconds that it ran: fewer than took if an asynchronous function waited |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn r#return<'a, Proc, Function, Value, UserTag, Kind>(
@@ -2040,8 +2037,7 @@ pub mod function {
 
 /// The probes `code-*` of the provider `dyntrace`.
 pub mod code {
-    /// A module was loaded that had no version before: from now on it can be
-    /// called.
+    /// The first version of a module was loaded: it can be called from now on.
     ///
     /// The probe `code-load` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -2049,10 +2045,10 @@ pub mod code {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `module` | `char *` | `Into<Text>` | the module's name |
-    /// | `version` | `char *` | `Into<Text>` | its version, as the module says it |
-    /// | `file` | `char *` | `Into<Text>` | the file that was loaded |
-    /// | `start` | `uint64_t` | `u64` | where the version lies in memory |
-    /// | `size` | `uint64_t` | `u64` | how many bytes that takes |
+    /// | `version` | `char *` | `Into<Text>` | the version that the module declares |
+    /// | `file` | `char *` | `Into<Text>` | the loaded file |
+    /// | `start` | `uint64_t` | `u64` | address of the version in memory |
+    /// | `size` | `uint64_t` | `u64` | its size in bytes |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn load<'a, Module, Version, File>(
@@ -2137,8 +2133,7 @@ pub mod code {
         }
     }
 
-    /// A version of a module took the place of another one: calls that begin
-    /// now go to it.
+    /// A new version of a module replaced the current one: new calls go to it.
     ///
     /// The probe `code-upgrade` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -2146,10 +2141,10 @@ pub mod code {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `module` | `char *` | `Into<Text>` | the module's name |
-    /// | `version` | `char *` | `Into<Text>` | the new version, as the module says it |
-    /// | `file` | `char *` | `Into<Text>` | the file that was loaded |
-    /// | `start` | `uint64_t` | `u64` | where the new version lies in memory |
-    /// | `size` | `uint64_t` | `u64` | how many bytes that takes |
+    /// | `version` | `char *` | `Into<Text>` | the new version, as the module declares it |
+    /// | `file` | `char *` | `Into<Text>` | the loaded file |
+    /// | `start` | `uint64_t` | `u64` | address of the new version in memory |
+    /// | `size` | `uint64_t` | `u64` | its size in bytes |
     /// | `old_version` | `char *` | `Into<Text>` | the version that served calls until now |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
@@ -2250,7 +2245,7 @@ pub mod code {
         }
     }
 
-    /// An old version of a module was purged: nobody is inside of it any more.
+    /// An old version of a module was purged: no thread runs its code any more.
     ///
     /// The probe `code-purge` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:
@@ -2258,9 +2253,9 @@ pub mod code {
     /// | argument | in D | in Rust | meaning |
     /// |---|---|---|---|
     /// | `module` | `char *` | `Into<Text>` | the module's name |
-    /// | `version` | `char *` | `Into<Text>` | the version, as the module said it |
-    /// | `start` | `uint64_t` | `u64` | where it lay in memory |
-    /// | `size` | `uint64_t` | `u64` | how many bytes that took |
+    /// | `version` | `char *` | `Into<Text>` | the version, as the module declared it |
+    /// | `start` | `uint64_t` | `u64` | address that it had in memory |
+    /// | `size` | `uint64_t` | `u64` | its size in bytes |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn purge<'a, Module, Version>(

@@ -58,7 +58,7 @@ async fn what_a_module_cannot_have_it_is_told() {
         ("purge_module", "let the program load modules"),
         ("find_export", "cannot find the export shelf::fire: "),
         ("find_export", "declare exports that this one calls by dyntrace::import!"),
-        ("start_recording", "start it in the program: it has the module's events, too"),
+        ("start_recording", "start it in the program: it records the module's events, too"),
         ("start_tracing", "start it in the program, whose patterns name the module's functions, too"),
         ("open_control", "open it in the program"),
     ] {

@@ -70,6 +70,7 @@
 //!   [`Location`](std::panic::Location) lies in it.
 //! - A child of a fork has its parent's breakpoints, but no thread for its parent's tracers: in the child all those sessions are over.
 
+mod declare;
 #[cfg(all(target_os = "linux", not(miri)))]
 mod enrol;
 mod error;

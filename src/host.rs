@@ -1,12 +1,11 @@
-//! Guests: copies of this crate in modules, beside the one of the program that loads them.
+//! Host and guests: the program's copy of this crate, and the copies in its modules.
 //!
-//! A module is a library with a copy of all this code, and with statics of its own. What a program has once, such as its processes,
-//! its threads' records and its sessions, are the statics of the program's copy, the *host*. So each room with such state has a
-//! *door*: a table of what it does for guests. The host's is installed in the guest before any other code of the module runs, and
-//! from then on the guest's room asks the host's.
+//! A module is a library with its own copy of this crate and its statics. State that exists once per program, such as processes,
+//! threads' records and sessions, lives in the statics of the program's copy, the *host*. So each room with such state has a table of
+//! functions for *guests*. The host's tables are installed in the guest before any other code of the module runs; from then on the
+//! guest's room calls the host's.
 //!
-//! A room asks for the host where it costs the host's own calls nothing that counts: in what is cold, or found only by who has no
-//! state of its own.
+//! A room looks for a host only off its hot path, or where it finds no state of its own.
 
 use std::io;
 use std::ptr;
@@ -15,36 +14,36 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 use crate::linked::linked;
 
-/// Whether copies can be guests: where modules can be loaded.
+/// Whether copies can be guests: only systems that load modules have them.
 const MAY_BE: bool = cfg!(all(target_os = "linux", not(any(loom, miri))));
 
-/// A room's door of the host, if this copy is a guest.
-pub(crate) struct OfHost<D: 'static>(AtomicPtr<D>);
+/// A reference to the host's state or functions; `None` in the host itself.
+pub(crate) struct OfHost<T: 'static>(AtomicPtr<T>);
 
-impl<D> OfHost<D> {
-    /// This copy is no guest, so far.
-    pub(crate) const fn new() -> OfHost<D> {
+impl<T> OfHost<T> {
+    /// Starts as the host's.
+    pub(crate) const fn new() -> OfHost<T> {
         OfHost(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// The host's door; `None` in the host.
+    /// Returns the host's; `None` in the host.
     #[inline(always)]
-    pub(crate) fn get(&self) -> Option<&'static D> {
+    pub(crate) fn get(&self) -> Option<&'static T> {
         if !MAY_BE {
             return None;
         }
-        // SAFETY: null, or what `install` was given, which stays.
-        // Relaxed: what it points to is constant, and installed before anybody can call the module's code.
+        // SAFETY: null, or the `'static` reference passed to `install`.
+        // Relaxed: installed before the module's code can be called.
         unsafe { self.0.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// This copy is a guest from now on.
-    pub(crate) fn install(&self, door: &'static D) {
-        self.0.store(ptr::from_ref(door).cast_mut(), Ordering::Relaxed);
+    /// Sets the host's, when this copy becomes a guest.
+    pub(crate) fn install(&self, host: &'static T) {
+        self.0.store(ptr::from_ref(host).cast_mut(), Ordering::Relaxed);
     }
 }
 
-/// A value that a program has once, for all copies of this crate.
+/// A value that exists once per program, for all copies of this crate.
 pub(crate) struct ProgramWide<T: 'static> {
     own: T,
     host: OfHost<T>,
@@ -55,18 +54,18 @@ impl<T> ProgramWide<T> {
         ProgramWide { own, host: OfHost::new() }
     }
 
-    /// This copy's, for its guests.
+    /// This copy's value, for its guests.
     pub(crate) const fn own(&'static self) -> &'static T {
         &self.own
     }
 
-    /// The host's.
+    /// Returns the program's value.
     #[inline(always)]
     pub(crate) fn get(&'static self) -> &'static T {
         self.host.get().unwrap_or(&self.own)
     }
 
-    /// This copy is a guest from now on.
+    /// Uses the host's value from now on.
     pub(crate) fn enter(&self, host: &'static T) {
         self.host.install(host);
     }
@@ -74,7 +73,7 @@ impl<T> ProgramWide<T> {
 
 static IS_GUEST: AtomicBool = AtomicBool::new(false);
 
-/// This copy is a guest from now on.
+/// Makes this copy a guest.
 pub(crate) fn enter() {
     IS_GUEST.store(true, Ordering::Relaxed);
 }
@@ -84,7 +83,7 @@ pub(crate) fn is_guest() -> bool {
     MAY_BE && IS_GUEST.load(Ordering::Relaxed)
 }
 
-/// Puts a mark into the object that it is compiled into: that is a module. Found where nothing of it has run yet.
+/// Marks the object as a module. The mark can be read before any code of the module has run.
 #[cfg(all(target_os = "linux", not(miri)))]
 #[doc(hidden)]
 #[macro_export]
@@ -96,25 +95,25 @@ macro_rules! __module_mark {
     };
 }
 
-/// Whether this copy is in a module, and therefore is a guest, or will be one before anything of it is called. What runs when
-/// an object is loaded asks, and leaves everything to the host.
+/// Whether this copy is in a module, and so is a guest or will be one before it is called. Constructors ask, and then leave everything
+/// to the host.
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 pub(crate) fn is_module() -> bool {
     let marks = linked!("dyntrace_module": u8 = 0);
     marks.contains(&1) && !is_of_program(marks.as_ptr())
 }
 
-/// Other systems load no modules.
+/// Other systems have no modules.
 #[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
 pub(crate) fn is_module() -> bool {
     false
 }
 
-/// Whether the address is in the program's own file: tests of a module are programs with the module's mark in them.
+/// Whether the address is in the program's own file. Tests of a module are programs with the module's mark in them.
 #[cfg(all(target_os = "linux", not(any(loom, miri))))]
 fn is_of_program(address: *const u8) -> bool {
     unsafe extern "C" fn first(object: *mut libc::dl_phdr_info, _: usize, address: *mut libc::c_void) -> libc::c_int {
-        // SAFETY: the C library describes the object that comes first, which is the program, with as many headers there.
+        // SAFETY: the C library passes the first object, which is the program, and the number of its headers.
         let (object, headers) = unsafe {
             let object = &*object;
             (object, std::slice::from_raw_parts(object.dlpi_phdr, object.dlpi_phnum.into()))
@@ -123,14 +122,14 @@ fn is_of_program(address: *const u8) -> bool {
         let is_there = headers.iter().any(|header| {
             header.p_type == libc::PT_LOAD && offset.wrapping_sub(header.p_vaddr as usize) < header.p_memsz as usize
         });
-        // Not zero, so that no other object is asked.
+        // Not zero, which ends the iteration.
         if is_there { 1 } else { 2 }
     }
-    // SAFETY: `first` takes the pointer for a number, and does not unwind.
+    // SAFETY: `first` uses the pointer as a number, and does not unwind.
     unsafe { libc::dl_iterate_phdr(Some(first), address.cast_mut().cast()) == 1 }
 }
 
-/// The error of what a module cannot have, with what to do instead.
+/// The error of an operation that is not available in modules, with what to do instead.
 pub(crate) fn refused(what: &str, instead: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::Unsupported,
@@ -142,20 +141,20 @@ pub(crate) fn refused(what: &str, instead: &str) -> io::Error {
 mod tests {
     use super::*;
 
-    static DOOR: u32 = 7;
+    static OF_HOST: u32 = 7;
 
     #[test]
-    fn a_copy_is_a_guest_once_it_has_a_door() {
+    fn a_copy_is_a_guest_once_it_has_a_host() {
         let room = OfHost::new();
         assert_eq!(room.get(), None);
-        room.install(&DOOR);
+        room.install(&OF_HOST);
         assert_eq!(room.get(), Some(&7));
     }
 
     #[test]
     fn a_program_is_no_module() {
         assert!(!is_module());
-        assert!(is_of_program(ptr::from_ref(&DOOR).cast()));
+        assert!(is_of_program(ptr::from_ref(&OF_HOST).cast()));
         assert!(!is_of_program((libc::getpid as unsafe extern "C" fn() -> i32 as *const u8).cast()));
     }
 }

@@ -1,7 +1,6 @@
-//! What the linker has put together: a section of the object file that this copy of the crate is in, to which any part of the object
-//! may have added entries.
+//! Linker sections: entries that any part of the object with this copy of the crate has added to a section.
 
-/// All entries of a section: `linked!("name": Entry = NONE)`. `NONE` is one of them, so that the section exists where there are no others.
+/// Returns all entries of a section: `linked!("name": Entry = NONE)`. `NONE` is one of them, so that the section always exists.
 macro_rules! linked {
     ($section:literal: $entry:ty = $none:expr) => {{
         #[used]
@@ -17,9 +16,9 @@ macro_rules! linked {
             #[cfg_attr(not(target_vendor = "apple"), link_name = concat!("__stop_", $section))]
             static STOP: *const ();
         }
-        const { assert!(size_of::<$entry>() == align_of::<$entry>(), "there is nothing between entries") }
+        const { assert!(size_of::<$entry>() == align_of::<$entry>(), "there is no padding between entries") }
         std::hint::black_box(&NONE);
-        // SAFETY: the linker puts these symbols at the ends of the section, which holds such entries and nothing else.
+        // SAFETY: the linker defines these symbols at the ends of the section, which contains only such entries.
         let entries: &'static [$entry] = unsafe {
             let (start, stop) = ((&raw const START).cast::<$entry>(), (&raw const STOP).cast::<$entry>());
             std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))

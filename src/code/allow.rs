@@ -1,21 +1,20 @@
-//! The program's word that modules may be loaded.
+//! Allowing modules.
 
 use super::load::policy::{Policy, put_in_force};
 use super::load_error::LoadError;
 use super::remote;
 use crate::breakpoint::remote as traces;
 
-/// Has modules be loaded from now on, as the policy says; whatever was allowed before is not any more. Versions that are loaded already
-/// stay.
+/// Allows modules to be loaded as the policy says, in place of the previous policy. Loaded versions stay.
 ///
 /// # Errors
 ///
-/// A directory is not there, belongs to neither root nor this process's user, or others may write in it. A SHA-256 is not 64 hexadecimal
-/// digits. Then what was allowed before still is.
+/// A directory does not exist, belongs to neither root nor this process's user, or other users may write to it. A SHA-256 is not 64
+/// hexadecimal digits. Then the previous policy stays in force.
 pub fn allow(policy: Policy) -> Result<(), LoadError> {
     put_in_force(policy)?;
     remote::enrol();
-    // Also where all functions that can be traced are yet to be loaded.
+    // Also in a program without traced functions, since its modules may have some.
     traces::enrol();
     Ok(())
 }

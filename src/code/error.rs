@@ -1,66 +1,66 @@
-//! Why code was not changed.
+//! Errors of changes and look-ups.
 
 use super::load_error::LoadError;
 
-/// Why code was not loaded, upgraded or purged. What was in force stays in force.
+/// Why code was not loaded, upgraded, purged or found. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A module was not loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// Two versions of one module in one finish.
-    #[error("finishing module {module}: two of its versions at once; leave out one of them")]
+    /// Two versions of one module are in one finish.
+    #[error("cannot finish module {module}: two of its versions are in one finish; leave out one of them")]
     Twice {
         /// The module.
         module: String,
     },
-    /// The module has an old version yet, and can have one only.
+    /// The module still has an old version, and can have only one.
     #[error(
-        "{doing} module {module}: version {old} is still the old one; purge it first (`code::purge`, `dyntrace code purge`)"
+        "cannot {doing} module {module}: its old version {old} is not purged; purge it first (`code::purge`, `dyntrace code purge`)"
     )]
     OldInUse {
-        /// What was being done.
+        /// The failed change or look-up.
         doing: &'static str,
         /// The module.
         module: String,
         /// Its old version.
         old: String,
     },
-    /// A module calls an export that nobody has.
-    #[error("finishing module {by}: it imports {module}::{export}, {wanted}, {}", found(has))]
+    /// A module imports an export that does not exist.
+    #[error("cannot finish module {by}: it imports {module}::{export}, {wanted}, {}", found(has))]
     Import {
-        /// The module that imports it.
+        /// The importing module.
         by: String,
-        /// The module that would export it.
+        /// The module that should export it.
         module: String,
         /// The export.
         export: String,
-        /// The signature that it is imported with.
+        /// The signature of the import.
         wanted: String,
-        /// The signature that it is exported with, if it is at all.
+        /// The signature of the export, if there is one.
         has: Option<String>,
     },
-    /// As many versions are loaded and not purged as can be.
+    /// The limit of versions that are not purged is reached.
     #[error(
-        "preparing a module while {most} versions of modules are not purged yet; purge those that are needed no more"
+        "cannot prepare a module: {most} versions of modules are not purged; purge those that are no longer needed"
     )]
     TooManyVersions {
-        /// How many there can be.
+        /// The limit.
         most: usize,
     },
-    /// No module of that name is current.
-    #[error("{doing} module {module}: no version of it is {which}")]
+    /// The module has no such version.
+    #[error("cannot {doing} module {module}: it has no {which} version")]
     NoModule {
-        /// What was being done.
+        /// The failed change or look-up.
         doing: &'static str,
         /// The module.
         module: String,
-        /// Current or old.
+        /// `current` or `loaded`.
         which: &'static str,
     },
     /// The module has no export of that name.
-    #[error("looking for {module}::{export}: version {version} does not export it{}", meant(near))]
+    #[error("cannot find {module}::{export}: version {version} does not export it{}", meant(near))]
     NoExport {
         /// The module.
         module: String,
@@ -68,34 +68,34 @@ pub enum Error {
         version: String,
         /// The export.
         export: String,
-        /// Names of exports that may have been meant.
+        /// Exports with similar names.
         near: Vec<String>,
     },
-    /// The export has another signature than the caller has it.
-    #[error("looking for {module}::{export} as {wanted}: it is {has}, or a type in it has other fields there")]
+    /// The export has another signature than the caller's.
+    #[error("cannot find {module}::{export} as {wanted}: it is {has}, or a type in it has other fields there")]
     Signature {
         /// The module.
         module: String,
         /// The export.
         export: String,
-        /// The signature that the caller has.
+        /// The caller's signature.
         wanted: String,
-        /// The signature that it has.
+        /// The export's signature.
         has: String,
     },
-    /// The calling thread is inside a [`View::with`](crate::code::View::with), which the change would wait for.
+    /// The calling thread is inside [`View::with`](crate::code::View::with), for which the change would wait.
     #[error(
-        "changing what is loaded inside `code::View::with`, which the change would wait for; return from the closure first"
+        "cannot change code inside `code::View::with`: the change would wait for the view; return from the closure first"
     )]
     InView,
-    /// Somebody uses the old version still.
-    #[error("purging module {module}: version {old} is in use by {inside}")]
+    /// The old version is in use.
+    #[error("cannot purge module {module}: version {old} is in use by {inside}")]
     InUse {
         /// The module.
         module: String,
         /// Its old version.
         old: String,
-        /// Who is inside.
+        /// Its users.
         inside: String,
     },
 }

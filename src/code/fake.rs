@@ -1,4 +1,4 @@
-//! Modules that are no libraries: descriptors in the test itself.
+//! Fake modules: descriptors in the test itself, without libraries.
 
 use std::ops::Range;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::lookup::signature::Signature;
 use super::version::descriptor::{ExportDescriptor, Unloadable};
-use super::version::mapping::{Mapping, Unmapped};
+use super::version::image::{Mapping, Unmapped};
 use super::version::tables::Tables;
 
-/// Says where it would lie, and counts how often it is unmapped.
+/// Has an address range, and counts calls of `unmap`.
 pub(super) struct FakeMapping {
     pub(super) start: usize,
     pub(super) unmapped: Arc<AtomicUsize>,
@@ -54,16 +54,16 @@ pub(super) fn new_tables() -> &'static Tables {
     Box::leak(Box::new(Tables::new()))
 }
 
-/// What the attribute would make, of a function that the test gives the same type twice.
+/// The descriptor that the attribute would generate, of a function whose type the test writes twice.
 pub(super) const fn export<F: Signature>(name: &'static str, code: *const ()) -> ExportDescriptor {
     // SAFETY: `fake!` gives the types of the function and of the export side by side.
     unsafe { ExportDescriptor::new::<F>(name, code) }
 }
 
-// SAFETY: fakes are not unmapped in truth.
+// SAFETY: fakes are never unmapped in truth.
 pub(super) const PROMISE: Unloadable = unsafe { Unloadable::new() };
 
-/// The descriptor of a module that would be compiled apart: `fake!("pricing" "1.0", fn(u32) -> u32 { price = |order| Ok(order) })`.
+/// The descriptor of a module that would be compiled separately: `fake!("pricing" "1.0", fn(u32) -> u32 { price = |order| Ok(order) })`.
 macro_rules! fake {
     ($name:literal $version:literal $(unloadable $unloadable:literal)?;
      $($export:ident: $type:ty as fn($($argument:ty),*) -> $result:ty = $code:expr;)*

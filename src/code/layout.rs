@@ -1,14 +1,13 @@
-//! What types look like in memory, as one number: so that two copies of a type, compiled apart, are known to be the same.
+//! Hashes of types' memory layouts. They tell whether two copies of a type, compiled separately, are the same.
 //!
-//! `TypeId` does not serve: it goes by a type's name and crate, and not by its fields.
+//! `TypeId` does not: it depends on a type's name and crate, and not on its fields.
 
 mod standard;
 
-/// A type whose values may go from a module to its callers and back: derive it.
+/// A type whose values may be passed between a module and its callers. Derive it.
 ///
-/// Its [`HASH`](Layout::HASH) is made of the type's name, size and alignment, and of the names, offsets and types of its fields, and so on
-/// for those. Types of `std` that own what they hold have it if what they hold has it. Those that point to code do not: functions,
-/// trait objects, what holds a waker.
+/// Its [`HASH`](Layout::HASH) covers the type's name, size and alignment, and the names, offsets and hashes of its fields. Owning types of
+/// `std` have a layout if their contents have one. Types that point to code have none: functions, trait objects, types with wakers.
 ///
 /// ```
 /// use dyntrace::code::Layout;
@@ -21,39 +20,39 @@ mod standard;
 /// # assert_ne!(Order::HASH, <(String, u32)>::HASH);
 /// ```
 ///
-/// A type that contains itself (a tree, a list) cannot derive it: the compiler says that there is a cycle. Hand over the nodes in a
-/// `Vec`, and let them name each other by number.
+/// A recursive type (a tree, a list) cannot derive it: the compiler reports a cycle. Pass the nodes in a `Vec`, and let them refer to
+/// each other by index.
 ///
 /// # Safety
 ///
-/// Two types with the same hash are the same for whoever reads and writes their values, and drops them.
+/// Two types with the same hash are the same for code that reads, writes and drops their values.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no `code::Layout`: a module and its callers could not tell whether they mean the same by it",
     label = "has no layout",
     note = "for a type of your own: `#[derive(dyntrace::code::Layout)]`, and the same for the types of its fields"
 )]
 pub unsafe trait Layout {
-    /// The same in two programs if the type is the same in both.
+    /// Equal in two programs if the type is the same in both.
     const HASH: LayoutHash;
 }
 
-/// What is known of a type's form. Compared, and shown in errors.
+/// A hash of a type's memory layout. Compared, and shown in errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LayoutHash(u64);
 
 impl LayoutHash {
-    /// Of a type with this name, size and alignment; its parts are added to it.
+    /// Starts the hash of a type, from its name, size and alignment.
     pub const fn of<T>(name: &str) -> LayoutHash {
         LayoutHash::named(name).number(size_of::<T>() as u128).number(align_of::<T>() as u128)
     }
 
-    /// Of something that has a name only.
+    /// Starts a hash from a name only.
     pub const fn named(name: &str) -> LayoutHash {
-        // FNV-1a's beginning.
+        // The initial value of FNV-1a.
         LayoutHash(0xcbf2_9ce4_8422_2325).text(name)
     }
 
-    /// With a text: the name of a field, of a variant.
+    /// Adds a text, such as the name of a field or variant.
     pub const fn text(mut self, text: &str) -> LayoutHash {
         let bytes = text.as_bytes();
         let mut at = 0;
@@ -61,11 +60,11 @@ impl LayoutHash {
             self = self.byte(bytes[at]);
             at += 1;
         }
-        // So that two texts and one with the letters of both differ.
+        // The length keeps two texts apart from their concatenation.
         self.number(bytes.len() as u128)
     }
 
-    /// With a number: an offset, a discriminant.
+    /// Adds a number, such as an offset or discriminant.
     pub const fn number(mut self, number: u128) -> LayoutHash {
         let bytes = number.to_le_bytes();
         let mut at = 0;
@@ -76,12 +75,12 @@ impl LayoutHash {
         self
     }
 
-    /// With that of a part.
+    /// Adds the hash of a part.
     pub const fn with(self, part: LayoutHash) -> LayoutHash {
         self.number(part.0 as u128)
     }
 
-    /// `==`, for constants.
+    /// `==` in constants.
     pub(super) const fn is(self, other: LayoutHash) -> bool {
         self.0 == other.0
     }

@@ -6,69 +6,69 @@ use std::time::Duration;
 
 use crate::host;
 
-/// Why a module was not loaded. Nothing has changed, and nothing is left of the attempt, but where the variant says so.
+/// Why a module was not loaded. Nothing has changed, and nothing is left of the attempt unless the variant says so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The program has not said where modules may come from.
+    /// The program allows no modules.
     #[error(
-        "loading a module, which this program does not allow: let it call `code::allow` with the directories that modules come from"
+        "cannot load a module: this program allows none; let it call `code::allow` with the directories of its modules"
     )]
     NothingAllowed,
-    /// What the policy names as a directory is a file.
-    #[error("allowing modules from {0:?}, which is no directory: name the one that they are in")]
+    /// The policy names a file as a directory.
+    #[error("cannot allow modules from {0:?}: it is no directory; name the directory that they are in")]
     NotADirectory(PathBuf),
-    /// What the policy lists is no SHA-256.
-    #[error("reading the list of SHA-256: {0:?} is none, which is 64 hexadecimal digits as `sha256sum` prints them")]
+    /// The policy lists text that is no SHA-256.
+    #[error("cannot use {0:?} as a SHA-256: it must be 64 hexadecimal digits, as `sha256sum` prints them")]
     NoSha256(String),
-    /// Another system's call has failed.
+    /// A system call failed.
     #[error("cannot {doing}")]
     System {
-        /// What was being done to what.
+        /// The failed action and its object.
         doing: String,
         /// The system's error.
         source: io::Error,
     },
-    /// A directory, a device, a pipe.
-    #[error("loading {0:?}, which is not a regular file: name the module's library, such as libpricing.so")]
+    /// The file is a directory, a device or a pipe.
+    #[error("cannot load {0:?}: it is not a regular file; name the module's library, such as libpricing.so")]
     NotAFile(PathBuf),
-    /// It is not in a directory that modules may come from, or it is a symbolic link to elsewhere.
+    /// The file is in no allowed directory, or it is a symbolic link to a file elsewhere.
     #[error(
-        "loading {path:?}, which is the file {real:?}: it is in none of the allowed directories, {directories:?}; put it there, or name its directory to `code::allow`"
+        "cannot load {path:?}, which is the file {real:?}: it is in none of the allowed directories, {directories:?}; put it there, or pass its directory to `code::allow`"
     )]
     Outside {
-        /// As it was named.
+        /// The path as given.
         path: PathBuf,
-        /// What that is once links are followed.
+        /// The path with links resolved.
         real: PathBuf,
-        /// The policy's.
+        /// The allowed directories.
         directories: Vec<PathBuf>,
     },
-    /// It belongs to another user, who could change it.
+    /// The file or directory belongs to another user, who could change it.
     #[error(
-        "trusting {path:?}, which belongs to user {owner}, not to root or to this process's user {own}: change its owner by chown"
+        "cannot trust {path:?}: it belongs to user {owner}, not to root or this process's user {own}; change its owner by chown"
     )]
     Owner {
         /// The file or directory.
         path: PathBuf,
-        /// Whose it is.
+        /// The owner's user id.
         owner: u32,
-        /// This process's effective user.
+        /// The effective user id of this process.
         own: u32,
     },
-    /// Others may write or enter it.
-    #[error("trusting {path:?}, whose mode {mode:o} lets others in: forbid it by {by}")]
+    /// Other users may write to it or enter it.
+    #[error("cannot trust {path:?}: its mode {mode:o} admits other users; forbid that by {by}")]
     Open {
         /// The file or directory.
         path: PathBuf,
         /// Its permissions.
         mode: u32,
-        /// The command that forbids it.
+        /// The command that removes the permission.
         by: &'static str,
     },
-    /// It is not in the policy's list.
+    /// The file's SHA-256 is not in the policy's list.
     #[error(
-        "loading {path:?}, whose SHA-256 {found} is not in the program's list: add it there if the file is to be trusted"
+        "cannot load {path:?}: its SHA-256 {found} is not in the program's list; add it there if you trust the file"
     )]
     Sha256 {
         /// The file.
@@ -76,93 +76,93 @@ pub enum LoadError {
         /// Its SHA-256.
         found: String,
     },
-    /// It was written while it was copied.
+    /// The file was changed while it was copied.
     #[error(
-        "copying {0:?}, which was changed meanwhile: load it again when it is complete, or put new files in place by renaming"
+        "cannot copy {0:?}: it was changed meanwhile; load it again when it is complete, or put new files in place by renaming"
     )]
     Changed(PathBuf),
-    /// It is not a library that this machine can load.
-    #[error("loading {path:?}: {why}")]
+    /// The file is not a library that this machine can load.
+    #[error("cannot load {path:?}: {why}")]
     Object {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// What is wrong, and what to do.
         why: String,
     },
-    /// It is a library without a module in it.
+    /// The library contains no module.
     #[error(
-        "loading {path:?}, which is a library but no module: it has no `dyntrace::module!`, or it has none of its own crate-type \"cdylib\""
+        "cannot load {path:?}: it has no `dyntrace::module!`; call that in the crate of crate-type \"cdylib\" itself"
     )]
     NoModule {
         /// The file.
         path: PathBuf,
     },
-    /// It was made of another version of this crate, by another compiler or for another target.
+    /// The module was built with another version of this crate, by another compiler or for another target.
     #[error(
-        "loading {path:?}, which was made of other parts than this program:\n  module:  {module}\n  program: {program}\ncompile both with the same compiler, and the same version and features of dyntrace"
+        "cannot load {path:?}: it was built differently from this program:\n  module:  {module}\n  program: {program}\nbuild both with the same compiler, and the same version and features of dyntrace"
     )]
     Fingerprint {
         /// The file.
         path: PathBuf,
-        /// Of its copy of this crate.
+        /// The fingerprint of the module's copy of this crate.
         module: String,
-        /// Of the program's.
+        /// The fingerprint of the program's copy.
         program: String,
     },
-    /// The dynamic linker refuses it.
-    #[error("loading {path:?}: the dynamic linker says: {why}")]
+    /// The dynamic linker refuses the library.
+    #[error("cannot load {path:?}: the dynamic linker says: {why}")]
     Linker {
         /// The file.
         path: PathBuf,
-        /// The dynamic linker's words.
+        /// The dynamic linker's message.
         why: String,
     },
     /// Two functions have the same name.
     #[error(
-        "loading {path:?}: module {module} exports {export} twice, as {first} and as {second}: give them different names"
+        "cannot load {path:?}: module {module} exports {export} twice, as {first} and as {second}; give them different names"
     )]
     ExportedTwice {
         /// The file.
         path: PathBuf,
         /// The module's name.
         module: String,
-        /// The functions' name.
+        /// The name of both functions.
         export: String,
-        /// Signature of one.
+        /// The signature of one.
         first: String,
-        /// Signature of the other.
+        /// The signature of the other.
         second: String,
     },
-    /// A hook of the module has failed or panicked. The library stays in memory unless its module is `Unloadable`.
-    #[error("running {hook} of {of}: {why}")]
+    /// A hook of the module failed or panicked. The library stays in memory unless its module is `Unloadable`.
+    #[error("{hook} of {of} failed: {why}")]
     Hook {
         /// `on_load`, `state` or `on_upgrade`.
         hook: &'static str,
         /// The module and its version.
         of: String,
-        /// What it says.
+        /// The hook's message.
         why: String,
     },
-    /// A hook of the module, or a constructor of its library, does not return. Its thread and its library stay, and are counted: see
+    /// A hook of the module, or a constructor of its library, did not return in time. Its thread and library stay, and are counted by
     /// `code::given_up`.
     #[error(
-        "running {hook} of {of}, which did not return within {limit:?}: its thread and its library are left to themselves; look there for a loop or a lock, or allow more by `Policy::patience`"
+        "{hook} of {of} did not return within {limit:?}: its thread and library stay; look there for a loop or a lock, or allow more time by `Policy::patience`"
     )]
     TooSlow {
-        /// `on_load`, `state` or `on_upgrade`, or the loading itself.
+        /// `on_load`, `state`, `on_upgrade` or `constructors`.
         hook: &'static str,
-        /// The module and version, or the file.
+        /// The module and its version, or the file.
         of: String,
-        /// The policy's.
+        /// The policy's patience.
         limit: Duration,
     },
 }
 
 impl LoadError {
-    /// For a module that asks for what only the program has.
+    /// For a call inside a module that only the program can make.
     pub(crate) fn in_module(doing: &str) -> LoadError {
         let instead = "let the program load modules, and declare exports that this one calls by dyntrace::import!";
-        let source = host::refused("a say in what is loaded, and a look at it,", instead);
+        let source = host::refused("control over loaded modules", instead);
         LoadError::System { doing: doing.into(), source }
     }
 

@@ -1,4 +1,4 @@
-//! Code that is loaded, upgraded and purged while callers keep calling.
+//! Modules: code that is loaded, upgraded and purged while callers keep calling it.
 //!
 //! A *module* is a library with a name, `module!("pricing", version = "2.1.0")`, and functions with the attribute `export`.
 //! The program calls those by name, through a handle that follows every upgrade.
@@ -10,101 +10,102 @@
 //! (a file) -------------> prepared -------> current -----------------------> old -------> unreachable -------> (gone)
 //! ```
 //!
-//! A module has one *current* version at most, which new calls enter, and one *old* version, where calls that entered it before
-//! go on. A version that is *unreachable* is kept mapped, since what it has given away may still be used: values with code in them,
-//! threads, destructors of thread-local values. It is taken out of memory only if its module is [`Unloadable`], or by [`unload`]: both
-//! are `unsafe` promises that there is nothing of the kind. See [the unsafe argument](crate::unsafe_argument).
+//! A module has at most one *current* version, which new calls enter, and at most one *old* version, where earlier calls are still
+//! running. An *unreachable* version stays mapped, because values with code in them, threads and destructors of thread-local values
+//! may still refer to it. It is unmapped only if its module is [`Unloadable`], or by [`unload`]: both are `unsafe` promises that
+//! nothing refers to it. See [the unsafe argument](crate::unsafe_argument).
 //!
 //! # Code access structures
 //!
-//! What a call or a look-up reads is there three times, once for each *code index*:
+//! Calls and look-ups read these. Each exists three times, once for each *code index*:
 //!
-//! - the *export entries*: for each export that was ever loaded or asked for, the address of its code (`entry`);
-//! - the *module table*: for each name, the current and the old version (`tables`);
-//! - the *ranges*: for each version, where it lies in memory (`tables`).
+//! - the *export entries*: for each export that was ever loaded or looked up, the address of its code (`call/export_entry`);
+//! - the *module table*: for each name, the current and the old version (`version/tables`);
+//! - the *ranges*: for each version, its addresses in memory (`version/tables`).
 //!
-//! `ACTIVE` says which index is in force (`index`). A change is written under the next index, which nobody reads, the *staging
-//! area*, and then put in force by one store. The indices are used in turn, 0, 1, 2, 0: so nobody needs to wait *after* a commit
-//! before the next change is staged, as the wait before the next commit comes in time for that.
+//! `ACTIVE` holds the active index (`call/index`). A change is written under the next index, the *staging area*, which no thread reads,
+//! and committed by one store. The indices are used in turn, 0, 1, 2, 0. So no wait is needed *after* a commit before the next change
+//! is staged: the wait before the next commit is enough.
 //!
 //! # A call
 //!
 //! 1. Load `ACTIVE`, without a barrier.
 //! 2. Load the entry's target under that index: the address, and the version's place.
-//! 3. Count oneself into the version, in a table of the thread's own (a *stay*).
-//! 4. Look whether `ACTIVE` is what it was: the index, and the number of the commit. *What it is for:* either the count was there before
-//!    the barrier of the wait that a purge begins with, which sees it then; or the second look finds the commit that was before that
-//!    wait. And what was read in step 2 was not staged anew meanwhile, since that takes two more commits, with a wait between them.
+//! 3. Count the thread into the version's place, in the thread's own table.
+//! 4. Load `ACTIVE` again: index and commit number must be the same. *Why:* if the count precedes the barrier of the wait that begins a
+//!    purge, the purge sees the count. Otherwise this load sees the commit that preceded the wait. Nor was the target of step 2
+//!    staged anew meanwhile, since that takes two more commits with a wait between them.
 //! 5. Call.
-//! 6. Count oneself out.
+//! 6. Count the thread out.
 //!
-//! Where the second look finds another commit, or waits have no barriers for other threads, or a thread calls for the first time, steps 1 to
-//! 3 are done while the thread is pinned, which is over before the call begins. So a callee that stays for hours holds up nothing but
-//! the purge of its own version.
+//! The thread is pinned for steps 1 to 3 if step 4 finds another commit, if waits cannot put barriers into other threads, or if the
+//! thread calls for the first time. The pin ends before the call begins. So a call that takes hours holds up only the purge of its
+//! own version.
 //!
 //! # Prepare
 //!
-//! Any number at the same time, without the permission and without effect on who runs; see [`prepare`].
+//! Any number at the same time, without the permission and without effect on running code; see [`prepare`].
 //!
 //! # Finish
 //!
-//! One at a time, several modules or none ([`finish`]):
+//! One at a time, for any number of modules ([`finish`]):
 //!
-//! 1. Acquire the permission to change what runs. Whoever else wants it, trace settings too, waits in line, asleep.
-//! 2. Check: no module twice; no old version left; imports that are there, in the form they were compiled for. Hand over the state of
-//!    the versions that are replaced (`on_upgrade`).
-//! 3. Bring the staging area up to date: copy what was changed in the last two commits. Then stage what is new. What is to be
-//!    changed is noted before it is, so that whoever stages next, after an abort or in a forked child, copies it again.
+//! 1. Acquire the permission to change running code. Other changes, trace settings included, wait in line, asleep.
+//! 2. Check: each module once, no old version, every import present with the signature it was compiled for. Hand over the state of the
+//!    replaced versions (`on_upgrade`).
+//! 3. Bring the staging area up to date by copying the changes of the last two commits, then stage the new changes. Each change is
+//!    noted before it is written, so that after an abort or in a forked child the next change copies it again.
 //! 4. Stage the trace settings of the new versions' functions.
-//! 5. Wait for thread progress. *What it is for:* whoever reads the index that step 6 writes sees what steps 3 and 4 have written,
-//!    without a barrier of its own. And: nobody is left that found in `ACTIVE` what was in it before the last commit, so that the
-//!    index after this one may be staged next.
+//! 5. Wait for thread progress. *Why:* a thread that loads the index of step 6 then sees the writes of steps 3 and 4 without a
+//!    barrier of its own. And no thread still uses the index before the last commit, so that it can be staged next.
 //! 6. Commit: one store to `ACTIVE`.
-//! 7. Fire the probes, and note it in the history.
+//! 7. Fire the probes, and record the change in the history.
 //! 8. Release the permission.
 //!
-//! One that is dropped before step 6 goes back, and leaves nothing; dropped later it is completed. The maintenance thread does either.
+//! A finish that is dropped before step 6 is undone; dropped later, it is completed. The maintenance thread does either.
 //!
 //! # Purge
 //!
-//! 1. Wait for thread progress. *What it is for:* whoever found the version in an entry, before it was replaced, has been counted.
-//! 2. Wait until nobody is counted any more, and no future or borrowed handle of it lives. Without the permission: others finish
-//!    meanwhile.
-//! 3. Acquire the permission, stage the module table without it, wait, commit, release: the version is unreachable.
-//! 4. To unload: wait once more, for who looks at ranges; then unmap.
+//! 1. Wait for thread progress. *Why:* every thread that found the version in an entry before it was replaced has been counted.
+//! 2. Wait until no thread is counted, and no future or borrowed handle of the version lives. The permission is not held, so that other
+//!    changes can finish.
+//! 3. Acquire the permission, stage the module table without the version, wait, commit, release: it is unreachable.
+//! 4. To unload it: wait once more, for threads that read the ranges; then unmap.
 //!
-//! # Guests
+//! # Inside a module
 //!
-//! A module has a copy of this crate, of tokio and of the standard library of its own. Its copy of this crate is a *guest*: what the
-//! program has once is the program's there, too. In a module
+//! A module has its own copy of this crate, of tokio and of the standard library. Its copy of this crate is a *guest* of the program's
+//! copy, the *host*: state that exists once per program is the host's. In a module
 //!
-//! - tags and processes are those of whoever calls;
+//! - tags and processes are the caller's;
 //! - functions with the attribute [`traced`](macro@crate::traced) are traced by the program's [sessions](crate::trace), default patterns
-//!   from their first call on. What is set in a version is set in the next one, as far as it names something there: also in functions
-//!   that come with it;
-//! - exports are traced where callers come in by patterns such as `export pricing::price(_)`, and by no others;
-//! - probes, those of providers of the module's own too, are recorded by the program's [sessions](crate::recorder);
+//!   from their first call on. Patterns set in a version are set in the next one, too, also for functions that are new there;
+//! - exports are traced at the call from outside by patterns such as `export pricing::price(_)`, and by no others;
+//! - probes, those of the module's own providers included, are recorded by the program's [sessions](crate::recorder);
 //! - memory comes from the program's allocator.
 //!
 //! A module cannot have
 //!
-//! - an I/O thread: what goes to a pool, and so [`fs`](crate::fs), answers an error of the kind
-//!   [`Unsupported`](std::io::ErrorKind::Unsupported). It can use `std::fs`, or have the program do it;
-//! - sessions of the recorder or of traces, nor the control socket: the same error;
-//! - a say in what is loaded: `prepare`, `finish`, `purge` and the like, and handles by name, answer the same error, and [`list`],
-//!   [`resolve`] and [`View`] know of nothing. What it calls of other modules it declares by [`import!`](crate::import);
-//! - tokio's context: to its tokio no runtime is running, so that `tokio::spawn` and timers panic there, which callers see as
-//!   [`CallError::Panicked`]. It can await what the program hands to it;
-//! - panics of its own in the program's panic hook, so that they trigger no snapshots; nor may a panic of a function that the program
-//!   has handed to it go through its frames.
+//! - I/O threads: pools, and so [`fs`](crate::fs), return an error of the kind [`Unsupported`](std::io::ErrorKind::Unsupported). Use
+//!   `std::fs`, or let the program do the I/O;
+//! - sessions of the recorder or of traces, nor the control socket: they return the same error;
+//! - influence on loading: `prepare`, `finish`, `purge`, [`lookup`](lookup()) and the like return the same error, and [`list`], [`resolve`] and
+//!   [`View`] find nothing. It declares the exports of other modules that it calls by [`import!`](crate::import);
+//! - tokio's context: its copy of tokio sees no runtime, so that `tokio::spawn` and timers panic, which callers see as
+//!   [`CallError::Panicked`]. It can await futures that the program passes to it;
+//! - panics in the program's panic hook, so its panics trigger no snapshots; nor may a panic of a function that the program has passed
+//!   to it unwind through its frames.
 //!
-//! # What is seen when
+//! # Which thread sees a commit when
 //!
 //! Threads may see a commit at different times, as they load `ACTIVE` without a barrier. But the ability to see new code spreads with
-//! communication: who hears of anything that was done after new code was seen, sees it too. For whoever is told acquires what the teller
-//! released, whatever the way: a channel, a join, a lock, a name that was registered, a socket, a file operation that completed. All
-//! of those order the teller's load of `ACTIVE` before the listener's; and of two loads of one atomic that are so ordered, the later
-//! one never sees an older value.
+//! communication: a thread that is told of anything done after new code was seen, sees the new code, too. It acquires what the
+//! teller released, whatever the way: a channel, a join, a lock, a socket, a file operation that completed. Each of those orders the
+//! teller's load of `ACTIVE` before the listener's; and of two ordered loads of one atomic, the later never sees an older value.
+//!
+//! # Rooms
+//!
+//! Each uses only those before it: `layout`, `call`, `version`, `lookup`, `module`, `load`, `change`, `remote`.
 
 mod allow;
 mod call;
@@ -153,7 +154,7 @@ pub use module::allocator::HostAllocator;
 #[doc(hidden)]
 pub use module::define::hook;
 #[doc(hidden)]
-pub use module::fingerprint::{FINGERPRINT, Fingerprint, OWN_FINGERPRINT};
+pub use module::fingerprint::{Fingerprint, OWN_FINGERPRINT};
 #[doc(hidden)]
 pub use module::host_interface::HostAddress;
 #[doc(hidden)]

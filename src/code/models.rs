@@ -1,7 +1,7 @@
-//! Models: every order of steps of who changes what is loaded, and of those who call. What stands for a version's memory is a cell:
-//! callers read it, and unloading writes it, so that loom reports whoever is inside of a version that is gone.
+//! Loom models: every interleaving of threads that change code and threads that call. A cell stands for a version's memory: callers read
+//! it, and unloading writes it, so that loom reports a caller inside an unmapped version.
 //!
-//! Those who change wait with their threads. What models of thread progress cannot show, these cannot either.
+//! Changes block their threads. The limits of the models of thread progress apply here, too.
 
 use std::future::Future;
 use std::pin::pin;
@@ -32,7 +32,7 @@ fn model(interrupted: usize, model: impl Fn() + Send + Sync + 'static) {
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     loop {
-        // It is pending only where others get a turn, since here waits block, and one thread changes what is loaded.
+        // Pending only to give others a turn, since waits block here, and one thread makes all changes.
         if let Poll::Ready(answer) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return answer;
         }
@@ -48,7 +48,7 @@ fn new_entry(tables: &'static Tables, name: &str) -> &'static ExportEntry {
     tables.entry(ExportName { module: "model".into(), name: name.into(), signature })
 }
 
-/// The memory of a version, and what is counted of it.
+/// The memory and counters of a version.
 #[derive(Clone, Copy)]
 struct Fake {
     memory: &'static UnsafeCell<usize>,
@@ -63,9 +63,9 @@ impl Fake {
         Fake { memory, target: Target { code, place: UseSlot(number % 2), holds } }
     }
 
-    /// What stands for unloading it.
+    /// Stands for unmapping it.
     fn free(self) {
-        // SAFETY: loom's cell checks that nobody reads it meanwhile.
+        // SAFETY: loom's cell checks that no thread reads it meanwhile.
         self.memory.with_mut(|memory| unsafe { *memory = usize::MAX });
     }
 
@@ -74,15 +74,15 @@ impl Fake {
     }
 }
 
-/// What stands for the callee: it answers which version it is of.
+/// Stands for the callee: returns its version's number.
 fn run(code: *const ()) -> usize {
-    // SAFETY: targets lead to the memory of fakes, which is never freed in truth.
+    // SAFETY: targets point to the memory of fakes, which is never freed in truth.
     let memory = unsafe { &*code.cast::<UnsafeCell<usize>>() };
-    // SAFETY: loom's cell checks that nobody writes meanwhile.
+    // SAFETY: loom's cell checks that no thread writes meanwhile.
     memory.with(|memory| unsafe { *memory })
 }
 
-/// A thread's first call is pinned, the others are not.
+/// A thread's first call is pinned, later ones are not.
 fn call(entry: &ExportEntry) -> Option<usize> {
     let entered = entry.enter().or_else(|| Some(entry.enter_pinned()?.0))?;
     Some(run(entered.code))
@@ -130,7 +130,7 @@ fn loom_code_is_unloaded_when_two_callers_have_left_it() {
     });
 }
 
-/// Each index is used again, while a caller comes and goes: it sees no version again that was replaced.
+/// Every index is reused while a thread calls twice: it never sees a replaced version again.
 #[test]
 fn loom_code_indices_go_round_under_a_caller() {
     model(2, || {
@@ -148,7 +148,7 @@ fn loom_code_indices_go_round_under_a_caller() {
     });
 }
 
-/// Two exports are replaced at one instant, for who looks at them through one view; what is borrowed of it keeps its version.
+/// Two exports are replaced at one instant for a view. Borrowed handles keep their version.
 #[test]
 fn loom_code_seen_through_a_view_fits_and_stays() {
     model(2, || {
@@ -168,7 +168,7 @@ fn loom_code_seen_through_a_view_fits_and_stays() {
     });
 }
 
-/// Who is told by somebody that has seen new code, sees it too.
+/// A thread that is told by one that has seen new code, sees it too.
 #[test]
 fn loom_code_is_seen_by_who_is_told() {
     model(2, || {
@@ -196,7 +196,7 @@ fn loom_code_is_seen_by_who_is_told() {
     });
 }
 
-/// What a call has left behind keeps the version, wherever it is dropped.
+/// A hold keeps the version after the call.
 #[test]
 fn loom_code_is_kept_by_a_hold() {
     model(3, || {
@@ -217,7 +217,7 @@ fn loom_code_is_kept_by_a_hold() {
     });
 }
 
-/// The tables that are no atomics are not written where somebody reads them, which loom reports whatever is written.
+/// Tables without atomics are never written while a thread reads them; loom reports any such write.
 #[test]
 fn loom_code_tables_are_staged_where_nobody_looks() {
     model(2, || {
@@ -234,7 +234,7 @@ fn loom_code_tables_are_staged_where_nobody_looks() {
     });
 }
 
-/// Abandoned at any time: in force as a whole or not at all, and nothing is in the way of the next one.
+/// A change abandoned at any time is made as a whole or not at all, and does not affect the next one.
 #[test]
 fn loom_code_change_is_abandoned() {
     model(2, || {

@@ -1,4 +1,4 @@
-//! Versions in force, replaced and purged, with modules that are descriptors only.
+//! Finishing, upgrading and purging, with fake modules.
 
 use std::future::Future;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use super::change::purge::{PurgeMode, deletion, purging};
 use super::fake::{FakeMapping, fake, new_tables};
 use super::lookup::find::find;
 use super::version::descriptor::Descriptor;
-use super::version::mapping::{Mapping, Unmapped};
+use super::version::image::{Mapping, Unmapped};
 use super::version::prepared::Prepared;
 use super::version::tables::Tables;
 use super::{AsyncHandle, CallError, Error, Handle, OnMissing, Pending, Purged, Signature, View, history, list};
@@ -41,7 +41,7 @@ fn prepared(tables: &'static Tables, descriptor: &'static Descriptor) -> Prepare
     Prepared::of(tables, descriptor, Box::new(FakeMapping::new())).unwrap()
 }
 
-/// One that tells how often it was unmapped.
+/// A prepared version, and the count of calls of its `unmap`.
 fn watched(tables: &'static Tables, descriptor: &'static Descriptor) -> (Prepared, Arc<AtomicUsize>) {
     let mapping = FakeMapping::new();
     let unmapped = Arc::clone(&mapping.unmapped);
@@ -84,7 +84,7 @@ async fn calls_follow_upgrades() {
     assert_eq!(price.call(7).unwrap(), 14);
     assert!(matches!(gone.call(), Err(CallError::Missing { module: "pricing", export: "gone" })));
     assert_eq!(purge(tables).await.unwrap(), Purged::Unloaded);
-    // Through all three indices, and once round.
+    // Through all three indices, and round again.
     for descriptor in [third(), first(), second(), third()] {
         finish(tables, [prepared(tables, descriptor)]).await.unwrap();
         let factor = descriptor.version.parse::<u64>().unwrap();
@@ -112,7 +112,10 @@ async fn both_or_neither() {
     let tables = new_tables();
     let (one, unmapped) = watched(tables, first());
     let error = finish(tables, [one, prepared(tables, second())]).await.unwrap_err();
-    assert_eq!(error.to_string(), "finishing module pricing: two of its versions at once; leave out one of them");
+    assert_eq!(
+        error.to_string(),
+        "cannot finish module pricing: two of its versions are in one finish; leave out one of them"
+    );
     assert_eq!(unmapped.load(Relaxed), 1);
     assert!(matches!(export::<Price>(tables, "pricing", "price"), Err(Error::NoModule { .. })));
 
@@ -122,7 +125,7 @@ async fn both_or_neither() {
     let error = finish(tables, [prepared(tables, tax), prepared(tables, third())]).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "finishing module pricing: version 1 is still the old one; purge it first (`code::purge`, `dyntrace code purge`)"
+        "cannot finish module pricing: its old version 1 is not purged; purge it first (`code::purge`, `dyntrace code purge`)"
     );
     assert!(matches!(export::<fn() -> u8>(tables, "tax", "rate"), Err(Error::NoModule { .. })));
     assert_eq!(price(tables).call(7).unwrap(), 14);
@@ -135,7 +138,7 @@ async fn imports_are_there_or_come_with_it() {
     let error = finish(tables, [prepared(tables, shop)]).await.unwrap_err().to_string();
     assert_eq!(
         error,
-        "finishing module shop 1: it imports pricing::price, fn(u32) -> u64, which no module exports; finish that one together with it"
+        "cannot finish module shop 1: it imports pricing::price, fn(u32) -> u64, which no module exports; finish that one together with it"
     );
     finish(tables, [prepared(tables, shop), prepared(tables, first())]).await.unwrap();
     let bar = fake!("bar" "1"; @import "pricing" price: fn(u32) -> u32;);
@@ -149,12 +152,12 @@ async fn what_is_not_there_is_named() {
     let error = |answer: Result<Handle<Price, 1>, Error>| answer.unwrap_err().to_string();
     assert_eq!(
         error(export::<Price>(tables, "pricing", "price")),
-        "looking for an export of module pricing: no version of it is current"
+        "cannot find an export of module pricing: it has no current version"
     );
     finish(tables, [prepared(tables, first())]).await.unwrap();
     assert_eq!(
         error(export::<Price>(tables, "pricing", "prise")),
-        "looking for pricing::prise: version 1 does not export it; near it: price"
+        "cannot find pricing::prise: version 1 does not export it; near it: price"
     );
     let wrong = export::<fn(&str) -> u64>(tables, "pricing", "price").unwrap_err().to_string();
     assert!(wrong.ends_with(": it is fn(u32) -> u64, or a type in it has other fields there"), "{wrong}");
@@ -177,7 +180,7 @@ async fn panics_become_errors() {
     let module = fake!("pricing" "1"; price: Price as fn(u32) -> u64 = |_| caught(|| panic!("no such order")););
     finish(tables, [prepared(tables, module)]).await.unwrap();
     let error = price(tables).call(7).unwrap_err();
-    assert_eq!(error.to_string(), "the function that was called has panicked: no such order");
+    assert_eq!(error.to_string(), "the called function panicked: no such order");
     finish(tables, [prepared(tables, first())]).await.unwrap();
     assert_eq!(soft_purge(tables).await.unwrap(), Purged::Unloaded, "it is not inside any more");
 }
@@ -207,7 +210,7 @@ async fn a_deleted_module_is_missing_until_it_is_loaded_again() {
     delete(tables).await.unwrap();
     assert!(matches!(price.call(7), Err(CallError::Missing { .. })));
     assert!(matches!(delete(tables).await, Err(Error::NoModule { which: "current", .. })));
-    // It has no current version, so that the old one is not in the way.
+    // There is no current version, so the old one does not matter.
     finish(tables, [prepared(tables, second())]).await.unwrap();
     assert_eq!(price.call(7).unwrap(), 14);
     assert!(matches!(delete(tables).await, Err(Error::OldInUse { .. })));
@@ -232,19 +235,19 @@ async fn a_purge_waits_for_who_is_inside_and_nobody_else_does() {
     let (version, unmapped) = watched(tables, module);
     finish(tables, [version]).await.unwrap();
     let price = price(tables);
-    // A thread that no runtime knows.
+    // A thread outside of any runtime.
     let caller = thread::Builder::new().name("caller".into()).spawn(move || price.call(7).unwrap()).unwrap();
     INSIDE.wait();
     finish(tables, [prepared(tables, second())]).await.unwrap();
     assert_eq!(price.call(7).unwrap(), 14, "new calls are the new version's");
 
     let error = soft_purge(tables).await.unwrap_err().to_string();
-    assert!(error.starts_with("purging module pricing: version 1 is in use by thread "), "{error}");
+    assert!(error.starts_with("cannot purge module pricing: version 1 is in use by thread "), "{error}");
     assert!(error.ends_with(" (caller)"), "{error}");
     let mut purging = pin!(purge(tables));
     let mut poll = || purging.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!((0..100).all(|_| poll().is_pending()));
-    // Others go on meanwhile.
+    // Other changes continue meanwhile.
     finish(tables, []).await.unwrap();
     assert_eq!(unmapped.load(Relaxed), 0);
     LEAVES.wait();
@@ -268,7 +271,7 @@ async fn a_purge_that_is_dropped_changes_nothing() {
 
 type Later = fn(u32) -> Pending<u64>;
 
-/// A call of version 1 that is not awaited yet.
+/// A call of version 1 that is not awaited.
 async fn held(tables: &'static Tables) -> Pending<u64> {
     let module = fake!("pricing" "1"; later: Later as fn(u32) -> Pending<u64> = |quantity| {
         Ok(Pending::new(async move {
@@ -317,7 +320,7 @@ async fn a_future_may_be_dropped_anywhere_and_panic_there() {
     assert_eq!(soft_purge(tables).await.unwrap(), Purged::Unloaded);
 }
 
-/// Dropped after so many polls, while a thread is pinned or not: as a whole in force or not at all, and nothing in the way of the next.
+/// Dropped after any number of polls, with or without a pinned thread: committed as a whole or not at all, without effect on the next.
 #[tokio::test]
 async fn a_finish_may_be_dropped_at_each_step() {
     for polls in 0..8 {
@@ -343,7 +346,7 @@ async fn a_finish_may_be_dropped_at_each_step() {
             drop(finishing);
             drop(unpin);
             reader.join().unwrap();
-            // Whoever completes it has the permission until it has.
+            // The thread that completes it has the permission meanwhile.
             drop(permission::acquire().await);
             while !is_over && unmapped.load(Relaxed) == 0 && price.call(7).unwrap() == 7 {
                 tokio::task::yield_now().await;
@@ -432,7 +435,7 @@ async fn a_view_sees_one_state() {
     let mut finishing = Box::pin(finish(tables, [prepared(tables, second())]));
     let borrowed = View::of(tables, |view| {
         let borrowed = price.borrow(view).unwrap();
-        // It is pinned, so that nobody commits twice meanwhile.
+        // This thread is pinned, so there are no two commits meanwhile.
         assert!((0..10).all(|_| {
             thread::scope(|scope| {
                 let poll = || finishing.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending();
@@ -449,7 +452,7 @@ async fn a_view_sees_one_state() {
     assert_eq!(soft_purge(tables).await.unwrap(), Purged::Unloaded);
 }
 
-/// These are the process's, as programs have them.
+/// With the process's tables.
 #[tokio::test]
 async fn a_handler_may_see_to_it_that_the_export_is_there() {
     let tables = super::version::tables::tables();
@@ -491,7 +494,7 @@ async fn a_handler_may_see_to_it_that_the_export_is_there() {
     let _ = tables;
 }
 
-/// Callers without end beside upgrades without end: each answer is one version's, and later ones are no older.
+/// Callers beside upgrades: no caller sees an older version after a newer one.
 #[test]
 fn callers_beside_upgrades_see_no_version_again() {
     const UPGRADES: usize = if cfg!(miri) { 5 } else { 300 };
@@ -533,7 +536,7 @@ fn callers_beside_upgrades_see_no_version_again() {
     }
 }
 
-/// A part of this program, as if it were a module's.
+/// A part of this program in place of a module.
 struct Own {
     start: usize,
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! Modules that do not do as they should while they are loaded.
+//! Modules that misbehave while they are loaded.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ async fn a_hook_that_panics() {
     let _turn = Turn::take().await;
     let kept = code::kept();
     let error = failure("panicking").await.to_string();
-    assert_eq!(error, "running on_load of panicking 1.0.0: it panicked: no flour");
+    assert_eq!(error, "on_load of panicking 1.0.0 failed: it panicked: no flour");
     assert_eq!(code::kept(), kept + 1, "its code has run");
 }
 
@@ -65,7 +65,7 @@ async fn one_that_is_dropped_leaves_nothing() {
         tokio::task::yield_now().await;
         preparing.abort();
     }
-    // What still goes on ends in its time.
+    // Jobs in progress end in time.
     while !turn.copies().is_empty() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }

@@ -102,7 +102,7 @@ async fn modules_call_each_other() {
     assert_eq!(bill.call(&order(2)).unwrap(), "300 cents");
     assert!(bill.call(&order(0)).is_ok());
     clear("pricing").await;
-    assert!(bill.call(&order(2)).unwrap().starts_with("no bill: calling pricing::price"));
+    assert!(bill.call(&order(2)).unwrap().starts_with("no bill: cannot call pricing::price"));
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn a_state_that_the_new_version_does_not_know() {
     load([&module("pricing_2")]).await.unwrap();
     // It has no `state`, which gives form 0.
     let error = load([&module("pricing_2")]).await.unwrap_err().to_string();
-    assert_eq!(error, "running on_upgrade of pricing 2.0.0: a state of form 0 is unknown here");
+    assert_eq!(error, "on_upgrade of pricing 2.0.0 failed: a state of form 0 is unknown here");
     let price = code::lookup::<fn(&Order) -> Cents>("pricing", "price").unwrap();
     assert_eq!(price.call(&order(1)).unwrap(), Cents(150));
     assert_eq!(code::list().len(), 1);

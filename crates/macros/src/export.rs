@@ -1,4 +1,4 @@
-//! `#[export]`: a function that callers outside of its module find by name.
+//! `#[export]`: a function that callers outside its module find by name.
 //!
 //! ```text
 //! fn price(order: &Order) -> Cents { ...as it was written... }
@@ -12,8 +12,8 @@
 //! };
 //! ```
 //!
-//! So only calls from outside of the module hit the site, and the wrapper returns to their caller. The wrapper of an asynchronous function
-//! makes the future, which is traced itself and catches panics whenever it is polled.
+//! Only calls from outside the module go through the wrapper, and so hit its breakpoint site. The wrapper of an `async fn` makes the
+//! future, which is traced itself and catches panics in each poll.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -47,7 +47,7 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
         ReturnType::Default => None,
         ReturnType::Type(_, of) => Some(&**of),
     });
-    // Each where it is written, so that errors point there.
+    // With the spans of the types, so that errors point there.
     let have_layouts = all.map(|of| quote_spanned!(of.span()=> ::dyntrace::__code::has_layout::<#of>();));
     let name = signature.ident.to_string();
     let name = name.trim_start_matches("r#");
@@ -93,7 +93,7 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
     })
 }
 
-/// What calls from outside of the module go through: it calls the function, and is a site of breakpoints.
+/// Generates the wrapper for calls from outside the module: a breakpoint site that calls the function.
 fn entry(signature: &Signature, entry: &str, name: &str) -> Result<ItemFn> {
     let function = &signature.ident;
     let mut signature = signature.clone();
@@ -118,7 +118,7 @@ fn entry(signature: &Signature, entry: &str, name: &str) -> Result<ItemFn> {
     Ok(item)
 }
 
-/// What an argument by reference refers to: the reference itself is told apart by the signature.
+/// The type behind a reference. The signature's hash covers the reference itself.
 fn pointee(of: &Type) -> &Type {
     match of {
         Type::Reference(reference) => &reference.elem,
@@ -130,17 +130,17 @@ fn refuse(signature: &Signature) -> Result<()> {
     if let Some(token) = &signature.unsafety {
         return Err(Error::new(
             token.span,
-            "an export is called by name: nobody could promise there what `unsafe` asks for",
+            "an export cannot be `unsafe`: callers find it by name, and could not uphold its contract",
         ));
     }
     if let Some(abi) = &signature.abi {
-        return Err(Error::new(abi.span(), "an export has Rust's own calling convention: leave out `extern`"));
+        return Err(Error::new(abi.span(), "an export uses Rust's calling convention: leave out `extern`"));
     }
     if let Some(variadic) = &signature.variadic {
         return Err(Error::new(variadic.span(), "a function with C's variable arguments cannot be exported"));
     }
     if signature.inputs.len() > 6 {
-        return Err(Error::new(signature.inputs.span(), "an export has six arguments at most: put some into a struct"));
+        return Err(Error::new(signature.inputs.span(), "an export has at most six arguments: put some into a struct"));
     }
     Ok(())
 }

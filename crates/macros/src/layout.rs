@@ -1,4 +1,4 @@
-//! `derive(Layout)`: one number made of all that a type's text and the compiler say of its form.
+//! `derive(Layout)`: a hash of a type's definition and of the field offsets that the compiler chose.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -20,7 +20,7 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
         Data::Union(of) => {
             return Err(Error::new(
                 of.union_token.span,
-                "which field of a union is meant is known to nobody but its code",
+                "a union has no layout: only its own code knows which field is valid",
             ));
         }
     };
@@ -48,8 +48,8 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
     })
 }
 
-/// The fields in their order: names and types; where they are, if the compiler tells, which it does not of variants.
-fn fields(of: &Fields, with_places: bool) -> TokenStream {
+/// Hashes the fields in order: names, types, and offsets, which the compiler tells only of structs.
+fn fields(of: &Fields, with_offsets: bool) -> TokenStream {
     let parts = of.iter().enumerate().map(|(at, field)| {
         let name = field.ident.clone().unwrap_or_else(|| format_ident!("_{at}"));
         let text = name.to_string();
@@ -57,9 +57,9 @@ fn fields(of: &Fields, with_places: bool) -> TokenStream {
             Some(ident) => quote!(#ident),
             None => syn::Index::from(at).into_token_stream(),
         };
-        let place = with_places.then(|| quote!(.number(::core::mem::offset_of!(Self, #member) as u128)));
+        let offset = with_offsets.then(|| quote!(.number(::core::mem::offset_of!(Self, #member) as u128)));
         let of = &field.ty;
-        quote!(.text(#text) #place .with(<#of as ::dyntrace::code::Layout>::HASH))
+        quote!(.text(#text) #offset .with(<#of as ::dyntrace::code::Layout>::HASH))
     });
     quote!(#(#parts)*)
 }

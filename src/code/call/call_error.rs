@@ -1,23 +1,21 @@
-//! Why a call has no result.
+//! Why a call failed.
 
 use super::panicked::Panicked;
 
-/// Why a call has no result.
+/// Why a call returned no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// No version has the export any more: it was dropped by an upgrade, or deleted with its module.
-    #[error(
-        "calling {module}::{export}: no version that is loaded exports it with the signature that it is called with"
-    )]
+    /// No version has the export: an upgrade dropped it, or its module was deleted.
+    #[error("cannot call {module}::{export}: no loaded version exports it with the caller's signature")]
     Missing {
         /// The module.
         module: &'static str,
         /// The export.
         export: &'static str,
     },
-    /// The function has panicked: with this message.
-    #[error("the function that was called has panicked: {0}")]
+    /// The function panicked, with this message.
+    #[error("the called function panicked: {0}")]
     Panicked(String),
 }
 

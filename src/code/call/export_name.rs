@@ -1,10 +1,10 @@
-//! What an export is known by.
+//! The names of exports.
 
 use std::fmt;
 
 use crate::code::layout::LayoutHash;
 
-/// A hash of the types of an export's arguments and of its result: of how they look in memory.
+/// A hash of the memory layouts of an export's arguments and result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SignatureHash(LayoutHash);
 
@@ -13,13 +13,13 @@ impl SignatureHash {
         SignatureHash(types)
     }
 
-    /// `==`, for constants.
+    /// `==` in constants.
     pub(crate) const fn is(self, other: SignatureHash) -> bool {
         self.0.is(other.0)
     }
 }
 
-/// What an export is known by. One of another signature is another export.
+/// Identifies an export. The same name with another signature is another export.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ExportName {
     pub(crate) module: String,

@@ -1,14 +1,14 @@
-//! What keeps a version in use for longer than a call.
+//! Holds: they keep a version in use for longer than a call.
 
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// Keeps a version from being purged, for as long as a future or a borrowed handle lives.
+/// Keeps a version from being purged while a future or a borrowed handle lives, or a hook runs.
 pub(crate) struct Hold(&'static AtomicUsize);
 
 impl Hold {
-    /// By who is inside, or pinned.
+    /// The caller is inside the version, or pinned.
     pub(crate) fn new(holds: &'static AtomicUsize) -> Hold {
-        // Relaxed: the end of the stay, or of the pin, releases it.
+        // Relaxed: leaving the version, or unpinning, releases it.
         holds.fetch_add(1, Ordering::Relaxed);
         Hold(holds)
     }

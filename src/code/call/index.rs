@@ -1,18 +1,18 @@
-//! The code index: which of the three sets of code access structures is in force.
+//! The code index: which of the three sets of code access structures is active.
 
 use crate::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many sets there are.
+/// The number of sets.
 pub(crate) const INDICES: usize = 3;
 
-/// The index that is in force, and how many commits there were.
+/// The active index and the number of commits so far.
 pub(crate) struct Active(AtomicUsize);
 
-/// What was in force at some time: no other commit has the same number.
+/// The active index at one time. No two commits have the same number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen(usize);
 
-/// The lowest bits are the index, those above the number of the commit.
+/// The bits below are the index, those from here on the number of commits.
 const COMMIT: usize = 1 << 8;
 
 /// One of the three.
@@ -32,17 +32,17 @@ impl Active {
 
     #[inline(always)]
     pub(crate) fn look(&self) -> Seen {
-        // Acquire: with `commit`, for who is not pinned: on most processors it costs nothing, and on none a barrier.
+        // Acquire, paired with `commit`, for threads that are not pinned. It is free on most processors and needs no barrier on any.
         Seen(self.0.load(Ordering::Acquire))
     }
 
-    /// To be called while pinned, or with the permission.
+    /// The caller is pinned or has the permission.
     #[inline(always)]
     pub(crate) fn index(&self) -> CodeIndex {
         self.look().index()
     }
 
-    /// Step 6 of a finish. With the permission.
+    /// Step 6 of a finish. The caller has the permission.
     pub(crate) fn commit(&self) {
         let Seen(now) = self.look();
         let commits = (now & !(COMMIT - 1)).wrapping_add(COMMIT);
@@ -58,15 +58,15 @@ impl Seen {
 }
 
 impl CodeIndex {
-    /// The one to be staged, if this is the one in force.
+    /// The staging index if this is the active one.
     pub(crate) fn next(self) -> CodeIndex {
         CodeIndex((self.0 + 1) % INDICES)
     }
 
-    /// The element of this index.
+    /// The element at this index.
     #[inline(always)]
     pub(crate) fn of<T>(self, each: &[T; INDICES]) -> &T {
-        // SAFETY: made by `next` from 0 only, as `commit` stores it.
+        // SAFETY: below `INDICES`, as it starts at 0 and only `next` changes it.
         unsafe { each.get_unchecked(self.0) }
     }
 
@@ -74,7 +74,7 @@ impl CodeIndex {
         &mut each[self.0]
     }
 
-    /// The two others.
+    /// The two other indices.
     pub(crate) fn others(self) -> [CodeIndex; INDICES - 1] {
         [self.next(), self.next().next()]
     }

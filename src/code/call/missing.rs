@@ -1,16 +1,16 @@
-//! What is done for a call of an export that no version has.
+//! The handler for calls of exports that no version has.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::export_name::ExportName;
 
-/// What becomes of a call whose export is missing.
+/// What to do about a call whose export is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnMissing {
     /// It fails with [`CallError::Missing`](crate::code::CallError::Missing).
     Fail,
-    /// It looks once more: the handler has seen to it that the export is there.
+    /// It looks once more, since the handler has loaded the export.
     Retry,
 }
 
@@ -26,23 +26,23 @@ fn prepare() {
     crate::forks::hold_across_forks!(Handler, handler());
 }
 
-/// Has `handler` called with the names of module and export, on the calling thread, whenever an export is called that no version has:
-/// to say so, or to get the module loaded. It takes the place of the one before.
+/// Sets the handler for calls of exports that no version has, in place of the previous one. It runs on the calling thread, with the
+/// names of module and export, and can log the call or load the module.
 ///
 /// ```
 /// use dyntrace::code::{self, OnMissing};
 ///
 /// code::set_error_handler(|module, export| {
-///     eprintln!("{module}::{export} is called, and there is none");
+///     eprintln!("{module}::{export} is called, but not loaded");
 ///     OnMissing::Fail
 /// });
 /// ```
 ///
-/// One that panics is taken to say [`OnMissing::Fail`].
+/// A handler that panics counts as [`OnMissing::Fail`].
 pub fn set_error_handler(handler: impl Fn(&str, &str) -> OnMissing + Send + Sync + 'static) {
     prepare();
     let before = self::handler().replace(Arc::new(handler));
-    drop(before); // without the lock
+    drop(before); // unlocked
 }
 
 pub(crate) fn ask(export: &ExportName) -> OnMissing {

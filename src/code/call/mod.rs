@@ -1,4 +1,4 @@
-//! The way of a call, from a handle to the code that it runs. Handles in modules go the same way, through the host's memory.
+//! The path of a call, from a handle to the code that it runs. Handles in modules use it too, through the host's memory.
 
 pub(crate) mod call_error;
 pub(crate) mod export_entry;

@@ -1,4 +1,4 @@
-//! What becomes of a panic inside a module: a message. The panic itself goes no further, since another copy of `std` could not take it.
+//! Panics inside a module become messages. They must not unwind into the program, whose copy of `std` could not handle them.
 
 use std::any::Any;
 use std::num::NonZeroUsize;
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::panic_text::panic_text;
 
-/// A panic's message on its way from a module to its caller. One word, that is never zero: so a result with it is as small as can be.
+/// A panic's message on its way from a module to its caller. One word that is never zero, which keeps results small.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Panicked(NonZeroUsize);
@@ -17,17 +17,17 @@ impl Panicked {
         Panicked(NonZeroUsize::new(message.expose_provenance()).expect("a box is not at zero"))
     }
 
-    /// What the panic said.
+    /// The panic's message.
     pub fn into_message(self) -> String {
-        // SAFETY: made by `new`, and taken once: it is neither `Clone` nor `Drop`. Guests have the host's allocator.
+        // SAFETY: made by `new`, and taken once: it is neither `Clone` nor `Drop`. Guests use the host's allocator.
         *unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut(self.0.get())) }
     }
 }
 
-/// Runs a module's code. No panic leaves it.
+/// Runs a module's code, and catches its panics.
 #[inline(always)]
 pub fn caught<R>(run: impl FnOnce() -> R) -> Result<R, Panicked> {
-    // What the panic has left half done is the module's, and is seen by it again.
+    // Unwind safety is the module's concern: only it sees state that the panic left half done.
     catch_unwind(AssertUnwindSafe(run)).map_err(panicked)
 }
 
@@ -37,11 +37,11 @@ fn panicked(panic: Box<dyn Any + Send>) -> Panicked {
     Panicked::new(message(panic))
 }
 
-/// Drops what was thrown, too, and whatever that says.
+/// Also drops the payload, whose destructor may panic.
 fn message(panic: Box<dyn Any + Send>) -> String {
     let text = panic_text(&*panic).to_owned();
     if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        // It has shown what it does when it is dropped.
+        // Dropping this one could panic, too.
         std::mem::forget(again);
     }
     text

@@ -1,4 +1,4 @@
-//! What calls of asynchronous exports answer.
+//! The futures that calls of asynchronous exports return.
 
 use std::fmt;
 use std::future::Future;
@@ -10,18 +10,18 @@ use super::call_error::CallError;
 use super::hold::Hold;
 use super::panicked::{Panicked, caught};
 
-/// A call of an asynchronous export, to be awaited. As long as it lives, its version is in use.
+/// The future of a call of an asynchronous export. While it lives, its version is in use.
 ///
-/// It runs on the caller's runtime, where it is polled.
+/// It runs where the caller polls it.
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct Pending<R> {
-    /// The module's: dropped first.
+    /// The module's. Dropped before the hold.
     future: Pin<Box<dyn Future<Output = Result<R, Panicked>> + Send>>,
-    /// `Some` once the caller has it.
+    /// `None` only until the call has returned it.
     hold: Option<Hold>,
 }
 
-/// A future whose panics go no further, neither when it is polled nor when it is dropped. It is of the module's making.
+/// A future of the module that catches its panics, both when it is polled and when it is dropped.
 struct Caught<F>(ManuallyDrop<F>);
 
 impl<R> Pending<R> {
@@ -31,7 +31,7 @@ impl<R> Pending<R> {
         Pending { future: Box::pin(Caught(ManuallyDrop::new(future))), hold: None }
     }
 
-    /// By who has called, and is still inside.
+    /// The caller is still inside the version.
     pub(crate) fn holding(mut self, hold: Hold) -> Pending<R> {
         self.hold = Some(hold);
         self
@@ -50,7 +50,7 @@ impl<F: Future> Future for Caught<F> {
     type Output = Result<F::Output, Panicked>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // SAFETY: the field is pinned as this is: nobody moves it, and it is dropped in its place.
+        // SAFETY: the field is pinned with `self`: nothing moves it, and it is dropped in place.
         let future = unsafe { self.map_unchecked_mut(|caught| &mut *caught.0) };
         match caught(|| future.poll(cx)) {
             Ok(poll) => poll.map(Ok),
@@ -63,7 +63,7 @@ impl<F> Drop for Caught<F> {
     fn drop(&mut self) {
         // SAFETY: it is not used again.
         let dropped = caught(|| unsafe { ManuallyDrop::drop(&mut self.0) });
-        // Nobody asks any more.
+        // The caller has dropped the future: the message goes nowhere.
         let _ = dropped.map_err(Panicked::into_message);
     }
 }

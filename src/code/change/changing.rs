@@ -1,4 +1,4 @@
-//! A change of what is loaded, under way: what becomes of it when nobody waits for it any more.
+//! The future of a change, and what happens when it is dropped.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,10 +10,10 @@ use crate::code::error::Error;
 use crate::code::load_error::LoadError;
 use crate::{host, thread_progress};
 
-/// If it is dropped before its commit, it is undone, else it is completed: by others, in the background.
+/// A change in progress. If dropped before its commit it is undone, else completed; the maintenance thread does either.
 #[must_use = "nothing is changed until it is polled"]
 pub(crate) struct Changing<T: 'static> {
-    /// `None` when it has ended.
+    /// `None` once it has ended.
     sequence: Option<Sequence<T>>,
     abandoned: Abandoned,
     was_polled: bool,
@@ -21,13 +21,13 @@ pub(crate) struct Changing<T: 'static> {
 
 type Sequence<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
-/// Whether nobody waits for a change any more.
+/// Whether the future of a change was dropped.
 #[derive(Clone, Default)]
 pub(crate) struct Abandoned(Arc<AtomicBool>);
 
 impl Abandoned {
     pub(crate) fn is_so(&self) -> bool {
-        // Relaxed: who polls next is told by what hands the sequence over.
+        // Relaxed: handing the sequence to another thread orders it.
         self.0.load(Ordering::Relaxed)
     }
 
@@ -54,7 +54,7 @@ impl<T: 'static> Future for Changing<T> {
             return Poll::Ready(Err(LoadError::in_module("change what is loaded").into()));
         }
         if thread_progress::is_pinned() {
-            self.let_go();
+            self.abandon();
             return Poll::Ready(Err(Error::InView));
         }
         self.was_polled = true;
@@ -67,16 +67,16 @@ impl<T: 'static> Future for Changing<T> {
 
 impl<T: 'static> Drop for Changing<T> {
     fn drop(&mut self) {
-        self.let_go();
+        self.abandon();
     }
 }
 
 impl<T: 'static> Changing<T> {
-    /// The caller does not wait any more.
-    fn let_go(&mut self) {
+    /// The caller has stopped waiting.
+    fn abandon(&mut self) {
         if let Some(sequence) = self.sequence.take().filter(|_| self.was_polled) {
             self.abandoned.set();
-            // Without a thread for it, the future is dropped: what is staged is noted as such, and nobody sees it.
+            // If no thread can complete it, the future is dropped: staged changes are noted as stale, and never committed.
             let _ = thread_progress::complete(async {
                 let _ = sequence.await;
             });

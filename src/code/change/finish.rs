@@ -1,30 +1,31 @@
-//! The sequence that puts versions in force. Its steps are those of the room's description.
+//! The sequence that makes versions current, in the numbered steps of `code`'s documentation.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::changing::{Abandoned, Changing};
-use super::hand_over::hand_over;
 use super::history;
 use super::staging::put_in_force;
 use crate::code::error::Error;
-use crate::code::version::descriptor::ImportDescriptor;
+use crate::code::load::job::run_job;
+use crate::code::load::policy::allowed;
+use crate::code::version::descriptor::{ImportDescriptor, ModuleState};
 use crate::code::version::prepared::Prepared;
 use crate::code::version::tables::{Change, ModuleVersions, TableSet, Tables, tables};
 use crate::code::version::{Version, registration};
 use crate::thread_progress::permission;
 
-/// Puts versions in force: all of them or none, at one instant, while callers keep calling. What was current in their modules
-/// becomes old. The task waits in one line with all others that change what runs, trace settings too.
+/// Makes versions current: all of them or none, at one instant, while callers keep calling. The current versions of their modules
+/// become old. The task waits in line with all other changes of running code, trace settings included.
 ///
 /// # Errors
 ///
-/// A module is named twice, or has an old version that is not purged; something that one of them imports is not there; a `state` or
-/// `on_upgrade` fails. Then nothing is changed, and the versions are dropped.
+/// Two versions belong to one module; a module has an old version that is not purged; an import is missing; a `state` or `on_upgrade`
+/// fails. Then nothing is changed, and the versions are dropped.
 ///
 /// # Cancellation
 ///
-/// Dropped before the commit, it changes nothing; dropped later, it is completed in the background.
+/// If dropped before the commit, it changes nothing; if later, it is completed in the background.
 pub async fn finish(prepared: impl IntoIterator<Item = Prepared>) -> Result<(), Error> {
     let prepared = prepared.into_iter().collect();
     Changing::new(|abandoned| sequence(tables(), prepared, abandoned)).await
@@ -67,7 +68,7 @@ fn check(set: &TableSet, versions: &[&Arc<Version>]) -> Result<(), Error> {
             return Err(Error::Twice { module: module.to_string() });
         }
         if let Some(ModuleVersions { current: Some(_), old: Some(old) }) = set.modules.get(module) {
-            return Err(old.in_the_way("finishing"));
+            return Err(old.in_the_way("finish"));
         }
     }
     for version in versions {
@@ -94,7 +95,24 @@ fn check_import(by: &Version, import: &ImportDescriptor, exporter: Option<&Arc<V
     }
 }
 
-/// What is other when these are in force.
+/// Step 2 of a finish: passes the old version's state to the new one.
+///
+/// # Errors
+///
+/// A hook fails, panics or does not return in time.
+pub(crate) async fn hand_over(old: Arc<Version>, new: Arc<Version>) -> Result<(), Error> {
+    let Some(on_upgrade) = new.descriptor.on_upgrade else { return Ok(()) };
+    run_job("code-upgrade", allowed()?.patience, move |job| {
+        let state = match old.descriptor.state {
+            Some(state) => job.hook("state", &old, state)?,
+            None => ModuleState::default(),
+        };
+        Ok(job.hook("on_upgrade", &new, move || on_upgrade(state))?)
+    })
+    .await
+}
+
+/// The changes that make these versions current.
 fn changes(set: &TableSet, versions: &[&Arc<Version>]) -> Vec<Change> {
     let mut changes = Vec::new();
     for &version in versions {

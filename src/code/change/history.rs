@@ -1,4 +1,4 @@
-//! What has become of modules, for people and tracers.
+//! The history of modules, for display and for tracers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,34 +7,34 @@ use std::time::SystemTime;
 use crate::code::version::image::Image;
 use crate::probes::code;
 
-/// So many events are remembered.
+/// The number of events kept.
 const MOST: usize = 1000;
 
-/// Something that has happened to a module.
+/// An event in the history of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Event {
-    /// When it was in force.
+    /// The time of the commit.
     pub at: SystemTime,
     /// What happened.
     pub kind: EventKind,
     /// The module.
     pub module: Arc<str>,
-    /// The version that it happened to.
+    /// The version.
     pub version: Arc<str>,
 }
 
-/// What happens to modules.
+/// The kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The version is the first one that is current.
+    /// The version became current; there was no current version before.
     Load,
-    /// The version took the place of another one.
+    /// The version became current in place of another one.
     Upgrade,
-    /// The version is not current any more, and no other one is.
+    /// The version became old, and no version is current.
     Delete,
-    /// The version cannot be reached any more.
+    /// The version became unreachable.
     Purge,
 }
 
@@ -48,7 +48,7 @@ fn prepare() {
     crate::forks::hold_across_forks!(VecDeque<Event>, events());
 }
 
-/// What has happened to modules, the oldest first: the last 1,000 events.
+/// Returns the last 1,000 events, the oldest first.
 pub fn history() -> Vec<Event> {
     prepare();
     events().iter().cloned().collect()

@@ -1,8 +1,7 @@
-//! Changes of what is in force, in numbered steps: those of `code`'s description.
+//! Changes of the tables, in the numbered steps of `code`'s documentation.
 
 pub(crate) mod changing;
 pub(crate) mod finish;
-mod hand_over;
 pub(crate) mod history;
 pub(crate) mod purge;
 pub(crate) mod staging;

@@ -1,4 +1,4 @@
-//! Versions that go: from current to old, and from old to unreachable, or out of memory.
+//! Deleting and purging: versions go from current to old, and from old to unreachable or unmapped.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,42 +8,42 @@ use super::history;
 use super::staging::put_in_force;
 use crate::breakpoint::progress::progress;
 use crate::code::error::Error;
+use crate::code::version::image::Unmapped;
 use crate::code::version::inside::Inside;
-use crate::code::version::mapping::Unmapped;
 use crate::code::version::tables::{Change, ModuleVersions, Tables, tables};
 use crate::code::version::{Version, kept, registration};
 use crate::thread_progress::{nap, permission};
 
-/// The shortest pause between two looks at who is inside, and the longest.
+/// The shortest and the longest pause between two checks of the counters.
 const PAUSES: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(10)];
 
-/// What became of an old version.
+/// The result of a purge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purged {
-    /// There was none.
+    /// There was no old version.
     Nothing,
-    /// Nobody can reach it any more. It is kept in memory, and [counted](kept::kept).
+    /// The version is unreachable. It stays mapped, and is [counted](kept::kept).
     Kept,
-    /// It is out of memory.
+    /// The version is unmapped.
     Unloaded,
 }
 
-/// Makes the current version of a module the old one: its exports are missing from now on, and who is inside goes on.
+/// Makes the current version of a module old. Its exports are missing from then on; running calls continue.
 ///
 /// # Errors
 ///
-/// No version is current, or there is an old one that is not purged.
+/// No version is current, or an old one is not purged.
 ///
 /// # Cancellation
 ///
-/// Dropped before the commit, it changes nothing; dropped later, it is completed in the background.
+/// If dropped before the commit, it changes nothing; if later, it is completed in the background.
 pub async fn delete(module: &str) -> Result<(), Error> {
     let module = module.to_owned();
     Changing::new(|abandoned| deletion(tables(), module, abandoned)).await
 }
 
-/// Waits until nobody is inside of the module's old version, and no future or borrowed handle of it lives; then makes it
-/// unreachable. It stays in memory, unless its module promises that it is [`Unloadable`](crate::code::Unloadable).
+/// Waits until no thread is inside the module's old version, and no future or borrowed handle of it lives; then makes it unreachable.
+/// It stays mapped, unless its module is [`Unloadable`](crate::code::Unloadable).
 ///
 /// # Errors
 ///
@@ -51,17 +51,17 @@ pub async fn delete(module: &str) -> Result<(), Error> {
 ///
 /// # Cancellation
 ///
-/// Dropped while it waits, it changes nothing; dropped after the commit, it is completed in the background.
+/// If dropped while it waits, it changes nothing; if after the commit, it is completed in the background.
 pub async fn purge(module: &str) -> Result<Purged, Error> {
     let module = module.to_owned();
     Changing::new(|abandoned| purging(tables(), module, PurgeMode::PATIENT, abandoned)).await
 }
 
-/// The same, if nobody is inside now.
+/// [Purges](purge) a module's old version if it is not in use.
 ///
 /// # Errors
 ///
-/// There is no such module, or somebody is inside.
+/// There is no such module, or the version is in use.
 ///
 /// # Cancellation
 ///
@@ -72,13 +72,13 @@ pub async fn soft_purge(module: &str) -> Result<Purged, Error> {
         .await
 }
 
-/// [Purges](purge) a module's old version and takes it out of memory, whatever its module says. Where the system cannot do that, it is
-/// kept and counted.
+/// [Purges](purge) a module's old version and unmaps it, even if its module is not unloadable. If the system keeps it mapped, it is
+/// counted.
 ///
 /// # Safety
 ///
-/// Nothing of it is in use when its functions have returned: no thread that it has started, no value with code or statics of it
-/// behind, no destructor of a thread-local value.
+/// Nothing of the version is in use after its functions have returned: no thread that it started, no value that refers to its code or
+/// statics, no destructor of a thread-local value.
 ///
 /// # Errors
 ///
@@ -97,7 +97,7 @@ pub async unsafe fn unload(module: &str) -> Result<Purged, Error> {
 #[derive(Clone, Copy)]
 pub(crate) struct PurgeMode {
     pub(crate) waits: bool,
-    /// Even if its module does not say that it may be unloaded.
+    /// Unmaps even if the module is not unloadable.
     pub(crate) unloads: bool,
 }
 
@@ -110,10 +110,10 @@ pub(crate) async fn deletion(tables: &'static Tables, module: String, abandoned:
     let before = tables.with_permission(&permission, |set| set.modules.get(&*module).cloned());
     let (current, old) = match before.unwrap_or_default() {
         ModuleVersions { current: Some(current), old } => (current, old),
-        _ => return Err(Error::NoModule { doing: "deleting", module, which: "current" }),
+        _ => return Err(Error::NoModule { doing: "delete", module, which: "current" }),
     };
     if let Some(old) = old {
-        return Err(old.in_the_way("deleting"));
+        return Err(old.in_the_way("delete"));
     }
     let mut changes: Vec<Change> = current.entries_without(&[]).map(|entry| Change::Export(entry, None)).collect();
     let after = ModuleVersions { current: None, old: Some(Arc::clone(&current)) };
@@ -131,7 +131,7 @@ pub(crate) async fn purging(
     abandoned: Abandoned,
 ) -> Result<Purged, Error> {
     let Some(ModuleVersions { old, .. }) = tables.look(|set| set.modules.get(&*module).cloned()) else {
-        return Err(Error::NoModule { doing: "purging", module, which: "loaded" });
+        return Err(Error::NoModule { doing: "purge", module, which: "loaded" });
     };
     let Some(old) = old else { return Ok(Purged::Nothing) };
     progress().await; // 1
@@ -154,7 +154,7 @@ pub(crate) async fn purging(
     retire(tables, &old, mode.unloads || old.is_unloadable, abandoned).await
 }
 
-/// Steps 3 and 4, for an old version that nobody is inside of.
+/// Steps 3 and 4, for an old version that is not in use.
 async fn retire(
     tables: &'static Tables,
     old: &Arc<Version>,
@@ -165,7 +165,7 @@ async fn retire(
     let name = &old.image.module;
     let before = tables.with_permission(&permission, |set| set.modules.get(name).cloned().unwrap_or_default());
     if !before.old.is_some_and(|now| Arc::ptr_eq(&now, old)) {
-        return Ok(Purged::Nothing); // others were faster
+        return Ok(Purged::Nothing); // another purge was faster
     }
     let after = ModuleVersions { current: before.current, old: None };
     let changes = vec![Change::Module(Arc::clone(name), after)];
@@ -178,8 +178,8 @@ async fn retire(
         return Ok(Purged::Kept);
     }
     progress().await; // 4
-    // SAFETY: nobody is inside, nobody can come in, and those are waited for who might have found it in the tables. That nothing of
-    // it is in use elsewhere is what its module, or the caller, has promised.
+    // SAFETY: no thread is inside or can enter, and threads that found it in the tables have been waited for. Its module, or the
+    // caller, has promised that nothing of it is in use elsewhere.
     let unmapped = unsafe {
         registration::leave(old).await;
         old.image.unmap()

@@ -1,4 +1,4 @@
-//! Steps 3 to 6 of a finish, which everything that changes what is loaded goes through.
+//! Steps 3 to 6 of a finish, which every change of the tables takes.
 
 use tokio::task::yield_now;
 
@@ -7,7 +7,7 @@ use crate::breakpoint::progress::progress;
 use crate::code::version::tables::{Change, SLICE, Tables};
 use crate::thread_progress::permission::Permission;
 
-/// By who has the permission. False if it was abandoned before the commit: then nothing has changed.
+/// Stages the changes and commits them. False if the change was abandoned before the commit: then nothing has changed.
 pub(crate) async fn put_in_force(
     tables: &Tables,
     permission: &Permission,

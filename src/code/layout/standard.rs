@@ -1,4 +1,4 @@
-//! The layouts of `std`'s types. Both sides have been compiled by the same compiler, with the same `std`: so a name says all.
+//! The layouts of `std`'s types. Both sides were compiled by the same compiler with the same `std`, so a name is enough.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -37,10 +37,10 @@ plain!(atomic::AtomicIsize);
 plain!(NonZero<u8>, NonZero<u16>, NonZero<u32>, NonZero<u64>, NonZero<usize>);
 plain!(NonZero<i8>, NonZero<i16>, NonZero<i32>, NonZero<i64>, NonZero<isize>);
 
-/// Types that hold others: the name, and what they hold.
+/// Types that contain others: the name, and the hashes of the contents.
 macro_rules! holding {
     ($($name:literal $of:ty [$($part:ident),+];)*) => { $(
-        // SAFETY: the name is one of `std`'s or of the language's; what is held has a layout of its own.
+        // SAFETY: the name is one of `std`'s or of the language's; the contents have layouts of their own.
         unsafe impl<$($part: Layout),+> Layout for $of {
             const HASH: LayoutHash = LayoutHash::named($name)$(.with($part::HASH))+;
         }
@@ -64,7 +64,7 @@ holding! {
     "closed range" RangeInclusive<T> [T];
 }
 
-/// The same for those that hold what has no size, too.
+/// Types that contain others, which may be unsized.
 macro_rules! holding_unsized {
     ($($name:literal $of:ty;)*) => { $(
         // SAFETY: as above.

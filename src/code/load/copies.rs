@@ -1,9 +1,9 @@
-//! The private copies that versions are loaded from: each version is a file of its own, so that the dynamic linker takes no two for
-//! one, and none changes while it is mapped.
+//! The private copies that versions are loaded from. Each version has a file of its own, so that the dynamic linker never takes two
+//! versions for one library, and no file changes while it is mapped.
 //!
-//! `dyntrace-code-UID` has one folder for each process, with one file for each library that the process has mapped. The next process
-//! removes the folder of a process that has ended ([`Scratch`]). The dynamic linker opens copies by path, so no other user can replace
-//! any folder on that path.
+//! `dyntrace-code-UID` has one folder for each process, with one file for each mapped library. The next process removes the folder of a
+//! process that has ended ([`Scratch`]). The dynamic linker opens copies by path, so other users must not be able to replace any
+//! folder on that path.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -14,20 +14,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dyntrace_folders::{Distrust, NewFile, Scratch};
 
-use super::sha256::Sum;
+use super::sha256::Hasher;
 use crate::code::load_error::LoadError;
 use crate::forks::{self, hold_across_forks};
 
-/// This process's folder in one place.
+/// This process's folder in one directory of copies.
 struct Folder {
-    /// The policy's.
+    /// The policy's directory.
     place: PathBuf,
     scratch: Arc<Scratch>,
-    /// Which process: a forked child has a folder of its own.
+    /// The number of forks when it was made: a forked child makes its own folder.
     forks: u64,
 }
 
-/// What the folders of users begin with.
+/// The prefix of users' folders.
 const NAME: &str = "dyntrace-code";
 
 static FOLDERS: Mutex<Vec<Folder>> = Mutex::new(Vec::new());
@@ -39,13 +39,13 @@ pub(crate) struct Copy {
     name: String,
     path: PathBuf,
     forks: u64,
-    /// To write to, until it is complete: nobody may open it for that again.
+    /// Open for writing until it is complete. It cannot be opened for that again.
     file: Option<File>,
 }
 
 impl Copy {
-    /// Copies an open file; `from` is what it is called. What is copied is added to the sum, if one is wanted.
-    pub(crate) fn of(file: &mut File, from: &Path, place: &Path, sum: Option<&mut Sum>) -> Result<Copy, LoadError> {
+    /// Copies an open file, whose path is `from`, and adds its bytes to the sum.
+    pub(crate) fn of(file: &mut File, from: &Path, place: &Path, sum: Option<&mut Hasher>) -> Result<Copy, LoadError> {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let folder = own_folder(place)?;
         let name = from.file_name().unwrap_or_default().to_string_lossy();
@@ -53,12 +53,12 @@ impl Copy {
         let path = folder.path().join(&name);
         let failed = |error| LoadError::System { doing: format!("copy {from:?} to {path:?}"), source: error };
         let mut new = folder.folder().create_file(&name, NewFile::Program).map_err(failed)?;
-        // From here on it is removed if anything goes wrong.
+        // From here on an error removes it.
         let mut copy = Copy { folder, name, path: path.clone(), forks: forks::so_far(), file: None };
-        let before = Form::of(file).map_err(failed)?;
-        pour(file, &mut new, sum).map_err(failed)?;
+        let before = WriteStamp::of(file).map_err(failed)?;
+        copy_file(file, &mut new, sum).map_err(failed)?;
         copy.file = Some(new);
-        if Form::of(file).map_err(failed)? != before {
+        if WriteStamp::of(file).map_err(failed)? != before {
             return Err(LoadError::Changed(from.to_owned()));
         }
         Ok(copy)
@@ -68,7 +68,7 @@ impl Copy {
         &self.path
     }
 
-    /// Writes the last bytes of the copy, which is complete then, and may be mapped.
+    /// Writes the last bytes of the copy, and closes it for mapping.
     pub(crate) fn complete(&mut self, bytes: &[u8], at: u64) -> Result<(), LoadError> {
         let written = self.file.take().map_or(Ok(()), |file| file.write_all_at(bytes, at));
         written.map_err(LoadError::system(|| format!("complete {:?}, the copy of a module", self.path)))
@@ -77,35 +77,35 @@ impl Copy {
 
 impl Drop for Copy {
     fn drop(&mut self) {
-        // A forked child's parent has it mapped.
+        // In a forked child, the parent still maps it.
         if self.forks == forks::so_far() {
             let _ = self.folder.folder().remove_file(&self.name);
         }
     }
 }
 
-/// What changes when a file is written.
+/// The metadata that changes when a file is written.
 #[derive(PartialEq, Eq)]
-struct Form {
+struct WriteStamp {
     size: u64,
     modified: (i64, i64),
 }
 
-impl Form {
-    fn of(file: &File) -> io::Result<Form> {
+impl WriteStamp {
+    fn of(file: &File) -> io::Result<WriteStamp> {
         let metadata = file.metadata()?;
-        Ok(Form { size: metadata.size(), modified: (metadata.mtime(), metadata.mtime_nsec()) })
+        Ok(WriteStamp { size: metadata.size(), modified: (metadata.mtime(), metadata.mtime_nsec()) })
     }
 }
 
-fn pour(from: &mut File, to: &mut File, sum: Option<&mut Sum>) -> io::Result<()> {
+fn copy_file(from: &mut File, to: &mut File, sum: Option<&mut Hasher>) -> io::Result<()> {
     let Some(sum) = sum else { return io::copy(from, to).map(drop) };
     let mut buffer = vec![0; 1 << 16];
     loop {
         match from.read(&mut buffer)? {
             0 => return Ok(()),
             read => {
-                sum.add(&buffer[..read]);
+                sum.update(&buffer[..read]);
                 to.write_all(&buffer[..read])?;
             }
         }
@@ -116,7 +116,7 @@ fn folders() -> MutexGuard<'static, Vec<Folder>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The folder of this process, made when it is first asked for.
+/// Returns the folder of this process, and makes it at the first call.
 fn own_folder(place: &Path) -> Result<Arc<Scratch>, LoadError> {
     let doing = || format!("note that forks have copies of modules of their own, for {place:?}");
     forks::count().map_err(LoadError::system(doing))?;
@@ -131,7 +131,7 @@ fn own_folder(place: &Path) -> Result<Arc<Scratch>, LoadError> {
     Ok(scratch)
 }
 
-/// Says what is wrong with the place for copies, and what to do.
+/// Says what is wrong with the directory for copies, and what to do.
 fn refusal(place: &Path, error: io::Error) -> LoadError {
     match Distrust::of(&error) {
         Some(Distrust::NotAFolder(path)) => LoadError::NotADirectory(path.clone()),
@@ -173,13 +173,13 @@ mod tests {
         let folder = copy.path().parent().unwrap().to_owned();
         assert_eq!(folder.metadata().unwrap().mode() & 0o7777, 0o700);
         assert_eq!(folder.parent().unwrap().metadata().unwrap().mode() & 0o7777, 0o700);
-        let mut sum = Sum::new();
+        let mut sum = Hasher::new();
         let again = Copy::of(&mut File::open(&path).unwrap(), &path, place.path(), Some(&mut sum)).unwrap();
         assert_ne!(again.path(), copy.path());
         assert_eq!(fs::read_to_string(again.path()).unwrap(), "some code");
-        let mut expected = Sum::new();
-        expected.add(b"some code");
-        assert_eq!(sum.end(), expected.end());
+        let mut expected = Hasher::new();
+        expected.update(b"some code");
+        assert_eq!(sum.finish(), expected.finish());
         drop((copy, again));
         assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
     }

@@ -1,5 +1,4 @@
-//! What a file says of itself: looked at before the dynamic linker maps it, since that believes whatever it reads, and runs
-//! constructors before anybody can ask what they belong to.
+//! Checks of a module's file before the dynamic linker maps it. The linker trusts whatever it reads, and runs constructors at once.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -20,30 +19,30 @@ type Header = elf::FileHeader64<NativeEndian>;
 #[cfg(target_pointer_width = "32")]
 type Header = elf::FileHeader32<NativeEndian>;
 
-/// As long as it takes to tell for which machine a file is, and of what kind.
+/// The length of the fields that tell a file's machine and kind.
 const BEGINNING: usize = 20;
 const WORD_SIZE: Range<usize> = 4..5;
 const BYTE_ORDER: Range<usize> = 5..6;
 const KIND: Range<usize> = 16..18;
 const MACHINE: Range<usize> = 18..20;
 
-/// What is known of a module's file before it is mapped.
+/// The facts about a module's file that loading needs.
 #[derive(Debug)]
 pub(crate) struct Inspected {
-    /// The addresses that its segments lie between, as the file gives them.
+    /// The addresses of its segments within the file, from the lowest to the highest.
     pub(crate) addresses: Range<usize>,
-    /// Where in the file its [`HostAddress`] is.
+    /// The file offset of its [`HostAddress`].
     pub(crate) host_address: u64,
 }
 
-/// Checks that the file is a library for this machine, whole, and a module made of the same parts as this program.
+/// Checks that the file is a complete library for this machine, and a module with this program's fingerprint.
 pub(crate) fn inspect(file: &File, from: &Path) -> Result<Inspected, LoadError> {
     let bytes = Mapped::of(file).map_err(LoadError::system(|| format!("read {from:?}")))?;
     let own = own_beginning().map_err(LoadError::system(|| "read the beginning of this program's own file"))?;
     examine(&bytes, &own, from)
 }
 
-/// The same, of what is in the file.
+/// Checks the contents of a file.
 fn examine(bytes: &[u8], own: &[u8; BEGINNING], from: &Path) -> Result<Inspected, LoadError> {
     let wrong = |why: String| LoadError::Object { path: from.to_owned(), why };
     check_beginning(bytes, own).map_err(|why| wrong(why.into()))?;
@@ -53,7 +52,7 @@ fn examine(bytes: &[u8], own: &[u8; BEGINNING], from: &Path) -> Result<Inspected
         segments(&library, bytes.len() as u64).ok_or_else(|| cut_off("its segments do not end within it".into()))?;
     match fingerprint(&library) {
         None => Err(LoadError::NoModule { path: from.to_owned() }),
-        // With its NUL; a sanitizer's compiler leaves room behind it.
+        // With its NUL. Sanitizers add padding after it.
         Some(found) if found.starts_with(&OWN_FINGERPRINT) => {
             match (host_address(&library), has_descriptor(&library)) {
                 (Some(host_address), true) => Ok(Inspected { addresses, host_address }),
@@ -67,7 +66,7 @@ fn examine(bytes: &[u8], own: &[u8; BEGINNING], from: &Path) -> Result<Inspected
     }
 }
 
-/// Of the program that runs, so that no list of machines is needed.
+/// Reads the running program's header, so that no list of machines is needed.
 fn own_beginning() -> io::Result<[u8; BEGINNING]> {
     let mut beginning = [0; BEGINNING];
     File::open("/proc/self/exe")?.read_exact(&mut beginning)?;
@@ -76,7 +75,7 @@ fn own_beginning() -> io::Result<[u8; BEGINNING]> {
 
 fn check_beginning(bytes: &[u8], own: &[u8; BEGINNING]) -> Result<(), &'static str> {
     if !bytes.starts_with(&elf::ELFMAG) {
-        return Err("it is no ELF file; name the library that cargo makes of a crate of crate-type \"cdylib\"");
+        return Err("it is no ELF file; name the library that cargo builds of a crate of crate-type \"cdylib\"");
     }
     let Some(beginning) = bytes.get(..BEGINNING) else {
         return Err("it ends within its first header; build or copy it again");
@@ -91,7 +90,7 @@ fn check_beginning(bytes: &[u8], own: &[u8; BEGINNING]) -> Result<(), &'static s
     Ok(())
 }
 
-/// Where it will lie, if all that is to be mapped is there: what is not would end the program when it is touched.
+/// Returns the addresses of all segments, if the file contains them: a missing page would end the program when touched.
 fn segments(library: &ElfFile<'_, Header>, length: u64) -> Option<Range<usize>> {
     let mut all: Option<Range<usize>> = None;
     for segment in library.segments() {
@@ -106,14 +105,14 @@ fn segments(library: &ElfFile<'_, Header>, length: u64) -> Option<Range<usize>> 
     all
 }
 
-/// What `module!` has put there.
+/// Returns the fingerprint stored by `module!`.
 fn fingerprint<'a>(library: &ElfFile<'a, Header>) -> Option<&'a [u8]> {
     let symbol = library.dynamic_symbols().find(|symbol| symbol.name() == Ok("__dyntrace_fingerprint"))?;
     let data = |(address, size)| library.segments().find_map(|segment| segment.data_range(address, size).ok()?);
     data((symbol.address(), symbol.size()))
 }
 
-/// Where in the file the place for the host's doors is.
+/// Returns the file offset of the module's [`HostAddress`].
 fn host_address(library: &ElfFile<'_, Header>) -> Option<u64> {
     let address = library.dynamic_symbols().find(|symbol| symbol.name() == Ok(host_interface::SYMBOL))?.address();
     library.segments().find_map(|segment| {

@@ -1,8 +1,8 @@
-//! Running what a module has for the moments of its life: on a thread of its own, since nobody knows whether it returns.
+//! Runs hooks and constructors of modules on a thread of their own, since they may never return.
 //!
-//! A change has one thread for all its blocking work. Where that goes into the module's code it is a *step*, which the maintenance
-//! thread watches. When one lasts longer than it may, whoever waits is told so and goes on; if it returns after all, the work ends
-//! there, and what it has made is dropped on its thread.
+//! A change has one thread for all its blocking work, the job. Each call into the module's code is a *step*, which the maintenance
+//! thread watches. When a step exceeds its time limit, the waiting task gets an error. If the step returns after all, the job ends
+//! there, and its results are dropped on its thread.
 
 use std::io;
 use std::sync::Arc;
@@ -18,25 +18,26 @@ use crate::code::version::Version;
 use crate::sync::{Mutex, lock};
 use crate::thread_progress::give;
 
-/// How long work between two steps is left alone at least.
+/// The shortest pause between two checks while no step runs.
 const BETWEEN_STEPS: Duration = Duration::from_millis(1);
 
 static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);
 
-/// How many hooks and constructors of modules did not return in time, since the program began. Their threads and libraries stay.
+/// Returns the number of hooks and constructors that did not return in time since the program began. Their threads and libraries
+/// stay.
 pub fn given_up() -> usize {
     GIVEN_UP.load(Ordering::Relaxed)
 }
 
-/// Blocking work that somebody waits for.
+/// Blocking work that a task waits for.
 pub(crate) struct Job<R> {
-    /// For each step.
+    /// The time limit of each step.
     limit: Duration,
     state: Mutex<JobState<R>>,
 }
 
 struct JobState<R> {
-    /// `None` when it has been answered.
+    /// `None` once it has an answer.
     waiter: Option<oneshot::Sender<Result<R, Error>>>,
     step: Option<Step>,
 }
@@ -47,7 +48,8 @@ struct Step {
     since: Instant,
 }
 
-/// Does blocking work on a thread of its own, and waits as a task. Dropped, it lets the work go on: what comes of it is dropped then.
+/// Runs blocking work on a thread of its own, and awaits its result. If the future is dropped, the work continues and its result is
+/// dropped.
 pub(crate) async fn run_job<R: Send + 'static>(
     name: &'static str,
     limit: Duration,
@@ -61,8 +63,8 @@ pub(crate) async fn run_job<R: Send + 'static>(
     });
     started.map_err(LoadError::system(|| format!("start a thread for {name}")))?;
     answer.await.unwrap_or_else(|_| {
-        let source = io::Error::other("it has ended without an answer");
-        Err(LoadError::System { doing: format!("hear of the thread {name}"), source }.into())
+        let source = io::Error::other("it ended without one");
+        Err(LoadError::System { doing: format!("get the result of the thread {name}"), source }.into())
     })
 }
 
@@ -72,11 +74,11 @@ impl<R> Job<R> {
         (Arc::new(Job { limit, state: Mutex::new(JobState { waiter: Some(waiter), step: None }) }), answer)
     }
 
-    /// Runs code of the module's.
+    /// Runs the module's code.
     ///
     /// # Errors
     ///
-    /// It has returned too late: nobody waits any more.
+    /// It returned too late, so that no task waits any more.
     pub(crate) fn step<T>(&self, name: &'static str, of: String, run: impl FnOnce() -> T) -> Result<T, LoadError> {
         lock(&self.state).step = Some(Step { name, of: of.clone(), since: Instant::now() });
         let answer = run();
@@ -86,7 +88,7 @@ impl<R> Job<R> {
         }
     }
 
-    /// Runs a hook that `module!` keeps from panicking. Its version is in use until it returns.
+    /// Runs a hook, whose panics `module!` catches. Its version is in use until it returns.
     pub(crate) fn hook<T>(
         &self,
         name: &'static str,
@@ -108,7 +110,7 @@ impl<R> Job<R> {
         }
     }
 
-    /// Gives the step up if it has lasted too long. Answers when to look again; `None` when nobody waits any more.
+    /// Gives up the step if it exceeds the limit. Returns the time until the next check; `None` if no task waits any more.
     fn look(&self) -> Option<Duration> {
         let mut state = lock(&self.state);
         state.waiter.as_ref()?;
@@ -153,7 +155,7 @@ mod tests {
         assert!(error.contains("on_load of pricing 2.1.0") && error.contains("20ms"), "{error}");
         assert_eq!(given_up(), before + 1);
         drop(release);
-        assert!(ended.recv().unwrap(), "the work goes on behind a step that nobody waits for");
+        assert!(ended.recv().unwrap(), "the work goes on after a step that was given up");
     }
 
     #[test]

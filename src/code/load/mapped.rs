@@ -1,4 +1,4 @@
-//! A file's contents, without a copy of them.
+//! A file mapped for reading.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::{ptr, slice};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// The contents of a private copy, which nobody writes or cuts off.
+/// The contents of a private copy, which no process writes or truncates.
 pub(crate) struct Mapped {
     start: *mut std::ffi::c_void,
     length: usize,
@@ -32,7 +32,7 @@ impl Deref for Mapped {
         if self.length == 0 {
             return &[];
         }
-        // SAFETY: mapped in `of`, for as long as this lives; the file is a private copy that nobody changes.
+        // SAFETY: mapped in `of` for as long as `self` lives; the file is a private copy that no process changes.
         unsafe { slice::from_raw_parts(self.start.cast(), self.length) }
     }
 }
@@ -40,7 +40,7 @@ impl Deref for Mapped {
 impl Drop for Mapped {
     fn drop(&mut self) {
         if self.length != 0 {
-            // SAFETY: mapped in `of`, and borrowed by nobody any more.
+            // SAFETY: mapped in `of`; `self` is being dropped, so that no borrow is left.
             let _ = unsafe { munmap(self.start, self.length) };
         }
     }

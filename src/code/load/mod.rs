@@ -1,4 +1,4 @@
-//! From a file to a version that is prepared: without effect on anything that runs.
+//! From a file to a prepared version, without effect on running code.
 
 pub(crate) mod copies;
 pub(crate) mod inspect;

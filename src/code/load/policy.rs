@@ -1,4 +1,4 @@
-//! Which files may be loaded: nothing, until the program says where its modules come from.
+//! Which files may be loaded: none, until the program allows directories.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::AsRawFd as _;
@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use rustix::process::geteuid;
 
-use super::sha256::{Sha256, Sum};
+use super::sha256::{Hasher, Sha256};
 use crate::code::load_error::LoadError;
 use crate::environment;
 use crate::forks::hold_across_forks;
 
-/// Which files may be loaded as modules, and what is asked of them. To be put in force by [`allow`](crate::code::allow).
+/// Which files may be loaded as modules, and how. [`allow`](crate::code::allow) puts it into force.
 ///
 /// ```
 /// use dyntrace::code::{self, Policy};
@@ -25,7 +25,7 @@ use crate::forks::hold_across_forks;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-#[must_use = "a policy is in force once it is given to `code::allow`"]
+#[must_use = "a policy has no effect until it is passed to `code::allow`"]
 pub struct Policy {
     directories: Vec<PathBuf>,
     sha256: Option<Vec<String>>,
@@ -34,10 +34,10 @@ pub struct Policy {
     patience: Duration,
 }
 
-/// A policy that is in force.
+/// A checked policy.
 #[derive(Debug)]
 pub(crate) struct Allowed {
-    /// By their real paths.
+    /// Their real paths.
     directories: Vec<PathBuf>,
     sha256: Option<Vec<Sha256>>,
     remote: bool,
@@ -61,12 +61,12 @@ fn in_force() -> MutexGuard<'static, Option<Arc<Allowed>>> {
     ALLOWED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is in force.
+/// The policy in force.
 pub(crate) fn allowed() -> Result<Arc<Allowed>, LoadError> {
     in_force().clone().ok_or(LoadError::NothingAllowed)
 }
 
-/// Whether modules may be loaded from outside, through the control socket.
+/// Whether other processes may load modules through the control socket.
 pub(crate) fn is_remote() -> bool {
     allowed().is_ok_and(|allowed| allowed.remote)
 }
@@ -78,7 +78,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// No directory, so that nothing can be loaded; no list of SHA-256; nothing from outside.
+    /// Allows no directory, so that nothing can be loaded, and no other process; has no list of SHA-256.
     pub fn new() -> Policy {
         Policy {
             directories: Vec::new(),
@@ -89,37 +89,39 @@ impl Policy {
         }
     }
 
-    /// Files in this directory and below it may be loaded. Can be called several times.
+    /// Allows files in this directory and below it. Can be called several times.
     ///
-    /// Directory and file must belong to root or to this process's user, and nobody else may write them. A symbolic link may lead to
-    /// a file within the directories, and not elsewhere.
+    /// Directory and file must belong to root or to this process's user, and no other user may write to them. A symbolic link may
+    /// lead only to a file within the directories.
     pub fn directory(mut self, path: impl Into<PathBuf>) -> Policy {
         self.directories.push(path.into());
         self
     }
 
-    /// Only files with one of these SHA-256 may be loaded, each as `sha256sum` prints it. Can be called several times.
+    /// Allows only files with one of these SHA-256, each as `sha256sum` prints it. Can be called several times.
     pub fn sha256(mut self, sums: impl IntoIterator<Item = impl Into<String>>) -> Policy {
         self.sha256.get_or_insert_default().extend(sums.into_iter().map(Into::into));
         self
     }
 
-    /// Whether `dyntrace code -p PID load` may load modules, too: processes of the same user and root's.
+    /// Allows `dyntrace code -p PID load`, and so processes of the same user and of root, to load modules.
     pub fn remote(mut self, remote: bool) -> Policy {
         self.remote = remote;
         self
     }
 
-    /// Where the copies of loaded files are, each for as long as it is mapped: in a private folder there, which is removed when
-    /// the next process loads a module after this one has ended. If this is not called: `$TMPDIR`, or `/tmp` where that is not set or the
-    /// program is set-uid. No user but root and this process's can replace the place or a folder above it, else nothing is loaded.
-    /// Programs must be executable there: not on a file system mounted with `noexec`.
+    /// Sets the directory for the copies of loaded files; the default is `$TMPDIR`, or `/tmp` if that is not set or the program is
+    /// set-uid. Copies lie in a private folder there while they are mapped. The next process that loads a module after this one has
+    /// ended removes the folder.
+    ///
+    /// If users other than root and this process's can replace the directory or one above it, nothing is loaded. The file system
+    /// must not be mounted with `noexec`.
     pub fn copies_in(mut self, path: impl Into<PathBuf>) -> Policy {
         self.copies = path.into();
         self
     }
 
-    /// How long a module's `on_load`, `state` and `on_upgrade` may take, each. 10 seconds if this is not called.
+    /// Sets the time limit of each `on_load`, `state` and `on_upgrade` of a module; the default is 10 seconds.
     pub fn patience(mut self, patience: Duration) -> Policy {
         self.patience = patience;
         self
@@ -145,9 +147,9 @@ impl Allowed {
         Ok(Allowed { directories, sha256, remote, copies, patience })
     }
 
-    /// The file at this path, if it may be loaded as far as can be told without reading it.
+    /// Opens the file, if it may be loaded as far as its metadata tells.
     pub(crate) fn open(&self, path: &Path) -> Result<File, LoadError> {
-        // Not blocking: it could be a pipe.
+        // Non-blocking, as it could be a pipe.
         let file = OpenOptions::new()
             .read(true)
             .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
@@ -157,9 +159,9 @@ impl Allowed {
         if !metadata.is_file() {
             return Err(LoadError::NotAFile(path.to_owned()));
         }
-        // Of what is open now: nobody can put another file there between check and use.
+        // The path of the open file, which cannot be replaced between check and use.
         let real = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))
-            .map_err(LoadError::system(|| format!("find out where {path:?} is")))?;
+            .map_err(LoadError::system(|| format!("find the real path of {path:?}")))?;
         if !self.directories.iter().any(|directory| real.starts_with(directory)) {
             let (path, directories) = (path.to_owned(), self.directories.clone());
             return Err(LoadError::Outside { path, real, directories });
@@ -168,14 +170,14 @@ impl Allowed {
         Ok(file)
     }
 
-    /// What a file's SHA-256 is to be found out with, if there is a list.
-    pub(crate) fn sum(&self) -> Option<Sum> {
-        self.sha256.as_ref().map(|_| Sum::new())
+    /// A hasher for the file, if there is a list of SHA-256.
+    pub(crate) fn sum(&self) -> Option<Hasher> {
+        self.sha256.as_ref().map(|_| Hasher::new())
     }
 
-    /// Whether the file with this sum is in the list, if there is one.
-    pub(crate) fn check_sum(&self, path: &Path, sum: Option<Sum>) -> Result<(), LoadError> {
-        let Some((listed, found)) = self.sha256.as_ref().zip(sum.map(Sum::end)) else { return Ok(()) };
+    /// Checks that the sum is in the list, if there is one.
+    pub(crate) fn check_sum(&self, path: &Path, sum: Option<Hasher>) -> Result<(), LoadError> {
+        let Some((listed, found)) = self.sha256.as_ref().zip(sum.map(Hasher::finish)) else { return Ok(()) };
         if listed.contains(&found) {
             return Ok(());
         }
@@ -183,7 +185,7 @@ impl Allowed {
     }
 }
 
-/// Whether nobody else but root can have written it.
+/// Checks that only root and this process's user can write to it.
 fn trusted(path: &Path, metadata: &fs::Metadata) -> Result<(), LoadError> {
     let own = geteuid().as_raw();
     if ![0, own].contains(&metadata.uid()) {
@@ -199,7 +201,7 @@ fn trusted(path: &Path, metadata: &fs::Metadata) -> Result<(), LoadError> {
 mod tests {
     use super::*;
 
-    /// No other test of this program allows anything.
+    /// No other unit test allows anything.
     #[test]
     fn nothing_is_allowed_at_first() {
         let error = allowed().unwrap_err();

@@ -1,12 +1,12 @@
-//! Loading a module up to where it could be called: without effect on anything that runs.
+//! Preparing a module: loading it without effect on running code.
 //!
-//! 1. Open the file, and see whether it may be loaded ([`policy`](super::policy)).
-//! 2. Copy what is open to a private place ([`copies`](super::copies)): what is checked from here on is what will be mapped.
-//! 3. Look at the copy ([`inspect`](super::inspect)): whole, for this machine, made of the same parts.
-//! 4. Write into the copy who its host is: the module's first constructor makes its copy of this crate a guest, before any other
-//!    code of it runs. Then have the dynamic linker map it ([`library`](super::library)).
-//! 5. Lead its imports to the host's entries.
-//! 6. Make it a version, which has a place to be counted in ([`counters`](crate::code::version::counters)).
+//! 1. Open the file, and check that it may be loaded ([`policy`](super::policy)).
+//! 2. Copy the open file to a private folder ([`copies`](super::copies)). The copy is checked and mapped from here on.
+//! 3. Inspect the copy ([`inspect`](super::inspect)): it is complete, for this machine, with this program's fingerprint.
+//! 4. Write the host's address into the copy, so that the module's first constructor makes its copy of this crate a guest before any
+//!    other code of it runs. Then let the dynamic linker map it ([`library`](super::library)).
+//! 5. Bind its imports to the host's entries.
+//! 6. Make it a version with counters ([`counters`](crate::code::version::counters)).
 //! 7. Run its `on_load`.
 //!
 //! Steps 4 and 7 run the module's own code, so each has a time limit ([`job`](super::job)).
@@ -29,26 +29,25 @@ use crate::code::version::kept;
 use crate::code::version::prepared::Prepared;
 use crate::{host, thread_progress};
 
-/// Loads the module in this file, as far as it goes without effect on what runs: it is mapped and checked, and its `on_load` has run.
-/// [`finish`](crate::code::finish()) puts it in force, alone or together with others. Any number of modules can be prepared at once.
+/// Loads the module in this file without effect on running code: maps it, checks it and runs its `on_load`.
+/// [`finish`](crate::code::finish()) makes it current, alone or together with others. Any number of modules can be prepared at once.
 ///
-/// The file is copied first: what becomes of it later is of no importance. That is most of the time that it takes, where the file has
-/// much debugging information in it. It is loaded on a thread of its own, and the number of those is not limited; no thread of the
-/// runtime is blocked.
+/// The file is copied first, so later changes of it do not matter. Copying takes most of the time if the file has much debug
+/// information. Each call has a thread of its own, without a limit; no thread of the runtime is blocked.
 ///
 /// # Errors
 ///
-/// The program does not [`allow`](crate::code::allow) it; it is not whole, not a module, or not made of the same parts as the
-/// program; the dynamic linker refuses it; it exports two functions of one name; its `on_load` fails, panics or does not return in time; as
-/// many versions are loaded as can be. A file that is refused before it is mapped leaves nothing. Once it is mapped its constructors
-/// have run, so that it stays in memory and is [counted](kept::kept()), unless it is [`Unloadable`](crate::code::Unloadable).
+/// The program does not [`allow`](crate::code::allow) the file; it is incomplete, no module, or has another fingerprint; the dynamic
+/// linker refuses it; it exports two functions of one name; its `on_load` fails, panics or exceeds its time limit; the limit of
+/// versions is reached. A file that is refused before it is mapped leaves nothing. Once it is mapped its constructors have run, so
+/// that it stays in memory and is [counted](kept::kept()), unless it is [`Unloadable`](crate::code::Unloadable).
 ///
-/// Constructors of the library (`.init_array`) run before anything can be asked of it. One that does not return holds up every
-/// later load, too: the dynamic linker has a lock.
+/// Constructors of the library (`.init_array`) run before its descriptor can be read. One that does not return holds up every later
+/// load, too, since the dynamic linker has a lock.
 ///
 /// # Cancellation
 ///
-/// Dropped, it is completed in the background, and what comes of it is dropped.
+/// If dropped, it is completed in the background, and its result is dropped.
 pub async fn prepare(path: impl Into<PathBuf>) -> Result<Prepared, Error> {
     let path = path.into();
     if host::is_guest() {
@@ -68,18 +67,18 @@ fn load(path: &Path, allowed: &Allowed, job: &Job<Prepared>) -> Result<Prepared,
     allowed.check_sum(path, sum)?;
     let copied = File::open(copy.path()).map_err(LoadError::system(|| format!("open the copy of {path:?}")))?;
     let Inspected { addresses, host_address } = inspect(&copied, path)?; // 3
-    // The module's pins and calls go without barriers if the host's do, which is asked when it becomes a guest.
+    // Before the module becomes a guest, which copies whether pins need barriers.
     let _ = thread_progress::prepare();
     copy.complete(&HostAddress::for_guests(), host_address)?; // 4
     let source = path.to_owned();
-    // SAFETY: inspected above; nobody else writes the copy.
+    // SAFETY: inspected above; no one else writes the copy.
     let open = move || unsafe { Library::open(copy, source, addresses) };
     let library = job.step("constructors", format!("{path:?}"), open)?;
     let library = library.map_err(|why| not_mapped(path, why, &allowed.copies))?; // 4
     let descriptor = library.descriptor();
     // 5
-    if let Err(error) = join(descriptor, path) {
-        // SAFETY: nothing of the module but its list of exports has been used.
+    if let Err(error) = bind(descriptor, path) {
+        // SAFETY: only the module's lists of exports and imports have been used.
         unsafe { kept::discard(descriptor, &library) };
         return Err(error.into());
     }
@@ -90,16 +89,16 @@ fn load(path: &Path, allowed: &Allowed, job: &Job<Prepared>) -> Result<Prepared,
     Ok(prepared)
 }
 
-/// With the reason that the dynamic linker does not know.
+/// Adds a reason that the dynamic linker does not give.
 fn not_mapped(path: &Path, mut why: String, copies: &Path) -> LoadError {
     if statvfs(copies).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::NOEXEC)) {
-        why += &format!("; {copies:?} is mounted with noexec: name another place for copies by `Policy::copies_in`");
+        why += &format!("; {copies:?} is mounted with noexec; set another directory by `Policy::copies_in`");
     }
     LoadError::Linker { path: path.to_owned(), why }
 }
 
-/// Has the module's imports lead to this program's entries.
-fn join(descriptor: &'static Descriptor, path: &Path) -> Result<(), LoadError> {
+/// Binds the module's imports, and checks the names of its exports.
+fn bind(descriptor: &'static Descriptor, path: &Path) -> Result<(), LoadError> {
     (descriptor.imports)().into_iter().for_each(|import| import.resolve());
     let mut exports = (descriptor.exports)();
     exports.sort_by_key(|export| export.name);

@@ -5,27 +5,27 @@ use std::str::FromStr;
 
 use sha2::Digest as _;
 
-/// A file's sum.
+/// The SHA-256 of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sha256([u8; 32]);
 
-/// The text is none.
+/// The text is no SHA-256.
 #[derive(Debug)]
-pub(crate) struct NotOne;
+pub(crate) struct NotSha256;
 
-/// The sum of what has been read so far.
-pub(crate) struct Sum(sha2::Sha256);
+/// Computes a SHA-256.
+pub(crate) struct Hasher(sha2::Sha256);
 
-impl Sum {
-    pub(crate) fn new() -> Sum {
-        Sum(sha2::Sha256::new())
+impl Hasher {
+    pub(crate) fn new() -> Hasher {
+        Hasher(sha2::Sha256::new())
     }
 
-    pub(crate) fn add(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    pub(crate) fn end(self) -> Sha256 {
+    pub(crate) fn finish(self) -> Sha256 {
         Sha256(self.0.finalize().into())
     }
 }
@@ -37,17 +37,17 @@ impl fmt::Display for Sha256 {
 }
 
 impl FromStr for Sha256 {
-    type Err = NotOne;
+    type Err = NotSha256;
 
-    fn from_str(text: &str) -> Result<Sha256, NotOne> {
+    fn from_str(text: &str) -> Result<Sha256, NotSha256> {
         let digits = text.trim().as_bytes();
         if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
-            return Err(NotOne);
+            return Err(NotSha256);
         }
         let mut sum = [0; 32];
         for (byte, two) in sum.iter_mut().zip(digits.chunks(2)) {
-            let two = std::str::from_utf8(two).map_err(|_| NotOne)?;
-            *byte = u8::from_str_radix(two, 16).map_err(|_| NotOne)?;
+            let two = std::str::from_utf8(two).map_err(|_| NotSha256)?;
+            *byte = u8::from_str_radix(two, 16).map_err(|_| NotSha256)?;
         }
         Ok(Sha256(sum))
     }
@@ -59,11 +59,11 @@ mod tests {
 
     #[test]
     fn the_sum_that_sha256sum_prints() {
-        let mut sum = Sum::new();
-        sum.add(b"a");
-        sum.add(b"bc");
+        let mut sum = Hasher::new();
+        sum.update(b"a");
+        sum.update(b"bc");
         let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(sum.end().to_string(), text);
+        assert_eq!(sum.finish().to_string(), text);
         assert_eq!(text.to_uppercase().parse::<Sha256>().unwrap().to_string(), text);
     }
 

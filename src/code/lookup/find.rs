@@ -1,4 +1,4 @@
-//! Exports by name.
+//! Look-ups of exports by name.
 
 use super::signature::{HandleOf, Signature};
 use crate::code::call::export_entry::ExportEntry;
@@ -8,12 +8,12 @@ use crate::code::load_error::LoadError;
 use crate::code::version::tables::{Tables, tables};
 use crate::host;
 
-/// The export of that name, as the current version of its module has it.
+/// Returns a handle of the export that has this name in the current version of its module. The handle follows every upgrade.
 ///
 /// # Errors
 ///
-/// No version of the module is current; it does not export that; or with another signature. A module gets its handles by
-/// [`import!`](crate::import) instead.
+/// No version of the module is current, or it has no export of that name and signature. Inside a module: always; use
+/// [`import!`](crate::import) there.
 pub fn lookup<F: Signature>(module: &str, name: &str) -> Result<HandleOf<F>, Error> {
     if host::is_guest() {
         return Err(LoadError::in_module(&format!("find the export {module}::{name}")).into());
@@ -29,7 +29,7 @@ pub(crate) fn find(
     wanted: &str,
 ) -> Result<&'static ExportEntry, Error> {
     let Some(current) = tables.look(|set| set.modules.get(module)?.current.clone()) else {
-        return Err(Error::NoModule { doing: "looking for an export of", module: module.into(), which: "current" });
+        return Err(Error::NoModule { doing: "find an export of", module: module.into(), which: "current" });
     };
     let mut of_name = current.exports_of(name).peekable();
     let Some(has) = of_name.peek().map(|export| export.signature.clone()) else {

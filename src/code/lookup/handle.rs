@@ -1,4 +1,4 @@
-//! Handles: what the program calls exports through.
+//! Handles: the program calls exports through them.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,24 +11,24 @@ use crate::code::call::hold::Hold;
 use crate::code::call::panicked::Panicked;
 use crate::code::call::pending::Pending;
 
-/// An export that is a function, to be [called](Handle::call) with its `ARITY` arguments: `F` is `fn(A, B, ...) -> R`.
+/// A handle of an exported function, [called](Handle::call) with `ARITY` arguments: `F` is `fn(A, B, ...) -> R`.
 ///
-/// It follows every upgrade. It can be copied and sent, and a call takes little more than one through a pointer.
+/// It follows every upgrade. It can be copied and sent, and a call costs little more than one through a function pointer.
 pub struct Handle<F, const ARITY: usize>(Calls<F>);
 
-/// An export that is an `async fn`, to be called with its `ARITY` arguments: `F` is `fn(A, B, ...) -> Pending<R>`.
+/// A handle of an exported `async fn`, called with `ARITY` arguments: `F` is `fn(A, B, ...) -> Pending<R>`.
 pub struct AsyncHandle<F, const ARITY: usize>(Calls<F>);
 
-/// An export as it was at one instant: it calls that version even when another one is current, and keeps it from being purged.
+/// A handle of an export in one version: it calls that version even after an upgrade, and keeps it from being purged.
 ///
-/// Exports that are borrowed through one [`View`] fit each other.
+/// Handles borrowed through one [`View`] belong to the same instant.
 pub struct Borrowed<F, const ARITY: usize> {
     code: *const (),
     signature: PhantomData<F>,
     _hold: Hold,
 }
 
-// SAFETY: it points to code, which any thread may call.
+// SAFETY: its pointer leads to code, which any thread may call.
 unsafe impl<F, const ARITY: usize> Send for Borrowed<F, ARITY> {}
 // SAFETY: as above.
 unsafe impl<F, const ARITY: usize> Sync for Borrowed<F, ARITY> {}
@@ -41,12 +41,12 @@ struct Calls<F> {
 macro_rules! arity {
     ($number:literal: $($argument:ident $type:ident)*) => {
         impl<F> Handle<F, $number> {
-            /// Calls the export, in the version that is current now.
+            /// Calls the export in the current version.
             ///
             /// # Errors
             ///
-            /// No version has it any more, or the function has panicked.
-            // Always: the export returns to whoever calls this, which traces tell.
+            /// No version has the export, or the function panicked.
+            // Always inlined, so that traces name the caller of this.
             #[inline(always)]
             pub fn call<R $(, $type)*>(&self $(, $argument: $type)*) -> Result<R, CallError>
             where
@@ -60,11 +60,11 @@ macro_rules! arity {
         }
 
         impl<F> Borrowed<F, $number> {
-            /// Calls the export, in the version that it was borrowed of.
+            /// Calls the export in the version it was borrowed from.
             ///
             /// # Errors
             ///
-            /// The function has panicked.
+            /// The function panicked.
             #[inline(always)]
             pub fn call<R $(, $type)*>(&self $(, $argument: $type)*) -> Result<R, CallError>
             where
@@ -77,11 +77,11 @@ macro_rules! arity {
         }
 
         impl<F> AsyncHandle<F, $number> {
-            /// Calls the export, in the version that is current now: to be awaited.
+            /// Calls the export in the current version. Await the result.
             ///
             /// # Errors
             ///
-            /// No version has it any more. What else may go wrong, the future answers.
+            /// No version has the export. The future returns other errors.
             #[inline]
             pub fn call<R $(, $type)*>(&self $(, $argument: $type)*) -> Result<Pending<R>, CallError>
             where
@@ -105,11 +105,11 @@ arity!(5: a A b B c C d D e E);
 arity!(6: a A b B c C d D e E f G);
 
 impl<F, const ARITY: usize> Handle<F, ARITY> {
-    /// The export as the view sees it.
+    /// Borrows the export in the version that the view sees.
     ///
     /// # Errors
     ///
-    /// No version has it.
+    /// No version has the export.
     pub fn borrow(&self, view: &View) -> Result<Borrowed<F, ARITY>, CallError> {
         let (code, hold) = view.hold(self.0.entry).ok_or_else(|| self.0.entry.not_there())?;
         Ok(Borrowed { code, signature: PhantomData, _hold: hold })
@@ -123,7 +123,7 @@ impl<F, const ARITY: usize> fmt::Debug for Borrowed<F, ARITY> {
 }
 
 impl<F> Calls<F> {
-    /// The code that the export has now, until what this answers is dropped.
+    /// Enters the current version, which stays in use until the result is dropped.
     #[inline(always)]
     fn enter(&self) -> Result<Entered, CallError> {
         match self.entry.enter() {

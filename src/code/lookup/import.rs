@@ -1,4 +1,4 @@
-//! Exports of other modules that a module calls.
+//! Imports: exports of other modules that a module calls.
 
 use std::fmt;
 use std::ops::Deref;
@@ -11,7 +11,7 @@ use crate::code::call::export_name::ExportName;
 use crate::code::version::descriptor::ImportDescriptor;
 use crate::code::version::tables::tables;
 
-/// Declares a static handle of an export of another module, by the module's name and the export's. It follows every upgrade.
+/// Declares a static handle of an export, by the names of its module and of the export. It follows every upgrade.
 ///
 /// ```
 /// dyntrace::import! {
@@ -25,8 +25,8 @@ use crate::code::version::tables::tables;
 /// # assert!(gross(7).is_err());
 /// ```
 ///
-/// A module can be put in force only if what it imports is there or comes with it, with the same signature. In a program, which has
-/// no such moment, calls answer [`CallError::Missing`](crate::code::CallError::Missing) as long as it is not.
+/// A module can be finished only if each import is exported with the same signature, by a loaded module or by one of the same finish.
+/// In a program, calls return [`CallError::Missing`](crate::code::CallError::Missing) while no version exports it.
 #[macro_export]
 macro_rules! import {
     ($($(#[$about:meta])* $visible:vis static $name:ident: $signature:ty = $module:literal, $export:literal;)*) => { $(
@@ -42,7 +42,7 @@ macro_rules! import {
     )* };
 }
 
-/// A handle that is a static, made by [`import!`](crate::import): used as an [`HandleOf`] is.
+/// A static handle, declared by [`import!`](crate::import); it dereferences to a [`HandleOf`].
 pub struct Import<F: Signature> {
     descriptor: &'static ImportDescriptor,
     handle: OnceLock<HandleOf<F>>,
@@ -53,7 +53,7 @@ impl<F: Signature> Import<F> {
     ///
     /// # Panics
     ///
-    /// If the descriptor is one of another signature.
+    /// The descriptor has another signature.
     #[doc(hidden)]
     pub const fn new(descriptor: &'static ImportDescriptor) -> Import<F> {
         assert!(descriptor.signature.is(F::HASH), "an import and its descriptor have one signature");
@@ -83,9 +83,9 @@ impl ImportDescriptor {
         ImportDescriptor { module, name, signature: F::HASH, signature_text: F::text, entry }
     }
 
-    /// By the host, of a module that it loads: what handles of it are to call.
+    /// Binds the import to the host's entry. The host calls it for a module that it loads.
     pub(crate) fn resolve(&self) {
-        // Relaxed: nobody calls the module's code yet.
+        // Relaxed: the module's code is not called yet.
         self.entry.store(std::ptr::from_ref(self.host_entry()).cast_mut(), Ordering::Relaxed);
     }
 
@@ -95,11 +95,11 @@ impl ImportDescriptor {
     }
 
     fn entry(&self) -> &'static ExportEntry {
-        // SAFETY: null, or what `resolve` has put there, which is never freed.
+        // SAFETY: null, or the entry stored by `resolve`, which is never freed.
         // Relaxed: see there.
         match unsafe { self.entry.load(Ordering::Relaxed).as_ref() } {
             Some(entry) => entry,
-            // In a program.
+            // In a program: it has no host.
             None => self.host_entry(),
         }
     }

@@ -1,4 +1,4 @@
-//! What is loaded, for people.
+//! A list of loaded modules, for display.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub struct ModuleInfo {
     pub name: Arc<str>,
     /// The version that calls enter.
     pub current: Option<VersionInfo>,
-    /// The one before, until it is purged.
+    /// The previous version, until it is purged.
     pub old: Option<VersionInfo>,
 }
 
@@ -23,24 +23,24 @@ pub struct ModuleInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VersionInfo {
-    /// What the module says, for people.
+    /// The version as the module names it.
     pub version: Arc<str>,
-    /// A number that no other version has in this process; later ones have higher ones.
+    /// A number that is unique in this process and higher for later versions.
     pub id: u64,
     /// The file that was loaded.
     pub file: PathBuf,
-    /// Where it lies in memory.
+    /// Its addresses in memory.
     pub range: Range<usize>,
-    /// How many functions it exports.
+    /// The number of functions that it exports.
     pub exports: usize,
 }
 
-/// All modules that have a current or an old version, by name.
+/// Returns all modules that have a current or an old version, sorted by name.
 pub fn list() -> Vec<ModuleInfo> {
     of(&tables().look(modules))
 }
 
-/// A copy, since a thread that is pinned makes no texts.
+/// Copies the table, since pinned threads should not build strings.
 pub(crate) fn modules(set: &TableSet) -> Vec<(Arc<str>, ModuleVersions)> {
     set.modules.iter().map(|(name, module)| (Arc::clone(name), module.clone())).collect()
 }

@@ -1,4 +1,4 @@
-//! What the program asks of the versions in force: handles of exports, views, lists, addresses.
+//! Look-ups in the tables: handles of exports, views, lists, addresses.
 
 pub(crate) mod find;
 pub(crate) mod handle;

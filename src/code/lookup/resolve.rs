@@ -1,4 +1,4 @@
-//! Addresses in memory: which module, version, function and line they belong to.
+//! Resolves addresses to module, version, function and line.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,21 +6,21 @@ use std::sync::Arc;
 use crate::code::version::image::Image;
 use crate::code::version::tables::{TableSet, tables};
 
-/// A place in the code of a module that is loaded.
+/// A location in the code of a module.
 ///
-/// What the file says of it is looked up when it is asked for, and the file read when that is done for the first time; with the feature
-/// `code`, which is among the default ones, else it is not known. What became of the version meanwhile makes no difference.
+/// The library's symbols are read at the first use, also when the version has been purged meanwhile. They are known only with the
+/// feature `code`, which is on by default.
 #[derive(Clone)]
 pub struct Location {
     image: Arc<Image>,
     address: usize,
 }
 
-/// What is at an address. `None` if no version of a module lies there.
+/// Returns the location of an address. `None` if no module is mapped there.
 ///
 /// ```
-/// let place = dyntrace::code::resolve(main as *const () as usize);
-/// assert!(place.is_none(), "the program is no module");
+/// let location = dyntrace::code::resolve(main as *const () as usize);
+/// assert!(location.is_none(), "the program is no module");
 /// # fn main() {}
 /// ```
 pub fn resolve(address: usize) -> Option<Location> {
@@ -38,22 +38,22 @@ impl Location {
         &self.image.module
     }
 
-    /// The version, as the module says it.
+    /// The version, as the module names it.
     pub fn version(&self) -> &str {
         &self.image.version
     }
 
-    /// The function, with its path, if the file has its symbols.
+    /// The path of the function, if the file has symbols.
     pub fn function(&self) -> Option<&str> {
         self.image.symbols.function(self.in_file())
     }
 
-    /// The source file and the line, if the file has debug information.
+    /// The source file and line, if the file has debug information.
     pub fn line(&self) -> Option<(&str, u32)> {
         self.image.symbols.line(self.in_file())
     }
 
-    /// The address as the file has it.
+    /// The address within the file.
     fn in_file(&self) -> u64 {
         self.address.wrapping_sub(self.image.mapping.bias()) as u64
     }

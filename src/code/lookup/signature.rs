@@ -1,4 +1,4 @@
-//! Signatures: what callers and an export must agree upon.
+//! Signatures: the types that callers and an export must agree on.
 #![expect(
     coherence_leak_check,
     reason = "`fn(A)` and `fn(&A)`: both are signatures, and no type is one by two of these"
@@ -15,9 +15,9 @@ use crate::code::layout::{Layout, LayoutHash};
 /// Up to six arguments by value; up to four, if some are references. An export that is an `async fn` is a `fn` whose result is a
 /// [`Pending`].
 ///
-/// A signature is `'static`, and therefore knows two kinds of lifetimes only, which its hash tells apart: `fn(&T)` accepts a
-/// reference of any lifetime; `fn(&'static T)`, and every lifetime deeper inside a type, means `'static`. So a caller cannot
-/// lend what lives shorter than the export's author was told. A text of a local is no `&'static str`:
+/// A signature is `'static`, and so has only two kinds of lifetimes, which its hash tells apart: `fn(&T)` accepts a reference of any
+/// lifetime; in `fn(&'static T)`, and deeper inside a type, every lifetime is `'static`. So a caller cannot pass a reference that
+/// lives shorter than the export declares. A slice of a local `String` is no `&'static str`:
 ///
 /// ```compile_fail,E0597
 /// # fn call() -> Result<(), Box<dyn std::error::Error>> {
@@ -29,35 +29,32 @@ use crate::code::layout::{Layout, LayoutHash};
 ///
 /// # Safety
 ///
-/// Two signatures of one hash are the same function pointer to whoever calls it.
+/// Two signatures with the same hash are the same function pointer type to a caller.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no signature of an export",
     note = "it is `fn(A, B, ...) -> R` with `code::Layout` for all types in it, or `fn(A, B, ...) -> code::Pending<R>`",
     note = "up to six arguments by value; up to four, if some are references"
 )]
 pub unsafe trait Signature: Copy + 'static {
-    /// What calls it.
+    /// The handle that calls it.
     type Handle: From<&'static ExportEntry>;
-    /// The same in two programs if the signature is the same in both.
+    /// Equal in two programs if the signature is the same in both.
     const HASH: SignatureHash;
 
-    /// For people.
+    /// The signature as text.
     fn text() -> &'static str {
         std::any::type_name::<Self>()
     }
 }
 
-/// An export of a module, to be called: whatever version is current when it is.
-///
-/// For a function it is a [`Handle`], for an asynchronous one an [`AsyncHandle`].
+/// The handle of an export with this signature: a [`Handle`] of a function, an [`AsyncHandle`] of an `async fn`.
 pub type HandleOf<F> = <F as Signature>::Handle;
 
-/// Of arguments that are given by value and by reference, in all mixtures: `[A]` is what is left of them, and behind it is what there
-/// is already.
+/// Generates every mixture of arguments by value and by reference: `[A]` lists the arguments left, the rest those already chosen.
 macro_rules! signature {
     ($number:literal [] $([$argument:ident $($bound:ident)? $kind:literal $type:ty])*) => {
-        // SAFETY: the hash is made of all types in it, and of how they are given. It knows no lifetimes: they are `'static`, but
-        // for those of "shared" and "exclusive", which are any.
+        // SAFETY: the hash covers all types and how they are passed. It covers no lifetimes: they are `'static`, except those of
+        // "shared" and "exclusive", which are arbitrary.
         unsafe impl<R: Layout + 'static $(, $argument: Layout + 'static $(+ ?$bound)?)*> Signature for fn($($type),*) -> R {
             type Handle = Handle<Self, $number>;
             const HASH: SignatureHash =

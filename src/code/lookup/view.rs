@@ -1,4 +1,4 @@
-//! A consistent look at what is in force.
+//! Consistent reads of the tables.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use crate::code::call::index::CodeIndex;
 use crate::code::version::tables::{Tables, tables};
 use crate::thread_progress::{Pin, pin};
 
-/// The modules in force at one instant. Every answer of one view is as of that instant.
+/// The modules at one instant. All answers of a view belong to that instant.
 ///
-/// A view exists only inside the closure given to [`View::with`]. The thread is pinned while the closure runs.
+/// A view exists only inside the closure passed to [`View::with`]. The thread is pinned while the closure runs.
 pub struct View {
     tables: &'static Tables,
-    /// Read once.
+    /// Loaded once.
     index: CodeIndex,
     pinned: Pin,
 }
@@ -24,11 +24,11 @@ impl View {
     /// Runs `look` with a view of this instant and returns its result. Views may nest.
     ///
     /// Until `look` returns or panics, no upgrade, purge or trace setting of the process completes: keep it to a few look-ups.
-    /// Inside of it, on this thread, changes are refused, because they would wait for the view itself:
+    /// Inside it, changes on this thread are refused, because they would wait for the view itself:
     /// [`prepare`](crate::code::prepare), [`finish`](crate::code::finish()), [`delete`](crate::code::delete),
     /// [`purge`](crate::code::purge) and the like return [`Error::InView`](crate::code::Error::InView), a trace session's `pattern` returns
     /// [`Error::InView`](crate::trace::Error::InView), and a recording that is stopped there leaves its files uncut and says so.
-    /// Waiting inside of it for *another* thread that makes a change is a deadlock, as with a lock that the caller holds.
+    /// Waiting inside it for *another* thread that makes a change is a deadlock, as with a lock that the caller holds.
     ///
     /// ```
     /// let names = dyntrace::code::View::with(|view| {
@@ -48,23 +48,23 @@ impl View {
     }
 
     pub(crate) fn of<R>(tables: &'static Tables, look: impl FnOnce(&View) -> R) -> R {
-        // A local that is only lent: so pins end in the opposite order of their beginnings, also when `look` panics.
+        // The view is a local that is only lent, so pins end in the reverse order of their beginnings, also if `look` panics.
         let pinned = pin().unwrap_or_else(out_of_memory);
         let view = View { tables, index: tables.active.index(), pinned };
         look(&view)
     }
 
-    /// All modules that have a current or an old version, by name.
+    /// Returns all modules that have a current or an old version, sorted by name.
     pub fn modules(&self) -> Vec<ModuleInfo> {
         list::of(&self.tables.with(self.index, &self.pinned, modules))
     }
 
-    /// What is at an address. `None` if no version of a module lies there.
+    /// Returns the location of an address. `None` if no module is mapped there.
     pub fn resolve(&self, address: usize) -> Option<Location> {
         self.tables.with(self.index, &self.pinned, |set| resolve::find(set, address))
     }
 
-    /// An export's code, and what keeps its version.
+    /// An export's code, and a hold of its version.
     pub(crate) fn hold(&self, entry: &ExportEntry) -> Option<(*const (), Hold)> {
         let target = entry.target(self.index, &self.pinned)?;
         Some((target.code, Hold::new(target.holds)))

@@ -1,10 +1,10 @@
-//! The memory of modules: what one side has made, the other may free, so both have it from the host.
+//! The allocator of modules: the host's, since either side may free the other's memory.
 
 use std::alloc::{self, GlobalAlloc, Layout, System};
 
 use crate::host::OfHost;
 
-/// The host's functions.
+/// The host's allocator functions.
 pub(crate) struct HostCalls {
     alloc: unsafe fn(Layout) -> *mut u8,
     alloc_zeroed: unsafe fn(Layout) -> *mut u8,
@@ -21,13 +21,13 @@ pub(crate) static HOST_CALLS: HostCalls = HostCalls {
     realloc: alloc::realloc,
 };
 
-/// Takes memory from the program's allocator, whichever that is; made the module's by [`module!`](crate::module). Where a module's
-/// code is a program of its own, as in tests, from the system's.
+/// Forwards to the program's allocator; [`module!`](crate::module) makes it the module's. Where a module's code is a program of its own,
+/// as in tests, it forwards to the system's.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct HostAllocator;
 
-// SAFETY: each function is that of an allocator, always of the same one: the doors are installed before the module takes memory.
+// SAFETY: every call goes to the same allocator, since the host is installed before the module allocates.
 unsafe impl GlobalAlloc for HostAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -1,4 +1,4 @@
-//! What makes a library a module.
+//! The macro `module!`.
 
 use std::fmt::Display;
 
@@ -8,7 +8,7 @@ use crate::code::call::panicked::caught;
 use crate::code::version::descriptor::{Descriptor, ModuleState, Unloadable};
 use crate::recorder;
 
-/// Makes a library a module, which programs can load: to be written once in a crate whose crate-type is `cdylib`.
+/// Makes a library a module, which programs can load. Call it once in a crate whose crate-type is `cdylib`.
 ///
 /// ```standalone_crate
 /// # mod pricing {
@@ -31,14 +31,14 @@ use crate::recorder;
 /// # fn main() {}
 /// ```
 ///
-/// The name is what callers know it by, the version is for people. Then follow, if they are wanted, in any order:
+/// Callers use the name; the version is for display. Options may follow, in any order:
 ///
 /// | option | meaning |
 /// |---|---|
-/// | `unloadable = p` | an [`Unloadable`](crate::code::Unloadable), which only `unsafe` makes: the promise that nothing of the module escapes. Without it the library stays in memory for good once it is mapped, also after a purge |
-/// | `on_load = f` | `fn() -> Result<(), E>`, where an `E` can be shown: called once, when the module is prepared. An error keeps it from being loaded |
-/// | `state = f` | `fn() -> code::ModuleState`: called by a finish that replaces this version, while it still serves calls |
-/// | `on_upgrade = f` | `fn(code::ModuleState) -> Result<(), E>`: called by a finish that has this version replace another one, with what the other one's `state` says; with an empty state of form 0 if it says nothing. An error keeps the new version from being put in force |
+/// | `unloadable = p` | an [`Unloadable`](crate::code::Unloadable): the `unsafe` promise that nothing refers to the module. Without it the library stays mapped for good, also after a purge |
+/// | `on_load = f` | `fn() -> Result<(), E>`, with `E: Display`: called once, when the module is prepared. An error refuses the module |
+/// | `state = f` | `fn() -> code::ModuleState`: called when a finish replaces this version, while it still serves calls |
+/// | `on_upgrade = f` | `fn(code::ModuleState) -> Result<(), E>`: called when this version replaces another in a finish, with the result of the other's `state`, or an empty state of form 0 if it has none. An error fails the finish |
 ///
 /// Each of them runs on a thread of its own, within [`Policy::patience`](crate::code::Policy::patience).
 #[macro_export]
@@ -55,7 +55,7 @@ macro_rules! module {
         #[doc(hidden)]
         #[unsafe(no_mangle)]
         pub static __dyntrace_host: $crate::__code::HostAddress = $crate::__code::HostAddress::unset();
-        // The linker sorts constructors by these numbers, and those without one come last.
+        // The linker sorts constructors by number; those without a number come last.
         #[used]
         #[unsafe(link_section = ".init_array.00000")]
         static __DYNTRACE_FIRST: extern "C" fn() = {
@@ -70,7 +70,7 @@ macro_rules! module {
     };
 }
 
-/// A descriptor with the options that follow.
+/// Adds options to a descriptor.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __module_with {
@@ -104,7 +104,7 @@ macro_rules! __module_with {
     };
 }
 
-/// Runs a module's hook. No panic leaves it.
+/// Runs a module's hook, and turns a panic into an error.
 #[doc(hidden)]
 pub fn hook<R, E: Display>(run: impl FnOnce() -> Result<R, E>) -> Result<R, String> {
     match caught(|| run().map_err(|error| error.to_string())) {
@@ -130,25 +130,25 @@ impl Descriptor {
         }
     }
 
-    /// With the promise that nothing escapes.
+    /// Adds the promise that the module may be unloaded.
     pub const fn unloadable(mut self, promise: Unloadable) -> Descriptor {
         self.unloadable = Some(promise);
         self
     }
 
-    /// With a hook.
+    /// Adds the hook.
     pub const fn on_load(mut self, hook: fn() -> Result<(), String>) -> Descriptor {
         self.on_load = Some(hook);
         self
     }
 
-    /// With a hook.
+    /// Adds the hook.
     pub const fn state(mut self, hook: fn() -> Result<ModuleState, String>) -> Descriptor {
         self.state = Some(hook);
         self
     }
 
-    /// With a hook.
+    /// Adds the hook.
     pub const fn on_upgrade(mut self, hook: fn(ModuleState) -> Result<(), String>) -> Descriptor {
         self.on_upgrade = Some(hook);
         self

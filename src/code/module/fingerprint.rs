@@ -1,19 +1,14 @@
-//! What a copy of this crate was made of: the descriptors of one copy mean the same to another if their fingerprints are equal.
+//! Fingerprints: two copies of this crate can share data only if they were built from the same sources in the same way.
 
-use std::ffi::CStr;
+/// How this copy was built: the crate's version, features and a hash of its sources, the compiler, the target.
+const TEXT: &str = concat!(env!("DYNTRACE_FINGERPRINT"), "\0");
 
-/// What this copy of the crate was made of and by: version and features of the crate, a hash of its text, the compiler, the target.
-pub const FINGERPRINT: &CStr = match CStr::from_bytes_with_nul(concat!(env!("DYNTRACE_FINGERPRINT"), "\0").as_bytes()) {
-    Ok(fingerprint) => fingerprint,
-    Err(_) => panic!("the fingerprint has a NUL in it"),
-};
+/// A fingerprint as stored in a module's file. The host reads it before any code of the module runs.
+pub type Fingerprint = [u8; TEXT.len()];
 
-/// The [`FINGERPRINT`] as it lies in a module's file, where it is read before anything of the module runs.
-pub type Fingerprint = [u8; FINGERPRINT.to_bytes_with_nul().len()];
-
-/// This copy's.
+/// The fingerprint of this copy, with a NUL at its end.
 pub const OWN_FINGERPRINT: Fingerprint = {
-    let mut text = [0; FINGERPRINT.to_bytes_with_nul().len()];
-    text.copy_from_slice(FINGERPRINT.to_bytes_with_nul());
+    let mut text = [0; TEXT.len()];
+    text.copy_from_slice(TEXT.as_bytes());
     text
 };

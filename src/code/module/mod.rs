@@ -1,4 +1,4 @@
-//! What a module is made with: its descriptor, and the ties of its copy of this crate to the program's.
+//! The parts of a module: its descriptor, and the connection of its copy of this crate to the program's.
 
 pub(crate) mod allocator;
 pub(crate) mod define;

@@ -1,11 +1,11 @@
-//! How the exports and imports of a module are found: each has an entry in a section of the object file, whose ends the linker names.
+//! The linker sections that hold a module's exports and imports. The linker defines symbols for the ends of each.
 
 use crate::code::layout::Layout;
 use crate::code::lookup::signature::Signature;
 use crate::code::version::descriptor::{ExportDescriptor, ImportDescriptor};
 use crate::linked::linked;
 
-/// For the attribute `export`: says of which type a layout is missing.
+/// For the attribute `export`: makes the compiler name a type without a layout.
 #[doc(hidden)]
 #[inline(always)]
 pub fn has_layout<T: Layout + ?Sized>() {}
@@ -21,7 +21,7 @@ impl ExportDescriptor {
     }
 }
 
-/// Entries of a section that holds pointers to these, as many as the linker has found in the object.
+/// Defines the entries of a section, which are pointers, and a function that collects them.
 macro_rules! section {
     ($(#[$about:meta])* $entry:ident of $of:ident in $section:literal: $all:ident) => {
         $(#[$about])*
@@ -36,7 +36,7 @@ macro_rules! section {
             }
         }
 
-        /// Those of the object that has this copy of the crate.
+        /// Collects those of the object that contains this copy of the crate.
         pub(super) fn $all() -> Vec<&'static $of> {
             linked!($section: $entry = $entry(None)).iter().filter_map(|entry| entry.0).collect()
         }
@@ -44,11 +44,11 @@ macro_rules! section {
 }
 
 section! {
-    /// An export's entry in its section.
+    /// The entry of an export in its section.
     LinkedExport of ExportDescriptor in "dyntrace_exports": exports
 }
 
 section! {
-    /// An import's entry in its section.
+    /// The entry of an import in its section.
     LinkedImport of ImportDescriptor in "dyntrace_imports": imports
 }

@@ -1,20 +1,20 @@
-//! Modules for other processes, over the recorder's [control socket](mod@crate::recorder::control): what `dyntrace code -p PID` does.
+//! Serves `dyntrace code -p PID` and other clients over the recorder's [control socket](mod@crate::recorder::control).
 //!
-//! The request `code RECORD` has an [`Order`] as its record. A process serves it from the first call of [`allow`](super::allow) on;
-//! what changes something only if its policy is [`remote`](crate::code::Policy::remote). The answer has these records:
+//! The request `code RECORD` has an [`Order`] as its record. A process serves it after the first call of [`allow`](crate::code::allow);
+//! orders that change something only if its policy is [`remote`](crate::code::Policy::remote). The answer has these records:
 //!
 //! | order | records |
 //! |---|---|
-//! | [`List`](Order::List) | of each version: `module`, `version`, `state` (`current`, `old`), `file`, `start`, `size`, `exports`; and one with `kept`, how many versions nobody can call that are in memory yet |
+//! | [`List`](Order::List) | of each version: `module`, `version`, `state` (`current`, `old`), `file`, `start`, `size`, `exports`; and one with `kept`, the number of versions that stay mapped though they cannot be called |
 //! | [`Load`](Order::Load) | of each module: `module`, `version`, `file` |
-//! | [`Upgrade`](Order::Upgrade) | the same, and `old`, the version before |
+//! | [`Upgrade`](Order::Upgrade) | of each module: `module`, `version`, `file`, and `old`, the previous version |
 //! | [`Delete`](Order::Delete) | one: `module`, `version` |
 //! | [`Purge`](Order::Purge), [`SoftPurge`](Order::SoftPurge) | one: `module`, `version`, `fate` (`kept`, `unloaded`); none, if there was no old version |
-//! | [`Check`](Order::Check) | of each thread inside: `module`, `version`, `thread`, `name`; and, if there are such, one with `holds`: how many futures and borrowed handles live |
+//! | [`Check`](Order::Check) | of each thread inside: `module`, `version`, `thread`, `name`; and, if there are any, one with `holds`: the number of futures and borrowed handles that live |
 //! | [`History`](Order::History) | of each event: `time` (nanoseconds since 1970), `what` (`load`, `upgrade`, `delete`, `purge`), `module`, `version` |
 //!
-//! A long answer comes in several messages: the last record of each but the last is `more=1`. A client that goes while it waits
-//! has what it asked for dropped: it is undone, or completed, as if the program had dropped it.
+//! A long answer takes several messages; the last record of each but the last message is `more=1`. If a client disconnects while it
+//! waits, its order is dropped: undone or completed, as if the program had dropped it.
 
 mod order;
 mod perform;
@@ -24,7 +24,7 @@ use crate::recorder::control::serve_code;
 
 pub use order::Order;
 
-/// Has this process serve orders from now on.
+/// Makes this process serve orders from now on.
 pub(super) fn enrol() {
     serve_code(serve::serve);
 }

@@ -1,35 +1,35 @@
-//! What a client asks for.
+//! The orders of clients.
 
 use std::path::PathBuf;
 
 use crate::recorder::control::protocol::Record;
 
-/// What a client asks for.
+/// An order of a client.
 ///
-/// As a record: `do`, then `file` as often as there are such, or `module`.
+/// As a record: `do`, then one `file` for each file, or `module`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
-    /// Which versions there are.
+    /// List the versions.
     List,
-    /// What was done so far.
+    /// Return the history.
     History,
-    /// Who is inside the old version of this module.
+    /// Return the users of this module's old version.
     Check(String),
-    /// Load these files, all or none. None of their modules may have a current version.
+    /// Load these files, all or none. Their modules must have no current version.
     Load(Vec<PathBuf>),
-    /// The same of modules that have a current version each.
+    /// Load these files, all or none. Their modules must each have a current version.
     Upgrade(Vec<PathBuf>),
     /// Make the current version of this module old, and its exports missing.
     Delete(String),
-    /// Purge the old version of this module as soon as nobody is inside.
+    /// Purge the old version of this module as soon as it is not in use.
     Purge(String),
-    /// The same if nobody is inside now.
+    /// Purge the old version of this module if it is not in use.
     SoftPurge(String),
 }
 
 impl Order {
-    /// It as a record. Paths have to be UTF-8.
+    /// Encodes it as a record. Paths must be UTF-8.
     pub fn record(&self) -> Record {
         let order = |name: &str| Record::default().with("do", name);
         let files = |name, files: &[PathBuf]| {
@@ -47,7 +47,7 @@ impl Order {
         }
     }
 
-    /// Reads a record. An error is a text for whoever asked.
+    /// Decodes a record. The error is for the client.
     pub(super) fn read(record: &Record) -> Result<Order, String> {
         let what = record.get("do").unwrap_or_default();
         let module = || record.get("module").map(str::to_owned).ok_or(format!("{what}: of which module?"));
@@ -68,7 +68,7 @@ impl Order {
         })
     }
 
-    /// Whether something is other afterwards.
+    /// Whether it changes anything.
     pub(super) fn changes(&self) -> bool {
         !matches!(self, Order::List | Order::History | Order::Check(_))
     }

@@ -1,4 +1,4 @@
-//! What is done, and what is said of it.
+//! Executes orders.
 
 use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
@@ -15,14 +15,14 @@ use crate::code::version::kept::kept;
 use crate::code::version::prepared::Prepared;
 use crate::recorder::control::protocol::Record;
 
-/// What a client is answered.
+/// The answer to a client.
 type Answer = Result<Vec<Record>, String>;
 
-/// Does what is asked for.
+/// Executes an order.
 pub(super) async fn perform(order: Order) -> Answer {
     if order.changes() && !policy::is_remote() {
         let how = "dyntrace::code::allow(Policy::new().directory(...).remote(true))";
-        return Err(format!("its policy lets nobody outside change its code: have it call {how}"));
+        return Err(format!("its policy does not let other processes change its code: let it call {how}"));
     }
     match order {
         Order::List => Ok(versions()),
@@ -94,7 +94,7 @@ fn inside(module: &str) -> Answer {
     Ok(records)
 }
 
-/// All or none. Modules that are upgraded have a current version, those that are loaded have none.
+/// Loads all files or none. Upgraded modules must have a current version, others must not.
 async fn load(files: Vec<PathBuf>, upgrades: bool) -> Answer {
     let mut prepared = Vec::new();
     for file in files {
@@ -106,7 +106,7 @@ async fn load(files: Vec<PathBuf>, upgrades: bool) -> Answer {
         match &current {
             Some(current) if !upgrades => {
                 let version = &current.version;
-                return Err(format!("module {module} is loaded already, in version {version}: upgrade it instead"));
+                return Err(format!("module {module} is already loaded, in version {version}: upgrade it instead"));
             }
             None if upgrades => return Err(format!("module {module} is not loaded: load it instead")),
             _ => names.push((module.to_owned(), current)),
@@ -138,7 +138,7 @@ fn of(module: &str, version: &VersionInfo) -> Record {
     Record::default().with("module", module).with("version", &version.version)
 }
 
-/// An error and what caused it, on one line.
+/// An error and its causes, on one line.
 fn text(error: impl std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

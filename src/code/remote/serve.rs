@@ -18,19 +18,20 @@ use crate::recorder::control::protocol::{Record, Reply, frame};
 use crate::thread_progress::os::without_signals;
 use crate::unpark;
 
-/// Orders at once. More are refused.
+/// The limit of concurrent orders. More are refused.
 const MOST: usize = 16;
-/// How often it is looked whether the client is there.
+/// The interval between checks that the client is connected.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a client may take to read a part of its answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 static ORDERS: ClientLimit = ClientLimit::new(MOST);
 
-/// Serves a client on a thread of its own.
+/// Serves a client on a thread of its own. The server's thread, which calls this, does not block.
 pub(super) fn serve(stream: UnixStream, order: Record) {
     let Some(place) = ORDERS.acquire() else {
-        return refuse(&stream, format!("{MOST} orders are carried out already: wait for one of them"));
+        say(&stream, Err(format!("the limit of {MOST} concurrent orders is reached: wait for one of them")));
+        return;
     };
     let stream = Arc::new(stream);
     let own = Arc::clone(&stream);
@@ -41,13 +42,8 @@ pub(super) fn serve(stream: UnixStream, order: Record) {
         })
     });
     if let Err(error) = started {
-        refuse(&stream, format!("cannot start a thread for the order: {error}"));
+        say(&stream, Err(format!("cannot start a thread for the order: {error}")));
     }
-}
-
-/// By the server's thread, which waits for nobody.
-fn refuse(stream: &UnixStream, why: String) {
-    say(stream, Err(why));
 }
 
 fn carry_out(stream: &UnixStream, order: &Record) {
@@ -63,7 +59,7 @@ fn carry_out(stream: &UnixStream, order: &Record) {
     }
 }
 
-/// What the future answers; `None` if the client goes before. It is polled by this thread.
+/// Polls the future on this thread. `None` if the client disconnects first.
 fn while_listening<T>(stream: &UnixStream, future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     let waker = unpark::waker();
@@ -79,7 +75,7 @@ fn while_listening<T>(stream: &UnixStream, future: impl Future<Output = T>) -> O
     }
 }
 
-/// Sends a message; whether it went out whole.
+/// Sends a message. Returns whether all of it was sent.
 fn say(stream: &UnixStream, message: Result<Vec<Record>, String>) -> bool {
     let Ok(message) = frame(&Reply(message).to_string()) else { return false };
     let mut rest = message.as_slice();

@@ -1,7 +1,7 @@
-//! The counters of a version: how many threads are inside of it, and how many futures, borrowed handles and hooks keep it.
+//! The counters of a version: threads inside it, and futures, borrowed handles and hooks that keep it in use.
 //!
-//! They are the version's alone for as long as it lives, and another version's later. They are never freed, so that a call finds them
-//! wherever it has come from.
+//! A version owns its counters while it lives; later another version reuses them. They are never freed, because late calls may still
+//! look at them.
 
 use crate::code::error::Error;
 use crate::sync::atomic::{AtomicUsize, Ordering};
@@ -10,13 +10,13 @@ use crate::thread_progress::{USE_SLOTS, UseSlot};
 
 /// A version's counters.
 pub(crate) struct Counters {
-    /// Threads inside are counted there.
+    /// Where threads inside the version are counted.
     pub(crate) place: UseSlot,
     /// See [`Hold`](crate::code::call::hold::Hold).
     pub(crate) holds: &'static AtomicUsize,
 }
 
-/// Counters that no version has, and how many there are in all.
+/// Counters without a version, and the number of all counters.
 struct Pool {
     free: Vec<(UseSlot, &'static AtomicUsize)>,
     all: u32,
@@ -30,9 +30,9 @@ fn pool() -> MutexGuard<'static, Pool> {
     lock(&POOL)
 }
 
-/// Has forked children find the lock free from now on.
+/// Makes forked children find the lock free. Repeated calls do nothing.
 pub(crate) fn prepare() {
-    // In models nobody forks.
+    // Models do not fork.
     #[cfg(not(loom))]
     crate::forks::hold_across_forks!(Pool, pool());
 }
@@ -40,7 +40,7 @@ pub(crate) fn prepare() {
 impl Counters {
     /// # Errors
     ///
-    /// There are as many versions as there can be.
+    /// The limit of versions is reached.
     pub(crate) fn take() -> Result<Counters, Error> {
         prepare();
         let mut pool = pool();
@@ -55,16 +55,16 @@ impl Counters {
         Ok(Counters { place, holds })
     }
 
-    /// How many futures, borrowed handles and hooks keep the version.
+    /// The number of futures, borrowed handles and hooks that keep the version in use.
     pub(crate) fn holds(&self) -> usize {
-        // Acquires what was done until they were dropped.
+        // Acquire: their owners' accesses precede the drop of each hold.
         self.holds.load(Ordering::Acquire)
     }
 }
 
 impl Drop for Counters {
     fn drop(&mut self) {
-        debug_assert_eq!(self.holds.load(Ordering::Relaxed), 0, "whoever keeps a version has it");
+        debug_assert_eq!(self.holds.load(Ordering::Relaxed), 0, "holds keep their version alive");
         pool().free.push((self.place, self.holds));
     }
 }

@@ -1,22 +1,54 @@
-//! Where versions lie in memory.
+//! Libraries in memory: mappings, and the images of versions.
 
 use std::fmt;
+use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::mapping::{Mapping, Unmapped};
 use super::symbols::Symbols;
 use crate::recorder::{loaded, modules};
 
-/// A version as it lies in memory, which it may do for longer than it is a version that anybody can call.
+/// A library that the dynamic linker has mapped.
+pub(crate) trait Mapping: Send + Sync {
+    /// The addresses of its segments, from the lowest to the highest.
+    fn range(&self) -> Range<usize>;
+
+    /// The difference between an address in memory and the same address in the file.
+    fn bias(&self) -> usize;
+
+    /// The mapped file: the version's private copy.
+    fn path(&self) -> &Path;
+
+    /// The file that was copied, as the program named it.
+    fn source(&self) -> &Path;
+
+    /// Unmaps it if the system allows, together with the module's descriptor and statics. Called at most once.
+    ///
+    /// # Safety
+    ///
+    /// Its code does not run, and nothing of it is used, now or later.
+    unsafe fn unmap(&self) -> Unmapped;
+}
+
+/// The result of unmapping a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unmapped {
+    /// It is unmapped.
+    Gone,
+    /// Something keeps it mapped, such as destructors of thread-local values.
+    Kept,
+}
+
+/// A version's mapping, which may outlive the version.
 pub(crate) struct Image {
     pub(crate) id: u64,
     pub(crate) module: Arc<str>,
-    /// For people.
+    /// For display.
     pub(crate) version: Arc<str>,
     pub(crate) mapping: Box<dyn Mapping>,
     pub(crate) symbols: Symbols,
-    /// Its number among those that recorded traces are told of.
+    /// Its number in the recorder's list of modules.
     recorded: u64,
 }
 
@@ -29,7 +61,7 @@ impl Image {
         Image { id, module: module.into(), version: version.into(), mapping, symbols, recorded }
     }
 
-    /// Once at most.
+    /// Unmaps it. Called at most once.
     ///
     /// # Safety
     ///
@@ -44,7 +76,7 @@ impl Image {
     }
 }
 
-/// What recorded traces are told of a version, so that they can be read when it is gone.
+/// Describes a version to the recorder, so that traces can be read when it is gone.
 fn recorded(module: &str, version: &str, mapping: &dyn Mapping) -> modules::Module {
     let range = mapping.range();
     modules::Module {

@@ -1,23 +1,23 @@
-//! Who is inside of a version, or keeps it in use.
+//! The users of a version: threads inside it, and holds.
 
 use std::fmt;
 
 use super::Version;
 use super::tables::{Tables, tables};
 
-/// Who uses an old version.
+/// The users of an old version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Inside {
-    /// Threads that run its code: the system's id, and the name that it has there.
+    /// Threads that run its code: the system's thread id and name.
     pub threads: Vec<(u32, String)>,
-    /// How many futures and borrowed handles of it live.
+    /// The number of its futures and borrowed handles that live.
     pub holds: usize,
 }
 
-/// Who is inside of the old version of a module. `None` if it has no old version.
+/// Returns the users of a module's old version. `None` if it has no old version.
 ///
-/// A thread that enters the version at this moment, through what it has loaded before that was replaced, may be missing;
+/// A thread that enters the version just now, because it loaded the address before the version was replaced, may be missing;
 /// [`purge`](crate::code::purge) and [`soft_purge`](crate::code::soft_purge) miss none.
 pub fn check(module: &str) -> Option<Inside> {
     of_old(tables(), module)
@@ -29,15 +29,14 @@ fn of_old(tables: &Tables, module: &str) -> Option<Inside> {
 }
 
 impl Inside {
-    /// Complete if nobody can enter any more. Who is there in the end keeps the order: first threads, then holds, since a hold is taken
-    /// by who is inside.
+    /// Complete once no thread can enter. Threads are read before holds, because a thread inside may take a hold and leave.
     pub(crate) fn of(version: &Version) -> Inside {
         let pinned = version.place().users();
         let threads = pinned.into_iter().map(|pinned| (pinned.thread, pinned.name)).collect();
         Inside { threads, holds: version.holds() }
     }
 
-    /// Whether nobody is.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.threads.is_empty() && self.holds == 0
     }

@@ -1,9 +1,9 @@
-//! How many versions nobody can call, and are in memory nevertheless.
+//! The count of versions that stay mapped though they cannot be called.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::descriptor::Descriptor;
-use super::mapping::{Mapping, Unmapped};
+use super::image::{Mapping, Unmapped};
 
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 
@@ -11,8 +11,8 @@ pub(crate) fn count() {
     KEPT.fetch_add(1, Relaxed);
 }
 
-/// Discards a library whose constructors have run and that was never made a version: it is unmapped if its module promises
-/// that it may be, else kept and counted.
+/// Discards a library whose constructors have run, but which never became a version: unmaps it if its module is unloadable, else
+/// keeps and counts it.
 ///
 /// # Safety
 ///
@@ -24,8 +24,9 @@ pub(crate) unsafe fn discard(descriptor: &Descriptor, mapping: &dyn Mapping) {
     }
 }
 
-/// How many versions were purged, or never put in force, and are kept in memory: their modules do not promise that they are
-/// [`Unloadable`](super::descriptor::Unloadable), or the system keeps them, for the sake of destructors of thread-local values. Each takes what its library takes.
+/// Returns the number of versions that stay mapped after they were purged, or without ever being current: their modules are not
+/// [`Unloadable`](super::descriptor::Unloadable), or the system keeps them for destructors of thread-local values. Each takes the
+/// memory of its library.
 pub fn kept() -> usize {
     KEPT.load(Relaxed)
 }

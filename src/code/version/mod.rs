@@ -1,11 +1,10 @@
-//! Versions of modules, and the tables of those in force.
+//! Versions of modules, and the tables of current and old ones.
 
 pub(crate) mod counters;
 pub(crate) mod descriptor;
 pub(crate) mod image;
 pub(crate) mod inside;
 pub(crate) mod kept;
-pub(crate) mod mapping;
 pub(crate) mod prepared;
 pub(crate) mod registration;
 mod symbols;
@@ -16,8 +15,7 @@ use std::sync::Arc;
 
 use counters::Counters;
 use descriptor::Descriptor;
-use image::Image;
-use mapping::Mapping;
+use image::{Image, Mapping};
 
 use crate::breakpoint::modules::Sites;
 use crate::code::call::export_entry::{ExportEntry, Target};
@@ -29,9 +27,9 @@ use crate::thread_progress::UseSlot;
 /// A version that is prepared, current or old.
 pub(crate) struct Version {
     pub(crate) image: Arc<Image>,
-    /// The module's: there until it is unmapped, which who has the permission does.
+    /// In the module's memory. Valid until the permission holder unmaps it.
     pub(crate) descriptor: &'static Descriptor,
-    /// By their entries' addresses.
+    /// Sorted by the addresses of their entries.
     pub(crate) exports: Vec<Exported>,
     pub(crate) sites: Sites,
     pub(crate) is_unloadable: bool,
@@ -42,12 +40,12 @@ pub(crate) struct Version {
 pub(crate) struct Exported {
     pub(crate) entry: &'static ExportEntry,
     pub(crate) target: Target,
-    /// The signature, for people.
+    /// The signature as text.
     pub(crate) signature: String,
 }
 
 impl Version {
-    /// `entry` answers the entry of an export.
+    /// `entry` finds or makes the entry of an export.
     pub(crate) fn new(
         descriptor: &'static Descriptor,
         mapping: Box<dyn Mapping>,
@@ -67,12 +65,12 @@ impl Version {
         Version { image, descriptor, exports, sites, is_unloadable: descriptor.unloadable.is_some(), counters }
     }
 
-    /// Those of this name, with whatever signature.
+    /// Its exports of this name, of any signature.
     pub(crate) fn exports_of(&self, name: &str) -> impl Iterator<Item = &Exported> {
         self.exports.iter().filter(move |export| export.entry.export().name == name)
     }
 
-    /// The entries of its exports, but for those that `next` has, too.
+    /// The entries of its exports that are not also in `next`.
     pub(crate) fn entries_without<'a>(
         &'a self,
         next: &'a [Exported],
@@ -82,22 +80,22 @@ impl Version {
         self.exports.iter().map(|export| export.entry).filter(is_gone)
     }
 
-    /// Threads inside of it are counted there.
+    /// Where threads inside it are counted.
     pub(crate) fn place(&self) -> UseSlot {
         self.counters.place
     }
 
-    /// Keeps it for as long as one of its hooks runs.
+    /// Keeps it in use while one of its hooks runs.
     pub(crate) fn hold(&self) -> Hold {
         Hold::new(self.counters.holds)
     }
 
-    /// How many futures, borrowed handles and hooks keep it.
+    /// The number of futures, borrowed handles and hooks that keep it in use.
     pub(crate) fn holds(&self) -> usize {
         self.counters.holds()
     }
 
-    /// The error of a change that this version, the old one of its module, is in the way of.
+    /// The error of a change that must wait until this old version is purged.
     pub(crate) fn in_the_way(&self, doing: &'static str) -> Error {
         let Image { module, version, .. } = &*self.image;
         Error::OldInUse { doing, module: module.to_string(), old: version.to_string() }

@@ -1,4 +1,4 @@
-//! Versions that are prepared and not in force yet.
+//! Versions that are prepared and not current yet.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,29 +6,29 @@ use std::sync::Arc;
 use super::Version;
 use super::counters::Counters;
 use super::descriptor::Descriptor;
+use super::image::{Mapping, Unmapped};
 use super::kept;
-use super::mapping::{Mapping, Unmapped};
 use super::registration;
 use super::tables::{Tables, tables};
 use crate::code::error::Error;
 use crate::thread_progress;
 
-/// A version of a module that is loaded and checked, and that nobody can call yet: [`finish`](crate::code::finish()) puts it in force.
+/// A version of a module that is loaded and checked, and cannot be called yet: [`finish`](crate::code::finish()) makes it current.
 ///
 /// If it is dropped instead and its module is [`Unloadable`](super::descriptor::Unloadable), it is unmapped. Else the library stays in memory,
 /// because its constructors have run, and is [counted](kept::kept()).
-#[must_use = "nobody can call it until it is finished"]
+#[must_use = "it cannot be called until it is finished"]
 pub struct Prepared {
-    /// `None` when it is in force, or dropped.
+    /// `None` once it is committed or dropped.
     version: Option<Arc<Version>>,
 }
 
 impl Prepared {
-    /// Of a module whose descriptor is checked, and which is a guest already.
+    /// Makes a version of a module whose descriptor is checked, and which is already a guest.
     ///
     /// # Errors
     ///
-    /// There are as many versions as there can be. Then the mapping is unmapped if the module may be, else kept and counted.
+    /// The limit of versions is reached. Then the mapping is unmapped if the module is unloadable, else kept and counted.
     pub(crate) fn new(descriptor: &'static Descriptor, mapping: Box<dyn Mapping>) -> Result<Prepared, Error> {
         Prepared::of(tables(), descriptor, mapping)
     }
@@ -39,7 +39,7 @@ impl Prepared {
         mapping: Box<dyn Mapping>,
     ) -> Result<Prepared, Error> {
         let counters = Counters::take().inspect_err(|_| {
-            // SAFETY: nothing of it is in use yet.
+            // SAFETY: only the descriptor's lists have been used.
             unsafe { kept::discard(descriptor, &*mapping) };
         })?;
         let version = Version::new(descriptor, mapping, counters, |name| tables.entry(name));
@@ -53,10 +53,10 @@ impl Prepared {
     }
 
     pub(crate) fn version(&self) -> &Arc<Version> {
-        self.version.as_ref().expect("there until it is in force")
+        self.version.as_ref().expect("there until it is committed")
     }
 
-    /// It is in force.
+    /// Gives up the version, which is current now.
     pub(crate) fn committed(mut self) {
         self.version = None;
     }
@@ -65,12 +65,12 @@ impl Prepared {
 impl Drop for Prepared {
     fn drop(&mut self) {
         let Some(version) = self.version.take() else { return };
-        // Held by a hook that has not returned.
+        // A hook that has not returned holds it.
         let is_in_use = version.holds() != 0;
-        // Its constructors have run, whatever else has: only the module's promise says that nothing of them is left. Unmapping
-        // waits for other threads, which a pinned one must not.
+        // Its constructors have run: only the module's promise says that nothing of them is left. Unmapping waits for other
+        // threads, which a pinned thread must not do.
         if !is_in_use && version.is_unloadable && !thread_progress::is_pinned() {
-            // SAFETY: nobody has entered it, and the module promises that nothing else of it is in use.
+            // SAFETY: no thread has entered it, and the module promises that nothing else of it is in use.
             let unmapped = unsafe {
                 registration::drop_prepared(&version);
                 version.image.unmap()
@@ -87,7 +87,7 @@ impl fmt::Debug for Prepared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.version {
             Some(version) => write!(f, "Prepared({})", version.image),
-            None => f.write_str("Prepared(in force)"),
+            None => f.write_str("Prepared(current)"),
         }
     }
 }

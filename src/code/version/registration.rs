@@ -1,32 +1,32 @@
-//! What the recorder and the breakpoints know of versions: their probes and the sites of their functions.
+//! Registers versions with the recorder and the breakpoints: their probes and the sites of their functions.
 //!
-//! Probes are known from the moment that a version is prepared, so that those of its hooks are recorded. Sites become known while
-//! the version is put in force, when it is certain what it replaces: what is traced there is traced in it, from its first call on.
+//! Probes are registered when a version is prepared, so that those of its hooks are recorded. Sites are registered in step 4 of a
+//! finish, when the replaced version is known: patterns set there apply to the new version from its first call on.
 
 use super::Version;
 use super::tables::{ModuleVersions, TableSet};
 use crate::breakpoint::modules;
 use crate::recorder::loaded;
 
-/// A version is being prepared.
+/// Registers the probes of a version that is being prepared.
 pub(crate) fn prepared(version: &Version) {
     // SAFETY: `leave` or `drop_prepared` comes before its mapping goes.
     unsafe { loaded::add_probes((version.descriptor.probes)()) }
 }
 
-/// Step 4 of a finish, by who has the permission: its functions are traced as its patterns, and those of the version before it, say.
+/// Step 4 of a finish, with the permission. Default patterns and those of the previous version apply to its functions.
 pub(crate) fn stage(set: &TableSet, version: &Version) {
     let ModuleVersions { current, old } = set.modules.get(&version.image.module).cloned().unwrap_or_default();
     let before = current.or(old);
-    // SAFETY: nobody calls its functions before the commit; `leave` or `drop_prepared` comes before its mapping goes.
+    // SAFETY: its functions are not called before the commit; `leave` or `drop_prepared` comes before its mapping goes.
     unsafe { modules::arrive(&version.sites, before.as_ref().map(|before| &before.sites)) }
 }
 
-/// Nobody knows it any more when this has ended.
+/// Unregisters a version.
 ///
 /// # Safety
 ///
-/// Nobody is inside of the version, nor comes in.
+/// No thread is inside the version, or can enter it.
 pub(crate) async unsafe fn leave(version: &Version) {
     // SAFETY: as the caller promises.
     unsafe {
@@ -35,11 +35,11 @@ pub(crate) async unsafe fn leave(version: &Version) {
     }
 }
 
-/// The same for one that was never in force, with the thread: for as long as others are in the middle of a hit.
+/// Unregisters a version that was never current. Blocks while other threads are inside a hit.
 ///
 /// # Safety
 ///
-/// Nobody is inside of the version, nor comes in.
+/// No thread is inside the version, or can enter it.
 pub(crate) unsafe fn drop_prepared(version: &Version) {
     // SAFETY: as the caller promises.
     unsafe {

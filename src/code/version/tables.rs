@@ -1,4 +1,4 @@
-//! The module table and the ranges, in three sets, and how a set is staged.
+//! The module table and the ranges, in three sets, and the staging of a set.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -15,19 +15,19 @@ use crate::sync::{Mutex, MutexGuard, lock};
 use crate::thread_progress::permission::Permission;
 use crate::thread_progress::{Pin, pin};
 
-/// So many entries are changed before others get a turn.
+/// The number of changes before other tasks get a turn.
 pub(crate) const SLICE: usize = 256;
 
-/// What look-ups read; calls read [entries](ExportEntry) only.
+/// The tables that look-ups read. Calls read only [entries](ExportEntry).
 pub(crate) struct Tables {
     pub(crate) active: Active,
     entries: Mutex<Entries>,
     sets: [UnsafeCell<TableSet>; INDICES],
-    /// For each index what is, or may be, other than under the one in force.
+    /// For each index, the keys whose values may differ from those under the active index.
     stale: Mutex<Stale>,
 }
 
-/// All entries, by name.
+/// All entries by name.
 type Entries = BTreeMap<ExportName, &'static ExportEntry>;
 
 type Stale = [Vec<Key>; INDICES];
@@ -36,7 +36,7 @@ type Stale = [Vec<Key>; INDICES];
 #[derive(Default)]
 pub(crate) struct TableSet {
     pub(crate) modules: BTreeMap<Arc<str>, ModuleVersions>,
-    /// By the lowest address.
+    /// By lowest address.
     pub(crate) ranges: BTreeMap<usize, Arc<Image>>,
 }
 
@@ -46,14 +46,14 @@ pub(crate) struct ModuleVersions {
     pub(crate) old: Option<Arc<Version>>,
 }
 
-/// What is to be other than it is.
+/// A change to stage: the key and its new value.
 pub(crate) enum Change {
     Export(&'static ExportEntry, Option<Target>),
     Module(Arc<str>, ModuleVersions),
     Range(usize, Option<Arc<Image>>),
 }
 
-/// What a change changes.
+/// The key of a change.
 #[derive(Clone)]
 enum Key {
     Export(&'static ExportEntry),
@@ -61,26 +61,27 @@ enum Key {
     Range(usize),
 }
 
-/// The process's; models have their own.
+/// The process's tables. Tests and models have their own.
 pub(crate) fn tables() -> &'static Tables {
     static TABLES: LazyLock<Tables> = LazyLock::new(Tables::new);
     &TABLES
 }
 
-/// Has forked children find the locks free, and what they guard whole, from now on.
+/// Makes forked children find the locks free, and the tables whole. Repeated calls do nothing.
 fn prepare() {
-    // Versions go, and give back their counters, while `stale` is locked: the lock that is taken first is noted last.
+    // Lock order: staging drops versions, which lock their pool of counters, while `stale` is locked. The lock that is taken first
+    // must be registered last.
     counters::prepare();
-    // In models nobody forks.
+    // Models do not fork.
     #[cfg(not(loom))]
     {
-        crate::forks::hold_across_forks!(Entries, tables().entries());
+        crate::forks::hold_across_forks!(Entries, lock(&tables().entries));
         crate::forks::hold_across_forks!(Stale, tables().stale());
     }
 }
 
-// SAFETY: the sets are read by who is pinned, under the index in force, and written under another one, which nobody reads, by who has
-// the permission; see the numbered steps of the room.
+// SAFETY: pinned threads read the set of the active index; the permission holder writes another set, which no thread reads. See the
+// numbered steps of `code`.
 unsafe impl Sync for Tables {}
 
 impl Tables {
@@ -93,31 +94,30 @@ impl Tables {
         }
     }
 
-    /// A look at what is in force.
+    /// Reads the active set, pinned.
     pub(crate) fn look<R>(&self, read: impl FnOnce(&TableSet) -> R) -> R {
         let pinned = pin().unwrap_or_else(out_of_memory);
         self.with(self.active.index(), &pinned, read)
     }
 
-    /// What is in force, for as long as the caller is pinned.
+    /// Reads the set of an index that was active while the caller was pinned.
     pub(crate) fn with<R>(&self, index: CodeIndex, _: &Pin, read: impl FnOnce(&TableSet) -> R) -> R {
-        // SAFETY: while this thread is pinned, nobody writes under an index that it has found in force.
+        // SAFETY: while this thread is pinned, no thread writes under an index that it has found active.
         index.of(&self.sets).with(|set| read(unsafe { &*set }))
     }
 
-    /// What is in force, and stays so for as long as the caller has the permission.
+    /// Reads the active set, which stays active while the caller has the permission.
     pub(crate) fn with_permission<R>(&self, _: &Permission, read: impl FnOnce(&TableSet) -> R) -> R {
-        // SAFETY: only who has the permission writes.
+        // SAFETY: only the permission holder writes.
         self.active.index().of(&self.sets).with(|set| read(unsafe { &*set }))
     }
 
-    /// Step 3 of a finish, part by part: copies a part of what is stale in the staging area from what is in force. False if there
-    /// was nothing left.
+    /// Step 3 of a finish, in slices: copies stale values in the staging area from the active set. False if none were left.
     pub(crate) fn refresh(&self, _: &Permission) -> bool {
         let (active, staging) = self.indices();
         let mut stale = self.stale();
         let keys = staging.of_mut(&mut stale);
-        // Forgotten when it is done.
+        // Removed only after they are copied.
         let rest = keys.len().saturating_sub(SLICE);
         for key in &keys[rest..] {
             self.copy(key, active, staging);
@@ -127,7 +127,7 @@ impl Tables {
         was_stale
     }
 
-    /// Step 3 of a finish, after that: a part of what is new.
+    /// Step 3 of a finish, after the refresh: stages a slice of the new changes.
     pub(crate) fn stage(&self, _: &Permission, changes: impl IntoIterator<Item = Change>) {
         let (_, staging) = self.indices();
         let mut stale = self.stale();
@@ -151,7 +151,7 @@ impl Tables {
     /// The entry of this name, which has no target when it is new.
     pub(crate) fn entry(&'static self, export: ExportName) -> &'static ExportEntry {
         prepare();
-        let mut entries = self.entries();
+        let mut entries = lock(&self.entries);
         if let Some(entry) = entries.get(&export) {
             return entry;
         }
@@ -160,11 +160,7 @@ impl Tables {
         entry
     }
 
-    fn entries(&self) -> MutexGuard<'_, Entries> {
-        lock(&self.entries)
-    }
-
-    /// Held whenever a set is changed, and so that no fork happens meanwhile: a child finds each set whole.
+    /// Held while a set is changed, and during forks, so that a child finds each set whole.
     fn stale(&self) -> MutexGuard<'_, Stale> {
         lock(&self.stale)
     }
@@ -175,7 +171,7 @@ impl Tables {
     }
 
     fn copy(&self, key: &Key, active: CodeIndex, staging: CodeIndex) {
-        // SAFETY: only who has the permission writes, which is who asks.
+        // SAFETY: only the permission holder writes, and it is the caller.
         let of_active = |read: &dyn Fn(&TableSet) -> Change| active.of(&self.sets).with(|set| read(unsafe { &*set }));
         let change = match key {
             Key::Export(entry) => return entry.copy(active, staging),
@@ -191,7 +187,7 @@ impl Tables {
         if let Change::Export(entry, target) = change {
             return entry.stage(staging, target);
         }
-        // SAFETY: nobody reads under it: who found it in force is waited for before it is staged again.
+        // SAFETY: no thread reads this set: threads that found it active were waited for before it is staged again.
         staging.of(&self.sets).with_mut(|set| unsafe { (*set).apply(change) });
     }
 }

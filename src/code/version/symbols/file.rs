@@ -1,4 +1,4 @@
-//! The symbols and the debug information of a file, each read once and laid out for look-ups.
+//! The symbols and debug information of a file, each read at its first use.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,24 +18,24 @@ pub(crate) struct Symbols {
 
 #[derive(Default)]
 struct Lines {
-    /// The number of the file, and the line in it.
+    /// The index of the file, and the line in it.
     spans: Spans<(u32, u32)>,
     files: Vec<Box<str>>,
 }
 
 impl Symbols {
-    /// Nothing is read yet.
+    /// Reads nothing yet.
     pub(crate) fn of(path: &Path) -> Symbols {
         Symbols { path: path.to_owned(), functions: OnceLock::new(), lines: OnceLock::new() }
     }
 
-    /// The function that has its code there. What cannot be read is not known.
+    /// The function at this address. `None` also if the file cannot be read.
     pub(crate) fn function(&self, address: u64) -> Option<&str> {
         let functions = self.functions.get_or_init(|| functions(&self.path).unwrap_or_default());
         functions.at(address).map(|name| &**name)
     }
 
-    /// The file and the line that the code there was made of.
+    /// The source file and line of the code at this address.
     pub(crate) fn line(&self, address: u64) -> Option<(&str, u32)> {
         let lines = self.lines.get_or_init(|| lines(&self.path).unwrap_or_default());
         let &(file, line) = lines.spans.at(address)?;

@@ -1,4 +1,4 @@
-//! What a file says of the addresses in it: functions, and lines of source.
+//! The symbols of a file: functions and source lines by address.
 
 #[cfg_attr(feature = "code", path = "file.rs")]
 #[cfg_attr(not(feature = "code"), path = "none.rs")]

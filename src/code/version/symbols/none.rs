@@ -1,4 +1,4 @@
-//! Without the feature `code` nothing is known of a file.
+//! Without the feature `code`, no symbols are read.
 
 use std::path::Path;
 

@@ -1,13 +1,13 @@
-//! Spans of addresses, found in about the same time however many there are.
+//! Spans of addresses, with look-ups in nearly constant time.
 
-/// Spans that have values, by their addresses.
+/// Values by spans of addresses.
 pub(super) struct Spans<T> {
     /// The lowest address.
     base: u64,
-    /// Where each begins, behind the base, and where it ends.
+    /// Start and end of each span, relative to the base.
     ends: Vec<(u32, u32)>,
     values: Vec<T>,
-    /// For each part of `1 << shift` bytes how many spans begin before it.
+    /// For each part of `1 << shift` bytes, the number of spans that begin before it.
     parts: Vec<u32>,
     shift: u32,
 }
@@ -19,7 +19,7 @@ impl<T> Default for Spans<T> {
 }
 
 impl<T> Spans<T> {
-    /// Of starts, sizes and values. Of those that begin at the same address one is kept; one that reaches into the next ends there.
+    /// Takes starts, sizes and values. Of spans with the same start one is kept; an overlapping span ends where the next begins.
     pub(super) fn new(mut spans: Vec<(u64, u64, T)>) -> Spans<T> {
         spans.retain(|(_, size, _)| *size > 0);
         spans.sort_by_key(|(start, ..)| *start);
@@ -33,7 +33,7 @@ impl<T> Spans<T> {
             values.push(value);
         }
         let reach = ends.last().map_or(0, |(start, _)| *start);
-        // So that there are about as many parts as spans.
+        // About as many parts as spans.
         let shift = (reach / (ends.len() as u32).max(1)).max(1).ilog2();
         let parts = (0..=(reach >> shift) + 1)
             .map(|part| ends.partition_point(|(start, _)| u64::from(*start) < u64::from(part) << shift) as u32);
@@ -43,7 +43,7 @@ impl<T> Spans<T> {
     pub(super) fn at(&self, address: u64) -> Option<&T> {
         let behind = u32::try_from(address.checked_sub(self.base)?).ok()?;
         let part = (behind >> self.shift) as usize;
-        // Behind the last part only the last span can be.
+        // Only the last span can lie beyond the last part.
         let upto = self.parts.get(part + 1).map_or(self.ends.len(), |upto| *upto as usize);
         let from = self.parts.get(part).map_or(upto, |from| *from as usize).saturating_sub(1);
         let number = from + self.ends[from..upto].partition_point(|(start, _)| *start <= behind);

@@ -12,11 +12,11 @@ use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+#[cfg(all(feature = "code", target_os = "linux", not(any(loom, miri))))]
 use crate::linked::linked;
 
 /// Whether copies can be guests: where modules can be loaded.
-const MAY_BE: bool = cfg!(all(target_os = "linux", not(any(loom, miri))));
+const MAY_BE: bool = cfg!(all(feature = "code", target_os = "linux", not(any(loom, miri))));
 
 /// A room's door of the host, if this copy is a guest.
 pub(crate) struct OfHost<D: 'static>(AtomicPtr<D>);
@@ -85,7 +85,7 @@ pub(crate) fn is_guest() -> bool {
 }
 
 /// Puts a mark into the object that it is compiled into: that is a module. Found where nothing of it has run yet.
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(feature = "code", target_os = "linux", not(miri)))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __module_mark {
@@ -98,20 +98,20 @@ macro_rules! __module_mark {
 
 /// Whether this copy is in a module, and therefore is a guest, or will be one before anything of it is called. What runs when
 /// an object is loaded asks, and leaves everything to the host.
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+#[cfg(all(feature = "code", target_os = "linux", not(any(loom, miri))))]
 pub(crate) fn is_module() -> bool {
     let marks = linked!("dyntrace_module": u8 = 0);
     marks.contains(&1) && !is_of_program(marks.as_ptr())
 }
 
 /// Other systems load no modules.
-#[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+#[cfg(not(all(feature = "code", target_os = "linux", not(any(loom, miri)))))]
 pub(crate) fn is_module() -> bool {
     false
 }
 
 /// Whether the address is in the program's own file: tests of a module are programs with the module's mark in them.
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+#[cfg(all(feature = "code", target_os = "linux", not(any(loom, miri))))]
 fn is_of_program(address: *const u8) -> bool {
     unsafe extern "C" fn first(object: *mut libc::dl_phdr_info, _: usize, address: *mut libc::c_void) -> libc::c_int {
         // SAFETY: the C library describes the object that comes first, which is the program, with as many headers there.
@@ -138,7 +138,7 @@ pub(crate) fn refused(what: &str, instead: &str) -> io::Error {
     )
 }
 
-#[cfg(all(test, target_os = "linux", not(any(loom, miri))))]
+#[cfg(all(feature = "code", test, target_os = "linux", not(any(loom, miri))))]
 mod tests {
     use super::*;
 

@@ -20,16 +20,41 @@
 //!   a request from process to process.
 //! - [`mailbox`]: messages between processes.
 //! - [`user_trace`]: the application's own events, [`p!`].
+//! - [`recorder`]: the same probes into files, without a tracer.
 //! - [`trace`]: functions with the attribute [`traced`], traced by pattern while the program runs; [`alloc`]: an allocator that
 //!   counts, so that traces say what they allocate.
-//! - [`probes`]: what the build makes of `provider.d`; [`sdt`]: what it is made of, for provider definitions of your own
+//! - [`code`]: modules that are loaded, upgraded and purged while the program runs.
+//! - [`probes`]: the probe functions of `provider.d`; [`sdt`]: what they are made of, for provider definitions of your own
 //!   ([`include_provider!`]).
-//! - `dist`, with the feature of that name: messages to and from Erlang nodes.
+//! - `dist`: messages to and from Erlang nodes.
+//!
+//! # Features
+//!
+//! | feature | on by default | adds |
+//! |---|---|---|
+//! | `fs` | yes | `fs`, `efile` |
+//! | `tokio-fs`, `stream` | yes | `From` between `fs::File` and tokio's; `fs::ReadDir` as a `Stream` |
+//! | `mailbox` | yes | `mailbox` |
+//! | `recorder` | yes | `recorder`, and `DYNTRACE=record:DIR` in the environment |
+//! | `trace` | yes | `trace`, `traced`, `alloc`; it has `recorder` in it |
+//! | `code` | no | `code`, on Linux; it has `trace` in it |
+//! | `dist`, `dist-tls` | no | `dist`; the same under TLS |
+//! | `nop5`, `dof` | no | other sites on x86_64 Linux, as README says |
+//! | `scripts` | no | the shipped scripts as text |
+//!
+//! Everything else is in every build, the probes too. A program that wants to do without them is built with
+//! `RUSTFLAGS="--cfg dyntrace_without_probes"`: then arguments are type-checked, and nothing else happens.
+//!
+//! # More
+//!
 //! - [`unsafe_argument`]: why safe code cannot break it; who promises what, on which facts.
 //! - [`writing_a_driver`]: your own blocking work on the pool, seen as file operations are.
 #![cfg_attr(not(unix), allow(unused))]
-// What only modules use: no other system loads them.
-#![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
+// Rooms below keep what only gated rooms use: the build with all features on Linux tells what nobody uses.
+#![cfg_attr(
+    not(all(feature = "code", feature = "fs", feature = "mailbox", target_os = "linux")),
+    allow(dead_code, unused_imports)
+)]
 
 #[cfg(not(unix))]
 compile_error!("dyntrace serves Unix systems: Linux, macOS, illumos, FreeBSD and their kin");
@@ -38,20 +63,25 @@ compile_error!("dyntrace serves Unix systems: Linux, macOS, illumos, FreeBSD and
 extern crate self as dyntrace;
 
 pub mod aio_pool;
+#[cfg(feature = "trace")]
 pub mod alloc;
+#[cfg(feature = "trace")]
 mod breakpoint;
 mod clock;
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(feature = "code", target_os = "linux", not(miri)))]
 pub mod code;
 #[cfg(feature = "dist")]
 pub mod dist;
+#[cfg(feature = "fs")]
 pub mod efile;
 mod environment;
 mod forks;
+#[cfg(feature = "fs")]
 pub mod fs;
 mod glob;
 mod host;
 mod linked;
+#[cfg(feature = "mailbox")]
 pub mod mailbox;
 mod panic_text;
 pub mod probes;
@@ -70,6 +100,7 @@ mod sync;
 pub mod tag;
 mod text;
 mod thread_progress;
+#[cfg(feature = "trace")]
 pub mod trace;
 mod unpark;
 pub mod user_trace;
@@ -81,6 +112,7 @@ pub mod unsafe_argument {}
 pub mod writing_a_driver {}
 
 /// What the code that the attribute macros make stands on. Not for use by hand, and free to change.
+#[cfg(feature = "trace")]
 #[doc(hidden)]
 pub mod __traced {
     pub use crate::breakpoint::pattern::{Actions, Call, Flags, MatchSpec, TokenChange};
@@ -94,7 +126,7 @@ pub mod __traced {
 }
 
 /// What modules stand on. Not for use by hand, and free to change.
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(feature = "code", target_os = "linux", not(miri)))]
 #[doc(hidden)]
 pub mod __code {
     pub use crate::code::{
@@ -122,7 +154,7 @@ pub mod __code {
 /// }
 /// # assert_eq!(price(&Order { quantity: 2 }), 260);
 /// ```
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "code", target_os = "linux"))]
 pub use dyntrace_macros::export;
 /// Makes a function one that can be traced while the program runs; see [`trace`]. While nobody does, it costs one compare
 /// and one jump that is not taken.
@@ -170,6 +202,7 @@ pub use dyntrace_macros::export;
 ///     42
 /// }
 /// ```
+#[cfg(feature = "trace")]
 pub use dyntrace_macros::traced;
 #[doc(no_inline)]
 pub use probe::probe;

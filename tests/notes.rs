@@ -1,6 +1,6 @@
 //! The notes of provider.d's own probes, in this test's executable: what a tracer is told of each argument.
 #![cfg(all(
-    feature = "probes",
+    not(dyntrace_without_probes),
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")
 ))]

@@ -29,7 +29,9 @@ fn main() {
             println!("cargo::rustc-cfg=recorded");
         }
     }
-    println!("cargo::rustc-env=DYNTRACE_FINGERPRINT={}", fingerprint());
+    if is_set("CARGO_FEATURE_CODE") {
+        println!("cargo::rustc-env=DYNTRACE_FINGERPRINT={}", fingerprint());
+    }
 }
 
 fn is_set(name: &str) -> bool {
@@ -45,12 +47,12 @@ fn of_target(name: &str) -> String {
 /// these systems, and not on OpenBSD.
 fn has_recorder() -> bool {
     let systems = ["linux", "freebsd", "macos", "illumos", "solaris", "netbsd"];
-    systems.contains(&of_target("OS").as_str())
+    is_set("CARGO_FEATURE_RECORDER") && systems.contains(&of_target("OS").as_str())
 }
 
 /// Whether probes also go to it. Loom and miri know nothing of an object file's sections.
 fn is_recorded() -> bool {
-    is_set("CARGO_FEATURE_PROBES") && !is_set("CARGO_CFG_MIRI") && !is_set("CARGO_CFG_LOOM")
+    !is_set("CARGO_CFG_DYNTRACE_WITHOUT_PROBES") && !is_set("CARGO_CFG_MIRI") && !is_set("CARGO_CFG_LOOM")
 }
 
 /// Whether the program describes its probes to DTrace in DOF: instead of notes, or beside them.
@@ -64,7 +66,7 @@ fn has_dof() -> bool {
 
 /// The file of `src/sdt` that fires probes on the target.
 fn leaf() -> &'static str {
-    if !is_set("CARGO_FEATURE_PROBES") {
+    if is_set("CARGO_CFG_DYNTRACE_WITHOUT_PROBES") {
         return "none";
     }
     if is_set("CARGO_CFG_MIRI") || is_set("CARGO_CFG_LOOM") {
@@ -98,10 +100,11 @@ fn fingerprint() -> String {
         hash_files(Path::new(path), &mut text).unwrap_or_else(|error| panic!("reading {path}: {error}"));
     }
     format!(
-        "dyntrace {} {:016x} ({}); rustc {} {}; {}, panic={} {}",
+        "dyntrace {} {:016x} ({}{}); rustc {} {}; {}, panic={} {}",
         env!("CARGO_PKG_VERSION"),
         text.finish(),
         Vec::from_iter(features).join(" "),
+        if is_set("CARGO_CFG_DYNTRACE_WITHOUT_PROBES") { ", without probes" } else { "" },
         line("release:"),
         line("commit-hash:"),
         variable("TARGET"),

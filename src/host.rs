@@ -11,11 +11,11 @@ use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+#[cfg(all(feature = "code", target_os = "linux", not(any(loom, miri))))]
 use crate::linked::linked;
 
 /// Whether copies can be guests: only systems that load modules have them.
-const MAY_BE: bool = cfg!(all(target_os = "linux", not(any(loom, miri))));
+const MAY_BE: bool = cfg!(all(feature = "code", target_os = "linux", not(any(loom, miri))));
 
 /// A reference to the host's state or functions; `None` in the host itself.
 pub(crate) struct OfHost<T: 'static>(AtomicPtr<T>);
@@ -84,7 +84,7 @@ pub(crate) fn is_guest() -> bool {
 }
 
 /// Marks the object as a module. The mark can be read before any code of the module has run.
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(feature = "code", target_os = "linux", not(miri)))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __module_mark {
@@ -97,20 +97,20 @@ macro_rules! __module_mark {
 
 /// Whether this copy is in a module, and so is a guest or will be one before it is called. Constructors ask, and then leave everything
 /// to the host.
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+#[cfg(all(feature = "code", target_os = "linux", not(any(loom, miri))))]
 pub(crate) fn is_module() -> bool {
     let marks = linked!("dyntrace_module": u8 = 0);
     marks.contains(&1) && !is_of_program(marks.as_ptr())
 }
 
 /// Other systems have no modules.
-#[cfg(not(all(target_os = "linux", not(any(loom, miri)))))]
+#[cfg(not(all(feature = "code", target_os = "linux", not(any(loom, miri)))))]
 pub(crate) fn is_module() -> bool {
     false
 }
 
 /// Whether the address is in the program's own file. Tests of a module are programs with the module's mark in them.
-#[cfg(all(target_os = "linux", not(any(loom, miri))))]
+#[cfg(all(feature = "code", target_os = "linux", not(any(loom, miri))))]
 fn is_of_program(address: *const u8) -> bool {
     unsafe extern "C" fn first(object: *mut libc::dl_phdr_info, _: usize, address: *mut libc::c_void) -> libc::c_int {
         // SAFETY: the C library passes the first object, which is the program, and the number of its headers.
@@ -137,7 +137,7 @@ pub(crate) fn refused(what: &str, instead: &str) -> io::Error {
     )
 }
 
-#[cfg(all(test, target_os = "linux", not(any(loom, miri))))]
+#[cfg(all(feature = "code", test, target_os = "linux", not(any(loom, miri))))]
 mod tests {
     use super::*;
 

@@ -33,11 +33,33 @@
 //! | [`probes`] | the probe functions, made from `provider.d` |
 //! | [`sdt`] | the parts of probe functions, for providers of your own ([`include_provider!`]) |
 //!
+//! # Features
+//!
+//! | feature | on by default | adds |
+//! |---|---|---|
+//! | `fs` | yes | `fs`, `efile` |
+//! | `tokio-fs`, `stream` | yes | `From` between `fs::File` and tokio's; `fs::ReadDir` as a `Stream` |
+//! | `mailbox` | yes | `mailbox` |
+//! | `recorder` | yes | `recorder`, and `DYNTRACE=record:DIR` in the environment |
+//! | `trace` | yes | `trace`, `traced`, `alloc`; includes `recorder` |
+//! | `code` | no | `code`, on Linux; includes `trace` |
+//! | `dist`, `dist-tls` | no | `dist`; the same under TLS |
+//! | `nop5`, `dof` | no | other sites on x86_64 Linux, as README says |
+//! | `scripts` | no | the shipped scripts as text |
+//!
+//! Everything else is in every build, and so are the probes. To leave them out, build the program with
+//! `RUSTFLAGS="--cfg dyntrace_without_probes"`: arguments are still type-checked then, and nothing else happens.
+//!
+//! # More
+//!
 //! Two chapters: [`writing_a_driver`] puts your own blocking work on the pool, with probes. [`unsafe_argument`] lists the facts
 //! that make this crate sound for safe code.
 #![cfg_attr(not(unix), allow(unused))]
-// Only Linux loads modules: elsewhere their support is unused.
-#![cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
+// Lower rooms have items that only gated rooms use. The build with all features on Linux finds those that are unused.
+#![cfg_attr(
+    not(all(feature = "code", feature = "fs", feature = "mailbox", target_os = "linux")),
+    allow(dead_code, unused_imports)
+)]
 
 #[cfg(not(unix))]
 compile_error!("dyntrace serves Unix systems: Linux, macOS, illumos, FreeBSD and their kin");
@@ -46,20 +68,27 @@ compile_error!("dyntrace serves Unix systems: Linux, macOS, illumos, FreeBSD and
 extern crate self as dyntrace;
 
 pub mod aio_pool;
+#[cfg(feature = "trace")]
 pub mod alloc;
+#[cfg(feature = "trace")]
 mod breakpoint;
 mod clock;
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(feature = "code", target_os = "linux", not(miri)))]
 pub mod code;
 #[cfg(feature = "dist")]
 pub mod dist;
+#[cfg(feature = "fs")]
 pub mod efile;
 mod environment;
 mod forks;
+#[cfg(feature = "fs")]
 pub mod fs;
+#[cfg(feature = "recorder")]
 mod glob;
 mod host;
+#[cfg(feature = "recorder")]
 mod linked;
+#[cfg(feature = "mailbox")]
 pub mod mailbox;
 mod panic_text;
 pub mod probes;
@@ -79,6 +108,7 @@ mod sync;
 pub mod tag;
 mod text;
 mod thread_progress;
+#[cfg(feature = "trace")]
 pub mod trace;
 mod unpark;
 pub mod user_trace;
@@ -90,6 +120,7 @@ pub mod unsafe_argument {}
 pub mod writing_a_driver {}
 
 /// Support for the code that the attribute macros generate. Not for direct use; may change at any time.
+#[cfg(feature = "trace")]
 #[doc(hidden)]
 pub mod __traced {
     pub use crate::breakpoint::pattern::{Actions, Call, Flags, MatchSpec, TokenChange};
@@ -103,7 +134,7 @@ pub mod __traced {
 }
 
 /// Support for modules. Not for direct use; may change at any time.
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(feature = "code", target_os = "linux", not(miri)))]
 #[doc(hidden)]
 pub mod __code {
     pub use crate::code::{
@@ -131,7 +162,7 @@ pub mod __code {
 /// }
 /// # assert_eq!(price(&Order { quantity: 2 }), 260);
 /// ```
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "code", target_os = "linux"))]
 pub use dyntrace_macros::export;
 /// Makes a function traceable while the program runs; see [`trace`]. While the function is not traced, that costs one compare
 /// and one jump that is not taken.
@@ -179,6 +210,7 @@ pub use dyntrace_macros::export;
 ///     42
 /// }
 /// ```
+#[cfg(feature = "trace")]
 pub use dyntrace_macros::traced;
 #[doc(no_inline)]
 pub use probe::probe;

@@ -1,6 +1,6 @@
 //! The notes of provider.d's probes in this test's executable: the description of each argument.
 #![cfg(all(
-    feature = "probes",
+    not(dyntrace_without_probes),
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")
 ))]

@@ -2,7 +2,7 @@
 //!
 //! The probes' words are accessible by name, so a test can act as a tracer.
 #![cfg(all(
-    feature = "probes",
+    not(dyntrace_without_probes),
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")
 ))]

@@ -3,7 +3,7 @@
 //! Where they differ it is meant, and the test says so. What cannot stand here: `usdt` ends the build at a seventh
 //! argument, so `efile_drv-entry` is beyond it; and its back end is chosen for the host of the build, so this test is not
 //! for cross builds.
-#![cfg(all(feature = "probes", target_os = "linux", target_arch = "x86_64"))]
+#![cfg(all(not(dyntrace_without_probes), target_os = "linux", target_arch = "x86_64"))]
 
 mod stapsdt;
 

@@ -29,16 +29,16 @@ def built(*arguments):
     return ROOT / "target" / "release"
 
 
-def build(binary, *features, package=PEERS, default=True, whole=False):
+def build(binary, *features, package=PEERS, probes=True, whole=False):
     """Builds one program of a package with the features, each crate as a whole if so asked, and returns its path."""
-    target = package / "target" / ("-".join(features) or ("default" if default else "off"))
+    target = package / "target" / ("-".join(features) or ("default" if probes else "off"))
     environment = dict(os.environ)
     if whole:
         target /= "whole"
         environment["CARGO_PROFILE_RELEASE_CODEGEN_UNITS"] = "1"
     command = ["cargo", "build", "--release", "--quiet", "--bin", binary, "--target-dir", target]
-    if not default:
-        command.append("--no-default-features")
+    if not probes:
+        environment["RUSTFLAGS"] = "--cfg dyntrace_without_probes"
     if features:
         command += ["--features", ",".join(features)]
     subprocess.run(command, cwd=package, env=environment, check=True)

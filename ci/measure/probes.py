@@ -28,7 +28,7 @@ def disabled():
 
 def workload():
     def ratio(whole):
-        programs = (build("dyntrace-workload", package=WORKLOAD, default=default, whole=whole) for default in (True, False))
+        programs = (build("dyntrace-workload", package=WORKLOAD, probes=probes, whole=whole) for probes in (True, False))
         with_probes, without = map(instructions, programs)
         print(f"  instructions: with probes {with_probes}, without {without}")
         return round(with_probes / without, 3)

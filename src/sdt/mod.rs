@@ -14,7 +14,7 @@
 //! | `macos` | macOS | the linker |
 //! | `dof` | FreeBSD, illumos, Solaris, NetBSD on x86_64 | DOF, registered at start, see [`register`] |
 //! | `plain` | others; also loom and miri | nothing; tests can set the word |
-//! | `none` | feature `probes` off | nothing; arguments are only type-checked |
+//! | `none` | `--cfg dyntrace_without_probes` | nothing; arguments are only type-checked |
 //!
 //! The macros are for generated code, see the crate `dyntrace-build`. Names of probes occur in assembly, so names with characters other
 //! than letters, digits and `_` do not compile:

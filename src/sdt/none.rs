@@ -1,4 +1,4 @@
-//! The feature `probes` is off: arguments are type-checked and nothing is compiled.
+//! `--cfg dyntrace_without_probes`: arguments are type-checked and nothing is compiled.
 
 /// Nothing: there is no word.
 #[doc(hidden)]

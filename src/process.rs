@@ -89,6 +89,7 @@ fn sequence_of_thread() -> *const RefCell<Sequence> {
 pub(crate) static PROCESS: Slot<Option<Process>> = Slot::new(&OWN);
 
 /// The slot of the host, for guests.
+#[cfg(feature = "code")]
 pub(crate) static SLOT_DOOR: scope::Door<Option<Process>> =
     scope::Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
 
@@ -174,6 +175,7 @@ fn of_thread() -> Pid {
 }
 
 /// The functions of this room for guests.
+#[cfg(feature = "code")]
 pub(crate) static DOOR: Door =
     Door { next: Pid::next, of_thread, runs, sequence_of_thread, thread_number, next_operation };
 

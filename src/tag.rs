@@ -52,6 +52,7 @@ pub(crate) static TAGS: Slot<TagState> = Slot::new(&OWN);
 impl Own for TagState {}
 
 /// For guests.
+#[cfg(feature = "code")]
 pub(crate) static DOOR: Door<TagState> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
 
 /// Whether a tag was ever made to travel in this program; until then nobody need ask whether one does.

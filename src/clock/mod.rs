@@ -107,6 +107,7 @@ pub(crate) struct HostClock {
     source: fn() -> u8,
 }
 
+#[cfg(feature = "code")]
 pub(crate) static HOST_CLOCK: HostClock = HostClock { source: choose };
 
 /// Makes this copy a guest.

@@ -15,6 +15,7 @@ pub(crate) struct Door {
 
 static HOST: OfHost<Door> = OfHost::new();
 
+#[cfg(feature = "code")]
 pub(crate) static DOOR: Door =
     Door { own: || OWN.with(Cell::get).or_else(claim), is_expedited: || EXPEDITED.load(Ordering::Relaxed) };
 

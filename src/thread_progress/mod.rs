@@ -122,7 +122,9 @@ mod use_table;
 mod wait;
 
 pub(crate) use completed::Completed;
-pub(crate) use door::{DOOR, Door, enter};
+#[cfg(feature = "code")]
+pub(crate) use door::DOOR;
+pub(crate) use door::{Door, enter};
 pub(crate) use grace_period::{Late, NOTABLE};
 pub(crate) use maintenance::{complete, give};
 pub(crate) use nap::nap;

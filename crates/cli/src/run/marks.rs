@@ -89,17 +89,17 @@ impl Mark {
         marked.replace(FIRED, if clause.counts { "(uint64)@dyntrace_fired" } else { "(uint64)0" })
     }
 
-    /// What begins a record.
+    /// The text that begins a record.
     pub fn begin(&self) -> String {
         format!("{}{BEGIN}", self.0)
     }
 
-    /// What ends it.
+    /// The text that ends a record.
     pub fn end(&self) -> String {
         format!("{}{END}", self.0)
     }
 
-    /// What stands before and behind a count.
+    /// The texts before and behind a count.
     pub fn around_count(&self) -> (String, String) {
         (format!("{}{COUNT}", self.0), format!("{};", self.0))
     }

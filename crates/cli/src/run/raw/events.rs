@@ -19,7 +19,7 @@ const ORDERED_AFTER: i64 = 1_000_000_000;
 /// Reads what bpftrace prints.
 pub struct Events {
     mark: Mark,
-    /// What has arrived and is no whole record yet.
+    /// Bytes that arrived and are not a whole record yet.
     rest: Vec<u8>,
     probes: Vec<Probe>,
     /// By processor, the event whose records arrive.

@@ -1,0 +1,6 @@
+//! Reads the tasks of a tokio program from outside: a program that knows nothing of it, optimised, running and not stopped, or its
+//! core file.
+#![cfg(target_os = "linux")]
+
+pub mod listing;
+pub mod memory;

@@ -1,0 +1,285 @@
+//! The answer: tasks, what each awaits, and what was counted. Plain data, as `--json` prints it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// The tasks of a program at about one time.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Listing {
+    /// In order of their ids.
+    pub tasks: Vec<Task>,
+    /// One for each runtime that was found.
+    pub runtimes: Vec<Runtime>,
+    /// What the listing cannot show, and the way out, in sentences for the user.
+    pub notes: Vec<String>,
+}
+
+/// A runtime, by the list of its tasks.
+#[derive(Debug, Clone, Serialize)]
+pub struct Runtime {
+    /// The number that the runtime's tasks name as their owner.
+    pub owner: u64,
+    /// Tasks that it counts itself. `None` if its counter was not found.
+    pub counted: Option<u64>,
+    /// Tasks of it in the listing.
+    pub found: u64,
+}
+
+/// A task, or a job of the blocking pool.
+#[derive(Debug, Clone, Serialize)]
+pub struct Task {
+    /// As `tokio::task::Id` prints it.
+    pub id: u64,
+    /// Of the task's header.
+    pub address: u64,
+    /// The runtime, by [`Runtime::owner`]; 0 for jobs of the blocking pool.
+    pub owner: u64,
+    /// The flags of its state word.
+    pub state: State,
+    /// The future, or the function of a blocking job.
+    pub future: Name,
+    /// Where it was spawned.
+    pub spawned: Spawned,
+    /// Whether the runtime's own list contains it. `None` if the list could not be followed.
+    pub linked: Option<bool>,
+    /// The futures that it awaits.
+    pub chain: Chain,
+}
+
+/// The flags of a task's state word.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[allow(clippy::struct_excessive_bools)] // the bits of tokio's word
+pub struct State {
+    /// A thread polls it, or drops its future.
+    pub running: bool,
+    /// Its future has returned, or was cancelled.
+    pub complete: bool,
+    /// It was woken, and waits for a thread.
+    pub notified: bool,
+    /// A `JoinHandle` exists.
+    pub join_interest: bool,
+    /// Another task awaits the `JoinHandle`.
+    pub join_waker: bool,
+    /// It was aborted, or its runtime is shutting down.
+    pub cancelled: bool,
+}
+
+impl State {
+    /// Returns the flags of tokio's state word.
+    #[must_use]
+    pub fn of(word: u64) -> State {
+        let bit = |bit: u32| word >> bit & 1 == 1;
+        State {
+            running: bit(0),
+            complete: bit(1),
+            notified: bit(2),
+            join_interest: bit(3),
+            join_waker: bit(4),
+            cancelled: bit(5),
+        }
+    }
+}
+
+/// `running`, `complete`, `notified` or `idle`; then `cancelled` if it is.
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self {
+            State { complete: true, .. } => "complete",
+            State { running: true, .. } => "running",
+            State { notified: true, .. } => "notified",
+            _ => "idle",
+        };
+        f.write_str(state)?;
+        if self.cancelled { f.write_str(", cancelled") } else { Ok(()) }
+    }
+}
+
+/// What is known of a future's type, by source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "known_by", rename_all = "snake_case")]
+pub enum Name {
+    /// Debug information names it.
+    Type {
+        /// Path and parameters, as rustc writes them.
+        name: String,
+    },
+    /// The symbol of the function that polls it names it.
+    Symbol {
+        /// Demangled.
+        name: String,
+    },
+    /// The function that drops it names it; the linker may have merged functions of several types.
+    Candidates {
+        /// One or more.
+        names: Vec<String>,
+    },
+    /// Nothing names it. Tasks with the same address have the same type, unless the linker merged their code.
+    Address {
+        /// Of the function that polls it, in the program's file.
+        poll: u64,
+    },
+}
+
+/// A line of source.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Place {
+    /// As debug information has it, the crate's folder in a registry cut off.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// Where a task was spawned.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(tag = "known_by", content = "places", rename_all = "snake_case")]
+pub enum Spawned {
+    /// Nothing says.
+    #[default]
+    Unknown,
+    /// The runtime recorded it (`tokio_unstable`).
+    Recorded(Place),
+    /// Calls of `spawn` with this type in the program's code.
+    Candidates(Vec<Place>),
+}
+
+/// The futures that a task awaits, outermost first.
+#[derive(Debug, Clone, Default, Serialize)]
+#[serde(tag = "known_by", rename_all = "snake_case")]
+pub enum Chain {
+    /// No debug information describes the future.
+    #[default]
+    NoTypes,
+    /// It changed during each reading.
+    Busy,
+    /// The future is gone: the task is complete.
+    Complete,
+    /// As memory had it. Of a running task it is the previous suspension.
+    Read {
+        /// The task's own future.
+        root: Await,
+    },
+}
+
+/// A future of a chain, and how it waits.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Await {
+    /// Its type, shortened: an `async fn` by its path.
+    pub future: String,
+    /// The line that awaits, of a suspended `async fn` or block.
+    pub place: Option<Place>,
+    /// How far it is.
+    pub progress: Progress,
+    /// What it waits for, if it is a leaf that the reader knows.
+    pub waits_for: Option<WaitsFor>,
+    /// Locks and permits among its variables.
+    pub holds: Vec<Guard>,
+    /// Futures that it polls itself: one, or several under `select!`, `join!` and collections.
+    pub awaits: Vec<Await>,
+    /// Futures of a collection that are not in `awaits`.
+    pub more: u64,
+}
+
+/// How far a future is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Progress {
+    /// No `async fn` or block: its state is not known.
+    #[default]
+    Unknown,
+    /// Never polled.
+    Unresumed,
+    /// At an await.
+    Suspended,
+    /// It has returned.
+    Returned,
+    /// It has panicked.
+    Panicked,
+}
+
+/// What a leaf waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum WaitsFor {
+    /// Permits of a semaphore: tokio's locks, semaphores and bounded channels.
+    Semaphore {
+        /// Identifies it.
+        address: u64,
+        /// What the semaphore belongs to.
+        of: SemaphoreOf,
+        /// Permits that are free.
+        free: u64,
+        /// Permits that are missing.
+        missing: u64,
+        /// Whether it is closed.
+        closed: bool,
+    },
+    /// `Notify::notified`.
+    Notify {
+        /// Identifies it.
+        address: u64,
+    },
+    /// A message.
+    Channel {
+        /// `mpsc`, `oneshot`, `watch`, `broadcast`.
+        channel: &'static str,
+        /// Identifies it. `None` if the receiver has been answered already.
+        address: Option<u64>,
+    },
+    /// A time.
+    Timer {
+        /// Nanoseconds until it, at the time of the reading; negative if it has passed.
+        due_in: i64,
+    },
+    /// The end of another task.
+    Join {
+        /// Of its header.
+        address: u64,
+        /// Its id, if the listing has it.
+        task: Option<u64>,
+    },
+    /// A file descriptor.
+    Descriptor {
+        /// Its number.
+        descriptor: i32,
+        /// What the kernel says of it: both addresses of a socket, or a path.
+        describes: Option<String>,
+    },
+    /// Nothing: `future::pending`.
+    Forever,
+    /// A future of a library's that the reader does not know.
+    UnknownLeaf,
+}
+
+/// What the permits of a semaphore stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SemaphoreOf {
+    /// `tokio::sync::Mutex`.
+    Mutex,
+    /// `tokio::sync::RwLock`.
+    RwLock,
+    /// `tokio::sync::Semaphore`.
+    Semaphore,
+    /// Room in a bounded `mpsc` channel.
+    Channel,
+    /// The type that awaits it is not among these.
+    Unknown,
+}
+
+/// A lock guard or permit among a suspended future's variables.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Guard {
+    /// The variable.
+    pub variable: String,
+    /// Its type, shortened.
+    pub guard: String,
+    /// Of the semaphore, as [`WaitsFor::Semaphore`] has it.
+    pub semaphore: u64,
+}

@@ -27,6 +27,7 @@ pub mod message {
         Receiver: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "message__send", send, {
+            ::dyntrace::sdt::return_if_discarded!(send);
             let (sender, receiver, size, token_label, token_previous, token_current) = arguments();
             send::fire(
                 sender.into(),
@@ -54,6 +55,8 @@ pub mod message {
             ::dyntrace::sdt::if_enabled!("dyntrace", "message__send", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "message__send");
 
         #[cold]
         #[inline(never)]
@@ -135,6 +138,7 @@ pub mod message {
         Receiver: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "message__send__remote", send_remote, {
+            ::dyntrace::sdt::return_if_discarded!(send_remote);
             let (
                 sender,
                 node_name,
@@ -171,6 +175,8 @@ pub mod message {
             ::dyntrace::sdt::if_enabled!("dyntrace", "message__send__remote", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "message__send__remote");
 
         #[cold]
         #[inline(never)]
@@ -265,6 +271,7 @@ pub mod message {
         Receiver: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "message__queued", queued, {
+            ::dyntrace::sdt::return_if_discarded!(queued);
             let (
                 receiver,
                 size,
@@ -299,6 +306,8 @@ pub mod message {
             ::dyntrace::sdt::if_enabled!("dyntrace", "message__queued", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "message__queued");
 
         #[cold]
         #[inline(never)]
@@ -374,6 +383,7 @@ pub mod message {
         Receiver: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "message__receive", receive, {
+            ::dyntrace::sdt::return_if_discarded!(receive);
             let (
                 receiver,
                 size,
@@ -408,6 +418,8 @@ pub mod message {
             ::dyntrace::sdt::if_enabled!("dyntrace", "message__receive", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "message__receive");
 
         #[cold]
         #[inline(never)]
@@ -490,6 +502,7 @@ pub mod dist {
         Reason: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "dist__monitor", monitor, {
+            ::dyntrace::sdt::return_if_discarded!(monitor);
             let (node, what, monitored_node, r#type, reason) = arguments();
             monitor::fire(
                 node.into(),
@@ -516,6 +529,8 @@ pub mod dist {
             ::dyntrace::sdt::if_enabled!("dyntrace", "dist__monitor", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "dist__monitor");
 
         #[cold]
         #[inline(never)]
@@ -599,6 +614,7 @@ pub mod dist {
         Pid: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_busy", port_busy, {
+            ::dyntrace::sdt::return_if_discarded!(port_busy);
             let (node, port, remote_node, pid) = arguments();
             port_busy::fire(node.into(), port.into(), remote_node.into(), pid.into());
         });
@@ -619,6 +635,8 @@ pub mod dist {
             ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_busy", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "dist__port_busy");
 
         #[cold]
         #[inline(never)]
@@ -694,6 +712,7 @@ pub mod dist {
         RemoteNode: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_not_busy", port_not_busy, {
+            ::dyntrace::sdt::return_if_discarded!(port_not_busy);
             let (node, port, remote_node) = arguments();
             port_not_busy::fire(node.into(), port.into(), remote_node.into());
         });
@@ -714,6 +733,8 @@ pub mod dist {
             ::dyntrace::sdt::if_enabled!("dyntrace", "dist__port_not_busy", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "dist__port_not_busy");
 
         #[cold]
         #[inline(never)]
@@ -782,6 +803,7 @@ pub mod dist {
         RemoteNode: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "dist__output", output, {
+            ::dyntrace::sdt::return_if_discarded!(output);
             let (node, port, remote_node, bytes) = arguments();
             output::fire(node.into(), port.into(), remote_node.into(), bytes);
         });
@@ -802,6 +824,8 @@ pub mod dist {
             ::dyntrace::sdt::if_enabled!("dyntrace", "dist__output", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "dist__output");
 
         #[cold]
         #[inline(never)]
@@ -872,6 +896,7 @@ pub mod aio_pool {
         Port: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__add", add, {
+            ::dyntrace::sdt::return_if_discarded!(add);
             let (port, new_queue_length) = arguments();
             add::fire(port.into(), new_queue_length);
         });
@@ -892,6 +917,8 @@ pub mod aio_pool {
             ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__add", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "aio_pool__add");
 
         #[cold]
         #[inline(never)]
@@ -937,6 +964,7 @@ pub mod aio_pool {
         Port: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__get", get, {
+            ::dyntrace::sdt::return_if_discarded!(get);
             let (port, new_queue_length, lane) = arguments();
             get::fire(port.into(), new_queue_length, lane);
         });
@@ -957,6 +985,8 @@ pub mod aio_pool {
             ::dyntrace::sdt::if_enabled!("dyntrace", "aio_pool__get", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "aio_pool__get");
 
         #[cold]
         #[inline(never)]
@@ -1005,6 +1035,7 @@ pub mod port {
         Port: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "port__busy", busy, {
+            ::dyntrace::sdt::return_if_discarded!(busy);
             let port = arguments();
             busy::fire(port.into());
         });
@@ -1025,6 +1056,8 @@ pub mod port {
             ::dyntrace::sdt::if_enabled!("dyntrace", "port__busy", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "port__busy");
 
         #[cold]
         #[inline(never)]
@@ -1068,6 +1101,7 @@ pub mod port {
         Port: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "port__not_busy", not_busy, {
+            ::dyntrace::sdt::return_if_discarded!(not_busy);
             let port = arguments();
             not_busy::fire(port.into());
         });
@@ -1088,6 +1122,8 @@ pub mod port {
             ::dyntrace::sdt::if_enabled!("dyntrace", "port__not_busy", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "port__not_busy");
 
         #[cold]
         #[inline(never)]
@@ -1154,6 +1190,7 @@ pub mod efile_drv {
         Port: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__entry", entry, {
+            ::dyntrace::sdt::return_if_discarded!(entry);
             let (thread_id, tag, user_tag, command, s1, s2, i1, i2, i3, i4, port) = arguments();
             entry::fire(
                 thread_id,
@@ -1186,6 +1223,8 @@ pub mod efile_drv {
             ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__entry", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "efile_drv__entry");
 
         #[cold]
         #[inline(never)]
@@ -1281,6 +1320,7 @@ pub mod efile_drv {
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn int_entry(arguments: impl FnOnce() -> (i32, i32, i32)) {
         ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_entry", int_entry, {
+            ::dyntrace::sdt::return_if_discarded!(int_entry);
             let (thread_id, tag, command) = arguments();
             int_entry::fire(thread_id, tag, command);
         });
@@ -1301,6 +1341,8 @@ pub mod efile_drv {
             ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_entry", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "efile_drv__int_entry");
 
         #[cold]
         #[inline(never)]
@@ -1340,6 +1382,7 @@ pub mod efile_drv {
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn int_return(arguments: impl FnOnce() -> (i32, i32, i32)) {
         ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_return", int_return, {
+            ::dyntrace::sdt::return_if_discarded!(int_return);
             let (thread_id, tag, command) = arguments();
             int_return::fire(thread_id, tag, command);
         });
@@ -1360,6 +1403,8 @@ pub mod efile_drv {
             ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__int_return", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "efile_drv__int_return");
 
         #[cold]
         #[inline(never)]
@@ -1407,6 +1452,7 @@ pub mod efile_drv {
         UserTag: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__return", r#return, {
+            ::dyntrace::sdt::return_if_discarded!(r#return);
             let (thread_id, tag, user_tag, command, success, errno) = arguments();
             r#return::fire(thread_id, tag, user_tag.into(), command, success, errno);
         });
@@ -1427,6 +1473,8 @@ pub mod efile_drv {
             ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__return", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "efile_drv__return");
 
         #[cold]
         #[inline(never)]
@@ -1505,6 +1553,7 @@ pub mod seq_trace {
         Proc: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "seq_trace__operation", operation, {
+            ::dyntrace::sdt::return_if_discarded!(operation);
             let (thread_id, tag, proc, token_label, token_previous, token_current) = arguments();
             operation::fire(
                 thread_id,
@@ -1532,6 +1581,8 @@ pub mod seq_trace {
             ::dyntrace::sdt::if_enabled!("dyntrace", "seq_trace__operation", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "seq_trace__operation");
 
         #[cold]
         #[inline(never)]
@@ -1603,6 +1654,7 @@ pub mod user_trace {
         Message: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__s1", s1, {
+            ::dyntrace::sdt::return_if_discarded!(s1);
             let message = arguments();
             s1::fire(message.into());
         });
@@ -1623,6 +1675,8 @@ pub mod user_trace {
             ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__s1", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "user_trace__s1");
 
         #[cold]
         #[inline(never)]
@@ -1680,6 +1734,7 @@ pub mod user_trace {
         S4: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__i4s4", i4s4, {
+            ::dyntrace::sdt::return_if_discarded!(i4s4);
             let (proc, user_tag, i1, i2, i3, i4, s1, s2, s3, s4) = arguments();
             i4s4::fire(
                 proc.into(),
@@ -1711,6 +1766,8 @@ pub mod user_trace {
             ::dyntrace::sdt::if_enabled!("dyntrace", "user_trace__i4s4", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "user_trace__i4s4");
 
         #[cold]
         #[inline(never)]
@@ -1825,6 +1882,7 @@ pub mod function {
         Caller: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "function__entry", entry, {
+            ::dyntrace::sdt::return_if_discarded!(entry);
             let (proc, function, arguments, user_tag, caller) = arguments();
             entry::fire(
                 proc.into(),
@@ -1851,6 +1909,8 @@ pub mod function {
             ::dyntrace::sdt::if_enabled!("dyntrace", "function__entry", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "function__entry");
 
         #[cold]
         #[inline(never)]
@@ -1938,6 +1998,7 @@ pub mod function {
         Kind: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "function__return", r#return, {
+            ::dyntrace::sdt::return_if_discarded!(r#return);
             let (proc, function, value, user_tag, kind, took, polled) = arguments();
             r#return::fire(
                 proc.into(),
@@ -1966,6 +2027,8 @@ pub mod function {
             ::dyntrace::sdt::if_enabled!("dyntrace", "function__return", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "function__return");
 
         #[cold]
         #[inline(never)]
@@ -2059,6 +2122,7 @@ pub mod code {
         File: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "code__load", load, {
+            ::dyntrace::sdt::return_if_discarded!(load);
             let (module, version, file, start, size) = arguments();
             load::fire(module.into(), version.into(), file.into(), start, size);
         });
@@ -2079,6 +2143,8 @@ pub mod code {
             ::dyntrace::sdt::if_enabled!("dyntrace", "code__load", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "code__load");
 
         #[cold]
         #[inline(never)]
@@ -2157,6 +2223,7 @@ pub mod code {
         OldVersion: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "code__upgrade", upgrade, {
+            ::dyntrace::sdt::return_if_discarded!(upgrade);
             let (module, version, file, start, size, old_version) = arguments();
             upgrade::fire(
                 module.into(),
@@ -2184,6 +2251,8 @@ pub mod code {
             ::dyntrace::sdt::if_enabled!("dyntrace", "code__upgrade", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "code__upgrade");
 
         #[cold]
         #[inline(never)]
@@ -2265,6 +2334,7 @@ pub mod code {
         Version: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "code__purge", purge, {
+            ::dyntrace::sdt::return_if_discarded!(purge);
             let (module, version, start, size) = arguments();
             purge::fire(module.into(), version.into(), start, size);
         });
@@ -2285,6 +2355,8 @@ pub mod code {
             ::dyntrace::sdt::if_enabled!("dyntrace", "code__purge", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("dyntrace", "code__purge");
 
         #[cold]
         #[inline(never)]

@@ -73,6 +73,8 @@ pub(crate) use host::{HostRecorder, enter};
 pub use options::text::OptionsError;
 pub use options::triggers::Triggers;
 pub use options::{Mode, Options};
+#[doc(hidden)]
+pub use ring_file::is_a_ring_at_end;
 pub use session::Session;
 #[cfg(recorded)]
 pub(crate) use slow::Began;

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::slice;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use dyntrace_folders::Folder;
 use dyntrace_metadata::packet::{SUB_BUFFER, offset};
@@ -21,6 +21,17 @@ const AT_ONCE: u64 = 256 << 10;
 
 /// The first size of a growing file, in bytes.
 const AT_FIRST: u64 = 2 * SUB_BUFFER as u64;
+
+/// The number of rings that are at their end.
+static AT_END: AtomicU32 = AtomicU32::new(0);
+
+/// Whether any ring is at its end. For generated code: without one, it does not ask whether a firing would be discarded.
+#[doc(hidden)]
+#[inline(always)]
+pub fn is_a_ring_at_end() -> bool {
+    // Relaxed: a hint. A thread that gets an older answer discards the firing later.
+    AT_END.load(Relaxed) != 0
+}
 
 pub(super) struct RingFile {
     file: StreamFile,
@@ -125,7 +136,9 @@ impl RingFile {
     #[cold]
     fn grow(&self, needed: u64) -> bool {
         if needed > self.size {
-            self.at_end.store(true, Relaxed);
+            if !self.at_end.swap(true, Relaxed) {
+                AT_END.fetch_add(1, Relaxed);
+            }
             return false;
         }
         if self.full.load(Relaxed) {
@@ -135,6 +148,14 @@ impl RingFile {
         let is_prepared = self.file.prepare((needed + AT_ONCE).min(self.size)).unwrap_or(0) >= needed;
         self.full.store(!is_prepared, Relaxed);
         is_prepared
+    }
+}
+
+impl Drop for RingFile {
+    fn drop(&mut self) {
+        if *self.at_end.get_mut() {
+            AT_END.fetch_sub(1, Relaxed);
+        }
     }
 }
 

@@ -102,6 +102,27 @@ impl Descriptor {
         }
     }
 
+    /// Counts a firing as discarded, and returns `true`, if one session records it and this thread's ring of that is at its end. With
+    /// several sessions [`record`](Self::record) decides for each. For generated code.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn discard(&self) -> bool {
+        let Some(_pin) = thread_progress::pin_again() else { return false };
+        // Acquire: as in `record`.
+        let sessions = self.sessions_acquired();
+        if !sessions.is_power_of_two() {
+            return false;
+        }
+        let number = sessions.trailing_zeros() as usize;
+        match SLOTS[number].ready(number) {
+            Some(ring) if ring.space().is_at_end() => {
+                ring.discard_at_end();
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Records in the session's ring, if that is ready, and in the remaining sessions.
     #[inline(always)]
     fn record_in(&self, ready: Option<&ThreadRing>, number: usize, mut sessions: u32, payload: &impl Payload) {

@@ -88,9 +88,11 @@ pub use crate::text::{Buffer, Shape, Text};
 
 pub use crate::__sdt_declare as declare;
 pub use crate::__sdt_describe as describe;
+pub use crate::__sdt_discard as discard;
 pub use crate::__sdt_if_enabled as if_enabled;
 pub use crate::__sdt_if_traced as if_traced;
 pub use crate::__sdt_record as record;
+pub use crate::__sdt_return_if_discarded as return_if_discarded;
 pub use crate::__sdt_site as site;
 pub(crate) use here::fire_here;
 pub(crate) use recorded::time_if_recorded;

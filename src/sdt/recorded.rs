@@ -42,6 +42,33 @@ macro_rules! __sdt_kind {
     };
 }
 
+/// Returns from the calling function if nothing but full rings would get the firing: then its arguments are not made.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_return_if_discarded {
+    ($module:ident) => {
+        if $crate::recorder::is_a_ring_at_end() && $module::discard() {
+            return;
+        }
+    };
+}
+
+/// Counts the firing as discarded, and returns `true`, if no tracer looks at it and all rings that would get it are at their end.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_discard {
+    ($provider:literal, $probe:literal) => {
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels)]
+        pub(super) fn discard() -> bool {
+            $crate::sdt::if_traced!($provider, $probe, { return false });
+            #[allow(unreachable_code)] // where `if_traced` cannot tell
+            __DESCRIPTOR.discard()
+        }
+    };
+}
+
 /// Records the firing in each session that records the probe.
 #[doc(hidden)]
 #[macro_export]

@@ -10,6 +10,20 @@ macro_rules! __sdt_describe {
 /// Nothing.
 #[doc(hidden)]
 #[macro_export]
+macro_rules! __sdt_return_if_discarded {
+    ($module:ident) => {};
+}
+
+/// Nothing.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __sdt_discard {
+    ($provider:literal, $probe:literal) => {};
+}
+
+/// Nothing.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! __sdt_record {
     ($(($kind:ident $name:ident $($buffer:ident)?)),* $(,)?) => {
         $($(let _ = &mut $buffer;)?)*

@@ -137,6 +137,7 @@ impl Code {
         self.depth += 1;
 
         self.open(&format!("::dyntrace::sdt::if_enabled!(\"{provider}\", \"{name}\", {function}, {{"));
+        self.line(&format!("::dyntrace::sdt::return_if_discarded!({function});"));
         match probe.parameters.as_slice() {
             [] => self.line("arguments();"),
             [one] => self.line(&format!("let {one} = arguments();")),
@@ -176,6 +177,8 @@ impl Code {
         self.close();
         self.line("");
 
+        self.line(&format!("::dyntrace::sdt::discard!(\"{provider}\", \"{name}\");"));
+        self.line("");
         self.fire(probe);
         self.line("");
         self.trace(probe);

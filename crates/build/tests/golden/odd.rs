@@ -24,6 +24,7 @@ pub mod names {
         FnOnce_: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("odd", "names__self", self_, {
+            ::dyntrace::sdt::return_if_discarded!(self_);
             let (self_, self_buffer, into, fn_once, arguments, fire) = arguments();
             self_::fire(
                 self_.into(),
@@ -51,6 +52,8 @@ pub mod names {
             ::dyntrace::sdt::if_enabled!("odd", "names__self", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("odd", "names__self");
 
         #[cold]
         #[inline(never)]
@@ -133,6 +136,7 @@ pub mod names {
         S1__: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("odd", "names__type", r#type, {
+            ::dyntrace::sdt::return_if_discarded!(r#type);
             let (s1, s_1, __s1, r#return, arg4, arg5) = arguments();
             r#type::fire(s1.into(), s_1.into(), __s1.into(), r#return, arg4, arg5);
         });
@@ -153,6 +157,8 @@ pub mod names {
             ::dyntrace::sdt::if_enabled!("odd", "names__type", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("odd", "names__type");
 
         #[cold]
         #[inline(never)]
@@ -221,6 +227,7 @@ pub mod names {
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn names(arguments: impl FnOnce() -> i32) {
         ::dyntrace::sdt::if_enabled!("odd", "names__names", names, {
+            ::dyntrace::sdt::return_if_discarded!(names);
             let names = arguments();
             names::fire(names);
         });
@@ -242,6 +249,8 @@ pub mod names {
             ::dyntrace::sdt::if_enabled!("odd", "names__names", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("odd", "names__names");
 
         #[cold]
         #[inline(never)]
@@ -284,6 +293,7 @@ pub mod Upper {
         Name: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("odd", "Upper__Case", Case, {
+            ::dyntrace::sdt::return_if_discarded!(Case);
             let (Name, Octet) = arguments();
             Case::fire(Name.into(), Octet);
         });
@@ -305,6 +315,8 @@ pub mod Upper {
             ::dyntrace::sdt::if_enabled!("odd", "Upper__Case", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("odd", "Upper__Case");
 
         #[cold]
         #[inline(never)]
@@ -349,6 +361,7 @@ pub fn fire<'a, FireBuffer, Fire>(
     Fire: Into<::dyntrace::sdt::Text<'a>>,
 {
     ::dyntrace::sdt::if_enabled!("odd", "fire", fire, {
+        ::dyntrace::sdt::return_if_discarded!(fire);
         let (fire_buffer, fire) = arguments();
         fire::fire(fire_buffer.into(), fire.into());
     });
@@ -369,6 +382,8 @@ pub mod fire {
         ::dyntrace::sdt::if_enabled!("odd", "fire", self, { return true });
         false
     }
+
+    ::dyntrace::sdt::discard!("odd", "fire");
 
     #[cold]
     #[inline(never)]
@@ -429,6 +444,7 @@ pub fn most<'a, Arg0, Arg1, Arg2, Arg3, Arg4, Arg5>(
     Arg5: Into<::dyntrace::sdt::Text<'a>>,
 {
     ::dyntrace::sdt::if_enabled!("odd", "most", most, {
+        ::dyntrace::sdt::return_if_discarded!(most);
         let (
             arg0,
             arg1,
@@ -475,6 +491,8 @@ pub mod most {
         ::dyntrace::sdt::if_enabled!("odd", "most", self, { return true });
         false
     }
+
+    ::dyntrace::sdt::discard!("odd", "most");
 
     #[cold]
     #[inline(never)]
@@ -582,6 +600,7 @@ pub mod most {
 #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
 pub fn markdown(arguments: impl FnOnce() -> i32) {
     ::dyntrace::sdt::if_enabled!("odd", "markdown", markdown, {
+        ::dyntrace::sdt::return_if_discarded!(markdown);
         let x = arguments();
         markdown::fire(x);
     });
@@ -602,6 +621,8 @@ pub mod markdown {
         ::dyntrace::sdt::if_enabled!("odd", "markdown", self, { return true });
         false
     }
+
+    ::dyntrace::sdt::discard!("odd", "markdown");
 
     #[cold]
     #[inline(never)]

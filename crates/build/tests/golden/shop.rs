@@ -23,6 +23,7 @@ pub mod order {
         Name: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("shop", "order__paid", paid, {
+            ::dyntrace::sdt::return_if_discarded!(paid);
             let (name, cents) = arguments();
             paid::fire(name.into(), cents);
         });
@@ -43,6 +44,8 @@ pub mod order {
             ::dyntrace::sdt::if_enabled!("shop", "order__paid", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("shop", "order__paid");
 
         #[cold]
         #[inline(never)]
@@ -82,6 +85,7 @@ pub mod order {
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn r#return(arguments: impl FnOnce() -> (i32, u32, i64)) {
         ::dyntrace::sdt::if_enabled!("shop", "order__return", r#return, {
+            ::dyntrace::sdt::return_if_discarded!(r#return);
             let (r#type, arg1, balance) = arguments();
             r#return::fire(r#type, arg1, balance);
         });
@@ -102,6 +106,8 @@ pub mod order {
             ::dyntrace::sdt::if_enabled!("shop", "order__return", self, { return true });
             false
         }
+
+        ::dyntrace::sdt::discard!("shop", "order__return");
 
         #[cold]
         #[inline(never)]
@@ -136,6 +142,7 @@ pub mod order {
 #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
 pub fn tick(arguments: impl FnOnce()) {
     ::dyntrace::sdt::if_enabled!("shop", "tick", tick, {
+        ::dyntrace::sdt::return_if_discarded!(tick);
         arguments();
         tick::fire();
     });
@@ -156,6 +163,8 @@ pub mod tick {
         ::dyntrace::sdt::if_enabled!("shop", "tick", self, { return true });
         false
     }
+
+    ::dyntrace::sdt::discard!("shop", "tick");
 
     #[cold]
     #[inline(never)]

@@ -1,7 +1,8 @@
 //! Finds a runtime's own list of its tasks, without debug information, by the shape of its words.
 //!
 //! tokio's `OwnedTasks` has an array of lists, the array's length (a power of 2), that length less 1, the count of tasks,
-//! and the number that the tasks name as their owner. The compiler may order these words as it likes.
+//! since some version also the count of tasks ever added, and the number that the tasks name as their owner. The compiler
+//! orders these words, but leaves structures whole: the array is at one end, the number next to the other words.
 
 use std::collections::HashSet;
 
@@ -41,20 +42,13 @@ pub struct Ends {
 }
 
 impl OwnedTasks {
-    /// Finds the list of the runtime `owner` in the scheduler at `scheduler`, to which its tasks point. `unstable` says
-    /// whether the program was built with `tokio_unstable`, and `is_task` whether a task's cell is at an address.
+    /// Finds the list of the runtime `owner` in the scheduler at `scheduler`, to which its tasks point. `is_task` says
+    /// whether a task's cell is at an address.
     #[must_use]
-    pub fn find(
-        memory: &dyn Memory,
-        scheduler: u64,
-        owner: u64,
-        unstable: bool,
-        is_task: impl Fn(u64) -> bool,
-    ) -> Option<OwnedTasks> {
+    pub fn find(memory: &dyn Memory, scheduler: u64, owner: u64, is_task: impl Fn(u64) -> bool) -> Option<OwnedTasks> {
         let words = words(memory, scheduler);
-        // With `tokio_unstable` there is a second count: of all tasks that were ever added.
-        let widths: &[usize] = if unstable { &[5, 4] } else { &[4] };
-        let mut shapes = widths.iter().flat_map(|width| shapes(&words, *width, scheduler, owner));
+        // With and without the count of tasks ever added.
+        let mut shapes = [5, 4].into_iter().flat_map(|width| shapes(&words, width, scheduler, owner));
         shapes.find(|shape| {
             let Some(ends) = shape.ends(memory) else { return false };
             // Tasks that began after the scan are in the list only.
@@ -120,9 +114,9 @@ fn shapes(words: &[u64], width: usize, address: u64, owner: u64) -> Vec<OwnedTas
 
 /// Returns the list that the words of `window`, from `address`, describe.
 fn shape(window: &[u64], address: u64) -> Option<OwnedTasks> {
-    let pointer = window.windows(2).position(|pair| {
-        let (lists, length) = (pair[0], pair[1]);
-        lists > 4096 && lists % 8 == 0 && length.is_power_of_two() && length <= MOST_LISTS
+    let pointer = [0, window.len() - 2].into_iter().find(|index| {
+        let (lists, length) = (window[*index], window[index + 1]);
+        lists > 4096 && lists.is_multiple_of(8) && length.is_power_of_two() && length <= MOST_LISTS
     })?;
     let (lists, length) = (window[pointer], window[pointer + 1]);
     let mut others: Vec<usize> = (0..window.len()).filter(|index| *index != pointer && *index != pointer + 1).collect();
@@ -151,7 +145,7 @@ mod tests {
     fn finds_the_words_in_any_order() {
         assert_eq!(count(4, &[9, LISTS, 8, 1000, 7, 7, 0]), [3]);
         assert_eq!(count(4, &[9, 7, 7, 1000, LISTS, 8, 5]), [3]);
-        assert_eq!(count(4, &[0, 1000, LISTS, 8, 7, 7]), [1]);
+        assert_eq!(count(4, &[0, 1000, LISTS, 8, 7, 7]), [0; 0]);
         // With the count of tasks ever added.
         assert_eq!(count(5, &[9, LISTS, 8, 5000, 1000, 7, 7]), [4]);
         // Another runtime's, a length that is no power of 2, and no mask.
@@ -182,13 +176,13 @@ mod tests {
         let mut scheduler = vec![0; 64];
         scheduler[10..15].copy_from_slice(&[LISTS, 2, 1, 3, 7]);
         let memory = Words(vec![(AT, scheduler), (LISTS, vec![0, 0x1000, 0x1080, 0, 0x2000, 0x2000])]);
-        let owned = OwnedTasks::find(&memory, AT, 7, false, |task| task == 0x1080).unwrap();
+        let owned = OwnedTasks::find(&memory, AT, 7, |task| task == 0x1080).unwrap();
         assert_eq!(owned.count(&memory), Some(3));
         let ends = owned.ends(&memory).unwrap();
         assert_eq!(ends.first, HashSet::from([0x1000, 0x2000]));
         assert_eq!(ends.last, HashSet::from([0x1080, 0x2000]));
-        assert_eq!(OwnedTasks::find(&memory, AT, 7, false, |_| false), None);
-        assert_eq!(OwnedTasks::find(&memory, 0x9000, 7, false, |_| true), None);
+        assert_eq!(OwnedTasks::find(&memory, AT, 7, |_| false), None);
+        assert_eq!(OwnedTasks::find(&memory, 0x9000, 7, |_| true), None);
     }
 
     proptest! {

@@ -116,7 +116,7 @@ pub(crate) fn census(
     jobs::keep(&mut cells, vtables, |ranges| jobs::stacks(&mut resident, &heaps, ranges))?;
     jobs::drop_copies(&mut cells);
 
-    let mut owners = owners(process, vtables, &cells);
+    let mut owners = owners(process, &cells);
     let tasks = follow(process, vtables, &by_address, &cells, &owners);
     drop(cells);
     for (cell, _) in &tasks {
@@ -173,17 +173,13 @@ struct Known {
 }
 
 /// Finds the list of each runtime that owns one of `cells`.
-fn owners(process: &Process, vtables: &[TaskVtable], cells: &[Cell]) -> BTreeMap<Owner, Known> {
+fn owners(process: &Process, cells: &[Cell]) -> BTreeMap<Owner, Known> {
     let mut owners = BTreeMap::new();
     for cell in cells {
         let Some(owner) = Owner::of(cell) else { continue };
         owners.entry(owner).or_insert_with(|| {
-            let unstable = vtables[cell.vtable as usize].spawn_location.is_some();
             let is_task = |address| links::among(cells, address).is_some();
-            Known {
-                list: OwnedTasks::find(process, owner.scheduler, owner.number, unstable, is_task),
-                ..Known::default()
-            }
+            Known { list: OwnedTasks::find(process, owner.scheduler, owner.number, is_task), ..Known::default() }
         });
     }
     owners

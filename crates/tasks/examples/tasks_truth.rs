@@ -54,12 +54,14 @@ async fn main() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     tokio::time::sleep(Duration::from_millis(50)).await;
-    println!("{} {first} {} {}", Handle::current().metrics().num_alive_tasks(), complete.id(), job.id());
+    let count = Handle::current().metrics().num_alive_tasks();
     if churns {
         tokio::spawn(churn(4));
         tokio::spawn(churn(64));
         tokio::spawn(churn(512));
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
+    println!("{count} {first} {} {}", complete.id(), job.id());
     job.await.unwrap();
     std::process::exit(0);
 }

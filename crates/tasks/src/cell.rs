@@ -59,7 +59,7 @@ impl Header {
         let references = self.state >> REFERENCES;
         (1..=MOST_REFERENCES).contains(&references)
             && self.state & (RUNNING | COMPLETE) != RUNNING | COMPLETE
-            && self.queue_next % ALIGNMENT as u64 == 0
+            && self.queue_next.is_multiple_of(ALIGNMENT as u64)
             && self.queue_next < USER_END
             && self.owner < MOST_OWNERS
             && (self.owner != 0 || self.can_be_job())

@@ -119,10 +119,11 @@ mod tests {
     #[test]
     fn a_cell_without_owner_is_a_job_only_if_its_scheduler_owns_nothing() {
         let vtables = [vtable(1), vtable(1), vtable(2)];
+        let stack = 0x8000..0xa000;
         let mut cells = vec![cell(0x100, 0, 1, 1), cell(0x200, 1, 0, 2), cell(0x300, 2, 0, 3), cell(0x9000, 2, 0, 4)];
         keep(&mut cells, &vtables, |jobs| {
             assert_eq!(jobs, [0x300, 0x9000]);
-            Ok(vec![0x8000..0xa000])
+            Ok(Vec::from_iter([stack]))
         })
         .unwrap();
         assert_eq!(addresses(&cells), [0x100, 0x300]);

@@ -37,7 +37,6 @@ pub fn among(cells: &[Cell], address: u64) -> Option<(u64, u64)> {
 }
 
 /// Reads the links of the neighbours of `cells` now.
-#[must_use]
 pub fn neighbours(
     memory: &dyn Memory,
     vtables: &[TaskVtable],

@@ -1,6 +1,6 @@
 //! Reads the cells of many tasks at about one time.
 
-use crate::cell::{HEADER, Header};
+use crate::cell::Header;
 use crate::memory::{Memory, Piece, word_at};
 use crate::scan::Candidate;
 use crate::vtables::TaskVtable;
@@ -8,8 +8,8 @@ use crate::vtables::TaskVtable;
 /// Links of the runtime's list: the previous and the next task.
 const LINKS: usize = 16;
 
-/// Pieces of a cell: its header; from the scheduler to the id, or to the place that spawned it; its links.
-const PIECES: usize = 3;
+/// Pieces of a cell: from its header to its id, or to the place that spawned it; its links, which follow the future.
+const PIECES: usize = 2;
 
 /// Tasks read at once, so that the lists of pieces stay small.
 const AT_ONCE: usize = 1 << 14;
@@ -55,42 +55,38 @@ pub fn look(memory: &dyn Memory, vtables: &[TaskVtable], candidates: &[Candidate
         for candidate in candidates {
             let vtable = &vtables[candidate.vtable as usize];
             let at = |offset: u64| candidate.address.wrapping_add(offset);
-            let core = core_end(vtable).wrapping_sub(vtable.scheduler);
-            pieces.push(Piece { address: candidate.address, length: HEADER });
-            pieces.push(Piece { address: at(vtable.scheduler), length: usize::try_from(core).unwrap_or(0) });
+            let front = usize::try_from(front_end(vtable)).unwrap_or(0);
+            pieces.push(Piece { address: candidate.address, length: front });
             pieces.push(Piece { address: at(vtable.trailer), length: LINKS });
         }
-        // Of the cell whose pieces are arriving.
-        let mut header = None;
-        let mut core = None;
+        // Of the cell whose links arrive next.
+        let mut front = None;
         memory.read_pieces(&pieces, &mut |index, bytes| {
             let candidate = &candidates[index / PIECES];
-            match index % PIECES {
-                0 => header = bytes.and_then(Header::parse),
-                1 => core = bytes.and_then(|bytes| Core::parse(&vtables[candidate.vtable as usize], bytes)),
-                _ => {
-                    let links = bytes.and_then(|bytes| Some((word_at(bytes, 0)?, word_at(bytes, 8)?)));
-                    let vtable = &vtables[candidate.vtable as usize];
-                    cells.extend(cell(candidate, vtable, header.take(), core.take(), links));
-                }
+            let vtable = &vtables[candidate.vtable as usize];
+            if index % PIECES == 0 {
+                front = bytes.and_then(|bytes| Front::parse(vtable, bytes));
+            } else if let (Some(front), Some(links)) = (front.take(), bytes) {
+                cells.extend(cell(candidate, vtable, &front, links));
             }
         });
     }
     cells
 }
 
-/// What stands between a cell's header and its future.
-struct Core {
+/// What precedes a cell's future.
+struct Front {
+    header: Header,
     scheduler: u64,
     id: u64,
     spawned_at: u64,
 }
 
-impl Core {
-    /// Parses `bytes`, which were read from the scheduler on.
-    fn parse(vtable: &TaskVtable, bytes: &[u8]) -> Option<Core> {
-        let word = |offset: u64| word_at(bytes, usize::try_from(offset.checked_sub(vtable.scheduler)?).ok()?);
-        Some(Core {
+impl Front {
+    fn parse(vtable: &TaskVtable, bytes: &[u8]) -> Option<Front> {
+        let word = |offset: u64| word_at(bytes, usize::try_from(offset).ok()?);
+        Some(Front {
+            header: Header::parse(bytes)?,
             scheduler: word(vtable.scheduler)?,
             id: word(vtable.id)?,
             spawned_at: vtable.spawn_location.map_or(Some(0), word)?,
@@ -99,28 +95,87 @@ impl Core {
 }
 
 /// Returns where the words before the future end.
-fn core_end(vtable: &TaskVtable) -> u64 {
+fn front_end(vtable: &TaskVtable) -> u64 {
     vtable.spawn_location.unwrap_or(vtable.id).saturating_add(8)
 }
 
-fn cell(
-    candidate: &Candidate,
-    vtable: &TaskVtable,
-    header: Option<Header>,
-    core: Option<Core>,
-    links: Option<(u64, u64)>,
-) -> Option<Cell> {
-    let (header, core, (previous, next)) = (header?, core?, links?);
-    let lives = header.vtable == vtable.address && header.can_live() && core.id != 0;
+fn cell(candidate: &Candidate, vtable: &TaskVtable, front: &Front, links: &[u8]) -> Option<Cell> {
+    let lives = front.header.vtable == vtable.address && front.header.can_live() && front.id != 0;
+    let (previous, next) = (word_at(links, 0)?, word_at(links, 8)?);
     lives.then_some(Cell {
         address: candidate.address,
         vtable: candidate.vtable,
-        state: header.state,
-        owner: header.owner,
-        scheduler: core.scheduler,
-        id: core.id,
+        state: front.header.state,
+        owner: front.header.owner,
+        scheduler: front.scheduler,
+        id: front.id,
         previous,
         next,
-        spawned_at: core.spawned_at,
+        spawned_at: front.spawned_at,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::listing::Name;
+    use crate::memory::Unreadable;
+
+    const AT: u64 = 0x1000;
+
+    /// Cells of 0x100 bytes, the first at [`AT`]. What follows them cannot be read.
+    struct Cells(Vec<u8>);
+
+    impl Memory for Cells {
+        fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
+            let start = (address - AT) as usize;
+            bytes.copy_from_slice(self.0.get(start..start + bytes.len()).ok_or(Unreadable { address })?);
+            Ok(())
+        }
+    }
+
+    fn forged(words: &[(usize, u64)]) -> Vec<u8> {
+        let mut cell = vec![0; 0x100];
+        for (offset, word) in words {
+            cell[*offset..offset + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        cell
+    }
+
+    #[test]
+    fn reads_the_words_that_the_vtable_names() {
+        let vtable = TaskVtable {
+            image: 0,
+            address: 0x5000,
+            poll: 0,
+            schedule: 0,
+            dealloc: 0,
+            trailer: 0xf0,
+            scheduler: 0x40,
+            id: 0x48,
+            spawn_location: Some(0x50),
+            name: Name::Address { poll: 0 },
+        };
+        let words = [(0, 64), (0x10, 0x5000), (0x18, 1), (0x40, 2), (0x48, 3), (0x50, 4), (0xf0, 5), (0xf8, 6)];
+        let lives = forged(&words);
+        let mut without_id = words;
+        without_id[4].1 = 0;
+        let mut of_another_type = words;
+        of_another_type[1].1 = 0x5050;
+        let memory =
+            Cells([lives, forged(&without_id), forged(&of_another_type), forged(&words)[..0xf8].to_vec()].concat());
+        let candidates = [0, 1, 2, 3, 4].map(|index| Candidate { address: AT + index * 0x100, vtable: 0, owner: 1 });
+        let expected = Cell {
+            address: AT,
+            vtable: 0,
+            state: 64,
+            owner: 1,
+            scheduler: 2,
+            id: 3,
+            previous: 5,
+            next: 6,
+            spawned_at: 4,
+        };
+        assert_eq!(look(&memory, &[vtable], &candidates), [expected]);
+    }
 }

@@ -2,5 +2,17 @@
 //! core file.
 #![cfg(target_os = "linux")]
 
+pub mod calls;
+pub mod cell;
+pub mod census;
+pub mod debug_file;
+pub mod error;
+pub mod image;
 pub mod listing;
 pub mod memory;
+pub mod names;
+pub mod owned;
+pub mod program;
+pub mod scan;
+pub mod symbols;
+pub mod vtables;

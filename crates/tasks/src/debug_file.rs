@@ -33,21 +33,23 @@ impl DebugFile {
     }
 }
 
-/// Opens the debug file that the user names. It must be of the same build as the image.
+/// Opens the debug file that the user names, and finds its image among `images`, by build id.
 ///
 /// # Errors
 ///
-/// If it cannot be read, or its build id is not the image's. An image without a build id takes any file.
-pub fn given(path: &Path, image: &Image) -> Result<DebugFile, Error> {
+/// If it cannot be read, or no image has its build id. A program without a build id takes any file.
+pub fn given(path: &Path, images: &[Image]) -> Result<(usize, DebugFile), Error> {
     let file = DebugFile::open(path)?;
     let found = build_id(&parse(file.bytes(), path, WHAT)?);
-    match &image.build_id {
-        Some(wanted) if found.as_ref() != Some(wanted) => Err(Error::OtherBuild {
+    let same = images.iter().position(|image| found.is_some() && image.build_id == found);
+    match (same, images.first().and_then(|program| program.build_id.as_ref())) {
+        (Some(index), _) => Ok((index, file)),
+        (None, None) => Ok((0, file)),
+        (None, Some(wanted)) => Err(Error::OtherBuild {
             path: path.to_owned(),
             found: found.map_or_else(|| "none".to_owned(), |id| hex(&id)),
             wanted: hex(wanted),
         }),
-        _ => Ok(file),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The files that a process has mapped to execute: its program and its libraries.
 
 use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -133,11 +134,13 @@ fn loads<'a>(elf: &'a Elf<'_>) -> impl Iterator<Item = (u64, Range<u64>, bool)> 
 /// Finds the segment of code among the mappings, and if the process has remapped it, any segment.
 fn bias(elf: &Elf<'_>, path: &Path, maps: &[Mapping]) -> Option<u64> {
     let page = rustix::param::page_size() as u64;
+    // The kernel escapes newlines in its list of mappings only.
+    let path = path.to_string_lossy().replace('\n', "\\012");
     let of = |code: bool| {
         loads(elf).filter(move |(.., executable)| *executable == code).find_map(|(offset, range, executable)| {
-            let map = maps.iter().find(|map| {
-                Path::new(&map.path) == path && map.offset == offset & !(page - 1) && map.executable == executable
-            })?;
+            let map = maps
+                .iter()
+                .find(|map| map.path == path && map.offset == offset & !(page - 1) && map.executable == executable)?;
             Some(map.range.start.wrapping_sub(range.start & !(page - 1)))
         })
     };
@@ -166,9 +169,14 @@ fn segments(elf: &Elf<'_>, code: bool) -> Vec<Range<u64>> {
     loads(elf).filter(|(.., executable)| *executable == code).map(|(_, range, _)| range).collect()
 }
 
-fn refused(process: &Process, source: std::io::Error) -> Error {
+fn refused(process: &Process, source: io::Error) -> Error {
+    let what = "the program's file";
     match process.check() {
-        Ok(()) => Error::NotPermitted { pid: process.pid(), what: "the program's file", source },
+        // Threads of the kernel have no program.
+        Ok(()) if source.kind() == ErrorKind::NotFound => {
+            Error::File { what, path: process.proc("exe").into(), source }
+        }
+        Ok(()) => Error::NotPermitted { pid: process.pid(), what, source },
         Err(ended) => ended,
     }
 }

@@ -7,6 +7,7 @@ use crate::census::{Census, Counter, census};
 use crate::debug_file;
 use crate::error::Error;
 use crate::image::{Image, images};
+use crate::memory::Memory;
 use crate::memory::live::Process;
 use crate::memory::maps::{self, Mapping};
 use crate::memory::stop::Stopped;
@@ -43,7 +44,8 @@ impl Program {
         let mut images = images(&process, &mappings(&process)?)?;
         may_read(&process, &images[0])?;
         if let Some(path) = &options.debug_file {
-            images[0].debug_file = Some(debug_file::given(path, &images[0])?);
+            let (index, file) = debug_file::given(path, &images)?;
+            images[index].debug_file = Some(file);
         }
         let mut all = Vec::new();
         for (index, image) in images.iter_mut().enumerate() {
@@ -98,8 +100,20 @@ impl Program {
     /// If the program has ended, or the reader may not read it any more.
     pub fn census(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
         let _stopped = self.stop()?;
+        if !self.is_same_program() {
+            return Err(Error::Ended { pid: self.process.pid() });
+        }
         // The heap has grown since.
         census(&self.process, &self.vtables, &mappings(&self.process)?, counter)
+    }
+
+    /// Whether the process still executes the program: `exec` changes neither its id nor its start time.
+    fn is_same_program(&self) -> bool {
+        let stands = |vtable: &TaskVtable| {
+            let poll = vtable.poll.wrapping_add(self.images[vtable.image].bias);
+            self.process.word(vtable.address) == Ok(poll)
+        };
+        self.vtables.iter().any(stands)
     }
 }
 

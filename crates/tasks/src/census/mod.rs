@@ -52,6 +52,9 @@ pub struct CensusTask {
     pub state: u64,
     /// The runtime's number, 0 for jobs of the blocking pool.
     pub owner: u64,
+    /// The first word of its scheduler: the address of the runtime's handle, if a runtime owns it. Two versions of tokio in
+    /// one program give the same numbers to runtimes; this tells them apart.
+    pub scheduler: u64,
     /// As `tokio::task::Id` prints it.
     pub id: u64,
     /// The place that spawned it, if the runtime recorded it.
@@ -142,13 +145,14 @@ fn task(process: &Process, cell: Cell, linked: Option<bool>, places: &mut Places
         vtable: cell.vtable as usize,
         state: cell.state,
         owner: cell.owner,
+        scheduler: cell.scheduler,
         id: cell.id,
         spawned_at: places.get(process, cell.spawned_at),
         linked,
     }
 }
 
-/// Names a runtime. Two versions of tokio in one program give the same numbers; the scheduler's address tells them apart.
+/// Names a runtime, as [`CensusTask`] does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Owner {
     number: u64,

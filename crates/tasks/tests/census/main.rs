@@ -4,6 +4,7 @@
 mod truth;
 
 use std::collections::HashSet;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use dyntrace_tasks::census::{Census, CensusTask};
@@ -115,6 +116,50 @@ fn names_futures_as_far_as_symbols_go() {
 }
 
 #[test]
+fn a_program_may_have_any_name_and_no_file_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a b\n(deleted) [heap]");
+    std::fs::copy(truth::example(), &file).unwrap();
+    let truth = Truth::start_file(&file, &["10"]);
+    let census = attach(&truth).census(None).unwrap();
+    assert_exact(&census, &truth);
+    drop(folder);
+    let program = attach(&truth);
+    assert!(program.images()[0].path.to_string_lossy().ends_with(" (deleted)"));
+    assert_exact(&program.census(None).unwrap(), &truth);
+}
+
+#[test]
+fn finds_the_debug_file_of_a_stripped_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let [stripped, debug] = ["stripped", "stripped.debug"].map(|name| folder.path().join(name));
+    std::fs::copy(truth::example(), &stripped).unwrap();
+    let objcopy = |arguments: &[&str]| {
+        let done = Command::new("objcopy").current_dir(folder.path()).args(arguments).status();
+        done.is_ok_and(|status| status.success())
+    };
+    if !objcopy(&["--only-keep-debug", "stripped", "stripped.debug"])
+        || !objcopy(&["--strip-all", "--add-gnu-debuglink=stripped.debug", "stripped"])
+    {
+        println!("skipped: no objcopy");
+        return;
+    }
+    let truth = Truth::start_file(&stripped, &["10"]);
+    let program = attach(&truth);
+    assert_eq!(program.images()[0].debug_file.as_ref().map(|file| &file.path), Some(&debug));
+    let census = program.census(None).unwrap();
+    assert_exact(&census, &truth);
+    let vtable = &program.vtables()[by_id(&census, truth.first).vtable];
+    assert!(!matches!(vtable.name, Name::Address { .. }), "{:?}", vtable.name);
+
+    std::fs::remove_file(&debug).unwrap();
+    let program = attach(&truth);
+    assert!(program.images()[0].debug_bytes().is_none());
+    assert_exact(&program.census(None).unwrap(), &truth);
+    assert!(program.vtables().iter().all(|vtable| matches!(vtable.name, Name::Address { .. })));
+}
+
+#[test]
 fn a_program_that_has_ended_is_an_error() {
     let mut truth = Truth::start(&["1"]);
     let program = attach(&truth);
@@ -125,7 +170,7 @@ fn a_program_that_has_ended_is_an_error() {
 
 #[test]
 fn a_program_without_tokio_is_an_error() {
-    let mut sleep = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let mut sleep = Command::new("sleep").arg("60").spawn().unwrap();
     // Until it has executed its file.
     std::thread::sleep(Duration::from_millis(100));
     let error = Program::attach(sleep.id(), Options::default()).unwrap_err();

@@ -1,7 +1,7 @@
 //! Runs the example `tasks_truth` and reads what it says of itself.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// The program, running.
@@ -20,11 +20,11 @@ pub struct Truth {
 impl Truth {
     /// Starts it, and waits until it is at rest.
     pub fn start(arguments: &[&str]) -> Truth {
-        Truth::start_file(example(), arguments)
+        Truth::start_file(&example(), arguments)
     }
 
     /// Starts a copy of it.
-    pub fn start_file(file: PathBuf, arguments: &[&str]) -> Truth {
+    pub fn start_file(file: &Path, arguments: &[&str]) -> Truth {
         let mut program =
             Command::new(file).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();

@@ -2,5 +2,8 @@
 //! core file.
 #![cfg(target_os = "linux")]
 
+pub mod dwarf;
+pub mod future;
+mod leaf;
 pub mod listing;
 pub mod memory;

@@ -6,4 +6,5 @@ pub mod dwarf;
 pub mod future;
 mod leaf;
 pub mod listing;
+pub mod locks;
 pub mod memory;

@@ -28,8 +28,9 @@ const GUARDS: &[(&str, &[&str], Option<&str>)] = &[
 ];
 
 impl Walk<'_, '_> {
-    /// Adds the guards among variables. A guard that was dropped by `drop` may still stand there; guards behind pointers are
-    /// missing.
+    /// Adds the guards among variables. A guard that was dropped by `drop` may still stand there. Guards behind
+    /// pointers are missing, and guards whose name shadows another variable: rustc 1.95 describes only the first variable of
+    /// a name.
     pub(super) fn guards_of(&self, variables: &Value, holds: &mut Vec<Guard>) {
         let mut seen = HashSet::new();
         let mut left = limits::VALUES;

@@ -54,6 +54,7 @@ const FUTURES: &[(&str, Read)] = &[
 #[rustfmt::skip]
 const POLLED: &[(&str, Read)] = &[
     ("tokio::sync::mpsc::bounded::Receiver", mpsc::read),
+    ("tokio::sync::mpsc::chan::Rx", mpsc::read_inner),
     ("tokio::sync::mpsc::unbounded::UnboundedReceiver", mpsc::read),
     ("tokio::sync::oneshot::Sender", oneshot::read),
     ("tokio::task::join_set::JoinSet", join_set::read),

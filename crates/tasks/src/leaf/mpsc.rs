@@ -4,6 +4,15 @@ use super::{Site, waits};
 use crate::listing::{Await, WaitsFor};
 
 pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
-    let address = site.address(&["chan", "inner", "arc"])?;
+    channel(site, &["chan", "inner", "arc"])
+}
+
+/// Reads the part of a receiver that closures of tokio's capture.
+pub(super) fn read_inner(site: &Site<'_, '_>) -> Option<Await> {
+    channel(site, &["inner", "arc"])
+}
+
+fn channel(site: &Site<'_, '_>, steps: &[&str]) -> Option<Await> {
+    let address = site.address(steps)?;
     Some(waits(WaitsFor::Channel { channel: "mpsc", address: Some(address) }))
 }

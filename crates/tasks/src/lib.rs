@@ -1,18 +1,37 @@
-//! Reads the tasks of a tokio program from outside: a program that knows nothing of it, optimised, running and not stopped, or its
-//! core file.
+//! Reads the tasks of a tokio program from outside: a program that knows nothing of it, optimised, running and not stopped.
+//!
+//! ```no_run
+//! use dyntrace_tasks::program::{Options, Program};
+//! use dyntrace_tasks::reading::{DebugInformation, Described};
+//!
+//! # fn main() -> Result<(), dyntrace_tasks::error::Error> {
+//! let program = Program::attach(4711, Options::default())?;
+//! let information = DebugInformation::of(&program);
+//! let described = Described::of(&program, &information);
+//! for task in program.listing(&described)?.tasks {
+//!     println!("{} {}", task.id, task.state);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 #![cfg(target_os = "linux")]
 
 pub mod calls;
 pub mod cell;
 pub mod census;
 pub mod debug_file;
+pub mod dwarf;
 pub mod error;
+pub mod future;
 pub mod image;
+mod leaf;
 pub mod listing;
+pub mod locks;
 pub mod memory;
 pub mod names;
 pub mod owned;
 pub mod program;
+pub mod reading;
 pub mod scan;
 pub mod symbols;
 pub mod vtables;

@@ -100,6 +100,11 @@ impl Program {
     /// If the program has ended, or the reader may not read it any more.
     pub fn census(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
         let _stopped = self.stop()?;
+        self.count(counter)
+    }
+
+    /// Like [`census`](Self::census), without stopping the program.
+    pub(crate) fn count(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
         if !self.is_same_program() {
             return Err(Error::Ended { pid: self.process.pid() });
         }

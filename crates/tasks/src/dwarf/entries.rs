@@ -1,0 +1,140 @@
+//! Single entries (DIEs): their attributes, and references between them.
+
+use gimli::{AttributeValue, EndianSlice, LittleEndian, UnitOffset, constants};
+
+use super::limits;
+
+pub(super) type Bytes<'a> = EndianSlice<'a, LittleEndian>;
+pub(super) type Dwarf<'a> = gimli::Dwarf<Bytes<'a>>;
+pub(super) type Unit<'a> = gimli::Unit<Bytes<'a>>;
+pub(super) type Entry<'a> = gimli::DebuggingInformationEntry<Bytes<'a>>;
+pub(super) type Value<'a> = AttributeValue<Bytes<'a>>;
+
+/// The units of a file, in the order of their offsets in `.debug_info`.
+pub(super) struct Units<'a> {
+    pub dwarf: Dwarf<'a>,
+    units: Vec<(usize, Unit<'a>)>,
+}
+
+/// A unit, and where it begins in `.debug_info`.
+#[derive(Clone, Copy)]
+pub(super) struct At<'u, 'a> {
+    pub dwarf: &'u Dwarf<'a>,
+    pub unit: &'u Unit<'a>,
+    pub base: usize,
+}
+
+impl<'a> Units<'a> {
+    /// Reads the headers of all units. Units after the first unreadable header are left out.
+    pub fn read(dwarf: Dwarf<'a>) -> Result<Units<'a>, gimli::Error> {
+        let mut headers = dwarf.units();
+        let mut units = Vec::new();
+        let mut error = None;
+        loop {
+            match headers.next() {
+                Ok(None) => break,
+                Ok(Some(header)) => {
+                    let base = header.debug_info_offset().map_or(0, |offset| offset.0);
+                    match dwarf.unit(header) {
+                        Ok(unit) => units.push((base, unit)),
+                        Err(e) => error = Some(e),
+                    }
+                }
+                Err(e) => {
+                    error = Some(e);
+                    break;
+                }
+            }
+        }
+        match error {
+            Some(error) if units.is_empty() => Err(error),
+            _ => Ok(Units { dwarf, units }),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.units.len()
+    }
+
+    pub fn get(&self, number: usize) -> Option<At<'_, 'a>> {
+        let (base, unit) = self.units.get(number)?;
+        Some(At { dwarf: &self.dwarf, unit, base: *base })
+    }
+
+    /// Returns the number of the unit that contains an offset in `.debug_info`.
+    pub fn number_of(&self, offset: usize) -> Option<usize> {
+        self.units.partition_point(|(base, _)| *base <= offset).checked_sub(1)
+    }
+
+    /// Returns the unit that contains an offset in `.debug_info`.
+    pub fn of(&self, offset: usize) -> Option<At<'_, 'a>> {
+        self.get(self.number_of(offset)?)
+    }
+}
+
+impl<'u, 'a> At<'u, 'a> {
+    /// Returns a cursor whose first entry is the one at `offset`, at depth 0.
+    pub fn cursor(&self, offset: usize) -> Option<gimli::EntriesCursor<'u, Bytes<'a>>> {
+        let offset = offset.checked_sub(self.base)?;
+        self.unit.entries_at_offset(UnitOffset(offset)).ok()
+    }
+
+    /// Returns the entry at `offset`.
+    pub fn entry(&self, offset: usize) -> Option<Entry<'a>> {
+        self.unit.entry(UnitOffset(offset.checked_sub(self.base)?)).ok()
+    }
+
+    /// Returns a string; empty if there is none, or if it is longer than the limit.
+    pub fn string(&self, value: Option<Value<'a>>) -> &'a [u8] {
+        let bytes = value.and_then(|value| self.dwarf.attr_string(self.unit, value).ok());
+        bytes.map(|bytes| bytes.slice()).filter(|bytes| bytes.len() <= limits::NAME).unwrap_or(b"")
+    }
+
+    pub fn name(&self, entry: &Entry<'a>) -> &'a [u8] {
+        self.string(entry.attr_value(constants::DW_AT_name))
+    }
+
+    pub fn text(&self, value: Option<Value<'a>>) -> String {
+        String::from_utf8_lossy(self.string(value)).into_owned()
+    }
+
+    /// Returns the offset in `.debug_info` that an attribute refers to.
+    pub fn reference(&self, value: Option<Value<'a>>) -> Option<usize> {
+        match value? {
+            AttributeValue::UnitRef(UnitOffset(offset)) => self.base.checked_add(offset),
+            AttributeValue::DebugInfoRef(offset) => Some(offset.0),
+            _ => None,
+        }
+    }
+
+    /// Returns the type that an entry refers to.
+    pub fn type_of(&self, entry: &Entry<'a>) -> Option<usize> {
+        self.reference(entry.attr_value(constants::DW_AT_type))
+    }
+
+    /// Returns the address where a function begins; `None` for 0, which linkers write for functions they removed.
+    pub fn low_pc(&self, entry: &Entry<'a>) -> Option<u64> {
+        let value = entry.attr_value(constants::DW_AT_low_pc)?;
+        self.dwarf.attr_address(self.unit, value).ok().flatten().filter(|address| *address != 0)
+    }
+}
+
+/// Returns an integer attribute, zero-extended if the form has a size and no sign.
+pub(super) fn number(value: Option<Value<'_>>) -> Option<i128> {
+    match value? {
+        AttributeValue::Sdata(x) => Some(x.into()),
+        AttributeValue::Udata(x) => Some(x.into()),
+        AttributeValue::Data1(x) => Some(x.into()),
+        AttributeValue::Data2(x) => Some(x.into()),
+        AttributeValue::Data4(x) => Some(x.into()),
+        AttributeValue::Data8(x) => Some(x.into()),
+        AttributeValue::FileIndex(x) => Some(x.into()),
+        AttributeValue::Block(block) => <[u8; 16]>::try_from(block.slice()).ok().map(i128::from_le_bytes),
+        other => other.udata_value().map(i128::from),
+    }
+}
+
+/// Returns an attribute that is a count, an offset or a line.
+pub(super) fn unsigned(value: Option<Value<'_>>) -> Option<u64> {
+    number(value).and_then(|number| u64::try_from(number).ok())
+}

@@ -1,0 +1,156 @@
+//! One pass over all entries: where functions, types and vtables are. Units are spread over threads.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use gimli::constants;
+
+use super::entries::{At, Entry, Units};
+use super::limits;
+use super::paths::{PathId, Paths};
+use super::vtables;
+
+/// What the pass found. Offsets are in `.debug_info`; lists are sorted, so that the order of threads does not matter.
+pub(super) struct Index<'a> {
+    pub paths: Paths<'a>,
+    /// Types, and the path that each lies in.
+    pub types: Vec<(usize, PathId)>,
+    /// Functions by their first address.
+    pub functions: Vec<(u64, usize)>,
+    /// Vtables of trait objects by address, and the types of these tables.
+    pub vtables: Vec<(u64, usize)>,
+    /// Types called `Core<..>` in a module `core`.
+    pub cores: Vec<usize>,
+    /// Functions that resume coroutines: names and entries, by path.
+    pub resumes: HashMap<PathId, Vec<(&'a [u8], usize)>>,
+}
+
+impl<'a> Index<'a> {
+    pub fn of(units: &Units<'a>) -> Index<'a> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(limits::THREADS).min(units.len());
+        let next = AtomicUsize::new(0);
+        let parts: Vec<Index<'a>> = std::thread::scope(|scope| {
+            let part = || {
+                let mut part = Index::empty();
+                while let Some(at) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    part.add_unit(at);
+                }
+                part
+            };
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(part)).collect();
+            let own = part();
+            // a thread that panicked leaves its units out
+            std::iter::once(own).chain(others.into_iter().filter_map(|thread| thread.join().ok())).collect()
+        });
+        let mut parts = parts.into_iter();
+        let mut all = parts.next().unwrap_or_else(Index::empty);
+        for part in parts {
+            all.absorb(part);
+        }
+        all.sort();
+        all
+    }
+
+    fn empty() -> Index<'a> {
+        Index {
+            paths: Paths::new(),
+            types: Vec::new(),
+            functions: Vec::new(),
+            vtables: Vec::new(),
+            cores: Vec::new(),
+            resumes: HashMap::new(),
+        }
+    }
+
+    fn absorb(&mut self, part: Index<'a>) {
+        let ids = self.paths.absorb(&part.paths);
+        self.types.extend(part.types.into_iter().map(|(offset, path)| (offset, ids[path as usize])));
+        self.functions.extend(part.functions);
+        self.vtables.extend(part.vtables);
+        self.cores.extend(part.cores);
+        for (path, functions) in part.resumes {
+            self.resumes.entry(ids[path as usize]).or_default().extend(functions);
+        }
+    }
+
+    fn sort(&mut self) {
+        self.types.sort_unstable();
+        self.functions.sort_unstable();
+        self.vtables.sort_unstable();
+        self.cores.sort_unstable();
+        for functions in self.resumes.values_mut() {
+            functions.sort_unstable();
+        }
+    }
+
+    /// Adds a unit, up to its first entry that cannot be read.
+    fn add_unit(&mut self, at: At<'_, 'a>) {
+        let Ok(mut raw) = at.unit.entries_raw(None) else { return };
+        // the paths of the open entries, by depth
+        let mut open: Vec<(isize, PathId)> = Vec::new();
+        let mut entry = Entry::null();
+        while !raw.is_empty() {
+            let depth = raw.next_depth();
+            let offset = at.base + raw.next_offset().0;
+            let mut ahead = raw.clone();
+            let Ok(abbreviation) = ahead.read_abbreviation() else { return };
+            if let Some(abbreviation) = abbreviation {
+                if wanted(abbreviation.tag(), depth) {
+                    if raw.read_entry(&mut entry).is_err() {
+                        return;
+                    }
+                    while open.last().is_some_and(|(open, _)| *open >= depth) {
+                        open.pop();
+                    }
+                    let parent = open.last().map_or(0, |(_, path)| *path);
+                    if let Some(path) = self.add(at, &entry, offset, parent) {
+                        open.push((depth, path));
+                    }
+                    continue;
+                }
+                if ahead.skip_attributes(abbreviation.attributes()).is_err() {
+                    return;
+                }
+            }
+            raw = ahead;
+        }
+    }
+
+    /// Adds an entry. Returns its path if other entries may lie in it.
+    fn add(&mut self, at: At<'_, 'a>, entry: &Entry<'a>, offset: usize, parent: PathId) -> Option<PathId> {
+        let name = at.name(entry);
+        match entry.tag() {
+            constants::DW_TAG_variable => {
+                self.vtables.extend(vtables::address_and_type(at, entry, name));
+                return None;
+            }
+            constants::DW_TAG_namespace => {}
+            constants::DW_TAG_subprogram => {
+                self.functions.extend(at.low_pc(entry).map(|address| (address, offset)));
+                if name.starts_with(b"{async") {
+                    self.resumes.entry(parent).or_default().push((name, offset));
+                }
+            }
+            _ => {
+                self.types.push((offset, parent));
+                if name.starts_with(b"Core<") && self.paths.last(parent) == b"core" {
+                    self.cores.push(offset);
+                }
+            }
+        }
+        Some(self.paths.add(parent, name))
+    }
+}
+
+fn wanted(tag: gimli::DwTag, depth: isize) -> bool {
+    match tag {
+        constants::DW_TAG_namespace
+        | constants::DW_TAG_structure_type
+        | constants::DW_TAG_union_type
+        | constants::DW_TAG_enumeration_type
+        | constants::DW_TAG_subprogram => true,
+        // vtables lie directly in the unit
+        constants::DW_TAG_variable => depth <= 1,
+        _ => false,
+    }
+}

@@ -1,0 +1,18 @@
+//! Limits of what the reader accepts from debug information. Honest files stay far below each.
+
+/// Bytes of one decompressed section.
+pub(crate) const SECTION: u64 = 4 << 30;
+/// Bytes of one name. Types of deeply nested futures have names of tens of kilobytes.
+pub(crate) const NAME: usize = 1 << 18;
+/// Levels of a path such as `a::b::c`.
+pub(crate) const PATH: usize = 128;
+/// Entries below one type: members, variants and parameters.
+pub(crate) const ENTRIES_OF_TYPE: usize = 1 << 16;
+/// Entries below one function: its blocks, inlined calls and variables.
+pub(crate) const ENTRIES_OF_FUNCTION: usize = 1 << 20;
+/// References from an entry to its origin, or from a `typedef` to its type, one after the other.
+pub(crate) const REFERENCES: usize = 16;
+/// Types that are kept once read. A program with 100,000 kinds of task reads fewer.
+pub(crate) const TYPES_KEPT: usize = 1 << 20;
+/// Threads that index units.
+pub(crate) const THREADS: usize = 16;

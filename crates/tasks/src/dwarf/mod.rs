@@ -1,0 +1,23 @@
+//! Debug information of one ELF file: functions by address, and types read on request.
+//!
+//! [`Sections`] owns or borrows the bytes, [`Types`] is an index over them. Each read of damaged debug information ends in an
+//! error or in less knowledge: `limits` bounds every walk.
+
+mod entries;
+mod functions;
+mod index;
+pub(crate) mod limits;
+mod parse;
+mod paths;
+mod places;
+mod polled;
+mod runtime;
+mod sections;
+mod types;
+mod vtables;
+
+pub use polled::PolledTask;
+pub use runtime::CountPath;
+pub use sections::{Error, Sections};
+pub(crate) use types::{Member, Shape, Type};
+pub use types::{TypeId, Types};

@@ -1,0 +1,162 @@
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use super::entries::Units;
+use super::index::Index;
+use super::paths::PathId;
+use super::{Error, Sections, limits};
+
+/// A type, by the offset of its description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(pub(crate) usize);
+
+/// A type's description.
+#[derive(Debug, Clone)]
+pub(crate) struct Type {
+    pub id: TypeId,
+    /// With parameters, without its path.
+    pub name: String,
+    /// With its path.
+    pub path: String,
+    /// In bytes.
+    pub size: u64,
+    pub shape: Shape,
+    pub members: Vec<Member>,
+    /// Of an enum or coroutine.
+    pub variants: Option<Variants>,
+    /// Type parameters, by name.
+    pub parameters: Vec<(String, TypeId)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Struct,
+    Union,
+    Pointer(Option<TypeId>),
+    Array { element: TypeId, count: u64 },
+    Other,
+}
+
+/// A field, or a variant.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    pub name: String,
+    pub kind: TypeId,
+    /// From the beginning of the type, in bytes.
+    pub offset: u64,
+    pub file: u64,
+    pub line: u32,
+}
+
+/// The variants of an enum, and where their discriminant lies.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Variants {
+    pub offset: u64,
+    /// In bytes; 0 if there is no discriminant.
+    pub size: u64,
+    /// With their discriminants; the variant without one is the default.
+    pub list: Vec<(Option<i128>, Member)>,
+}
+
+impl Variants {
+    /// Returns the variant of a discriminant.
+    pub fn of(&self, discriminant: u128) -> Option<&Member> {
+        // debug information may have the discriminant sign-extended
+        let mask = if self.size >= 16 { u128::MAX } else { (1 << (8 * self.size)) - 1 };
+        let exact = self.list.iter().find(|(d, _)| d.is_some_and(|d| d as u128 & mask == discriminant));
+        exact.or_else(|| self.list.iter().find(|(d, _)| d.is_none())).map(|(_, member)| member)
+    }
+}
+
+impl Type {
+    pub fn member(&self, name: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.name == name)
+    }
+
+    /// The path without type parameters.
+    pub fn bare(&self) -> &str {
+        bare(&self.path)
+    }
+
+    pub fn is_coroutine(&self) -> bool {
+        self.name.starts_with("{async_") && self.name.contains("_env#")
+    }
+}
+
+pub(crate) fn bare(path: &str) -> &str {
+    path.split_once('<').map_or(path, |(bare, _)| bare)
+}
+
+/// The types and functions of one ELF file.
+pub struct Types<'a> {
+    pub(super) units: Units<'a>,
+    pub(super) index: Index<'a>,
+    read: Mutex<HashMap<TypeId, Arc<Type>>>,
+}
+
+impl fmt::Debug for Types<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let index = &self.index;
+        f.debug_struct("Types")
+            .field("units", &self.units.len())
+            .field("types", &index.types.len())
+            .field("functions", &index.functions.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Types<'a> {
+    /// Indexes debug information, on as many threads as there are cores.
+    ///
+    /// # Errors
+    ///
+    /// If no unit of it can be read. Damaged units are left out.
+    pub fn load(sections: &'a Sections<'_>) -> Result<Types<'a>, Error> {
+        let units = Units::read(sections.dwarf()).map_err(Error::Damaged)?;
+        if units.len() == 0 {
+            return Err(Error::Missing);
+        }
+        let index = Index::of(&units);
+        Ok(Types { units, index, read: Mutex::default() })
+    }
+
+    /// Returns a type. An unreadable one has no members and a size of 0.
+    pub(crate) fn get(&self, id: TypeId) -> Arc<Type> {
+        let kept = |types: &Self| match types.read.lock() {
+            Ok(kept) => kept.get(&id).cloned(),
+            Err(poisoned) => poisoned.into_inner().get(&id).cloned(),
+        };
+        if let Some(kept) = kept(self) {
+            return kept;
+        }
+        let parsed = Arc::new(self.parse(id, limits::REFERENCES).unwrap_or_else(|| Type::unknown(id)));
+        if let Ok(mut kept) = self.read.lock()
+            && kept.len() < limits::TYPES_KEPT
+        {
+            kept.insert(id, parsed.clone());
+        }
+        parsed
+    }
+
+    /// Returns the path that a type lies in.
+    pub(super) fn parent(&self, id: TypeId) -> Option<PathId> {
+        let found = self.index.types.binary_search_by_key(&id.0, |(offset, _)| *offset).ok()?;
+        Some(self.index.types[found].1)
+    }
+}
+
+impl Type {
+    pub(super) fn unknown(id: TypeId) -> Type {
+        Type {
+            id,
+            name: String::new(),
+            path: String::new(),
+            size: 0,
+            shape: Shape::Other,
+            members: Vec::new(),
+            variants: None,
+            parameters: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Futures inside values that are none themselves: tuples, enums, boxes, slices, closures.
+
+use std::collections::HashSet;
+
+use super::limits;
+use super::value::Value;
+use super::walk::{Frame, Walk, is_trait_object};
+use crate::dwarf::{Shape, Type, TypeId};
+use crate::leaf;
+use crate::listing::Await;
+
+impl Walk<'_, '_> {
+    /// Adds the futures inside a value to `shown`. `references`: also those behind shared references.
+    pub fn collect(&self, value: &Value, frame: Option<&Frame<'_>>, references: bool, depth: u32, shown: &mut Await) {
+        if depth > limits::DEPTH || !self.contains_future(value.kind.id, references) {
+            return;
+        }
+        let kind = &*value.kind;
+        if kind.is_coroutine() || leaf::of(kind, references).is_some() {
+            shown.awaits.push(self.future(value, frame, depth + 1));
+        } else if is_trait_object(kind) {
+            if is_future_object(kind) {
+                shown.awaits.push(self.future(value, frame, depth + 1));
+            }
+        } else {
+            self.inside(value, frame, references, depth, shown);
+        }
+    }
+
+    pub(super) fn inside(
+        &self,
+        value: &Value,
+        frame: Option<&Frame<'_>>,
+        references: bool,
+        depth: u32,
+        shown: &mut Await,
+    ) {
+        if depth > limits::DEPTH {
+            return;
+        }
+        let values = &self.steady;
+        let kind = &*value.kind;
+        if let Some(element) = slice_of(kind, values.types) {
+            let begin = values.field(value, "data_ptr").and_then(|pointer| values.number(&pointer));
+            let length = values.field(value, "length").and_then(|length| values.number(&length));
+            if let (Some(begin), Some(length)) = (begin, length) {
+                self.elements(element, begin, length, frame, references, depth, shown);
+            }
+            return;
+        }
+        match kind.shape {
+            Shape::Pointer(_) => {
+                if let Some(target) = values.target(value) {
+                    self.collect(&target, frame, references, depth + 1, shown);
+                }
+            }
+            Shape::Array { element, count } => {
+                self.elements(element, value.address, count, frame, references, depth, shown);
+            }
+            _ if kind.variants.is_some() => {
+                if let Some((_, variant)) = values.variant(value) {
+                    self.collect(&variant, frame, references, depth + 1, shown);
+                }
+            }
+            shape => {
+                // of a union only `MaybeUninit`'s value is known to be one
+                let wanted = |name: &str| shape != Shape::Union || name == "value";
+                for member in kind.members.iter().filter(|member| wanted(&member.name)) {
+                    if let Some(inner) = values.member(value, member) {
+                        self.collect(&inner, frame, references, depth + 1, shown);
+                    }
+                }
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)] // the last four are handed on
+    fn elements(
+        &self,
+        element: TypeId,
+        begin: u64,
+        count: u64,
+        frame: Option<&Frame<'_>>,
+        references: bool,
+        depth: u32,
+        shown: &mut Await,
+    ) {
+        if !self.contains_future(element, references) {
+            return;
+        }
+        let size = self.reader.types.get(element).size;
+        for number in 0..count.min(limits::ELEMENTS) {
+            let Some(address) = size.checked_mul(number).and_then(|offset| begin.checked_add(offset)) else { return };
+            self.collect(&self.steady.at(element, address), frame, references, depth + 1, shown);
+        }
+        shown.more = shown.more.saturating_add(count.saturating_sub(limits::ELEMENTS));
+    }
+
+    fn contains_future(&self, kind: TypeId, references: bool) -> bool {
+        if let Some(known) = self.contains.borrow().get(&(kind, references)) {
+            return *known;
+        }
+        let answer = self.search(kind, references, 0, &mut HashSet::new());
+        self.contains.borrow_mut().insert((kind, references), answer);
+        answer
+    }
+
+    fn search(&self, kind: TypeId, references: bool, depth: u32, seen: &mut HashSet<TypeId>) -> bool {
+        if depth > limits::DEPTH || seen.len() >= limits::TYPES || !seen.insert(kind) {
+            return false;
+        }
+        if seen.len() > 1 && self.contains.borrow().get(&(kind, references)) == Some(&true) {
+            return true;
+        }
+        let types = self.reader.types;
+        let kind = types.get(kind);
+        if kind.is_coroutine() || leaf::of(&kind, references).is_some() {
+            return true;
+        }
+        match kind.shape {
+            _ if is_shared(&kind) => false,
+            _ if is_trait_object(&kind) => is_future_object(&kind),
+            Shape::Pointer(Some(target)) => {
+                let followed = is_owned(&kind.name) || references && kind.name.starts_with('&');
+                followed && self.search(target, references, depth + 1, seen)
+            }
+            Shape::Array { element, count } => count > 0 && self.search(element, references, depth + 1, seen),
+            Shape::Struct | Shape::Union => {
+                if let Some(element) = slice_of(&kind, types) {
+                    return is_owned(&kind.name) && self.search(element, references, depth + 1, seen);
+                }
+                let variants = kind.variants.iter().flat_map(|variants| variants.list.iter().map(|(_, member)| member));
+                kind.members.iter().chain(variants).any(|member| self.search(member.kind, references, depth + 1, seen))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Pointers through which a future polls what it owns or has borrowed alone.
+fn is_owned(name: &str) -> bool {
+    name.starts_with("alloc::boxed::Box<") || name.starts_with("Box<") || name.starts_with("&mut ")
+}
+
+/// Types that share what they point to: others may poll it.
+fn is_shared(kind: &Type) -> bool {
+    let bare = kind.bare();
+    [
+        "core::task::wake::",
+        "alloc::sync::",
+        "alloc::rc::",
+        "core::ptr::non_null::",
+        "core::marker::",
+        "core::sync::atomic",
+    ]
+    .iter()
+    .any(|prefix| bare.starts_with(prefix))
+}
+
+fn is_future_object(kind: &Type) -> bool {
+    kind.name.contains("dyn ") && (kind.name.contains("Future<") || kind.name.contains("Stream<"))
+}
+
+/// Returns the element type of a pointer to a slice.
+fn slice_of(kind: &Type, types: &crate::dwarf::Types<'_>) -> Option<TypeId> {
+    if kind.members.len() != 2 || kind.member("length").is_none() {
+        return None;
+    }
+    match types.get(kind.member("data_ptr")?.kind).shape {
+        Shape::Pointer(target) => target,
+        _ => None,
+    }
+}

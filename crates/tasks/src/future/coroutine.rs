@@ -1,0 +1,66 @@
+//! Suspended `async fn`s and blocks.
+
+use std::collections::BTreeSet;
+
+use super::names;
+use super::value::Value;
+use super::walk::{Frame, Walk};
+use crate::dwarf::Member;
+use crate::listing::{Await, Place, Progress, WaitsFor};
+
+impl Walk<'_, '_> {
+    pub(super) fn coroutine(&self, value: &Value, frame: Option<&Frame<'_>>, depth: u32) -> Await {
+        let mut shown = Await { future: names::of(self.reader.types, &value.kind), ..Await::default() };
+        let variant = self.steady.variant_member(value);
+        let Some((member, name, variables)) =
+            variant.and_then(|(member, name)| self.steady.member(value, &member).map(|value| (member, name, value)))
+        else {
+            shown.waits_for = Some(WaitsFor::UnknownLeaf);
+            return shown;
+        };
+        shown.progress = match name.as_str() {
+            "Unresumed" => Progress::Unresumed,
+            "Returned" => Progress::Returned,
+            "Panicked" => Progress::Panicked,
+            _ if name.starts_with("Suspend") => Progress::Suspended,
+            _ => Progress::Unknown,
+        };
+        if shown.progress != Progress::Suspended {
+            return shown;
+        }
+        shown.place = self.place(value, &member, &variables);
+        self.guards_of(&variables, &mut shown.holds);
+        match self.steady.field(&variables, "__awaitee") {
+            Some(awaited) => {
+                let here = Frame { outer: frame, path: &value.kind.path, variables: &variables };
+                shown.awaits.push(self.future(&awaited, Some(&here), depth + 1));
+            }
+            None => shown.waits_for = Some(WaitsFor::UnknownLeaf),
+        }
+        shown
+    }
+
+    /// Returns the line of the await. In a macro it is the line that uses the macro, if that is certain.
+    fn place(&self, value: &Value, member: &Member, variables: &Value) -> Option<Place> {
+        let types = self.reader.types;
+        let place = types.line_of(value.kind.id, member);
+        let own = value.kind.variants.as_ref().and_then(|variants| variants.list.first()).map(|(_, first)| first.file);
+        if own.is_none_or(|own| own == member.file) {
+            return place;
+        }
+        // the variant has the line inside the macro, the variable `__awaitee` of the function the line outside
+        let awaited = types.get(variables.kind.member("__awaitee")?.kind);
+        let same = |kind| types.get(kind).path == awaited.path;
+        let places: BTreeSet<Place> = types
+            .awaitees(value.kind.id)
+            .into_iter()
+            .filter(|found| same(found.kind))
+            .map(|found| found.place)
+            .collect();
+        let mut places = places.into_iter();
+        match (places.next(), places.next()) {
+            (Some(only), None) => Some(only),
+            _ => place,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Limits of one chain. Honest programs stay below most of them; what lies beyond is left out.
+
+/// Bytes of a task's `Core`.
+pub(crate) const CELL: u64 = 16 << 20;
+/// Readings of a cell before it is called busy.
+pub(crate) const TRIES: u32 = 12;
+/// Futures, and values around them, that lie in each other.
+pub(crate) const DEPTH: u32 = 100;
+/// Futures of one chain.
+pub(crate) const FUTURES: u32 = 4096;
+/// Futures of one collection that are shown.
+pub(crate) const ELEMENTS: u64 = 16;
+/// Futures of one linked collection that are counted.
+pub(crate) const COUNTED: u64 = 100_000;
+/// Bytes read outside a cell for one chain.
+pub(crate) const OUTSIDE: usize = 1 << 20;
+/// Types visited to learn whether a type contains a future.
+pub(crate) const TYPES: usize = 4096;
+/// Levels of structs in which guards and file descriptors are looked for.
+pub(crate) const STRUCTS: u32 = 24;
+/// Values visited to find a file descriptor or guards.
+pub(crate) const VALUES: u32 = 2048;

@@ -1,0 +1,72 @@
+//! From a task's cell to the tree of futures that it awaits.
+
+mod bytes;
+mod collect;
+mod coroutine;
+mod guards;
+pub(crate) mod limits;
+mod names;
+mod steady;
+mod value;
+mod walk;
+
+use std::collections::HashMap;
+
+pub(crate) use value::Value;
+pub(crate) use walk::{Frame, Walk};
+
+use crate::dwarf::{PolledTask, Types};
+use crate::listing::Chain;
+use crate::memory::Memory;
+use steady::Steady;
+
+/// Reads await chains of one program. Cheap to make: one for each look at the program.
+pub struct Reader<'a, 't> {
+    /// The program's memory.
+    pub memory: &'a dyn Memory,
+    /// Of the program's file.
+    pub types: &'a Types<'t>,
+    /// What to add to an address in the file.
+    pub bias: u64,
+    /// The process, for what the kernel says of file descriptors. `None` for a core file.
+    pub pid: Option<u32>,
+    /// `CLOCK_MONOTONIC` at the time of the look, in nanoseconds: see [`monotonic_now`]. `None` if nothing says it; timers
+    /// are unknown leaves then.
+    pub now: Option<u64>,
+    /// The ids of tasks, by the addresses of their headers.
+    pub tasks: &'a HashMap<u64, u64>,
+}
+
+/// Returns `CLOCK_MONOTONIC` in nanoseconds. A process in another time namespace may have another.
+#[must_use]
+pub fn monotonic_now() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    u64::try_from(now.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(now.tv_nsec.unsigned_abs())
+}
+
+impl Reader<'_, '_> {
+    /// Reads the chain of the task whose header is at `cell`. `scheduler` is the offset in its vtable.
+    ///
+    /// The cell's bytes, and the boxes that the chain leads through, are the same before and after the reading; else the
+    /// reader tries again, and at last answers [`Chain::Busy`].
+    #[must_use]
+    pub fn chain(&self, cell: u64, scheduler: u64, polled: &PolledTask) -> Chain {
+        let Some(core) = polled.core else { return Chain::NoTypes };
+        let Some(begins) = self.types.scheduler_in_core(core).and_then(|offset| scheduler.checked_sub(offset)) else {
+            return Chain::NoTypes;
+        };
+        let size = self.types.get(core).size;
+        if size == 0 || size > limits::CELL {
+            return Chain::NoTypes;
+        }
+        let Some(address) = cell.checked_add(begins) else { return Chain::NoTypes };
+        for _ in 0..limits::TRIES {
+            let Ok(Some(steady)) = Steady::read(self.memory, address, size) else { continue };
+            let chain = Walk::new(self, &steady).task(core, address);
+            if steady.unchanged() {
+                return chain;
+            }
+        }
+        Chain::Busy
+    }
+}

@@ -1,0 +1,137 @@
+//! The descent from future to future.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use super::steady::Steady;
+use super::value::{Value, Values};
+use super::{Reader, limits, names};
+use crate::dwarf::{Shape, Type, TypeId};
+use crate::leaf;
+use crate::listing::{Await, Chain, WaitsFor};
+
+/// One descent through one task.
+pub(crate) struct Walk<'a, 't> {
+    pub reader: &'a Reader<'a, 't>,
+    /// The cell's copy, and memory that must not change during the descent.
+    pub steady: Values<'a, 't>,
+    /// Memory as it is now.
+    pub live: Values<'a, 't>,
+    futures_left: Cell<u32>,
+    /// Whether a type contains a future; by type, and by whether shared references are followed.
+    pub(super) contains: RefCell<HashMap<(TypeId, bool), bool>>,
+}
+
+/// A suspended coroutine around a future, and those around it.
+pub(crate) struct Frame<'f> {
+    pub outer: Option<&'f Frame<'f>>,
+    /// Of the coroutine.
+    pub path: &'f str,
+    /// Its variant: the variables that live across the await.
+    pub variables: &'f Value,
+}
+
+impl<'a, 't> Walk<'a, 't> {
+    pub(super) fn new(reader: &'a Reader<'a, 't>, steady: &'a Steady<'a>) -> Walk<'a, 't> {
+        Walk {
+            reader,
+            steady: Values { types: reader.types, memory: steady },
+            live: Values { types: reader.types, memory: steady.live() },
+            futures_left: Cell::new(limits::FUTURES),
+            contains: RefCell::default(),
+        }
+    }
+
+    /// Reads the stage of a `Core`, and the future if it is there.
+    pub(super) fn task(&self, core: TypeId, address: u64) -> Chain {
+        let core = self.steady.at(core, address);
+        let Some(stage) = self.stage(&core) else { return Chain::NoTypes };
+        let Some((name, variant)) = self.steady.variant(&stage) else { return Chain::NoTypes };
+        if name != "Running" {
+            return Chain::Complete;
+        }
+        match variant.kind.members.first().and_then(|member| self.steady.member(&variant, member)) {
+            Some(future) => Chain::Read { root: self.future(&future, None, 0) },
+            None => Chain::NoTypes,
+        }
+    }
+
+    /// Peels `CoreStage` and cells from the stage.
+    fn stage(&self, core: &Value) -> Option<Value> {
+        let mut stage = self.steady.field(core, "stage")?;
+        for _ in 0..8 {
+            if stage.kind.variants.is_some() {
+                return Some(stage);
+            }
+            stage = self.steady.member(&stage, stage.kind.members.first()?)?;
+        }
+        None
+    }
+
+    /// Reads a future. `Pin`, `Box` and references are not shown themselves.
+    pub fn future(&self, value: &Value, frame: Option<&Frame<'_>>, depth: u32) -> Await {
+        let unknown = || Await {
+            future: names::of(self.reader.types, &value.kind),
+            waits_for: Some(WaitsFor::UnknownLeaf),
+            ..Await::default()
+        };
+        let left = self.futures_left.get();
+        if depth > limits::DEPTH || left == 0 {
+            return unknown();
+        }
+        self.futures_left.set(left - 1);
+        let kind = &*value.kind;
+        if transparent(kind) {
+            let inner = kind.members.first().and_then(|member| self.steady.member(value, member));
+            return inner.map_or_else(unknown, |inner| self.future(&inner, frame, depth + 1));
+        }
+        if let Shape::Pointer(_) = kind.shape {
+            let target = self.steady.target(value);
+            return target.map_or_else(unknown, |target| self.future(&target, frame, depth + 1));
+        }
+        if is_trait_object(kind) {
+            let inner = self.behind(value);
+            return inner.map_or_else(unknown, |inner| self.future(&inner, frame, depth + 1));
+        }
+        if kind.is_coroutine() {
+            return self.coroutine(value, frame, depth);
+        }
+        if let Some(read) = leaf::of(kind, true) {
+            let found = read(&leaf::Site { walk: self, value, frame, depth });
+            return found.map_or_else(unknown, |found| Await { future: names::short(&kind.path), ..found });
+        }
+        let mut shown = Await { future: names::short(&kind.path), ..Await::default() };
+        self.inside(value, frame, follows_references(kind), depth, &mut shown);
+        if shown.awaits.is_empty() {
+            shown.waits_for = Some(leaf::descriptor_of(self, value).unwrap_or(WaitsFor::UnknownLeaf));
+        }
+        shown
+    }
+
+    /// Returns the value behind a trait object.
+    pub(super) fn behind(&self, object: &Value) -> Option<Value> {
+        let data = self.steady.number(&self.steady.field(object, "pointer")?)?;
+        let table = self.steady.number(&self.steady.field(object, "vtable")?)?;
+        let kind = self.reader.types.behind_vtable(table.checked_sub(self.reader.bias)?)?;
+        Some(self.steady.at(kind, data))
+    }
+}
+
+/// Wrappers that are the future which they contain.
+pub(super) fn transparent(kind: &Type) -> bool {
+    kind.name.starts_with("Pin<") || kind.bare().starts_with("core::mem::manually_drop::")
+}
+
+pub(super) fn is_trait_object(kind: &Type) -> bool {
+    kind.members.len() == 2 && kind.member("pointer").is_some() && kind.member("vtable").is_some()
+}
+
+/// Whether a future polls what it only has shared references to: the closures of `select!`, `join!` and `poll_fn`, and
+/// combinators of streams.
+fn follows_references(kind: &Type) -> bool {
+    let bare = kind.bare();
+    bare == "core::future::poll_fn::PollFn"
+        || kind.name.starts_with("{closure_env")
+        || bare.ends_with("::Next")
+        || bare.starts_with("futures_util::")
+}

@@ -1,0 +1,70 @@
+//! File descriptors in values, and what the kernel says of them.
+
+use std::collections::HashSet;
+
+use super::sockets;
+use crate::dwarf::Shape;
+use crate::future::{Value, Walk, limits};
+use crate::listing::WaitsFor;
+
+/// Returns the file descriptor of a future of `tokio::io` that is no coroutine: `read`, `write` and others.
+pub(crate) fn descriptor_of(walk: &Walk<'_, '_>, future: &Value) -> Option<WaitsFor> {
+    let known = ["tokio::io::", "tokio::net::"].iter().any(|module| future.kind.path.starts_with(module));
+    let found = if known { in_value(walk, future, &mut Search::default(), 0) } else { None };
+    found.map(|found| describe(walk, found))
+}
+
+/// Returns the file descriptor in one of a coroutine's variables.
+pub(super) fn among(walk: &Walk<'_, '_>, variables: &Value) -> Option<i32> {
+    let mut search = Search::default();
+    let members = variables.kind.members.iter().filter(|member| member.name != "__awaitee");
+    members
+        .filter_map(|member| walk.steady.member(variables, member))
+        .find_map(|value| in_value(walk, &value, &mut search, 0))
+}
+
+pub(super) fn describe(walk: &Walk<'_, '_>, descriptor: i32) -> WaitsFor {
+    let describes = walk.reader.pid.and_then(|pid| sockets::describe(pid, descriptor));
+    WaitsFor::Descriptor { descriptor, describes }
+}
+
+#[derive(Default)]
+struct Search {
+    followed: HashSet<u64>,
+    visited: u32,
+}
+
+fn in_value(walk: &Walk<'_, '_>, value: &Value, search: &mut Search, depth: u32) -> Option<i32> {
+    search.visited += 1;
+    if depth > limits::STRUCTS || search.visited > limits::VALUES || value.kind.is_coroutine() {
+        return None;
+    }
+    let values = &walk.live;
+    let kind = &*value.kind;
+    match kind.shape {
+        Shape::Pointer(_) => {
+            let target = values.target(value)?;
+            let first = search.followed.insert(target.address);
+            if first { in_value(walk, &target, search, depth + 1) } else { None }
+        }
+        Shape::Struct => match kind.bare() {
+            "std::os::fd::owned::OwnedFd" => {
+                let descriptor = values.low(value, 4)?;
+                Some(descriptor as u32 as i32)
+            }
+            "alloc::sync::Arc" => in_value(walk, &values.follow(value, &["arc"])?, search, depth + 1),
+            bare if ["core::task::", "core::marker::", "core::sync::", "tokio::runtime::"]
+                .iter()
+                .any(|m| bare.starts_with(m)) =>
+            {
+                None
+            }
+            _ if kind.variants.is_some() => in_value(walk, &values.variant(value)?.1, search, depth + 1),
+            _ => {
+                let members = kind.members.iter().filter_map(|member| values.member(value, member));
+                members.into_iter().find_map(|member| in_value(walk, &member, search, depth + 1))
+            }
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,32 @@
+//! `FuturesUnordered`, which long `join_all`s use too.
+
+use std::collections::HashSet;
+
+use super::Site;
+use crate::dwarf::Shape;
+use crate::future::limits;
+use crate::listing::Await;
+
+pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
+    let steady = &site.walk.steady;
+    let head = steady.follow(site.value, &["head_all", "only"])?;
+    let Shape::Pointer(Some(node)) = head.kind.shape else { return None };
+    let mut address = steady.number(&head)?;
+    let mut shown = Await::default();
+    let mut seen = HashSet::new();
+    while address != 0 {
+        // a list that changes may lead in a circle
+        if seen.len() as u64 >= limits::COUNTED || !seen.insert(address) {
+            return None;
+        }
+        let node = steady.at(node, address);
+        if seen.len() as u64 <= limits::ELEMENTS {
+            let future = steady.field(&node, "future")?;
+            site.walk.collect(&future, site.frame, false, site.depth + 1, &mut shown);
+        } else {
+            shown.more += 1;
+        }
+        address = steady.number(&steady.follow(&node, &["next_all", "only"])?)?;
+    }
+    Some(shown)
+}

@@ -1,0 +1,91 @@
+//! Primitives at the end of a chain: what each waits for, by the names of its fields.
+//!
+//! A field with another name means that the reader does not know this version: it says so and guesses nothing.
+
+mod broadcast;
+mod descriptor;
+mod futures_unordered;
+mod join_handle;
+mod join_set;
+mod mpsc;
+mod notify;
+mod oneshot;
+mod pending;
+mod readiness;
+mod semaphore;
+mod sleep;
+mod sockets;
+mod watch;
+
+pub(crate) use descriptor::descriptor_of;
+
+use crate::dwarf::Type;
+use crate::future::{Frame, Value, Walk};
+use crate::listing::{Await, WaitsFor};
+
+/// A primitive in memory, and the coroutines around it.
+pub(crate) struct Site<'s, 't> {
+    pub walk: &'s Walk<'s, 't>,
+    pub value: &'s Value,
+    pub frame: Option<&'s Frame<'s>>,
+    pub depth: u32,
+}
+
+/// Reads a primitive. `None` if a field is missing or memory cannot be read.
+pub(crate) type Read = fn(&Site<'_, '_>) -> Option<Await>;
+
+/// Primitives that are futures, by path without parameters.
+#[rustfmt::skip]
+const FUTURES: &[(&str, Read)] = &[
+    ("core::future::pending::Pending", pending::read),
+    ("futures_util::future::pending::Pending", pending::read),
+    ("futures_util::stream::futures_unordered::FuturesUnordered", futures_unordered::read),
+    ("tokio::runtime::io::scheduled_io::Readiness", readiness::read),
+    ("tokio::runtime::task::join::JoinHandle", join_handle::read),
+    ("tokio::sync::batch_semaphore::Acquire", semaphore::read),
+    ("tokio::sync::broadcast::Recv", broadcast::read),
+    ("tokio::sync::notify::Notified", notify::read),
+    ("tokio::sync::notify::OwnedNotified", notify::read_owned),
+    ("tokio::sync::oneshot::Receiver", oneshot::read),
+    ("tokio::time::sleep::Sleep", sleep::read),
+];
+
+/// Primitives that are polled by a closure or a stream's combinator, and are no futures themselves.
+#[rustfmt::skip]
+const POLLED: &[(&str, Read)] = &[
+    ("tokio::sync::mpsc::bounded::Receiver", mpsc::read),
+    ("tokio::sync::mpsc::chan::Rx", mpsc::read_inner),
+    ("tokio::sync::mpsc::unbounded::UnboundedReceiver", mpsc::read),
+    ("tokio::sync::oneshot::Sender", oneshot::read),
+    ("tokio::task::join_set::JoinSet", join_set::read),
+];
+
+/// Returns how to read a primitive of this type. `polled`: also those that are no futures.
+pub(crate) fn of(kind: &Type, polled: bool) -> Option<Read> {
+    let bare = kind.bare();
+    let more = if polled { POLLED } else { &[] };
+    FUTURES.iter().chain(more).find(|(path, _)| *path == bare).map(|(_, read)| *read)
+}
+
+fn waits(waits_for: WaitsFor) -> Await {
+    Await { waits_for: Some(waits_for), ..Await::default() }
+}
+
+impl<'s> Site<'s, '_> {
+    /// Returns the coroutines around the primitive, innermost first, as long as they are tokio's own.
+    fn within_tokio(&self) -> impl Iterator<Item = &'s Frame<'s>> {
+        let frames = std::iter::successors(self.frame, |frame| frame.outer);
+        frames.take_while(|frame| frame.path.starts_with("tokio::"))
+    }
+
+    /// Follows steps from the primitive to a number in the task's own memory.
+    fn number(&self, steps: &[&str]) -> Option<u64> {
+        let steady = &self.walk.steady;
+        steady.follow(self.value, steps).and_then(|value| steady.number(&value))
+    }
+
+    /// Follows steps from the primitive to an address.
+    fn address(&self, steps: &[&str]) -> Option<u64> {
+        self.walk.steady.follow(self.value, steps).map(|value| value.address)
+    }
+}

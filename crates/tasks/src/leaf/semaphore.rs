@@ -1,0 +1,29 @@
+//! `batch_semaphore::Acquire`: tokio's locks, semaphores and bounded channels wait by it.
+
+use super::{Site, waits};
+use crate::listing::{Await, SemaphoreOf, WaitsFor};
+
+/// Modules of the functions that await it.
+const OWNERS: &[(&str, SemaphoreOf)] = &[
+    ("tokio::sync::mutex::", SemaphoreOf::Mutex),
+    ("tokio::sync::rwlock::", SemaphoreOf::RwLock),
+    ("tokio::sync::semaphore::", SemaphoreOf::Semaphore),
+    ("tokio::sync::mpsc::", SemaphoreOf::Channel),
+];
+
+pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
+    let missing = site.number(&["node", "state", "only"])?;
+    let semaphore = site.walk.steady.follow(site.value, &["semaphore", "*"])?;
+    // other tasks take and return permits while this one waits
+    let live = &site.walk.live;
+    let permits = live.follow(&semaphore, &["permits", "only"]).and_then(|value| live.number(&value))?;
+    let owner = |path: &str| OWNERS.iter().find(|(module, _)| path.starts_with(module)).map(|(_, owner)| *owner);
+    Some(waits(WaitsFor::Semaphore {
+        address: semaphore.address,
+        of: site.within_tokio().find_map(|frame| owner(frame.path)).unwrap_or(SemaphoreOf::Unknown),
+        // the lowest bit says that it is closed
+        free: permits >> 1,
+        missing,
+        closed: permits & 1 == 1,
+    }))
+}

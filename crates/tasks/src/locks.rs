@@ -1,0 +1,295 @@
+//! Blocking between the tasks of a listing: lock guards, permits and join handles, and cycles of them.
+//!
+//! A holder is a candidate. A guard that was dropped by `drop` may still stand among the variables of its task, and guards in
+//! a `Vec` or `Box` are not seen. Show a cycle to a user only if two looks found it: see [`in_both`].
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+use crate::listing::{Await, Chain, Guard, Listing, Place, Progress, SemaphoreOf, WaitsFor};
+
+/// A task that may have to act before another task goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Blocker {
+    /// The id of the task that blocks.
+    pub task: u64,
+    /// What the blocked task waits for.
+    pub through: Through,
+    /// Whether nothing but this task is known to block, by a lock that it holds or by its end. `false` if it is one of
+    /// several candidates, if the lock has free permits, or if the task would block itself.
+    pub certain: bool,
+}
+
+/// What a blocked task waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Through {
+    /// A guard or permit of the blocking task.
+    Guard {
+        /// What the semaphore belongs to.
+        of: SemaphoreOf,
+        /// The guard.
+        guard: Guard,
+        /// The future that holds it.
+        future: String,
+        /// The line at which that future waits.
+        place: Option<Place>,
+    },
+    /// The end of the blocking task.
+    Join,
+}
+
+/// Tasks that wait for each other in a circle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cycle {
+    /// Each task is blocked by the next one, the last by the first. The lowest id is first.
+    pub steps: Vec<Step>,
+    /// Whether some task of it also waits for something else, as with `select!` or a timeout: it may go on by that.
+    pub may_end: bool,
+}
+
+/// A task of a cycle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Its id.
+    pub task: u64,
+    /// The next task, and what this one waits for.
+    pub blocker: Blocker,
+}
+
+/// The guards and waits of a listing.
+#[derive(Debug)]
+pub struct Locks<'l> {
+    holders: HashMap<u64, Vec<Holder<'l>>>,
+    /// What each task waits for, by id.
+    waits: HashMap<u64, Vec<&'l WaitsFor>>,
+}
+
+#[derive(Debug)]
+struct Holder<'l> {
+    task: u64,
+    guard: &'l Guard,
+    held_by: &'l Await,
+}
+
+impl<'l> Locks<'l> {
+    /// Collects the guards and waits of all tasks.
+    #[must_use]
+    pub fn of(listing: &'l Listing) -> Locks<'l> {
+        let mut locks = Locks { holders: HashMap::new(), waits: HashMap::new() };
+        for task in &listing.tasks {
+            if let Chain::Read { root } = &task.chain {
+                locks.add(task.id, root);
+            }
+        }
+        locks
+    }
+
+    fn add(&mut self, task: u64, held_by: &'l Await) {
+        for guard in &held_by.holds {
+            self.holders.entry(guard.semaphore).or_default().push(Holder { task, guard, held_by });
+        }
+        self.waits.entry(task).or_default().extend(&held_by.waits_for);
+        for inner in held_by.awaits.iter().filter(|inner| inner.progress != Progress::Returned) {
+            self.add(task, inner);
+        }
+    }
+
+    /// Returns the tasks that may block a task.
+    #[must_use]
+    pub fn blockers(&self, task: u64) -> Vec<Blocker> {
+        self.waits.get(&task).into_iter().flatten().flat_map(|waits_for| self.through(task, waits_for)).collect()
+    }
+
+    fn through(&self, task: u64, waits_for: &WaitsFor) -> Vec<Blocker> {
+        match waits_for {
+            WaitsFor::Join { task: Some(joined), .. } => {
+                vec![Blocker { task: *joined, through: Through::Join, certain: *joined != task }]
+            }
+            WaitsFor::Semaphore { address, of, free, closed, .. } => {
+                let holders = self.holders.get(address).map_or(&[][..], Vec::as_slice);
+                // other permits of a semaphore or channel may become free
+                let exclusive = matches!(of, SemaphoreOf::Mutex | SemaphoreOf::RwLock);
+                let certain = exclusive && *free == 0 && !closed && holders.len() == 1;
+                let blocker = |holder: &Holder<'_>| Blocker {
+                    task: holder.task,
+                    through: Through::Guard {
+                        of: *of,
+                        guard: holder.guard.clone(),
+                        future: holder.held_by.future.clone(),
+                        place: holder.held_by.place.clone(),
+                    },
+                    // more often than a task locks twice, its first guard was dropped
+                    certain: certain && holder.task != task,
+                };
+                holders.iter().map(blocker).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the cycles of certain blockers, at most one for each task.
+    #[must_use]
+    pub fn cycles(&self) -> Vec<Cycle> {
+        let mut blocked: Vec<u64> = self.waits.keys().copied().collect();
+        blocked.sort_unstable();
+        let certain = |task: u64| self.blockers(task).into_iter().filter(|blocker| blocker.certain).collect::<Vec<_>>();
+        let mut edges: HashMap<u64, Vec<Blocker>> = blocked.iter().map(|task| (*task, certain(*task))).collect();
+        remove_dead_ends(&mut edges);
+        let mut told = HashSet::new();
+        blocked.iter().filter_map(|task| self.cycle(*task, &edges, &mut told)).collect()
+    }
+
+    /// Follows first blockers until a task comes again. Returns `None` if that cycle is told already.
+    fn cycle(&self, task: u64, edges: &HashMap<u64, Vec<Blocker>>, told: &mut HashSet<u64>) -> Option<Cycle> {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut place: HashMap<u64, usize> = HashMap::new();
+        let mut task = task;
+        let begin = loop {
+            if told.contains(&task) {
+                return None;
+            }
+            if let Some(begin) = place.get(&task) {
+                break *begin;
+            }
+            place.insert(task, steps.len());
+            let blocker = edges.get(&task)?.first()?.clone();
+            let next = blocker.task;
+            steps.push(Step { task, blocker });
+            task = next;
+        };
+        steps.drain(..begin);
+        told.extend(steps.iter().map(|step| step.task));
+        let lowest = steps.iter().enumerate().min_by_key(|(_, step)| step.task).map_or(0, |(number, _)| number);
+        steps.rotate_left(lowest);
+        let may_end = steps.iter().any(|step| self.waits.get(&step.task).is_none_or(|waits| waits.len() != 1));
+        Some(Cycle { steps, may_end })
+    }
+}
+
+/// Removes tasks that are in no cycle and behind none: those whose blockers are not blocked themselves.
+fn remove_dead_ends(edges: &mut HashMap<u64, Vec<Blocker>>) {
+    let mut blocked_by: HashMap<u64, Vec<u64>> = HashMap::new();
+    let mut left: HashMap<u64, usize> = HashMap::new();
+    for (task, blockers) in edges.iter() {
+        for blocker in blockers {
+            blocked_by.entry(blocker.task).or_default().push(*task);
+            left.entry(blocker.task).or_insert(0);
+        }
+    }
+    for (task, blockers) in edges.iter() {
+        left.insert(*task, blockers.len());
+    }
+    let mut free: Vec<u64> = left.iter().filter(|(_, left)| **left == 0).map(|(task, _)| *task).collect();
+    while let Some(task) = free.pop() {
+        for waiting in blocked_by.get(&task).into_iter().flatten() {
+            if let Some(left) = left.get_mut(waiting) {
+                *left -= 1;
+                if *left == 0 {
+                    free.push(*waiting);
+                }
+            }
+        }
+    }
+    edges.retain(|task, _| left.get(task).is_some_and(|left| *left > 0));
+    for blockers in edges.values_mut() {
+        blockers.retain(|blocker| left.get(&blocker.task).is_some_and(|left| *left > 0));
+    }
+}
+
+/// Returns the cycles of the second look that the first one has too.
+#[must_use]
+pub fn in_both(first: &[Cycle], second: Vec<Cycle>) -> Vec<Cycle> {
+    second.into_iter().filter(|cycle| first.iter().any(|known| known.steps == cycle.steps)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::listing::{Name, Spawned, State, Task};
+
+    fn semaphore(address: u64, free: u64) -> WaitsFor {
+        WaitsFor::Semaphore { address, of: SemaphoreOf::Mutex, free, missing: 1, closed: false }
+    }
+
+    fn join(task: u64) -> WaitsFor {
+        WaitsFor::Join { address: 0, task: Some(task) }
+    }
+
+    fn task(id: u64, holds: &[u64], waits: &[WaitsFor]) -> Task {
+        let guard =
+            |semaphore: &u64| Guard { variable: "g".into(), guard: "MutexGuard<u32>".into(), semaphore: *semaphore };
+        let awaits = waits.iter().map(|waits| Await { waits_for: Some(waits.clone()), ..Await::default() }).collect();
+        let root = Await { holds: holds.iter().map(guard).collect(), awaits, ..Await::default() };
+        Task {
+            id,
+            address: id << 8,
+            owner: 1,
+            state: State::default(),
+            future: Name::Address { poll: 1 },
+            spawned: Spawned::Unknown,
+            linked: None,
+            chain: Chain::Read { root },
+        }
+    }
+
+    fn listing(tasks: Vec<Task>) -> Listing {
+        Listing { tasks, ..Listing::default() }
+    }
+
+    fn members(cycle: &Cycle) -> Vec<u64> {
+        cycle.steps.iter().map(|step| step.task).collect()
+    }
+
+    #[test]
+    fn two_tasks_with_two_locks_are_a_cycle() {
+        let listing = listing(vec![task(5, &[20], &[semaphore(10, 0)]), task(3, &[10], &[semaphore(20, 0)])]);
+        let cycles = Locks::of(&listing).cycles();
+        assert_eq!(cycles.len(), 1);
+        assert_eq!(members(&cycles[0]), [3, 5]);
+        assert!(!cycles[0].may_end);
+        assert_eq!(in_both(&cycles, cycles.clone()), cycles);
+        assert!(in_both(&[], cycles).is_empty());
+    }
+
+    #[test]
+    fn a_lock_and_a_join_are_a_cycle_and_tasks_behind_it_are_not() {
+        let tasks = vec![task(1, &[10], &[join(2)]), task(2, &[], &[semaphore(10, 0)]), task(3, &[], &[join(1)])];
+        let listing = listing(tasks);
+        let cycles = Locks::of(&listing).cycles();
+        assert_eq!(cycles.iter().map(members).collect::<Vec<_>>(), [[1, 2]]);
+    }
+
+    #[test]
+    fn another_wait_may_end_a_cycle() {
+        let timer = WaitsFor::Timer { due_in: 1 };
+        let tasks = vec![task(1, &[10], &[semaphore(20, 0), timer]), task(2, &[20], &[semaphore(10, 0)])];
+        assert!(Locks::of(&listing(tasks)).cycles()[0].may_end);
+    }
+
+    #[test]
+    fn a_free_permit_a_second_candidate_and_the_own_guard_make_no_cycle() {
+        let free = vec![task(1, &[10], &[semaphore(20, 1)]), task(2, &[20], &[semaphore(10, 0)])];
+        assert!(Locks::of(&listing(free)).cycles().is_empty());
+        let two = vec![task(1, &[10], &[semaphore(20, 0)]), task(2, &[20], &[semaphore(10, 0)]), task(3, &[10], &[])];
+        let two = listing(two);
+        let locks = Locks::of(&two);
+        assert!(locks.cycles().is_empty());
+        assert_eq!(
+            locks.blockers(2).iter().map(|blocker| (blocker.task, blocker.certain)).collect::<Vec<_>>(),
+            [(1, false), (3, false)]
+        );
+        let own = vec![task(1, &[10], &[semaphore(10, 0)])];
+        assert!(Locks::of(&listing(own)).cycles().is_empty());
+    }
+
+    #[test]
+    fn a_long_ring_is_one_cycle() {
+        let tasks = (0..2000).map(|id| task(id, &[id], &[semaphore((id + 1) % 2000, 0)])).collect();
+        let listing = listing(tasks);
+        let cycles = Locks::of(&listing).cycles();
+        assert_eq!(cycles.len(), 1);
+        assert_eq!(cycles[0].steps.len(), 2000);
+    }
+}

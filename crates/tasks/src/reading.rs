@@ -1,0 +1,156 @@
+//! From a program to its listing.
+//!
+//! 1. The debug information of each image that has task vtables is indexed, once for all listings.
+//! 2. The census finds the tasks.
+//! 3. The type of each task comes from the function that polls it; by that type its chain is read.
+
+use std::collections::HashMap;
+use std::num::NonZero;
+use std::thread;
+
+use crate::census::{Census, CensusTask};
+use crate::dwarf::{self, CountPath, PolledTask, Sections, Types};
+use crate::error::Error;
+use crate::future::{Reader, monotonic_now};
+use crate::listing::{Chain, Listing, Name, Spawned, Task};
+use crate::memory::Memory;
+use crate::program::Program;
+
+/// A thread reads at least so many tasks: starting it costs more than reading fewer.
+const FEW: usize = 2_000;
+
+/// Debug information of a program: the sections of each image that has task vtables.
+pub struct DebugInformation<'program> {
+    sections: Vec<Option<Sections<'program>>>,
+    notes: Vec<String>,
+}
+
+impl<'program> DebugInformation<'program> {
+    /// Finds the sections of the program's images, and decompresses them where that is necessary.
+    #[must_use]
+    pub fn of(program: &'program Program) -> DebugInformation<'program> {
+        let mut notes = Vec::new();
+        let sections = program.images().iter().enumerate().map(|(index, image)| {
+            if !program.vtables().iter().any(|vtable| vtable.image == index) {
+                return None;
+            }
+            let sections = image.debug_bytes().ok_or(dwarf::Error::Missing).and_then(Sections::load);
+            sections.map_err(|error| notes.push(format!("{}: {error}", image.path.display()))).ok()
+        });
+        let sections = sections.collect();
+        DebugInformation { sections, notes }
+    }
+}
+
+/// The types of a program's tasks.
+pub struct Described<'sections> {
+    /// Of each image.
+    types: Vec<Option<Types<'sections>>>,
+    /// Of each vtable.
+    tasks: Vec<TaskType>,
+    notes: Vec<String>,
+}
+
+struct TaskType {
+    name: Name,
+    polled: Option<PolledTask>,
+    count: Option<CountPath>,
+}
+
+impl<'sections> Described<'sections> {
+    /// Indexes the debug information, and finds the task type of each vtable.
+    #[must_use]
+    pub fn of(program: &Program, information: &'sections DebugInformation<'_>) -> Described<'sections> {
+        let mut notes = information.notes.clone();
+        let types = program.images().iter().zip(&information.sections).map(|(image, sections)| {
+            let types = Types::load(sections.as_ref()?);
+            types.map_err(|error| notes.push(format!("{}: {error}", image.path.display()))).ok()
+        });
+        let types: Vec<Option<Types<'_>>> = types.collect();
+        let task_type = |vtable: &crate::vtables::TaskVtable| {
+            let types = types[vtable.image].as_ref();
+            let mut polled = types.map_or_else(Vec::new, |types| types.polled(vtable.poll));
+            let name = match &polled[..] {
+                [] => vtable.name.clone(),
+                [one] => Name::Type { name: one.name.clone() },
+                several => Name::Candidates { names: several.iter().map(|one| one.name.clone()).collect() },
+            };
+            // If the linker has merged the functions of several types, no task's type is known.
+            let polled = polled.pop().filter(|_| polled.is_empty());
+            let core = polled.as_ref().and_then(|polled| polled.core);
+            let count = types.zip(core).and_then(|(types, core)| types.runtime_count(core));
+            TaskType { name, polled, count }
+        };
+        let tasks = program.vtables().iter().map(task_type).collect();
+        Described { types, tasks, notes }
+    }
+}
+
+impl Program {
+    /// Lists the tasks of the program, with the chain of each.
+    ///
+    /// # Errors
+    ///
+    /// If the program has ended, the reader may not read it any more, or it cannot be stopped as the options say.
+    pub fn listing(&self, described: &Described<'_>) -> Result<Listing, Error> {
+        let _stopped = self.stop()?;
+        let counter = |memory: &dyn Memory, task: &CensusTask| {
+            let path = described.tasks.get(task.vtable)?.count.as_ref()?;
+            let scheduler = self.vtables().get(task.vtable)?.scheduler;
+            let handle = memory.word(task.address.checked_add(scheduler)?).ok()?;
+            memory.word(handle.checked_add(path.count)?).ok()
+        };
+        let Census { tasks, runtimes, mut notes, .. } = self.count(Some(&counter))?;
+        let tasks = self.chains(described, &tasks);
+        self.memory().check()?;
+        notes.extend(described.notes.iter().cloned());
+        Ok(Listing { tasks, runtimes, notes })
+    }
+
+    /// Reads the chains of all tasks.
+    fn chains(&self, described: &Described<'_>, tasks: &[CensusTask]) -> Vec<Task> {
+        let ids: HashMap<u64, u64> = tasks.iter().map(|task| (task.address, task.id)).collect();
+        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(tasks.len() / FEW + 1);
+        let read =
+            |part: &[CensusTask]| -> Vec<Task> { part.iter().map(|task| self.task(described, task, &ids)).collect() };
+        thread::scope(|scope| {
+            let mut parts = tasks.chunks(tasks.len().div_ceil(threads).max(1));
+            let own = parts.next().unwrap_or_default();
+            let others: Vec<_> = parts.map(|part| scope.spawn(|| read(part))).collect();
+            let mut all = read(own);
+            for thread in others {
+                all.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            all
+        })
+    }
+
+    fn task(&self, described: &Described<'_>, task: &CensusTask, ids: &HashMap<u64, u64>) -> Task {
+        let vtable = &self.vtables()[task.vtable];
+        let TaskType { name, polled, .. } = &described.tasks[task.vtable];
+        let chain = match (polled, &described.types[vtable.image]) {
+            (Some(polled), Some(types)) => {
+                let reader = Reader {
+                    memory: self.memory(),
+                    types,
+                    bias: self.images()[vtable.image].bias,
+                    pid: Some(self.memory().pid()),
+                    now: Some(monotonic_now()),
+                    tasks: ids,
+                };
+                reader.chain(task.address, vtable.scheduler, polled)
+            }
+            _ => Chain::NoTypes,
+        };
+        Task {
+            id: task.id,
+            address: task.address,
+            owner: task.owner,
+            state: task.state(),
+            future: name.clone(),
+            spawned: task.spawned_at.as_ref().map_or(Spawned::Unknown, |place| Spawned::Recorded((**place).clone())),
+            linked: task.linked,
+            chain,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Runs an example and reads its tasks.
+#![allow(dead_code)] // each test uses a part
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use dyntrace_tasks::dwarf::{Sections, Types};
+use dyntrace_tasks::future::{Reader, monotonic_now};
+use dyntrace_tasks::listing::{Await, Chain, WaitsFor};
+use dyntrace_tasks::memory::{Memory, Unreadable};
+
+/// A running example.
+pub struct Program {
+    child: Child,
+    pub file: Vec<u8>,
+    pub memory: ProcessMemory,
+    pub bias: u64,
+    /// Headers by the names that the program printed.
+    pub tasks: HashMap<String, u64>,
+    /// The other lines.
+    pub lines: Vec<String>,
+}
+
+pub struct ProcessMemory(File);
+
+impl Memory for ProcessMemory {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
+        self.0.read_exact_at(bytes, address).map_err(|_| Unreadable { address })
+    }
+}
+
+fn example(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    let path = profile.join("examples").join(name);
+    if !path.exists() {
+        let release = if profile.ends_with("release") { &["--release"][..] } else { &[] };
+        let status = Command::new(env!("CARGO"))
+            .args(["build", "-p", "dyntrace-tasks", "--example", name])
+            .args(release)
+            .status();
+        assert!(status.unwrap().success(), "cannot build the example {name}");
+    }
+    path
+}
+
+impl Program {
+    pub fn run(name: &str) -> Program {
+        let path = example(name);
+        let mut child = Command::new(&path).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut tasks = HashMap::new();
+        let mut lines = Vec::new();
+        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+            let line = line.unwrap();
+            if line == "ready" {
+                break;
+            }
+            match line.split(' ').collect::<Vec<_>>()[..] {
+                ["task", name, header] => drop(tasks.insert(name.to_owned(), header.parse().unwrap())),
+                _ => lines.push(line),
+            }
+        }
+        let pid = child.id();
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+        let first = maps.lines().find(|line| line.ends_with(path.to_str().unwrap())).unwrap();
+        let bias = u64::from_str_radix(first.split('-').next().unwrap(), 16).unwrap();
+        let memory = ProcessMemory(File::open(format!("/proc/{pid}/mem")).unwrap());
+        Program { child, file: std::fs::read(path).unwrap(), memory, bias, tasks, lines }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Returns the numbers of a printed line.
+    pub fn printed(&self, name: &str) -> Vec<u64> {
+        let line = self.lines.iter().find(|line| line.contains(name)).unwrap();
+        line.split(' ').filter_map(|word| word.parse().ok()).collect()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Calls `read` with a function that reads the chain of the task with a header.
+pub fn with_reader(program: &Program, read: impl FnOnce(&Types<'_>, &dyn Fn(u64) -> Chain)) {
+    let sections = Sections::load(&program.file).unwrap();
+    let types = Types::load(&sections).unwrap();
+    let ids = program.tasks.values().enumerate().map(|(id, header)| (*header, id as u64)).collect();
+    let reader = Reader {
+        memory: &program.memory,
+        types: &types,
+        bias: program.bias,
+        pid: Some(program.pid()),
+        now: Some(monotonic_now()),
+        tasks: &ids,
+    };
+    read(&types, &|header| {
+        let vtable = program.memory.word(header + 0x10).unwrap();
+        let poll = program.memory.word(vtable).unwrap() - program.bias;
+        let scheduler = program.memory.word(vtable + 0x40).unwrap();
+        let polled = types.polled(poll);
+        assert!(!polled.is_empty(), "no type polls at {poll:#x}");
+        reader.chain(header, scheduler, &polled[0])
+    });
+}
+
+/// Prints a chain for people that read a failed test.
+pub fn show(shown: &Await, indent: usize) -> String {
+    let place = shown.place.as_ref().map(|place| format!("  {place}")).unwrap_or_default();
+    let waits = shown.waits_for.as_ref().map(|waits| format!("  {waits:?}")).unwrap_or_default();
+    let holds = if shown.holds.is_empty() { String::new() } else { format!("  holds {:?}", shown.holds) };
+    let more = if shown.more > 0 { format!("  and {} more", shown.more) } else { String::new() };
+    let mut text = format!("{:indent$}{}{place}{waits}{holds}{more}\n", "", shown.future);
+    for inner in &shown.awaits {
+        text += &show(inner, indent + 2);
+    }
+    text
+}
+
+/// The leaves of a chain, in order.
+pub fn leaves(shown: &Await) -> Vec<&WaitsFor> {
+    shown.waits_for.iter().chain(shown.awaits.iter().flat_map(leaves)).collect()
+}

@@ -11,13 +11,13 @@ use std::thread;
 use crate::census::{Census, CensusTask};
 use crate::dwarf::{self, CountPath, PolledTask, Sections, Types};
 use crate::error::Error;
-use crate::future::{Reader, monotonic_now};
+use crate::future::{Extent, Reader, monotonic_now};
 use crate::listing::{Chain, Listing, Name, Spawned, Task};
-use crate::memory::Memory;
+use crate::memory::{Memory, Piece};
 use crate::program::Program;
 
-/// A thread reads at least so many tasks: starting it costs more than reading fewer.
-const FEW: usize = 2_000;
+/// Tasks whose cells are copied together.
+const BATCH: usize = 1024;
 
 /// Debug information of a program: the sections of each image that has task vtables.
 pub struct DebugInformation<'program> {
@@ -107,16 +107,16 @@ impl Program {
         Ok(Listing { tasks, runtimes, notes })
     }
 
-    /// Reads the chains of all tasks.
+    /// Reads the chains of all tasks, on as many threads as there are cores.
     fn chains(&self, described: &Described<'_>, tasks: &[CensusTask]) -> Vec<Task> {
         let ids: HashMap<u64, u64> = tasks.iter().map(|task| (task.address, task.id)).collect();
-        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(tasks.len() / FEW + 1);
+        let threads = thread::available_parallelism().map_or(1, NonZero::get).min(tasks.len() / BATCH + 1);
         let read =
-            |part: &[CensusTask]| -> Vec<Task> { part.iter().map(|task| self.task(described, task, &ids)).collect() };
+            |part: &[CensusTask]| part.chunks(BATCH).flat_map(|batch| self.batch(described, batch, &ids)).collect();
         thread::scope(|scope| {
             let mut parts = tasks.chunks(tasks.len().div_ceil(threads).max(1));
             let own = parts.next().unwrap_or_default();
-            let others: Vec<_> = parts.map(|part| scope.spawn(|| read(part))).collect();
+            let others: Vec<_> = parts.map(|part| scope.spawn(|| -> Vec<Task> { read(part) })).collect();
             let mut all = read(own);
             for thread in others {
                 all.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
@@ -125,32 +125,57 @@ impl Program {
         })
     }
 
-    fn task(&self, described: &Described<'_>, task: &CensusTask, ids: &HashMap<u64, u64>) -> Task {
-        let vtable = &self.vtables()[task.vtable];
-        let TaskType { name, polled, .. } = &described.tasks[task.vtable];
-        let chain = match (polled, &described.types[vtable.image]) {
-            (Some(polled), Some(types)) => {
-                let reader = Reader {
-                    memory: self.memory(),
-                    types,
-                    bias: self.images()[vtable.image].bias,
-                    pid: Some(self.memory().pid()),
-                    now: Some(monotonic_now()),
-                    tasks: ids,
-                };
-                reader.chain(task.address, vtable.scheduler, polled)
-            }
-            _ => Chain::NoTypes,
-        };
-        Task {
-            id: task.id,
-            address: task.address,
-            owner: task.owner,
-            state: task.state(),
-            future: name.clone(),
-            spawned: task.spawned_at.as_ref().map_or(Spawned::Unknown, |place| Spawned::Recorded((**place).clone())),
-            linked: task.linked,
-            chain,
+    /// Reads the chains of some tasks. All their cells are copied twice before any chain is followed, with few system calls.
+    fn batch(&self, described: &Described<'_>, tasks: &[CensusTask], ids: &HashMap<u64, u64>) -> Vec<Task> {
+        let readers: Vec<_> = tasks.iter().map(|task| self.reader(described, task, ids)).collect();
+        let pieces: Vec<Piece> = readers.iter().flatten().map(|(_, extent)| extent.piece).collect();
+        let mut copies = [Vec::new(), Vec::new()];
+        for copies in &mut copies {
+            self.memory().read_pieces(&pieces, &mut |_, bytes| copies.push(bytes.map(<[u8]>::to_vec)));
         }
+        let [first, again] = copies;
+        let mut copies = first.into_iter().zip(again).map(|(first, again)| Some([first?, again?]));
+        tasks
+            .iter()
+            .zip(readers)
+            .map(|(task, reader)| {
+                let chain =
+                    reader.map_or(Chain::NoTypes, |(reader, extent)| reader.chain(&extent, copies.next().flatten()));
+                Task {
+                    id: task.id,
+                    address: task.address,
+                    owner: task.owner,
+                    state: task.state(),
+                    future: described.tasks[task.vtable].name.clone(),
+                    spawned: task
+                        .spawned_at
+                        .as_ref()
+                        .map_or(Spawned::Unknown, |place| Spawned::Recorded((**place).clone())),
+                    linked: task.linked,
+                    chain,
+                }
+            })
+            .collect()
+    }
+
+    /// Returns the reader of a task's chain. `None` without a description of its type.
+    fn reader<'a, 's>(
+        &'a self,
+        described: &'a Described<'s>,
+        task: &CensusTask,
+        ids: &'a HashMap<u64, u64>,
+    ) -> Option<(Reader<'a, 's>, Extent)> {
+        let vtable = &self.vtables()[task.vtable];
+        let polled = described.tasks[task.vtable].polled.as_ref()?;
+        let reader = Reader {
+            memory: self.memory(),
+            types: described.types[vtable.image].as_ref()?,
+            bias: self.images()[vtable.image].bias,
+            pid: Some(self.memory().pid()),
+            now: Some(monotonic_now()),
+            tasks: ids,
+        };
+        let extent = reader.extent(task.address, vtable.scheduler, polled)?;
+        Some((reader, extent))
     }
 }

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::entries::Units;
 use super::index::Index;
@@ -92,7 +92,7 @@ pub(crate) fn bare(path: &str) -> &str {
 pub struct Types<'a> {
     pub(super) units: Units<'a>,
     pub(super) index: Index<'a>,
-    read: Mutex<HashMap<TypeId, Arc<Type>>>,
+    read: RwLock<HashMap<TypeId, Arc<Type>>>,
 }
 
 impl fmt::Debug for Types<'_> {
@@ -118,22 +118,18 @@ impl<'a> Types<'a> {
             return Err(Error::Missing);
         }
         let index = Index::of(&units);
-        Ok(Types { units, index, read: Mutex::default() })
+        Ok(Types { units, index, read: RwLock::default() })
     }
 
     /// Returns a type. An unreadable one has no members and a size of 0.
     pub(crate) fn get(&self, id: TypeId) -> Arc<Type> {
-        let kept = |types: &Self| match types.read.lock() {
-            Ok(kept) => kept.get(&id).cloned(),
-            Err(poisoned) => poisoned.into_inner().get(&id).cloned(),
-        };
-        if let Some(kept) = kept(self) {
-            return kept;
+        // Nothing panics under the lock.
+        if let Some(kept) = self.read.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return kept.clone();
         }
         let parsed = Arc::new(self.parse(id, limits::REFERENCES).unwrap_or_else(|| Type::unknown(id)));
-        if let Ok(mut kept) = self.read.lock()
-            && kept.len() < limits::TYPES_KEPT
-        {
+        let mut kept = self.read.write().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < limits::TYPES_KEPT {
             kept.insert(id, parsed.clone());
         }
         parsed

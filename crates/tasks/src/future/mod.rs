@@ -15,9 +15,9 @@ use std::collections::HashMap;
 pub(crate) use value::Value;
 pub(crate) use walk::{Frame, Walk};
 
-use crate::dwarf::{PolledTask, Types};
+use crate::dwarf::{PolledTask, TypeId, Types};
 use crate::listing::Chain;
-use crate::memory::Memory;
+use crate::memory::{Memory, Piece};
 use steady::Steady;
 
 /// Reads await chains of one program. Cheap to make: one for each look at the program.
@@ -44,25 +44,37 @@ pub fn monotonic_now() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(now.tv_nsec.unsigned_abs())
 }
 
+/// Where the `Core` of a task lies: scheduler, id, and the future until the task is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    core: TypeId,
+    /// Its bytes.
+    pub piece: Piece,
+}
+
 impl Reader<'_, '_> {
-    /// Reads the chain of the task whose header is at `cell`. `scheduler` is the offset in its vtable.
+    /// Returns where the `Core` lies of the task whose header is at `cell`; `scheduler` is the offset in its vtable. `None` if debug
+    /// information does not describe it.
+    #[must_use]
+    pub fn extent(&self, cell: u64, scheduler: u64, polled: &PolledTask) -> Option<Extent> {
+        let core = polled.core?;
+        let begins = self.types.scheduler_in_core(core).and_then(|offset| scheduler.checked_sub(offset))?;
+        let size = self.types.get(core).size;
+        let length = usize::try_from(size).ok().filter(|_| size != 0 && size <= limits::CELL)?;
+        Some(Extent { core, piece: Piece { address: cell.checked_add(begins)?, length } })
+    }
+
+    /// Reads the chain of a task. `copies` are two copies of its extent, one read after the other.
     ///
     /// The cell's bytes, and the boxes that the chain leads through, are the same before and after the reading; else the
     /// reader tries again, and at last answers [`Chain::Busy`].
     #[must_use]
-    pub fn chain(&self, cell: u64, scheduler: u64, polled: &PolledTask) -> Chain {
-        let Some(core) = polled.core else { return Chain::NoTypes };
-        let Some(begins) = self.types.scheduler_in_core(core).and_then(|offset| scheduler.checked_sub(offset)) else {
-            return Chain::NoTypes;
-        };
-        let size = self.types.get(core).size;
-        if size == 0 || size > limits::CELL {
-            return Chain::NoTypes;
-        }
-        let Some(address) = cell.checked_add(begins) else { return Chain::NoTypes };
-        for _ in 0..limits::TRIES {
-            let Ok(Some(steady)) = Steady::read(self.memory, address, size) else { continue };
-            let chain = Walk::new(self, &steady).task(core, address);
+    pub fn chain(&self, extent: &Extent, copies: Option<[Vec<u8>; 2]>) -> Chain {
+        let Extent { core, piece } = *extent;
+        let given = copies.and_then(|[copy, again]| Steady::of(self.memory, piece, copy, &again));
+        let read = (0..limits::TRIES).filter_map(|_| Steady::read(self.memory, piece).ok().flatten());
+        for steady in given.into_iter().chain(read) {
+            let chain = Walk::new(self, &steady).task(core, piece.address);
             if steady.unchanged() {
                 return chain;
             }

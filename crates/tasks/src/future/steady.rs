@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::limits;
-use crate::memory::{Memory, Unreadable};
+use crate::memory::{Memory, Piece, Unreadable};
 
 /// Memory in which one range is a copy, and which remembers each read outside it.
 pub(super) struct Steady<'m> {
@@ -17,14 +17,18 @@ pub(super) struct Steady<'m> {
 
 impl<'m> Steady<'m> {
     /// Copies a range twice. Returns `None` if the copies differ.
-    pub fn read(memory: &'m dyn Memory, address: u64, size: u64) -> Result<Option<Steady<'m>>, Unreadable> {
-        let size = usize::try_from(size).map_err(|_| Unreadable { address })?;
-        let mut copy = vec![0; size];
-        let mut again = vec![0; size];
-        memory.read(address, &mut copy)?;
-        memory.read(address, &mut again)?;
-        let steady = Steady { memory, address, copy, outside: RefCell::default(), read: Cell::new(0) };
-        Ok((again == steady.copy).then_some(steady))
+    pub fn read(memory: &'m dyn Memory, piece: Piece) -> Result<Option<Steady<'m>>, Unreadable> {
+        let mut copy = vec![0; piece.length];
+        let mut again = vec![0; piece.length];
+        memory.read(piece.address, &mut copy)?;
+        memory.read(piece.address, &mut again)?;
+        Ok(Steady::of(memory, piece, copy, &again))
+    }
+
+    /// Takes two copies of a range. Returns `None` if they differ.
+    pub fn of(memory: &'m dyn Memory, piece: Piece, copy: Vec<u8>, again: &[u8]) -> Option<Steady<'m>> {
+        let steady = Steady { memory, address: piece.address, copy, outside: RefCell::default(), read: Cell::new(0) };
+        (again == steady.copy && again.len() == piece.length).then_some(steady)
     }
 
     /// Returns whether all bytes that were read are still the same. If all lay in the copy, there is nothing to compare.
@@ -94,8 +98,8 @@ mod tests {
     #[test]
     fn a_changing_range_is_not_steady() {
         let memory = Counting(Cell::new(0));
-        assert!(Steady::read(&memory, 0, 16).unwrap().is_none());
-        let steady = Steady::read(&memory, 64, 16).unwrap().unwrap();
+        assert!(Steady::read(&memory, Piece { address: 0, length: 16 }).unwrap().is_none());
+        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }).unwrap().unwrap();
         assert_eq!(steady.word(72), Ok(0x0707_0707_0707_0707));
         assert!(steady.unchanged());
     }
@@ -103,7 +107,7 @@ mod tests {
     #[test]
     fn a_change_outside_is_noticed_and_reads_agree_until_then() {
         let memory = Counting(Cell::new(0));
-        let steady = Steady::read(&memory, 64, 16).unwrap().unwrap();
+        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }).unwrap().unwrap();
         assert_eq!(steady.word(0), steady.word(0));
         assert!(!steady.unchanged());
     }

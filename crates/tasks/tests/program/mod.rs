@@ -109,7 +109,8 @@ pub fn with_reader(program: &Program, read: impl FnOnce(&Types<'_>, &dyn Fn(u64)
         let scheduler = program.memory.word(vtable + 0x40).unwrap();
         let polled = types.polled(poll);
         assert!(!polled.is_empty(), "no type polls at {poll:#x}");
-        reader.chain(header, scheduler, &polled[0])
+        let extent = reader.extent(header, scheduler, &polled[0]);
+        extent.map_or(Chain::NoTypes, |extent| reader.chain(&extent, None))
     });
 }
 

@@ -1,6 +1,6 @@
 //! The life of one operation, from its submission until its job is settled.
 //!
-//! Three parties share the *cell* of an operation: its future, the queue, and the worker that takes the job. What each may do depends
+//! Three parties share the *cell* of an operation: its future, the queue, and the worker that takes the job. The rights of each depend
 //! on the stage, which changes only under the stage's lock:
 //!
 //! 1. **waiting**: the queues are full; the job waits for room.
@@ -106,7 +106,7 @@ enum Stage {
     Settled,
 }
 
-/// What waits for the outcome.
+/// The receiver of the outcome.
 enum Waiter {
     /// A future, and the task that has polled it last, if any has.
     Future(Option<TaskWaker>),

@@ -86,7 +86,7 @@ pub enum LoadError {
     Object {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
     /// The library contains no module.

@@ -1,7 +1,7 @@
-//! Accounts of what this node keeps for its peers, in bytes, with limits.
+//! Accounts of the memory that this node holds for its peers, in bytes, with limits.
 //!
 //! An [`Account`] has a limit. A [`Charge`] is a part of it, which is returned when the charge is dropped. So a charge is kept beside
-//! what it pays for. Each peer has two accounts, found by its name, so that they outlive a connection:
+//! the bytes it pays for. Each peer has two accounts, found by its name, so that they outlive a connection:
 //!
 //! | kept for a peer | account | if there is no room |
 //! |---|---|---|

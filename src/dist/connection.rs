@@ -32,7 +32,7 @@ pub(super) struct Connection {
     pub is_ours: bool,
     /// The peer is a hidden node.
     is_hidden: bool,
-    /// What this node keeps for the peer.
+    /// The accounts of the memory that this node holds for the peer.
     pub budget: Arc<Budget>,
     outgoing: Outgoing,
     /// The peer has ticked and is not answered yet.

@@ -118,7 +118,7 @@ pub(super) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
 
 fn proved<S>(stream: Stream<S>, name: NodeName, flags: Flags) -> Result<Peer<S>, Error> {
     let refused = |reason: &str| Error::Handshake { node: name.to_string(), reason: reason.to_owned() };
-    // What is sent to it is in this form.
+    // This node sends only the forms that these flags announce.
     if !flags.contains(Flags::HANDSHAKE_23 | Flags::BIG_CREATION | Flags::UTF8_ATOMS) {
         return Err(refused("it is older than OTP 23"));
     }

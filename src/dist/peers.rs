@@ -54,7 +54,7 @@ impl Table {
 
 pub(super) struct Peer {
     pub name: NodeName,
-    /// What this node keeps for the peer, over this connection and earlier ones.
+    /// The accounts of the memory that this node holds for the peer, over this connection and earlier ones.
     pub budget: Arc<Budget>,
     pub connection: Mutex<Option<Arc<Connection>>>,
     pub connected: Notify,

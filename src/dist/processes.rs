@@ -106,7 +106,7 @@ pub(super) struct Queued {
 }
 
 impl Door {
-    /// Puts in what takes so many bytes, once the mailbox and the peer's account have room.
+    /// Puts a message of `bytes` bytes into the mailbox, once the mailbox and the peer's account have room.
     pub(super) async fn put(&self, received: Received, bytes: usize, budget: &Budget) {
         let Some(of_peer) = budget.messages.wait(bytes).await else { return };
         // Closed: the inbox is dropped.

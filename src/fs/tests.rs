@@ -201,7 +201,7 @@ fn positional_operations_are_dropped_at_every_stage() {
     );
 }
 
-/// A runtime ends in the middle of everything: it waits for nothing, every operation returns once, and each file has what it
+/// A runtime ends with operations in flight. It waits for nothing, and every operation returns once. Each file contains the bytes that it
 /// accepted, and is closed.
 #[test]
 fn a_runtime_ends_with_operations_in_flight() {
@@ -211,7 +211,7 @@ fn a_runtime_ends_with_operations_in_flight() {
         let workers = [(); 3].map(|()| {
             let (pool, ended) = (pool.clone(), Arc::clone(&ended));
             thread::spawn(move || {
-                // Asked before, so that what was submitted until the end is done.
+                // Loaded before `run_one`, so that all operations submitted before the end run.
                 while {
                     let goes_on = !ended.load(Ordering::SeqCst);
                     pool.run_one() || goes_on

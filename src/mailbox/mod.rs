@@ -30,13 +30,13 @@
 //! else meanwhile. So two threads that answer each other need no wake-ups, but keep two processors busy. On a machine with one
 //! processor there are no trials.
 //!
-//! # What travels
+//! # Contents of a message
 //!
 //! A message carries the sender's [sequential trace token](crate::seq_trace), and the sender's user tag if it
 //! [spreads](crate::spread_tag). The process that receives the message takes on both: its later messages and file operations
 //! show them.
 //!
-//! # What tracers see
+//! # Probes
 //!
 //! | probe | fires |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! One session, as the maintenance thread sees it: its files, and what they need before threads write to them.
+//! One session, as the maintenance thread sees it: its files, and their preparation before threads write to them.
 
 use std::collections::HashMap;
 use std::os::fd::AsFd as _;

@@ -13,7 +13,7 @@ pub struct Status {
     pub directory: PathBuf,
     /// The folder of this process in the trace.
     pub folder: PathBuf,
-    /// What the session records.
+    /// The session's options.
     pub options: Options,
     /// Rings in use: the most threads that recorded at the same time.
     pub rings: usize,

@@ -1,5 +1,5 @@
-//! Models for loom: tokens that are set, sent and reset by several threads at once. A process's own part is nobody else's; what they
-//! share is the era. Messages go by a lock here: tokio's channel orders as much.
+//! Models for loom: several threads set, send and reset tokens at once. Each process has its own part; they share only the era.
+//! Here a lock replaces tokio's channel: it gives the same ordering.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which file uses which: every path of the code, resolved to the file that defines what it names.
+//! Which file uses which: every path of the code, resolved to the file that defines the named item.
 
 use std::collections::BTreeMap;
 
@@ -51,15 +51,15 @@ impl Crate {
         }
         match (self.resolve(from, &reference.path, 0), &reference.kind) {
             (Found::Elsewhere, _) => None,
-            // A path through it says what is used of the module.
+            // A path through the module names the item that is used.
             (Found::Module(_), Kind::Use | Kind::ReExport(_)) => None,
-            // Who only passes a name on does not use it: who imports it from there has an arrow to where it is defined.
+            // A module that only re-exports a name does not use it. A module that imports it from there has an arrow to the definition.
             (_, Kind::ReExport(name)) if !self.modules[from].identifiers.contains(name) => None,
             (Found::Module(to) | Found::Item(to), _) => Some(to),
         }
     }
 
-    /// Whether it names what the root re-exports for users, and does so by way of the root.
+    /// Whether it names an item that the root re-exports for users, by its path through the root.
     fn is_of_the_roots_own(&self, Reference { path, .. }: &Reference) -> bool {
         let mut names = path.iter().skip_while(|name| *name == "::");
         let begins = names.next().is_some_and(|name| name == "crate" || name == "dyntrace");
@@ -97,7 +97,7 @@ impl Crate {
         Found::Module(at)
     }
 
-    /// What `name` is in a module.
+    /// Finds the item that `name` stands for in a module.
     fn name(&self, id: Id, name: &str, depth: usize) -> Option<Found> {
         let module = &self.modules[id];
         if let Some(child) = module.children.get(name) {

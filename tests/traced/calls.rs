@@ -1,4 +1,4 @@
-//! What is told of calls, to whom, and for how long.
+//! Events of calls: their contents, which sessions get them, and until when.
 
 use std::cell::Cell;
 use std::fmt;
@@ -111,7 +111,7 @@ async fn errors_are_told_where_they_are_asked_for() {
     assert_eq!(watch.lines().await, [r#"error  calls::parses_later -> Err("x")"#]);
 }
 
-/// Panics, and calls what is traced.
+/// Panics, and calls a traced function.
 struct Bomb;
 
 impl fmt::Debug for Bomb {
@@ -270,7 +270,7 @@ fn never_returns(wait: &std::sync::Barrier) {
     }
 }
 
-/// A call that has not ended holds nobody up: neither who removes the session, nor who sets another.
+/// A call that has not ended delays neither the end of a session nor the start of another.
 #[tokio::test]
 async fn functions_that_never_return_cost_nothing_more() {
     let barrier: &'static std::sync::Barrier = Box::leak(Box::new(std::sync::Barrier::new(2)));
@@ -455,7 +455,7 @@ async fn tracers_that_panic_end_their_session() {
     session.close().await;
 }
 
-/// What a tracer calls is not traced.
+/// Calls made by a tracer are not traced.
 #[tokio::test]
 async fn tracers_may_call_what_they_trace() {
     let session = Session::start(Limits::default(), |event| assert_eq!(third(event.text.len() as u32), 2)).unwrap();
@@ -474,7 +474,7 @@ async fn what_is_wrong_with_a_pattern_is_said() {
     near_it(1);
 }
 
-/// A function has room for so many sessions, and who comes too late is told so.
+/// A function has room for a limited number of sessions. Setting one more is an error.
 #[tokio::test]
 async fn as_many_sessions_as_can_be_on_one_function() {
     const MOST: usize = 64;

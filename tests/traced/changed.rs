@@ -136,7 +136,7 @@ async fn a_change_that_is_dropped_is_done_in_the_background() {
         });
         poll(session.remove(set.id), polls);
         assert_eq!(session.counts(), []);
-        // In a list of its own: what stays in force without being told of would be found by nobody.
+        // The session's own list must be empty, too: a forgotten pattern would stay in force.
         in_the_end(|| session.info().patterns.is_empty());
         assert!(matches!(session.remove(set.id).await, Err(Error::NoPattern { .. })));
     }

@@ -1,4 +1,4 @@
-//! What calls allocate: all of it, and without measured calls inside them.
+//! Memory allocated by calls: in total, and without the measured calls inside them.
 
 use std::hint::black_box;
 use std::panic::catch_unwind;
@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use crate::support::Watch;
 
-/// Each test counts what it calls itself.
+/// One test at a time, so that each counts only its own calls.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 #[traced]
@@ -107,7 +107,7 @@ async fn asynchronous_functions_count_what_their_polls_allocate() {
     for function in ["branches", "leaf_later"] {
         session.set(&format!("**::memory::{function} do silent, memory")).await.unwrap();
     }
-    // What the runtime needs for its first tasks is there.
+    // This run makes the runtime allocate the memory for its first tasks.
     branches().await;
     session.reset();
     // On the same thread, between the polls.
@@ -122,7 +122,7 @@ async fn asynchronous_functions_count_what_their_polls_allocate() {
     assert_eq!(bytes(&counts, "branches"), (1, 36, 12));
 }
 
-/// A pattern that counts gets its memory when it is asked for, and what was counted stays.
+/// A pattern that counts calls can be changed to count memory, too; earlier counts stay.
 #[tokio::test]
 async fn memory_is_asked_for_later() {
     let _alone = ALONE.lock().await;
@@ -142,7 +142,7 @@ async fn memory_is_asked_for_later() {
     assert_eq!(bytes(&session.remove(id).await.unwrap(), "leaf"), (1, 1000, 1000));
 }
 
-/// What tracing needs for a thread's first counts is no call's.
+/// Memory that tracing allocates for a thread's first counts is charged to no call.
 #[tokio::test]
 async fn tracing_is_not_counted() {
     let _alone = ALONE.lock().await;

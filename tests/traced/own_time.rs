@@ -70,7 +70,7 @@ async fn own_time_is_what_is_left_of_the_time() {
         );
         let left = branch.time - leaf.own_time;
         assert!(left.abs_diff(branch.own_time) <= Duration::from_micros(1), "{left:?} of {branch:?}, {leaf:?}");
-        // While it waits nobody's time goes by, and what it polls is not its own.
+        // Own time leaves out waits and the polls of other functions.
         assert!(branches.time >= Duration::from_millis(20) + branch.time, "{branches:?}");
         assert!(branches.own_time < branches.time - branch.time - Duration::from_millis(20), "{branches:?}");
         assert!(later.own_time >= Duration::from_millis(2) && later.own_time <= later.time, "{later:?}");

@@ -144,7 +144,7 @@ async fn what_is_told_is_recorded_by_the_thread_that_ran_it() {
     );
 }
 
-/// Counts how often it is printed, panics, and calls what is traced.
+/// Counts how often it is printed, panics, and calls a traced function.
 struct Bomb;
 
 static PRINTED: AtomicU32 = AtomicU32::new(0);

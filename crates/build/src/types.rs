@@ -1,10 +1,10 @@
-//! The types of parameters: C's spellings, each with what a tracer gets for it.
+//! The types of parameters: C's spellings, each with the kind that a tracer gets.
 
 use crate::error::Problem;
 use crate::lexer::Token;
 use crate::model::Kind;
 
-/// What a tracer gets for the type, or why no probe can have it.
+/// Returns the kind that a tracer gets for the type, or why no probe can have it.
 ///
 /// `int` is four bytes, `long` eight: so they are on every 64-bit system that has probes. In a 32-bit program `long` is eight, too:
 /// the traces of both are read by one definition.

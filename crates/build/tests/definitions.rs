@@ -1,4 +1,4 @@
-//! What is made of right definitions.
+//! The Rust code generated for valid definitions.
 
 use std::path::Path;
 use std::{env, fs};
@@ -38,7 +38,7 @@ fn the_model_has_names_types_and_comments() {
     );
 }
 
-/// Holds what the generator makes against a file. `UPDATE_GOLDEN=1` takes a change over.
+/// Compares the generator's output with a file. `UPDATE_GOLDEN=1` overwrites the file instead.
 fn compare(generated: &str, file: &Path) {
     if env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(file, generated).unwrap();

@@ -1,4 +1,4 @@
-//! dtrace-parser, by which other tools read provider files, is the judge of what our parser takes.
+//! Compares our parser with dtrace-parser, by which other tools read provider files.
 //!
 //! It knows no parameter names and no types but `char*` and integers of a stated width. Within that, both take the same files.
 
@@ -15,7 +15,7 @@ fn ours(provider: &Provider) -> Content {
     (provider.name.clone(), provider.probes.iter().map(|probe| (probe.name.clone(), kinds(probe))).collect())
 }
 
-/// What dtrace-parser reads: the first of the file's providers.
+/// Reads the first of the file's providers by dtrace-parser.
 fn judged(text: &str) -> Result<Content, DTraceError> {
     let file = File::try_from(text)?;
     let provider = &file.providers()[0];
@@ -34,7 +34,7 @@ fn kind(ty: &DataType) -> Kind {
     }
 }
 
-/// What our parser read, in words that dtrace-parser knows.
+/// Returns our parser's result, in words that dtrace-parser knows.
 fn respelled(provider: &Provider) -> String {
     let ty = |kind| match kind {
         Kind::I32 => "int32_t",

@@ -1,4 +1,4 @@
-//! The script to run: found by name or path, and what its text says of the probes it needs.
+//! The script to run: found by name or path. Reads from its text the probes that it needs.
 
 use std::fs;
 use std::io;
@@ -18,9 +18,9 @@ pub enum Script {
     File {
         /// Where it is.
         path: PathBuf,
-        /// What runs it.
+        /// The tracer that runs it.
         kind: Kind,
-        /// What is in it.
+        /// Its text.
         text: String,
     },
 }
@@ -31,7 +31,7 @@ pub enum Error {
     /// No shipped script is called so.
     #[error("there is no script {}; {}shipped are: {}; or give the path of a .d, .stp or .bt file", escape::name(name), did_you_mean(name), names().join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The name that the user gave.
         name: String,
     },
     /// A file whose language cannot be told.
@@ -42,7 +42,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -108,7 +108,7 @@ fn did_you_mean(name: &str) -> String {
 /// A part of a script that is read in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'t> {
-    /// What the tracer does.
+    /// Code that the tracer runs.
     Code(&'t str),
     /// A string with its quotes.
     Text(&'t str),
@@ -237,7 +237,7 @@ fn usdt_attach_points(code: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What follows `usdt:` in a script for bpftrace.
+/// The text after each `usdt:` in a script for bpftrace.
 fn attach_points(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| c.is_whitespace() || ";{},()".contains(c))
         .filter_map(|word| word.strip_prefix("usdt:").or_else(|| word.strip_prefix("U:")))

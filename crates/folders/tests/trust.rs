@@ -1,4 +1,4 @@
-//! What is refused, and what is not.
+//! Tests which folders are refused, and which are not.
 
 use std::fs::{self, Permissions};
 use std::io::{ErrorKind, Read as _, Write as _};

@@ -29,7 +29,7 @@ pub fn export(options: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// Says what a type looks like in memory. See `dyntrace::code::Layout`.
+/// Describes a type's layout in memory. See `dyntrace::code::Layout`.
 #[proc_macro_derive(Layout)]
 pub fn layout(item: TokenStream) -> TokenStream {
     layout::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

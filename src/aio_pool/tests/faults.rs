@@ -1,4 +1,4 @@
-//! What goes wrong: panics, shutdown, threads that cannot be started.
+//! Faults: panics, shutdown, threads that cannot be started.
 
 use std::io;
 use std::panic::panic_any;

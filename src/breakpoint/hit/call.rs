@@ -66,7 +66,7 @@ pub struct Hit {
     mark: Mark,
 }
 
-/// What a call needs beyond a count.
+/// The needs of a call beyond a count.
 pub(crate) enum Begun {
     Nothing,
     Timed(CounterSlot),

@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// What a path means, said in the simplest way.
+    /// The reference implementation: the simplest code that decides whether a path matches a name.
     fn meaning(path: &[&str], name: &[&str]) -> bool {
         match (path.split_first(), name.split_first()) {
             (None, _) => name.is_empty(),

@@ -112,7 +112,7 @@ unsafe impl<T: Layout, const N: usize> Layout for [T; N] {
 
 macro_rules! tuples {
     ($($part:ident),*; $($more:ident),*) => {
-        // SAFETY: what each part is, in their order; where the compiler puts them follows from that.
+        // SAFETY: the hash covers the type of each part, in order; the compiler places the parts by these types alone.
         unsafe impl<$($part: Layout),*> Layout for ($($part,)*) {
             const HASH: LayoutHash = LayoutHash::named("tuple")$(.with($part::HASH))*;
         }

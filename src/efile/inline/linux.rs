@@ -1,6 +1,6 @@
 //! Linux: preadv2(2) with `RWF_NOWAIT` and openat2(2) with `RESOLVE_CACHED`.
 //!
-//! What these flags do not cover, and how the driver handles it:
+//! Cases that these flags do not cover, and how the driver handles them:
 //!
 //! - On Linux 5.9 and 5.10 a read may return 0 in the middle of a file: no attempts there.
 //! - A read that misses starts the disk's read-ahead before it gives up, and hits if the disk was quick.

@@ -1,6 +1,6 @@
 //! Hits and misses of the inline path. The pool has no threads, so an operation that is ready at once was a hit.
 //!
-//! A test whose file system cannot tell what it has in its cache says so and ends.
+//! If the file system cannot tell whether data is cached, a test says so and ends.
 
 use std::io::{self, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -248,7 +248,7 @@ fn names_are_looked_up_at_once() {
     assert!(!flags.contains(OFlags::NONBLOCK));
 }
 
-/// Whatever a name leads to, an attempt gives what the pool would give, or nothing.
+/// For a name of any kind, an attempt gives the pool's result, or nothing.
 #[test]
 fn an_attempt_answers_as_std_does() {
     let Some((folder, path)) = cached() else { return };

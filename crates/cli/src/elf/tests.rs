@@ -1,4 +1,4 @@
-//! The reader against notes made by hand, and against what is no ELF file at all.
+//! Tests the reader with notes made by hand, and with files that are not ELF.
 
 use proptest::prelude::*;
 

@@ -27,7 +27,7 @@ struct Refusal {
     why: String,
 }
 
-/// What makes the lines of a script.
+/// The program that makes the lines of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// A tracer, from a script in its language.
@@ -49,13 +49,13 @@ impl ValueEnum for By {
     }
 }
 
-/// What was chosen.
+/// The choice.
 pub enum Choice<'a> {
     /// A tracer, and the script in its language.
     Tracer(Tracer, &'a str),
-    /// A bpftrace that is too old for the shipped script, and what makes the script's lines of the events that it prints.
+    /// A bpftrace that is too old for the shipped script, and the rendering that turns its events into the script's lines.
     Raw(Tracer, &'static Rendering),
-    /// The recorder, and what makes lines of its events.
+    /// The recorder, and the rendering that turns its events into lines.
     Recorder(&'static Rendering),
 }
 
@@ -103,7 +103,7 @@ fn say(chosen: &str, refusals: &[Refusal]) {
     }
 }
 
-/// What makes the lines of `script` from recorded events.
+/// Returns the rendering that turns recorded events into the lines of `script`.
 fn rendering(script: &Script, target: &Asked) -> Result<&'static Rendering, Failure> {
     if !wish::IS_SUPPORTED {
         return Err(Failure::new(exit::NO_TRACER, anyhow!("there is no recorder for this system")));

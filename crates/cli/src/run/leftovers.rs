@@ -1,4 +1,4 @@
-//! What DTrace leaves in the kernel's list of uprobes when it cannot end as it wants to.
+//! Removes the uprobes that DTrace leaves in the kernel's list if it is killed.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;

@@ -1,8 +1,8 @@
-//! Where the lines of a shipped script begin and end, whatever names are in them.
+//! Marks where the lines of a shipped script begin and end, for any names in them.
 //!
-//! Tracers print a newline in a name as it is, and what follows it looks like a line of its own: a file's name could pretend that
-//! something happened. So the tracer gets the script with a mark at both ends of every line, which is made anew for each run. By a
-//! third mark a script says that it has begun.
+//! Tracers print a newline in a name as it is, and the rest of the name looks like a line of its own: a file's name could fake an
+//! event. So the tracer gets the script with a mark at both ends of every line. The marks are new for each run. By a third mark a
+//! script says that it has begun.
 //!
 //! By a fourth mark a script for bpftrace says at its end how many lines its probes had to print. The tracer's own count of lost events
 //! does not cover the events that it throws away when it is told to end, so `dyntrace run` compares this count with the lines that
@@ -26,10 +26,10 @@ const COUNT: char = '=';
 
 /// Has a script for bpftrace note its count and take no more events.
 const STOP: &str = "if (!@dyntrace_stop) { @dyntrace_stop = (uint64)1 + FIRED; }";
-/// What takes the place of the count in [`STOP`].
+/// The placeholder for the count in [`STOP`].
 const FIRED: &str = "FIRED";
 
-/// What stands before each of these characters: nobody who chose a name can have known it.
+/// A random prefix of each of these characters. No name can contain it, as it is chosen when the run begins.
 #[derive(Clone)]
 pub struct Mark(String);
 
@@ -76,8 +76,8 @@ impl Mark {
         }
     }
 
-    /// `marked` with the clauses that it needs besides. SIGINT makes bpftrace throw away what it has buffered; SIGUSR1 has the script take
-    /// no more events, and end behind those that it took.
+    /// `marked` with the clauses that it needs besides. On SIGINT bpftrace discards its buffers. On SIGUSR1 the script takes
+    /// no more events, and ends after those that it took.
     fn with_last_clauses(&self, mut marked: String, kind: Kind, clause: &Clause) -> String {
         if !is_counted(kind) {
             return marked;
@@ -104,7 +104,7 @@ impl Mark {
         (format!("{}{COUNT}", self.0), format!("{};", self.0))
     }
 
-    /// Where the first whole record of `text` is, and where it has ended. What lost its end is passed over.
+    /// Where the first whole record of `text` is, and where it has ended. Records without an end are skipped.
     pub fn first_record(&self, text: &[u8]) -> Option<(Range<usize>, usize)> {
         let (begin, end) = (self.begin(), self.end());
         let closed = memmem::find(text, end.as_bytes())?;
@@ -112,7 +112,7 @@ impl Mark {
         Some((from..closed, closed + end.len()))
     }
 
-    /// What a script prints to say that it has begun.
+    /// The text that a script prints when it has begun.
     pub fn ready(&self) -> String {
         format!("{}{READY}", self.0)
     }
@@ -129,13 +129,13 @@ const COUNTS_ONE: &str = "@dyntrace_fired = count(); ";
 /// The clause of a script that is being copied.
 #[derive(Default)]
 struct Clause {
-    /// What stands before its body.
+    /// The text before its body.
     header: String,
     /// How many braces are open.
     depth: u32,
     /// Whether a line of the script was counted.
     counts: bool,
-    /// What the clause for the script's end does first.
+    /// The first statements of the clause for the script's end.
     at_end: String,
     /// Whether the script has such a clause.
     has_end: bool,
@@ -258,7 +258,7 @@ impl Marked {
         out
     }
 
-    /// What is left when the trace has ended.
+    /// Returns the rest when the trace has ended.
     pub fn finish(self) -> String {
         self.shown(&self.begun)
     }
@@ -268,8 +268,8 @@ impl Marked {
     }
 }
 
-/// Takes the row from the end of `out` that DTrace puts around what a clause for BEGIN prints, unless it is told to be quiet; gives what
-/// comes after it.
+/// Removes the row that DTrace, unless it is quiet, prints around the output of a BEGIN clause. Cuts its first part from the end of
+/// `out`, and returns `after` without its last part.
 fn without_row<'t>(out: &mut String, after: &'t str) -> &'t str {
     if !out.ends_with(":BEGIN ") {
         return after;

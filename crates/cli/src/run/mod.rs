@@ -39,7 +39,7 @@ use target::Target;
 pub use choose::By;
 pub use target::Asked;
 
-/// What happens while a command runs.
+/// An event while a command runs.
 enum Event {
     /// This process got a signal, or the command or the tracer has ended, or stopped, or goes on.
     Notice(Notice),
@@ -55,17 +55,17 @@ enum Event {
     CannotWrite(io::Error),
 }
 
-/// What the user wants.
+/// The user's request.
 pub struct Request {
     /// The name or the path of the script.
     pub script: String,
-    /// What makes the lines, if not the first tracer that is fit.
+    /// The program that makes the lines, if not the first tracer that is fit.
     pub tracer: Option<By>,
     /// The user's options for the tracer.
     pub tracer_options: Vec<OsString>,
     /// Where the trace goes, if not to standard output.
     pub output: Option<PathBuf>,
-    /// What is traced.
+    /// The command or process to trace.
     pub asked: Asked,
 }
 

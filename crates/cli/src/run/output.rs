@@ -1,4 +1,4 @@
-//! What the tracer prints, passed through at once and made safe for a terminal.
+//! The tracer's output, passed through at once and made safe for a terminal.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -20,7 +20,7 @@ use super::marks::{Marked, Tally};
 use super::raw::{self, Events};
 use super::{Event, lost};
 
-/// What the one who waits for the tracer and those who read what it prints know of each other.
+/// State shared by the thread that waits for the tracer and the threads that read its output.
 #[derive(Clone, Default)]
 pub struct Progress(Arc<Shared>);
 
@@ -33,7 +33,7 @@ struct Shared {
 
 // Relaxed: nothing else is read on the strength of these.
 impl Progress {
-    /// How many pieces there were: whoever waits for the tracer to end waits longer while this grows.
+    /// How many pieces of output have arrived. While this grows, the thread that waits for the tracer's end waits longer.
     pub fn count(&self) -> u64 {
         self.0.pieces.load(Ordering::Relaxed)
     }
@@ -103,7 +103,7 @@ struct EmptyLines {
 }
 
 impl EmptyLines {
-    /// What of `text`, and of what was held back, can go on now.
+    /// Returns the text to print now: `text`, and empty lines that were held back.
     fn pass(&mut self, text: &str) -> String {
         let mut passed = String::new();
         for piece in text.split_inclusive('\n') {
@@ -119,7 +119,7 @@ impl EmptyLines {
     }
 }
 
-/// What makes the user's lines of what the tracer prints.
+/// Makes the user's lines from the tracer's output.
 pub enum Reading {
     /// The lines of the script, with marks in them.
     Script(Box<Lines>),
@@ -174,7 +174,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What `reading` makes of the tracer's output, on its way to `to`.
+    /// Sends the lines that `reading` makes from the tracer's output to `to`.
     pub fn new(reading: Reading, to: Sink) -> Trace {
         Trace { reading, to }
     }
@@ -268,7 +268,7 @@ pub fn pass_errors_on(from: impl Read + Send + 'static, progress: Progress, even
     });
 }
 
-/// What bpftrace says at every start on some machines, and what means nothing for probes of programs.
+/// Lines that bpftrace prints at every start on some machines, and that mean nothing for probes of programs.
 fn is_noise(line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line);
     line.contains("available_filter_functions") || line.contains("couldn't set RLIMIT_MEMLOCK")

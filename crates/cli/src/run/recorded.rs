@@ -23,7 +23,7 @@ use super::output::Sink;
 use super::target::Target;
 use super::wish::wish;
 
-/// Runs the command and prints what `rendering` makes of its events.
+/// Runs the command and prints its events as `rendering` shows them.
 pub fn run(rendering: &'static Rendering, target: &Target, words: &[OsString], sink: Sink) -> Outcome {
     let temporary = Temporary::new()?;
     let folder = temporary.path().join("trace");

@@ -23,13 +23,13 @@ use super::tracing::Followed;
 /// SIGINT makes bpftrace throw away the events that it has buffered; `exit()` takes its turn behind them.
 const END_WHEN_ASKED: &str = "self:signal:SIGUSR1\n{\n\texit();\n}\n";
 
-/// What the tracer will read.
+/// The text of the script for the tracer.
 pub struct Text<'a> {
     script: &'a Script,
     kind: Kind,
     text: String,
     mark: Mark,
-    /// What reads the events that the script prints, if it prints no lines.
+    /// The reader of the events that the script prints, if it prints no lines.
     raw: Option<Raw>,
     /// Whether bpftrace, when it gets SIGUSR1, ends behind the events that it has buffered.
     pub ends_when_asked: bool,
@@ -48,7 +48,7 @@ impl Text<'_> {
     pub fn new<'a>(script: &'a Script, tracer: &Tracer, text: &str) -> Text<'a> {
         let mark = Mark::new();
         let kind = tracer.kind;
-        // A temporary copy would not find what the file includes.
+        // A temporary copy would not find the files that the script includes.
         let ends_when_asked = tracer.ends_when_asked() && !text.contains("#include") && !text.contains("import ");
         let text = match script {
             Script::Shipped(_) => mark.put_into(text, kind),
@@ -66,7 +66,7 @@ impl Text<'_> {
         Ok(Text { script, kind, text, mark, raw: Some(raw), ends_when_asked: false })
     }
 
-    /// Has the thread that reads what the tracer prints make the user's lines of it.
+    /// Returns a function for the thread that reads the tracer's output: it makes the reader that turns output into the user's lines.
     pub fn reading(&self, followed: &Followed) -> anyhow::Result<impl FnOnce(&Sink) -> Reading + Send + use<>> {
         let events = self.raw.as_ref().map(Raw::reader).transpose()?;
         let marked = Marked::new(self.mark.clone(), followed.number_for(self.kind).is_some());
@@ -86,7 +86,7 @@ impl Text<'_> {
         matches!(self.script, Script::Shipped(_)) && marks::is_counted(self.kind)
     }
 
-    /// A file with what is to be run on what is `followed`.
+    /// Writes the script for the `followed` process or command to a file.
     pub fn file(&self, followed: &Followed) -> anyhow::Result<ScriptFile> {
         match (followed.number_for(self.kind), self.script) {
             (Some(pid), _) => self.temporary(&dtrace::script_for(&self.text, pid, &self.mark)),

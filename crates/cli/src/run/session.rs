@@ -2,7 +2,7 @@
 //!
 //! The command is held before its first instruction until the tracer is ready, then let go. When it ends, so do most tracers by
 //! themselves; one that does not is interrupted, and killed as the last resort. A tracer that works is left alone: on a busy machine
-//! it may take long to end, and bpftrace throws away what it has buffered when it is interrupted.
+//! it may take long to end, and bpftrace discards its buffers when it is interrupted.
 
 use std::ffi::OsString;
 use std::io;
@@ -41,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How many times it is left alone all the same because it works.
 const REPRIEVES: u32 = 20;
 
-/// What is to be done.
+/// One tracing session: the tracer, its script and its target.
 pub struct Session<'a> {
     /// The tracer.
     pub tracer: &'a Tracer,
@@ -49,16 +49,16 @@ pub struct Session<'a> {
     pub options: &'a [OsString],
     /// The script for it.
     pub script: &'a Text<'a>,
-    /// What is traced.
+    /// The program to trace.
     pub target: &'a Target,
-    /// As what the user gave it.
+    /// The command or process that the user gave.
     pub asked: &'a Asked,
     /// The probes that the tracer will attach to.
     pub sites: &'a [Note],
 }
 
 impl Session<'_> {
-    /// Does it; what the tracer prints goes to `sink`.
+    /// Runs the session; the tracer's output goes to `sink`.
     pub fn run(&self, sink: Sink) -> Outcome {
         let (sender, events) = mpsc::channel();
         let notices = sender.clone();
@@ -149,7 +149,7 @@ enum Ending {
     Killed,
 }
 
-/// The two processes, and what happens to them.
+/// The two processes and their events.
 struct Run {
     kind: Kind,
     tracing: Tracing,
@@ -215,7 +215,7 @@ impl Run {
                     self.tracer_failed(format!("ended ({status}) before it was ready; the command was not started"))
                 );
             }
-            // What cannot be read now belongs to a process that is just ending: the next turn sees that.
+            // A failed read means that the process is ending: the next turn sees that.
             if self.has_begun && watch.is_ready().unwrap_or(false) {
                 break;
             }
@@ -357,8 +357,8 @@ impl Run {
         self.child = None;
     }
 
-    /// What the tracer has printed comes out before this process says more. A process that it left behind may keep its output open:
-    /// that is not waited for.
+    /// Waits until the tracer's output is printed, so that it comes before later messages of this process. Does not wait for a process
+    /// that the tracer left behind and that keeps the output open.
     fn until_outputs_end(&mut self) {
         while self.open_outputs > 0 {
             match self.events.recv_timeout(GRACE) {

@@ -16,7 +16,7 @@ use super::output::{self, Progress, Sink, Trace};
 use super::script_file::{ScriptFile, Text};
 use super::{Event, at_work, dtrace, leftovers};
 
-/// What a tracer follows.
+/// The process or command that a tracer follows.
 pub enum Followed<'a> {
     /// A process that runs.
     Process(u32),
@@ -25,7 +25,7 @@ pub enum Followed<'a> {
 }
 
 impl Followed<'_> {
-    /// The number of the process, where a tracer of this kind is told it by its script.
+    /// The number of the process, if a tracer of this kind gets it in its script.
     pub fn number_for(&self, kind: Kind) -> Option<u32> {
         match self {
             Followed::Process(pid) if kind == Kind::Dtrace && dtrace::BY_NUMBER => Some(*pid),
@@ -52,7 +52,7 @@ pub struct Tracing {
 }
 
 impl Tracing {
-    /// Starts `tracer` with the user's `options` and `script` on what it has to follow, a process of `program`.
+    /// Starts `tracer` with the user's `options` and `script` on the process or command to follow, which runs `program`.
     pub fn start(
         tracer: &Tracer,
         options: &[OsString],
@@ -115,11 +115,11 @@ impl Tracing {
         self.ends_when_asked
     }
 
-    /// Interrupts it: it ends with what its script says at the end.
+    /// Interrupts it: its script runs its end clauses.
     pub fn interrupt(&self) {
         if self.kind == Kind::Dtrace {
             self.progress.will_print_newline();
-            // What is started in the background of a script ignores SIGINT, and so does DTrace then.
+            // A shell script starts its background jobs with SIGINT ignored, and DTrace inherits that.
             return self.signal(Signal::SIGTERM);
         }
         self.signal(Signal::SIGINT);
@@ -132,7 +132,7 @@ impl Tracing {
 
     fn signal(&self, signal: Signal) {
         if self.ended.is_none() {
-            // It was not waited for, so the number is still its own; it may have ended all the same, which is what is wanted.
+            // It was not waited for, so the number is still its own. An error means that it has ended, which is fine.
             let _ = killpg(Pid::from_raw(self.child.id().cast_signed()), signal);
         }
     }

@@ -10,7 +10,7 @@ use crate::elf::Note;
 
 use super::target::Target;
 
-/// A probe site and what its memory held before the tracer came.
+/// A probe site and the content of its memory before the tracer came.
 #[derive(Debug)]
 struct Site {
     address: u64,

@@ -1,4 +1,4 @@
-//! The tracers: which there are, where they are here, and what one of them lacks for a script.
+//! The tracers: their names, their places on this machine, and the features that they lack for a script.
 
 mod fitness;
 mod identify;
@@ -42,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// What the names of its scripts end in.
+    /// The file extension of its scripts.
     pub fn extension(self) -> &'static str {
         match self {
             Kind::Dtrace => "d",
@@ -114,14 +114,14 @@ impl Tracer {
     }
 }
 
-/// What a search for a tracer ends with.
+/// The result of a search for a tracer.
 #[derive(Debug)]
 pub enum Search {
     /// It is there.
     Found(Tracer),
     /// There is something of its name that is not it.
     Unfit {
-        /// What was found.
+        /// The program that was found.
         path: PathBuf,
         /// Why it is not the tracer.
         why: String,

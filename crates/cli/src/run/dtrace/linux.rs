@@ -14,8 +14,8 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 /// Whether scripts name the process by its number.
 pub const BY_NUMBER: bool = true;
 
-/// Has `command` terminated when the thread that starts it is gone, and not killed because nobody reads what it prints: then it takes
-/// out of the kernel what it has there. (For step 3.)
+/// Has the kernel send `command` SIGTERM when the thread that starts it ends, and keeps SIGPIPE from killing it. So DTrace can remove
+/// its uprobes from the kernel. (For step 3.)
 pub fn end_with_this_thread(command: &mut Command) {
     let prepare = || {
         prctl::set_pdeathsig(Signal::SIGTERM)?;

@@ -4,8 +4,8 @@
 //! a circle looks to every tracer like any other process.
 //!
 //! 1. The child asks to be traced and executes the command; the kernel stops it at the first instruction of the dynamic linker.
-//! 2. The first word of the program itself is saved, and replaced by an instruction that does not exist. The child goes on: libraries
-//!    are loaded, and what has to be read-only becomes so. (Before that, the kernel may count a semaphore in the wrong copy of its page.)
+//! 2. The first word of the program itself is saved, and replaced by an instruction that does not exist. The child goes on: the dynamic
+//!    linker loads the libraries, and makes read-only pages read-only. (Before that, the kernel may count a semaphore in the wrong copy of its page.)
 //! 3. The instruction stops it. It is replaced by the jump, and the child is detached: it runs in its circle.
 //! 4. The tracer does its work.
 //! 5. The word is put back, and the child runs its first instruction.

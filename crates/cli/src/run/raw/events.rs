@@ -12,11 +12,11 @@ use crate::view::Format;
 
 use super::{STRING, THREAD, is_text};
 
-/// Scripts that say what events have in common get them in the order of time: an event waits until there is one so many nanoseconds
-/// later. Processors deliver what they have within less.
+/// Scripts that relate events to each other get them in the order of time: an event waits until there is one so many nanoseconds
+/// later. Each processor delivers its events in less time.
 const ORDERED_AFTER: i64 = 1_000_000_000;
 
-/// Reads what bpftrace prints.
+/// Reads the output of bpftrace.
 pub struct Events {
     mark: Mark,
     /// Bytes that arrived and are not a whole record yet.
@@ -108,7 +108,7 @@ impl Events {
         self.tally.fired = Some(text.rsplit_once(':').and_then(|(_, count)| count.trim().parse().ok()).unwrap_or(0));
     }
 
-    /// Takes a record in. `None` if it does not belong to what arrived before it.
+    /// Takes a record in. `None` if it does not continue the records before it.
     fn take(&mut self, record: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let mut words = record.splitn(5, |&byte| byte == b' ');
         let mut number = || str::from_utf8(words.next()?).ok()?.parse::<u64>().ok();
@@ -202,7 +202,7 @@ mod tests {
     use crate::run::output::Sink;
     use crate::run::raw::Raw;
 
-    /// What reads the events of `efile_drv`, and the mark of its records.
+    /// The reader of the events of `efile_drv`, and the mark of its records.
     fn reader() -> (Events, Mark) {
         let sites: &[Note] = &[];
         let mark = Mark::new();

@@ -34,7 +34,7 @@
 //! 3. Count the thread into the version's place, in the thread's own table.
 //! 4. Load `ACTIVE` again: index and commit number must be the same. *Why:* if the count precedes the barrier of the wait that begins a
 //!    purge, the purge sees the count. Otherwise this load sees the commit that preceded the wait. Nor was the target of step 2
-//!    staged anew meanwhile, since that takes two more commits with a wait between them.
+//!    staged again meanwhile, since that takes two more commits with a wait between them.
 //! 5. Call.
 //! 6. Count the thread out.
 //!

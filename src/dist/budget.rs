@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | links and monitors that it made; ends of links that it has not acknowledged | [`Budget::kept`] | its connection ends |
 //! | answers and exit signals for it that are not written (`outgoing`) | [`Budget::kept`] | its connection ends |
-//! | messages and signals of it in inboxes, with their terms, tokens and tags | [`Budget::messages`], and the inbox's | this node stops reading from it |
+//! | its messages and signals in inboxes, with their terms, tokens and tags | [`Budget::messages`], and the inbox's | this node stops reading from it |
 //! | exit and down messages of a lost connection, which must not wait | both of these, above the limit | see [`Account::force`] |
 //!
 //! Everything else is bounded, because a connection has one of each: the arriving frame ([`Options::max_message`]), the tag before it

@@ -84,7 +84,7 @@ fn ended(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
 }
 
-/// Whether so many bytes are the whole challenge of this node.
+/// Whether `bytes` bytes are the whole challenge of this node.
 fn has_challenge(bytes: usize, name: &NodeName) -> bool {
     // Its length, a tag, flags, the challenge, the creation, and the name's length before the name.
     bytes == 2 + 1 + 8 + 4 + 4 + 2 + name.len()

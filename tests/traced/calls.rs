@@ -91,7 +91,7 @@ async fn parses_later(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| text.to_owned())
 }
 
-/// Each end is told once, under the name that the pattern has for it.
+/// Each end of a call gives one event, of the kind that the pattern asks for.
 #[tokio::test]
 async fn errors_are_told_where_they_are_asked_for() {
     let errors = Watch::on("**::calls::parses do silent, error, exception").await;
@@ -300,7 +300,7 @@ async fn counts_are_exact() {
     assert_eq!(counts.iter().map(|count| count.calls).collect::<Vec<_>>(), [3 * CALLS, 3 * CALLS / 10]);
     assert!(counts[0].time.is_zero() && !counts[1].time.is_zero());
     assert!(counts[0].function.name.ends_with("::calls::counted/1"));
-    // Another one begins anew, though it may count in the same place.
+    // A new pattern begins at 0, though it may get the same counter.
     drop(session.close().await);
     let session = Session::start(Limits::default(), |_| ()).unwrap();
     session.set("**::calls::counted do silent, count").await.unwrap();
@@ -428,7 +428,7 @@ async fn limits_bound_what_is_told() {
     watch.end().await;
 }
 
-/// A tracer that takes its time loses events, counted, and holds nobody up.
+/// A slow tracer loses events, which are counted, and delays no traced thread.
 #[tokio::test]
 async fn slow_tracers_lose_events() {
     let mut limits = Limits::default();

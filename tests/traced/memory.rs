@@ -82,7 +82,7 @@ async fn bytes_of_calls_and_their_own() {
         for function in ["branch", "leaf", "panics"] {
             session.set(&format!("**::memory::{function} do {actions}")).await.unwrap();
         }
-        // Whatever a thread needs once is had.
+        // Afterwards the thread has its one-time allocations.
         branch(Wordy);
         session.reset();
         branch(Wordy);
@@ -90,10 +90,10 @@ async fn bytes_of_calls_and_their_own() {
         let payload = catch_unwind(panics).unwrap_err();
         let counts = session.counts();
         assert_eq!(bytes(&counts, "branch"), (2, 2 * (300 + 50 + 3000), 2 * 350), "{actions}");
-        // It calls itself: the call around has the bytes of those inside, too.
+        // It calls itself: the bytes of an outer call include those of the inner calls.
         assert_eq!(bytes(&counts, "leaf"), (6, 2 * (1000 + 2000 + 3000), 6000), "{actions}");
         let (calls, all, own) = bytes(&counts, "panics");
-        // The way of a panic takes some, too.
+        // Unwinding allocates, too.
         assert!(calls == 1 && all == own && (270..1000).contains(&all), "{actions}: {all} {own}");
         assert!(payload.is::<[u8; 200]>());
         assert_eq!(counts.iter().any(|count| !count.time.is_zero()), actions.contains("time"));

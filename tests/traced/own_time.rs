@@ -64,7 +64,7 @@ async fn own_time_is_what_is_left_of_the_time() {
         teller.await.unwrap().unwrap();
         let [branch, branches, leaf, later] = session.counts()[..] else { panic!("{:?}", session.counts()) };
         assert!(leaf.function.name.ends_with("::leaf/1") && later.function.name.ends_with("::leaf_later/0"));
-        // The function calls itself: the whole time of a call within has its time, too, and its own time once.
+        // The function calls itself: `time` includes inner calls at every level, `own_time` counts each once.
         assert!(
             leaf.own_time >= Duration::from_micros(4 * 300) && leaf.time >= leaf.own_time + Duration::from_micros(900)
         );

@@ -34,7 +34,7 @@ pub enum Error {
         /// The name that the user gave.
         name: String,
     },
-    /// A file whose language cannot be told.
+    /// A file whose language is unknown.
     #[error("{}: the name of a script ends in .d (DTrace), .stp (SystemTap) or .bt (bpftrace)", escape::path(.0))]
     Language(PathBuf),
     /// A file that cannot be read.
@@ -216,7 +216,7 @@ fn d_descriptions(code: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// `.mark("name")`, for whatever provider.
+/// `.mark("name")`, for any provider.
 fn marks(code: &str) -> Vec<(String, String)> {
     code.split(".mark(")
         .skip(1)

@@ -1,7 +1,7 @@
 //! Folders that dyntrace writes into, and folders that it reads, both used by descriptor.
 //!
 //! The rule for writing, in one sentence: **dyntrace writes files only into folders that belong to root or to the user of the process,
-//! and in which nobody else can write.** [`Folder`] is the only way to get a file that is written:
+//! and in which no other user can write.** [`Folder`] is the only way to get a file that is written:
 //!
 //! - A path is resolved once, name by name, by descriptor. A symbolic link on the way is followed only if it and the folder that holds
 //!   it obey the rule, so that no other user can redirect the path.

@@ -99,7 +99,7 @@ fn all_of_a_folder_is_removed_and_nothing_that_it_links_to() {
     assert!(!kept.exists());
 }
 
-/// A pipe would block whoever opens it.
+/// A pipe would block the process that opens it.
 #[test]
 fn only_regular_files_are_read() {
     let place = tempfile::tempdir().unwrap();

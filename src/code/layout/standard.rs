@@ -95,7 +95,7 @@ unsafe impl<T: Layout> Layout for Pin<T> {
     const HASH: LayoutHash = LayoutHash::named("pin").with(T::HASH);
 }
 
-// SAFETY: as above; a borrowed value may stand for an owned one, of which the borrowed form says all in `std`.
+// SAFETY: as above; in `std` the borrowed type determines the owned one.
 unsafe impl<T: Layout + ToOwned<Owned: Layout> + ?Sized> Layout for Cow<'_, T> {
     const HASH: LayoutHash = LayoutHash::named("cow").with(T::HASH).with(T::Owned::HASH);
 }

@@ -50,7 +50,7 @@ fn start(rendering: &Rendering, target: &Target, words: &[OsString], folder: &Pa
     })
 }
 
-/// Prints events until the command has ended, and then those that are left. Whatever becomes of the trace, the command goes on.
+/// Prints events until the command has ended, and then those that are left. If printing fails, the command goes on.
 fn follow(
     live: &mut Live<Sink, impl FnMut(&Event<'_>) -> bool>,
     folder: &Path,

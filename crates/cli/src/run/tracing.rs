@@ -102,7 +102,7 @@ impl Tracing {
         Ok(())
     }
 
-    /// Whether it does something, as far as that can be told.
+    /// Whether it uses processor time, as far as the system says.
     pub fn is_at_work(&self) -> bool {
         at_work::is_at_work(self.child.id())
     }
@@ -138,7 +138,7 @@ impl Tracing {
     }
 }
 
-/// Whatever goes wrong, no tracer stays behind.
+/// Kills the tracer on every error path.
 impl Drop for Tracing {
     fn drop(&mut self) {
         if self.ended.is_none() {

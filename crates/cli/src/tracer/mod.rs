@@ -103,7 +103,7 @@ const SELF_SIGNAL: Version = Version(0, 24, 0);
 const REG: Version = Version(0, 17, 0);
 
 impl Tracer {
-    /// Whether it can print a probe's arguments, whatever else it lacks.
+    /// Whether it can print a probe's arguments, even if it lacks other features.
     pub fn prints_events(&self) -> bool {
         self.kind == Kind::Bpftrace && self.version >= REG
     }
@@ -151,7 +151,7 @@ pub fn in_path(name: &OsStr) -> impl Iterator<Item = PathBuf> {
     folders.into_iter().map(move |folder| folder.join(&name)).filter(|file| is_executable(file))
 }
 
-/// Whether `file` is a regular file that somebody may execute.
+/// Whether `file` is a regular file that any user may execute.
 pub fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }

@@ -55,7 +55,7 @@ impl Held {
     }
 }
 
-/// A shell that kills the child if this process goes without a chance to do so itself: nobody else would end its circle.
+/// A shell that kills the child if this process is killed: otherwise the child would spin forever.
 #[derive(Debug)]
 struct Guard(Child);
 

@@ -23,7 +23,7 @@ fn bank(number: u32) -> u32 {
     priced(number) - 1
 }
 
-/// Whether the address is in the function that begins there. None here is long.
+/// Checks that the address is in `function`. All functions here are shorter than 1000 bytes.
 #[track_caller]
 fn assert_is_in(address: usize, function: fn(u32) -> u32) {
     let begin = function as usize;
@@ -130,7 +130,7 @@ fn deep(level: u32) -> u32 {
     if level == 0 { 0 } else { deep(level - 1) + 1 }
 }
 
-/// However deep the stack is, and though all that is in between is of calls that are being told, too.
+/// At any depth, even if all frames in between are of traced calls.
 #[cfg(not(target_arch = "arm"))]
 #[tokio::test]
 async fn callers_that_are_traced_themselves() {
@@ -208,7 +208,7 @@ async fn polls(number: u32) -> u32 {
     polled(number).await
 }
 
-/// It is a stack of polls.
+/// The stack of an asynchronous function is a stack of polls.
 #[cfg(not(target_arch = "arm"))]
 #[tokio::test]
 async fn stacks_of_asynchronous_functions() {
@@ -218,7 +218,7 @@ async fn stacks_of_asynchronous_functions() {
     let (events, _) = watch.end().await;
     let calls: Vec<Event> = events.into_iter().filter(|event| event.kind == Kind::Call).collect();
     assert!(stacks(&calls).iter().all(|(callers, _)| *callers == 4) && calls.len() == 2, "{calls:?}");
-    // Both are polled by the same code, which others poll.
+    // The same code polls both, and different code polls that.
     let [one, other] = [&calls[0], &calls[1]].map(|event| event.stack.as_ref().unwrap().addresses());
     assert!(one[..3] == other[..3] && one != other, "{one:x?} {other:x?}");
 }

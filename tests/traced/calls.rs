@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::support::Watch;
 
-/// Each test has functions of its own: settings are the process's, and tests run side by side.
+/// Each test has functions of its own: trace settings belong to the process, and tests run concurrently.
 macro_rules! doubles {
     ($($name:ident)*) => { $(
         #[traced]
@@ -225,7 +225,7 @@ impl Sails for Boat {
     }
 }
 
-/// Not where they are polled.
+/// The caller is the place where the future was made, not where it is polled.
 #[tokio::test]
 async fn futures_know_where_they_were_made() {
     let watch = Watch::on("**::calls::made_here do caller, return").await;
@@ -330,7 +330,7 @@ async fn counts_begin_anew_for_one_pattern_of_one_session() {
     assert_eq!(session.reset_pattern(others.id), []);
 }
 
-/// Each call is in one interval, and in one only.
+/// Each call is counted in exactly one interval.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_lost_between_intervals() {
     const CALLS: u32 = 200_000;
@@ -497,7 +497,7 @@ async fn as_many_sessions_as_can_be_on_one_function() {
     assert_eq!(late.close().await.delivered, 1);
 }
 
-/// Dropped at each point where it waits, and after: set as a whole or not at all, and the next one is not in its way.
+/// A setting that is dropped at any await point is made as a whole or not at all, and does not block the next one.
 #[tokio::test]
 async fn settings_that_are_dropped() {
     for polls in 0..6 {
@@ -531,14 +531,14 @@ async fn sessions_come_and_go() {
         }
     }
     assert!(told.load(Ordering::Relaxed) >= 200);
-    // All are gone: there is room for as many as there can be.
+    // All sessions have ended: the function has room for the maximum again.
     let mut sessions = Vec::new();
     for _ in 0..64 {
         sessions.push(Watch::on("**::calls::asleep").await);
     }
 }
 
-/// Each event is whole, and each return has its call, whenever the pattern comes and goes.
+/// Each event is whole, and each return has its call, while a pattern is set and removed at any time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn set_and_cleared_while_threads_call() {
     thread_local! { static CALLS: Cell<u32> = const { Cell::new(0) }; }

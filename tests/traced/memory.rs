@@ -18,7 +18,7 @@ fn leaf(deep: usize) -> Vec<u8> {
     if deep > 0 { leaf(deep - 1) } else { own }
 }
 
-/// Prints with memory of its own.
+/// Its `Debug` allocates.
 struct Wordy;
 
 impl std::fmt::Debug for Wordy {
@@ -73,7 +73,7 @@ fn bytes(counts: &[Count], function: &str) -> (u64, u64, u64) {
     (*calls, bytes, own_bytes)
 }
 
-/// By every way in which calls are measured: alone, timed, and told with texts that take memory.
+/// In every way of measuring calls: alone, timed, and with events whose texts allocate.
 #[tokio::test]
 async fn bytes_of_calls_and_their_own() {
     let _alone = ALONE.lock().await;

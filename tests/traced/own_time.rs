@@ -46,7 +46,7 @@ async fn leaf_later() {
     spin(Duration::from_millis(2));
 }
 
-/// By every way in which calls are timed: alone, beside another pattern, where the call is told, too.
+/// In every way of timing calls: alone, with a return event, and with a call event.
 #[tokio::test]
 async fn own_time_is_what_is_left_of_the_time() {
     for actions in ["silent, time", "silent, time, return", "time, caller"] {

@@ -1,4 +1,4 @@
-//! A session whose events come back.
+//! A session that collects its events.
 
 use std::sync::mpsc::{Receiver, channel};
 

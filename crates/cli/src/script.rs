@@ -28,7 +28,7 @@ pub enum Script {
 /// Why there is no such script.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No shipped script is called so.
+    /// No shipped script has this name.
     #[error("there is no script {}; {}shipped are: {}; or give the path of a .d, .stp or .bt file", escape::name(name), did_you_mean(name), names().join(", "))]
     Unknown {
         /// The name that the user gave.
@@ -64,7 +64,7 @@ impl Script {
         }
     }
 
-    /// How to call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
             Script::Shipped(script) => script.name.to_owned(),
@@ -105,7 +105,7 @@ fn did_you_mean(name: &str) -> String {
         .map_or_else(String::new, |best| format!("did you mean {best}? "))
 }
 
-/// A part of a script that is read in its own way.
+/// A part of a script: code, a string or a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'t> {
     /// Code that the tracer runs.
@@ -169,7 +169,7 @@ pub fn fixed_attach_point(text: &str) -> Option<String> {
     attach_points(&code).find(|point| !point.starts_with("$1:")).map(|point| format!("usdt:{point}"))
 }
 
-/// Which probes a script is about, by patterns.
+/// The probes that a script names, as patterns.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Named(Vec<(String, String)>);
 

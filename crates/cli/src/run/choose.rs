@@ -17,12 +17,12 @@ use crate::tracer::{self, Kind, Search, Tracer};
 use super::target::Asked;
 use super::wish;
 
-/// Why a tracer is not taken.
+/// Why a tracer is not chosen.
 struct Refusal {
     kind: Kind,
-    /// Whether it is installed, so that the user may wonder.
+    /// Whether it is installed: then a message says why it is not used.
     is_here: bool,
-    /// The tracer, if it prints events all the same.
+    /// The tracer, if it can still print events.
     old: Option<Tracer>,
     why: String,
 }
@@ -59,8 +59,8 @@ pub enum Choice<'a> {
     Recorder(&'static Rendering),
 }
 
-/// The first tracer that is here and fit for `script`, or the one `asked` for. Where there is none, the recorder, and where that cannot
-/// serve, a bpftrace that can at least print events.
+/// Returns the tracer `asked` for, or the first installed one that is fit for `script`. If there is none, returns the recorder; if that
+/// cannot be used, a bpftrace that can at least print events.
 pub fn choose<'a>(script: &'a Script, target: &Asked, asked: Option<By>) -> Result<Choice<'a>, Failure> {
     let asked = match asked {
         None => None,
@@ -96,7 +96,7 @@ fn shipped_rendering(script: &scripts::Script) -> &'static Rendering {
     render::find(script.name).expect("every shipped script has a rendering: a test holds that")
 }
 
-/// Tells why others that are here are passed over.
+/// Says on standard error why other installed tracers are not used.
 fn say(chosen: &str, refusals: &[Refusal]) {
     for refusal in refusals.iter().filter(|refusal| refusal.is_here) {
         say!("dyntrace: using {chosen}, for {} cannot be used: {}", refusal.kind, refusal.why);

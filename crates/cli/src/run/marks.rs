@@ -4,9 +4,9 @@
 //! event. So the tracer gets the script with a mark at both ends of every line. The marks are new for each run. By a third mark a
 //! script says that it has begun.
 //!
-//! By a fourth mark a script for bpftrace says at its end how many lines its probes had to print. The tracer's own count of lost events
-//! does not cover the events that it throws away when it is told to end, so `dyntrace run` compares this count with the lines that
-//! arrived. Of DTrace and SystemTap only the tracer's own count is known.
+//! By a fourth mark a script for bpftrace reports at its end how many lines its probes had to print. bpftrace's own count of lost
+//! events does not cover events that it discards at its end, so `dyntrace run` compares the script's count with the lines that
+//! arrived. DTrace and SystemTap have only their own counts.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Range;
@@ -34,7 +34,7 @@ const FIRED: &str = "FIRED";
 pub struct Mark(String);
 
 impl Mark {
-    /// One that was never there before.
+    /// Returns a mark that no earlier run had.
     pub fn new() -> Mark {
         Mark(format!("{:016x}", RandomState::new().hash_one(std::process::id())))
     }
@@ -76,7 +76,7 @@ impl Mark {
         }
     }
 
-    /// `marked` with the clauses that it needs besides. On SIGINT bpftrace discards its buffers. On SIGUSR1 the script takes
+    /// Returns `marked` with additional clauses. On SIGINT bpftrace discards its buffers. On SIGUSR1 the script takes
     /// no more events, and ends after those that it took.
     fn with_last_clauses(&self, mut marked: String, kind: Kind, clause: &Clause) -> String {
         if !is_counted(kind) {
@@ -142,7 +142,7 @@ struct Clause {
 }
 
 impl Clause {
-    /// Copies `code`. A clause of bpftrace does nothing once the script was told to stop.
+    /// Copies `code`. A clause for bpftrace does nothing after the script was asked to stop.
     fn copy(&mut self, code: &str, kind: Kind, to: &mut String) {
         for c in code.chars() {
             to.push(c);
@@ -194,14 +194,14 @@ pub struct Marked {
     is_in_counted: bool,
     /// The lines so far.
     pub tally: Tally,
-    /// Whether the script has not said yet that it has begun: until then all is held back.
+    /// Whether the script has not reported its begin yet. Until then all output is held back.
     pub is_awaited: bool,
     /// Perhaps the beginning of a mark whose end has not arrived yet.
     begun: String,
 }
 
 impl Marked {
-    /// The trace of a script with this mark; whether the script will say that it has begun.
+    /// For a script with this mark. `is_awaited`: the script reports its begin.
     pub fn new(mark: Mark, is_awaited: bool) -> Marked {
         Marked {
             mark,
@@ -213,7 +213,7 @@ impl Marked {
         }
     }
 
-    /// The next piece, as far as it is known to be no mark.
+    /// Takes the next piece, and returns the text that is certainly not part of a mark.
     pub fn push(&mut self, piece: &str) -> String {
         let text = std::mem::take(&mut self.begun) + piece;
         if self.is_awaited && !text.contains(&self.mark.ready()) {

@@ -31,7 +31,7 @@ struct Shared {
     will_print_newline: AtomicBool,
 }
 
-// Relaxed: nothing else is read on the strength of these.
+// Relaxed: they order no other data.
 impl Progress {
     /// How many pieces of output have arrived. While this grows, the thread that waits for the tracer's end waits longer.
     pub fn count(&self) -> u64 {
@@ -43,7 +43,7 @@ impl Progress {
         self.0.lost.load(Ordering::Relaxed)
     }
 
-    /// The tracer is about to print a newline that means nothing.
+    /// Announces a meaningless newline of the tracer.
     pub fn will_print_newline(&self) {
         self.0.will_print_newline.store(true, Ordering::Relaxed);
     }
@@ -62,14 +62,14 @@ pub enum Sink {
 }
 
 impl Sink {
-    /// The file at `path`, made anew; standard output if there is none.
+    /// A new file at `path`; standard output without a path.
     pub fn open(path: Option<&Path>) -> anyhow::Result<Sink> {
         let Some(path) = path else { return Ok(Sink::Stdout) };
         let file = private::create(path, 0o600).with_context(|| format!("cannot write to {}", escape::path(path)))?;
         Ok(Sink::File(file))
     }
 
-    /// How the script of `rendering` is written to it.
+    /// The format in which it gets the script of `rendering`.
     pub fn format(&self, rendering: &'static Rendering) -> Format {
         match (&rendering.way, self) {
             (Way::Lines(_), Sink::File(_)) => Format::plain(std::slice::from_ref(rendering)),
@@ -94,7 +94,7 @@ impl Write for Sink {
     }
 }
 
-/// Holds back empty lines until something follows them: tracers end a trace with some. One that was foretold is left out.
+/// Holds back empty lines until other text follows, as tracers end a trace with some. Leaves out an announced one.
 #[derive(Default)]
 struct EmptyLines {
     held: usize,
@@ -159,7 +159,7 @@ impl Reading {
         matches!(self, Reading::Script(lines) if lines.marked.is_awaited)
     }
 
-    /// The tracer prints a newline that means nothing.
+    /// The tracer prints a meaningless newline.
     fn foretell_newline(&mut self) {
         if let Reading::Script(lines) = self {
             lines.empty.is_one_foretold = true;

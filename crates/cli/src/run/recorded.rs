@@ -95,7 +95,7 @@ fn outcome(status: ExitStatus, from: &Follower, folder: &Path) -> Outcome {
     if !folder.exists() {
         return Err(Failure::new(exit::TRACER_FAILED, anyhow!(NOTHING)));
     }
-    // As of `dyntrace record`.
+    // As in `dyntrace record`.
     Ok(losses::status(&losses))
 }
 

@@ -20,7 +20,7 @@ use super::output::{Reading, Sink};
 use super::raw::{self, Raw};
 use super::tracing::Followed;
 
-/// SIGINT makes bpftrace throw away the events that it has buffered; `exit()` takes its turn behind them.
+/// On SIGINT bpftrace discards buffered events; `exit()` comes after them.
 const END_WHEN_ASKED: &str = "self:signal:SIGUSR1\n{\n\texit();\n}\n";
 
 /// The text of the script for the tracer.
@@ -31,7 +31,7 @@ pub struct Text<'a> {
     mark: Mark,
     /// The reader of the events that the script prints, if it prints no lines.
     raw: Option<Raw>,
-    /// Whether bpftrace, when it gets SIGUSR1, ends behind the events that it has buffered.
+    /// Whether bpftrace, when it gets SIGUSR1, ends after the events that it has buffered.
     pub ends_when_asked: bool,
 }
 
@@ -39,12 +39,12 @@ pub struct Text<'a> {
 pub enum ScriptFile {
     /// The user's.
     Own(PathBuf),
-    /// One for a text that was changed, in a folder that is removed at the end.
+    /// A changed text, in a folder that is removed at the end.
     Temporary(PathBuf, #[expect(dead_code, reason = "kept until the end")] Temporary),
 }
 
 impl Text<'_> {
-    /// That of `script`, whose text for `kind` this is.
+    /// For `script`, with its `text` for this tracer.
     pub fn new<'a>(script: &'a Script, tracer: &Tracer, text: &str) -> Text<'a> {
         let mark = Mark::new();
         let kind = tracer.kind;
@@ -58,7 +58,7 @@ impl Text<'_> {
         Text { script, kind, text, mark, raw: None, ends_when_asked }
     }
 
-    /// That of the shipped `script` for a bpftrace that is too old for it, on a program with these `sites`.
+    /// For the shipped `script` under a bpftrace that is too old for it, on a program with these `sites`.
     pub fn raw<'a>(script: &'a Script, rendering: &'static Rendering, sites: &[Note]) -> Result<Text<'a>, Failure> {
         let mark = Mark::new();
         let raw = Raw::new(rendering, sites, mark.clone())?;
@@ -96,7 +96,7 @@ impl Text<'_> {
         }
     }
 
-    /// A file of the same name: the tracer shows it with an error in the script.
+    /// Writes a file of the same name, as the tracer shows the name in errors of the script.
     fn temporary(&self, text: &str) -> anyhow::Result<ScriptFile> {
         let write = || {
             let temporary = Temporary::new()?;

@@ -91,7 +91,7 @@ impl Tracing {
         })
     }
 
-    /// Looks whether it has ended.
+    /// Checks whether it has ended.
     pub fn poll(&mut self) -> io::Result<()> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait()?;
@@ -102,12 +102,12 @@ impl Tracing {
         Ok(())
     }
 
-    /// Whether it uses processor time, as far as the system says.
+    /// Whether one of its threads is busy, as far as the system says.
     pub fn is_at_work(&self) -> bool {
         at_work::is_at_work(self.child.id())
     }
 
-    /// Asks it to end behind the events that it has buffered. Returns whether there is a gentler way than [`interrupt`](Self::interrupt).
+    /// Asks it to end after the events that it has buffered. Returns false if it can only be [interrupted](Self::interrupt).
     pub fn ask_to_end(&self) -> bool {
         if self.ends_when_asked {
             self.signal(Signal::SIGUSR1);
@@ -154,11 +154,11 @@ fn command(tracer: &Tracer, options: &[OsString], script: &Path, followed: &Foll
     command.args(options);
     match (tracer.kind, followed) {
         (Kind::Bpftrace, Followed::Process(pid)) => {
-            // By the plain path and -p it attaches twice.
+            // With the plain path and -p, bpftrace attaches twice.
             command.args(["-q", "-p", &pid.to_string()]).arg(script).arg(format!("/proc/{pid}/exe"));
         }
         (Kind::Stap, Followed::Process(pid)) => {
-            // Its strings are of 127 bytes otherwise.
+            // Otherwise its strings have at most 127 bytes.
             command.args(["-DMAXSTRINGLEN=512", "-x", &pid.to_string()]).arg(script).arg(program);
         }
         (Kind::Dtrace, Followed::Process(pid)) => {

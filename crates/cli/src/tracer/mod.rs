@@ -27,7 +27,7 @@ impl Kind {
     /// All of them.
     pub const ALL: &[Kind] = &[Kind::Dtrace, Kind::Stap, Kind::Bpftrace];
 
-    /// Those that exist on this system, the one to be preferred first.
+    /// The tracers that exist on this system, the preferred one first.
     ///
     /// bpftrace starts at once; DTrace needs three seconds and has no eleventh argument; SystemTap compiles a kernel module.
     pub const PREFERRED: &[Kind] =
@@ -88,7 +88,7 @@ impl Version {
 /// A tracer of this machine.
 #[derive(Clone, Debug)]
 pub struct Tracer {
-    /// Which one.
+    /// Its kind.
     pub kind: Kind,
     /// Its program.
     pub path: PathBuf,
@@ -99,7 +99,7 @@ pub struct Tracer {
 /// From this version on it is certain that bpftrace knows the probe `self:signal`.
 const SELF_SIGNAL: Version = Version(0, 24, 0);
 
-/// The oldest bpftrace that was tried with scripts of registers.
+/// The oldest bpftrace that was tested with scripts that read registers.
 const REG: Version = Version(0, 17, 0);
 
 impl Tracer {
@@ -117,20 +117,20 @@ impl Tracer {
 /// The result of a search for a tracer.
 #[derive(Debug)]
 pub enum Search {
-    /// It is there.
+    /// It was found.
     Found(Tracer),
-    /// There is something of its name that is not it.
+    /// A program has its name, but is another one.
     Unfit {
         /// The program that was found.
         path: PathBuf,
         /// Why it is not the tracer.
         why: String,
     },
-    /// Nothing of its name is in `PATH`.
+    /// No program in `PATH` has its name.
     Missing,
 }
 
-/// Looks for a tracer in `PATH`. SystemTap brings a program called `dtrace` too; the search goes on behind it.
+/// Looks for a tracer in `PATH`. SystemTap brings a program called `dtrace` too; the search continues after it.
 pub fn search(kind: Kind) -> Search {
     let mut unfit = Search::Missing;
     for path in in_path(OsStr::new(kind.command())) {

@@ -1,4 +1,4 @@
-//! On Linux a file descriptor tells when a process ends that is no child of this one, and the kernel tells a child that its parent is gone.
+//! On Linux a pidfd reports the end of any process, and the kernel signals a child whose parent has ended.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -19,7 +19,7 @@ pub const BY_NUMBER: bool = true;
 pub fn end_with_this_thread(command: &mut Command) {
     let prepare = || {
         prctl::set_pdeathsig(Signal::SIGTERM)?;
-        // SAFETY: no function of this program is made a handler.
+        // SAFETY: it installs no function of this program as a handler.
         unsafe { signal::signal(Signal::SIGPIPE, SigHandler::SigIgn) }?;
         Ok(())
     };

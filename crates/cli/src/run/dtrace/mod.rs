@@ -1,9 +1,9 @@
 //! DTrace. On Linux it gets the process to trace as a number in its script.
 //!
-//! Given a process by `-p`, DTrace 2.0.7 takes hold of it by ptrace: the process stands still until DTrace is ready, and whenever it
-//! starts a thread. Meanwhile DTrace looks for the probes again and again, now and then in the file of another library; then it attaches
-//! twice and reports every event twice, or never lets the process go. A process whose number the script names (`dyntrace4711:::`) is
-//! not held at all. The other effects of `-p` come from here and from the session:
+//! Given a process by `-p`, DTrace 2.0.7 stops it by ptrace until DTrace is ready, and again whenever the process starts a thread.
+//! Meanwhile DTrace looks for the probes repeatedly, sometimes in the file of another library. Then it attaches twice and reports every
+//! event twice, or never resumes the process. DTrace does not stop a process whose number the script names (`dyntrace4711:::`).
+//! The other effects of `-p` come from here and from the session:
 //!
 //! 1. The number takes the place of `$target`.
 //! 2. DTrace attaches to probes before it takes their events. The last clause says when it does both.

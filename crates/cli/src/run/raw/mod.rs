@@ -1,7 +1,8 @@
 //! A shipped script under a bpftrace that is too old for it.
 //!
-//! bpftrace before 0.24 reads six arguments of a probe, and has neither the macros nor the loops of the shipped scripts. All that is asked of
-//! it here is to print each event with its arguments ([`script`]); the lines are made of these events as of recorded ones ([`events`]).
+//! bpftrace before 0.24 reads six arguments of a probe, and has neither the macros nor the loops of the shipped scripts. Here
+//! it only prints each event with its arguments ([`script`]). dyntrace makes the lines from these events, as from recorded ones
+//! ([`events`]).
 //!
 //! An event is printed in several records, as each string needs most of the 512 bytes of stack that a clause has:
 //!
@@ -35,7 +36,7 @@ pub const STRING: usize = 200;
 /// The class of events that name a thread, before those of the probes.
 const THREAD: u16 = 0;
 
-/// Variables of the environment that stand for the block `config` of newer versions.
+/// Environment variables that replace the `config` block of newer versions.
 pub const ENVIRONMENT: [(&str, &str); 2] = [("BPFTRACE_STRLEN", "200"), ("BPFTRACE_PERF_RB_PAGES", "4096")];
 
 /// A shipped script in the form for an old bpftrace, and the description of its events.

@@ -47,6 +47,6 @@ pub struct Snapshot {
 pub struct Summary {
     /// The last status.
     pub status: Status,
-    /// Errors at the end of the session. The trace can be read all the same.
+    /// Errors at the end of the session. The trace is still readable.
     pub errors: Vec<Error>,
 }

@@ -310,7 +310,7 @@ impl Drop for KeptErrno {
 /// Cuts the prepared pages off the end of a file that no thread writes any more, and computes missing checksums.
 ///
 /// If `is_last`, marks the last packet as the last one of the file. Returns whether it is marked: a process that may no longer create files
-/// of that size leaves packets without checksums, which are readable all the same.
+/// of that size leaves packets without checksums, which are still readable.
 ///
 /// # Errors
 ///

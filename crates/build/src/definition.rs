@@ -166,7 +166,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Makes the argument of the tokens of a parameter that stands behind `others`.
+/// Converts the tokens of a parameter, which comes after `others`, to an argument.
 fn argument(parameter: &[Token<'_>], others: &[Argument]) -> Result<Argument, Problem> {
     let (name, ty) = split(parameter);
     let kind = types::kind(ty)?;

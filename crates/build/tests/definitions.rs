@@ -47,7 +47,7 @@ fn compare(generated: &str, file: &Path) {
     assert!(generated == expected, "{} is not what the generator makes:\n{generated}", file.display());
 }
 
-/// Where a change of the generator shows; dyntrace's own tests compile these files.
+/// The golden files show changes of the generator. dyntrace's own tests compile them.
 #[test]
 fn the_generated_text() {
     for name in ["shop", "odd"] {
@@ -57,7 +57,7 @@ fn the_generated_text() {
     }
 }
 
-/// Users of dyntrace compile its probes as they lie in its sources.
+/// dyntrace contains the generated file for its own probes.
 #[test]
 fn the_probes_of_dyntrace() {
     let provider = parse(include_str!("../../../provider.d"), "provider.d").unwrap();

@@ -69,7 +69,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// As [`make`](Self::make); and the folder is not there.
+    /// As [`make`](Self::make); and the folder does not exist.
     pub fn open(path: &Path) -> io::Result<Folder> {
         Folder::checked(walk(path, Way::Existing)?, path)
     }

@@ -18,7 +18,7 @@ impl Glob {
         &self.0
     }
 
-    /// Whether `text`, which need not be UTF-8, is one that the pattern stands for. Safe in signal handlers.
+    /// Whether the pattern matches `text`, which need not be UTF-8. Safe in signal handlers.
     pub fn matches(&self, text: &[u8]) -> bool {
         let pattern = self.0.as_bytes();
         let (mut p, mut t) = (0, 0);

@@ -95,7 +95,7 @@ fn the_cursor_reads_at_once() {
     let mut bytes = [0; 100];
     assert_eq!(finish_now(file.read(&mut bytes)).unwrap().unwrap(), 100);
     assert_eq!(bytes[..], contents()[..100]);
-    // A seek is for the pool; the cursor is the same one.
+    // A seek goes to the pool; the cursor is the same.
     finish(&pool, file.seek(SeekFrom::Current(50))).unwrap();
     let mut rest = Vec::new();
     finish_now(file.read_to_end(&mut rest)).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Every entry has one return, whatever becomes of the operation. The pool has no threads: each step is made by hand.
+//! Every entry has one return, however the operation ends. The pool has no threads: each step is made by hand.
 
 mod inline;
 mod sync;

@@ -23,7 +23,7 @@
 //!
 //! 1. Load the word, store it with nest + 1.
 //! 2. Keep later reads behind that store: by a barrier, or by a compiler barrier if step 4 supplies the processor's.
-//! 3. At the end: store the loaded word, with completions + 1 if nest was zero. The store *releases* the reads and writes inside. The word is not
+//! 3. At the end: store the loaded word, with completions + 1 if nest was zero. The store *releases* all accesses inside. The word is not
 //!    loaded again: a load waits for the store before it, and that wait would be most of the cost of a pin. Pins end in the opposite
 //!    order of their beginnings, and a handler's within the code it interrupts; so nest has the same value at the end as at the beginning.
 //!

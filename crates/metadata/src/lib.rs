@@ -1,5 +1,5 @@
-//! Code shared by dyntrace's recorder and the readers of its traces: the metadata of traces, written as text of CTF 1.8 or of CTF 2, the layout
-//! of packets and their checksums, and patterns.
+//! Code shared by dyntrace's recorder and the readers of its traces: the metadata of traces, as text of CTF 1.8 or of CTF 2; the layout
+//! of packets and their checksums; patterns.
 //!
 //! Both formats describe the same bytes, so a trace's files of events do not depend on the format: only its file `metadata` does. The
 //! recorder writes the text of a recording, and `dyntrace-reader` that of a trace it converts.

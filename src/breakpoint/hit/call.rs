@@ -43,8 +43,8 @@ pub(crate) struct HostHits {
 
 pub(crate) static HOST: OfHost<HostHits> = OfHost::new();
 
-/// A call with events or measurements for sessions. It keeps the entries that were in force when it began, so that exactly the sessions that saw the
-/// call see its end.
+/// A call with events or measurements for sessions. It keeps the entries that were in force when it began, so that exactly the sessions
+/// that saw the call see its end.
 #[doc(hidden)]
 pub struct Hit {
     data: DataRef,

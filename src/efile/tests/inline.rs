@@ -155,7 +155,7 @@ fn a_miss_goes_to_the_pool() {
     assert_eq!(stages, [MISSED.to_vec(), MISSED.to_vec(), cancelled]);
 }
 
-/// A FIFO that cannot tell whether it holds something says nothing of the files beside it.
+/// If a FIFO refuses an attempt, attempts on the files beside it go on.
 #[test]
 fn what_a_fifo_refuses_files_do_not() {
     let Some((folder, path)) = cached() else { return };

@@ -1,4 +1,4 @@
-//! Which calls meet patterns that look into structures, tuples, enumerations and slices.
+//! Which calls match patterns that look into structures, tuples, enumerations and slices.
 
 use std::fmt;
 

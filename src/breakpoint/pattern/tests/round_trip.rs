@@ -12,7 +12,7 @@ use crate::breakpoint::pattern::syntax::{
 };
 use crate::breakpoint::value::{Plain, Shell, Variant};
 
-/// A value with all that is around it.
+/// A value with the variants around it.
 #[derive(Clone, Debug, PartialEq)]
 enum Nested {
     Integer(i128),

@@ -1,5 +1,5 @@
-//! Picks the leaf of `src/sdt` for the target, says whether there is a recorder, and, for modules of code, what this copy of the crate is
-//! made of.
+//! Picks the leaf of `src/sdt` for the target, says whether there is a recorder, and computes the fingerprint of this copy of the crate
+//! for modules of code.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -32,7 +32,7 @@ fn open_fifo(pool: &Pool, driver: &Driver, path: &Path) -> File {
     finish(pool, OpenOptions::new().read(true).write(true).open_with(driver, path)).unwrap()
 }
 
-/// Has a thread take up the next operation of the pool; comes back when it runs.
+/// Has a thread run the pool's next operation. Returns when the operation runs.
 fn take_up(pool: &Pool, file: &File, command: Asked) -> JoinHandle<bool> {
     let worker = {
         let pool = pool.clone();
@@ -274,7 +274,7 @@ fn a_runtime_ends_with_operations_in_flight() {
     }
 }
 
-/// The same as taking eight, on the thread that has to do the tasks, too.
+/// Receives eight values without blocking the thread, which also runs the tasks.
 async fn wait_for_eight<T>(opened: std::sync::mpsc::Receiver<T>) -> Vec<T> {
     let mut taken = Vec::new();
     while taken.len() < 8 {

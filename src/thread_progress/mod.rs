@@ -66,7 +66,7 @@
 //! is for all of them to have passed one; all other threads must say when they begin and end to read. Here every thread is unmanaged:
 //! tasks' workers, the threads of the I/O pool, those of other libraries, and threads in signal handlers. Managed threads would gain
 //! nothing. A pin is two stores to a line that the thread has in its cache. A worker that promised to pass points would delay every wait
-//! while a task of the program computes, or would have to be told that it blocks. With pins around every read the argument is the same
+//! while a task of the program computes, or would have to report that it blocks. With pins around every read the argument is the same
 //! for all threads:
 //!
 //! - A thread that is not pinned holds nothing that a wait guards, whatever it does. So no wait is for a thread that sleeps, is in the

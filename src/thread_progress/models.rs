@@ -137,7 +137,7 @@ fn loom_progress_a_task_that_waits_outlasts_pins_of_two_threads() {
     });
 }
 
-/// Two tasks wait, one of them goes away; the maintenance thread ends, and another may come.
+/// Two tasks wait, and one of them is dropped. The maintenance thread ends, and another may start.
 #[test]
 fn loom_progress_a_wait_that_is_dropped_leaves_nothing() {
     model(Some(2), || {

@@ -129,7 +129,7 @@ impl Directory {
     }
 }
 
-/// The error for the folder at `path`: what is wrong with it, and what to do.
+/// The error for the folder at `path`, with the reason and the remedy.
 fn refusal(doing: &str, path: PathBuf) -> impl FnOnce(io::Error) -> ControlError {
     move |error| {
         let why = match Distrust::of(&error) {

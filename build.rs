@@ -1,5 +1,5 @@
-//! Picks the leaf of `src/sdt` for the target, says whether there is a recorder, and, for modules of code, what this copy of the crate is
-//! made of.
+//! Picks the leaf of `src/sdt` for the target, says whether there is a recorder, and computes the fingerprint of this copy of the crate
+//! for modules of code.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -38,19 +38,19 @@ fn is_set(name: &str) -> bool {
     env::var_os(name).is_some()
 }
 
-/// What Cargo says of the target, not of the host, so that cross builds get their own.
+/// A property of the target, not of the host, so that cross builds get their own.
 fn of_target(name: &str) -> String {
     env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default()
 }
 
-/// Whether there is a recorder: a file's pages in memory must be the file's at any instant, also those that it grows by. That holds on
-/// these systems, and not on OpenBSD.
+/// Whether there is a recorder. It needs a unified page cache: mapped pages always equal the file, also where the file has grown. That
+/// holds on these systems, and not on OpenBSD.
 fn has_recorder() -> bool {
     let systems = ["linux", "freebsd", "macos", "illumos", "solaris", "netbsd"];
     is_set("CARGO_FEATURE_RECORDER") && systems.contains(&of_target("OS").as_str())
 }
 
-/// Whether probes also go to it. Loom and miri know nothing of an object file's sections.
+/// Whether probes are recorded. Loom and miri do not support an object file's sections.
 fn is_recorded() -> bool {
     !is_set("CARGO_CFG_DYNTRACE_WITHOUT_PROBES") && !is_set("CARGO_CFG_MIRI") && !is_set("CARGO_CFG_LOOM")
 }
@@ -82,12 +82,12 @@ fn leaf() -> &'static str {
     }
 }
 
-/// What two copies of this crate must have in common to know each other's types: a program has one, each of its modules another.
+/// The properties in which two copies of this crate must agree to share types: the program has one copy, each of its modules another.
 fn fingerprint() -> String {
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let features: BTreeSet<String> = env::vars()
         .filter_map(|(name, _)| Some(name.strip_prefix("CARGO_FEATURE_")?.to_lowercase()))
-        // What it embeds for the command line is nobody's type.
+        // It embeds files for the command line, which affect no type.
         .filter(|feature| feature != "scripts" && feature != "default")
         .collect();
     let rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV").output();

@@ -1,4 +1,4 @@
-//! An allocator that counts what each thread allocates, for the action `memory` of [trace patterns](crate::trace::Pattern).
+//! An allocator that counts the allocations of each thread, for the action `memory` of [trace patterns](crate::trace::Pattern).
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -17,7 +17,7 @@ pub(crate) use locks::hold_across_forks;
 static FORKS: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn forked() {
-    // Relaxed: the child has one thread, and whatever others it starts come later.
+    // Relaxed: the child has one thread, and starts others only later.
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 

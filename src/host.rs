@@ -129,7 +129,7 @@ fn is_of_program(address: *const u8) -> bool {
     unsafe { libc::dl_iterate_phdr(Some(first), address.cast_mut().cast()) == 1 }
 }
 
-/// The error of an operation that is not available in modules, with what to do instead.
+/// The error of an operation that is not available in modules. `instead` says what to do.
 pub(crate) fn refused(what: &str, instead: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::Unsupported,

@@ -15,7 +15,7 @@
 //!
 //! `dyntrace run efile_drv -p PID` shows the write and its user tag, `dyntrace run user-probe -p PID` the event.
 //!
-//! | module | what it is for |
+//! | module | purpose |
 //! |---|---|
 //! | [`fs`] | file operations with the signatures of `tokio::fs` |
 //! | [`efile`] | the file driver below `fs`: all operations and their probes |

@@ -151,7 +151,7 @@ pub(crate) fn own() -> Option<Pid> {
 }
 
 /// Gives the pid of the current process to an inbox, which then stands for the process. Each process gives it once: when the inbox
-/// ends, other nodes are told that the pid has ended. `None` like [`own`].
+/// ends, other nodes learn that the pid has ended. `None` like [`own`].
 #[cfg(feature = "dist")]
 pub(crate) fn give() -> Option<Pid> {
     let pid = own().filter(|_| word(GIVEN) == 0);

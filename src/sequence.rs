@@ -15,7 +15,7 @@ pub use token::{Flags, Label, Serial, Token};
 pub(crate) struct Sequence {
     /// The era in which this was last changed.
     era: u32,
-    /// What the next message carries: the token, if there is one, the count of the last received message with a token, and one more
+    /// The next message carries this: the token, if there is one; the count of the last received message with a token; and one more
     /// than the highest count that the process has seen or given.
     next: Packed,
     /// The serial of the token.

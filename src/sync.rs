@@ -9,7 +9,7 @@
 //! - [`pause`] and [`doze`] end at once there, for a turn of the others.
 //! - A model has five threads at most, its own included, and the longer ones bound how often one is interrupted.
 //! - `Arc` is `std`'s even there: loom's cannot become an `Arc<dyn Trait>` while others hold it. So loom does not report a
-//!   leaked `Arc`. What ours hold is guarded by locks; no order between threads rests on their counts.
+//!   leaked `Arc`. Locks guard the values in ours; no order between threads rests on their counts.
 
 pub(crate) mod cell;
 pub(crate) mod one_writer;
@@ -62,7 +62,7 @@ macro_rules! per_thread {
 }
 pub(crate) use {global, per_thread};
 
-/// Sleeps between two looks at what other threads do.
+/// Sleeps between two looks at the state of other threads.
 pub(crate) fn pause(duration: Duration) {
     #[cfg(not(loom))]
     thread::sleep(duration);

@@ -55,7 +55,7 @@ impl Own for TagState {}
 #[cfg(feature = "code")]
 pub(crate) static DOOR: Door<TagState> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
 
-/// Whether a tag was ever made to travel in this program; until then nobody need ask whether one does.
+/// Whether this program ever had a spreading tag; until then operations skip the look-up.
 pub(crate) static ANY_SPREADS: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));
 
 /// A future with a `TagState` of its own.

@@ -1,6 +1,6 @@
 //! Compares the notes of the same probes by dyntrace, the `usdt` crate and the `probe` crate, in one executable.
 //!
-//! Where they differ it is meant, and the test says so. What cannot stand here: `usdt` ends the build at a seventh
+//! The test names each intended difference. Not covered: `usdt` ends the build at a seventh
 //! argument, so `efile_drv-entry` is beyond it; and its back end is chosen for the host of the build, so this test is not
 //! for cross builds.
 #![cfg(all(not(dyntrace_without_probes), target_os = "linux", target_arch = "x86_64"))]

@@ -72,6 +72,6 @@ def addresses():
 def cycles():
     seen = measured("cycles", 20_000)
     print(f"  KiB in memory after each tenth of 20,000 cycles: {seen['kib']}; mappings: {seen['mappings']}", flush=True)
-    # By then the history and the allocator's reserves have reached their size.
+    # Before this the history and the allocator's reserves reach their size.
     say("KiB that 10,000 cycles of load and unload leave behind", seen["kib"][-1] - seen["kib"][4], 100)
     say("versions that are kept in memory then", seen["kept"], 0)

@@ -61,7 +61,7 @@ def newest():
         if subprocess.run(unpack, stdout=sys.stderr).returncode:
             return None
         partial.rename(root)
-    # Its files are not installed, only unpacked: what installing them does is made up for here. The mounts end with each command.
+    # Its files are only unpacked, not installed, so this makes the links that installing them would. The mounts end with each command.
     enter = f"""set -e
         mkdir -p "{root}{ROOT}" {root}/proc {root}/dev {root}/tmp
         for dir in bin sbin lib lib64; do [ -e {root}/$dir ] || ln -s usr/$dir {root}/$dir; done

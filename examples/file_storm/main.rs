@@ -1,4 +1,4 @@
-//! A workload of file operations that reports what it did, so that a trace can be compared with it.
+//! A workload that reports its file operations, so that a trace can be compared with the report.
 //!
 //! Each task has a user tag, `req-1` and up, and a directory of its own. It prints one line of JSON to stdout:
 //! `{"commands": {"OPEN": {"ok": n, "failed": n}, ...}, "total": n}`, with every operation submitted counted once:

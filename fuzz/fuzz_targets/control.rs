@@ -1,4 +1,4 @@
-//! Whatever arrives at a control socket, at either end, is understood or refused, and what is understood is written as it was meant:
+//! Any bytes that arrive at either end of a control socket are parsed or refused; a parsed message is written back unchanged:
 //! `cargo +nightly fuzz run control`.
 #![no_main]
 

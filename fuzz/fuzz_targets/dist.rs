@@ -1,4 +1,4 @@
-//! Whatever a peer of the distribution sends after its handshake is refused, or decoded within the limits and without a panic:
+//! Any bytes that a peer sends after its handshake are refused, or decoded within the limits and without a panic:
 //! `cargo +nightly fuzz run dist`.
 #![no_main]
 

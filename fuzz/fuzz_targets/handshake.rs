@@ -1,4 +1,4 @@
-//! Whatever a peer of the distribution sends in the handshake, and whatever an epmd answers, is refused or understood without a panic:
+//! Any bytes that a peer sends in the handshake, and any answer of an epmd, are refused or parsed without a panic:
 //! `cargo +nightly fuzz run handshake`.
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Whatever is written as a pattern is understood or refused, its errors can be shown, and any call can be compared with it:
+//! Any text is parsed as a pattern or refused, its errors can be shown, and any call can be compared with the pattern:
 //! `cargo +nightly fuzz run pattern`.
 #![no_main]
 
@@ -45,7 +45,7 @@ fuzz_target!(|text: &str| {
             let name = text.split('(').next().unwrap_or_default().trim();
             assert!(!pattern.selects(name, 2) || name.starts_with(pattern.prefix()));
             let value = Value::from(text);
-            // Looked into as whatever it looks like.
+            // Parsed as the type that its text looks like.
             let printed = Value::of(Plain::Debug(Printed::new(&Raw(text))));
             let all = [value, printed, value.within(Variant::Some), printed.within(Variant::Ok), Value::HIDDEN];
             pattern.match_spec().evaluate(&Odd(text, all.into_iter().cycle().take(text.len() % 6).collect()));

@@ -1,7 +1,7 @@
 //! Backpressure: operations wait while the pool's queues are full, and two probes fire when that begins and ends.
 //!
-//! The pool is busy from the first operation that finds the queues full until they have room and no operation waits. If it ended with
-//! each free place, every job that is taken while operations wait would fire both probes.
+//! The pool is busy from the first operation that finds the queues full until they have room and no operation waits. Otherwise each
+//! job taken while operations wait would fire both probes.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl PoolShared {
         notifications
     }
 
-    /// Puts a waiting job into a queue; if no other can take it, into that of the worker at `slot`, which made room.
+    /// Puts a waiting job into a queue. If no other worker can take it, it goes to the worker at `slot`, which made room.
     #[cold]
     fn admit(self: &Arc<Self>, state: &mut PoolState, next: QueuedJob, slot: WorkerSlot, now: Time) -> Notification {
         let slot = self.choose(state, next.lane, now).unwrap_or(slot);

@@ -1,4 +1,4 @@
-//! What a worker has completed and not reported yet: tasks to wake, and promises that it has fulfilled.
+//! Completions that a worker has not reported yet: tasks to wake, and promises that it has fulfilled.
 //!
 //! Waking a runtime costs more than most jobs served from memory, and a worker finishes its batch before the runtime would run. So the
 //! worker wakes the tasks of one batch after its last job: the runtime sleeps until then, and is woken once. Tasks do not wait for

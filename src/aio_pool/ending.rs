@@ -32,7 +32,7 @@ pub(super) fn of_runtime(runtime: Id) {
     let Ok(handle) = Handle::try_current() else { return };
     let home = (handle.runtime_flavor() == RuntimeFlavor::CurrentThread).then(|| thread::current().id());
     let wait = Wait { runtime, home };
-    // Without memory for a thread tokio panics. The wait is dropped then, so it is made here.
+    // If tokio cannot start a thread, it panics and drops the wait. Its destructor then waits on this thread.
     contain(|| drop(handle.spawn_blocking(move || drop(wait))));
 }
 
@@ -56,8 +56,8 @@ impl Drop for Wait {
 pub(super) fn notice_exit() {
     static NOTICED: Once = Once::new();
     NOTICED.call_once(|| {
-        // SAFETY: the function stays where it is until it is called: a library that holds it has it called when it is unloaded. It
-        // does not unwind. Without memory to note it, the exit does not wait.
+        // SAFETY: the function stays mapped until it is called: the C library runs a library's exit handlers before it unloads the
+        // library. The function does not unwind. If the C library has no memory for it, the exit does not wait.
         unsafe { libc::atexit(of_process) };
     });
 }

@@ -1,4 +1,4 @@
-//! What a driver submits to the pool, and how it can fail.
+//! Jobs that a driver submits to the pool, and the errors of their submission.
 
 use std::io;
 

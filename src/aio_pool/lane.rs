@@ -9,7 +9,7 @@ use super::pace::WAKE_UP;
 /// A wrong lane costs time only: the pool also finds jobs that block in the fast lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// For jobs that need the processor and what is in memory. Few threads, each of which runs many jobs in a row.
+    /// For jobs that need only the processor and memory. Few threads, each of which runs many jobs in a row.
     Fast,
     /// For jobs that wait: for a disk write, for the network. One thread per job, up to a limit; idle threads end.
     Slow,

@@ -1,4 +1,4 @@
-//! What a pool counts without a tracer.
+//! Counters of a pool, which need no tracer.
 
 use std::time::Duration;
 

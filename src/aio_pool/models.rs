@@ -1,7 +1,7 @@
 //! Models: every order of steps of a few threads. A lost wake-up or a stranded job shows as a deadlock.
 //!
-//! The models of the cell are exhaustive. Those of a whole pool let a thread be preempted [`PREEMPTIONS`] times: such
-//! bugs show there, and a model takes seconds instead of hours.
+//! The models of the cell are exhaustive. Those of a whole pool preempt threads at most [`PREEMPTIONS`] times. That is
+//! enough to show such bugs, and a model takes seconds instead of hours.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -169,7 +169,7 @@ fn loom_pool_one_worker_misses_nothing() {
     });
 }
 
-/// A job blocks until another one has run: whichever queue that is in, the other thread must take it.
+/// A job blocks until another one has run. The other thread must take that one, from either queue.
 #[test]
 fn loom_pool_a_blocked_worker_strands_nothing() {
     model_of_pool(|| strand(Pool::builder().threads(2).build()));
@@ -232,7 +232,7 @@ fn loom_pool_shutdown_and_submit() {
     });
 }
 
-/// The last handle goes while the worker is anywhere between two jobs.
+/// The last handle is dropped while the worker is at any step between two jobs.
 #[test]
 fn loom_pool_runs_queued_jobs_when_the_last_handle_goes() {
     model_of_pool(|| {

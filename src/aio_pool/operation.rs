@@ -1,6 +1,6 @@
 //! The life of one operation, from its submission until its job is settled.
 //!
-//! Three parties share the *cell* of an operation: its future, the queue, and the worker that takes the job. What each may do depends
+//! Three parties share the *cell* of an operation: its future, the queue, and the worker that takes the job. The rights of each depend
 //! on the stage, which changes only under the stage's lock:
 //!
 //! 1. **waiting**: the queues are full; the job waits for room.
@@ -11,8 +11,8 @@
 //!
 //! The transitions:
 //!
-//! - a. The submitting thread makes the cell, in 1 or 2. A cell without a future wakes no task from the beginning.
-//! - b. 1 → 2: the thread that takes another job out of the queues. The cell does not notice.
+//! - a. The submitting thread makes the cell, in 1 or 2. A cell without a future never has a task to wake.
+//! - b. 1 → 2: a thread takes another job out of the queues, and moves this one in. The cell does not notice.
 //! - c. 1, 2 → 3: the worker starts the job, or a thread that refuses it (shutdown, no thread) takes it to fail it.
 //! - d. 3 → 4: the job has ended or is refused, and there is a future: its task is woken, soon ([`completions`](super::completions)).
 //!   Without a future, 3 → 5: the worker settles.
@@ -21,8 +21,8 @@
 //!   worker that takes the cancelled job drops it. In 3: the worker wakes no task any more. In 4, → 5: the dropping thread settles with
 //!   the outcome. In 5: nothing is left to do.
 //!
-//! The job stays where it is from a to its settlement. Each step to 5 is made once, under the stage's lock, and the thread that makes it
-//! settles: so each job is settled once. In 3 and after a step to 5 only one thread may touch the contents, so it never waits for their
+//! The job does not move in memory between a and its settlement. One thread makes the step to 5, under the stage's lock, and settles.
+//! So each job is settled once. In 3 and after a step to 5 only one thread may touch the contents, so it never waits for their
 //! lock. No wake-up is lost: the task leaves its waker under the stage's lock while the stage is before 4, and the step to 4 takes the
 //! waker in the same hold of the lock.
 //!
@@ -106,7 +106,7 @@ enum Stage {
     Settled,
 }
 
-/// What waits for the outcome.
+/// The receiver of the outcome.
 enum Waiter {
     /// A future, and the task that has polled it last, if any has.
     Future(Option<TaskWaker>),

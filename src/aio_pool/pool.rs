@@ -25,7 +25,7 @@ pub struct Pool {
     handle: Arc<Handle>,
 }
 
-/// One for all clones of a pool. Threads and operations share what is in it, but do not keep the pool open.
+/// Shared by all clones of a pool. Threads and operations share the fields too, but do not keep the pool open.
 struct Handle {
     shared: Arc<PoolShared>,
 }

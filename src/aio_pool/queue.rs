@@ -1,7 +1,7 @@
 //! The queues of a lane: for each worker its [batch](Batch) and, behind it, its queue. Plain data under the pool's lock.
 //!
 //! While a worker is idle, and the lock free, jobs wait only for workers that will start them soon or were just woken for them. The
-//! watchdog moves jobs for which that was wrong.
+//! watchdog moves a job whose worker does not start it soon.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

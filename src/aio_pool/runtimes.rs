@@ -47,7 +47,7 @@ pub(super) fn task_waker(waker: &Waker) -> TaskWaker {
 fn delivery_for(waker: &Waker) -> Option<Arc<Delivery>> {
     let task_vtable = TASK_VTABLE.load(Ordering::Relaxed).cast_const();
     if task_vtable.is_null() {
-        // The first poll of the wake task will tell how tasks are woken.
+        // The first poll of the wake task stores the vtable of tasks' wakers.
         tokio::task::try_id()?;
         of_runtime(&Handle::try_current().ok()?);
         return None;

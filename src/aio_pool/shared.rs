@@ -44,7 +44,7 @@ pub(super) struct PoolShared {
     pub state: Mutex<PoolState>,
     /// Notified when a thread of the pool ends.
     pub ended: Condvar,
-    /// What the watchdog sleeps on.
+    /// The watchdog sleeps on it.
     pub watchdog: Arc<Condvar>,
     /// Whether the watchdog will look again. Changed under the lock; read without it.
     watchdog_is_awake: AtomicBool,
@@ -77,7 +77,7 @@ pub(super) struct LaneState {
 }
 
 pub(super) struct Worker {
-    /// What it sleeps on while it is idle.
+    /// The worker sleeps on it while idle.
     pub condvar: Arc<Condvar>,
     pub completions: Arc<Completions>,
     /// Set when the worker has started to run.
@@ -250,7 +250,7 @@ impl PoolShared {
         }
     }
 
-    /// Notes that the watchdog looks from now on. Returns what to notify if it sleeps.
+    /// Marks the watchdog as awake. Returns the condition variable to notify if it sleeps.
     pub fn rouse_watchdog(&self, state: &mut PoolState) -> Option<Arc<Condvar>> {
         let sleeps = !std::mem::replace(&mut state.watchdog.is_awake, true);
         if sleeps {

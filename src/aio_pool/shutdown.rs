@@ -79,8 +79,8 @@ impl PoolShared {
                 worker.completions.report_promises(|promise| promises.fulfil(promise));
             }
             let left = promises.open(scope);
-            // `thread::current` only where this has to wait: a library that is unloaded ends its pools, too, and the standard library's
-            // handle of a thread leaves a destructor behind, whose code would be gone when the thread ends.
+            // `thread::current` only if this has to wait: it registers a destructor in the thread. If this code is in a library that is
+            // being unloaded, the destructor's code would be unmapped when the thread ends.
             if left == 0 || state.threads.contains(&thread::current().id()) {
                 break 0;
             }

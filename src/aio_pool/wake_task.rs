@@ -6,7 +6,7 @@
 //! 1. A task that polls an operation leaves its waker and the runtime's [`Delivery`].
 //! 2. The I/O thread puts the wakers of completed operations on the delivery's list. If the wake task sleeps, the thread wakes it.
 //! 3. The wake task takes the list, wakes all tasks on it, and reschedules itself behind them: their next operations may have
-//!    completed by then, and then no I/O thread has to wake anything.
+//!    completed when it runs again, and then no I/O thread has to wake anything.
 //! 4. A wake task that finds an empty list leaves its waker under the list's lock and sleeps. So no completion is lost between its
 //!    look and its sleep.
 //! 5. The wake task ends with its runtime: the tasks on the list are woken directly, and so are all tasks from then on.

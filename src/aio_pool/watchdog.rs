@@ -118,7 +118,7 @@ fn relieve(shared: &Arc<PoolShared>, state: &mut PoolState, suspect: &Suspect, i
         Some(idle) => state.wake(WorkerSlot { lane, queue: idle }),
         None => {
             if is_blocked {
-                // Without another thread, those that there are go on.
+                // If no thread can be started, the existing ones go on.
                 let _ = shared.start_worker(state, lane);
             }
             Notification::default()

@@ -80,7 +80,7 @@ pub(super) fn promise() -> Promise {
 
 /// Runs a job and returns the task to wake. Fires `aio_pool-get` before, outside the pool's lock: a trace may show it after a later step
 /// of the same queue.
-// Always inlined: otherwise the cost of the disabled probe would depend on what else is compiled.
+// Always inlined: otherwise the cost of the disabled probe would depend on the rest of the crate.
 #[inline(always)]
 pub(super) fn run_job(
     shared: &PoolShared,

@@ -41,7 +41,7 @@ pub fn enrol([start, stop, object]: [*const u8; 3]) {
         let (start, stop) = (start.cast::<Site>(), stop.cast::<Site>());
         std::slice::from_raw_parts(start, stop.offset_from_unsigned(start))
     };
-    // SAFETY: the object is being loaded: nobody has the address of anything in it yet.
+    // SAFETY: the object is being loaded: no other code has the address of anything in it yet.
     unsafe { libraries::arrive(LibrarySites::new(sites, None), Vec::new()) };
     let sites = Box::into_raw(Box::new(sites)).cast();
     // SAFETY: runs `leave` once, with the argument that it expects. If the C library has no memory for it, the object's sites stay, and

@@ -9,17 +9,17 @@
 //!
 //! Each uses only those above it.
 //!
-//! | room | what it holds |
+//! | room | contents |
 //! |---|---|
 //! | [`site`] | words of functions, the section that holds them, references to sites that may be unloaded |
 //! | [`value`], [`event`] | arguments as patterns see them; events, callers, stacks |
 //! | [`pattern`] | the language of patterns |
 //! | [`measure`] | counters, own time, own memory |
-//! | [`state`] | what hits read and settings replace: breakpoints, entries, the sessions that own them |
+//! | [`state`] | data that hits read and settings replace: breakpoints, entries, the sessions that own them |
 //! | [`hit`] | the hot path |
 //! | [`libraries`] | all sites, by name; libraries and modules that come and go |
 //! | [`setting`] | the steps that change breakpoints |
-//! | [`session`] | what users hold |
+//! | [`session`] | the handles of users |
 //! | [`remote`] | sessions for other processes |
 //!
 //! # A hit
@@ -36,11 +36,11 @@
 //!
 //! A task that sets or removes breakpoints goes through these steps ([`setting`]), at all concerned sites together:
 //!
-//! 1. Acquire the permission to change what runs. Other tasks that want it wait in line, asleep.
+//! 1. Acquire the permission to change breakpoints and code. Other tasks that want it wait in line, asleep.
 //! 2. Make a breakpoint for each site that has none, with both generations disabled. No word leads to it yet.
 //! 3. Write the staging generation of all concerned breakpoints; a breakpoint to remove becomes disabled.
-//! 4. Wait for thread progress. *Why:* a thread that follows a word of step 5, or the index of step 7, sees what steps 2 and 3 have
-//!    written, without a barrier of its own.
+//! 4. Wait for thread progress. *Why:* a thread that follows a word of step 5, or the index of step 7, sees the data of steps 2 and 3
+//!    without a barrier of its own.
 //! 5. Write the words of the new breakpoints. A thread that hits one finds a disabled generation, and runs the function.
 //! 6. Wait. *Why:* when the index changes, all threads see all words. So the setting takes effect everywhere at one instant, as nearly
 //!    as threads can tell. (Skipped if step 5 wrote nothing.)
@@ -48,7 +48,7 @@
 //! 8. Wait. *Why:* afterwards no thread reads the generation that was active, so it may be written.
 //! 9. Clear the words of the breakpoints that are disabled now.
 //! 10. Wait. *Why:* afterwards no thread uses a breakpoint that it found in a word. (Skipped if step 9 cleared nothing.)
-//! 11. Consolidate: make the staging generation a copy of the active one, so that the next commit changes only what is staged for it.
+//! 11. Consolidate: make the staging generation a copy of the active one, so that the next commit changes only the sites staged for it.
 //! 12. Free the breakpoints that are disabled.
 //! 13. Release the permission.
 //!

@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(calibration.frequency, known);
     }
 
-    /// Prints the error; asserts only what no scheduling can spoil.
+    /// Prints the error; asserts only bounds that hold under any scheduling.
     #[test]
     fn the_frequency_after_a_second_is_right() {
         let mut calibration = Calibration::start();

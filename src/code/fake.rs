@@ -60,7 +60,7 @@ pub(super) const fn export<F: Signature>(name: &'static str, code: *const ()) ->
     unsafe { ExportDescriptor::new::<F>(name, code) }
 }
 
-// SAFETY: fakes are never unmapped in truth.
+// SAFETY: fakes are never really unmapped.
 pub(super) const PROMISE: Unloadable = unsafe { Unloadable::new() };
 
 /// The descriptor of a module that would be compiled separately: `fake!("pricing" "1.0", fn(u32) -> u32 { price = |order| Ok(order) })`.

@@ -44,7 +44,7 @@ pub enum LoadError {
         /// The allowed directories.
         directories: Vec<PathBuf>,
     },
-    /// The file or directory belongs to another user, who could change it.
+    /// The file or directory belongs to another user, and that user could change it.
     #[error(
         "cannot trust {path:?}: it belongs to user {owner}, not to root or this process's user {own}; change its owner by chown"
     )]
@@ -86,7 +86,7 @@ pub enum LoadError {
     Object {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
     /// The library contains no module.

@@ -34,7 +34,7 @@
 //! 3. Count the thread into the version's place, in the thread's own table.
 //! 4. Load `ACTIVE` again: index and commit number must be the same. *Why:* if the count precedes the barrier of the wait that begins a
 //!    purge, the purge sees the count. Otherwise this load sees the commit that preceded the wait. Nor was the target of step 2
-//!    staged anew meanwhile, since that takes two more commits with a wait between them.
+//!    staged again meanwhile, since that takes two more commits with a wait between them.
 //! 5. Call.
 //! 6. Count the thread out.
 //!
@@ -99,9 +99,9 @@
 //! # Which thread sees a commit when
 //!
 //! Threads may see a commit at different times, as they load `ACTIVE` without a barrier. But the ability to see new code spreads with
-//! communication: a thread that is told of anything done after new code was seen, sees the new code, too. It acquires what the
-//! teller released, whatever the way: a channel, a join, a lock, a socket, a file operation that completed. Each of those orders the
-//! teller's load of `ACTIVE` before the listener's; and of two ordered loads of one atomic, the later never sees an older value.
+//! communication: if thread A has seen new code and then sends anything to thread B, B sees the new code, too. B's receive acquires A's
+//! release, by any means: a channel, a join, a lock, a socket, a file operation that completed. Each of these orders A's load of
+//! `ACTIVE` before B's; and of two ordered loads of one atomic, the later never sees an older value.
 //!
 //! # Rooms
 //!

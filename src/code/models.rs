@@ -76,7 +76,7 @@ impl Fake {
 
 /// Stands for the callee: returns its version's number.
 fn run(code: *const ()) -> usize {
-    // SAFETY: targets point to the memory of fakes, which is never freed in truth.
+    // SAFETY: targets point to the memory of fakes, which is never really freed.
     let memory = unsafe { &*code.cast::<UnsafeCell<usize>>() };
     // SAFETY: loom's cell checks that no thread writes meanwhile.
     memory.with(|memory| unsafe { *memory })
@@ -168,7 +168,7 @@ fn loom_code_seen_through_a_view_fits_and_stays() {
     });
 }
 
-/// A thread that is told by one that has seen new code, sees it too.
+/// A thread that gets a message from a thread that has seen new code sees it too.
 #[test]
 fn loom_code_is_seen_by_who_is_told() {
     model(2, || {

@@ -1,13 +1,13 @@
-//! Accounts of what this node keeps for its peers, in bytes, with limits.
+//! Accounts of the memory that this node holds for its peers, in bytes, with limits.
 //!
 //! An [`Account`] has a limit. A [`Charge`] is a part of it, which is returned when the charge is dropped. So a charge is kept beside
-//! what it pays for. Each peer has two accounts, found by its name, so that they outlive a connection:
+//! the bytes it pays for. Each peer has two accounts, found by its name, so that they outlive a connection:
 //!
 //! | kept for a peer | account | if there is no room |
 //! |---|---|---|
 //! | links and monitors that it made; ends of links that it has not acknowledged | [`Budget::kept`] | its connection ends |
 //! | answers and exit signals for it that are not written (`outgoing`) | [`Budget::kept`] | its connection ends |
-//! | messages and signals of it in inboxes, with their terms, tokens and tags | [`Budget::messages`], and the inbox's | this node stops reading from it |
+//! | its messages and signals in inboxes, with their terms, tokens and tags | [`Budget::messages`], and the inbox's | this node stops reading from it |
 //! | exit and down messages of a lost connection, which must not wait | both of these, above the limit | see [`Account::force`] |
 //!
 //! Everything else is bounded, because a connection has one of each: the arriving frame ([`Options::max_message`]), the tag before it

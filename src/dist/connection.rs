@@ -32,7 +32,7 @@ pub(super) struct Connection {
     pub is_ours: bool,
     /// The peer is a hidden node.
     is_hidden: bool,
-    /// What this node keeps for the peer.
+    /// The accounts of the memory that this node holds for the peer.
     pub budget: Arc<Budget>,
     outgoing: Outgoing,
     /// The peer has ticked and is not answered yet.
@@ -42,7 +42,7 @@ pub(super) struct Connection {
     pub ended: Notify,
     /// It [ends](Connection::end) instead of being closed at once.
     pub lingers: AtomicBool,
-    /// All processes with bonds over it know of its end. Locked while they are told.
+    /// All processes with bonds over it know of its end. Locked while they are notified.
     told: Mutex<bool>,
 }
 
@@ -95,13 +95,13 @@ impl Connection {
         }
     }
 
-    /// Calls `tell` while the end of this connection cannot be told.
+    /// Calls `tell`. Until it returns, no process is notified of the end of this connection.
     pub(super) fn tell_first(&self, tell: impl FnOnce()) {
         let _told = lock(&self.told);
         tell();
     }
 
-    /// Calls `tell` with the reason of the end, once in all. Returns when that call, or an earlier one, has returned.
+    /// Calls `tell` with the reason of the end, unless an earlier call has done so. Returns after that one call has returned.
     pub(super) fn tell_once(&self, tell: impl FnOnce(&str)) {
         let mut told = lock(&self.told);
         if !std::mem::replace(&mut *told, true) {

@@ -93,7 +93,7 @@ impl Inner {
         }
     }
 
-    /// Waits while the inbox is above its limit. The end of a bond may go there without waiting, so no further bond is made before.
+    /// Waits while the inbox is above its limit. The end of a bond enters the inbox without waiting, so a new bond must wait.
     async fn room_for_a_bond(&self, process: &PidOrAtom) {
         if let Some(door) = self.number(process).and_then(|number| self.processes.door(number)) {
             door.room.wait(1).await;
@@ -106,7 +106,7 @@ impl Inner {
         self.room_for_a_bond(&process).await;
         let added = self.number(&process).and_then(|number| {
             self.processes.bonds(number, |bonds| {
-                // A link made anew while the end of the one before is not acknowledged is a link.
+                // A new link counts even if the peer has not acknowledged the end of the old one.
                 if let Some(link) = bonds.links.get_mut(&other) {
                     link.ended = None;
                     return Ok(());
@@ -223,7 +223,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Wire, Refusal> {
     match of_send_tt(bytes) {
         Some(message) => Ok(message),
         None => Wire::read_from(&mut &bytes[..]).map_err(|reason| match reason {
-            // Its text has the value, which may be as long as a message, or an integer that takes hours to format.
+            // Its text would include the value: it may be as long as a message, or an integer that takes hours to format.
             RecvError::Decode(DecodeError::UnexpectedType { expected, .. }) => {
                 format!("a part of a message is not a {expected}")
             }

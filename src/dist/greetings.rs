@@ -1,6 +1,6 @@
 //! Greetings: names of peers that are being accepted.
 //!
-//! If two nodes dial each other at once, one of the two connections is dropped, and what was sent over it is lost. So a caller that is
+//! If two nodes dial each other at once, one of the two connections is dropped, and messages sent over it are lost. So a caller that is
 //! about to dial waits for a peer of that name that is being accepted, and the task that accepts a peer looks for a caller that dials it.
 //! Each announces itself before it looks for the other, under one lock, so that at least one sees the other:
 //!

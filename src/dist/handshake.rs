@@ -84,7 +84,7 @@ fn ended(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
 }
 
-/// Whether so many bytes are the whole challenge of this node.
+/// Whether `bytes` bytes are the whole challenge of this node.
 fn has_challenge(bytes: usize, name: &NodeName) -> bool {
     // Its length, a tag, flags, the challenge, the creation, and the name's length before the name.
     bytes == 2 + 1 + 8 + 4 + 4 + 2 + name.len()
@@ -118,7 +118,7 @@ pub(super) async fn accept<S: AsyncRead + AsyncWrite + Unpin>(
 
 fn proved<S>(stream: Stream<S>, name: NodeName, flags: Flags) -> Result<Peer<S>, Error> {
     let refused = |reason: &str| Error::Handshake { node: name.to_string(), reason: reason.to_owned() };
-    // What is sent to it is in this form.
+    // This node sends only the forms that these flags announce.
     if !flags.contains(Flags::HANDSHAKE_23 | Flags::BIG_CREATION | Flags::UTF8_ATOMS) {
         return Err(refused("it is older than OTP 23"));
     }

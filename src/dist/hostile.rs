@@ -10,7 +10,7 @@ use super::stream::Stream;
 use super::term::{mend, words};
 use super::{Error, Node, Term, control, epmd, handshake, limits, token};
 
-/// Parses what a peer sends over a connection: frames and their messages.
+/// Parses the bytes that a peer sends over a connection: frames and their messages.
 pub fn connection(bytes: &[u8]) {
     let mut frames = Frames::new(bytes, Options::default().max_message, None);
     block_on(async {
@@ -22,7 +22,7 @@ pub fn connection(bytes: &[u8]) {
     });
 }
 
-/// Parses what a peer sends in the handshake, on either side, over TCP and over TLS.
+/// Parses the bytes that a peer sends in the handshake, on either side, over TCP and over TLS.
 pub fn handshaking(bytes: &[u8]) {
     let (own, peer) = (name("fuzzed@127.0.0.1"), name("peer@127.0.0.1"));
     let mut local = LocalNode::new(own, Creation::new(7));

@@ -39,7 +39,7 @@ impl Inner {
         connection.tell_once(|reason| {
             connection.fire_monitor(&self.local.name, Some(reason));
             self.peers.lost.add(&connection.node, reason);
-            // Before it is removed: a new connection to the node finds this one and waits until its end is told.
+            // Before it is removed: a new connection to the node finds this one and waits until the processes know of its end.
             self.processes.node_lost(&connection.node, &connection.budget);
             self.peers.remove(connection);
         });

@@ -223,7 +223,7 @@ mod tests {
     fn hostile_terms_are_refused() {
         let options = Options::default();
         for (bytes, refused) in [
-            // Lists, tuples, maps and binaries of 4 GiB that have nothing.
+            // Lists, tuples, maps and binaries that claim 4 GiB and are empty.
             (vec![108, 255, 255, 255, 255], Refused::Truncated),
             (vec![105, 255, 255, 255, 255], Refused::Truncated),
             (vec![116, 255, 255, 255, 255], Refused::Truncated),
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(checked(&[vec![104, 255], vec![106; 255]].concat(), &little), Err(Refused::TooMuch));
     }
 
-    /// As deep as it may be, on the stack of a thread of the runtime, and without optimization.
+    /// The deepest allowed term, on the stack of a thread of the runtime, and without optimization.
     #[test]
     fn the_deepest_terms_are_decoded() {
         let depth = Options::default().max_depth;
@@ -302,9 +302,9 @@ mod tests {
             crate::dist::term::mend(&mut sent);
             sent.encode(&mut bytes).unwrap();
             prop_assert!(check(&bytes, &Options::default()).is_ok());
-            // A small integer may have gone as a large one.
+            // Small integers may be encoded as large ones.
             prop_assert_eq!(Term::decode(bytes.as_slice()).unwrap().to_string().len(), term.to_string().len());
-            // Cut anywhere it is refused.
+            // Cut at any place, it is refused.
             for end in 1..bytes.len() {
                 prop_assert_eq!(check(&bytes[..end], &Options::default()), Err(Refused::Truncated));
             }

@@ -23,7 +23,7 @@ use crate::process;
 /// finds it.
 ///
 /// Clones are the same node. The node ends when all clones and inboxes are dropped: epmd forgets it, and its connections close when
-/// they have written what was sent, after 5 s at the latest. Tasks of its runtime do that, so before you end the runtime, wait for
+/// they have written all sent messages, after 5 s at the latest. Tasks of its runtime do that, so before you end the runtime, wait for
 /// [`Node::flush`].
 #[derive(Clone)]
 pub struct Node {

@@ -30,7 +30,7 @@ pub(super) struct Peers {
     pub lost: Lost,
 }
 
-/// Peers by their names. Peers choose their names, so the table forgets those of which nothing is left.
+/// Peers by their names. Peers choose their names, so the table forgets those for which the node holds nothing.
 struct Table {
     peers: HashMap<String, Arc<Peer>>,
     /// The number of peers at which the table is swept.
@@ -54,7 +54,7 @@ impl Table {
 
 pub(super) struct Peer {
     pub name: NodeName,
-    /// What this node keeps for the peer, over this connection and earlier ones.
+    /// The accounts of the memory that this node holds for the peer, over this connection and earlier ones.
     pub budget: Arc<Budget>,
     pub connection: Mutex<Option<Arc<Connection>>>,
     pub connected: Notify,
@@ -80,7 +80,7 @@ impl Failures {
         }
     }
 
-    /// Whether a failure now would continue the row.
+    /// Whether a failure now would count as consecutive.
     fn is_recent(&self) -> bool {
         self.last.as_ref().is_some_and(|(at, _)| at.elapsed() < self.pause * 2)
     }

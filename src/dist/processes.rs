@@ -106,7 +106,7 @@ pub(super) struct Queued {
 }
 
 impl Door {
-    /// Puts in what takes so many bytes, once the mailbox and the peer's account have room.
+    /// Puts a message of `bytes` bytes into the mailbox, once the mailbox and the peer's account have room.
     pub(super) async fn put(&self, received: Received, bytes: usize, budget: &Budget) {
         let Some(of_peer) = budget.messages.wait(bytes).await else { return };
         // Closed: the inbox is dropped.
@@ -184,7 +184,7 @@ impl Processes {
                 bonds.shrink();
             }
         }
-        // Not under the lock: a receiver's waker is code of others.
+        // Not under the lock: a receiver's waker is foreign code.
         for (door, end) in ends {
             door.put_end(end, budget);
         }
@@ -199,7 +199,7 @@ fn no_connection() -> Term {
 }
 
 impl Bonds {
-    /// Frees the memory of bonds that have ended, which nobody is charged for any more.
+    /// Frees the memory of ended bonds, which is no longer charged to any peer.
     fn shrink(&mut self) {
         fn shrink<K: Eq + Hash, V>(table: &mut HashMap<K, V>) {
             // Not sooner, so that a table does not shrink and grow with each bond.

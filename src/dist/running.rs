@@ -1,11 +1,11 @@
 //! The two tasks of a connection: one reads, one writes.
 //!
-//! A connection is closed at once if it or its peer fails. If its node ends, it first writes what was sent:
+//! A connection is closed at once if it or its peer fails. If its node ends, it first writes the bytes of all sent messages:
 //!
 //! 1. `end`: no more bytes are appended, and messages of the peer are not decoded any more.
 //! 2. The writing task writes the bytes that wait and shuts down its side of the socket.
-//! 3. The reading task discards what the peer sends until the peer closes its side. Without that, the kernel would reset a connection
-//!    with unread bytes, and the peer would lose what it has not read.
+//! 3. The reading task discards the peer's bytes until the peer closes its side. Without that, the kernel would reset a connection
+//!    with unread bytes, and the peer would lose the bytes that it has not read.
 //!
 //! Steps 2 and 3 together take [`LINGER`] at most.
 
@@ -21,7 +21,7 @@ use super::inner::Inner;
 use super::socket::{Reading, Socket};
 use super::text::cut;
 
-/// The limit for the connections of a node that has ended to write what was sent.
+/// The time limit for the connections of an ended node to write the bytes that wait.
 const LINGER: Duration = Duration::from_secs(5);
 
 /// Starts both tasks.

@@ -17,7 +17,7 @@ use crate::seq_trace::{self, Token};
 use crate::tag;
 
 impl Inner {
-    /// Sends a message of the process `sender`, whom tracers see as `shown`.
+    /// Sends a message of the process `sender`. Tracers see the sender as `shown`.
     pub(super) async fn send(
         self: &Arc<Self>,
         sender: process::Pid,

@@ -12,7 +12,7 @@ use super::lengths::Lengths;
 use super::socket::Socket;
 use crate::sync::{Mutex, lock};
 
-/// Shared, so that one is kept while the handshake has the other.
+/// Shared: the node keeps one reference while the handshake has the other.
 #[derive(Debug)]
 pub(super) struct Stream<S> {
     shared: Arc<Mutex<Shared<S>>>,

@@ -7,7 +7,7 @@ use erl_dist::term::{BigInteger, Binary, FixInteger, Pid, Term, Tuple};
 use super::term::IntoTerm;
 use crate::seq_trace::{Flags, Label, Serial, Token};
 
-/// The version byte before a whole term. Labels are kept without it.
+/// The version byte before a whole term. Labels are stored without it.
 const VERSION: u8 = 131;
 
 /// The token as another node gets it.

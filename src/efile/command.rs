@@ -101,7 +101,7 @@ commands! {
     Lseek "LSEEK" = 3, [I1 "fd", I2 "offset", I3 "origin"] + [];
     /// Writes at the file's cursor.
     Write "WRITE" = 4, [I1 "fd", I2 "flags", I3 "size"] + [];
-    /// Gets the metadata of an open file, or of what a path leads to.
+    /// Gets the metadata of an open file, or of the file at a path.
     Fstat "FSTAT" = 5, [I1 "fd"] + [S1 "path"];
     /// Gets the current directory.
     Pwd "PWD" = 6, [] + [];
@@ -127,7 +127,7 @@ commands! {
     WriteInfo "WRITE_INFO" = 16, [I1 "mode", I2 "uid", I3 "gid"] + [S1 "path", I4 "fd"];
     /// Gets the metadata of a name without following a symbolic link.
     Lstat "LSTAT" = 19, [S1 "path"] + [];
-    /// Gets what a symbolic link holds.
+    /// Gets the target of a symbolic link.
     Readlink "READLINK" = 20, [S1 "path"] + [];
     /// Makes a hard link.
     Link "LINK" = 21, [S1 "existing_path", S2 "new_path"] + [];
@@ -141,7 +141,7 @@ commands! {
     Preadv "PREADV" = 25, [I1 "fd", I2 "flags", I3 "size"] + [I4 "offset"];
     /// Sets an option of an open file.
     Setopt "SETOPT" = 26, [I1 "opt_name", I2 "opt_specific_value"] + [I3 "fd"];
-    /// Reads what a header in the file points to.
+    /// Reads the bytes that a header in the file points to.
     Ipread "IPREAD" = 27, [I1 "fd", I2 "flags", I3 "offsets[0]", I4 "size"] + [];
     /// Gets a name's other form, where a system has such.
     Altname "ALTNAME" = 28, [S1 "path"] + [];

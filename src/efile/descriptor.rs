@@ -40,7 +40,7 @@ pub(crate) struct Descriptor {
     release: OnceLock<Release>,
 }
 
-/// What happens to a descriptor once nothing uses it any more.
+/// How a descriptor is closed once nothing uses it any more.
 #[derive(Debug)]
 struct Release {
     /// Of the task that released it.

@@ -6,7 +6,7 @@ use super::operation::fault_error;
 use crate::aio_pool::{Fault, Job, Lane};
 use crate::sdt::Decision;
 
-/// A job that keeps its output until it is settled and passes it on then: the receiver can rely on it that the job was settled before.
+/// A job that keeps its output until it is settled, and only then passes it on. So the receiver gets the output of a settled job.
 /// The callback also gets the job: one that never ran still has its buffer.
 pub(super) struct Detached<J: Job, C> {
     job: J,

@@ -40,7 +40,7 @@ impl Driver {
     /// [`set_inline`](crate::fs::File::set_inline)), [`read`](crate::fs::read) of a small file, [`metadata`](crate::fs::metadata),
     /// [`symlink_metadata`](crate::fs::symlink_metadata) and functions built on these, and opening a file for reading. Operations that
     /// the caches cannot answer, and those of more than 64 KiB, go to the pool; so do all operations on a file system that cannot tell
-    /// what is cached. On other systems this setting has no effect.
+    /// whether data is cached. On other systems this setting has no effect.
     ///
     /// A hit costs less than a tenth of a trip to the pool, and the task does not wait. It spends a unit of the task's cooperative budget,
     /// as every operation of tokio does, so that other tasks get their turn. A miss costs about a microsecond.

@@ -5,8 +5,8 @@
 //! 3. A thread *closes* the group: it takes the members and only then makes the call. So the call begins after each of them joined.
 //!    Requests that join from now on are in the next group, and the first of them leads it.
 //!
-//! Each member is handed out once: to the thread that has it leave, or to the one that closes the group. A group whose members have all
-//! left is closed all the same, and requests that join meanwhile are its members.
+//! Each member is handed out once: to the thread that has it leave, or to the one that closes the group. A group that all members
+//! have left is still closed, and requests that join before that are its members.
 
 use std::collections::BTreeMap;
 use std::fmt;

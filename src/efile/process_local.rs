@@ -1,7 +1,7 @@
 //! Values that a forked child must not use: the pools of its parent, whose threads it does not have.
 //!
-//! In the child, a lock of such a pool may be held for ever, and its operations never complete. So the child does not touch it. What the
-//! child submits goes to a pool of its own, whichever driver it uses. Operations in flight at the fork are ECANCELED there, and values
+//! In the child, a lock of such a pool may be held for ever, and its operations never complete. So the child does not touch it. The
+//! child's operations go to a pool of its own, whichever driver it uses. Operations in flight at the fork are ECANCELED there, and values
 //! of the parent's pools are leaked. The parent is not affected.
 
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! Every entry has one return, whatever becomes of the operation. The pool has no threads: each step is made by hand.
+//! Every entry has one return, however the operation ends. The pool has no threads: each step is made by hand.
 
 mod inline;
 mod sync;
@@ -146,7 +146,7 @@ fn shutdown_returns_what_is_queued_and_what_comes_after() {
         assert_eq!(answer.unwrap_err().raw_os_error(), Some(CANCELLED));
     }
     assert_eq!(operations(port), [(Command::Pwd, vec![Return(CANCELLED)]), (Command::Pwd, vec![Return(CANCELLED)])]);
-    // The descriptor goes all the same, but its CLOSE is told to have been cancelled.
+    // The descriptor is closed anyway, but its CLOSE reports a cancellation.
     assert_eq!(finish(&pool, file.close()).unwrap_err().raw_os_error(), Some(CANCELLED));
     assert_eq!(operations(of_file), [(Command::Open, DONE.to_vec()), (Command::Close, vec![Return(CANCELLED)])]);
 }

@@ -30,7 +30,7 @@
 //! [`Builder::exit_timeout`](crate::aio_pool::Builder::exit_timeout); standard error says how many operations are left. A signal, an
 //! abort and `_exit` do not wait. A forked child does not wait for its parent's operations.
 //!
-//! # What differs from `tokio::fs`
+//! # Differences from `tokio::fs`
 //!
 //! Everything that `tokio::fs` has on Unix is here, with the same names and signatures. A program that says `use dyntrace::fs` instead of
 //! `use tokio::fs` compiles and behaves the same, except for this:

@@ -32,7 +32,7 @@ fn open_fifo(pool: &Pool, driver: &Driver, path: &Path) -> File {
     finish(pool, OpenOptions::new().read(true).write(true).open_with(driver, path)).unwrap()
 }
 
-/// Has a thread take up the next operation of the pool; comes back when it runs.
+/// Has a thread run the pool's next operation. Returns when the operation runs.
 fn take_up(pool: &Pool, file: &File, command: Asked) -> JoinHandle<bool> {
     let worker = {
         let pool = pool.clone();
@@ -201,7 +201,7 @@ fn positional_operations_are_dropped_at_every_stage() {
     );
 }
 
-/// A runtime ends in the middle of everything: it waits for nothing, every operation returns once, and each file has what it
+/// A runtime ends with operations in flight. It waits for nothing, and every operation returns once. Each file contains the bytes that it
 /// accepted, and is closed.
 #[test]
 fn a_runtime_ends_with_operations_in_flight() {
@@ -211,7 +211,7 @@ fn a_runtime_ends_with_operations_in_flight() {
         let workers = [(); 3].map(|()| {
             let (pool, ended) = (pool.clone(), Arc::clone(&ended));
             thread::spawn(move || {
-                // Asked before, so that what was submitted until the end is done.
+                // Loaded before `run_one`, so that all operations submitted before the end run.
                 while {
                     let goes_on = !ended.load(Ordering::SeqCst);
                     pool.run_one() || goes_on
@@ -274,7 +274,7 @@ fn a_runtime_ends_with_operations_in_flight() {
     }
 }
 
-/// The same as taking eight, on the thread that has to do the tasks, too.
+/// Receives eight values without blocking the thread, which also runs the tasks.
 async fn wait_for_eight<T>(opened: std::sync::mpsc::Receiver<T>) -> Vec<T> {
     let mut taken = Vec::new();
     while taken.len() < 8 {

@@ -24,7 +24,7 @@ struct More {
 }
 
 impl Carried {
-    /// Returns what a message of the current process carries.
+    /// Returns the token and the user tag for a message of the current process.
     #[inline]
     pub(super) fn on_send() -> Carried {
         let mut carried = Carried { token: Packed::NOTHING, more: None };

@@ -23,20 +23,20 @@
 //! [`spawn`] starts a process with a mailbox, [`Options`] sets the mailbox's size, and [`register`] gives the process a name.
 //! If your program uses tokio channels already, replace `tokio::sync::mpsc` by this module: it has every name of that one.
 //! [`channel`] and [`unbounded_channel`] have the signatures of tokio's. All mailboxes are tokio channels inside, so tokio's
-//! rules hold: when a channel closes, what dropping an end means, and that cancellation loses no message.
+//! rules hold for the closing of a channel and the drop of an end, and cancellation loses no message.
 //!
 //! A receiver polls for up to 3 us before it sleeps if its last message came from another thread within that time. It finds out
 //! by trials of up to 200 us: the first after 16 sleeps, then after twice as many each time, up to 65,536. Its thread does nothing
 //! else meanwhile. So two threads that answer each other need no wake-ups, but keep two processors busy. On a machine with one
 //! processor there are no trials.
 //!
-//! # What travels
+//! # Contents of a message
 //!
 //! A message carries the sender's [sequential trace token](crate::seq_trace), and the sender's user tag if it
 //! [spreads](crate::spread_tag). The process that receives the message takes on both: its later messages and file operations
 //! show them.
 //!
-//! # What tracers see
+//! # Probes
 //!
 //! | probe | fires |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Models for loom: names, and the ends of those who have them, in every order of steps. What is under a mailbox is tokio's.
+//! Models for loom: names are taken and given up while their mailboxes close, in every order of steps. The channel itself is tokio's.
 
 use loom::thread;
 
@@ -8,7 +8,7 @@ fn is_named(name: &str) -> bool {
     whereis::<u32>(name).is_ok()
 }
 
-/// Somebody who wants a name: whether he got it, and his mailbox.
+/// A thread that registers a name. Returns whether it got the name, and its mailbox.
 fn wants(name: &'static str) -> thread::JoinHandle<(bool, Receiver<u32>)> {
     let (sender, receiver) = channel(1);
     thread::spawn(move || (register(name, &sender).is_ok(), receiver))
@@ -51,13 +51,13 @@ fn loom_names_are_taken_away_while_their_mailbox_ends() {
         let (sender, receiver) = channel::<u32>(1);
         register("name", &sender).unwrap();
         let unregisters = thread::spawn(|| unregister("name"));
-        // Who takes the name in between keeps it.
+        // A thread that takes the name in between keeps it.
         let takes = wants("name");
         drop(receiver);
         unregisters.join().unwrap();
         let (has, kept) = takes.join().unwrap();
         if has {
-            // Unless it was his that was taken away.
+            // Either is right: `unregister` may have removed that thread's registration.
             let _ = is_named("name");
         } else {
             assert!(!is_named("name"));

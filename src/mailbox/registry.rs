@@ -93,7 +93,7 @@ pub fn unregister(name: &str) -> bool {
             names.of.remove(mailbox);
         }
     }
-    // Dropping a sender may drop messages, whose destructors are code of others.
+    // Dropping a sender may drop messages, whose destructors are foreign code.
     drop(names);
     named.is_some()
 }

@@ -35,7 +35,7 @@ fn system_name() -> String {
 }
 
 impl ThreadName {
-    /// The longest name in bytes: what Linux keeps.
+    /// The longest name in bytes. Linux keeps no more.
     pub const LIMIT: usize = 15;
 
     fn new(name: &str) -> ThreadName {

@@ -81,7 +81,7 @@ mod tests {
         assert_ne!(task, thread);
         assert_eq!(alone(), Some(thread));
         assert!(may_be(thread) && (may_be(task) == (task.0 % 64 == thread.0 % 64)));
-        // Of a thread that never asked who it is, nothing is known.
+        // A thread that never asked for its pid may be any process.
         std::thread::spawn(|| assert!(may_be(Pid::next()))).join().expect("the assertion holds");
     }
 }

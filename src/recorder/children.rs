@@ -2,7 +2,7 @@
 //!
 //! The kernel does most of it while it creates the child, so that it also holds for children of a bare `clone`:
 //!
-//! - It wipes what firing threads read of sessions ([`SLOTS`]) and the list of sessions. A firing thread then finds no ring.
+//! - It wipes the slots that firing threads read ([`SLOTS`]) and the list of sessions. A firing thread then finds no ring.
 //! - It leaves the rings' mappings out of the child (`MADV_DONTFORK`), so the child can use their addresses.
 //!
 //! Linux and FreeBSD can wipe. On macOS, illumos and NetBSD the mappings stay, and the handler that runs in the child after `fork` clears

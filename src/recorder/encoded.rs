@@ -153,7 +153,7 @@ mod tests {
 
     fn put(payload: &impl Payload) -> Vec<u8> {
         let mut bytes = vec![0; payload.size()];
-        // SAFETY: there are so many bytes.
+        // SAFETY: `bytes` has `payload.size()` bytes.
         unsafe { payload.put(bytes.as_mut_ptr()) };
         bytes
     }

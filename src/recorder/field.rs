@@ -15,7 +15,7 @@ pub enum Field<'a> {
     U64(u64),
     /// A string, without the NUL at its end. An absent one is empty.
     Text(&'a [u8]),
-    /// A string that is made of a number.
+    /// A string generated from a number.
     Name(Name),
 }
 

@@ -1,4 +1,4 @@
-//! The recorder's share of the process's resource limits, so that the program keeps what it needs.
+//! The recorder's share of the process's resource limits, so that the program keeps the rest.
 //!
 //! | resource | the recorder's share |
 //! |---|---|

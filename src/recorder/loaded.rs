@@ -10,7 +10,7 @@ use super::sessions::sessions;
 /// round.
 pub(crate) fn add_module(module: Module) -> u64 {
     let number = modules::add(module);
-    // Not left to the maintenance thread: a reader, who goes by time, must know the module before any event of it.
+    // Not left to the maintenance thread: readers go by time, and must find the module before its first event.
     sessions().recordings.iter_mut().flatten().for_each(Recording::report_modules);
     number
 }

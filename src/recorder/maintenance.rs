@@ -1,4 +1,4 @@
-//! The maintenance thread: does what firing threads must not wait for.
+//! The maintenance thread: does the slow work for firing threads, which must not wait.
 //!
 //! It runs while there are sessions, with all signals blocked, so that no handler of the program runs on it.
 

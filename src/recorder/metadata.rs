@@ -19,7 +19,7 @@ pub(crate) const PROCESS_STREAM: u32 = 1;
 pub(crate) mod process_event {
     /// A thread has its first ring.
     pub(crate) const THREAD: u16 = 0;
-    /// A loss that no ring counts: of unknown size, or of so many events.
+    /// A loss that no ring counts, with its number of events if that is known.
     pub(crate) const LOST: u16 = 1;
     /// The time.
     pub(crate) const CLOCK: u16 = 2;

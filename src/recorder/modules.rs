@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::forks::hold_across_forks;
 
-/// How many unloaded modules are remembered for sessions that have not listed them yet. Sessions do so many times a second.
+/// The number of unloaded modules kept for sessions that have not listed them yet. Sessions list modules many times a second.
 const GONE: usize = 256;
 
 /// A version of a module, as traces name it.

@@ -1,4 +1,4 @@
-//! Options of sessions: what a session records, and where to. The environment and the control socket take them as text.
+//! Options of sessions: the probes, filters and files of a recording. The environment and the control socket take them as text.
 //!
 //! ```text
 //! record:DIRECTORY,probes=efile_drv*+aio_pool*,mode=overwrite,size=16M,tag=req-*,command=12,failed
@@ -22,7 +22,7 @@ use super::filter::Filter;
 use crate::glob::Glob;
 use triggers::Triggers;
 
-/// What a session does when a thread's file is full.
+/// The behavior of a session when a thread's file is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Files grow up to their largest size; then new events are dropped and counted.
@@ -62,7 +62,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Options of a session: what it records, and where to.
+/// Options of a session: its probes, filters and files.
 ///
 /// ```
 /// # #[cfg(target_os = "linux")] {
@@ -80,7 +80,7 @@ impl fmt::Display for Mode {
 pub struct Options {
     /// The folder of the trace. Each process creates a folder of its own in it.
     pub directory: PathBuf,
-    /// What happens when files are full.
+    /// The behavior when files are full.
     pub mode: Mode,
     /// The probes to record: those whose name, `efile_drv-entry` or `dyntrace:efile_drv-entry`, matches one of the patterns. All if there
     /// is no pattern.

@@ -1,4 +1,4 @@
-//! One session, as the maintenance thread sees it: its files, and what they need before threads write to them.
+//! One session, as the maintenance thread sees it: its files, and their preparation before threads write to them.
 
 use std::collections::HashMap;
 use std::os::fd::AsFd as _;
@@ -359,7 +359,7 @@ impl Recording {
 
     fn snapshot_into(&mut self, folder: &Folder) -> Result<Snapshot, Error> {
         self.refine_clock();
-        // A new one: readers that are given several snapshots join those with the same uuid.
+        // A new uuid: a reader of several snapshots joins those with the same one.
         let uuid = new_uuid(folder.path())?;
         self.write_metadata(folder, uuid)?;
         let failed = |name: &str| {

@@ -68,7 +68,7 @@ impl RingFile {
         }
         let (size, mask) = match mode {
             Mode::Overwrite => {
-                // The largest circular file in what the system allows.
+                // The largest circular file within the system's limit.
                 let size = 1 << size.checked_ilog2().ok_or(Errno::FBIG)?;
                 (size, size - 1)
             }

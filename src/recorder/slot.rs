@@ -1,4 +1,4 @@
-//! What firing threads read of sessions: one slot for each possible session, in static memory.
+//! The data of sessions that firing threads read: one slot for each possible session, in static memory.
 //!
 //! A thread finds its ring of a session in a thread-local table without a destructor, so that its first event may come from a signal
 //! handler. The entry is valid for one *generation*: a later session in the same slot has another.

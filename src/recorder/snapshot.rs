@@ -147,7 +147,7 @@ impl Packet<'_> {
         if self.sequence() != sequence {
             return false;
         }
-        // Acquire: with the Release of the writer that commits: what the size covers is complete.
+        // Acquire, pairs with the committing writer's Release: the bytes that the size covers are complete.
         let content_size = self.0[offset::CONTENT_SIZE / 8].load(Ordering::Acquire) as usize / 8;
         let content_size = content_size.clamp(HEADER, SUB_BUFFER);
         for word in &self.0[..content_size.div_ceil(8)] {

@@ -13,7 +13,7 @@ pub struct Status {
     pub directory: PathBuf,
     /// The folder of this process in the trace.
     pub folder: PathBuf,
-    /// What the session records.
+    /// The session's options.
     pub options: Options,
     /// Rings in use: the most threads that recorded at the same time.
     pub rings: usize,
@@ -47,6 +47,6 @@ pub struct Snapshot {
 pub struct Summary {
     /// The last status.
     pub status: Status,
-    /// Errors at the end of the session. The trace can be read all the same.
+    /// Errors at the end of the session. The trace is still readable.
     pub errors: Vec<Error>,
 }

@@ -71,7 +71,7 @@ pub(crate) struct StreamFile {
 }
 
 // SAFETY: `base` is the address of a mapping that lives as long as this value. The value itself never reads or writes there; its users
-// guarantee what they do there.
+// order their own accesses.
 unsafe impl Send for StreamFile {}
 // SAFETY: as above; the other changing fields are atomics.
 unsafe impl Sync for StreamFile {}
@@ -204,7 +204,7 @@ impl StreamFile {
         Ok(())
     }
 
-    /// Claims up to `wanted` bytes of what the limit leaves.
+    /// Claims up to `wanted` of the bytes that the limit leaves.
     fn claim(&self, wanted: u64) -> u64 {
         // Relaxed: the amount orders nothing.
         let take = |claimed: u64| Some(claimed + wanted.min(self.limit - claimed));
@@ -310,7 +310,7 @@ impl Drop for KeptErrno {
 /// Cuts the prepared pages off the end of a file that no thread writes any more, and computes missing checksums.
 ///
 /// If `is_last`, marks the last packet as the last one of the file. Returns whether it is marked: a process that may no longer create files
-/// of that size leaves packets without checksums, which are readable all the same.
+/// of that size leaves packets without checksums, which are still readable.
 ///
 /// # Errors
 ///

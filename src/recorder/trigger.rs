@@ -21,7 +21,7 @@ impl Cause {
 
     /// Subscribes the session, or ends its subscription.
     pub fn subscribe(self, session: usize, wanted: bool) {
-        // Release: a thread that sees the bit sees what the session's slot holds for this cause.
+        // Release: a thread that sees the bit also sees the session's slot for this cause.
         match wanted {
             true => self.bits().fetch_or(1 << session, Release),
             false => self.bits().fetch_and(!(1 << session), Release),

@@ -11,7 +11,7 @@ static WOKEN: AtomicU32 = AtomicU32::new(0);
 
 /// Ends the pause. Safe in signal handlers. Only the first call in each round makes a system call.
 pub(super) fn wake() {
-    // Release: the next round sees what this thread did before.
+    // Release: the next round sees this thread's earlier writes.
     if WOKEN.swap(1, AcqRel) == 0 {
         os::end_pause(&WOKEN);
     }

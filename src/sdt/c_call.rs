@@ -119,7 +119,7 @@ mod tests {
         static SEEN: RefCell<Vec<i64>> = const { RefCell::new(Vec::new()) };
     }
 
-    /// A C function of twelve words: what it finds is what DTrace finds.
+    /// A C function of twelve words. It sees the same arguments as DTrace.
     #[allow(clippy::too_many_arguments)]
     extern "C" fn callee(
         a0: i64,
@@ -154,7 +154,7 @@ mod tests {
 
     macro_rules! call {
         ($($argument:tt)*) => {
-            // SAFETY: calls `callee` by its ABI, if the macro under test is right, and declares what a call destroys.
+            // SAFETY: calls `callee` by its ABI, if the macro under test is right, and declares the registers that a call destroys.
             unsafe {
                 $crate::__sdt_c_call!(
                     [instruction!(),] [callee = sym callee, clobber_abi("C"),] $($argument)*

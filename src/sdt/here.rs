@@ -1,5 +1,5 @@
-//! Firing of dyntrace's own probes at call sites that know the kinds of their arguments and that the probe is enabled. It saves what the
-//! probe's function has to find out.
+//! Fires dyntrace's own probes at call sites that know the kinds of their arguments and that the probe is enabled. The probe's function
+//! would find out both at every call.
 
 /// Fires a probe of dyntrace's own: its name, its path, the clock's time if that was read, and the arguments with their kinds.
 macro_rules! __sdt_fire_here {

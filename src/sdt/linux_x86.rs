@@ -63,7 +63,7 @@ macro_rules! __sdt_if_not_zero {
         $crate::__sdt_if_not_zero!(@ "cmpw $0, ", $($rest)*)
     };
     (@ $compare:literal, $provider:literal, $probe:literal, $block:block) => {
-        // Not `nostack`: the call pushes what the next instruction pops.
+        // Not `nostack`: the call pushes a word, and the next instruction pops it.
         ::core::arch::asm!(
             concat!(
                 $crate::__sdt_word!($provider, $probe),

@@ -1,5 +1,5 @@
-//! Models for loom: tokens that are set, sent and reset by several threads at once. A process's own part is nobody else's; what they
-//! share is the era. Messages go by a lock here: tokio's channel orders as much.
+//! Models for loom: several threads set, send and reset tokens at once. Each process has its own part; they share only the era.
+//! Here a lock replaces tokio's channel: it gives the same ordering.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ fn sends(channel: &Channel) -> thread::JoinHandle<(u32, Sequence)> {
         let (set_in, mut process) = (begun(), Sequence::NEW);
         process.of_era(set_in).set(42.into(), Flags::SEND);
         let mut carried = Packed::NOTHING;
-        // As one of this moment: a reset may have come.
+        // In the current era: a reset may have happened.
         process.of_era(era()).send(&mut carried);
         *lock(&channel) = Some(carried);
         (set_in, process)
     })
 }
 
-/// One that receives it, if it is there: its token before anything else is asked.
+/// A process that receives the message, if it has arrived, and takes on its token first.
 fn receives(channel: &Channel) -> Option<Sequence> {
     let carried = lock(channel).take()?;
     let mut process = Sequence::NEW;

@@ -62,7 +62,7 @@ impl From<&str> for Label {
 }
 
 bitflags::bitflags! {
-    /// What system tracers of Erlang nodes report of a trace. The token carries the flags; their numbers are Erlang's.
+    /// The events of a trace that system tracers of Erlang nodes report. The token carries the flags; their numbers are Erlang's.
     ///
     /// Probes fire whatever the flags are, as in Erlang. [`SEND`](Flags::SEND), [`RECEIVE`](Flags::RECEIVE) and the timestamps are
     /// for the system tracers of Erlang nodes that the token reaches. [`PRINT`](Flags::PRINT) is for
@@ -101,12 +101,12 @@ pub struct Token {
     pub label: Label,
     /// The place in the trace.
     pub serial: Serial,
-    /// What is reported.
+    /// The events that system tracers report.
     pub flags: Flags,
 }
 
 impl Token {
-    /// Returns what probes show: label, previous and current count; zeros without a token.
+    /// Returns the arguments of probes: label, previous and current count; zeros without a token.
     pub fn shown(token: Option<&Token>) -> (i32, i32, i32) {
         token.map_or((0, 0, 0), |Token { label, serial, .. }| {
             (label.shown(), serial.previous.cast_signed(), serial.current.cast_signed())

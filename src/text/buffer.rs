@@ -187,7 +187,7 @@ mod tests {
         if at.is_null() {
             return None;
         }
-        // SAFETY: `encode` terminates what it returns, and the buffer still stands.
+        // SAFETY: `encode` returns a terminated text, and the buffer is alive.
         Some(unsafe { CStr::from_ptr(at) }.to_str().expect("valid UTF-8").to_owned())
     }
 
@@ -267,7 +267,7 @@ mod tests {
         let mut buffer = Buffer::new();
         buffer.encode(Text::from("a long text first"));
         let at = buffer.encode(Text::from("short"));
-        // SAFETY: `encode` terminates what it returns, and the buffer still stands.
+        // SAFETY: `encode` returns a terminated text, and the buffer is alive.
         assert_eq!(unsafe { CStr::from_ptr(at) }, c"short");
     }
 }

@@ -1,4 +1,4 @@
-//! Thread progress: know when every thread has left what it was inside of, without a message to the threads.
+//! Thread progress: waits until every thread that was pinned at the start has unpinned, without a message to the threads.
 //!
 //! A thread that changes data which others read makes the change, waits here, and then owns the old data: no thread is inside it any
 //! more. Readers pay two stores to their own cache line; the changing thread does all the waiting.
@@ -23,9 +23,9 @@
 //!
 //! 1. Load the word, store it with nest + 1.
 //! 2. Keep later reads behind that store: by a barrier, or by a compiler barrier if step 4 supplies the processor's.
-//! 3. At the end: store the loaded word, with completions + 1 if nest was zero. The store *releases* what was done inside. The word is not
+//! 3. At the end: store the loaded word, with completions + 1 if nest was zero. The store *releases* all accesses inside. The word is not
 //!    loaded again: a load waits for the store before it, and that wait would be most of the cost of a pin. Pins end in the opposite
-//!    order of their beginnings, and a handler's within the code it interrupts; so nest is at the end what it was at the beginning.
+//!    order of their beginnings, and a handler's within the code it interrupts; so nest has the same value at the end as at the beginning.
 //!
 //! A signal handler that pins and unpins between the load and the store of step 1 leaves nest as it found it, so the delayed store is
 //! right about nest. It may set completions back to the loaded number. That is harmless: while a pin lives, every load of its thread sees
@@ -37,20 +37,20 @@
 //!
 //! By a thread ([`wait_blocking`]) or by a task ([`wait()`]):
 //!
-//! 4. A full barrier in every running thread (`membarrier`), or here alone if pins have barriers of their own. *What it is for:* each
+//! 4. A full barrier in every running thread (`membarrier`), or here alone if pins have barriers of their own. *Why:* each
 //!    thread either stored its word before, so that step 5 sees it pinned; or it stores later, and then sees the change that the waiting
 //!    thread made before. No thread is in between.
 //! 5. List the records that are pinned. A record that is made later belongs to a thread that sees the change.
 //! 6. Until the list is empty: remove those that show nest zero or other completions than in step 5, and those whose thread has ended.
-//!    The wait is not for pins that began after step 4. *What it is for:* this acquires what step 3 released, so that all that was done
-//!    inside happened before what the waiting thread does next. A second barrier is not needed: each store of the word releases.
+//!    The wait is not for pins that began after step 4. *Why:* this acquires the release of step 3, so that all reads and writes
+//!    inside happen before the next ones of the waiting thread. A second barrier is not needed: each store of the word releases.
 //!
 //! Most pins last less than a system call. So a wait that finds some spins on their words for up to 100 looks, and only then sleeps. A
 //! thread sleeps and looks in turn. A task sleeps until the wait is over:
 //!
 //! 10. It leaves the list and its waker in [`pending`], and a job with the [maintenance thread](maintenance).
 //! 11. That thread does step 6, every 20 us to 10 ms, and wakes the task once the list is empty.
-//! 12. The task finds that under the lock, which passes on what step 6 has acquired. A wait that is dropped takes its list back.
+//! 12. The task finds that under the lock, which hands it the writes that step 6 has acquired. A wait that is dropped takes its list back.
 //!
 //! While the wait lasts, [`late()`] returns the threads that delay it, by id and name, and how long it has lasted; if it took long, its
 //! output has them, too. Pins have no clock; they are at least that old.
@@ -66,7 +66,7 @@
 //! is for all of them to have passed one; all other threads must say when they begin and end to read. Here every thread is unmanaged:
 //! tasks' workers, the threads of the I/O pool, those of other libraries, and threads in signal handlers. Managed threads would gain
 //! nothing. A pin is two stores to a line that the thread has in its cache. A worker that promised to pass points would delay every wait
-//! while a task of the program computes, or would have to be told that it blocks. With pins around every read the argument is the same
+//! while a task of the program computes, or would have to report that it blocks. With pins around every read the argument is the same
 //! for all threads:
 //!
 //! - A thread that is not pinned holds nothing that a wait guards, whatever it does. So no wait is for a thread that sleeps, is in the

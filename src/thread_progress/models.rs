@@ -1,8 +1,8 @@
 //! Models: every order of steps of a few threads, and every value that a load may see.
 //!
-//! What they cannot show: `membarrier`, which loom does not know: here pins have barriers of their own, so that a pin's
-//! fence stands where the waiting thread's barrier would interrupt it; `tgkill` and threads that end; forks. Signal
-//! handlers are calls in the places where they would come in.
+//! Not modelled: `membarrier`, which loom does not know; `tgkill` and threads that end; forks. Pins have barriers of their own here: a
+//! pin's fence stands where the waiting thread's barrier would interrupt it. Signal handlers are calls at the places where a signal
+//! could arrive.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -137,7 +137,7 @@ fn loom_progress_a_task_that_waits_outlasts_pins_of_two_threads() {
     });
 }
 
-/// Two tasks wait, one of them goes away; the maintenance thread ends, and another may come.
+/// Two tasks wait, and one of them is dropped. The maintenance thread ends, and another may start.
 #[test]
 fn loom_progress_a_wait_that_is_dropped_leaves_nothing() {
     model(Some(2), || {
@@ -210,7 +210,7 @@ fn loom_progress_handlers_come_in_anywhere() {
     });
 }
 
-/// What a pinned thread wrote is seen after the wait.
+/// The writes of a pinned thread are visible after the wait.
 #[test]
 fn loom_progress_what_was_done_inside_happened_before() {
     model(None, || {

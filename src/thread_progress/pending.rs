@@ -2,7 +2,7 @@
 //!
 //! 10. A task that finds pinned threads leaves its grace period and its waker here.
 //! 11. The maintenance thread does step 6 for it, and wakes the task when the grace period is over.
-//! 12. The task finds that under the lock, which passes on what step 6 has acquired.
+//! 12. The task finds that under the lock, which hands it the writes that step 6 has acquired.
 
 use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};

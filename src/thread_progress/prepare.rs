@@ -1,4 +1,4 @@
-//! What must be registered before threads pin: the fork handler and the barriers.
+//! Registers the fork handler and the barriers before the first thread pins.
 
 use std::cell::Cell;
 use std::io;

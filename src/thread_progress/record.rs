@@ -76,7 +76,7 @@ impl Word {
 }
 
 impl Record {
-    /// Acquires what the thread did before it stored the word: see step 6.
+    /// Acquires the thread's writes before its store of the word: see step 6.
     pub(super) fn word(&self) -> Word {
         Word(self.word.load(Ordering::Acquire))
     }
@@ -87,7 +87,7 @@ impl Record {
         Word(self.word.load(Ordering::Relaxed))
     }
 
-    /// Only for the record's own thread. Releases what the thread did before, to threads that wait for it.
+    /// Only for the record's own thread. Releases the thread's earlier writes to threads that wait for it.
     #[inline]
     pub(super) fn set_word(&self, word: Word) {
         self.word.store(word.0, Ordering::Release);

@@ -352,7 +352,7 @@ mod linux {
         assert!(records < 1000, "{records} records");
     }
 
-    /// A thread that ends while it is pinned: what `pthread_exit` does to a pin.
+    /// A thread ends while it is pinned, as by `pthread_exit`.
     #[test]
     #[cfg_attr(dyntrace_portable, ignore = "nobody is told there that a thread has ended")]
     fn a_thread_that_ended_pinned_is_not_waited_for() {

@@ -41,8 +41,8 @@ impl UseSlot {
         &counts[self.0 as usize % USE_SLOTS]
     }
 
-    /// Returns the threads that use the slot. Complete if no use began since the last wait for thread progress. What threads did inside
-    /// uses that have ended happened before this returns.
+    /// Returns the threads that use the slot. Complete if no use began since the last wait for thread progress. Writes
+    /// inside uses that have ended happen before the return.
     pub(crate) fn users(self) -> Vec<Pinned> {
         let count = |record: &Record| record.use_table().map_or(0, |counts| self.of(counts).load(Ordering::Acquire));
         REGISTRY
@@ -120,7 +120,7 @@ impl Pin {
 impl Drop for InUse {
     #[inline]
     fn drop(&mut self) {
-        // Releases what was done inside. Pairs with `UseSlot::users`.
+        // Releases the writes made inside. Pairs with `UseSlot::users`.
         self.count.store(self.before, Ordering::Release);
     }
 }

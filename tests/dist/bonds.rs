@@ -58,7 +58,7 @@ async fn ends_are_told_across_nodes() {
     }
     assert_eq!((exits, downs), (1, 1));
 
-    // Nobody there.
+    // No such process.
     inbox.link(&other).await.unwrap();
     assert!(matches!(signal(&mut inbox).await, Received::Exit { reason, .. } if reason == term!(noproc)));
     inbox.monitor(("nobody", ERL)).await.unwrap();

@@ -1,6 +1,6 @@
 //! Root records in a folder where another user can rename, replace and prepare anything.
 //!
-//! The other user is a forked child with the rights of nobody, in its own folder, which is not sticky, so that the kernel's protection
+//! The other user is a forked child of the user `nobody`, in its own folder, which is not sticky, so that the kernel's protection
 //! of symbolic links (`fs.protected_symlinks`) does not apply.
 
 use std::ffi::CString;

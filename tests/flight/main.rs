@@ -58,7 +58,7 @@ impl Place {
     }
 }
 
-/// Stops a session that nothing was to go wrong in.
+/// Stops a session that must not have errors.
 fn stop(session: Session) -> Status {
     let summary = session.stop().unwrap();
     assert!(summary.errors.is_empty() && summary.status.discarded == 0, "{summary:?}");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who uses whom.
+/// For each user, the names that it uses.
 pub type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 /// The largest sets of nodes that all lead to each other, those of one node left out.

@@ -1,4 +1,4 @@
-//! The table of floors, and what is wrong with a crate by that table.
+//! The table of floors, and the violations of that table in a crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads the first fenced block of `text`. A line begins with `floor N` where a floor begins, has a path below `src/` where a
-    /// room begins, and else goes on with what the one before says.
+    /// Reads the first fenced block of `text`. A line that begins with `floor N` begins a floor; a path below `src/` begins
+    /// a room; other lines continue the description of the room before.
     pub fn read(text: &str) -> Table {
         let block = text.split("```").nth(1).expect("the table of floors is the first fenced block");
         let mut floors = BTreeMap::new();
@@ -41,7 +41,7 @@ impl Table {
     }
 }
 
-/// What may yet be wrong.
+/// Known violations that are allowed.
 pub struct Allowed<'a> {
     /// Arrows between rooms.
     pub arrows: &'a [(&'a str, &'a str)],
@@ -49,7 +49,7 @@ pub struct Allowed<'a> {
     pub circles: &'a [&'a str],
 }
 
-/// Everything that is wrong, each with what to do.
+/// Returns all violations, each with its remedy.
 pub fn faults(sources: &Sources, table: &Table, allowed: &Allowed<'_>) -> Vec<String> {
     let all = Crate::read(sources);
     let arrows = arrows(&all);

@@ -110,10 +110,10 @@ fn a_circle_of_three_files_is_found_and_one_of_two_is_none() {
 
 #[test]
 fn what_a_parent_only_passes_on_is_not_its_own() {
-    // `a` and `b` name each other's things by way of the parent; it takes no part.
+    // `a` and `b` import each other's items through the parent, which is not part of their circle.
     let passes = [("upper/a.rs", "use super::B; pub struct A;"), ("upper/b.rs", "use super::A; pub struct B;")];
     assert_eq!(found(&passes, &NOTHING), [""; 0]);
-    // Once it has code of its own, which the children use and which uses them, it does.
+    // A parent with code that uses the children, and that they use, is part of the circle.
     let works = [
         (
             "upper/mod.rs",

@@ -1,7 +1,7 @@
-//! Holds the arrows between the library's files against the table of floors in ARCHITECTURE.md: a room uses rooms of its own
-//! floor and of those below, no rooms use each other in a circle, and no more than two files do.
+//! Compares the arrows between the library's files with the table of floors in ARCHITECTURE.md. A room uses rooms of its own
+//! floor and of those below. No rooms use each other in a circle, and no more than two files do.
 //!
-//! An arrow is a `use` or a path in code, and leads to the file that defines what is named; modules in between that only
+//! An arrow is a `use` or a path in code, and leads to the file that defines the named item; modules in between that only
 //! re-export it do not count. A `mod` is no arrow. The root's re-exports are for users: code of the library names the room.
 #![cfg(not(any(loom, miri)))]
 
@@ -17,7 +17,7 @@ use std::path::Path;
 use house::{Allowed, Table, faults};
 use modules::Sources;
 
-/// Faults that are known. One that is cut has to leave this list.
+/// Known faults. Remove an entry when its fault is fixed.
 const ALLOWED: Allowed<'_> = Allowed { arrows: &[], circles: &[] };
 
 #[test]

@@ -1,4 +1,4 @@
-//! The modules of a crate, read from its sources: what each file defines, imports and names. Test modules are left out.
+//! The modules of a crate, read from its sources: the items that each file defines, imports and names. Test modules are left out.
 //!
 //! It reads tokens, so comments and strings are no code, and the arguments of macros are.
 
@@ -19,7 +19,7 @@ pub struct Module {
     pub children: BTreeMap<String, Id>,
     /// Names of macros, functions, types and so on that are defined here.
     pub items: BTreeSet<String>,
-    /// What `use` brings in, by the names that it has here.
+    /// Paths imported by `use`, by their local names.
     pub imports: BTreeMap<String, Vec<String>>,
     pub globs: Vec<Vec<String>>,
     pub references: Vec<Reference>,
@@ -65,7 +65,7 @@ struct Reader<'s> {
     all: Crate,
 }
 
-/// What the attributes before an item say.
+/// The attributes before an item.
 #[derive(Default)]
 struct Attributes {
     test: bool,

@@ -9,7 +9,7 @@ use tokio::task::yield_now;
 
 use crate::runtime;
 
-/// A process whose mailbox is full, and ends as it is told.
+/// Starts a process whose mailbox is full. It ends in the way that `end` names.
 async fn full(end: &'static str) -> (Address<u32>, tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>) {
     let (go, told) = tokio::sync::oneshot::channel::<()>();
     let (pid, task) = Options::new().bounded(1).spawn(async move |mut mailbox: Mailbox<u32>| {
@@ -43,7 +43,7 @@ fn senders_that_wait_get_their_messages_back() {
             let in_time = dyntrace::spawn(async move { in_time.send_timeout(2, Duration::from_secs(3600)).await });
             let blocks = tokio::task::spawn_blocking(move || blocks.blocking_send(3));
             let closed = dyntrace::spawn(async move { closed.closed().await });
-            // Usually all are waiting by then; the test holds without that, too.
+            // Usually all senders are waiting now; the test does not depend on it.
             tokio::time::sleep(Duration::from_millis(20)).await;
             assert!(
                 ![sends.is_finished(), reserves.is_finished(), in_time.is_finished(), blocks.is_finished()]

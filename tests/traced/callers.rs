@@ -1,4 +1,4 @@
-//! Who called, as the stack says.
+//! Callers of traced functions, found by unwinding the stack.
 
 use std::panic::Location;
 
@@ -23,7 +23,7 @@ fn bank(number: u32) -> u32 {
     priced(number) - 1
 }
 
-/// Whether the address is in the function that begins there. None here is long.
+/// Checks that the address is in `function`. All functions here are shorter than 1000 bytes.
 #[track_caller]
 fn assert_is_in(address: usize, function: fn(u32) -> u32) {
     let begin = function as usize;
@@ -105,7 +105,7 @@ async fn stacks_are_as_deep_as_the_pattern_says() {
         }
         assert!(stacks.iter().zip(depths).all(|((callers, _), most)| *most > 8 || callers == most), "{stacks:?}");
     }
-    // What else is known of the call is the same.
+    // The other data of the call are the same.
     let stack = deep[0].stack.as_ref().unwrap();
     assert_eq!(stack.addresses()[..2], [address(&deep[0]).inside, address(&deep[0]).returns_to]);
     let shown = stack.to_string();
@@ -130,7 +130,7 @@ fn deep(level: u32) -> u32 {
     if level == 0 { 0 } else { deep(level - 1) + 1 }
 }
 
-/// However deep the stack is, and though all that is in between is of calls that are being told, too.
+/// At any depth, even if all frames in between are of traced calls.
 #[cfg(not(target_arch = "arm"))]
 #[tokio::test]
 async fn callers_that_are_traced_themselves() {
@@ -148,7 +148,7 @@ fn deeper(level: u32) -> u32 {
     if level == 0 { 0 } else { deeper(level - 1) + 1 }
 }
 
-/// Each frame of them, and what stands in between, is one of the callers.
+/// Each of their frames, and each frame in between, is one of the callers.
 #[cfg(not(target_arch = "arm"))]
 #[tokio::test]
 async fn stacks_of_functions_that_call_themselves() {
@@ -172,7 +172,7 @@ fn through_pointer(number: u32) -> u32 {
     pointer(number) + 1
 }
 
-/// What a function is told that is called through a pointer is where it is written.
+/// Through a pointer, `Location::caller()` would be the function's own line: so the event shows the caller's address.
 #[cfg(not(target_arch = "arm"))]
 #[tokio::test]
 async fn callers_through_pointers() {
@@ -188,7 +188,7 @@ async fn callers_through_pointers() {
     let with_stack: Vec<Event> = events.extract_if(.., |event| event.stack.is_some()).collect();
     assert!(stacks(&with_stack).iter().all(|(callers, _)| *callers == 1) && with_stack.len() == 2, "{with_stack:?}");
     assert_eq!(events[1].to_string().split("  ").nth(1).unwrap(), format!("to {}:{line}", file!()));
-    // Through what the compiler makes for the pointer.
+    // The caller is the shim that the compiler makes for the pointer.
     assert!(matches!(events[2].caller, Some(Caller::Address(_))), "{}", events[2]);
 }
 
@@ -208,7 +208,7 @@ async fn polls(number: u32) -> u32 {
     polled(number).await
 }
 
-/// It is a stack of polls.
+/// The stack of an asynchronous function is a stack of polls.
 #[cfg(not(target_arch = "arm"))]
 #[tokio::test]
 async fn stacks_of_asynchronous_functions() {
@@ -218,7 +218,7 @@ async fn stacks_of_asynchronous_functions() {
     let (events, _) = watch.end().await;
     let calls: Vec<Event> = events.into_iter().filter(|event| event.kind == Kind::Call).collect();
     assert!(stacks(&calls).iter().all(|(callers, _)| *callers == 4) && calls.len() == 2, "{calls:?}");
-    // Both are polled by the same code, which others poll.
+    // The same code polls both, and different code polls that.
     let [one, other] = [&calls[0], &calls[1]].map(|event| event.stack.as_ref().unwrap().addresses());
     assert!(one[..3] == other[..3] && one != other, "{one:x?} {other:x?}");
 }

@@ -1,4 +1,4 @@
-//! What is told of calls, to whom, and for how long.
+//! Events of calls: their contents, which sessions get them, and until when.
 
 use std::cell::Cell;
 use std::fmt;
@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::support::Watch;
 
-/// Each test has functions of its own: settings are the process's, and tests run side by side.
+/// Each test has functions of its own: trace settings belong to the process, and tests run concurrently.
 macro_rules! doubles {
     ($($name:ident)*) => { $(
         #[traced]
@@ -91,7 +91,7 @@ async fn parses_later(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| text.to_owned())
 }
 
-/// Each end is told once, under the name that the pattern has for it.
+/// Each end of a call gives one event, of the kind that the pattern asks for.
 #[tokio::test]
 async fn errors_are_told_where_they_are_asked_for() {
     let errors = Watch::on("**::calls::parses do silent, error, exception").await;
@@ -111,7 +111,7 @@ async fn errors_are_told_where_they_are_asked_for() {
     assert_eq!(watch.lines().await, [r#"error  calls::parses_later -> Err("x")"#]);
 }
 
-/// Panics, and calls what is traced.
+/// Panics, and calls a traced function.
 struct Bomb;
 
 impl fmt::Debug for Bomb {
@@ -225,7 +225,7 @@ impl Sails for Boat {
     }
 }
 
-/// Not where they are polled.
+/// The caller is the place where the future was made, not where it is polled.
 #[tokio::test]
 async fn futures_know_where_they_were_made() {
     let watch = Watch::on("**::calls::made_here do caller, return").await;
@@ -270,7 +270,7 @@ fn never_returns(wait: &std::sync::Barrier) {
     }
 }
 
-/// A call that has not ended holds nobody up: neither who removes the session, nor who sets another.
+/// A call that has not ended delays neither the end of a session nor the start of another.
 #[tokio::test]
 async fn functions_that_never_return_cost_nothing_more() {
     let barrier: &'static std::sync::Barrier = Box::leak(Box::new(std::sync::Barrier::new(2)));
@@ -300,7 +300,7 @@ async fn counts_are_exact() {
     assert_eq!(counts.iter().map(|count| count.calls).collect::<Vec<_>>(), [3 * CALLS, 3 * CALLS / 10]);
     assert!(counts[0].time.is_zero() && !counts[1].time.is_zero());
     assert!(counts[0].function.name.ends_with("::calls::counted/1"));
-    // Another one begins anew, though it may count in the same place.
+    // A new pattern begins at 0, though it may get the same counter.
     drop(session.close().await);
     let session = Session::start(Limits::default(), |_| ()).unwrap();
     session.set("**::calls::counted do silent, count").await.unwrap();
@@ -330,7 +330,7 @@ async fn counts_begin_anew_for_one_pattern_of_one_session() {
     assert_eq!(session.reset_pattern(others.id), []);
 }
 
-/// Each call is in one interval, and in one only.
+/// Each call is counted in exactly one interval.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_lost_between_intervals() {
     const CALLS: u32 = 200_000;
@@ -428,7 +428,7 @@ async fn limits_bound_what_is_told() {
     watch.end().await;
 }
 
-/// A tracer that takes its time loses events, counted, and holds nobody up.
+/// A slow tracer loses events, which are counted, and delays no traced thread.
 #[tokio::test]
 async fn slow_tracers_lose_events() {
     let mut limits = Limits::default();
@@ -455,7 +455,7 @@ async fn tracers_that_panic_end_their_session() {
     session.close().await;
 }
 
-/// What a tracer calls is not traced.
+/// Calls made by a tracer are not traced.
 #[tokio::test]
 async fn tracers_may_call_what_they_trace() {
     let session = Session::start(Limits::default(), |event| assert_eq!(third(event.text.len() as u32), 2)).unwrap();
@@ -474,7 +474,7 @@ async fn what_is_wrong_with_a_pattern_is_said() {
     near_it(1);
 }
 
-/// A function has room for so many sessions, and who comes too late is told so.
+/// A function has room for a limited number of sessions. Setting one more is an error.
 #[tokio::test]
 async fn as_many_sessions_as_can_be_on_one_function() {
     const MOST: usize = 64;
@@ -497,7 +497,7 @@ async fn as_many_sessions_as_can_be_on_one_function() {
     assert_eq!(late.close().await.delivered, 1);
 }
 
-/// Dropped at each point where it waits, and after: set as a whole or not at all, and the next one is not in its way.
+/// A setting that is dropped at any await point is made as a whole or not at all, and does not block the next one.
 #[tokio::test]
 async fn settings_that_are_dropped() {
     for polls in 0..6 {
@@ -531,14 +531,14 @@ async fn sessions_come_and_go() {
         }
     }
     assert!(told.load(Ordering::Relaxed) >= 200);
-    // All are gone: there is room for as many as there can be.
+    // All sessions have ended: the function has room for the maximum again.
     let mut sessions = Vec::new();
     for _ in 0..64 {
         sessions.push(Watch::on("**::calls::asleep").await);
     }
 }
 
-/// Each event is whole, and each return has its call, whenever the pattern comes and goes.
+/// Each event is whole, and each return has its call, while a pattern is set and removed at any time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn set_and_cleared_while_threads_call() {
     thread_local! { static CALLS: Cell<u32> = const { Cell::new(0) }; }

@@ -93,7 +93,7 @@ async fn what_replaces_a_pattern_keeps_its_number_and_its_counts() {
     assert!(matches!(error, Error::NoPattern { .. }), "{error}");
 }
 
-/// Each of many calls is counted once, by the pattern that is never touched and by those that take each other's place.
+/// Each of many calls is counted once, by the pattern that stays and by those that replace each other.
 #[test]
 fn no_call_is_missed_while_patterns_change() {
     static IS_OVER: AtomicBool = AtomicBool::new(false);
@@ -112,7 +112,7 @@ fn no_call_is_missed_while_patterns_change() {
             session.remove(other.id).await.unwrap();
         }
         IS_OVER.store(true, Ordering::Relaxed);
-        // The call that finds that it is over is counted, and not taken.
+        // `take_while` leaves out the last call of each thread, which the session counts.
         let called: usize = callers.into_iter().map(|caller| caller.join().unwrap() + 1).sum();
         for id in [turns.id, all.id] {
             assert_eq!(session.remove(id).await.unwrap()[0].calls, called as u64);
@@ -121,7 +121,7 @@ fn no_call_is_missed_while_patterns_change() {
     });
 }
 
-/// A removal or a replacement whose future is dropped is done nevertheless, however far it came.
+/// If the future of a removal or a replacement is dropped at any step, the change completes in the background.
 #[tokio::test]
 async fn a_change_that_is_dropped_is_done_in_the_background() {
     for polls in 1..8 {
@@ -136,7 +136,7 @@ async fn a_change_that_is_dropped_is_done_in_the_background() {
         });
         poll(session.remove(set.id), polls);
         assert_eq!(session.counts(), []);
-        // In a list of its own: what stays in force without being told of would be found by nobody.
+        // The session's own list must be empty, too: a forgotten pattern would stay in force.
         in_the_end(|| session.info().patterns.is_empty());
         assert!(matches!(session.remove(set.id).await, Err(Error::NoPattern { .. })));
     }

@@ -1,4 +1,4 @@
-//! Patterns that say which processes the others of their session are about.
+//! Patterns whose actions select the processes for the other patterns of their session.
 
 use dyntrace::process::Processes;
 use dyntrace::trace::{Error, Limits, Session};
@@ -7,7 +7,7 @@ use tokio::sync::Mutex;
 
 use crate::support::Watch;
 
-/// Each test has functions of its own: settings are the process's, and tests run side by side.
+/// Each test has functions of its own: trace settings belong to the process, and tests run concurrently.
 macro_rules! shop {
     ($($name:ident)*) => { $(
         mod $name {
@@ -29,8 +29,8 @@ macro_rules! shop {
 
 shop!(from_login_to_logout all_but silenced counted at_first with_children named_with_children);
 
-/// Only a few sessions at a time have such patterns. One that is dropped has its place until its patterns are removed in the
-/// background: so each test closes those that it has.
+/// Only a few sessions at a time may have such patterns. A dropped session keeps its place until its patterns are removed in the
+/// background, so each test closes its sessions.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 async fn watch(patterns: &[&str]) -> Watch {
@@ -68,7 +68,7 @@ async fn what_a_process_does_from_one_call_to_another() {
         })
     };
     tokio::join!(session("eve", 10), session("bob", 20));
-    // This thread is a process, too: flags are its own.
+    // This thread is a process, too, with flags of its own.
     buy(1);
     login("eve");
     process(async { _ = buy(2) }).await;
@@ -198,7 +198,7 @@ async fn flags_go_to_processes_that_are_spawned() {
     assert_eq!(only_itself.lines().await, [""; 0]);
 }
 
-/// The session is about the process because it was named, and about those that it spawns because of the flag.
+/// The session selects the named process by its filter, and the processes that it spawns by the flag.
 #[tokio::test]
 async fn a_named_process_takes_its_children_with_it() {
     let _alone = ALONE.lock().await;

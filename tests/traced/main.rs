@@ -1,4 +1,4 @@
-//! Functions that are traced while the program runs, as a program of its users would do it.
+//! Traces functions of the running program, as users' programs do.
 #![forbid(unsafe_code)]
 
 use dyntrace::alloc::Counting;

@@ -1,4 +1,4 @@
-//! What calls allocate: all of it, and without measured calls inside them.
+//! Memory allocated by calls: in total, and without the measured calls inside them.
 
 use std::hint::black_box;
 use std::panic::catch_unwind;
@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use crate::support::Watch;
 
-/// Each test counts what it calls itself.
+/// One test at a time, so that each counts only its own calls.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
 #[traced]
@@ -18,7 +18,7 @@ fn leaf(deep: usize) -> Vec<u8> {
     if deep > 0 { leaf(deep - 1) } else { own }
 }
 
-/// Prints with memory of its own.
+/// Its `Debug` allocates.
 struct Wordy;
 
 impl std::fmt::Debug for Wordy {
@@ -73,7 +73,7 @@ fn bytes(counts: &[Count], function: &str) -> (u64, u64, u64) {
     (*calls, bytes, own_bytes)
 }
 
-/// By every way in which calls are measured: alone, timed, and told with texts that take memory.
+/// In every way of measuring calls: alone, timed, and with events whose texts allocate.
 #[tokio::test]
 async fn bytes_of_calls_and_their_own() {
     let _alone = ALONE.lock().await;
@@ -82,7 +82,7 @@ async fn bytes_of_calls_and_their_own() {
         for function in ["branch", "leaf", "panics"] {
             session.set(&format!("**::memory::{function} do {actions}")).await.unwrap();
         }
-        // Whatever a thread needs once is had.
+        // Afterwards the thread has its one-time allocations.
         branch(Wordy);
         session.reset();
         branch(Wordy);
@@ -90,10 +90,10 @@ async fn bytes_of_calls_and_their_own() {
         let payload = catch_unwind(panics).unwrap_err();
         let counts = session.counts();
         assert_eq!(bytes(&counts, "branch"), (2, 2 * (300 + 50 + 3000), 2 * 350), "{actions}");
-        // It calls itself: the call around has the bytes of those inside, too.
+        // It calls itself: the bytes of an outer call include those of the inner calls.
         assert_eq!(bytes(&counts, "leaf"), (6, 2 * (1000 + 2000 + 3000), 6000), "{actions}");
         let (calls, all, own) = bytes(&counts, "panics");
-        // The way of a panic takes some, too.
+        // Unwinding allocates, too.
         assert!(calls == 1 && all == own && (270..1000).contains(&all), "{actions}: {all} {own}");
         assert!(payload.is::<[u8; 200]>());
         assert_eq!(counts.iter().any(|count| !count.time.is_zero()), actions.contains("time"));
@@ -107,7 +107,7 @@ async fn asynchronous_functions_count_what_their_polls_allocate() {
     for function in ["branches", "leaf_later"] {
         session.set(&format!("**::memory::{function} do silent, memory")).await.unwrap();
     }
-    // What the runtime needs for its first tasks is there.
+    // This run makes the runtime allocate the memory for its first tasks.
     branches().await;
     session.reset();
     // On the same thread, between the polls.
@@ -122,7 +122,7 @@ async fn asynchronous_functions_count_what_their_polls_allocate() {
     assert_eq!(bytes(&counts, "branches"), (1, 36, 12));
 }
 
-/// A pattern that counts gets its memory when it is asked for, and what was counted stays.
+/// A pattern that counts calls can be changed to count memory, too; earlier counts stay.
 #[tokio::test]
 async fn memory_is_asked_for_later() {
     let _alone = ALONE.lock().await;
@@ -142,7 +142,7 @@ async fn memory_is_asked_for_later() {
     assert_eq!(bytes(&session.remove(id).await.unwrap(), "leaf"), (1, 1000, 1000));
 }
 
-/// What tracing needs for a thread's first counts is no call's.
+/// Memory that tracing allocates for a thread's first counts is charged to no call.
 #[tokio::test]
 async fn tracing_is_not_counted() {
     let _alone = ALONE.lock().await;

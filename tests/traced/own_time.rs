@@ -46,7 +46,7 @@ async fn leaf_later() {
     spin(Duration::from_millis(2));
 }
 
-/// By every way in which calls are timed: alone, beside another pattern, where the call is told, too.
+/// In every way of timing calls: alone, with a return event, and with a call event.
 #[tokio::test]
 async fn own_time_is_what_is_left_of_the_time() {
     for actions in ["silent, time", "silent, time, return", "time, caller"] {
@@ -64,13 +64,13 @@ async fn own_time_is_what_is_left_of_the_time() {
         teller.await.unwrap().unwrap();
         let [branch, branches, leaf, later] = session.counts()[..] else { panic!("{:?}", session.counts()) };
         assert!(leaf.function.name.ends_with("::leaf/1") && later.function.name.ends_with("::leaf_later/0"));
-        // The function calls itself: the whole time of a call within has its time, too, and its own time once.
+        // The function calls itself: `time` includes inner calls at every level, `own_time` counts each once.
         assert!(
             leaf.own_time >= Duration::from_micros(4 * 300) && leaf.time >= leaf.own_time + Duration::from_micros(900)
         );
         let left = branch.time - leaf.own_time;
         assert!(left.abs_diff(branch.own_time) <= Duration::from_micros(1), "{left:?} of {branch:?}, {leaf:?}");
-        // While it waits nobody's time goes by, and what it polls is not its own.
+        // Own time leaves out waits and the polls of other functions.
         assert!(branches.time >= Duration::from_millis(20) + branch.time, "{branches:?}");
         assert!(branches.own_time < branches.time - branch.time - Duration::from_millis(20), "{branches:?}");
         assert!(later.own_time >= Duration::from_millis(2) && later.own_time <= later.time, "{later:?}");

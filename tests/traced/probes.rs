@@ -1,4 +1,4 @@
-//! Sessions whose events go to the probes, as a recorded trace has them.
+//! Sessions whose events fire the probes, read back from a recorded trace.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use dyntrace_reader::{Event, Trace, Value};
 use tempfile::TempDir;
 use tokio::sync::{Mutex, MutexGuard, oneshot};
 
-/// A recording of the process's traced functions, which sees those of all tests: one at a time.
+/// A recording of traced functions. It records those of all tests, so only one exists at a time.
 struct Recording {
     folder: TempDir,
     session: recorder::Session,
@@ -39,7 +39,7 @@ impl Recording {
         Recording { folder, session, _alone: alone }
     }
 
-    /// The events, each with its fields; all of them must be there.
+    /// Returns the events with their fields. None may be lost.
     fn end(self) -> Vec<Fired> {
         let summary = self.session.stop().unwrap();
         assert!(summary.errors.is_empty(), "{:?}", summary.errors);
@@ -144,7 +144,7 @@ async fn what_is_told_is_recorded_by_the_thread_that_ran_it() {
     );
 }
 
-/// Counts how often it is printed, panics, and calls what is traced.
+/// Counts how often it is printed, panics, and calls a traced function.
 struct Bomb;
 
 static PRINTED: AtomicU32 = AtomicU32::new(0);
@@ -230,7 +230,7 @@ fn often(number: u32) -> u32 {
     number
 }
 
-/// How many events there are of 1000 calls.
+/// Returns the number of events for 1000 calls.
 async fn of_thousand(limits: Limits) -> (usize, Info) {
     let recording = Recording::start().await;
     let session = Session::to_probes(limits).unwrap();

@@ -1,4 +1,4 @@
-//! Which processes a session looks at.
+//! Process filters of sessions.
 
 use dyntrace::process::{self, Processes};
 use dyntrace::traced;
@@ -11,7 +11,7 @@ fn worked(number: u32) -> u32 {
     number + 1
 }
 
-/// A process that exists, and works when it is told to.
+/// Starts a process that waits. Returns its pid, and a function that lets it run.
 async fn waiting(number: u32) -> (process::Pid, impl AsyncFnOnce()) {
     let (tell, told) = oneshot::channel();
     let (go, gate) = oneshot::channel::<()>();

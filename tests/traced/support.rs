@@ -1,10 +1,10 @@
-//! A session whose events come back.
+//! A session that collects its events.
 
 use std::sync::mpsc::{Receiver, channel};
 
 use dyntrace::trace::{Event, Info, Limits, Session};
 
-/// A session, and what its tracer was told.
+/// A session, and the events that its tracer got.
 pub struct Watch {
     pub session: Session,
     events: Receiver<Event>,
@@ -27,7 +27,7 @@ impl Watch {
         watch
     }
 
-    /// What was told when all is told.
+    /// Closes the session. Returns all its events.
     pub async fn end(self) -> (Vec<Event>, Info) {
         let info = self.session.close().await;
         (self.events.try_iter().collect(), info)

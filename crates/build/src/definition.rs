@@ -14,7 +14,7 @@ use crate::model::{Argument, MAX_ARGUMENTS, Probe, Provider, Type};
 use crate::names;
 use crate::types;
 
-/// Reads the definition `text`. `file_name` is what errors call it.
+/// Reads the definition `text`. Errors call it `file_name`.
 ///
 /// # Errors
 ///
@@ -66,7 +66,7 @@ impl<'t> Parser<'t> {
         Ok(Provider { name: name.text.to_owned(), doc: doc::of(keyword.doc).rest(), probes })
     }
 
-    /// Reads a probe; where none begins, the file lacks what `expected` says.
+    /// Reads a probe. If none begins here, the error says that `expected` is missing.
     fn probe(&mut self, expected: &str) -> Result<(Token<'t>, Probe), Located> {
         let keyword = self.take("probe", expected)?;
         let name = self.name()?;
@@ -166,7 +166,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Makes the argument of the tokens of a parameter that stands behind `others`.
+/// Converts the tokens of a parameter, which comes after `others`, to an argument.
 fn argument(parameter: &[Token<'_>], others: &[Argument]) -> Result<Argument, Problem> {
     let (name, ty) = split(parameter);
     let kind = types::kind(ty)?;

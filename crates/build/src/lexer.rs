@@ -1,6 +1,6 @@
 //! Cuts a definition into words and signs, and takes comments and `#pragma` lines out of it.
 //!
-//! Each token keeps its place in the file, so that whatever is found wrong later is reported where it stands.
+//! Each token keeps its place in the file, for errors that are found later.
 
 use crate::error::Problem;
 

@@ -53,7 +53,7 @@ pub use generate::generate;
 /// Compiles the provider definition at `path` into `$OUT_DIR`, for `dyntrace::include_provider!`.
 ///
 /// For build scripts only, as it writes instructions for Cargo to standard output. Relative paths start at the package's
-/// folder. It also does what [`link_for_tracers`] does.
+/// folder. It includes the work of [`link_for_tracers`].
 ///
 /// An error in the definition ends the build script with status 1: the build fails and prints file, line, column and the
 /// expected token. [`try_compile`] returns the error instead.

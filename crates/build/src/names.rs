@@ -1,4 +1,4 @@
-//! Names of D as names of Rust, and which names do not serve.
+//! Converts names of D to names of Rust, and rejects unusable ones.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ pub(crate) fn check_provider(name: &str) -> Result<(), Problem> {
     Err(Problem::ProviderName { name: name.to_owned(), reason })
 }
 
-/// Checks that each probe, given by name and place in `text`, has a name that tools take and that is its own in Rust.
+/// Checks that each probe, given by name and place in `text`, has a name that tools accept and that is unique in Rust.
 pub(crate) fn check_probes<'t>(text: &str, probes: impl Iterator<Item = (&'t str, usize)>) -> Result<(), Located> {
     let mut modules: HashMap<String, (&str, usize)> = HashMap::new();
     let mut functions: HashMap<Path, (&str, usize)> = HashMap::new();

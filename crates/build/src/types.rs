@@ -1,19 +1,19 @@
-//! The types of parameters: C's spellings, each with what a tracer gets for it.
+//! The types of parameters: C's spellings, each with the kind that a tracer gets.
 
 use crate::error::Problem;
 use crate::lexer::Token;
 use crate::model::Kind;
 
-/// What a tracer gets for the type, or why no probe can have it.
+/// Returns the kind that a tracer gets for the type, or why no probe can have it.
 ///
-/// `int` is four bytes, `long` eight: so they are on every 64-bit system that has probes. In a 32-bit program `long` is eight, too:
-/// the traces of both are read by one definition.
+/// `int` has four bytes, `long` eight, as on every 64-bit system that has probes. In a 32-bit program `long` has eight, too, so that one
+/// definition reads the traces of both.
 pub(crate) fn kind(tokens: &[Token<'_>]) -> Result<Kind, Problem> {
     let found = spelling(tokens);
     let stars = tokens.iter().filter(|token| token.text == "*").count();
     let mut words: Vec<&str> =
         tokens.iter().map(|token| token.text).filter(|text| !["*", "const"].contains(text)).collect();
-    // C takes the words of an integer type in any order; beside these, `int` says nothing.
+    // C accepts the words of an integer type in any order; `int` is redundant beside the others.
     words.sort_unstable();
     let int = words.iter().position(|word| *word == "int");
     if let Some(int) = int.filter(|_| ["short", "long", "signed", "unsigned"].iter().any(|word| words.contains(word)))

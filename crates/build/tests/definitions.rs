@@ -1,4 +1,4 @@
-//! What is made of right definitions.
+//! The Rust code generated for valid definitions.
 
 use std::path::Path;
 use std::{env, fs};
@@ -38,7 +38,7 @@ fn the_model_has_names_types_and_comments() {
     );
 }
 
-/// Holds what the generator makes against a file. `UPDATE_GOLDEN=1` takes a change over.
+/// Compares the generator's output with a file. `UPDATE_GOLDEN=1` overwrites the file instead.
 fn compare(generated: &str, file: &Path) {
     if env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(file, generated).unwrap();
@@ -47,7 +47,7 @@ fn compare(generated: &str, file: &Path) {
     assert!(generated == expected, "{} is not what the generator makes:\n{generated}", file.display());
 }
 
-/// Where a change of the generator shows; dyntrace's own tests compile these files.
+/// The golden files show changes of the generator. dyntrace's own tests compile them.
 #[test]
 fn the_generated_text() {
     for name in ["shop", "odd"] {
@@ -57,7 +57,7 @@ fn the_generated_text() {
     }
 }
 
-/// Users of dyntrace compile its probes as they lie in its sources.
+/// dyntrace contains the generated file for its own probes.
 #[test]
 fn the_probes_of_dyntrace() {
     let provider = parse(include_str!("../../../provider.d"), "provider.d").unwrap();

@@ -1,10 +1,10 @@
-//! What is said of wrong definitions: place, what was expected, the way out.
+//! Errors of wrong definitions: place, expected text, remedy.
 
 use std::fs;
 
 use dyntrace_build::{parse, try_compile};
 
-/// What is said of `text`, called `p.d`.
+/// Returns the error for `text`, called `p.d`.
 fn said(text: &str) -> String {
     match parse(text, "p.d") {
         Ok(provider) => panic!("{text}: read as {provider:?}"),
@@ -12,7 +12,7 @@ fn said(text: &str) -> String {
     }
 }
 
-/// What is said of a probe with `parameters`, which begin in column 9 of line 2.
+/// Returns the error for a probe with `parameters`, which begin in column 9 of line 2.
 fn said_of(parameters: &str) -> String {
     said(&format!("provider p {{\nprobe a({parameters}); }};"))
 }

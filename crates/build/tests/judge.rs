@@ -1,4 +1,4 @@
-//! dtrace-parser, by which other tools read provider files, is the judge of what our parser takes.
+//! Compares our parser with dtrace-parser, by which other tools read provider files.
 //!
 //! It knows no parameter names and no types but `char*` and integers of a stated width. Within that, both take the same files.
 
@@ -15,7 +15,7 @@ fn ours(provider: &Provider) -> Content {
     (provider.name.clone(), provider.probes.iter().map(|probe| (probe.name.clone(), kinds(probe))).collect())
 }
 
-/// What dtrace-parser reads: the first of the file's providers.
+/// Reads the first of the file's providers by dtrace-parser.
 fn judged(text: &str) -> Result<Content, DTraceError> {
     let file = File::try_from(text)?;
     let provider = &file.providers()[0];
@@ -34,7 +34,7 @@ fn kind(ty: &DataType) -> Kind {
     }
 }
 
-/// What our parser read, in words that dtrace-parser knows.
+/// Returns our parser's result, in words that dtrace-parser knows.
 fn respelled(provider: &Provider) -> String {
     let ty = |kind| match kind {
         Kind::I32 => "int32_t",
@@ -51,7 +51,7 @@ fn respelled(provider: &Provider) -> String {
     text + " };"
 }
 
-/// Fails where only one of both takes `text` and no known difference says why.
+/// Fails if only one of both accepts `text` and no known difference explains it.
 fn compare(text: &str) {
     match (parse(text, "p.d"), judged(text)) {
         (Ok(provider), judged_as_is) => {
@@ -73,7 +73,7 @@ fn compare(text: &str) {
                 // Limits of tracers and names of Rust.
                 Problem::ProviderName { .. } | Problem::ProbeName { .. } | Problem::RustNameTaken { .. } => true,
                 Problem::SecondProvider { .. } | Problem::TooManyArguments { .. } => true,
-                // dtrace-parser takes pointers to integers, and arguments without a comma between them.
+                // dtrace-parser accepts pointers to integers, and arguments without a comma between them.
                 Problem::Pointer { .. } | Problem::Type { .. } => true,
                 _ => false,
             };
@@ -99,7 +99,7 @@ fn shipped_definitions() {
     }
 }
 
-/// The tokens of a definition that both take, unless a name is one of the known differences.
+/// The tokens of a definition that both accept, unless a name is one of the known differences.
 fn definition() -> impl Strategy<Value = Vec<String>> {
     let name = || "[a-c][a-c1_]{0,3}";
     let ty = prop::sample::select(vec![
@@ -126,7 +126,7 @@ fn definition() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// A token, and whether it is put in the place of another or before it; none takes that one out.
+/// A change at a token: `Some` is a new token, and whether it replaces that one or comes before it; `None` removes that one.
 fn change() -> impl Strategy<Value = (prop::sample::Index, Option<(&'static str, bool)>)> {
     let token = prop::sample::select(vec![
         "provider", "probe", "start", "a", "b__a", "{", "}", "(", ")", ";", ",", "*", "int8_t", "char",

@@ -148,7 +148,7 @@ fn caller(traced: &str, inside: &Code, behind: &Code) -> String {
         ([only], None) if !inside.are_all => {
             format!("{} ({traced} is inlined into it: there is no debug information)", only.name)
         }
-        // Debug information may name it otherwise, but it comes first.
+        // Debug information may have another name for it, but it comes first.
         (functions, at) => match at.unwrap_or(0) + 1 {
             last if last == functions.len() => behind.shown(0),
             caller => inside.shown(caller),

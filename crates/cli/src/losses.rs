@@ -24,7 +24,7 @@ pub fn say(losses: &Losses) {
     lines(losses).iter().flatten().for_each(|line| warn(line));
 }
 
-/// A damaged place: where it is, what is wrong, and how many bytes were skipped.
+/// Describes a damaged place: file, offset, problem, and how many bytes were skipped.
 pub fn place(damage: &Damage) -> String {
     let (file, offset, reason) = (escape::path(&damage.file), damage.offset, escape::name(&damage.reason));
     match damage.bytes {

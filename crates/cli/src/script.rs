@@ -1,4 +1,4 @@
-//! The script to run: found by name or path, and what its text says of the probes it needs.
+//! The script to run: found by name or path. Reads from its text the probes that it needs.
 
 use std::fs;
 use std::io;
@@ -18,9 +18,9 @@ pub enum Script {
     File {
         /// Where it is.
         path: PathBuf,
-        /// What runs it.
+        /// The tracer that runs it.
         kind: Kind,
-        /// What is in it.
+        /// Its text.
         text: String,
     },
 }
@@ -28,13 +28,13 @@ pub enum Script {
 /// Why there is no such script.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No shipped script is called so.
+    /// No shipped script has this name.
     #[error("there is no script {}; {}shipped are: {}; or give the path of a .d, .stp or .bt file", escape::name(name), did_you_mean(name), names().join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The name that the user gave.
         name: String,
     },
-    /// A file whose language cannot be told.
+    /// A file whose language is unknown.
     #[error("{}: the name of a script ends in .d (DTrace), .stp (SystemTap) or .bt (bpftrace)", escape::path(.0))]
     Language(PathBuf),
     /// A file that cannot be read.
@@ -42,7 +42,7 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -64,7 +64,7 @@ impl Script {
         }
     }
 
-    /// How to call it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
             Script::Shipped(script) => script.name.to_owned(),
@@ -105,10 +105,10 @@ fn did_you_mean(name: &str) -> String {
         .map_or_else(String::new, |best| format!("did you mean {best}? "))
 }
 
-/// A part of a script that is read in its own way.
+/// A part of a script: code, a string or a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'t> {
-    /// What the tracer does.
+    /// Code that the tracer runs.
     Code(&'t str),
     /// A string with its quotes.
     Text(&'t str),
@@ -169,7 +169,7 @@ pub fn fixed_attach_point(text: &str) -> Option<String> {
     attach_points(&code).find(|point| !point.starts_with("$1:")).map(|point| format!("usdt:{point}"))
 }
 
-/// Which probes a script is about, by patterns.
+/// The probes that a script names, as patterns.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Named(Vec<(String, String)>);
 
@@ -216,7 +216,7 @@ fn d_descriptions(code: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// `.mark("name")`, for whatever provider.
+/// `.mark("name")`, for any provider.
 fn marks(code: &str) -> Vec<(String, String)> {
     code.split(".mark(")
         .skip(1)
@@ -237,7 +237,7 @@ fn usdt_attach_points(code: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What follows `usdt:` in a script for bpftrace.
+/// The text after each `usdt:` in a script for bpftrace.
 fn attach_points(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| c.is_whitespace() || ";{},()".contains(c))
         .filter_map(|word| word.strip_prefix("usdt:").or_else(|| word.strip_prefix("U:")))

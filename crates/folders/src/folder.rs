@@ -20,7 +20,7 @@ const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOF
 /// How deep [`Folder::remove_all`] goes.
 const DEEPEST: usize = 64;
 
-/// A folder in which no other user can replace what lies in it, by its descriptor.
+/// A folder in which no other user can replace a file or a folder, by its descriptor.
 ///
 /// Names are single names: a name with `/`, `.` and `..` are errors of kind [`InvalidInput`](io::ErrorKind::InvalidInput).
 ///
@@ -42,7 +42,7 @@ pub struct Folder {
     path: PathBuf,
 }
 
-/// What a new file is for.
+/// The use of a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NewFile {
@@ -69,7 +69,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// As [`make`](Self::make); and the folder is not there.
+    /// As [`make`](Self::make); and the folder does not exist.
     pub fn open(path: &Path) -> io::Result<Folder> {
         Folder::checked(walk(path, Way::Existing)?, path)
     }
@@ -112,7 +112,7 @@ impl Folder {
     }
 
     /// Opens the folder at `path` if only user `uid` can enter it. Symbolic links above it are followed: this is for folders of other
-    /// users, who choose the names themselves.
+    /// users, and they choose the names themselves.
     ///
     /// # Errors
     ///
@@ -374,7 +374,7 @@ fn remove_all(holder: BorrowedFd<'_>, name: &OsStr, depth: usize) -> io::Result<
     for name in names(folder.as_fd())? {
         match unlinkat(&folder, &name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
-            // What systems say of a folder.
+            // The errors of unlinkat(2) for a folder.
             Err(Errno::ISDIR | Errno::PERM) if depth > 0 => remove_all(folder.as_fd(), &name, depth - 1)?,
             Err(error) => return Err(error.into()),
         }

@@ -1,12 +1,12 @@
 //! Folders that dyntrace writes into, and folders that it reads, both used by descriptor.
 //!
 //! The rule for writing, in one sentence: **dyntrace writes files only into folders that belong to root or to the user of the process,
-//! and in which nobody else can write.** [`Folder`] is the only way to get a file that is written:
+//! and in which no other user can write.** [`Folder`] is the only way to get a file that is written:
 //!
 //! - A path is resolved once, name by name, by descriptor. A symbolic link on the way is followed only if it and the folder that holds
 //!   it obey the rule, so that no other user can redirect the path.
 //! - A missing folder is created with mode 0700. An existing folder of another user, or one that others can write in, is refused by a
-//!   [`Distrust`] that names the way out. A sticky folder, such as `/tmp`, may hold new folders, but no files.
+//!   [`Distrust`] that names the remedy. A sticky folder, such as `/tmp`, may hold new folders, but no files.
 //! - Everything below is done by descriptor, on a single name without `/`: a file is new (`O_EXCL`) or a regular file (`O_NOFOLLOW`).
 //!
 //! [`Reading`] is the same for traces that are read: regular files only, and no symbolic link below the folder that the user named.

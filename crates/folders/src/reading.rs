@@ -13,8 +13,8 @@ use crate::folder::{names, regular, single};
 
 const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// A folder for reading, by its descriptor. It may belong to any user, who can change its contents, but cannot lead the reader to another
-/// folder, a pipe or a device.
+/// A folder for reading, by its descriptor. It may belong to any user. That user can change its contents, but cannot lead the reader to
+/// another folder, a pipe or a device.
 ///
 /// ```
 /// use std::io::Read as _;

@@ -26,7 +26,7 @@ impl Scratch {
     ///
     /// # Errors
     ///
-    /// The system's; a [`Distrust`](crate::Distrust) if another user can replace `place`, any folder above it, or what is in it.
+    /// The system's; a [`Distrust`](crate::Distrust) if another user can replace `place`, any folder above it, or a file in it.
     pub fn make(place: &Path, name: &str) -> io::Result<Scratch> {
         let place = Folder::guarded(place)?;
         let path = place.path().join(format!("{name}-{}", geteuid().as_raw()));

@@ -1,4 +1,4 @@
-//! What is refused, and what is not.
+//! Tests which folders are refused, and which are not.
 
 use std::fs::{self, Permissions};
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -37,7 +37,7 @@ fn a_folder_that_others_can_write_in_is_refused_unless_it_is_sticky() {
     assert!(error.to_string().contains("chmod go-w"), "{error}");
     mode(&path, 0o1777);
     let shared = Folder::make(&path).unwrap();
-    // Folders of its own, but no files: others can put theirs there.
+    // It may hold new folders, but no files: other users can create files there.
     shared.create_folder("own").unwrap().create_file("file", NewFile::Plain).unwrap();
     let error = shared.create_file("file", NewFile::Plain).unwrap_err();
     assert!(Distrust::of(&error).is_some(), "{error}");
@@ -61,7 +61,7 @@ fn own_links_are_followed_on_the_way_and_never_below() {
     assert_eq!(folder.open_to_write("file").unwrap_err().kind(), ErrorKind::InvalidInput);
     assert!(matches!(Distrust::of(&folder.folder("folder").unwrap_err()), Some(Distrust::NotAFolder(_))));
     assert!(matches!(Distrust::of(&Folder::make_private(&link).unwrap_err()), Some(Distrust::NotAFolder(_))));
-    // In a folder that others can write in, any link may be theirs.
+    // In a folder that other users can write in, any link may be theirs.
     mode(place.path(), 0o777);
     let error = Folder::make(&link).unwrap_err();
     assert!(matches!(Distrust::of(&error), Some(Distrust::Link { .. })), "{error}");
@@ -99,7 +99,7 @@ fn all_of_a_folder_is_removed_and_nothing_that_it_links_to() {
     assert!(!kept.exists());
 }
 
-/// A pipe would block whoever opens it.
+/// A pipe would block the process that opens it.
 #[test]
 fn only_regular_files_are_read() {
     let place = tempfile::tempdir().unwrap();
@@ -134,14 +134,14 @@ fn what_a_killed_process_left_goes_with_the_next_and_a_held_folder_stays() {
     let path = first.path().to_owned();
     first.remove().unwrap();
     assert!(!path.exists());
-    // A folder above that others can write in: they could replace all of it.
+    // Other users can write in a folder above it, and could replace all of it.
     fs::create_dir(place.path().join("below")).unwrap();
     mode(place.path(), 0o777);
     let error = Scratch::make(&place.path().join("below"), "scratch").unwrap_err();
     assert!(matches!(Distrust::of(&error), Some(Distrust::Open { .. })), "{error}");
 }
 
-/// Each takes the folders of the others for left ones until they are locked, and names are used again at once.
+/// Until the folders are locked, each thread takes those of the others for leftovers. Names are used again at once.
 #[test]
 fn many_make_folders_at_once() {
     let place = tempfile::tempdir().unwrap();

@@ -41,7 +41,7 @@ pub fn expand(item: TokenStream) -> Result<TokenStream> {
     let ident: &Ident = &item.ident;
     let (generics, arguments, condition) = item.generics.split_for_impl();
     Ok(quote! {
-        // SAFETY: made of all its fields, each of which has a layout of its own.
+        // SAFETY: the hash covers all fields, and each field's type has a layout.
         unsafe impl #generics ::dyntrace::code::Layout for #ident #arguments #condition {
             const HASH: ::dyntrace::code::LayoutHash = #head #parts;
         }

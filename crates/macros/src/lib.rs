@@ -14,12 +14,12 @@ pub fn traced(options: TokenStream, item: TokenStream) -> TokenStream {
     let options = syn::parse::<options::Options>(options);
     match options.and_then(|options| item::expand(&options, item.clone().into())) {
         Ok(expanded) => expanded.into(),
-        // With the item as it was, so that its uses are no errors, too.
+        // Keeps the item, so that its uses are not errors, too.
         Err(error) => TokenStream::from_iter([error.into_compile_error().into(), item]),
     }
 }
 
-/// Makes a function one that callers outside of its module find by name. See `dyntrace::export`.
+/// Exports a function: callers outside of its module find it by name. See `dyntrace::export`.
 #[proc_macro_attribute]
 pub fn export(options: TokenStream, item: TokenStream) -> TokenStream {
     let options = syn::parse::<syn::parse::Nothing>(options);
@@ -29,7 +29,7 @@ pub fn export(options: TokenStream, item: TokenStream) -> TokenStream {
     }
 }
 
-/// Says what a type looks like in memory. See `dyntrace::code::Layout`.
+/// Describes a type's layout in memory. See `dyntrace::code::Layout`.
 #[proc_macro_derive(Layout)]
 pub fn layout(item: TokenStream) -> TokenStream {
     layout::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -17,7 +17,7 @@ use super::packet::{HEADER, offset};
 
 /// The high half of an open word.
 const OPEN: u64 = 0x6f70_656e;
-/// By which the high half of a last word differs.
+/// The difference in the high half of a last word.
 const LAST: u64 = 0x6c61_7374;
 
 /// The word of a packet that has no checksum yet.

@@ -18,12 +18,12 @@ impl Glob {
         &self.0
     }
 
-    /// Whether `text`, which need not be UTF-8, is one that the pattern stands for. Safe in signal handlers.
+    /// Whether the pattern matches `text`, which need not be UTF-8. Safe in signal handlers.
     pub fn matches(&self, text: &[u8]) -> bool {
         let pattern = self.0.as_bytes();
         let (mut p, mut t) = (0, 0);
-        // Behind the last `*`, and where in the text what it stands for ends. Only the last one matters: whatever an earlier one could
-        // take, this one can.
+        // The position after the last `*`, and the end of its match in the text. Only the last `*` matters: it can match any text that
+        // an earlier one could.
         let mut star: Option<(usize, usize)> = None;
         loop {
             match pattern.get(p) {
@@ -125,7 +125,7 @@ mod tests {
         assert!(!Glob::from("*a".repeat(500) + "b").matches(text.as_bytes()));
     }
 
-    /// What a pattern means, said in the simplest way.
+    /// The reference implementation: the simplest code that decides whether a pattern matches a text.
     fn meaning(pattern: &[char], text: &[char]) -> bool {
         match (pattern.split_first(), text.split_first()) {
             (None, _) => text.is_empty(),

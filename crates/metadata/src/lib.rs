@@ -1,5 +1,5 @@
-//! What dyntrace's recorder and the readers of its traces share: the metadata of traces, written as text of CTF 1.8 or of CTF 2, the layout
-//! of packets and their checksums, and patterns.
+//! Code shared by dyntrace's recorder and the readers of its traces: the metadata of traces, as text of CTF 1.8 or of CTF 2; the layout
+//! of packets and their checksums; patterns.
 //!
 //! Both formats describe the same bytes, so a trace's files of events do not depend on the format: only its file `metadata` does. The
 //! recorder writes the text of a recording, and `dyntrace-reader` that of a trace it converts.
@@ -74,7 +74,7 @@ impl Description<'_> {
     }
 }
 
-/// Returns what is wrong with the checksum of a metadata text of either format; `None` if it is right.
+/// Returns the problem with the checksum of a metadata text of either format; `None` if it is right.
 pub fn checksum_problem(text: &str) -> Option<&'static str> {
     let parts = if is_ctf2(text) { json::checksum(text) } else { tsdl::checksum(text) };
     match parts.and_then(|(above, sum)| Some((above, u32::from_str_radix(sum, 16).ok()?))) {

@@ -63,7 +63,7 @@ pub struct Event<'a> {
     pub fields: Vec<(&'a str, FieldKind)>,
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
     /// A signed integer.

@@ -1,4 +1,4 @@
-//! Linux: a thread's state from procfs, what it waited for from getrusage(2).
+//! Linux: a thread's state from procfs, the reason of its waits from getrusage(2).
 
 use std::fs;
 use std::mem::MaybeUninit;
@@ -24,7 +24,7 @@ impl KernelThread {
     }
 }
 
-/// Tells what the current thread waited for between two calls.
+/// Tells whether the current thread waited for a disk or for something else between two calls.
 pub struct BlockMeter {
     seen: libc::rusage,
 }

@@ -1,4 +1,4 @@
-//! Systems that are not asked: a thread counts as blocked when its job takes long.
+//! Systems without a query for this: a thread counts as blocked when its job takes long.
 
 #[derive(Clone, Copy)]
 pub struct KernelThread;

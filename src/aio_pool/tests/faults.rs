@@ -1,4 +1,4 @@
-//! What goes wrong: panics, shutdown, threads that cannot be started.
+//! Faults: panics, shutdown, threads that cannot be started.
 
 use std::io;
 use std::panic::panic_any;
@@ -184,7 +184,7 @@ fn while_a_thread_lives_jobs_wait_for_it() {
     assert_eq!(wait_for(waits).unwrap(), 8);
 }
 
-// Under miri a stack of any size is given.
+// miri accepts a stack of any size.
 #[cfg(not(miri))]
 #[test]
 fn a_thread_that_the_system_really_refuses() {

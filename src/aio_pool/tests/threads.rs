@@ -12,7 +12,7 @@ pub(super) fn wait_for<J: Job>(operation: Operation<J>) -> Result<J::Output, Fau
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(operation)
 }
 
-/// A job that runs and does not end before it is sent its output.
+/// Submits a job that runs until it receives its output.
 pub(super) fn blocked(pool: &Pool, log: &Log) -> (Operation<Noted>, mpsc::Sender<u32>) {
     let (begins, begun) = mpsc::channel();
     let (release, released) = mpsc::channel();

@@ -1,4 +1,4 @@
-//! Events: what tracers get.
+//! Events, which tracers receive.
 
 pub(crate) mod caller;
 pub(crate) mod object;
@@ -21,7 +21,7 @@ use stack::Stack;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Event {
-    /// What happened.
+    /// Call, return or another kind.
     pub kind: Kind,
     /// The function.
     pub function: &'static Function,
@@ -52,7 +52,7 @@ pub struct Event {
     pub stack: Option<Stack>,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {

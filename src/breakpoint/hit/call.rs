@@ -43,8 +43,8 @@ pub(crate) struct HostHits {
 
 pub(crate) static HOST: OfHost<HostHits> = OfHost::new();
 
-/// A call that sessions want to know of. It keeps the entries that were in force when it began, so that exactly the sessions that saw the
-/// call see its end.
+/// A call with events or measurements for sessions. It keeps the entries that were in force when it began, so that exactly the sessions
+/// that saw the call see its end.
 #[doc(hidden)]
 pub struct Hit {
     data: DataRef,
@@ -66,7 +66,7 @@ pub struct Hit {
     mark: Mark,
 }
 
-/// What a call needs beyond a count.
+/// The needs of a call beyond a count.
 pub(crate) enum Begun {
     Nothing,
     Timed(CounterSlot),

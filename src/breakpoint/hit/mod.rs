@@ -1,4 +1,4 @@
-//! The hot path: what a traced function runs when it finds its site set.
+//! The hot path: a traced function runs this code when it finds its site set.
 
 pub(crate) mod busy;
 pub(crate) mod call;
@@ -102,7 +102,7 @@ impl Drop for Timer {
 /// Out of line, so that counted calls need no stack space for it. Rendering is elsewhere, since calls nest deeply.
 #[inline(never)]
 fn looked_at<R>(body: impl FnOnce(Option<&mut Hit>) -> R, value: impl Fn(&R) -> Value<'_>, hit: &mut Hit) -> R {
-    // Unwind safe: the panic goes on, so no code sees what the body left half changed.
+    // Unwind safe: the panic goes on, so no code sees values that the body left half changed.
     match catch_unwind(AssertUnwindSafe(|| body(Some(&mut *hit)))) {
         Ok(result) => {
             hit.returned(None, &|| value(&result));

@@ -1,7 +1,7 @@
 //! All sites: those of the program, and those of libraries that are loaded and unloaded.
 //!
-//! A library that arrives has [default patterns](crate::trace::Session::set_default) set at its sites before anybody can call its
-//! functions: no other thread uses its words yet, so none of the steps of a setting is needed. Only then its sites become known.
+//! A library that arrives has [default patterns](crate::trace::Session::set_default) set at its sites before any thread can call its
+//! functions. No other thread uses its words yet, so the steps of a setting are not needed. Its sites become known afterwards.
 
 pub(crate) mod index;
 #[cfg(target_os = "linux")]
@@ -53,7 +53,7 @@ pub(crate) struct SessionPattern {
 
 static LIBRARIES: Mutex<Libraries> = Mutex::new(Libraries { index: None, later: Vec::new(), defaults: Vec::new() });
 
-/// The time after which a wait for thread progress starts again. Models know no time, and are shorter.
+/// The time after which a wait for thread progress starts again. Models have no clock, and are shorter.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// No code panics under this lock.

@@ -59,7 +59,7 @@ struct Evaluation<'e> {
     text: usize,
 }
 
-/// A value by reference: copying what was just written in smaller pieces would stall the processor.
+/// A value by reference. Its parts have just been stored in smaller pieces, so a copy would stall the processor (store forwarding).
 #[derive(Clone, Copy)]
 struct Seen<'s> {
     shell: Shell,

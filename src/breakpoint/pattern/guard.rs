@@ -10,10 +10,10 @@ use super::syntax::{Arithmetic, Comparison, Expression, Leaf, Place, TextTest};
 /// The deepest nesting of parentheses, `!` and `-`.
 pub const MAX_DEPTH: usize = 32;
 
-/// What is known of a part's value before any call.
+/// The type of a part's value, as far as it is known before any call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// An argument: nothing.
+    /// An argument: its type is not known.
     Any,
     Integer,
     Bool,

@@ -1,4 +1,4 @@
-//! Patterns: which calls of which functions are traced, and what is done about them.
+//! Patterns: which calls of which functions are traced, and with which actions.
 
 pub(crate) mod actions;
 mod arguments;
@@ -25,7 +25,7 @@ pub use spec::MatchSpec;
 
 use path::Path;
 
-/// Which calls of which functions are traced, and what is done about them.
+/// Says which calls of which functions are traced, and with which actions.
 ///
 /// ```text
 /// shop::**::price(_, qty) if qty > 100 do caller, return

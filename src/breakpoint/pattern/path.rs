@@ -86,7 +86,7 @@ impl Path {
     fn matches_from(&self, mut at: usize, rest: &str) -> bool {
         let mut rest = Some(rest);
         // The segments behind the last `**`, and the rest of the name that it may still extend over. Only the last one matters: it can
-        // match whatever an earlier one could.
+        // match any segments that an earlier one could.
         let mut star: Option<(usize, &str)> = None;
         loop {
             match (self.segments.get(at), rest) {
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// What a path means, said in the simplest way.
+    /// The reference implementation: the simplest code that decides whether a path matches a name.
     fn meaning(path: &[&str], name: &[&str]) -> bool {
         match (path.split_first(), name.split_first()) {
             (None, _) => name.is_empty(),

@@ -1,4 +1,4 @@
-//! What patterns say, what is wrong with others, and what calls meet them.
+//! Tests of patterns: their text, their errors, and the calls that match.
 
 mod errors;
 mod evaluation;

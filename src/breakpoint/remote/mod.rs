@@ -1,4 +1,4 @@
-//! Traces for other processes, over the recorder's [control socket](mod@crate::recorder::control): what `dyntrace trace -p PID` does.
+//! Traces for other processes, over the recorder's [control socket](mod@crate::recorder::control). `dyntrace trace -p PID` uses them.
 //!
 //! The record of the request `trace RECORD` is a [`TraceRequest`], which begins a trace, or an [`Order`] to a running one. The answer to a
 //! trace request has a record for each pattern: `session`, `id`, `functions`, `later`, `pattern`. From then on the process sends messages

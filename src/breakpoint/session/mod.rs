@@ -1,4 +1,4 @@
-//! Sessions of trace settings: what users hold.
+//! Sessions of trace settings, the handles of users.
 
 pub(crate) mod info;
 mod metas;
@@ -314,7 +314,7 @@ impl Session {
         }
     }
 
-    /// Returns what the session has done so far.
+    /// Returns the session's patterns, and how many events it has delivered and dropped.
     pub fn info(&self) -> Info {
         let state = &self.core().state;
         Info {

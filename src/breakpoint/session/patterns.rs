@@ -1,4 +1,4 @@
-//! Puts patterns of a session into force, replaces and removes them: selects the sites, and says what each does from then on.
+//! Adds, replaces and removes patterns of a session: selects the sites, and makes the new entries of each.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -162,8 +162,8 @@ fn as_of_now(before: &[BpEntry], session: &Arc<SessionCore>) -> Vec<BpEntry> {
     entries
 }
 
-/// Applies the edits at their sites, and notes the threads that delayed this. Returns the number of sites where an edit could not do what
-/// it is for.
+/// Applies the edits at their sites, and notes the threads that delayed this. Returns the number of sites where an edit could not take
+/// effect.
 ///
 /// # Errors
 ///

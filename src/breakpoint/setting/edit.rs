@@ -19,7 +19,7 @@ pub(crate) struct Edit {
 /// The new entries at a site.
 pub(crate) struct Edited {
     pub(crate) entries: Vec<BpEntry>,
-    /// Whether the edit could not do there what it is for.
+    /// Whether the edit could not take effect there.
     pub(crate) is_left: bool,
 }
 

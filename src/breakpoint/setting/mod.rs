@@ -35,7 +35,7 @@ pub(crate) struct Ended {
     pub(crate) is_refused: bool,
     /// The number of sites that have changed.
     pub(crate) changed: usize,
-    /// The number of sites where the edit could not do what it is for.
+    /// The number of sites where the edit could not take effect.
     pub(crate) left: usize,
     /// Its longest wait, if that was notable.
     pub(crate) held_up: Option<Late>,

@@ -43,7 +43,7 @@ impl Block {
 
 /// Makes breakpoints for a setting.
 pub(crate) struct NewBps {
-    /// The number that may still be asked for.
+    /// The most breakpoints that are still needed.
     wanted: usize,
     block: Option<NonNull<Block>>,
     /// The number of the block's breakpoints that were handed out.
@@ -57,7 +57,7 @@ impl NewBps {
     /// The most breakpoints of a block.
     const MOST: usize = 256;
 
-    /// At most `wanted` will be asked for.
+    /// For at most `wanted` calls of [`next`](NewBps::next).
     pub(crate) fn new(wanted: usize) -> NewBps {
         NewBps { wanted, block: None, given: 0 }
     }

@@ -9,7 +9,7 @@ use crate::process::Sieve;
 
 /// One generation of breakpoints.
 pub(crate) struct BpData {
-    /// What a hit can decide without reading the entries.
+    /// The decision that a hit can make without reading the entries.
     pub(crate) quick: Quick,
     /// Whether hits can stay pinned: all entries are [brief](BpEntry::is_brief).
     pub(crate) is_brief: bool,
@@ -18,7 +18,7 @@ pub(crate) struct BpData {
     pub(crate) counts: Vec<CounterSlot>,
 }
 
-/// What a hit decides without reading the entries.
+/// The decision of a hit that has not read the entries.
 #[derive(Clone, Copy)]
 pub(crate) enum Quick {
     /// Every call is counted, nothing else.

@@ -47,7 +47,7 @@ pub enum Plain<'a> {
     None,
     /// A value that can only be printed. Its `Debug` is code of users: it may panic, and call traced functions.
     Debug(Printed<'a>),
-    /// A value of which only the type's name is known.
+    /// A value that is known only by its type's name.
     Opaque(&'static str),
     /// A hidden value: the argument is `secret` or skipped.
     Hidden,
@@ -63,7 +63,7 @@ impl<'a> Value<'a> {
         Value { shell: Shell::EMPTY, plain }
     }
 
-    /// Makes a value of which only the type `T` is known.
+    /// Makes a value that is known only by its type `T`.
     #[inline]
     pub fn opaque<T: ?Sized>(_: &'a T) -> Value<'a> {
         Value::of(Plain::Opaque(std::any::type_name::<T>()))

@@ -1,4 +1,4 @@
-//! From any expression to its [`Value`], by what is known of its type.
+//! Converts any expression to a [`Value`], by the traits of its type.
 //!
 //! Four traits have a method of one name. The compiler takes the one whose bounds hold and that needs the fewest dereferences of the
 //! receiver: for an [`Inspect`]ed value, else one with a [`Shape`], else one with `Debug`, else any. So users write nothing for their

@@ -1,4 +1,4 @@
-//! Which types are seen exactly, and what is seen of the others.
+//! Types that patterns see exactly, and the parts that they see of other types.
 
 use std::borrow::Cow;
 use std::num::NonZero;

@@ -121,7 +121,7 @@ impl ExportEntry {
         staging.of(&self.slots).set(new);
     }
 
-    /// Step 3 of a finish: makes it under the staging index what it is under the one in force.
+    /// Step 3 of a finish: copies the target of the active index to the staging index.
     pub(crate) fn copy(&self, active: CodeIndex, staging: CodeIndex) {
         self.stage(staging, active.of(&self.slots).get());
     }
@@ -138,7 +138,7 @@ impl Slot {
     /// The caller is pinned or has the permission.
     fn get(&self) -> Option<Target> {
         let code = self.code.load(Ordering::Relaxed);
-        // SAFETY: null, or what `set` was given, which is never freed.
+        // SAFETY: null, or a pointer passed to `set`, which is never freed.
         let holds = unsafe { self.holds.load(Ordering::Relaxed).as_ref() }?;
         Some(Target { code, place: UseSlot(self.place.load(Ordering::Relaxed)), holds })
     }

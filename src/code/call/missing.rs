@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::export_name::ExportName;
 
-/// What to do about a call whose export is missing.
+/// The fate of a call whose export is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnMissing {
     /// It fails with [`CallError::Missing`](crate::code::CallError::Missing).

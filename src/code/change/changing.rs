@@ -1,4 +1,4 @@
-//! The future of a change, and what happens when it is dropped.
+//! The future of a change, and the effect of dropping it.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -16,7 +16,7 @@ const MOST: usize = 1000;
 pub struct Event {
     /// The time of the commit.
     pub at: SystemTime,
-    /// What happened.
+    /// The kind of change.
     pub kind: EventKind,
     /// The module.
     pub module: Arc<str>,

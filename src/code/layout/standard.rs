@@ -95,7 +95,7 @@ unsafe impl<T: Layout> Layout for Pin<T> {
     const HASH: LayoutHash = LayoutHash::named("pin").with(T::HASH);
 }
 
-// SAFETY: as above; a borrowed value may stand for an owned one, of which the borrowed form says all in `std`.
+// SAFETY: as above; in `std` the borrowed type determines the owned one.
 unsafe impl<T: Layout + ToOwned<Owned: Layout> + ?Sized> Layout for Cow<'_, T> {
     const HASH: LayoutHash = LayoutHash::named("cow").with(T::HASH).with(T::Owned::HASH);
 }
@@ -112,7 +112,7 @@ unsafe impl<T: Layout, const N: usize> Layout for [T; N] {
 
 macro_rules! tuples {
     ($($part:ident),*; $($more:ident),*) => {
-        // SAFETY: what each part is, in their order; where the compiler puts them follows from that.
+        // SAFETY: the hash covers the type of each part, in order; the compiler places the parts by these types alone.
         unsafe impl<$($part: Layout),*> Layout for ($($part,)*) {
             const HASH: LayoutHash = LayoutHash::named("tuple")$(.with($part::HASH))*;
         }

@@ -1,10 +1,10 @@
 //! Linux: preadv2(2) with `RWF_NOWAIT` and openat2(2) with `RESOLVE_CACHED`.
 //!
-//! What these flags do not cover, and how the driver handles it:
+//! Cases that these flags do not cover, and how the driver handles them:
 //!
 //! - On Linux 5.9 and 5.10 a read may return 0 in the middle of a file: no attempts there.
 //! - A read that misses starts the disk's read-ahead before it gives up, and hits if the disk was quick.
-//! - With `O_DIRECT` a read waits for the disk all the same: no attempts on such files.
+//! - With `O_DIRECT` a read waits for the disk anyway: no attempts on such files.
 //! - Of an open, only the look-up of the name never waits. Opening a FIFO waits for its other end, a file under a lease for the lease
 //!   holder, and a file of FUSE or NFS, as well as its metadata, for the server. So the driver first opens a name with `O_PATH`, which
 //!   never waits, and goes on only with a regular file of a local file system. It adds `O_NONBLOCK` because of leases.

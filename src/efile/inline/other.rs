@@ -1,4 +1,4 @@
-//! Systems that cannot tell what is cached: no attempts.
+//! Systems that cannot tell whether data is cached: no attempts.
 
 use std::fs::{File, Metadata};
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Hits and misses of the inline path. The pool has no threads, so an operation that is ready at once was a hit.
 //!
-//! A test whose file system cannot tell what it has in its cache says so and ends.
+//! If the file system cannot tell whether data is cached, a test says so and ends.
 
 use std::io::{self, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ fn the_cursor_reads_at_once() {
     let mut bytes = [0; 100];
     assert_eq!(finish_now(file.read(&mut bytes)).unwrap().unwrap(), 100);
     assert_eq!(bytes[..], contents()[..100]);
-    // A seek is for the pool; the cursor is the same one.
+    // A seek goes to the pool; the cursor is the same.
     finish(&pool, file.seek(SeekFrom::Current(50))).unwrap();
     let mut rest = Vec::new();
     finish_now(file.read_to_end(&mut rest)).unwrap().unwrap();
@@ -155,7 +155,7 @@ fn a_miss_goes_to_the_pool() {
     assert_eq!(stages, [MISSED.to_vec(), MISSED.to_vec(), cancelled]);
 }
 
-/// A FIFO that cannot tell whether it holds something says nothing of the files beside it.
+/// If a FIFO refuses an attempt, attempts on the files beside it go on.
 #[test]
 fn what_a_fifo_refuses_files_do_not() {
     let Some((folder, path)) = cached() else { return };
@@ -248,7 +248,7 @@ fn names_are_looked_up_at_once() {
     assert!(!flags.contains(OFlags::NONBLOCK));
 }
 
-/// Whatever a name leads to, an attempt gives what the pool would give, or nothing.
+/// For a name of any kind, an attempt gives the pool's result, or nothing.
 #[test]
 fn an_attempt_answers_as_std_does() {
     let Some((folder, path)) = cached() else { return };

@@ -133,7 +133,7 @@ fn a_request_dropped_while_the_call_runs_returns_after_it() {
     let file = descriptor(&driver, tempfile::tempfile().unwrap());
     let sync = begin(&file, Command::Fsync);
     let worker = std::thread::spawn(move || pool.run_one());
-    // Wherever the call is by then.
+    // Before, during or after the call.
     drop(sync);
     worker.join().unwrap();
     let stages = &operations(port)[0].1;

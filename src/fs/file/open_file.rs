@@ -43,7 +43,7 @@ use crate::fs::set_permissions::permission_bits;
 /// unwritten bytes and errors are lost then: only `efile_drv-return` of the WRITE and of the CLOSE show them. In both cases the descriptor
 /// is closed when the last operation that uses it has ended.
 ///
-/// The [module](crate::fs#what-differs-from-tokiofs) lists the differences from `tokio::fs::File`.
+/// The [module](crate::fs#differences-from-tokiofs) lists the differences from `tokio::fs::File`.
 pub struct File {
     pub(super) cursor: Mutex<Cursor>,
     pub(super) descriptor: Owner,
@@ -137,7 +137,7 @@ impl File {
 
     /// Sets whether later reads are first tried on the caller's thread; see [`Driver::inline`](crate::efile::Driver::inline).
     ///
-    /// Has no effect for a file opened with `O_DIRECT`, on a file system that cannot tell what is cached, and on systems other than
+    /// Has no effect for a file opened with `O_DIRECT`, on a file system that cannot tell whether data is cached, and on systems other than
     /// Linux. If two files share a cursor ([`try_clone`](File::try_clone)), a read at it on the caller's thread blocks while the other
     /// file's read is in flight: switch inline reads off for such files.
     pub fn set_inline(&self, inline: bool) {

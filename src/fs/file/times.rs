@@ -12,7 +12,7 @@ use crate::efile::{Command, Request};
 pub struct FileTimes(std::fs::FileTimes);
 
 impl FileTimes {
-    /// Returns times of which none is set.
+    /// Returns times with none set.
     pub fn new() -> FileTimes {
         FileTimes::default()
     }

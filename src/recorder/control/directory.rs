@@ -129,7 +129,7 @@ impl Directory {
     }
 }
 
-/// The error for the folder at `path`: what is wrong with it, and what to do.
+/// The error for the folder at `path`, with the reason and the remedy.
 fn refusal(doing: &str, path: PathBuf) -> impl FnOnce(io::Error) -> ControlError {
     move |error| {
         let why = match Distrust::of(&error) {
@@ -254,7 +254,7 @@ mod tests {
         assert!(matches!(directory.listen(elsewhere), Err(ControlError::Taken(_))));
     }
 
-    /// The number of a process that was killed may be another one's by now.
+    /// The number of a killed process may belong to another process now.
     #[test]
     fn a_socket_has_its_name_only_while_somebody_listens() {
         let place = tempfile::tempdir().unwrap();
@@ -272,7 +272,7 @@ mod tests {
         assert!(directory.folder.names().unwrap().is_empty());
     }
 
-    /// It has the descriptor, and connections wait there for ever.
+    /// The child has the descriptor, so connections would wait for ever.
     #[test]
     fn a_socket_that_only_a_forked_child_holds_goes() {
         let place = tempfile::tempdir().unwrap();
@@ -287,7 +287,7 @@ mod tests {
                 if libc::fork() != 0 {
                     libc::_exit(i32::from(listener.is_err()));
                 }
-                // Until the test ends: then nobody has the other end of the pipe any more.
+                // Until the test ends, which closes the other end of the pipe.
                 let mut poll = libc::pollfd { fd: child.as_fd().as_raw_fd(), events: 0, revents: 0 };
                 libc::poll(&raw mut poll, 1, 60_000);
                 libc::_exit(0);

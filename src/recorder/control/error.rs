@@ -14,13 +14,13 @@ pub enum ControlError {
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// The reason, and what to do.
         why: &'static str,
     },
     /// A system call failed.
     #[error("cannot {doing}: {source}")]
     System {
-        /// What was done, to what.
+        /// The failed operation and its object.
         doing: String,
         /// The system's error.
         source: io::Error,
@@ -59,7 +59,7 @@ pub enum ControlError {
     Protocol {
         /// The process.
         pid: u32,
-        /// What is wrong.
+        /// The error in its answer.
         source: ProtocolError,
     },
     /// The process refused the request.

@@ -61,7 +61,7 @@ struct Connection {
     deadline: Option<Instant>,
 }
 
-/// What happens to a connection.
+/// The next step of a connection.
 enum Next {
     Continues,
     /// This handler takes it over.

@@ -11,11 +11,11 @@ use crate::recorder::options::Options;
 pub(super) trait SessionAccess {
     /// Starts a session. Returns its number.
     fn start(&self, options: Options) -> Result<u32, String>;
-    /// Changes what a session records.
+    /// Changes the probes and the filter of a session.
     fn change(&self, session: u32, probes: Vec<Glob>, filter: Filter) -> Result<(), String>;
-    /// Stops a session. Returns what it has recorded.
+    /// Stops a session. Returns the counts of its events and losses.
     fn stop(&self, session: u32) -> Result<Record, String>;
-    /// Writes a snapshot of a session to a folder. Returns what was written.
+    /// Writes a snapshot of a session to a folder. Returns its folder and its size.
     fn snapshot(&self, session: u32, directory: &Path) -> Result<Record, String>;
     /// The status of all sessions.
     fn status(&self) -> Vec<Record>;

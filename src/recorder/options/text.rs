@@ -25,7 +25,7 @@ pub enum OptionsError {
     Unknown {
         /// The text found.
         name: String,
-        /// What is allowed there.
+        /// The values allowed there.
         allowed: &'static str,
     },
     /// An option that occurs twice.
@@ -38,7 +38,7 @@ pub enum OptionsError {
         option: &'static str,
         /// The text found.
         value: String,
-        /// What is allowed there.
+        /// The values allowed there.
         allowed: &'static str,
     },
     /// Triggers that can never take a snapshot.

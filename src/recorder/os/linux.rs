@@ -17,7 +17,7 @@ use rustix::time::{ClockId, Timespec};
 /// A monotonic clock with a resolution of milliseconds, and cheap.
 pub(in crate::recorder) const COARSE: ClockId = ClockId::MonotonicCoarse;
 
-/// For mappings of which only a part will be touched.
+/// For mappings that are touched only in part.
 pub(in crate::recorder) const NO_RESERVE: MapFlags = MapFlags::NORESERVE;
 
 /// Reserves disk space after the end of a file, which keeps its length. Safe in signal handlers.

@@ -1,4 +1,4 @@
-//! What the recorder needs of the operating system beyond POSIX: one leaf file for Linux, one for other systems, both with the same names.
+//! System calls of the recorder beyond POSIX: one leaf file for Linux, one for other systems, both with the same names.
 //! `--cfg dyntrace_portable` selects the second on Linux, for `ci/cross`.
 
 #[cfg_attr(all(target_os = "linux", not(dyntrace_portable)), path = "linux.rs")]

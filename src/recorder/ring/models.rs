@@ -66,7 +66,7 @@ fn loom_ring_a_reader_finds_whole_events_only() {
     });
 }
 
-/// A circle of one sub-buffer, of which a few words are there.
+/// A circular file of one sub-buffer, which has only a few words.
 struct Circle(Vec<AtomicU64>);
 
 /// Where the first event of a packet is.

@@ -7,7 +7,7 @@ use super::*;
 use crate::recorder::Field;
 
 thread_local! {
-    /// What a handler does at the next interruptions.
+    /// The body of a handler for the next interruptions.
     static HANDLER: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
     static CLOCK: Cell<u64> = const { Cell::new(0) };
 }
@@ -119,7 +119,7 @@ fn fill(ring: &Ring<Memory>, room: u64) {
     let smallest = EVENT_HEADER as u64 + 1;
     ring.record(1, &());
     while let left @ 1.. = Cursor::of(ring.word.load(Relaxed)).room() - room {
-        // What is left then must be one more event, or nothing.
+        // The rest must be exactly one more event, or nothing.
         let size = if left <= 500 { left } else { (left / 2).min(500) };
         ring.record(1, &(&text[..(size - smallest) as usize],));
     }

@@ -6,7 +6,7 @@ use std::thread;
 use super::*;
 use crate::recorder::synthetic::{UUID, babeltrace, create, describe, event, packets as headers, place, write_packet};
 
-/// A circle of four sub-buffers, none of which was entered.
+/// A circular file of four sub-buffers, which no writer has entered.
 fn circle(path: &Path) -> StreamFile {
     let size = 4 * SUB_BUFFER as u64;
     create(path, UUID, 0, size, size).unwrap()

@@ -144,7 +144,7 @@ fn grows_in_signal_handlers() {
     let mut stream = create(&path, UUID, 0, limit, 0).unwrap();
     STREAM.store(&mut stream, Ordering::Relaxed);
     let handler: extern "C" fn(libc::c_int) = handler;
-    // SAFETY: the handler does what handlers may. The threads that are sent signals run until all are sent.
+    // SAFETY: the handler is async-signal-safe. The threads that get signals run until all are sent.
     let this = unsafe {
         libc::signal(libc::SIGUSR1, handler as libc::sighandler_t);
         libc::pthread_self()
@@ -187,7 +187,7 @@ fn run_in_child(name: &str, starter: &[&str]) {
     let name = format!("recorder::stream_file::tests::{name}");
     let arguments = [program.to_str().unwrap(), &name, "--exact", "--nocapture"];
     let command = [starter, &arguments].concat();
-    // What it prints goes through pipes: a limit that it sets would hold for a file of ours, too.
+    // Its output goes through pipes: its file size limit would hold for our own file, too.
     let output = Command::new(command[0]).args(&command[1..]).env("DYNTRACE_TEST_CHILD", "1").output().unwrap();
     assert!(output.status.success(), "{output:?}");
 }
@@ -248,7 +248,7 @@ fn a_full_disk_leaves_whole_pages() {
     };
     assert_eq!(full.raw_os_error(), Some(libc::ENOSPC));
     assert_eq!(packets(&fs::read(path).unwrap()).unwrap().len() as u64, upto / PAGES - 1);
-    // What is prepared can be written, all of it.
+    // All prepared pages can be written.
     stream.populate(0, u64::MAX);
     write_packet(&stream, 0, stream.prepared(), 1, &vec![1; (stream.prepared() - PAGES) as usize]);
     fs::remove_file("other").unwrap();

@@ -120,7 +120,7 @@ fn what_never_fires_is_left_out() {
 fn a_device_that_is_not_there_or_refuses_changes_nothing() {
     for _ in 0..2 {
         assert_eq!(register_with(Path::new("/nonexistent/helper"), true), Registration::NoDevice);
-        // What is no device of DTrace; one that may not be written.
+        // A device that is not DTrace's; a path that cannot be opened for writing.
         assert_eq!(register_with(Path::new("/dev/null"), true), Registration::Refused(libc::ENOTTY));
         assert_eq!(register_with(Path::new("/"), true), Registration::Refused(libc::EISDIR));
     }

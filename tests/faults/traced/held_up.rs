@@ -15,9 +15,9 @@ use crate::support::alone;
 /// The system's number of the thread.
 const NAME: &str = "kept-in-a-hit";
 
-/// Whether the signal handler keeps the thread.
+/// Whether the signal handler holds the thread.
 static IS_KEPT: AtomicBool = AtomicBool::new(false);
-/// Number of times that it was kept.
+/// Number of times that the handler has held it.
 static KEPT: AtomicU64 = AtomicU64::new(0);
 /// Number of times that it was released.
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
@@ -41,7 +41,7 @@ fn handler() {
     }
 }
 
-/// Sets a pattern while the thread is kept, and returns the thread that delayed the setting, if it was in a hit.
+/// Sets a pattern while the thread is held, and returns the thread that delayed the setting, if it was in a hit.
 async fn set_beside_it(watch: &Session) -> Option<(HeldUp, Session)> {
     // Releases the thread first.
     let before = ROUNDS.load(Ordering::Relaxed);

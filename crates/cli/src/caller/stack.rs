@@ -49,7 +49,7 @@ fn callers<'c>(traced: &str, frames: &'c [impl AsRef<Code>]) -> Vec<Line<'c>> {
         Some(number) => number + 1,
         // It is inlined into the function of the symbol, or nothing is known.
         None if !inside.are_all && !inside.functions.iter().any(is_own) => 0,
-        // Debug information may name it otherwise, but it comes first.
+        // Debug information may have another name for it, but it comes first.
         None => at_first(&|function| !is_own(function) && !is_standard(function)).map_or(1, |number| number + 1),
     };
     all.into_iter().skip(skipped).collect()

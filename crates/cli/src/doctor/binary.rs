@@ -153,7 +153,7 @@ fn is_mapped_twice(object: &Object, offset: u64) -> bool {
     object.segments.iter().filter(maps).count() > 1
 }
 
-/// Addresses of text are its offsets in the file, plus what the whole object is moved by.
+/// Checks that each address of the text section is its offset in the file plus one constant for the whole object.
 fn layout(object: &Object) -> Finding {
     let moved = |segment: &Segment| segment.address.wrapping_sub(segment.offset);
     let first = object.segments.first().map_or(0, moved);

@@ -1,4 +1,4 @@
-//! The reader against notes made by hand, and against what is no ELF file at all.
+//! Tests the reader with notes made by hand, and with files that are not ELF.
 
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn a_note_follows_its_base() {
     assert_eq!((note.location, note.semaphore), (0x140, Some(0x340)));
 }
 
-/// The program that runs this test: a sound ELF file wherever the notes matter.
+/// This test's own program: a valid ELF file on all systems with notes.
 #[cfg(target_os = "linux")]
 fn own_program() -> Vec<u8> {
     std::fs::read(std::env::current_exe().unwrap()).unwrap()

@@ -67,7 +67,7 @@ struct Worker {
 enum Job {
     #[default]
     Taken,
-    /// It runs so many operations, the first of them since then.
+    /// It runs `operations` operations, the first of them since the time `since`.
     Begun {
         operations: u32,
         since: i64,

@@ -1,5 +1,5 @@
-//! The lines of the shipped scripts, made from recorded events. A test here holds them against the text for bpftrace,
-//! `tests/tracers` against bpftrace's output.
+//! The lines of the shipped scripts, made from recorded events. A test here compares them with the text for bpftrace,
+//! `tests/tracers` with bpftrace's output.
 
 mod aio_pool;
 pub mod append;
@@ -50,7 +50,7 @@ pub trait Printer {
     /// Appends the lines that follow the last event.
     fn end(&mut self, _out: &mut Vec<u8>) {}
 
-    /// Forgets event classes, which are known by their addresses: the trace was opened anew.
+    /// Forgets event classes: the trace was reopened, so their addresses are not valid any more.
     fn forget_classes(&mut self) {}
 }
 

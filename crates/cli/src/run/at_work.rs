@@ -1,9 +1,9 @@
-//! Whether a process works: a tracer that does may print nothing for long.
+//! Whether a process is busy. A busy tracer may print nothing for a long time.
 
 use std::fs;
 
-/// Whether one of its threads runs, wants a processor, or waits inside the kernel, as bpftrace does while its probes are taken away.
-/// Where procfs does not tell, no.
+/// Returns whether one of its threads runs, waits for a processor, or waits inside the kernel, as bpftrace does while its probes are
+/// removed. False if procfs does not say.
 pub fn is_at_work(pid: u32) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
     threads.flatten().any(|thread| fs::read(thread.path().join("stat")).is_ok_and(|stat| is_busy(&stat)))

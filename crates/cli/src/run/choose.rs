@@ -17,17 +17,17 @@ use crate::tracer::{self, Kind, Search, Tracer};
 use super::target::Asked;
 use super::wish;
 
-/// Why a tracer is not taken.
+/// Why a tracer is not chosen.
 struct Refusal {
     kind: Kind,
-    /// Whether it is installed, so that the user may wonder.
+    /// Whether it is installed: then a message says why it is not used.
     is_here: bool,
-    /// The tracer, if it prints events all the same.
+    /// The tracer, if it can still print events.
     old: Option<Tracer>,
     why: String,
 }
 
-/// What makes the lines of a script.
+/// The program that makes the lines of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// A tracer, from a script in its language.
@@ -49,18 +49,18 @@ impl ValueEnum for By {
     }
 }
 
-/// What was chosen.
+/// The choice.
 pub enum Choice<'a> {
     /// A tracer, and the script in its language.
     Tracer(Tracer, &'a str),
-    /// A bpftrace that is too old for the shipped script, and what makes the script's lines of the events that it prints.
+    /// A bpftrace that is too old for the shipped script, and the rendering that turns its events into the script's lines.
     Raw(Tracer, &'static Rendering),
-    /// The recorder, and what makes lines of its events.
+    /// The recorder, and the rendering that turns its events into lines.
     Recorder(&'static Rendering),
 }
 
-/// The first tracer that is here and fit for `script`, or the one `asked` for. Where there is none, the recorder, and where that cannot
-/// serve, a bpftrace that can at least print events.
+/// Returns the tracer `asked` for, or the first installed one that is fit for `script`. If there is none, returns the recorder; if that
+/// cannot be used, a bpftrace that can at least print events.
 pub fn choose<'a>(script: &'a Script, target: &Asked, asked: Option<By>) -> Result<Choice<'a>, Failure> {
     let asked = match asked {
         None => None,
@@ -96,14 +96,14 @@ fn shipped_rendering(script: &scripts::Script) -> &'static Rendering {
     render::find(script.name).expect("every shipped script has a rendering: a test holds that")
 }
 
-/// Tells why others that are here are passed over.
+/// Says on standard error why other installed tracers are not used.
 fn say(chosen: &str, refusals: &[Refusal]) {
     for refusal in refusals.iter().filter(|refusal| refusal.is_here) {
         say!("dyntrace: using {chosen}, for {} cannot be used: {}", refusal.kind, refusal.why);
     }
 }
 
-/// What makes the lines of `script` from recorded events.
+/// Returns the rendering that turns recorded events into the lines of `script`.
 fn rendering(script: &Script, target: &Asked) -> Result<&'static Rendering, Failure> {
     if !wish::IS_SUPPORTED {
         return Err(Failure::new(exit::NO_TRACER, anyhow!("there is no recorder for this system")));

@@ -1,4 +1,4 @@
-//! What DTrace leaves in the kernel's list of uprobes when it cannot end as it wants to.
+//! Removes the uprobes that DTrace leaves in the kernel's list if it is killed.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -10,7 +10,7 @@ pub fn remove(pid: u32) {
     for list in LISTS {
         let Ok(events) = fs::read_to_string(list) else { continue };
         for event in events_of(pid, &events) {
-            // The kernel takes one write for one line.
+            // The kernel takes one line per write.
             let line = format!("-:{event}\n");
             let removed =
                 OpenOptions::new().append(true).open(list).and_then(|mut file| file.write_all(line.as_bytes()));

@@ -1,4 +1,4 @@
-//! What a trace lost: counted by the tracer, and found by comparing what the probes had to print with what arrived.
+//! The losses of a trace: the tracer's own count, and the difference between the lines that the probes printed and those that arrived.
 
 use crate::losses;
 use crate::tracer::Kind;

@@ -1,12 +1,12 @@
-//! Where the lines of a shipped script begin and end, whatever names are in them.
+//! Marks where the lines of a shipped script begin and end, for any names in them.
 //!
-//! Tracers print a newline in a name as it is, and what follows it looks like a line of its own: a file's name could pretend that
-//! something happened. So the tracer gets the script with a mark at both ends of every line, which is made anew for each run. By a
-//! third mark a script says that it has begun.
+//! Tracers print a newline in a name as it is, and the rest of the name looks like a line of its own: a file's name could fake an
+//! event. So the tracer gets the script with a mark at both ends of every line. The marks are new for each run. By a third mark a
+//! script says that it has begun.
 //!
-//! By a fourth mark a script for bpftrace says at its end how many lines its probes had to print. The tracer's own count of lost events
-//! does not cover the events that it throws away when it is told to end, so `dyntrace run` compares this count with the lines that
-//! arrived. Of DTrace and SystemTap only the tracer's own count is known.
+//! By a fourth mark a script for bpftrace reports at its end how many lines its probes had to print. bpftrace's own count of lost
+//! events does not cover events that it discards at its end, so `dyntrace run` compares the script's count with the lines that
+//! arrived. DTrace and SystemTap have only their own counts.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Range;
@@ -26,15 +26,15 @@ const COUNT: char = '=';
 
 /// Has a script for bpftrace note its count and take no more events.
 const STOP: &str = "if (!@dyntrace_stop) { @dyntrace_stop = (uint64)1 + FIRED; }";
-/// What takes the place of the count in [`STOP`].
+/// The placeholder for the count in [`STOP`].
 const FIRED: &str = "FIRED";
 
-/// What stands before each of these characters: nobody who chose a name can have known it.
+/// A random prefix of each of these characters. No name can contain it, as it is chosen when the run begins.
 #[derive(Clone)]
 pub struct Mark(String);
 
 impl Mark {
-    /// One that was never there before.
+    /// Returns a mark that no earlier run had.
     pub fn new() -> Mark {
         Mark(format!("{:016x}", RandomState::new().hash_one(std::process::id())))
     }
@@ -76,8 +76,8 @@ impl Mark {
         }
     }
 
-    /// `marked` with the clauses that it needs besides. SIGINT makes bpftrace throw away what it has buffered; SIGUSR1 has the script take
-    /// no more events, and end behind those that it took.
+    /// Returns `marked` with additional clauses. On SIGINT bpftrace discards its buffers. On SIGUSR1 the script takes
+    /// no more events, and ends after those that it took.
     fn with_last_clauses(&self, mut marked: String, kind: Kind, clause: &Clause) -> String {
         if !is_counted(kind) {
             return marked;
@@ -104,7 +104,7 @@ impl Mark {
         (format!("{}{COUNT}", self.0), format!("{};", self.0))
     }
 
-    /// Where the first whole record of `text` is, and where it has ended. What lost its end is passed over.
+    /// Where the first whole record of `text` is, and where it has ended. Records without an end are skipped.
     pub fn first_record(&self, text: &[u8]) -> Option<(Range<usize>, usize)> {
         let (begin, end) = (self.begin(), self.end());
         let closed = memmem::find(text, end.as_bytes())?;
@@ -112,7 +112,7 @@ impl Mark {
         Some((from..closed, closed + end.len()))
     }
 
-    /// What a script prints to say that it has begun.
+    /// The text that a script prints when it has begun.
     pub fn ready(&self) -> String {
         format!("{}{READY}", self.0)
     }
@@ -129,20 +129,20 @@ const COUNTS_ONE: &str = "@dyntrace_fired = count(); ";
 /// The clause of a script that is being copied.
 #[derive(Default)]
 struct Clause {
-    /// What stands before its body.
+    /// The text before its body.
     header: String,
     /// How many braces are open.
     depth: u32,
     /// Whether a line of the script was counted.
     counts: bool,
-    /// What the clause for the script's end does first.
+    /// The first statements of the clause for the script's end.
     at_end: String,
     /// Whether the script has such a clause.
     has_end: bool,
 }
 
 impl Clause {
-    /// Copies `code`. A clause of bpftrace does nothing once the script was told to stop.
+    /// Copies `code`. A clause for bpftrace does nothing after the script was asked to stop.
     fn copy(&mut self, code: &str, kind: Kind, to: &mut String) {
         for c in code.chars() {
             to.push(c);
@@ -194,14 +194,14 @@ pub struct Marked {
     is_in_counted: bool,
     /// The lines so far.
     pub tally: Tally,
-    /// Whether the script has not said yet that it has begun: until then all is held back.
+    /// Whether the script has not reported its begin yet. Until then all output is held back.
     pub is_awaited: bool,
     /// Perhaps the beginning of a mark whose end has not arrived yet.
     begun: String,
 }
 
 impl Marked {
-    /// The trace of a script with this mark; whether the script will say that it has begun.
+    /// For a script with this mark. `is_awaited`: the script reports its begin.
     pub fn new(mark: Mark, is_awaited: bool) -> Marked {
         Marked {
             mark,
@@ -213,7 +213,7 @@ impl Marked {
         }
     }
 
-    /// The next piece, as far as it is known to be no mark.
+    /// Takes the next piece, and returns the text that is certainly not part of a mark.
     pub fn push(&mut self, piece: &str) -> String {
         let text = std::mem::take(&mut self.begun) + piece;
         if self.is_awaited && !text.contains(&self.mark.ready()) {
@@ -258,7 +258,7 @@ impl Marked {
         out
     }
 
-    /// What is left when the trace has ended.
+    /// Returns the rest when the trace has ended.
     pub fn finish(self) -> String {
         self.shown(&self.begun)
     }
@@ -268,8 +268,8 @@ impl Marked {
     }
 }
 
-/// Takes the row from the end of `out` that DTrace puts around what a clause for BEGIN prints, unless it is told to be quiet; gives what
-/// comes after it.
+/// Removes the row that DTrace, unless it is quiet, prints around the output of a BEGIN clause. Cuts its first part from the end of
+/// `out`, and returns `after` without its last part.
 fn without_row<'t>(out: &mut String, after: &'t str) -> &'t str {
     if !out.ends_with(":BEGIN ") {
         return after;

@@ -1,4 +1,4 @@
-//! `dyntrace run`: a script, by the tracer that is here, on a command or a process.
+//! `dyntrace run`: runs a script by an installed tracer, on a command or a process.
 
 mod at_work;
 mod choose;
@@ -39,13 +39,13 @@ use target::Target;
 pub use choose::By;
 pub use target::Asked;
 
-/// What happens while a command runs.
+/// An event while a command runs.
 enum Event {
-    /// This process got a signal, or the command or the tracer has ended, or stopped, or goes on.
+    /// This process got a signal, or the command or the tracer has ended, stopped or continued.
     Notice(Notice),
-    /// The script has begun, where it says so.
+    /// The script has reported its begin.
     Begun,
-    /// The process that was asked for has ended, where the tracer does not end with it.
+    /// The traced process has ended, and the tracer does not end with it.
     ProcessEnded,
     /// The trace has ended, with this many lines.
     Counted(Tally),
@@ -55,21 +55,21 @@ enum Event {
     CannotWrite(io::Error),
 }
 
-/// What the user wants.
+/// The user's request.
 pub struct Request {
     /// The name or the path of the script.
     pub script: String,
-    /// What makes the lines, if not the first tracer that is fit.
+    /// The program that makes the lines, if not the first tracer that is fit.
     pub tracer: Option<By>,
     /// The user's options for the tracer.
     pub tracer_options: Vec<OsString>,
     /// Where the trace goes, if not to standard output.
     pub output: Option<PathBuf>,
-    /// What is traced.
+    /// The command or process to trace.
     pub asked: Asked,
 }
 
-/// Runs a script and, if asked to, the command that it traces. Everything that can be known before anything is started is checked first.
+/// Runs a script and, if asked to, the command that it traces. All checks that need no running program come first.
 pub fn run(request: &Request) -> Outcome {
     let script = Script::find(&request.script).map_err(|error| Failure::new(exit::USAGE, error))?;
     let target = Target::find(&request.asked)?;
@@ -112,7 +112,7 @@ fn record(rendering: &'static Rendering, request: &Request, target: &Target) -> 
     recorded::run(rendering, target, words, Sink::open(request.output.as_deref())?)
 }
 
-/// A probe of a process, attached by the path of its program as well, makes bpftrace report each event twice.
+/// Refuses a script with the path of the program in its probes: with a process, bpftrace would report each event twice.
 fn refuse_fixed_path(script: &Script, text: &str) -> Result<(), Failure> {
     match script::fixed_attach_point(text) {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! What the tracer prints, passed through at once and made safe for a terminal.
+//! The tracer's output, passed through at once and made safe for a terminal.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -20,7 +20,7 @@ use super::marks::{Marked, Tally};
 use super::raw::{self, Events};
 use super::{Event, lost};
 
-/// What the one who waits for the tracer and those who read what it prints know of each other.
+/// State shared by the thread that waits for the tracer and the threads that read its output.
 #[derive(Clone, Default)]
 pub struct Progress(Arc<Shared>);
 
@@ -31,9 +31,9 @@ struct Shared {
     will_print_newline: AtomicBool,
 }
 
-// Relaxed: nothing else is read on the strength of these.
+// Relaxed: they order no other data.
 impl Progress {
-    /// How many pieces there were: whoever waits for the tracer to end waits longer while this grows.
+    /// How many pieces of output have arrived. While this grows, the thread that waits for the tracer's end waits longer.
     pub fn count(&self) -> u64 {
         self.0.pieces.load(Ordering::Relaxed)
     }
@@ -43,7 +43,7 @@ impl Progress {
         self.0.lost.load(Ordering::Relaxed)
     }
 
-    /// The tracer is about to print a newline that means nothing.
+    /// Announces a meaningless newline of the tracer.
     pub fn will_print_newline(&self) {
         self.0.will_print_newline.store(true, Ordering::Relaxed);
     }
@@ -62,14 +62,14 @@ pub enum Sink {
 }
 
 impl Sink {
-    /// The file at `path`, made anew; standard output if there is none.
+    /// A new file at `path`; standard output without a path.
     pub fn open(path: Option<&Path>) -> anyhow::Result<Sink> {
         let Some(path) = path else { return Ok(Sink::Stdout) };
         let file = private::create(path, 0o600).with_context(|| format!("cannot write to {}", escape::path(path)))?;
         Ok(Sink::File(file))
     }
 
-    /// How the script of `rendering` is written to it.
+    /// The format in which it gets the script of `rendering`.
     pub fn format(&self, rendering: &'static Rendering) -> Format {
         match (&rendering.way, self) {
             (Way::Lines(_), Sink::File(_)) => Format::plain(std::slice::from_ref(rendering)),
@@ -94,7 +94,7 @@ impl Write for Sink {
     }
 }
 
-/// Holds back empty lines until something follows them: tracers end a trace with some. One that was foretold is left out.
+/// Holds back empty lines until other text follows, as tracers end a trace with some. Leaves out an announced one.
 #[derive(Default)]
 struct EmptyLines {
     held: usize,
@@ -103,7 +103,7 @@ struct EmptyLines {
 }
 
 impl EmptyLines {
-    /// What of `text`, and of what was held back, can go on now.
+    /// Returns the text to print now: `text`, and empty lines that were held back.
     fn pass(&mut self, text: &str) -> String {
         let mut passed = String::new();
         for piece in text.split_inclusive('\n') {
@@ -119,7 +119,7 @@ impl EmptyLines {
     }
 }
 
-/// What makes the user's lines of what the tracer prints.
+/// Makes the user's lines from the tracer's output.
 pub enum Reading {
     /// The lines of the script, with marks in them.
     Script(Box<Lines>),
@@ -159,7 +159,7 @@ impl Reading {
         matches!(self, Reading::Script(lines) if lines.marked.is_awaited)
     }
 
-    /// The tracer prints a newline that means nothing.
+    /// The tracer prints a meaningless newline.
     fn foretell_newline(&mut self) {
         if let Reading::Script(lines) = self {
             lines.empty.is_one_foretold = true;
@@ -174,7 +174,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// What `reading` makes of the tracer's output, on its way to `to`.
+    /// Sends the lines that `reading` makes from the tracer's output to `to`.
     pub fn new(reading: Reading, to: Sink) -> Trace {
         Trace { reading, to }
     }
@@ -268,7 +268,7 @@ pub fn pass_errors_on(from: impl Read + Send + 'static, progress: Progress, even
     });
 }
 
-/// What bpftrace says at every start on some machines, and what means nothing for probes of programs.
+/// Lines that bpftrace prints at every start on some machines, and that mean nothing for probes of programs.
 fn is_noise(line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line);
     line.contains("available_filter_functions") || line.contains("couldn't set RLIMIT_MEMLOCK")

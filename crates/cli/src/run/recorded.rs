@@ -23,7 +23,7 @@ use super::output::Sink;
 use super::target::Target;
 use super::wish::wish;
 
-/// Runs the command and prints what `rendering` makes of its events.
+/// Runs the command and prints its events as `rendering` shows them.
 pub fn run(rendering: &'static Rendering, target: &Target, words: &[OsString], sink: Sink) -> Outcome {
     let temporary = Temporary::new()?;
     let folder = temporary.path().join("trace");
@@ -50,7 +50,7 @@ fn start(rendering: &Rendering, target: &Target, words: &[OsString], folder: &Pa
     })
 }
 
-/// Prints events until the command has ended, and then those that are left. Whatever becomes of the trace, the command goes on.
+/// Prints events until the command has ended, and then those that are left. If printing fails, the command goes on.
 fn follow(
     live: &mut Live<Sink, impl FnMut(&Event<'_>) -> bool>,
     folder: &Path,
@@ -95,7 +95,7 @@ fn outcome(status: ExitStatus, from: &Follower, folder: &Path) -> Outcome {
     if !folder.exists() {
         return Err(Failure::new(exit::TRACER_FAILED, anyhow!(NOTHING)));
     }
-    // As of `dyntrace record`.
+    // As in `dyntrace record`.
     Ok(losses::status(&losses))
 }
 

@@ -20,18 +20,18 @@ use super::output::{Reading, Sink};
 use super::raw::{self, Raw};
 use super::tracing::Followed;
 
-/// SIGINT makes bpftrace throw away the events that it has buffered; `exit()` takes its turn behind them.
+/// On SIGINT bpftrace discards buffered events; `exit()` comes after them.
 const END_WHEN_ASKED: &str = "self:signal:SIGUSR1\n{\n\texit();\n}\n";
 
-/// What the tracer will read.
+/// The text of the script for the tracer.
 pub struct Text<'a> {
     script: &'a Script,
     kind: Kind,
     text: String,
     mark: Mark,
-    /// What reads the events that the script prints, if it prints no lines.
+    /// The reader of the events that the script prints, if it prints no lines.
     raw: Option<Raw>,
-    /// Whether bpftrace, when it gets SIGUSR1, ends behind the events that it has buffered.
+    /// Whether bpftrace, when it gets SIGUSR1, ends after the events that it has buffered.
     pub ends_when_asked: bool,
 }
 
@@ -39,16 +39,16 @@ pub struct Text<'a> {
 pub enum ScriptFile {
     /// The user's.
     Own(PathBuf),
-    /// One for a text that was changed, in a folder that is removed at the end.
+    /// A changed text, in a folder that is removed at the end.
     Temporary(PathBuf, #[expect(dead_code, reason = "kept until the end")] Temporary),
 }
 
 impl Text<'_> {
-    /// That of `script`, whose text for `kind` this is.
+    /// For `script`, with its `text` for this tracer.
     pub fn new<'a>(script: &'a Script, tracer: &Tracer, text: &str) -> Text<'a> {
         let mark = Mark::new();
         let kind = tracer.kind;
-        // A temporary copy would not find what the file includes.
+        // A temporary copy would not find the files that the script includes.
         let ends_when_asked = tracer.ends_when_asked() && !text.contains("#include") && !text.contains("import ");
         let text = match script {
             Script::Shipped(_) => mark.put_into(text, kind),
@@ -58,7 +58,7 @@ impl Text<'_> {
         Text { script, kind, text, mark, raw: None, ends_when_asked }
     }
 
-    /// That of the shipped `script` for a bpftrace that is too old for it, on a program with these `sites`.
+    /// For the shipped `script` under a bpftrace that is too old for it, on a program with these `sites`.
     pub fn raw<'a>(script: &'a Script, rendering: &'static Rendering, sites: &[Note]) -> Result<Text<'a>, Failure> {
         let mark = Mark::new();
         let raw = Raw::new(rendering, sites, mark.clone())?;
@@ -66,7 +66,7 @@ impl Text<'_> {
         Ok(Text { script, kind, text, mark, raw: Some(raw), ends_when_asked: false })
     }
 
-    /// Has the thread that reads what the tracer prints make the user's lines of it.
+    /// Returns a function for the thread that reads the tracer's output: it makes the reader that turns output into the user's lines.
     pub fn reading(&self, followed: &Followed) -> anyhow::Result<impl FnOnce(&Sink) -> Reading + Send + use<>> {
         let events = self.raw.as_ref().map(Raw::reader).transpose()?;
         let marked = Marked::new(self.mark.clone(), followed.number_for(self.kind).is_some());
@@ -86,7 +86,7 @@ impl Text<'_> {
         matches!(self.script, Script::Shipped(_)) && marks::is_counted(self.kind)
     }
 
-    /// A file with what is to be run on what is `followed`.
+    /// Writes the script for the `followed` process or command to a file.
     pub fn file(&self, followed: &Followed) -> anyhow::Result<ScriptFile> {
         match (followed.number_for(self.kind), self.script) {
             (Some(pid), _) => self.temporary(&dtrace::script_for(&self.text, pid, &self.mark)),
@@ -96,7 +96,7 @@ impl Text<'_> {
         }
     }
 
-    /// A file of the same name: the tracer shows it with an error in the script.
+    /// Writes a file of the same name, as the tracer shows the name in errors of the script.
     fn temporary(&self, text: &str) -> anyhow::Result<ScriptFile> {
         let write = || {
             let temporary = Temporary::new()?;

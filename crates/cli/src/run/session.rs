@@ -1,8 +1,8 @@
-//! A script at work: the tracer, the command if there is one, and this process between them.
+//! Runs a script: the tracer, the command if there is one, and this process between them.
 //!
 //! The command is held before its first instruction until the tracer is ready, then let go. When it ends, so do most tracers by
-//! themselves; one that does not is interrupted, and killed as the last resort. A tracer that works is left alone: on a busy machine
-//! it may take long to end, and bpftrace throws away what it has buffered when it is interrupted.
+//! themselves; one that does not is interrupted, and killed as the last resort. A busy tracer is left alone: on a busy machine
+//! it may take long to end, and bpftrace discards its buffers when it is interrupted.
 
 use std::ffi::OsString;
 use std::io;
@@ -32,16 +32,16 @@ use super::target::{Asked, Target};
 use super::tracing::{Followed, Tracing};
 use super::watch::Watch;
 
-/// How often the process is looked at while the tracer gets ready.
+/// The time between two looks at the process while the tracer gets ready.
 const LOOK: Duration = Duration::from_millis(2);
-/// How long a tracer may say nothing after its process has ended, before it is interrupted.
+/// How long a tracer may print nothing after its process has ended, before it is interrupted.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long a tracer may say nothing after it was interrupted, before it is killed.
+/// How long a tracer may print nothing after it was interrupted, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How many times it is left alone all the same because it works.
+/// How many times a busy tracer gets more time.
 const REPRIEVES: u32 = 20;
 
-/// What is to be done.
+/// One tracing session: the tracer, its script and its target.
 pub struct Session<'a> {
     /// The tracer.
     pub tracer: &'a Tracer,
@@ -49,16 +49,16 @@ pub struct Session<'a> {
     pub options: &'a [OsString],
     /// The script for it.
     pub script: &'a Text<'a>,
-    /// What is traced.
+    /// The program to trace.
     pub target: &'a Target,
-    /// As what the user gave it.
+    /// The command or process that the user gave.
     pub asked: &'a Asked,
     /// The probes that the tracer will attach to.
     pub sites: &'a [Note],
 }
 
 impl Session<'_> {
-    /// Does it; what the tracer prints goes to `sink`.
+    /// Runs the session; the tracer's output goes to `sink`.
     pub fn run(&self, sink: Sink) -> Outcome {
         let (sender, events) = mpsc::channel();
         let notices = sender.clone();
@@ -96,7 +96,7 @@ impl Session<'_> {
         })
     }
 
-    /// Starts the tracer on a command that is held, and returns when the command runs, traced, or when it is known that it will not.
+    /// Starts the tracer on a held command. Returns when the command runs under the tracer, or cannot.
     fn start_held(
         &self,
         child: Child,
@@ -141,7 +141,7 @@ enum Ending {
     No,
     /// Its process is gone; it should end by itself.
     ByItself,
-    /// It was asked to end behind the events that it has buffered.
+    /// It was asked to end after the events that it has buffered.
     Asked,
     /// It was interrupted.
     Interrupted,
@@ -149,7 +149,7 @@ enum Ending {
     Killed,
 }
 
-/// The two processes, and what happens to them.
+/// The two processes and their events.
 struct Run {
     kind: Kind,
     tracing: Tracing,
@@ -157,13 +157,13 @@ struct Run {
     events: Receiver<Event>,
     open_outputs: u32,
     ending: Ending,
-    /// How many signals asked for the end of the trace since the command has ended, or since the first without one.
+    /// The number of signals that asked for the end of the trace; with a command, since its end.
     requests: u32,
     /// The lines of the trace, once it has ended.
     tally: Option<Tally>,
-    /// Why not all of the trace was written, if so.
+    /// The error of writing the trace, if there was one.
     unwritten: Option<io::ErrorKind>,
-    /// Whether the script takes events, as far as it says so.
+    /// Whether the script takes events, as far as it reports that.
     has_begun: bool,
     /// The signal that ended everything before the command began.
     aborted: Option<i32>,
@@ -215,7 +215,7 @@ impl Run {
                     self.tracer_failed(format!("ended ({status}) before it was ready; the command was not started"))
                 );
             }
-            // What cannot be read now belongs to a process that is just ending: the next turn sees that.
+            // A failed read means that the process is ending: the next turn sees that.
             if self.has_begun && watch.is_ready().unwrap_or(false) {
                 break;
             }
@@ -297,8 +297,8 @@ impl Run {
         }
     }
 
-    /// A signal of the user's, when there is no command to send it to. One request may arrive twice: `timeout` signals the process and its
-    /// group. So only the third gives the rest of the trace up.
+    /// Handles a signal of the user's when there is no command to send it to. One request may arrive twice: `timeout` signals the
+    /// process and its group. So only the third one gives up the rest of the trace.
     fn end_is_requested(&mut self) {
         self.requests += 1;
         match self.requests {
@@ -320,7 +320,7 @@ impl Run {
         }
     }
 
-    /// Takes the next harder way of ending the tracer, which has said nothing for a while.
+    /// Ends the tracer in the next harder way, as it has printed nothing for a while.
     fn press(&mut self) {
         match self.ending {
             Ending::No | Ending::ByItself => self.end_tracing(),
@@ -357,8 +357,8 @@ impl Run {
         self.child = None;
     }
 
-    /// What the tracer has printed comes out before this process says more. A process that it left behind may keep its output open:
-    /// that is not waited for.
+    /// Waits until the tracer's output is printed, so that it comes before later messages of this process. Does not wait for a process
+    /// that the tracer left behind and that keeps the output open.
     fn until_outputs_end(&mut self) {
         while self.open_outputs > 0 {
             match self.events.recv_timeout(GRACE) {
@@ -381,7 +381,7 @@ impl Run {
         let tracer = self.tracing.ended;
         let is_whole = match self.ending {
             Ending::No | Ending::ByItself => tracer.is_some_and(|status| status.success()),
-            // Some tracers end by the signal that was asked for, or say so in their status.
+            // Some tracers end by the signal that they got, or report it in their status.
             Ending::Asked | Ending::Interrupted => tracer.is_some_and(|status| {
                 let ends = [Signal::SIGINT, Signal::SIGUSR1].map(|signal| signal as i32);
                 status.success()
@@ -409,7 +409,7 @@ impl Run {
 
     fn lost(&self) -> Lost {
         let tally = self.tally.unwrap_or_default();
-        // A tracer that SIGUSR1 has ended had not begun: later its script gets the signal.
+        // If SIGUSR1 has ended the tracer, its script had not begun: a running script handles the signal.
         let had_begun = self.tracing.ended.is_none_or(|status| status.signal() != Some(Signal::SIGUSR1 as i32));
         let is_counted = self.tracing.is_counted && had_begun;
         Lost { kind: self.kind, said: self.tracing.progress.lost(), tally, is_counted }

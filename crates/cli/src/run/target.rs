@@ -1,4 +1,4 @@
-//! What is traced: a command to start or a process that runs; and whether it has the probes that the script names.
+//! The target of a trace: a command to start or a process that runs. Checks whether it has the probes that the script names.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::exit::{self, Failure};
 use crate::process;
 use crate::script::Named;
 
-/// What the user wants traced.
+/// The command or process that the user wants to trace.
 #[derive(Clone, Debug)]
 pub enum Asked {
     /// A command with its arguments.
@@ -23,17 +23,17 @@ pub enum Asked {
     Process(u32),
 }
 
-/// What is traced.
+/// The program to trace.
 #[derive(Debug)]
 pub struct Target {
     /// The file of the program.
     pub program: PathBuf,
-    /// What the file says of its probes. Nothing where probes are not in notes.
+    /// The probes in the file's notes. Empty on systems where probes are not in notes.
     pub object: Object,
 }
 
 impl Target {
-    /// Finds the program of what is `asked` for.
+    /// Finds the program of the command or process in `asked`.
     pub fn find(asked: &Asked) -> Result<Target, Failure> {
         let (program, readable) = match asked {
             Asked::Command(command) => {
@@ -50,7 +50,7 @@ impl Target {
         Ok(Target { program, object })
     }
 
-    /// What was added to the addresses in the file when process `pid` loaded it.
+    /// Returns the load bias: the difference between addresses in process `pid` and in the file.
     pub fn moved_by(&self, pid: u32) -> anyhow::Result<u64> {
         process::program(pid)?
             .moved_by(&self.object)

@@ -16,7 +16,7 @@ use super::output::{self, Progress, Sink, Trace};
 use super::script_file::{ScriptFile, Text};
 use super::{Event, at_work, dtrace, leftovers};
 
-/// What a tracer follows.
+/// The process or command that a tracer follows.
 pub enum Followed<'a> {
     /// A process that runs.
     Process(u32),
@@ -25,7 +25,7 @@ pub enum Followed<'a> {
 }
 
 impl Followed<'_> {
-    /// The number of the process, where a tracer of this kind is told it by its script.
+    /// The number of the process, if a tracer of this kind gets it in its script.
     pub fn number_for(&self, kind: Kind) -> Option<u32> {
         match self {
             Followed::Process(pid) if kind == Kind::Dtrace && dtrace::BY_NUMBER => Some(*pid),
@@ -52,7 +52,7 @@ pub struct Tracing {
 }
 
 impl Tracing {
-    /// Starts `tracer` with the user's `options` and `script` on what it has to follow, a process of `program`.
+    /// Starts `tracer` with the user's `options` and `script` on the process or command to follow, which runs `program`.
     pub fn start(
         tracer: &Tracer,
         options: &[OsString],
@@ -91,7 +91,7 @@ impl Tracing {
         })
     }
 
-    /// Looks whether it has ended.
+    /// Checks whether it has ended.
     pub fn poll(&mut self) -> io::Result<()> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait()?;
@@ -102,12 +102,12 @@ impl Tracing {
         Ok(())
     }
 
-    /// Whether it does something, as far as that can be told.
+    /// Whether one of its threads is busy, as far as the system says.
     pub fn is_at_work(&self) -> bool {
         at_work::is_at_work(self.child.id())
     }
 
-    /// Asks it to end behind the events that it has buffered. Returns whether there is a gentler way than [`interrupt`](Self::interrupt).
+    /// Asks it to end after the events that it has buffered. Returns false if it can only be [interrupted](Self::interrupt).
     pub fn ask_to_end(&self) -> bool {
         if self.ends_when_asked {
             self.signal(Signal::SIGUSR1);
@@ -115,11 +115,11 @@ impl Tracing {
         self.ends_when_asked
     }
 
-    /// Interrupts it: it ends with what its script says at the end.
+    /// Interrupts it: its script runs its end clauses.
     pub fn interrupt(&self) {
         if self.kind == Kind::Dtrace {
             self.progress.will_print_newline();
-            // What is started in the background of a script ignores SIGINT, and so does DTrace then.
+            // A shell script starts its background jobs with SIGINT ignored, and DTrace inherits that.
             return self.signal(Signal::SIGTERM);
         }
         self.signal(Signal::SIGINT);
@@ -132,13 +132,13 @@ impl Tracing {
 
     fn signal(&self, signal: Signal) {
         if self.ended.is_none() {
-            // It was not waited for, so the number is still its own; it may have ended all the same, which is what is wanted.
+            // It was not waited for, so the number is still its own. An error means that it has ended, which is fine.
             let _ = killpg(Pid::from_raw(self.child.id().cast_signed()), signal);
         }
     }
 }
 
-/// Whatever goes wrong, no tracer stays behind.
+/// Kills the tracer on every error path.
 impl Drop for Tracing {
     fn drop(&mut self) {
         if self.ended.is_none() {
@@ -154,11 +154,11 @@ fn command(tracer: &Tracer, options: &[OsString], script: &Path, followed: &Foll
     command.args(options);
     match (tracer.kind, followed) {
         (Kind::Bpftrace, Followed::Process(pid)) => {
-            // By the plain path and -p it attaches twice.
+            // With the plain path and -p, bpftrace attaches twice.
             command.args(["-q", "-p", &pid.to_string()]).arg(script).arg(format!("/proc/{pid}/exe"));
         }
         (Kind::Stap, Followed::Process(pid)) => {
-            // Its strings are of 127 bytes otherwise.
+            // Otherwise its strings have at most 127 bytes.
             command.args(["-DMAXSTRINGLEN=512", "-x", &pid.to_string()]).arg(script).arg(program);
         }
         (Kind::Dtrace, Followed::Process(pid)) => {

@@ -10,7 +10,7 @@ use crate::elf::Note;
 
 use super::target::Target;
 
-/// A probe site and what its memory held before the tracer came.
+/// A probe site and the content of its memory before the tracer came.
 #[derive(Debug)]
 struct Site {
     address: u64,
@@ -28,7 +28,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Notes how `sites` of process `pid`, which runs `target`, are now.
+    /// Records the current state of `sites` in process `pid`, which runs `target`.
     pub fn new(pid: u32, target: &Target, sites: &[Note]) -> Result<Watch> {
         let moved_by = target.moved_by(pid)?;
         let memory = File::open(format!("/proc/{pid}/mem"))
@@ -63,7 +63,7 @@ impl Watch {
     }
 }
 
-/// Whether the nops that probes consist of begin with `byte`: of 1, 5 and 10 bytes on x86_64, the one of aarch64.
+/// Whether `byte` begins a probe's nop: one of 1, 5 or 10 bytes on x86_64, or that of aarch64.
 fn begins_nop(byte: u8) -> bool {
     matches!(byte, 0x90 | 0x0f | 0x66 | 0x1f)
 }

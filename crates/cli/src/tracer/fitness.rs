@@ -1,4 +1,4 @@
-//! What a tracer lacks for a script, and how to get one that does not.
+//! Features that a tracer lacks for a script, and how to get a tracer that has them.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::system;
 /// Something that keeps a tracer from running a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
-    /// What it lacks.
+    /// The missing feature.
     pub what: String,
     /// What to do about it.
     pub remedy: String,
@@ -23,7 +23,7 @@ const BPFTRACE_CONFIG: Version = Version(0, 20, 0);
 /// Before this version DTrace on Linux was a kernel patch that knew no stapsdt notes.
 const DTRACE_LINUX: Version = Version(2, 0, 0);
 
-/// What `tracer` lacks for a script with this text (`None`: for any script), if anything.
+/// Returns the first feature that `tracer` lacks for a script with this text (`None`: for any script).
 pub fn lacks(tracer: &Tracer, text: Option<&str>) -> Option<Lack> {
     match tracer.kind {
         Kind::Bpftrace => bpftrace(tracer.version, text?),

@@ -1,4 +1,4 @@
-//! Telling a tracer from another program of its name, by what it says of its version.
+//! Tells a tracer from another program of its name, by its version text.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! The tracers: which there are, where they are here, and what one of them lacks for a script.
+//! The tracers: their names, their places on this machine, and the features that they lack for a script.
 
 mod fitness;
 mod identify;
@@ -27,7 +27,7 @@ impl Kind {
     /// All of them.
     pub const ALL: &[Kind] = &[Kind::Dtrace, Kind::Stap, Kind::Bpftrace];
 
-    /// Those that exist on this system, the one to be preferred first.
+    /// The tracers that exist on this system, the preferred one first.
     ///
     /// bpftrace starts at once; DTrace needs three seconds and has no eleventh argument; SystemTap compiles a kernel module.
     pub const PREFERRED: &[Kind] =
@@ -42,7 +42,7 @@ impl Kind {
         }
     }
 
-    /// What the names of its scripts end in.
+    /// The file extension of its scripts.
     pub fn extension(self) -> &'static str {
         match self {
             Kind::Dtrace => "d",
@@ -88,7 +88,7 @@ impl Version {
 /// A tracer of this machine.
 #[derive(Clone, Debug)]
 pub struct Tracer {
-    /// Which one.
+    /// Its kind.
     pub kind: Kind,
     /// Its program.
     pub path: PathBuf,
@@ -99,11 +99,11 @@ pub struct Tracer {
 /// From this version on it is certain that bpftrace knows the probe `self:signal`.
 const SELF_SIGNAL: Version = Version(0, 24, 0);
 
-/// The oldest bpftrace that was tried with scripts of registers.
+/// The oldest bpftrace that was tested with scripts that read registers.
 const REG: Version = Version(0, 17, 0);
 
 impl Tracer {
-    /// Whether it can print a probe's arguments, whatever else it lacks.
+    /// Whether it can print a probe's arguments, even if it lacks other features.
     pub fn prints_events(&self) -> bool {
         self.kind == Kind::Bpftrace && self.version >= REG
     }
@@ -114,23 +114,23 @@ impl Tracer {
     }
 }
 
-/// What a search for a tracer ends with.
+/// The result of a search for a tracer.
 #[derive(Debug)]
 pub enum Search {
-    /// It is there.
+    /// It was found.
     Found(Tracer),
-    /// There is something of its name that is not it.
+    /// A program has its name, but is another one.
     Unfit {
-        /// What was found.
+        /// The program that was found.
         path: PathBuf,
         /// Why it is not the tracer.
         why: String,
     },
-    /// Nothing of its name is in `PATH`.
+    /// No program in `PATH` has its name.
     Missing,
 }
 
-/// Looks for a tracer in `PATH`. SystemTap brings a program called `dtrace` too; the search goes on behind it.
+/// Looks for a tracer in `PATH`. SystemTap brings a program called `dtrace` too; the search continues after it.
 pub fn search(kind: Kind) -> Search {
     let mut unfit = Search::Missing;
     for path in in_path(OsStr::new(kind.command())) {
@@ -151,7 +151,7 @@ pub fn in_path(name: &OsStr) -> impl Iterator<Item = PathBuf> {
     folders.into_iter().map(move |folder| folder.join(&name)).filter(|file| is_executable(file))
 }
 
-/// Whether `file` is a regular file that somebody may execute.
+/// Whether `file` is a regular file that any user may execute.
 pub fn is_executable(file: &Path) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }

@@ -132,7 +132,7 @@ impl Arguments {
         selection
     }
 
-    /// The recorder's own events are shown only if they are asked for by name.
+    /// Whether to show the recorder's own events: only if the user names them.
     fn shows_own_events(&self) -> bool {
         self.probe.iter().any(|pattern| pattern.starts_with("recorder:"))
     }

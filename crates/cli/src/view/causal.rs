@@ -21,7 +21,7 @@ type Process = (u64, Vec<u8>);
 /// The receiver of a message, if it is known here, and the message's serial.
 type Message = (Option<Process>, Serial);
 
-/// The lines of a trace's events. Depths are numbers of messages that led to something.
+/// The lines of a trace's events. The depth of an event is the number of messages that led to it.
 pub struct Causal {
     text: Text,
     /// The depth of each process.

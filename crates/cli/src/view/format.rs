@@ -6,7 +6,7 @@ use crate::render::{Printer, Rendering, Way};
 
 use super::text::Text;
 
-/// One of them.
+/// A format.
 pub struct Format(pub Box<dyn Printer>);
 
 impl Format {

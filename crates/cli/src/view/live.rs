@@ -1,4 +1,4 @@
-//! Events of a recording that goes on, as they come.
+//! Events of a running recording, as they arrive.
 
 use std::io::Write;
 use std::sync::Arc;

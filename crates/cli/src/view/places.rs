@@ -1,5 +1,5 @@
-//! Callers in recorded calls, of which a trace has addresses only. They are looked up in the program's files, unless these were
-//! written since. The trace names the file of each version of a module.
+//! Callers in recorded calls. A trace has only their addresses, which are looked up in the program's files, unless a file was written
+//! later. The trace names the file of each version of a module.
 
 use std::collections::HashMap;
 use std::fs;

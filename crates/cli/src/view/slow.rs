@@ -1,4 +1,4 @@
-//! Events of operations that took long, and no others.
+//! Only the events of slow operations.
 //!
 //! An event is held until its operation is answered, or has been in flight for long enough. So memory grows with the number of operations
 //! in flight, not with the trace.

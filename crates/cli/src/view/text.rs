@@ -18,7 +18,7 @@ pub struct Text {
     is_coloured: bool,
     time: Time,
     places: Places,
-    /// Whether events about modules have lines of their own; in any case they are read.
+    /// Whether events about modules have lines of their own; they are read in any case.
     pub shows_modules: bool,
     /// By the addresses of the classes.
     plans: HashMap<*const EventClass, Plan>,

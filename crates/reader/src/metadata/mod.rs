@@ -1,7 +1,7 @@
 //! Parses the metadata of a process into event classes, clock and names.
 //!
 //! CTF 1.8: `lexer` makes tokens, `syntax` blocks and types, and `tsdl` interprets them. CTF 2 is JSON, interpreted by `json`. Both accept
-//! what the recorder writes, with any white space, comments and unknown attributes. The headers of packets and events must be the
+//! the recorder's output, with any white space, comments and unknown attributes. The headers of packets and events must be the
 //! recorder's: the metadata of another tracer is an error.
 
 mod json;

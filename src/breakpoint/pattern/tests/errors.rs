@@ -1,4 +1,4 @@
-//! Texts that are no patterns: where they are wrong, and what was expected.
+//! Texts that are no patterns: the position of the error, and what was expected.
 
 use crate::breakpoint::pattern::*;
 use proptest::prelude::*;

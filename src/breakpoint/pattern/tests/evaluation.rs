@@ -1,4 +1,4 @@
-//! Which calls meet which patterns.
+//! Which calls match which patterns.
 
 use std::fmt;
 

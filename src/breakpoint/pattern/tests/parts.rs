@@ -1,4 +1,4 @@
-//! Which calls meet patterns that look into structures, tuples, enumerations and slices.
+//! Which calls match patterns that look into structures, tuples, enumerations and slices.
 
 use std::fmt;
 
@@ -155,7 +155,7 @@ fn what_a_type_prints_in_its_own_way_has_no_parts() {
     }
 }
 
-/// A panic ends what is printed, and so does the end of the room for it: what came before is there.
+/// A panic ends the text, and so does a full buffer. The parts before it stay.
 #[test]
 fn half_a_value_has_its_first_parts() {
     struct Bomb;
@@ -193,7 +193,7 @@ fn nothing_is_printed_in_vain() {
 }
 
 proptest! {
-    /// Whatever texts and characters are: they are found again as what they are, wherever they stand.
+    /// Any text and any character compare equal to themselves, in every position.
     #[test]
     fn texts_are_what_they_are(one in any::<String>(), letter in any::<char>(), other in any::<String>(), number: i128) {
         let tuple = (&one, letter, [&other], number);
@@ -203,7 +203,7 @@ proptest! {
         prop_assert!(meets(&text, &[value!(tuple)]), "{}", text);
     }
 
-    /// Whatever a type prints: it is looked into without a panic.
+    /// No output of a type's `Debug` makes matching panic.
     #[test]
     fn anything_may_be_printed(text in "[A-Za-z0-9 ,:.{}()\\[\\]\"'\\\\]{0,40}") {
         struct Prints<'t>(&'t str);

@@ -1,4 +1,4 @@
-//! Patterns made at random: their text means what they are, and what they say of calls is what the simplest reading of them says.
+//! Random patterns: each parses from its own text to the same pattern, and agrees with the reference implementation about calls.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::breakpoint::pattern::syntax::{
 };
 use crate::breakpoint::value::{Plain, Shell, Variant};
 
-/// A value with all that is around it.
+/// A value with the variants around it.
 #[derive(Clone, Debug, PartialEq)]
 enum Nested {
     Integer(i128),
@@ -88,7 +88,7 @@ fn value() -> impl Strategy<Value = Nested> {
     })
 }
 
-/// The pattern of one argument: what is around, and a constant, or a name.
+/// The pattern of one argument: the variants around it, and a constant, or a name.
 type Written1 = (Vec<Variant>, Option<Constant>);
 
 fn argument() -> impl Strategy<Value = Written1> {
@@ -272,7 +272,7 @@ fn printed(expression: &Expression, places: &[Place]) -> String {
     }
 }
 
-/// What a guard means, said in the simplest way. `None`: it cannot be told.
+/// The reference implementation: the simplest evaluation of a guard. `None` if the guard has no value.
 fn meaning(expression: &Expression, call: &Call1) -> Option<Nested> {
     let truth = |expression: &Expression| match meaning(expression, call)? {
         Nested::Bool(truth) => Some(truth),

@@ -59,7 +59,7 @@ impl SessionAccess for Numbers {
     }
 }
 
-/// A server at work.
+/// A running server.
 struct Running {
     place: TempDir,
     sessions: Numbers,

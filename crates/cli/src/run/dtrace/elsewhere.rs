@@ -1,4 +1,4 @@
-//! On other systems DTrace is given the process by `-p`, and ends with it.
+//! On other systems DTrace gets the process by `-p`, and ends with it.
 
 use std::io;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 /// Whether scripts name the process by its number.
 pub const BY_NUMBER: bool = false;
 
-/// Has `command` terminated when the thread that starts it is gone: not asked for here.
+/// Has `command` terminated when the thread that starts it ends: not needed here.
 pub fn end_with_this_thread(_command: &mut Command) {}
 
-/// Calls `then` when process `pid` has ended: not asked for here.
+/// Calls `then` when process `pid` has ended: not needed here.
 pub fn when_ended(_pid: u32, _then: impl FnOnce() + Send + 'static) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -1,4 +1,4 @@
-//! On Linux a file descriptor tells when a process ends that is no child of this one, and the kernel tells a child that its parent is gone.
+//! On Linux a pidfd reports the end of any process, and the kernel signals a child whose parent has ended.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -14,12 +14,12 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 /// Whether scripts name the process by its number.
 pub const BY_NUMBER: bool = true;
 
-/// Has `command` terminated when the thread that starts it is gone, and not killed because nobody reads what it prints: then it takes
-/// out of the kernel what it has there. (For step 3.)
+/// Has the kernel send `command` SIGTERM when the thread that starts it ends, and keeps SIGPIPE from killing it. So DTrace can remove
+/// its uprobes from the kernel. (For step 3.)
 pub fn end_with_this_thread(command: &mut Command) {
     let prepare = || {
         prctl::set_pdeathsig(Signal::SIGTERM)?;
-        // SAFETY: no function of this program is made a handler.
+        // SAFETY: it installs no function of this program as a handler.
         unsafe { signal::signal(Signal::SIGPIPE, SigHandler::SigIgn) }?;
         Ok(())
     };

@@ -1,13 +1,13 @@
-//! DTrace, on Linux told by a number in its script which process to trace.
+//! DTrace. On Linux it gets the process to trace as a number in its script.
 //!
-//! Given a process by `-p`, DTrace 2.0.7 takes hold of it by ptrace: the process stands still until DTrace is ready, and whenever it
-//! starts a thread. Meanwhile DTrace looks for the probes again and again, now and then in the file of another library; then it attaches
-//! twice and reports every event twice, or never lets the process go. A process whose number the script names (`dyntrace4711:::`) is
-//! not held at all. What `-p` does besides is done here and by the session:
+//! Given a process by `-p`, DTrace 2.0.7 stops it by ptrace until DTrace is ready, and again whenever the process starts a thread.
+//! Meanwhile DTrace looks for the probes repeatedly, sometimes in the file of another library. Then it attaches twice and reports every
+//! event twice, or never resumes the process. DTrace does not stop a process whose number the script names (`dyntrace4711:::`).
+//! The other effects of `-p` come from here and from the session:
 //!
 //! 1. The number takes the place of `$target`.
 //! 2. DTrace attaches to probes before it takes their events. The last clause says when it does both.
-//! 3. DTrace does not end with the process: it is told to, and the kernel tells it should this process be killed.
+//! 3. DTrace does not end with the process: the session interrupts it, and the kernel does if this process is killed.
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
@@ -20,7 +20,7 @@ use crate::tracer::Kind;
 
 use super::marks::Mark;
 
-/// `script` for process `pid`, with `mark` in what it prints when it begins. (Steps 1 and 2.)
+/// Returns `script` for process `pid`, which prints `mark` when it begins. (Steps 1 and 2.)
 pub fn script_for(script: &str, pid: u32, mark: &Mark) -> String {
     let pid = pid.to_string();
     let numbered = parts(script, Kind::Dtrace).map(|part| match part {

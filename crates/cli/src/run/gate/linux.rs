@@ -1,12 +1,13 @@
 //! On Linux: the command runs up to its first instruction under ptrace, gets a jump to itself there, and runs on without ptrace.
 //!
-//! A process that is stopped by a signal would be simpler, but a tracer may know such a process for another debugger's. One that runs in
-//! a circle looks to every tracer like any other process.
+//! A process stopped by a signal would be simpler, but a tracer may take it for a process of a debugger. A process in an endless loop
+//! looks like any other to every tracer.
 //!
 //! 1. The child asks to be traced and executes the command; the kernel stops it at the first instruction of the dynamic linker.
-//! 2. The first word of the program itself is saved, and replaced by an instruction that does not exist. The child goes on: libraries
-//!    are loaded, and what has to be read-only becomes so. (Before that, the kernel may count a semaphore in the wrong copy of its page.)
-//! 3. The instruction stops it. It is replaced by the jump, and the child is detached: it runs in its circle.
+//! 2. The first word of the program itself is saved, and replaced by an instruction that does not exist. The child goes on: the dynamic
+//!    linker loads the libraries, and makes read-only pages read-only. (Before that, the kernel may count a semaphore in the wrong copy
+//!    of its page.)
+//! 3. The instruction stops it. It is replaced by the jump, and the child is detached: it runs the loop.
 //! 4. The tracer does its work.
 //! 5. The word is put back, and the child runs its first instruction.
 
@@ -55,7 +56,7 @@ impl Held {
     }
 }
 
-/// A shell that kills the child if this process goes without a chance to do so itself: nobody else would end its circle.
+/// A shell that kills the child if this process is killed: otherwise the child would spin forever.
 #[derive(Debug)]
 struct Guard(Child);
 
@@ -88,7 +89,7 @@ pub fn hold(command: &mut Command, entry: impl Fn(u32) -> io::Result<u64>) -> io
     match circle(&child, entry) {
         Ok(started) => Ok(started.map(|held| (child, held))),
         Err(error) => {
-            // Whether it still runs or not, nothing of it may stay behind.
+            // Ends the child, if it still runs.
             let _ = child.kill();
             let _ = child.wait();
             Err(error)
@@ -96,7 +97,7 @@ pub fn hold(command: &mut Command, entry: impl Fn(u32) -> io::Result<u64>) -> io
     }
 }
 
-/// Steps 1 to 3. A child that ends on the way there gives its status.
+/// Steps 1 to 3. Returns the status of a child that ends before it is held.
 fn circle(child: &Child, entry: impl Fn(u32) -> io::Result<u64>) -> io::Result<Result<Held, ExitStatus>> {
     let guard = Guard::over(child)?;
     let pid = Pid::from_raw(child.id().cast_signed());
@@ -117,7 +118,7 @@ fn circle(child: &Child, entry: impl Fn(u32) -> io::Result<u64>) -> io::Result<R
     Ok(Ok(Held { memory, entry, word, guard }))
 }
 
-/// Waits until the child stops with `signal`; other signals are for the child. One that ends instead gives its status.
+/// Waits until the child stops with `signal`, and passes other signals to the child. Returns the status of a child that ends instead.
 fn next_stop(pid: Pid, signal: Signal) -> io::Result<Result<(), ExitStatus>> {
     loop {
         match waitpid(pid, None)? {

@@ -12,11 +12,11 @@ use crate::view::Format;
 
 use super::{STRING, THREAD, is_text};
 
-/// Scripts that say what events have in common get them in the order of time: an event waits until there is one so many nanoseconds
-/// later. Processors deliver what they have within less.
+/// Scripts that relate events to each other get them in the order of time: an event waits until there is one so many nanoseconds
+/// later. Each processor delivers its events in less time.
 const ORDERED_AFTER: i64 = 1_000_000_000;
 
-/// Reads what bpftrace prints.
+/// Reads the output of bpftrace.
 pub struct Events {
     mark: Mark,
     /// Bytes that arrived and are not a whole record yet.
@@ -55,7 +55,7 @@ struct Arrived {
 }
 
 impl Events {
-    /// The events of these `probes`, of which `rendering` makes lines in this `format`.
+    /// Reads the events of these `probes`; `rendering` turns them into lines in this `format`.
     pub fn new(mark: Mark, rendering: &Rendering, probes: Vec<Probe>, source: Source, format: Format) -> Events {
         Events {
             mark,
@@ -72,13 +72,13 @@ impl Events {
         }
     }
 
-    /// Takes the next piece in, and returns the lines that it leads to.
+    /// Takes the next piece in, and returns the lines that are complete.
     pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         self.rest.extend_from_slice(piece);
         let (mut text, mut out) = (std::mem::take(&mut self.rest), Vec::new());
         let mut at = 0;
         while let Some((record, after)) = self.mark.first_record(&text[at..]) {
-            // A record whose event lost another is of no use: the count at the end tells.
+            // A record is dropped if its event has lost another record: the count at the end reports that.
             let _ = self.take(&text[at..][record], &mut out);
             at += after;
         }
@@ -104,11 +104,11 @@ impl Events {
         let Some(begin) = memmem::find(text, from.as_bytes()).map(|at| at + from.len()) else { return };
         let Some(length) = memmem::find(&text[begin..], to.as_bytes()) else { return };
         let text = String::from_utf8_lossy(&text[begin..begin + length]);
-        // Nothing is printed of a map without entries.
+        // bpftrace prints nothing for an empty map.
         self.tally.fired = Some(text.rsplit_once(':').and_then(|(_, count)| count.trim().parse().ok()).unwrap_or(0));
     }
 
-    /// Takes a record in. `None` if it does not belong to what arrived before it.
+    /// Takes a record in. `None` if it does not continue the records before it.
     fn take(&mut self, record: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let mut words = record.splitn(5, |&byte| byte == b' ');
         let mut number = || str::from_utf8(words.next()?).ok()?.parse::<u64>().ok();
@@ -143,7 +143,7 @@ impl Events {
         Some(())
     }
 
-    /// Tells the name of a thread before its first event.
+    /// Adds an event with the name of a thread, before the thread's first event.
     fn name(&mut self, at: i64, tid: u64, name: &[u8], out: &mut Vec<u8>) {
         if self.threads.insert(tid) {
             let data = [&tid.to_ne_bytes(), name, b"\0"].concat();
@@ -153,7 +153,7 @@ impl Events {
 
     fn arrived(&mut self, arrived: Arrived, out: &mut Vec<u8>) {
         let Some(waiting) = &mut self.waiting else {
-            // Lines say nothing of threads.
+            // Lines do not name threads.
             return if arrived.class != THREAD {
                 self.show(&arrived, out)
             };
@@ -186,7 +186,7 @@ fn data(probe: &Probe, whole: &Begun) -> Vec<u8> {
                 data.extend(texts.next().into_iter().flatten());
                 data.push(0);
             }
-            // The site says the lower half of a register.
+            // The site names the lower half of a register.
             Kind::I32 | Kind::U32 => data.extend(numbers.next().map_or(0, |&number| number as u32).to_ne_bytes()),
             Kind::I64 | Kind::U64 => data.extend(numbers.next().copied().unwrap_or(0).to_ne_bytes()),
         }
@@ -202,7 +202,7 @@ mod tests {
     use crate::run::output::Sink;
     use crate::run::raw::Raw;
 
-    /// What reads the events of `efile_drv`, and the mark of its records.
+    /// The reader of the events of `efile_drv`, and the mark of its records.
     fn reader() -> (Events, Mark) {
         let sites: &[Note] = &[];
         let mark = Mark::new();

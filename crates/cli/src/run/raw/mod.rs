@@ -1,7 +1,8 @@
 //! A shipped script under a bpftrace that is too old for it.
 //!
-//! bpftrace before 0.24 reads six arguments of a probe, and has neither the macros nor the loops of the shipped scripts. All that is asked of
-//! it here is to print each event with its arguments ([`script`]); the lines are made of these events as of recorded ones ([`events`]).
+//! bpftrace before 0.24 reads six arguments of a probe, and has neither the macros nor the loops of the shipped scripts. Here
+//! it only prints each event with its arguments ([`script`]). dyntrace makes the lines from these events, as from recorded ones
+//! ([`events`]).
 //!
 //! An event is printed in several records, as each string needs most of the 512 bytes of stack that a clause has:
 //!
@@ -29,16 +30,16 @@ pub use events::Events;
 use super::marks::Mark;
 use super::output::Sink;
 
-/// Bytes of a string that bpftrace keeps, with its NUL: all that it takes.
+/// Bytes of a string that bpftrace keeps, with its NUL: the most that it allows.
 pub const STRING: usize = 200;
 
 /// The class of events that name a thread, before those of the probes.
 const THREAD: u16 = 0;
 
-/// Variables of the environment that stand for the block `config` of newer versions.
+/// Environment variables that replace the `config` block of newer versions.
 pub const ENVIRONMENT: [(&str, &str); 2] = [("BPFTRACE_STRLEN", "200"), ("BPFTRACE_PERF_RB_PAGES", "4096")];
 
-/// A shipped script as bpftrace gets it, and how what that prints is read.
+/// A shipped script in the form for an old bpftrace, and the description of its events.
 pub struct Raw {
     /// The script for bpftrace.
     pub script: String,
@@ -67,7 +68,7 @@ impl Raw {
         Ok(Raw { script, events: Described { rendering, probes, mark } })
     }
 
-    /// Returns what reads the events, for a thread of its own.
+    /// Returns the reader of the events, for a thread of its own.
     pub fn reader(&self) -> anyhow::Result<impl FnOnce(&Sink) -> Events + Send + use<>> {
         let Described { rendering, probes, mark } = self.events.clone();
         let source = Source::new(&description(&probes)).context("cannot describe the events")?;

@@ -49,7 +49,7 @@ pub fn script(probes: &[Probe], sites: &[Note], mark: &Mark) -> anyhow::Result<S
     Ok(script)
 }
 
-/// The argument at this position. Beyond those that bpftrace has names for, it is read from the register that the site says.
+/// The argument at this position. An argument without a name in bpftrace is read from the register that the site names.
 fn value(site: &Note, at: usize) -> anyhow::Result<String> {
     let operand = site.operands.get(at).with_context(|| format!("{} has no argument {at}", site.tool_name()))?;
     if at < BY_NUMBER {

@@ -9,7 +9,7 @@ use crate::render::Rendering;
 /// Whether commands can record themselves here.
 pub const IS_SUPPORTED: bool = true;
 
-/// To record into `folder` what `rendering` prints.
+/// Returns the value of `DYNTRACE` that records the events of `rendering` into `folder`.
 pub fn wish(folder: &Path, rendering: &Rendering) -> String {
     let mut options = Options::new(folder);
     options.probes = rendering.probes().into_iter().map(Glob::from).collect();

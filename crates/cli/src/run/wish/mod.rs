@@ -1,4 +1,4 @@
-//! What a command is told so that it records itself.
+//! The environment variable by which a command records itself.
 
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]

@@ -1,9 +1,10 @@
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::entries::Units;
+use super::functions::Awaitee;
 use super::index::Index;
+use super::kept::Kept;
 use super::paths::PathId;
 use super::{Error, Sections, limits};
 
@@ -92,7 +93,9 @@ pub(crate) fn bare(path: &str) -> &str {
 pub struct Types<'a> {
     pub(super) units: Units<'a>,
     pub(super) index: Index<'a>,
-    read: Mutex<HashMap<TypeId, Arc<Type>>>,
+    read: Kept<Arc<Type>>,
+    pub(super) symbols: Kept<Option<Arc<str>>>,
+    pub(super) awaitees: Kept<Arc<[Awaitee]>>,
 }
 
 impl fmt::Debug for Types<'_> {
@@ -118,25 +121,13 @@ impl<'a> Types<'a> {
             return Err(Error::Missing);
         }
         let index = Index::of(&units);
-        Ok(Types { units, index, read: Mutex::default() })
+        Ok(Types { units, index, read: Kept::default(), symbols: Kept::default(), awaitees: Kept::default() })
     }
 
     /// Returns a type. An unreadable one has no members and a size of 0.
     pub(crate) fn get(&self, id: TypeId) -> Arc<Type> {
-        let kept = |types: &Self| match types.read.lock() {
-            Ok(kept) => kept.get(&id).cloned(),
-            Err(poisoned) => poisoned.into_inner().get(&id).cloned(),
-        };
-        if let Some(kept) = kept(self) {
-            return kept;
-        }
-        let parsed = Arc::new(self.parse(id, limits::REFERENCES).unwrap_or_else(|| Type::unknown(id)));
-        if let Ok(mut kept) = self.read.lock()
-            && kept.len() < limits::TYPES_KEPT
-        {
-            kept.insert(id, parsed.clone());
-        }
-        parsed
+        let parse = || Arc::new(self.parse(id, limits::REFERENCES).unwrap_or_else(|| Type::unknown(id)));
+        self.read.get(id, parse)
     }
 
     /// Returns the path that a type lies in.

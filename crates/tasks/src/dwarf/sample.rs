@@ -28,9 +28,12 @@ impl Sample {
     }
 }
 
-/// Tags in the order of their abbreviation codes, from 1; whether they have children; attributes and forms.
+/// A tag, whether it has children, attributes and their forms.
+type Abbreviation = (DwTag, bool, &'static [(DwAt, DwForm)]);
+
+/// In the order of their codes, from 1.
 #[rustfmt::skip]
-const ABBREVIATIONS: &[(DwTag, bool, &[(DwAt, DwForm)])] = &[
+const ABBREVIATIONS: &[Abbreviation] = &[
     (DW_TAG_compile_unit, true, &[]),
     (DW_TAG_namespace, true, &[(DW_AT_name, DW_FORM_string)]),
     (DW_TAG_structure_type, true, &[(DW_AT_name, DW_FORM_string), (DW_AT_byte_size, DW_FORM_data2)]),

@@ -107,7 +107,7 @@ proptest! {
             sample.info[place] = byte;
         }
         let memory = Random { seed, states: [0, 3, 0, 3, 3, 0, 1, 0] };
-        chain(&sample, &memory, seed % (1 << 24) & !7);
+        chain(&sample, &memory, (seed % (1 << 24)) & !7);
     }
 }
 

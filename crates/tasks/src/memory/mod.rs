@@ -1,5 +1,12 @@
 //! The memory of the program that is read: a running process, or a core file.
 
+pub mod live;
+pub mod maps;
+mod pagemap;
+pub mod resident;
+pub mod stacks;
+pub mod stop;
+
 /// Memory by address.
 ///
 /// A reading of a running process is never one instant: what matters is read twice, or in one piece, by its callers.
@@ -10,6 +17,18 @@ pub trait Memory {
     ///
     /// If any of these bytes cannot be read; `bytes` may have been changed then.
     fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable>;
+
+    /// Reads `pieces`, in order, and passes each to `take` with its index: `None` if it cannot be read.
+    ///
+    /// A running process answers many pieces with one system call.
+    fn read_pieces(&self, pieces: &[Piece], take: &mut dyn FnMut(usize, Option<&[u8]>)) {
+        let mut bytes = Vec::new();
+        for (index, piece) in pieces.iter().enumerate() {
+            bytes.resize(piece.length, 0);
+            let read = self.read(piece.address, &mut bytes);
+            take(index, read.is_ok().then_some(&bytes[..]));
+        }
+    }
 
     /// Returns the word at `address`.
     ///
@@ -23,10 +42,26 @@ pub trait Memory {
     }
 }
 
+/// Bytes to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// Of the first byte.
+    pub address: u64,
+    /// In bytes.
+    pub length: usize,
+}
+
 /// Memory that cannot be read: unmapped, or the program has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no memory can be read at {address:#x}")]
 pub struct Unreadable {
     /// The first address asked for.
     pub address: u64,
+}
+
+/// Returns the word at `offset`, or `None` if `bytes` ends before it does.
+#[must_use]
+pub fn word_at(bytes: &[u8], offset: usize) -> Option<u64> {
+    let word = bytes.get(offset..offset.checked_add(8)?)?;
+    word.try_into().ok().map(u64::from_le_bytes)
 }

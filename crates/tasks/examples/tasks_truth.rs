@@ -1,0 +1,82 @@
+//! A tokio program that knows how many tasks it has: what the tests of this crate read.
+//!
+//! `tasks_truth TASKS [churn]` spawns the tasks, then frees equally many others, and prints what it counts itself. It waits
+//! until its standard input ends. With `churn` it goes on to spawn and free tasks.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+
+async fn sleeper(seconds: u64, padding: [u64; 8]) -> u64 {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    padding[0]
+}
+
+async fn waiter(notify: Arc<Notify>) {
+    notify.notified().await;
+}
+
+async fn short(number: u64) -> u64 {
+    tokio::task::yield_now().await;
+    number
+}
+
+#[tokio::main(worker_threads = 2)]
+async fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let tasks: u64 = arguments.next().and_then(|tasks| tasks.parse().ok()).expect("tasks_truth TASKS [churn]");
+    let churns = arguments.next().is_some();
+    let notify = Arc::new(Notify::new());
+    let mut first = 0;
+    for number in 0..tasks {
+        let task = if number % 2 == 0 {
+            tokio::spawn(sleeper(100_000 + number, [number; 8])).id()
+        } else {
+            tokio::spawn(waiter(notify.clone())).id()
+        };
+        if number == 0 {
+            first = task.to_string().parse().unwrap();
+        }
+    }
+    let mut freed = JoinSet::new();
+    for number in 0..tasks {
+        freed.spawn(short(number));
+    }
+    freed.join_all().await;
+    // A task that has completed and whose `JoinHandle` is kept.
+    let complete = tokio::spawn(short(0));
+    let job = tokio::task::spawn_blocking(end);
+    while !complete.is_finished() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let count = Handle::current().metrics().num_alive_tasks();
+    if churns {
+        tokio::spawn(churn(4));
+        tokio::spawn(churn(64));
+        tokio::spawn(churn(512));
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    println!("{count} {first} {} {}", complete.id(), job.id());
+    job.await.unwrap();
+    std::process::exit(0);
+}
+
+/// Blocks until the test closes standard input.
+fn end() {
+    let _ = std::io::stdin().read(&mut [0]);
+}
+
+async fn churn(at_once: u64) {
+    loop {
+        let mut tasks = JoinSet::new();
+        for number in 0..at_once {
+            tasks.spawn(short(number));
+        }
+        tasks.join_all().await;
+    }
+}

@@ -1,0 +1,60 @@
+//! Direct calls in machine code, without a disassembler: each place that could be one is tried, and only targets that are
+//! known functions count.
+
+use object::Architecture;
+
+/// Returns the targets of what may be direct calls or jumps in `code`, which is at `address`.
+#[must_use]
+pub fn targets(architecture: Architecture, address: u64, code: &[u8]) -> Vec<u64> {
+    match architecture {
+        Architecture::X86_64 => x86_64(address, code),
+        Architecture::Aarch64 => aarch64(address, code),
+        _ => Vec::new(),
+    }
+}
+
+/// `call` is E8, `jmp` E9, each with a distance from the next instruction.
+fn x86_64(address: u64, code: &[u8]) -> Vec<u64> {
+    let may_be = |(index, bytes): (usize, &[u8])| {
+        let distance = i32::from_le_bytes(bytes.get(1..5)?.try_into().ok()?);
+        matches!(bytes[0], 0xe8 | 0xe9)
+            .then(|| address.wrapping_add(index as u64 + 5).wrapping_add_signed(distance.into()))
+    };
+    code.windows(5).enumerate().filter_map(may_be).collect()
+}
+
+/// `b` and `bl`, each with a distance in instructions.
+fn aarch64(address: u64, code: &[u8]) -> Vec<u64> {
+    let may_be = |(index, bytes): (usize, &[u8])| {
+        let instruction = u32::from_le_bytes(bytes.try_into().ok()?);
+        let distance = i64::from(instruction.cast_signed() << 6 >> 6) * 4;
+        (instruction & 0x7c00_0000 == 0x1400_0000)
+            .then(|| address.wrapping_add(index as u64 * 4).wrapping_add_signed(distance))
+    };
+    code.chunks_exact(4).enumerate().filter_map(may_be).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn finds_calls_in_both_directions() {
+        let code = [0x90, 0xe8, 0x10, 0, 0, 0, 0xe9, 0xf0, 0xff, 0xff, 0xff, 0xc3];
+        assert_eq!(targets(Architecture::X86_64, 0x1000, &code), [0x1016, 0xffb]);
+        // nop; bl +8; b -4
+        let code = [0x1f, 0x20, 0x03, 0xd5, 2, 0, 0, 0x94, 0xff, 0xff, 0xff, 0x17];
+        assert_eq!(targets(Architecture::Aarch64, 0x1000, &code), [0x100c, 0x1004]);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(address: u64, code: Vec<u8>) {
+            let _ = targets(Architecture::X86_64, address, &code);
+            let _ = targets(Architecture::Aarch64, address, &code);
+            let _ = targets(Architecture::Riscv64, address, &code);
+        }
+    }
+}

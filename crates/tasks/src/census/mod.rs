@@ -1,0 +1,260 @@
+//! Counts the tasks of a program: finds their cells, tells tasks from cells that are freed, and asks each runtime's list.
+//!
+//! 1. A scan of the present heap memory finds cells that can be those of tasks.
+//! 2. A second look at these cells drops those of tasks that have ended meanwhile. A task that lives all the time passes.
+//! 3. Cells that no runtime owns are jobs of the blocking pool, unless they are copies on a stack or tasks that are being
+//!    spawned.
+//! 4. The runtimes' lists are asked. Under load, links change between two reads: a task that looks unlinked is looked at
+//!    three times. One that is in no list, though it neither completed nor was aborted, is a freed cell.
+
+mod jobs;
+mod links;
+mod look;
+mod places;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use look::{Cell, look};
+use places::Places;
+
+use crate::cell::{CANCELLED, COMPLETE};
+use crate::error::Error;
+use crate::listing::{Place, Runtime, State};
+use crate::memory::Memory;
+use crate::memory::live::Process;
+use crate::memory::maps::Mapping;
+use crate::memory::resident::Resident;
+use crate::owned::{Ends, OwnedTasks};
+use crate::scan::{ByAddress, Candidate, scan};
+use crate::vtables::TaskVtable;
+
+/// Looks at a task that seems to be in no list.
+const LOOKS: usize = 3;
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Cells kept at most, which bounds the reader's memory to 2 GB.
+const MOST: usize = 1 << 24;
+
+/// A task's own words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CensusTask {
+    /// Of its header.
+    pub address: u64,
+    /// Its vtable's place among the program's.
+    pub vtable: usize,
+    /// Flags, and the count of references.
+    pub state: u64,
+    /// The runtime's number, 0 for jobs of the blocking pool.
+    pub owner: u64,
+    /// The first word of its scheduler: the address of the runtime's handle, if a runtime owns it. Two versions of tokio in
+    /// one program give the same numbers to runtimes; this tells them apart.
+    pub scheduler: u64,
+    /// As `tokio::task::Id` prints it.
+    pub id: u64,
+    /// The place that spawned it, if the runtime recorded it.
+    pub spawned_at: Option<Arc<Place>>,
+    /// Whether the runtime's own list contains it. `None` if the list could not be followed.
+    pub linked: Option<bool>,
+}
+
+impl CensusTask {
+    /// Returns the flags of its state.
+    #[must_use]
+    pub fn state(&self) -> State {
+        State::of(self.state)
+    }
+}
+
+/// The tasks of a program at about one time.
+#[derive(Debug, Clone, Default)]
+pub struct Census {
+    /// In the order of their ids.
+    pub tasks: Vec<CensusTask>,
+    /// In the order of their numbers.
+    pub runtimes: Vec<Runtime>,
+    /// What the census cannot show, in sentences for the user.
+    pub notes: Vec<String>,
+    /// Bytes of memory that were scanned.
+    pub scanned: u64,
+}
+
+/// Reads a runtime's own count of its tasks, given one of them. Debug information can tell where the count is.
+pub type Counter<'a> = &'a dyn Fn(&dyn Memory, &CensusTask) -> Option<u64>;
+
+/// Counts the tasks of `process`, whose vtables are `vtables` and whose mappings are `maps`.
+pub(crate) fn census(
+    process: &Process,
+    vtables: &[TaskVtable],
+    maps: &[Mapping],
+    counter: Option<Counter<'_>>,
+) -> Result<Census, Error> {
+    let by_address = ByAddress::new(vtables);
+    let mut resident = Resident::open(process)?;
+    let heaps: Vec<&Mapping> = maps.iter().filter(|map| map.is_heap()).collect();
+    let mut census = Census::default();
+    let mut candidates = Vec::new();
+    for heap in &heaps {
+        census.scanned += resident.read(&heap.range, |address, bytes| {
+            scan(&by_address, address, bytes, |candidate| {
+                if candidates.len() < MOST {
+                    candidates.push(candidate);
+                }
+            });
+        })?;
+    }
+    if candidates.len() == MOST {
+        census.notes.push(format!("The program has more than {MOST} tasks: only these are shown."));
+    }
+    // Links are looked up by address.
+    candidates.sort_unstable_by_key(|candidate| candidate.address);
+
+    let mut cells = look(process, vtables, &candidates);
+    drop(candidates);
+    jobs::keep(&mut cells, vtables, |ranges| jobs::stacks(&mut resident, &heaps, ranges))?;
+    jobs::drop_copies(&mut cells);
+
+    let mut owners = owners(process, &cells);
+    let tasks = follow(process, vtables, &by_address, &cells, &owners);
+    drop(cells);
+    for (cell, _) in &tasks {
+        if let Some(known) = Owner::of(cell).and_then(|owner| owners.get_mut(&owner)) {
+            known.any = cell.id;
+            // The runtime's list does not contain complete tasks.
+            known.found += u64::from(cell.state & COMPLETE == 0);
+        }
+    }
+    process.check()?;
+
+    let mut places = Places::default();
+    census.tasks = tasks.into_iter().map(|(cell, linked)| task(process, cell, linked, &mut places)).collect();
+    census.tasks.sort_unstable_by_key(|task| task.id);
+    census.runtimes = runtimes(process, &census.tasks, &owners, counter);
+    process.check()?;
+    Ok(census)
+}
+
+fn task(process: &Process, cell: Cell, linked: Option<bool>, places: &mut Places) -> CensusTask {
+    CensusTask {
+        address: cell.address,
+        vtable: cell.vtable as usize,
+        state: cell.state,
+        owner: cell.owner,
+        scheduler: cell.scheduler,
+        id: cell.id,
+        spawned_at: places.get(process, cell.spawned_at),
+        linked,
+    }
+}
+
+/// Names a runtime, as [`CensusTask`] does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Owner {
+    number: u64,
+    scheduler: u64,
+}
+
+impl Owner {
+    /// `None` for jobs.
+    fn of(cell: &Cell) -> Option<Owner> {
+        (cell.owner != 0).then_some(Owner { number: cell.owner, scheduler: cell.scheduler })
+    }
+}
+
+/// What is known of a runtime.
+#[derive(Debug, Default)]
+struct Known {
+    list: Option<OwnedTasks>,
+    /// Its tasks that have not completed.
+    found: u64,
+    /// The id of one of its tasks.
+    any: u64,
+}
+
+/// Finds the list of each runtime that owns one of `cells`.
+fn owners(process: &Process, cells: &[Cell]) -> BTreeMap<Owner, Known> {
+    let mut owners = BTreeMap::new();
+    for cell in cells {
+        let Some(owner) = Owner::of(cell) else { continue };
+        owners.entry(owner).or_insert_with(|| {
+            let is_task = |address| links::among(cells, address).is_some();
+            Known { list: OwnedTasks::find(process, owner.scheduler, owner.number, is_task), ..Known::default() }
+        });
+    }
+    owners
+}
+
+/// Follows the runtimes' lists, and drops freed cells.
+fn follow(
+    process: &Process,
+    vtables: &[TaskVtable],
+    by_address: &ByAddress,
+    cells: &[Cell],
+    owners: &BTreeMap<Owner, Known>,
+) -> Vec<(Cell, Option<bool>)> {
+    let ends = || -> BTreeMap<Owner, Ends> {
+        owners.iter().filter_map(|(owner, known)| Some((*owner, known.list.as_ref()?.ends(process)?))).collect()
+    };
+    let mut now = ends();
+    let mut kept = Vec::with_capacity(cells.len());
+    let mut unlinked = Vec::new();
+    let mut sort = |cell: &Cell,
+                    now: &BTreeMap<Owner, Ends>,
+                    links: &dyn Fn(u64) -> Option<(u64, u64)>,
+                    unlinked: &mut Vec<Cell>| {
+        match Owner::of(cell).and_then(|owner| links::linked(cell, now.get(&owner), links)) {
+            Some(false) => unlinked.push(*cell),
+            linked => kept.push((*cell, linked)),
+        }
+    };
+    for cell in cells {
+        sort(cell, &now, &|address| links::among(cells, address), &mut unlinked);
+    }
+    for _ in 1..LOOKS {
+        if unlinked.is_empty() {
+            break;
+        }
+        thread::sleep(PAUSE);
+        let again: Vec<Candidate> = unlinked.iter().map(Cell::candidate).collect();
+        let cells = look(process, vtables, &again);
+        let neighbours = links::neighbours(process, vtables, by_address, &cells);
+        now = ends();
+        unlinked.clear();
+        for cell in &cells {
+            sort(cell, &now, &neighbours, &mut unlinked);
+        }
+    }
+    // A complete task leaves the list, and an aborted one may still be running then. A cell of neither is freed, if the list
+    // is known; else it is shown.
+    let freed = |cell: &Cell| {
+        Owner::of(cell).is_some_and(|owner| now.contains_key(&owner)) && cell.state & (COMPLETE | CANCELLED) == 0
+    };
+    kept.extend(unlinked.into_iter().filter(|cell| !freed(cell)).map(|cell| (cell, Some(false))));
+    kept
+}
+
+fn runtimes(
+    process: &Process,
+    tasks: &[CensusTask],
+    owners: &BTreeMap<Owner, Known>,
+    counter: Option<Counter<'_>>,
+) -> Vec<Runtime> {
+    let seen = owners.iter().filter(|(_, known)| known.found > 0 || known.any != 0);
+    let runtimes = seen.map(|(owner, known)| {
+        let counted = known.list.as_ref().and_then(|list| list.count(process));
+        let any = || tasks.iter().find(|task| task.id == known.any && task.owner == owner.number);
+        Runtime { owner: owner.number, counted: counted.or_else(|| counter?(process, any()?)), found: known.found }
+    });
+    runtimes.collect()
+}
+
+/// Whether `ranges`, in order and apart from each other, contain `address`.
+fn contain(ranges: &[Range<u64>], address: u64) -> bool {
+    let index = ranges.partition_point(|range| range.end <= address);
+    ranges.get(index).is_some_and(|range| range.contains(&address))
+}

@@ -1,0 +1,134 @@
+//! Finds the file with an image's debug information, if it is a separate one.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+use object::Object;
+
+use crate::error::Error;
+use crate::image::{Image, build_id, has_debug_info, map, parse};
+use crate::memory::live::Process;
+
+const WHAT: &str = "the debug file";
+
+/// A separate debug file.
+#[derive(Debug)]
+pub struct DebugFile {
+    /// Where it was found.
+    pub path: PathBuf,
+    bytes: Mmap,
+}
+
+impl DebugFile {
+    /// Returns the file's bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn open(path: &Path) -> Result<DebugFile, Error> {
+        let file = File::open(path).map_err(|source| Error::File { what: WHAT, path: path.to_owned(), source })?;
+        Ok(DebugFile { path: path.to_owned(), bytes: map(&file, path, WHAT)? })
+    }
+}
+
+/// Opens the debug file that the user names, and finds its image among `images`, by build id.
+///
+/// # Errors
+///
+/// If it cannot be read, or no image has its build id. A program without a build id takes any file.
+pub fn given(path: &Path, images: &[Image]) -> Result<(usize, DebugFile), Error> {
+    let file = DebugFile::open(path)?;
+    let found = build_id(&parse(file.bytes(), path, WHAT)?);
+    let same = images.iter().position(|image| found.is_some() && image.build_id == found);
+    match (same, images.first().and_then(|program| program.build_id.as_ref())) {
+        (Some(index), _) => Ok((index, file)),
+        (None, None) => Ok((0, file)),
+        (None, Some(wanted)) => Err(Error::OtherBuild {
+            path: path.to_owned(),
+            found: found.map_or_else(|| "none".to_owned(), |id| hex(&id)),
+            wanted: hex(wanted),
+        }),
+    }
+}
+
+/// Looks for the image's debug file where debuggers look, in the reader's file system and then in the process's. `None` if
+/// there is none, or if the image has debug information itself.
+#[must_use]
+pub fn find(process: &Process, image: &Image) -> Option<DebugFile> {
+    if has_debug_info(image.bytes()) {
+        return None;
+    }
+    let roots = [String::new(), process.proc("root")];
+    let paths = places(image)
+        .into_iter()
+        .flat_map(|place| roots.each_ref().map(|root| PathBuf::from(format!("{root}{place}"))));
+    paths.filter_map(|path| DebugFile::open(&path).ok()).find(|file| belongs(file, image))
+}
+
+fn belongs(file: &DebugFile, image: &Image) -> bool {
+    let Ok(elf) = parse(file.bytes(), &file.path, WHAT) else { return false };
+    if !has_debug_info(file.bytes()) {
+        return false;
+    }
+    if image.build_id.is_some() {
+        return build_id(&elf) == image.build_id;
+    }
+    link(image).is_some_and(|(_, sum)| sum == checksum(file.bytes()))
+}
+
+/// By build id, then by the name that the image gives.
+fn places(image: &Image) -> Vec<String> {
+    let mut places = Vec::new();
+    if let Some(id) = &image.build_id
+        && id.len() > 1
+    {
+        places.push(format!("/usr/lib/debug/.build-id/{}/{}.debug", hex(&id[..1]), hex(&id[1..])));
+    }
+    if let Some((name, _)) = link(image)
+        && let Some(folder) = image.path.parent().and_then(Path::to_str)
+    {
+        let folder = folder.trim_end_matches('/');
+        places.push(format!("{folder}/{name}"));
+        places.push(format!("{folder}/.debug/{name}"));
+        places.push(format!("/usr/lib/debug{folder}/{name}"));
+    }
+    places
+}
+
+/// Returns the debug file's name and checksum, as `.gnu_debuglink` has them.
+fn link(image: &Image) -> Option<(String, u32)> {
+    let elf = parse(image.bytes(), &image.path, "").ok()?;
+    let (name, sum) = elf.gnu_debuglink().ok()??;
+    let name = str::from_utf8(name).ok()?;
+    (!name.is_empty() && !name.contains('/')).then(|| (name.to_owned(), sum))
+}
+
+/// CRC-32, as objcopy computes it.
+fn checksum(bytes: &[u8]) -> u32 {
+    let table: [u32; 256] = std::array::from_fn(|index| {
+        (0..8).fold(index as u32, |value, _| if value & 1 == 1 { value >> 1 ^ 0xedb8_8320 } else { value >> 1 })
+    });
+    !bytes.iter().fold(!0, |sum, byte| table[usize::from(sum as u8 ^ byte)] ^ sum >> 8)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn computes_the_checksum_of_debug_links() {
+        assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
+        assert_eq!(checksum(b""), 0);
+    }
+
+    #[test]
+    fn writes_build_ids_in_hexadecimal() {
+        assert_eq!(hex(&[0x0a, 0xff]), "0aff");
+    }
+}

@@ -1,0 +1,94 @@
+//! What can go wrong before there is an answer.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a program's tasks cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No process has this id.
+    #[error("cannot open process {pid}: no such process; `pgrep -l NAME` lists the ids of running programs")]
+    NoProcess {
+        /// The id asked for.
+        pid: u32,
+    },
+    /// The kernel refuses to show the process.
+    #[error(
+        "cannot read {what} of process {pid}: {source}; run as root, or as the program's user while \
+         /proc/sys/kernel/yama/ptrace_scope is 0 or absent"
+    )]
+    NotPermitted {
+        /// The process.
+        pid: u32,
+        /// The part of it.
+        what: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// The process has ended, or another process has its id now.
+    #[error("process {pid} ended while its tasks were being read; start the program again and give its new id")]
+    Ended {
+        /// The process.
+        pid: u32,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {what} {}: {source}", path.display())]
+    File {
+        /// What the file is to the reader.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("cannot read {what} {}: it is no 64-bit little-endian ELF file ({reason}); give the program's own file", path.display())]
+    NotElf {
+        /// What the file is to the reader.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The parser's answer.
+        reason: String,
+    },
+    /// The program's file is not mapped where it should be.
+    #[error("cannot find where process {pid} has mapped its program {}; has it replaced its own code?", path.display())]
+    NotMapped {
+        /// The process.
+        pid: u32,
+        /// The program's file.
+        path: PathBuf,
+    },
+    /// The debug file belongs to another build.
+    #[error(
+        "{} has build id {found}, but the program has {wanted}: they are of different builds; give the debug file that was \
+         made with this program",
+        path.display()
+    )]
+    OtherBuild {
+        /// The debug file.
+        path: PathBuf,
+        /// Of the debug file.
+        found: String,
+        /// Of the program.
+        wanted: String,
+    },
+    /// No image of the process contains tokio's tables of tasks.
+    #[error(
+        "no task vtables in {} or its libraries: is this a tokio program? The reader knows tokio 1.43 and later, on \
+         64-bit little-endian machines",
+        path.display()
+    )]
+    NoVtables {
+        /// The program's file.
+        path: PathBuf,
+    },
+    /// The process could not be stopped.
+    #[error("cannot stop process {pid}: {source}; read it without stopping it, or run as root")]
+    NotStopped {
+        /// The process.
+        pid: u32,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+}

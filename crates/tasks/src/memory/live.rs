@@ -1,0 +1,207 @@
+//! The memory of a running process, read without stopping it.
+
+use std::fs;
+use std::io;
+
+use super::{Memory, Piece, Unreadable};
+use crate::error::Error;
+
+/// Pieces in one system call: the kernel's limit (UIO_MAXIOV).
+const PIECES: usize = 1024;
+
+/// Bytes in one system call of [`Memory::read_pieces`], unless one piece alone is longer.
+const BATCH: usize = 1 << 20;
+
+/// A running process. Its start time tells it from a later process with the same id.
+#[derive(Debug)]
+pub struct Process {
+    pid: u32,
+    started: u64,
+}
+
+impl Process {
+    /// Finds the process.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn open(pid: u32) -> Result<Process, Error> {
+        let started = status(pid).ok_or(Error::NoProcess { pid })?.started;
+        Ok(Process { pid, started })
+    }
+
+    /// Returns the process's id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Fails if the process has ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Ended`]: its id is free, belongs to a later process, or its parent has not yet waited for it.
+    pub fn check(&self) -> Result<(), Error> {
+        match status(self.pid) {
+            Some(status) if status.started == self.started && !matches!(status.state, b'Z' | b'X') => Ok(()),
+            _ => Err(Error::Ended { pid: self.pid }),
+        }
+    }
+
+    /// Returns the path of `file` in the process's folder of /proc.
+    #[must_use]
+    pub fn proc(&self, file: &str) -> String {
+        format!("/proc/{}/{file}", self.pid)
+    }
+
+    /// Reads what can be read from `address` on, and returns the number of bytes: fewer than asked if a page is missing.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's answer if it reads nothing.
+    pub fn read_some(&self, address: u64, bytes: &mut [u8]) -> io::Result<usize> {
+        let piece = Piece { address, length: bytes.len() };
+        self.transfer(bytes, &[remote(piece)])
+    }
+
+    /// Fills `bytes` from `pieces`, one after the other, until a byte cannot be read.
+    fn transfer(&self, bytes: &mut [u8], pieces: &[libc::iovec]) -> io::Result<usize> {
+        let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+        let Ok(pid) = libc::pid_t::try_from(self.pid) else { return Err(io::ErrorKind::NotFound.into()) };
+        let count = libc::c_ulong::try_from(pieces.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+        // SAFETY: the kernel writes into `bytes` only, which `local` describes and this borrow keeps. `pieces` describes
+        // memory of the other process; the kernel checks it.
+        let read = unsafe { libc::process_vm_readv(pid, &raw const local, 1, pieces.as_ptr(), count, 0) };
+        usize::try_from(read).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// Reads a batch in one system call, or more if pieces of it cannot be read.
+    fn read_batch(
+        &self,
+        first: usize,
+        pieces: &[Piece],
+        bytes: &mut Vec<u8>,
+        take: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) {
+        let mut done = 0;
+        while done < pieces.len() {
+            let rest = &pieces[done..];
+            let remotes: Vec<libc::iovec> = rest.iter().map(|piece| remote(*piece)).collect();
+            bytes.resize(rest.iter().map(|piece| piece.length).sum(), 0);
+            let mut left = self.transfer(bytes, &remotes).unwrap_or(0);
+            let mut at = 0;
+            for piece in rest {
+                if piece.length > left {
+                    break;
+                }
+                take(first + done, Some(&bytes[at..at + piece.length]));
+                at += piece.length;
+                left -= piece.length;
+                done += 1;
+            }
+            // The kernel stopped within this piece, the first that cannot be read.
+            if done < pieces.len() {
+                take(first + done, None);
+                done += 1;
+            }
+        }
+    }
+}
+
+impl Memory for Process {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
+        match self.read_some(address, bytes) {
+            Ok(read) if read == bytes.len() => Ok(()),
+            _ => Err(Unreadable { address }),
+        }
+    }
+
+    fn read_pieces(&self, pieces: &[Piece], take: &mut dyn FnMut(usize, Option<&[u8]>)) {
+        let mut bytes = Vec::new();
+        let mut first = 0;
+        while first < pieces.len() {
+            let mut length = 0;
+            let fits = pieces[first..].iter().take(PIECES).take_while(|piece| {
+                length += piece.length;
+                length <= BATCH
+            });
+            let end = first + fits.count().max(1);
+            self.read_batch(first, &pieces[first..end], &mut bytes, take);
+            first = end;
+        }
+    }
+}
+
+fn remote(piece: Piece) -> libc::iovec {
+    #[allow(clippy::cast_possible_truncation)] // both sides are 64-bit
+    let address = piece.address as usize;
+    libc::iovec { iov_base: std::ptr::without_provenance_mut(address), iov_len: piece.length }
+}
+
+/// What /proc/PID/stat says of a process or thread.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Status {
+    /// `R`, `S`, `T`, `Z` and so on.
+    pub(super) state: u8,
+    /// In ticks since boot.
+    pub(super) started: u64,
+}
+
+fn status(pid: u32) -> Option<Status> {
+    parse_status(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// Parses /proc/PID/stat. The program's name stands in parentheses and may contain any byte, also parentheses and blanks.
+pub(super) fn parse_status(stat: &[u8]) -> Option<Status> {
+    let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+    let mut fields = stat[name_end + 1..].split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let state = *fields.next()?.first()?;
+    // Fields 4 to 21 stand between the state and the start time.
+    let started = str::from_utf8(fields.nth(18)?).ok()?.parse().ok()?;
+    Some(Status { state, started })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own() -> Process {
+        Process::open(std::process::id()).unwrap()
+    }
+
+    #[test]
+    fn a_name_with_parentheses_hides_no_field() {
+        let stat = b"7 (a ) R (b) S 1 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 1 2\n";
+        assert_eq!(parse_status(stat), Some(Status { state: b'S', started: 4711 }));
+        assert_eq!(parse_status(b"7 (a) S 1"), None);
+        assert_eq!(parse_status(b""), None);
+    }
+
+    #[test]
+    fn reads_pieces_around_one_that_is_missing() {
+        let words: Vec<u64> = (0..5000).collect();
+        let mut pieces: Vec<Piece> =
+            words.iter().map(|word| Piece { address: std::ptr::from_ref(word).addr() as u64, length: 8 }).collect();
+        pieces[1500].address = 8;
+        let mut seen = Vec::new();
+        own().read_pieces(&pieces, &mut |index, bytes| {
+            assert_eq!(index, seen.len());
+            seen.push(bytes.map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())));
+        });
+        let mut expected: Vec<Option<u64>> = words.iter().copied().map(Some).collect();
+        expected[1500] = None;
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn a_later_process_with_the_same_id_is_another() {
+        assert!(own().check().is_ok());
+        let later = Process { started: 0, ..own() };
+        assert!(matches!(later.check(), Err(Error::Ended { .. })));
+    }
+
+    #[test]
+    fn what_is_unmapped_cannot_be_read() {
+        assert_eq!(own().word(8), Err(Unreadable { address: 8 }));
+    }
+}

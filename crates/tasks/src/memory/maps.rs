@@ -1,0 +1,116 @@
+//! The mappings of a process: /proc/PID/maps.
+
+use std::ops::Range;
+
+/// A mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    /// Its addresses.
+    pub range: Range<u64>,
+    /// Whether the process may read it.
+    pub readable: bool,
+    /// Whether the process may write it.
+    pub writable: bool,
+    /// Whether the process may execute it.
+    pub executable: bool,
+    /// Whether other processes see what is written.
+    pub shared: bool,
+    /// Where in its file it begins.
+    pub offset: u64,
+    /// The number of its file, 0 without one.
+    pub inode: u64,
+    /// Its file, `[heap]` and the like, or empty. The kernel writes a newline as `\012`.
+    pub path: String,
+}
+
+impl Mapping {
+    /// Whether allocators may have it from the kernel: private, writable, of no file, and not the main thread's stack.
+    #[must_use]
+    pub fn is_heap(&self) -> bool {
+        let anonymous =
+            self.inode == 0 && (self.path.is_empty() || self.path == "[heap]" || self.path.starts_with("[anon"));
+        // MAP_HUGETLB memory has a file by this name.
+        let huge = self.path.starts_with("/anon_hugepage");
+        self.readable && self.writable && !self.shared && (anonymous || huge)
+    }
+}
+
+/// Parses /proc/PID/maps. Skips lines that it does not understand.
+#[must_use]
+pub fn parse(maps: &[u8]) -> Vec<Mapping> {
+    String::from_utf8_lossy(maps).lines().filter_map(line).collect()
+}
+
+/// `START-END rwxp OFFSET DEVICE INODE   PATH`
+fn line(line: &str) -> Option<Mapping> {
+    let mut rest = line;
+    let mut field = || {
+        let (field, after) = rest.split_once(' ').unwrap_or((rest, ""));
+        rest = after;
+        field
+    };
+    let (start, end) = field().split_once('-')?;
+    let range = hex(start)?..hex(end)?;
+    let &[read, write, execute, shared] = field().as_bytes() else { return None };
+    let offset = hex(field())?;
+    let _device = field();
+    let inode = field().parse().ok()?;
+    (range.start < range.end).then(|| Mapping {
+        range,
+        readable: read == b'r',
+        writable: write == b'w',
+        executable: execute == b'x',
+        shared: shared == b's',
+        offset,
+        inode,
+        path: rest.trim_start_matches(' ').to_owned(),
+    })
+}
+
+fn hex(digits: &str) -> Option<u64> {
+    // `from_str_radix` would take a sign.
+    digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u64::from_str_radix(digits, 16).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MAPS: &str = "\
+55e0a0000000-55e0a0001000 r-xp 00002000 fe:01 1234                       /opt/a b/program (deleted)
+55e0a1000000-55e0a1021000 rw-p 00000000 00:00 0                          [heap]
+7f0000000000-7f0000021000 rw-p 00000000 00:00 0 
+7f0000021000-7f0004000000 ---p 00000000 00:00 0 
+7f0010000000-7f0010001000 rw-s 00000000 00:01 55                         /memfd:x (deleted)
+7ffc00000000-7ffc00021000 rw-p 00000000 00:00 0                          [stack]
+ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]
+";
+
+    #[test]
+    fn parses_what_the_kernel_writes() {
+        let maps = parse(MAPS.as_bytes());
+        assert_eq!(maps.len(), 7);
+        assert_eq!(maps[0].path, "/opt/a b/program (deleted)");
+        assert_eq!((maps[0].offset, maps[0].inode, maps[0].executable), (0x2000, 1234, true));
+        let heaps: Vec<u64> = maps.iter().filter(|map| map.is_heap()).map(|map| map.range.start).collect();
+        assert_eq!(heaps, [0x55e0_a100_0000, 0x7f00_0000_0000]);
+    }
+
+    #[test]
+    fn skips_lines_that_end_early() {
+        assert_eq!(parse(b"1000-2000\n1000 r--p 0 0:0 0\n2000-1000 r--p 0 0:0 0\n-1-+2 r--p 0 0:0 0\n\xff\n"), []);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(bytes: Vec<u8>, at in 0..MAPS.len(), byte: u8) {
+            let _ = parse(&bytes);
+            let mut maps = MAPS.as_bytes().to_vec();
+            maps[at] = byte;
+            let _ = parse(&maps);
+            let _ = parse(&maps[..at]);
+        }
+    }
+}

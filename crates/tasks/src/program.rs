@@ -1,0 +1,143 @@
+//! A running program whose tasks are read.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::census::{Census, Counter, census};
+use crate::debug_file;
+use crate::error::Error;
+use crate::image::{Image, images};
+use crate::memory::Memory;
+use crate::memory::live::Process;
+use crate::memory::maps::{self, Mapping};
+use crate::memory::stop::Stopped;
+use crate::names;
+use crate::vtables::{self, TaskVtable};
+
+/// How a program is read.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The file with the program's debug information, if it is not where debuggers look.
+    pub debug_file: Option<PathBuf>,
+    /// Stop the program while it is read.
+    pub stop: bool,
+}
+
+/// A running program.
+#[derive(Debug)]
+pub struct Program {
+    process: Process,
+    images: Vec<Image>,
+    vtables: Vec<TaskVtable>,
+    options: Options,
+}
+
+impl Program {
+    /// Finds the program's images and the vtables of its tasks. Does not stop or change the program.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such process, the reader may not read it, or it is no tokio program; or if the debug file that the
+    /// options name cannot be read or is of another build.
+    pub fn attach(pid: u32, options: Options) -> Result<Program, Error> {
+        let process = Process::open(pid)?;
+        let mut images = images(&process, &mappings(&process)?)?;
+        may_read(&process, &images[0])?;
+        if let Some(path) = &options.debug_file {
+            let (index, file) = debug_file::given(path, &images)?;
+            images[index].debug_file = Some(file);
+        }
+        let mut all = Vec::new();
+        for (index, image) in images.iter_mut().enumerate() {
+            let mut vtables = vtables::find(&process, index, image);
+            if vtables.is_empty() {
+                continue;
+            }
+            if image.debug_file.is_none() {
+                image.debug_file = debug_file::find(&process, image);
+            }
+            names::name(&process, image, &mut vtables);
+            all.append(&mut vtables);
+        }
+        process.check()?;
+        if all.is_empty() {
+            return Err(Error::NoVtables { path: images[0].path.clone() });
+        }
+        Ok(Program { process, images, vtables: all, options })
+    }
+
+    /// Returns the program's memory.
+    #[must_use]
+    pub fn memory(&self) -> &Process {
+        &self.process
+    }
+
+    /// Returns the program's file, then its libraries.
+    #[must_use]
+    pub fn images(&self) -> &[Image] {
+        &self.images
+    }
+
+    /// Returns the vtables of all images.
+    #[must_use]
+    pub fn vtables(&self) -> &[TaskVtable] {
+        &self.vtables
+    }
+
+    /// Stops the program until the guard is dropped, if the options say so.
+    ///
+    /// # Errors
+    ///
+    /// If the program cannot be stopped.
+    pub fn stop(&self) -> Result<Option<Stopped>, Error> {
+        self.options.stop.then(|| Stopped::new(&self.process)).transpose()
+    }
+
+    /// Counts the program's tasks. `counter` reads the count of a runtime whose list has an unknown shape.
+    ///
+    /// # Errors
+    ///
+    /// If the program has ended, or the reader may not read it any more.
+    pub fn census(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
+        let _stopped = self.stop()?;
+        if !self.is_same_program() {
+            return Err(Error::Ended { pid: self.process.pid() });
+        }
+        // The heap has grown since.
+        census(&self.process, &self.vtables, &mappings(&self.process)?, counter)
+    }
+
+    /// Whether the process still executes the program: `exec` changes neither its id nor its start time.
+    fn is_same_program(&self) -> bool {
+        let stands = |vtable: &TaskVtable| {
+            let poll = vtable.poll.wrapping_add(self.images[vtable.image].bias);
+            self.process.word(vtable.address) == Ok(poll)
+        };
+        self.vtables.iter().any(stands)
+    }
+}
+
+fn mappings(process: &Process) -> Result<Vec<Mapping>, Error> {
+    match fs::read(process.proc("maps")) {
+        Ok(maps) => {
+            process.check()?;
+            Ok(maps::parse(&maps))
+        }
+        Err(source) => {
+            process.check()?;
+            Err(Error::NotPermitted { pid: process.pid(), what: "the mappings", source })
+        }
+    }
+}
+
+/// Reads a byte, so that the kernel's refusal is reported as such.
+fn may_read(process: &Process, program: &Image) -> Result<(), Error> {
+    let Some(text) = program.text.first() else { return Ok(()) };
+    match process.read_some(program.bias.wrapping_add(text.start), &mut [0]) {
+        Err(source) if source.raw_os_error() != Some(libc::EFAULT) => {
+            process.check()?;
+            Err(Error::NotPermitted { pid: process.pid(), what: "the memory", source })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,190 @@
+//! Finds tokio's task vtables in memory. Each describes the tasks of one future type under one scheduler.
+
+use serde::Serialize;
+
+use crate::image::Image;
+use crate::listing::Name;
+use crate::memory::{Memory, word_at};
+
+/// A vtable: seven functions, then offsets from the task's header.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TaskVtable {
+    /// The image that contains it, by its place among the program's images.
+    pub image: usize,
+    /// Its own address, in the process.
+    pub address: u64,
+    /// The function that polls the future, in the image's file.
+    pub poll: u64,
+    /// The function that schedules the task, in the image's file: equal for all tasks with the same scheduler type.
+    pub schedule: u64,
+    /// The function that frees the task, in the image's file.
+    pub dealloc: u64,
+    /// Of the trailer, which begins with the links of the runtime's list.
+    pub trailer: u64,
+    /// Of the scheduler.
+    pub scheduler: u64,
+    /// Of the task's id.
+    pub id: u64,
+    /// Of the place that spawned it, in programs built with `tokio_unstable`.
+    pub spawn_location: Option<u64>,
+    /// The future.
+    pub name: Name,
+}
+
+/// Words of a vtable, with the one that only `tokio_unstable` has.
+const WORDS: usize = 11;
+
+/// Functions at its beginning.
+const FUNCTIONS: usize = 7;
+
+/// Bytes of a table read at once.
+const CHUNK: u64 = 1 << 20;
+
+/// The words of a vtable.
+type Shape = [u64; WORDS];
+
+/// Finds the vtables of an image, by their shape. They are named by address only.
+#[must_use]
+pub fn find(memory: &dyn Memory, index: usize, image: &Image) -> Vec<TaskVtable> {
+    let mut shapes = Vec::new();
+    for table in &image.tables {
+        let mut at = table.start;
+        // Chunks overlap, so that no vtable is cut.
+        while at < table.end {
+            let end = table.end.min(at.saturating_add(CHUNK + WORDS as u64 * 8));
+            let mut bytes = vec![0; usize::try_from(end - at).unwrap_or(0)];
+            let address = image.bias.wrapping_add(at);
+            if memory.read(address, &mut bytes).is_ok() {
+                shapes.extend(in_bytes(address, &bytes, |address| image.has_code(address)));
+            }
+            at = at.saturating_add(CHUNK);
+        }
+    }
+    shapes.sort_unstable();
+    shapes.dedup_by_key(|(address, _)| *address);
+    let unstable = has_spawn_locations(&shapes);
+    shapes.iter().map(|(address, shape)| vtable(index, image, *address, shape, unstable)).collect()
+}
+
+fn vtable(index: usize, image: &Image, address: u64, shape: &Shape, unstable: bool) -> TaskVtable {
+    let [poll, schedule, dealloc] = [shape[0], shape[1], shape[2]].map(|function| function.wrapping_sub(image.bias));
+    TaskVtable {
+        image: index,
+        address,
+        poll,
+        schedule,
+        dealloc,
+        trailer: shape[7],
+        scheduler: shape[8],
+        id: shape[9],
+        spawn_location: unstable.then_some(shape[10]),
+        name: Name::Address { poll },
+    }
+}
+
+/// All of an image's vtables have the location, or none has: a single word after a vtable could look like it.
+fn has_spawn_locations(shapes: &[(u64, Shape)]) -> bool {
+    !shapes.is_empty() && shapes.iter().all(|(_, shape)| shape[10] == shape[9] + 8)
+}
+
+/// Finds what has a vtable's shape in `bytes`, which were read from `address`.
+fn in_bytes(address: u64, bytes: &[u8], has_code: impl Fn(u64) -> bool) -> Vec<(u64, Shape)> {
+    let mut found = Vec::new();
+    // In a row, how many words before this one point to code.
+    let mut functions = 0;
+    let first = usize::try_from(address.wrapping_neg() % 8).unwrap_or(0);
+    for offset in (first..bytes.len()).step_by(8) {
+        let Some(word) = word_at(bytes, offset) else { break };
+        if has_code(word) {
+            functions += 1;
+            continue;
+        }
+        if functions >= FUNCTIONS {
+            let start = offset - FUNCTIONS * 8;
+            // The last word may lie beyond the end of the table.
+            let shape: Shape = std::array::from_fn(|index| word_at(bytes, start + index * 8).unwrap_or(0));
+            if has_offsets(&shape) {
+                found.push((address + start as u64, shape));
+            }
+        }
+        functions = 0;
+    }
+    found
+}
+
+/// The scheduler follows the header, the id the scheduler, and the trailer the future.
+fn has_offsets(shape: &Shape) -> bool {
+    let [trailer, scheduler, id] = [shape[7], shape[8], shape[9]];
+    let aligned = (trailer | scheduler | id) % 8 == 0;
+    // A future's alignment moves the scheduler away from the header, which has 32 bytes or more.
+    aligned
+        && (0x20..=0x1000).contains(&scheduler)
+        && (scheduler..=scheduler + 0x100).contains(&id)
+        && id < trailer
+        && trailer < 1 << 32
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CODE: std::ops::Range<u64> = 0x1000..0x2000;
+
+    fn found(words: &[u64]) -> Vec<(u64, Shape)> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        in_bytes(0x8000, &bytes, |address| CODE.contains(&address))
+    }
+
+    fn forged(offsets: &[u64]) -> Vec<u64> {
+        let functions = (0..7).map(|index| CODE.start + index * 16);
+        functions.chain(offsets.iter().copied()).collect()
+    }
+
+    #[test]
+    fn finds_a_vtable_among_other_words() {
+        let mut words = vec![7, CODE.start];
+        words.extend(forged(&[0x80, 0x20, 0x28, 0x30, 5]));
+        let found = found(&words);
+        assert_eq!(found.len(), 1);
+        // The pointer to code before it is no part of it.
+        assert_eq!(found[0].0, 0x8010);
+        assert!(has_spawn_locations(&found));
+    }
+
+    #[test]
+    fn the_last_vtable_of_a_table_may_end_with_it() {
+        let found = found(&forged(&[0x80, 0x20, 0x28]));
+        assert_eq!(found.len(), 1);
+        assert!(!has_spawn_locations(&found));
+    }
+
+    #[test]
+    fn refuses_offsets_that_fit_no_task() {
+        for offsets in
+            [[0x80, 0x18, 0x28], [0x80, 0x20, 0x18], [0x28, 0x20, 0x28], [0x81, 0x20, 0x28], [1 << 40, 0x20, 0x28]]
+        {
+            assert_eq!(found(&forged(&offsets)), [], "{offsets:x?}");
+        }
+        assert_eq!(found(&forged(&[0x80, 0x20, 0x28])[1..]), []);
+    }
+
+    #[test]
+    fn one_vtable_without_a_location_shows_that_none_has_it() {
+        let with = [0; WORDS].map(|_| 0x28);
+        let mut shapes = vec![(0, with)];
+        shapes[0].1[10] = 0x30;
+        assert!(has_spawn_locations(&shapes));
+        shapes.push((8, with));
+        assert!(!has_spawn_locations(&shapes));
+        assert!(!has_spawn_locations(&[]));
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(bytes: Vec<u8>, address in 0..1_u64 << 48) {
+            in_bytes(address, &bytes, |address| address % 2 == 0);
+        }
+    }
+}

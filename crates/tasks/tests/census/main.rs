@@ -1,0 +1,193 @@
+//! The census of programs that know their own count.
+#![cfg(target_os = "linux")]
+
+mod truth;
+
+use std::collections::HashSet;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use dyntrace_tasks::census::{Census, CensusTask};
+use dyntrace_tasks::error::Error;
+use dyntrace_tasks::listing::Name;
+use dyntrace_tasks::program::{Options, Program};
+use truth::Truth;
+
+fn attach(truth: &Truth) -> Program {
+    Program::attach(truth.pid(), Options::default()).unwrap()
+}
+
+fn ids(census: &Census) -> HashSet<u64> {
+    census.tasks.iter().map(|task| task.id).collect()
+}
+
+fn by_id(census: &Census, id: u64) -> &CensusTask {
+    let mut tasks = census.tasks.iter().filter(|task| task.id == id);
+    let task = tasks.next().unwrap_or_else(|| panic!("no task {id}"));
+    assert_eq!(tasks.next(), None, "two tasks have id {id}");
+    task
+}
+
+/// Asserts that the census of a program at rest has its tasks and no others.
+fn assert_exact(census: &Census, truth: &Truth) {
+    let [runtime] = &census.runtimes[..] else { panic!("{:?}", census.runtimes) };
+    assert_eq!((runtime.counted, runtime.found), (Some(truth.count), truth.count));
+    let live = census.tasks.iter().filter(|task| task.owner == runtime.owner && !task.state().complete);
+    assert!(live.clone().all(|task| task.linked == Some(true)));
+    assert_eq!(live.count() as u64, truth.count);
+    let complete = by_id(census, truth.complete);
+    assert_eq!((complete.state().complete, complete.linked), (true, Some(false)));
+    let job = by_id(census, truth.job);
+    assert_eq!((job.owner, job.linked, job.state().running), (0, None, true));
+    // Each worker's own job, and this one.
+    assert_eq!(census.tasks.iter().filter(|task| task.owner == 0).count(), 3);
+    assert_eq!(ids(census).len(), census.tasks.len());
+    assert_eq!(census.notes, [""; 0]);
+}
+
+#[test]
+fn is_exact_at_rest() {
+    for tasks in ["1", "1000", "100000"] {
+        let truth = Truth::start(&[tasks]);
+        assert_eq!(truth.count.to_string(), tasks);
+        let begun = Instant::now();
+        let program = attach(&truth);
+        let attached = begun.elapsed();
+        let census = program.census(None).unwrap();
+        println!(
+            "{tasks} tasks: attached in {attached:?}, {} MiB scanned, all in {:?}",
+            census.scanned >> 20,
+            begun.elapsed()
+        );
+        assert_exact(&census, &truth);
+        assert_eq!(by_id(&census, truth.first).owner, census.runtimes[0].owner);
+    }
+}
+
+#[test]
+fn invents_and_loses_none_under_load() {
+    let truth = Truth::start(&["500", "churn"]);
+    let program = attach(&truth);
+    let begun = Instant::now();
+    let mut censuses = 0;
+    let mut most = 0;
+    // The tasks that live all the time have the ids of the first census that are in all of them.
+    let mut lasting: Option<HashSet<u64>> = None;
+    while begun.elapsed() < Duration::from_secs(3) {
+        let census = program.census(None).unwrap();
+        let own: Vec<&CensusTask> = census.tasks.iter().filter(|task| task.owner != 0).collect();
+        // 500, one complete, and at most 580 of the churn with its three tasks.
+        assert!((501..=1084).contains(&own.len()), "{}", own.len());
+        most = own.len().max(most);
+        assert_eq!(census.tasks.len() - own.len(), 3);
+        let found = ids(&census);
+        assert_eq!(found.len(), census.tasks.len());
+        lasting = Some(lasting.map_or(found.clone(), |lasting| &lasting & &found));
+        let unlinked = own.iter().filter(|task| task.linked == Some(false) && !task.state().complete).count();
+        assert_eq!(unlinked, 0);
+        censuses += 1;
+    }
+    // 500, one complete, three jobs, three that churn.
+    println!("{censuses} censuses, at most {most} tasks");
+    assert_eq!(lasting.unwrap().len(), 507);
+}
+
+#[test]
+fn is_exact_when_stopped() {
+    let truth = Truth::start(&["1000"]);
+    let options = Options { stop: true, ..Options::default() };
+    let program = Program::attach(truth.pid(), options).unwrap();
+    assert_exact(&program.census(None).unwrap(), &truth);
+    let state = || std::fs::read_to_string(format!("/proc/{}/stat", truth.pid())).unwrap();
+    assert!(!state().contains(") T "), "{}", state());
+}
+
+#[test]
+fn names_futures_as_far_as_symbols_go() {
+    let truth = Truth::start(&["10"]);
+    let program = attach(&truth);
+    let census = program.census(None).unwrap();
+    let task = by_id(&census, truth.first);
+    match &program.vtables()[task.vtable].name {
+        Name::Symbol { name } => assert!(name.contains("sleeper"), "{name}"),
+        Name::Candidates { names } => assert!(names.iter().any(|name| name.contains("sleeper")), "{names:?}"),
+        name => panic!("{name:?}"),
+    }
+}
+
+#[test]
+fn a_program_may_have_any_name_and_no_file_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a b\n(deleted) [heap]");
+    std::fs::copy(truth::example(), &file).unwrap();
+    let truth = Truth::start_file(&file, &["10"]);
+    let census = attach(&truth).census(None).unwrap();
+    assert_exact(&census, &truth);
+    drop(folder);
+    let program = attach(&truth);
+    assert!(program.images()[0].path.to_string_lossy().ends_with(" (deleted)"));
+    assert_exact(&program.census(None).unwrap(), &truth);
+}
+
+#[test]
+fn finds_the_debug_file_of_a_stripped_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let [stripped, debug] = ["stripped", "stripped.debug"].map(|name| folder.path().join(name));
+    std::fs::copy(truth::example(), &stripped).unwrap();
+    let objcopy = |arguments: &[&str]| {
+        let done = Command::new("objcopy").current_dir(folder.path()).args(arguments).status();
+        done.is_ok_and(|status| status.success())
+    };
+    if !objcopy(&["--only-keep-debug", "stripped", "stripped.debug"])
+        || !objcopy(&["--strip-all", "--add-gnu-debuglink=stripped.debug", "stripped"])
+    {
+        println!("skipped: no objcopy");
+        return;
+    }
+    let truth = Truth::start_file(&stripped, &["10"]);
+    let program = attach(&truth);
+    assert_eq!(program.images()[0].debug_file.as_ref().map(|file| &file.path), Some(&debug));
+    let census = program.census(None).unwrap();
+    assert_exact(&census, &truth);
+    let vtable = &program.vtables()[by_id(&census, truth.first).vtable];
+    assert!(!matches!(vtable.name, Name::Address { .. }), "{:?}", vtable.name);
+
+    std::fs::remove_file(&debug).unwrap();
+    let program = attach(&truth);
+    assert!(program.images()[0].debug_bytes().is_none());
+    assert_exact(&program.census(None).unwrap(), &truth);
+    assert!(program.vtables().iter().all(|vtable| matches!(vtable.name, Name::Address { .. })));
+}
+
+#[test]
+fn a_program_that_has_ended_is_an_error() {
+    let mut truth = Truth::start(&["1"]);
+    let program = attach(&truth);
+    truth.end();
+    assert!(matches!(program.census(None), Err(Error::Ended { .. })));
+    assert!(matches!(Program::attach(truth.pid(), Options::default()), Err(Error::NoProcess { .. })));
+}
+
+#[test]
+fn a_program_without_tokio_is_an_error() {
+    let mut sleep = Command::new("sleep").arg("60").spawn().unwrap();
+    // Until it has executed its file.
+    std::thread::sleep(Duration::from_millis(100));
+    let error = Program::attach(sleep.id(), Options::default()).unwrap_err();
+    sleep.kill().unwrap();
+    sleep.wait().unwrap();
+    assert!(error.to_string().contains("no task vtables in"), "{error}");
+}
+
+#[test]
+fn a_debug_file_of_another_build_is_an_error() {
+    let truth = Truth::start(&["1"]);
+    let attach = |path: std::path::PathBuf| {
+        Program::attach(truth.pid(), Options { debug_file: Some(path), ..Options::default() })
+    };
+    assert!(attach(truth::example()).is_ok());
+    let error = attach(std::env::current_exe().unwrap()).unwrap_err();
+    assert!(error.to_string().contains("different builds"), "{error}");
+    assert!(matches!(attach("Cargo.toml".into()), Err(Error::NotElf { .. })));
+    assert!(matches!(attach("no such file".into()), Err(Error::File { .. })));
+}

@@ -1,0 +1,61 @@
+//! Runs the example `tasks_truth` and reads what it says of itself.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// The program, running.
+pub struct Truth {
+    program: Child,
+    /// Its own count of tasks.
+    pub count: u64,
+    /// The id of the first of them.
+    pub first: u64,
+    /// The id of a task that has completed.
+    pub complete: u64,
+    /// The id of a job of the blocking pool.
+    pub job: u64,
+}
+
+impl Truth {
+    /// Starts it, and waits until it is at rest.
+    pub fn start(arguments: &[&str]) -> Truth {
+        Truth::start_file(&example(), arguments)
+    }
+
+    /// Starts a copy of it.
+    pub fn start_file(file: &Path, arguments: &[&str]) -> Truth {
+        let mut program =
+            Command::new(file).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(program.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut words = line.split_whitespace().map(|word| word.parse().unwrap());
+        let mut word = || words.next().expect("a count and three ids");
+        Truth { program, count: word(), first: word(), complete: word(), job: word() }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.program.id()
+    }
+
+    /// Ends it.
+    pub fn end(&mut self) {
+        drop(self.program.stdin.take());
+        self.program.wait().unwrap();
+    }
+}
+
+impl Drop for Truth {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+/// Returns the example's file.
+pub fn example() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let file = test.ancestors().nth(2).unwrap().join("examples/tasks_truth");
+    assert!(file.exists(), "{} is not there: `cargo build --examples` builds it", file.display());
+    file
+}

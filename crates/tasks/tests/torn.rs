@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use dyntrace_tasks::listing::{Await, Chain, Progress, WaitsFor};
 use program::{Program, show, with_reader};
 
-const SOURCE: &str = include_str!("../examples/token.rs");
+const SOURCE: &str = include_str!("../examples/chains_token.rs");
 
 /// The turn at which a future waits, by the comment at its line.
 fn turn(shown: &Await) -> Option<char> {
@@ -30,7 +30,7 @@ fn is_whole(root: &Await) -> bool {
 
 #[test]
 fn no_chain_is_torn() {
-    let program = Program::run("token");
+    let program = Program::run("chains_token");
     let (mut whole, mut busy) = (0, 0);
     with_reader(&program, |_, chain| {
         let begin = Instant::now();

@@ -1,5 +1,7 @@
 //! Functions: their type parameters, linkage names and awaits.
 
+use std::sync::Arc;
+
 use gimli::constants;
 
 use super::limits;
@@ -73,34 +75,38 @@ impl Types<'_> {
     }
 
     /// Returns the linkage name of the function that resumes a coroutine, demangled and without its hash.
-    pub(crate) fn resume_symbol(&self, coroutine: TypeId) -> Option<String> {
-        let mut functions = self.resumes(coroutine).into_iter().filter_map(|offset| self.function(offset));
-        let function = functions.find(|function| !function.linkage_name.is_empty())?;
-        Some(format!("{:#}", rustc_demangle::demangle(&function.linkage_name)))
+    pub(crate) fn resume_symbol(&self, coroutine: TypeId) -> Option<Arc<str>> {
+        self.symbols.get(coroutine, || {
+            let mut functions = self.resumes(coroutine).into_iter().filter_map(|offset| self.function(offset));
+            let function = functions.find(|function| !function.linkage_name.is_empty())?;
+            Some(format!("{:#}", rustc_demangle::demangle(&function.linkage_name)).into())
+        })
     }
 
     /// Returns the awaits of a coroutine, at the lines that the user wrote: outside macros.
-    pub(crate) fn awaitees(&self, coroutine: TypeId) -> Vec<Awaitee> {
-        let mut found = Vec::new();
-        for offset in self.resumes(coroutine) {
-            let Some(at) = self.units.of(offset) else { continue };
-            let Some(mut cursor) = at.cursor(offset) else { continue };
-            if !matches!(cursor.next_dfs(), Ok(Some(_))) {
-                continue;
+    pub(crate) fn awaitees(&self, coroutine: TypeId) -> Arc<[Awaitee]> {
+        self.awaitees.get(coroutine, || {
+            let mut found = Vec::new();
+            for offset in self.resumes(coroutine) {
+                self.awaitees_of(offset, &mut found);
             }
-            for _ in 0..limits::ENTRIES_OF_FUNCTION {
-                let Ok(Some(entry)) = cursor.next_dfs() else { break };
-                if entry.depth() < 1 {
-                    break;
-                }
-                if entry.tag() == constants::DW_TAG_variable && at.name(entry) == b"__awaitee" {
-                    let place = self.place_of(at, entry);
-                    found.extend(
-                        at.type_of(entry).zip(place).map(|(kind, place)| Awaitee { kind: TypeId(kind), place }),
-                    );
-                }
+            found.into()
+        })
+    }
+
+    /// Adds the awaits of one copy of a function.
+    fn awaitees_of(&self, function: usize, found: &mut Vec<Awaitee>) {
+        let Some(at) = self.units.of(function) else { return };
+        let Some(mut cursor) = at.cursor(function) else { return };
+        for number in 0..limits::ENTRIES_OF_FUNCTION {
+            let Ok(Some(entry)) = cursor.next_dfs() else { return };
+            if number > 0 && entry.depth() < 1 {
+                return;
+            }
+            if entry.tag() == constants::DW_TAG_variable && at.name(entry) == b"__awaitee" {
+                let place = self.place_of(at, entry);
+                found.extend(at.type_of(entry).zip(place).map(|(kind, place)| Awaitee { kind: TypeId(kind), place }));
             }
         }
-        found
     }
 }

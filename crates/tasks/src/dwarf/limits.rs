@@ -7,7 +7,7 @@ pub(crate) const NAME: usize = 1 << 18;
 /// Levels of a path such as `a::b::c`.
 pub(crate) const PATH: usize = 128;
 /// Entries below one type: members, variants and parameters.
-pub(crate) const ENTRIES_OF_TYPE: usize = 1 << 16;
+pub(crate) const ENTRIES_OF_TYPE: usize = 1 << 13;
 /// Entries below one function: its blocks, inlined calls and variables.
 pub(crate) const ENTRIES_OF_FUNCTION: usize = 1 << 20;
 /// References from an entry to its origin, or from a `typedef` to its type, one after the other.

@@ -5,13 +5,18 @@
 
 mod entries;
 mod functions;
+#[cfg(test)]
+mod fuzz;
 mod index;
+mod kept;
 pub(crate) mod limits;
 mod parse;
 mod paths;
 mod places;
 mod polled;
 mod runtime;
+#[cfg(test)]
+pub(crate) mod sample;
 mod sections;
 mod types;
 mod vtables;

@@ -56,6 +56,14 @@ impl<'bytes> Sections<'bytes> {
         Ok(Sections { sections })
     }
 
+    /// Sections without a file.
+    #[cfg(test)]
+    pub(crate) fn of(section: impl Fn(&str) -> Cow<'bytes, [u8]>) -> Sections<'bytes> {
+        let load = |id: gimli::SectionId| Ok::<_, std::convert::Infallible>(section(id.name()));
+        let Ok(sections) = gimli::DwarfSections::load(load);
+        Sections { sections }
+    }
+
     pub(super) fn dwarf(&self) -> gimli::Dwarf<Bytes<'_>> {
         self.sections.borrow(|bytes| Bytes::new(bytes, gimli::LittleEndian))
     }

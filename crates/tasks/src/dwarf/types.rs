@@ -1,9 +1,10 @@
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use super::entries::Units;
+use super::functions::Awaitee;
 use super::index::Index;
+use super::kept::Kept;
 use super::paths::PathId;
 use super::{Error, Sections, limits};
 
@@ -92,7 +93,9 @@ pub(crate) fn bare(path: &str) -> &str {
 pub struct Types<'a> {
     pub(super) units: Units<'a>,
     pub(super) index: Index<'a>,
-    read: RwLock<HashMap<TypeId, Arc<Type>>>,
+    read: Kept<Arc<Type>>,
+    pub(super) symbols: Kept<Option<Arc<str>>>,
+    pub(super) awaitees: Kept<Arc<[Awaitee]>>,
 }
 
 impl fmt::Debug for Types<'_> {
@@ -118,21 +121,13 @@ impl<'a> Types<'a> {
             return Err(Error::Missing);
         }
         let index = Index::of(&units);
-        Ok(Types { units, index, read: RwLock::default() })
+        Ok(Types { units, index, read: Kept::default(), symbols: Kept::default(), awaitees: Kept::default() })
     }
 
     /// Returns a type. An unreadable one has no members and a size of 0.
     pub(crate) fn get(&self, id: TypeId) -> Arc<Type> {
-        // Nothing panics under the lock.
-        if let Some(kept) = self.read.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
-            return kept.clone();
-        }
-        let parsed = Arc::new(self.parse(id, limits::REFERENCES).unwrap_or_else(|| Type::unknown(id)));
-        let mut kept = self.read.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < limits::TYPES_KEPT {
-            kept.insert(id, parsed.clone());
-        }
-        parsed
+        let parse = || Arc::new(self.parse(id, limits::REFERENCES).unwrap_or_else(|| Type::unknown(id)));
+        self.read.get(id, parse)
     }
 
     /// Returns the path that a type lies in.

@@ -12,7 +12,7 @@ use crate::listing::Await;
 impl Walk<'_, '_> {
     /// Adds the futures inside a value to `shown`. `references`: also those behind shared references.
     pub fn collect(&self, value: &Value, frame: Option<&Frame<'_>>, references: bool, depth: u32, shown: &mut Await) {
-        if depth > limits::DEPTH || !self.contains_future(value.kind.id, references) {
+        if depth > limits::DEPTH || !self.spend() || !self.contains_future(value.kind.id, references) {
             return;
         }
         let kind = &*value.kind;

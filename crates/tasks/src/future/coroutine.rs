@@ -51,15 +51,11 @@ impl Walk<'_, '_> {
         // the variant has the line inside the macro, the variable `__awaitee` of the function the line outside
         let awaited = types.get(variables.kind.member("__awaitee")?.kind);
         let same = |kind| types.get(kind).path == awaited.path;
-        let places: BTreeSet<Place> = types
-            .awaitees(value.kind.id)
-            .into_iter()
-            .filter(|found| same(found.kind))
-            .map(|found| found.place)
-            .collect();
+        let awaitees = types.awaitees(value.kind.id);
+        let places: BTreeSet<&Place> = awaitees.iter().filter(|it| same(it.kind)).map(|it| &it.place).collect();
         let mut places = places.into_iter();
         match (places.next(), places.next()) {
-            (Some(only), None) => Some(only),
+            (Some(only), None) => Some(only.clone()),
             _ => place,
         }
     }

@@ -3,6 +3,8 @@
 mod bytes;
 mod collect;
 mod coroutine;
+#[cfg(test)]
+mod fuzz;
 mod guards;
 pub(crate) mod limits;
 mod names;

@@ -17,7 +17,7 @@ pub(crate) struct Walk<'a, 't> {
     pub steady: Values<'a, 't>,
     /// Memory as it is now.
     pub live: Values<'a, 't>,
-    futures_left: Cell<u32>,
+    values_left: Cell<u32>,
     /// Whether a type contains a future; by type, and by whether shared references are followed.
     pub(super) contains: RefCell<HashMap<(TypeId, bool), bool>>,
 }
@@ -37,7 +37,7 @@ impl<'a, 't> Walk<'a, 't> {
             reader,
             steady: Values { types: reader.types, memory: steady },
             live: Values { types: reader.types, memory: steady.live() },
-            futures_left: Cell::new(limits::FUTURES),
+            values_left: Cell::new(limits::VALUES_OF_CHAIN),
             contains: RefCell::default(),
         }
     }
@@ -75,11 +75,9 @@ impl<'a, 't> Walk<'a, 't> {
             waits_for: Some(WaitsFor::UnknownLeaf),
             ..Await::default()
         };
-        let left = self.futures_left.get();
-        if depth > limits::DEPTH || left == 0 {
+        if depth > limits::DEPTH || !self.spend() {
             return unknown();
         }
-        self.futures_left.set(left - 1);
         let kind = &*value.kind;
         if transparent(kind) {
             let inner = kind.members.first().and_then(|member| self.steady.member(value, member));
@@ -106,6 +104,13 @@ impl<'a, 't> Walk<'a, 't> {
             shown.waits_for = Some(leaf::descriptor_of(self, value).unwrap_or(WaitsFor::UnknownLeaf));
         }
         shown
+    }
+
+    /// Takes one value from the limit of a chain. Returns whether there was one.
+    pub(super) fn spend(&self) -> bool {
+        let left = self.values_left.get();
+        self.values_left.set(left.saturating_sub(1));
+        left > 0
     }
 
     /// Returns the value behind a trait object.

@@ -1,4 +1,4 @@
-//! Everything that the reader says of the example `truth` is true.
+//! Everything that the reader says of the example `chains_truth` is true.
 
 mod program;
 
@@ -10,7 +10,7 @@ use dyntrace_tasks::listing::{
 use dyntrace_tasks::locks::{Locks, Through};
 use program::{Program, leaves, show, with_reader};
 
-const SOURCE: &str = include_str!("../examples/truth.rs");
+const SOURCE: &str = include_str!("../examples/chains_truth.rs");
 
 struct Chains(HashMap<String, Await>);
 
@@ -69,7 +69,7 @@ fn hour(waits_for: &WaitsFor) -> bool {
 
 #[test]
 fn chains_are_true() {
-    let program = Program::run("truth");
+    let program = Program::run("chains_truth");
     let chains = Chains::read(&program);
     let notify = program.printed("notify")[0];
     let notified = WaitsFor::Notify { address: notify };
@@ -78,16 +78,19 @@ fn chains_are_true() {
     }
     // functions and lines
     for (name, root) in &chains.0 {
-        let function = root.future.strip_prefix("truth::").unwrap();
+        let function = root.future.strip_prefix("chains_truth::").unwrap();
         let same = matches!(name.as_str(), "locks_ab" | "locks_ba" | "owns_a" | "owns_b") || function == name;
         assert!(same, "{name} is {function}");
         let place = root.place.as_ref().unwrap();
-        assert!(place.file.ends_with("examples/truth.rs"), "{place}");
+        assert!(place.file.ends_with("examples/chains_truth.rs"), "{place}");
         let line = SOURCE.lines().nth(place.line as usize - 1).unwrap();
         let awaits = ["await", "tokio::select!", "tokio::join!"].iter().any(|word| line.contains(word));
         assert!(awaits && !line.contains("here("), "{name} at {place}: {line}");
     }
-    assert_eq!(functions(chains.root("awaits_boxed")), ["truth::awaits_boxed", "truth::boxed::{async block}"]);
+    assert_eq!(
+        functions(chains.root("awaits_boxed")),
+        ["chains_truth::awaits_boxed", "chains_truth::boxed::{async block}"]
+    );
     assert_eq!(functions(chains.root("sends"))[1], "tokio::sync::mpsc::bounded::Sender<T>::send");
     // timers
     assert!(hour(chains.leaf("sleeps")) && hour(chains.leaf("ticks")));
@@ -116,7 +119,7 @@ fn chains_are_true() {
 
 #[test]
 fn descriptors_are_true() {
-    let program = Program::run("truth");
+    let program = Program::run("chains_truth");
     let chains = Chains::read(&program);
     let line = program.lines.iter().find(|line| line.starts_with("address")).unwrap();
     let listening = line.split(' ').nth(1).unwrap();
@@ -132,7 +135,7 @@ fn descriptors_are_true() {
 
 #[test]
 fn locks_are_true() {
-    let program = Program::run("truth");
+    let program = Program::run("chains_truth");
     let chains = Chains::read(&program);
     let lock = program.printed("lock");
     let (waited, of) = chains.semaphore("waits");
@@ -181,7 +184,7 @@ fn locks_are_true() {
 
 #[test]
 fn the_runtime_counts_its_tasks() {
-    let program = Program::run("truth");
+    let program = Program::run("chains_truth");
     with_reader(&program, |types, _| {
         let header = program.tasks["sleeps"];
         let word = |address| dyntrace_tasks::memory::Memory::word(&program.memory, address).unwrap();

@@ -26,7 +26,7 @@ Examples:
   dyntrace ps -p 4711 --all --debug target/release/server.debug
   dyntrace ps -p 4711 --watch 1
 
-AT is the outermost line of source that awaits. A running task has left it: "after" stands before it.
+AT is the outermost line of source that awaits. A running task has left it: after stands before it.
 WAITS FOR is the innermost future: of a lock its address, the free permits and those that the task lacks.
 SPAWNED AT is there if the program records it; places with a ? are candidates. Tasks that are alike share
 a line, unless --all is given. Below, the number of tasks found is compared with the runtime's own count.

@@ -20,11 +20,8 @@ pub fn future(task: &Task) -> String {
 
 /// The name of a type, as sources have it: `{closure_env#0}` is the compiler's name for `{closure}`.
 pub fn type_name(name: &str) -> String {
-    const OURS: [(&str, &str); 3] = [
-        ("{closure_env#", "{closure}"),
-        ("{async_fn_env#", "{async fn}"),
-        ("{async_block_env#", "{async block}"),
-    ];
+    const OURS: [(&str, &str); 3] =
+        [("{closure_env#", "{closure}"), ("{async_fn_env#", "{async fn}"), ("{async_block_env#", "{async block}")];
     let mut told = escape::name(name);
     for (theirs, ours) in OURS {
         while let Some(begin) = told.find(theirs) {
@@ -229,7 +226,10 @@ mod tests {
     fn a_future_has_the_best_name_that_is_known() {
         let named = |name| future(&Task { future: name, ..sample::task(1, Chain::NoTypes) });
         assert_eq!(named(Name::Type { name: "a::b\n".into() }), r"a::b\x0a");
-        assert_eq!(named(Name::Symbol { name: "a::{closure_env#12}<{async_fn_env#0}".into() }), "a::{closure}<{async fn}");
+        assert_eq!(
+            named(Name::Symbol { name: "a::{closure_env#12}<{async_fn_env#0}".into() }),
+            "a::{closure}<{async fn}"
+        );
         assert_eq!(named(Name::Type { name: "BlockingTask<a::{closure_env#".into() }), "BlockingTask<a::{closure_env#");
         assert_eq!(named(Name::Type { name: "BlockingTask<a>".into() }), "a");
         assert_eq!(named(Name::Candidates { names: vec!["a".into(), "b".into()] }), "a or b");

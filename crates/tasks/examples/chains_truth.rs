@@ -6,6 +6,7 @@ use std::future::{Future, poll_fn};
 use std::io::Read;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -24,6 +25,14 @@ async fn here(name: &str) {
 fn range<T>(name: &str, value: &T) {
     let from = std::ptr::from_ref(value) as usize;
     println!("range {name} {from} {}", from + size_of::<T>());
+}
+
+/// The tasks that were spawned; none of them ends.
+static TASKS: AtomicUsize = AtomicUsize::new(0);
+
+fn spawn<F: Future<Output = ()> + Send + 'static>(future: F) -> tokio::task::JoinHandle<()> {
+    TASKS.fetch_add(1, Ordering::Relaxed);
+    tokio::spawn(future)
 }
 
 async fn sleeps() {
@@ -174,6 +183,7 @@ async fn joins_set(notify: Arc<Notify>) {
     for _ in 0..3 {
         let notify = notify.clone();
         set.spawn(async move { notify.notified().await });
+        TASKS.fetch_add(1, Ordering::Relaxed);
     }
     set.join_next().await;
 }
@@ -198,67 +208,67 @@ async fn program() {
     let notify = Arc::new(Notify::new());
     range("notify", &*notify);
     let spawn_after = |locked: oneshot::Receiver<()>| async move { locked.await.expect("the holder runs") };
-    let sleeper = tokio::spawn(sleeps());
-    tokio::spawn(joins(sleeper));
-    tokio::spawn(notified(notify.clone()));
+    let sleeper = spawn(sleeps());
+    spawn(joins(sleeper));
+    spawn(notified(notify.clone()));
 
     let lock = Arc::new(Mutex::new(0));
     range("lock", &*lock);
     let (locked, holder) = oneshot::channel();
-    tokio::spawn(holds(lock.clone(), notify.clone(), locked));
+    spawn(holds(lock.clone(), notify.clone(), locked));
     spawn_after(holder).await;
-    tokio::spawn(waits(lock));
+    spawn(waits(lock));
 
     let (a, b) = (Arc::new(Mutex::new(1)), Arc::new(Mutex::new(2)));
-    tokio::spawn(locks_two("locks_ab", a.clone(), b.clone()));
-    tokio::spawn(locks_two("locks_ba", b, a));
+    spawn(locks_two("locks_ab", a.clone(), b.clone()));
+    spawn(locks_two("locks_ba", b, a));
     let (a, b) = (Arc::new(Mutex::new(1)), Arc::new(Mutex::new(2)));
     let (held_a, held_b) = (a.clone().lock_owned().await, b.clone().lock_owned().await);
-    tokio::spawn(holds_owned("owns_a", held_a, b));
-    tokio::spawn(holds_owned("owns_b", held_b, a));
+    spawn(holds_owned("owns_a", held_a, b));
+    spawn(holds_owned("owns_b", held_b, a));
 
     let (_sender, receiver) = mpsc::channel(1);
-    tokio::spawn(selects(notify.clone(), receiver));
+    spawn(selects(notify.clone(), receiver));
     let (_answer, receiver) = oneshot::channel();
-    tokio::spawn(joins_both(notify.clone(), receiver));
-    tokio::spawn(awaits_boxed(notify.clone()));
+    spawn(joins_both(notify.clone(), receiver));
+    spawn(awaits_boxed(notify.clone()));
     let (_unbounded, receiver) = mpsc::unbounded_channel();
-    tokio::spawn(receives(receiver));
+    spawn(receives(receiver));
     let (sender, _full) = mpsc::channel(2);
-    tokio::spawn(sends(sender));
+    spawn(sends(sender));
 
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind to loopback");
     let address = listener.local_addr().expect("an address");
     println!("address {address}");
-    tokio::spawn(reads(TcpStream::connect(address).await.expect("connect to loopback")));
-    tokio::spawn(accepts(listener));
+    spawn(reads(TcpStream::connect(address).await.expect("connect to loopback")));
+    spawn(accepts(listener));
     let (unix, _other) = UnixStream::pair().expect("a pair of sockets");
-    tokio::spawn(reads_unix(unix));
-    tokio::spawn(times_out(notify.clone()));
+    spawn(reads_unix(unix));
+    spawn(times_out(notify.clone()));
 
     let lock = Arc::new(RwLock::new(0));
     let (locked, holder) = oneshot::channel();
-    tokio::spawn(reads_lock(lock.clone(), notify.clone(), locked));
+    spawn(reads_lock(lock.clone(), notify.clone(), locked));
     spawn_after(holder).await;
-    tokio::spawn(writes_lock(lock));
+    spawn(writes_lock(lock));
     let semaphore = Arc::new(Semaphore::new(4));
     let (locked, holder) = oneshot::channel();
-    tokio::spawn(has_permits(semaphore.clone(), notify.clone(), locked));
+    spawn(has_permits(semaphore.clone(), notify.clone(), locked));
     spawn_after(holder).await;
-    tokio::spawn(wants_permits(semaphore));
+    spawn(wants_permits(semaphore));
 
-    tokio::spawn(ticks());
+    spawn(ticks());
     let (_station, receiver) = broadcast::channel(4);
-    tokio::spawn(hears(receiver));
+    spawn(hears(receiver));
     let (_watched, receiver) = watch::channel(0);
-    tokio::spawn(watches(receiver));
-    tokio::spawn(joins_set(notify.clone()));
-    tokio::spawn(joins_many(notify.clone()));
-    tokio::spawn(joins_few(notify.clone()));
-    tokio::spawn(forever());
+    spawn(watches(receiver));
+    spawn(joins_set(notify.clone()));
+    spawn(joins_many(notify.clone()));
+    spawn(joins_few(notify.clone()));
+    spawn(forever());
 
     tokio::time::sleep(Duration::from_millis(300)).await;
-    println!("count {}", tokio::runtime::Handle::current().metrics().num_alive_tasks());
+    println!("count {}", TASKS.load(Ordering::Relaxed));
     println!("ready");
     let _ = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await;
 }

@@ -1,13 +1,12 @@
 //! A tokio program that knows how many tasks it has: what the tests of this crate read.
 //!
-//! `tasks_truth TASKS [churn]` spawns the tasks, then frees equally many others, and prints what it counts itself. It waits
+//! `tasks_truth TASKS [churn]` spawns the tasks, then frees equally many others, and prints their number. It waits
 //! until its standard input ends. With `churn` it goes on to spawn and free tasks.
 
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -46,7 +45,7 @@ async fn main() {
     for number in 0..tasks {
         freed.spawn(short(number));
     }
-    freed.join_all().await;
+    while freed.join_next().await.is_some() {}
     // A task that has completed and whose `JoinHandle` is kept.
     let complete = tokio::spawn(short(0));
     let job = tokio::task::spawn_blocking(end);
@@ -54,14 +53,13 @@ async fn main() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     tokio::time::sleep(Duration::from_millis(50)).await;
-    let count = Handle::current().metrics().num_alive_tasks();
     if churns {
         tokio::spawn(churn(4));
         tokio::spawn(churn(64));
         tokio::spawn(churn(512));
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    println!("{count} {first} {} {}", complete.id(), job.id());
+    println!("{tasks} {first} {} {}", complete.id(), job.id());
     job.await.unwrap();
     std::process::exit(0);
 }
@@ -77,6 +75,6 @@ async fn churn(at_once: u64) {
         for number in 0..at_once {
             tasks.spawn(short(number));
         }
-        tasks.join_all().await;
+        while tasks.join_next().await.is_some() {}
     }
 }

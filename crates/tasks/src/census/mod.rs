@@ -2,26 +2,25 @@
 //!
 //! 1. A scan of the present heap memory finds cells that can be those of tasks.
 //! 2. A second look at these cells drops those of tasks that have ended meanwhile. A task that lives all the time passes.
-//! 3. Cells that no runtime owns are jobs of the blocking pool, unless they are copies on a stack or tasks that are being
-//!    spawned.
-//! 4. The runtimes' lists are asked. Under load, links change between two reads: a task that looks unlinked is looked at
-//!    three times. One that is in no list, though it neither completed nor was aborted, is a freed cell.
+//! 3. The runtimes' lists are asked. Under load, links change between two reads: a task that looks unlinked is looked at
+//!    three times. One that is in no list is a freed cell, unless it is complete: a `JoinHandle` keeps complete tasks.
+//! 4. Of the others, those on stacks are copies. Cells that no runtime owns are jobs of the blocking pool.
 
-mod jobs;
+mod copies;
 mod links;
 mod look;
 mod places;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use copies::Followed;
 use look::{Cell, look};
 use places::Places;
 
-use crate::cell::{CANCELLED, COMPLETE};
+use crate::cell::{CANCELLED, COMPLETE, RUNNING};
 use crate::error::Error;
 use crate::listing::{Place, Runtime, State};
 use crate::memory::Memory;
@@ -116,12 +115,12 @@ pub(crate) fn census(
 
     let mut cells = look(process, vtables, &candidates);
     drop(candidates);
-    jobs::keep(&mut cells, vtables, |ranges| jobs::stacks(&mut resident, &heaps, ranges))?;
-    jobs::drop_copies(&mut cells);
-
+    copies::drop_unowned(&mut cells, vtables);
     let mut owners = owners(process, &cells);
-    let tasks = follow(process, vtables, &by_address, &cells, &owners);
+    let mut tasks = follow(process, vtables, &by_address, &cells, &owners);
     drop(cells);
+    copies::drop_on_stacks(&mut tasks, |cells| copies::stacks(&mut resident, &heaps, cells))?;
+    copies::drop_repeated(&mut tasks);
     for (cell, _) in &tasks {
         if let Some(known) = Owner::of(cell).and_then(|owner| owners.get_mut(&owner)) {
             known.any = cell.id;
@@ -196,7 +195,7 @@ fn follow(
     by_address: &ByAddress,
     cells: &[Cell],
     owners: &BTreeMap<Owner, Known>,
-) -> Vec<(Cell, Option<bool>)> {
+) -> Vec<Followed> {
     let ends = || -> BTreeMap<Owner, Ends> {
         owners.iter().filter_map(|(owner, known)| Some((*owner, known.list.as_ref()?.ends(process)?))).collect()
     };
@@ -229,13 +228,20 @@ fn follow(
             sort(cell, &now, &neighbours, &mut unlinked);
         }
     }
-    // A complete task leaves the list, and an aborted one may still be running then. A cell of neither is freed, if the list
-    // is known; else it is shown.
-    let freed = |cell: &Cell| {
-        Owner::of(cell).is_some_and(|owner| now.contains_key(&owner)) && cell.state & (COMPLETE | CANCELLED) == 0
-    };
-    kept.extend(unlinked.into_iter().filter(|cell| !freed(cell)).map(|cell| (cell, Some(false))));
+    kept.extend(unlinked.into_iter().map(|cell| (cell, Some(false))));
+    let knows_lists = owners.values().any(|known| known.list.is_some());
+    kept.retain(|(cell, linked)| match linked {
+        Some(true) => true,
+        None if cell.owner == 0 || !knows_lists => true,
+        _ => may_be_unlinked(cell),
+    });
     kept
+}
+
+/// Whether a task that lives can be in no list. The bits that must be set are 0 in an allocator's pointers and sizes.
+fn may_be_unlinked(cell: &Cell) -> bool {
+    // A complete task leaves its list. A runtime that shuts down takes tasks from its list, and a thread may still poll one.
+    cell.state & COMPLETE != 0 || cell.state & (RUNNING | CANCELLED) == RUNNING | CANCELLED
 }
 
 fn runtimes(
@@ -251,10 +257,4 @@ fn runtimes(
         Runtime { owner: owner.number, counted: counted.or_else(|| counter?(process, any()?)), found: known.found }
     });
     runtimes.collect()
-}
-
-/// Whether `ranges`, in order and apart from each other, contain `address`.
-fn contain(ranges: &[Range<u64>], address: u64) -> bool {
-    let index = ranges.partition_point(|range| range.end <= address);
-    ranges.get(index).is_some_and(|range| range.contains(&address))
 }

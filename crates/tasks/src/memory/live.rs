@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io;
+use std::ops::Range;
 
 use super::{Memory, Piece, Unreadable};
 use crate::error::Error;
 
-/// Pieces in one system call: the kernel's limit (UIO_MAXIOV).
+/// Runs in one system call: the kernel's limit (UIO_MAXIOV).
 const PIECES: usize = 1024;
 
 /// Bytes in one system call of [`Memory::read_pieces`], unless one piece alone is longer.
@@ -75,37 +76,69 @@ impl Process {
         usize::try_from(read).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Reads a batch in one system call, or more if pieces of it cannot be read.
+    /// Reads runs in one system call, or more if bytes of them cannot be read.
     fn read_batch(
         &self,
-        first: usize,
+        runs: &[Run],
         pieces: &[Piece],
         bytes: &mut Vec<u8>,
         take: &mut dyn FnMut(usize, Option<&[u8]>),
     ) {
-        let mut done = 0;
-        while done < pieces.len() {
-            let rest = &pieces[done..];
-            let remotes: Vec<libc::iovec> = rest.iter().map(|piece| remote(*piece)).collect();
-            bytes.resize(rest.iter().map(|piece| piece.length).sum(), 0);
-            let mut left = self.transfer(bytes, &remotes).unwrap_or(0);
-            let mut at = 0;
-            for piece in rest {
-                if piece.length > left {
-                    break;
+        let mut rest = runs;
+        while !rest.is_empty() {
+            let remotes: Vec<libc::iovec> = rest.iter().map(|run| remote(run.bytes)).collect();
+            bytes.resize(rest.iter().map(|run| run.bytes.length).sum(), 0);
+            let read = self.transfer(bytes, &remotes).unwrap_or(0);
+            let mut read = &bytes[..read];
+            while let Some((run, behind)) = rest.split_first()
+                && let Some((copy, others)) = read.split_at_checked(run.bytes.length)
+            {
+                for (index, piece) in run.pieces.clone().zip(&pieces[run.pieces.clone()]) {
+                    let at = (piece.address - run.bytes.address) as usize;
+                    take(index, Some(&copy[at..at + piece.length]));
                 }
-                take(first + done, Some(&bytes[at..at + piece.length]));
-                at += piece.length;
-                left -= piece.length;
-                done += 1;
+                (rest, read) = (behind, others);
             }
-            // The kernel stopped within this piece, the first that cannot be read.
-            if done < pieces.len() {
-                take(first + done, None);
-                done += 1;
+            // The kernel stopped within this run.
+            if let Some((run, behind)) = rest.split_first() {
+                for (index, piece) in run.pieces.clone().zip(&pieces[run.pieces.clone()]) {
+                    let mut copy = vec![0; piece.length];
+                    let read = self.read(piece.address, &mut copy);
+                    take(index, read.is_ok().then_some(&copy[..]));
+                }
+                rest = behind;
             }
         }
     }
+}
+
+/// Pieces that are read as one, with the bytes between them.
+#[derive(Debug, Clone)]
+struct Run {
+    pieces: Range<usize>,
+    bytes: Piece,
+}
+
+/// Groups pieces into runs. Each further range costs the kernel as much as a kilobyte.
+fn runs(pieces: &[Piece]) -> Vec<Run> {
+    // Less than a page: all bytes between two pieces are in the pages of these pieces.
+    const GAP: u64 = 1024;
+    const LONGEST: u64 = 64 << 10;
+    let mut runs: Vec<Run> = Vec::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        let end = piece.address.saturating_add(piece.length as u64);
+        if let Some(Run { pieces, bytes }) = runs.last_mut()
+            && let Some(gap) = piece.address.checked_sub(bytes.address.saturating_add(bytes.length as u64))
+            && gap <= GAP
+            && end - bytes.address <= LONGEST
+        {
+            pieces.end = index + 1;
+            bytes.length = (end - bytes.address) as usize;
+        } else {
+            runs.push(Run { pieces: index..index + 1, bytes: *piece });
+        }
+    }
+    runs
 }
 
 impl Memory for Process {
@@ -118,16 +151,17 @@ impl Memory for Process {
 
     fn read_pieces(&self, pieces: &[Piece], take: &mut dyn FnMut(usize, Option<&[u8]>)) {
         let mut bytes = Vec::new();
-        let mut first = 0;
-        while first < pieces.len() {
+        let runs = runs(pieces);
+        let mut rest = &runs[..];
+        while !rest.is_empty() {
             let mut length = 0;
-            let fits = pieces[first..].iter().take(PIECES).take_while(|piece| {
-                length += piece.length;
+            let fits = rest.iter().take(PIECES).take_while(|run| {
+                length += run.bytes.length;
                 length <= BATCH
             });
-            let end = first + fits.count().max(1);
-            self.read_batch(first, &pieces[first..end], &mut bytes, take);
-            first = end;
+            let (batch, behind) = rest.split_at(fits.count().max(1));
+            self.read_batch(batch, pieces, &mut bytes, take);
+            rest = behind;
         }
     }
 }

@@ -1,0 +1,73 @@
+//! A listing claims what the program's build lets it know, and no more.
+//!
+//! `ci/tasks` runs this on programs of other builds: `DYNTRACE_TASKS_SHOWS` says what they allow.
+#![cfg(target_os = "linux")]
+
+mod program;
+
+use std::collections::HashMap;
+
+use dyntrace_tasks::listing::{Chain, Name, Task};
+use dyntrace_tasks::program::{Options, Program as Attached};
+use dyntrace_tasks::reading::{DebugInformation, Described};
+use program::Program;
+
+/// What a build lets the reader know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    /// All: debug = 2.
+    Chains,
+    /// Types of futures: debug = 1.
+    Types,
+    /// Symbols of functions.
+    Symbols,
+    /// The program is stripped.
+    Addresses,
+}
+
+fn shows() -> Shows {
+    match std::env::var("DYNTRACE_TASKS_SHOWS").as_deref() {
+        Err(_) | Ok("chains") => Shows::Chains,
+        Ok("types") => Shows::Types,
+        Ok("symbols") => Shows::Symbols,
+        Ok("addresses") => Shows::Addresses,
+        Ok(other) => panic!("DYNTRACE_TASKS_SHOWS is {other}"),
+    }
+}
+
+#[test]
+fn nothing_but_the_truth_is_claimed() {
+    let shows = shows();
+    let program = Program::run("chains_truth");
+    let attached = Attached::attach(program.pid(), Options::default()).unwrap();
+    let information = DebugInformation::of(&attached);
+    let described = Described::of(&attached, &information);
+    let listing = attached.listing(&described).unwrap();
+    assert_eq!(listing.notes.is_empty(), shows == Shows::Chains, "{:?}", listing.notes);
+    for runtime in &listing.runtimes {
+        assert_eq!(runtime.counted, Some(runtime.found));
+    }
+    let by_address: HashMap<u64, &Task> = listing.tasks.iter().map(|task| (task.address, task)).collect();
+    for (name, header) in &program.tasks {
+        let task = by_address[header];
+        println!("{name}: {:?} {}", task.future, matches!(task.chain, Chain::Read { .. }));
+        assert_eq!(matches!(task.chain, Chain::Read { .. }), shows == Shows::Chains);
+        // Some functions are spawned under two names.
+        let function = match name.as_str() {
+            "locks_ab" | "locks_ba" => "locks_two",
+            "owns_a" | "owns_b" => "holds_owned",
+            name => name,
+        };
+        let names = |text: &str| text.contains(&format!("{function}::"));
+        match (&task.future, shows) {
+            (Name::Type { name }, Shows::Chains | Shows::Types) => assert!(names(name), "{name}"),
+            (Name::Symbol { name }, Shows::Symbols) => assert!(names(name), "{name}"),
+            // The linker merges functions; one of the names is true.
+            (Name::Candidates { names: candidates }, Shows::Symbols) => {
+                assert!(candidates.iter().any(|name| names(name)), "{candidates:?}");
+            }
+            (Name::Address { .. }, Shows::Symbols | Shows::Addresses) => {}
+            (other, _) => panic!("{name} is {other:?}"),
+        }
+    }
+}

@@ -40,6 +40,8 @@ mod snapshot;
 #[cfg(target_os = "linux")]
 mod status;
 mod system;
+#[cfg(target_os = "linux")]
+mod tasks;
 mod temporary;
 mod token;
 #[cfg(target_os = "linux")]
@@ -181,6 +183,23 @@ enum Command {
     /// Modules are libraries made with dyntrace::module!. No caller stops: a call that is inside a module finishes in the version that
     /// it entered, a later call enters the new version.
     Code(code::Arguments),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = tasks::PS_HELP)]
+    /// List the tasks of a running tokio program: what each waits for, and where
+    ///
+    /// The program needs no change, and no dyntrace: tasks are read from its memory, while it runs. Futures and lines come from its debug
+    /// information (debug = 2, in the program or in a file of its own); without, tasks and their states are listed.
+    Ps(tasks::Ps),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = tasks::TREE_HELP)]
+    /// Draw the futures that the tasks of a running tokio program await
+    ///
+    /// Each future has the line of its await, and the locks among its variables. Trees of tasks that are alike are drawn once.
+    Tree(tasks::Tree),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = tasks::WHY_HELP)]
+    /// Tell why tasks of a running tokio program wait: which task holds the lock, and deadlocks
+    Why(tasks::Why),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions {
@@ -284,6 +303,12 @@ fn perform(command: Command) -> Outcome {
         Command::Trace(arguments) => trace::trace(&arguments),
         #[cfg(target_os = "linux")]
         Command::Code(arguments) => code::code(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Ps(arguments) => tasks::ps(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Tree(arguments) => tasks::tree(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Why(arguments) => tasks::why(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut text);

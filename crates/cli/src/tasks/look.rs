@@ -1,0 +1,176 @@
+//! Looks at a program's tasks, once or again and again, and prints.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use dyntrace_tasks::listing::Listing;
+use dyntrace_tasks::locks::{Blocker, Cycle};
+use serde::Serialize;
+
+use super::choose::Chosen;
+use super::read::{self, How};
+use super::{Common, changes, ps, why};
+use crate::exit::{self, Failure, Outcome};
+use crate::signals::{self, Notice};
+
+/// Between the two looks that must both find a deadlock.
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// The version of the JSON's shape.
+const VERSION: u32 = 1;
+
+/// How `ps` and `tree` print a listing.
+pub struct View<'a> {
+    pub chosen: Option<&'a Chosen>,
+    pub text: &'a dyn Fn(&Listing) -> String,
+}
+
+/// What `why` adds to the listing in JSON.
+#[derive(Serialize)]
+struct Waits {
+    deadlocks: Vec<Cycle>,
+    blockers: BTreeMap<u64, Vec<Blocker>>,
+}
+
+#[derive(Serialize)]
+struct Json<'l> {
+    version: u32,
+    #[serde(flatten)]
+    listing: &'l Listing,
+    #[serde(flatten)]
+    waits: Option<Waits>,
+}
+
+/// Prints the tasks, then their changes if the user watches.
+pub fn show(common: &Common, view: &View<'_>) -> Outcome {
+    let interrupts = interrupts(common)?;
+    read::with(common.pid, &how(common), |look| {
+        let kept = |listing: &mut Listing| view.chosen.iter().for_each(|chosen| chosen.keep(listing));
+        let mut listing = look()?;
+        view.chosen.map_or(Ok(()), |chosen| chosen.check(common.pid, &listing))?;
+        kept(&mut listing);
+        print(&if common.json { json(common, &listing, None)? } else { (view.text)(&listing) })?;
+        let Some(every) = common.watch else { return Ok(ended(&interrupts)) };
+        loop {
+            if let Some(status) = wait(&interrupts, every) {
+                return Ok(status);
+            }
+            let mut now = look()?;
+            kept(&mut now);
+            let changed = changes::text(&listing, &now);
+            print(&if common.json { json(common, &now, None)? } else { at(&changed) })?;
+            listing = now;
+        }
+    })
+}
+
+/// Prints what tasks wait for, then changes and new deadlocks if the user watches.
+pub fn explain(common: &Common, task: Option<u64>, only_deadlocks: bool) -> Outcome {
+    let interrupts = interrupts(common)?;
+    read::with(common.pid, &how(common), |look| {
+        let mut before = why::cycles(&look()?);
+        if let Some(status) = wait(&interrupts, BETWEEN) {
+            return Ok(status);
+        }
+        let mut listing = look()?;
+        let chosen = task.map(Chosen::Task);
+        chosen.as_ref().map_or(Ok(()), |chosen| chosen.check(common.pid, &listing))?;
+        let mut deadlocks = why::deadlocks(&before, &listing);
+        let as_json = |listing: &Listing, deadlocks: &[Cycle]| {
+            let blockers = why::blockers(listing, task);
+            json(common, listing, Some(Waits { deadlocks: deadlocks.to_vec(), blockers }))
+        };
+        let text = match task {
+            _ if common.json => as_json(&listing, &deadlocks)?,
+            Some(task) => why::text_of(&listing, task) + &ps::notes(&listing),
+            None if !only_deadlocks => why::text(&listing, &deadlocks) + &ps::notes(&listing),
+            None if deadlocks.is_empty() => "no deadlock found\n".to_owned() + &ps::notes(&listing),
+            None => why::deadlocks_text(&listing, &deadlocks) + &ps::notes(&listing),
+        };
+        print(&text)?;
+        let Some(every) = common.watch else { return Ok(ended(&interrupts)) };
+        loop {
+            before = why::cycles(&listing);
+            if let Some(status) = wait(&interrupts, every) {
+                return Ok(status);
+            }
+            let now = look()?;
+            let found = why::deadlocks(&before, &now);
+            let new: Vec<Cycle> = found
+                .iter()
+                .filter(|cycle| deadlocks.iter().all(|known| known.steps != cycle.steps))
+                .cloned()
+                .collect();
+            let text = if common.json {
+                as_json(&now, &found)?
+            } else {
+                let mut changed = String::new();
+                if !only_deadlocks {
+                    let (mut old, mut now) = (listing, now.clone());
+                    chosen.iter().for_each(|chosen| chosen.keep(&mut old));
+                    chosen.iter().for_each(|chosen| chosen.keep(&mut now));
+                    changed = changes::text(&old, &now);
+                }
+                at(&(changed + &why::deadlocks_text(&now, &new)))
+            };
+            print(&text)?;
+            (listing, deadlocks) = (now, found);
+        }
+    })
+}
+
+fn how(common: &Common) -> How {
+    How { debug_file: common.debug.clone(), stop: common.stop }
+}
+
+/// `changed`, under the time of the look; nothing if it is empty.
+fn at(changed: &str) -> String {
+    if changed.is_empty() { String::new() } else { format!("{}\n{changed}", jiff::Zoned::now().strftime("%H:%M:%S")) }
+}
+
+fn json(common: &Common, listing: &Listing, waits: Option<Waits>) -> anyhow::Result<String> {
+    let object = Json { version: VERSION, listing, waits };
+    let text =
+        if common.watch.is_some() { serde_json::to_string(&object) } else { serde_json::to_string_pretty(&object) };
+    Ok(text.context("cannot make JSON")? + "\n")
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")?;
+    Ok(())
+}
+
+/// Interrupts of this command. With `--stop` it must not die of one: the program would stay stopped.
+fn interrupts(common: &Common) -> anyhow::Result<Option<Receiver<i32>>> {
+    if !common.stop {
+        return Ok(None);
+    }
+    let (sender, receiver) = channel();
+    let tell = move |notice| match notice {
+        Notice::Signal(signal) => sender.send(signal.number).is_ok(),
+        Notice::ChildChanged => true,
+    };
+    signals::receive(tell).context("cannot receive signals")?;
+    Ok(Some(receiver))
+}
+
+/// Sleeps. Returns the exit status if an interrupt ends the command.
+fn wait(interrupts: &Option<Receiver<i32>>, time: Duration) -> Option<ExitCode> {
+    match interrupts.as_ref().map(|interrupts| interrupts.recv_timeout(time)) {
+        None => std::thread::sleep(time),
+        Some(Ok(number)) => return Some(exit::by_signal(number)),
+        Some(Err(RecvTimeoutError::Timeout)) => {}
+        // Every signal that could end this command is ignored.
+        Some(Err(RecvTimeoutError::Disconnected)) => std::thread::sleep(time),
+    }
+    None
+}
+
+fn ended(interrupts: &Option<Receiver<i32>>) -> ExitCode {
+    interrupts.as_ref().and_then(|interrupts| interrupts.try_recv().ok()).map_or(ExitCode::SUCCESS, exit::by_signal)
+}

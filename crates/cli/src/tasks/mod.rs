@@ -1,0 +1,143 @@
+//! `dyntrace ps`, `dyntrace tree`, `dyntrace why`: the tasks of a running tokio program, read from outside.
+
+mod changes;
+mod choose;
+mod fold;
+mod look;
+mod ps;
+mod read;
+#[cfg(test)]
+mod sample;
+mod tree;
+mod why;
+mod words;
+
+use std::path::PathBuf;
+
+use dyntrace_tasks::listing::Listing;
+
+use crate::exit::Outcome;
+use choose::Chosen;
+use look::View;
+
+pub const PS_HELP: &str = "\
+Examples:
+  dyntrace ps -p 4711
+  dyntrace ps -p 4711 --all --debug target/release/server.debug
+  dyntrace ps -p 4711 --watch 1
+
+AT is the outermost line of source that awaits. A running task has left it: after stands before it.
+WAITS FOR is the innermost future: of a lock its address, the free permits and those that the task lacks.
+SPAWNED AT is there if the program records it; places with a ? are candidates. Tasks that are alike share
+a line, unless --all is given. Below, the number of tasks found is compared with the runtime's own count.
+
+Exit status:
+   0  the tasks were read
+   1  the program cannot be read
+   2  wrong use
+  65  there is no such process, or it is no tokio program";
+
+pub const TREE_HELP: &str = "\
+Examples:
+  dyntrace tree -p 4711
+  dyntrace tree -p 4711 17
+  dyntrace tree -p 4711 'server::*'
+
+Exit status:
+   0  the tasks were read
+   1  the program cannot be read, or has no such task
+   2  wrong use
+  65  there is no such process, or it is no tokio program";
+
+pub const WHY_HELP: &str = "\
+Examples:
+  dyntrace why -p 4711
+  dyntrace why -p 4711 17
+  dyntrace why -p 4711 --cycles --json
+
+Holders of locks are found among the variables of suspended tasks. A guard in a Vec or a Box is not seen,
+and neither is one that is held outside of tasks. A guard that was dropped by drop() may still be seen:
+where that cannot be excluded, perhaps is printed. A deadlock is printed if two looks found it.
+
+With --json, all tasks are in the object, and two more fields: deadlocks, an array, and blockers, an object
+whose keys are the ids of blocked tasks: with TASK, only of that one.
+
+Exit status:
+   0  the tasks were read, with or without deadlocks
+   1  the program cannot be read, or has no such task
+   2  wrong use
+  65  there is no such process, or it is no tokio program";
+
+#[derive(clap::Args)]
+pub struct Common {
+    /// The process
+    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    pid: u32,
+    /// Print JSON
+    ///
+    /// An object: version (1), tasks, runtimes, notes. A task has id, address, owner (its runtime; 0 for jobs of the blocking pool), state
+    /// (flags), future, spawned and linked, and its chain. A chain that was read has a root: future, place (file and line), progress,
+    /// waits_for, holds (locks), awaits (futures like this one) and more (how many are left out). waits_for has a kind: semaphore, notify,
+    /// channel, timer (due_in: nanoseconds), join, descriptor, forever or unknown_leaf. With --watch, each look is an object on one line.
+    #[arg(long)]
+    json: bool,
+    /// The file with the program's debug information, if it is not where debuggers look
+    #[arg(long, value_name = "FILE")]
+    debug: Option<PathBuf>,
+    /// Stop the program for each look, some milliseconds; without it, tasks that change meanwhile are read again
+    #[arg(long)]
+    stop: bool,
+    /// Look again and again, and print the changes: + new tasks, - gone ones, ~ changed waits
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    watch: Option<std::time::Duration>,
+}
+
+/// At least a hundredth, so that watching does not load the machine.
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
+    let wrong = || "it is not between 0.01 and 1000000".to_owned();
+    if (0.01..=1e6).contains(&seconds) { Ok(std::time::Duration::from_secs_f64(seconds)) } else { Err(wrong()) }
+}
+
+#[derive(clap::Args)]
+pub struct Ps {
+    #[command(flatten)]
+    common: Common,
+    /// A line for each task, also for tasks that are alike
+    #[arg(short, long)]
+    all: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Tree {
+    #[command(flatten)]
+    common: Common,
+    /// A task by its id, or tasks by their futures: a part of a name, or a pattern with *
+    #[arg(value_name = "TASK|PATTERN", value_parser = choose::parse)]
+    chosen: Option<Chosen>,
+}
+
+#[derive(clap::Args)]
+pub struct Why {
+    #[command(flatten)]
+    common: Common,
+    /// Only this task, by its id
+    task: Option<u64>,
+    /// Only deadlocks
+    #[arg(long, conflicts_with = "task")]
+    cycles: bool,
+}
+
+pub fn ps(arguments: &Ps) -> Outcome {
+    let text = |listing: &Listing| ps::text(listing, arguments.all);
+    look::show(&arguments.common, &View { chosen: None, text: &text })
+}
+
+pub fn tree(arguments: &Tree) -> Outcome {
+    let text = |listing: &Listing| tree::text(listing) + "\n" + &ps::notes(listing);
+    look::show(&arguments.common, &View { chosen: arguments.chosen.as_ref(), text: &text })
+}
+
+pub fn why(arguments: &Why) -> Outcome {
+    look::explain(&arguments.common, arguments.task, arguments.cycles)
+}

@@ -1,0 +1,118 @@
+//! `dyntrace ps`: a line for each task, or for tasks that are alike.
+
+use dyntrace_tasks::listing::{Listing, Task};
+
+use super::fold::{fold, ids, summary};
+use super::words;
+use crate::columns;
+use crate::escape;
+
+/// Characters of a future's name: the tree has all of it.
+const NAME: usize = 60;
+
+/// Characters of what a task waits for.
+const WAITS: usize = 100;
+
+/// Leaves named in a line.
+const LEAVES: usize = 3;
+
+/// The lines of all tasks, `each` in one of its own, and the foot.
+pub fn text(listing: &Listing, each: bool) -> String {
+    let tasks = listing.tasks.iter();
+    let groups =
+        if each { tasks.map(|task| vec![task]).collect() } else { fold(tasks, |task| (outside(task), kinds(task))) };
+    let mut titles = vec!["ID", "STATE", "FUTURE", "AT", "WAITS FOR", "SPAWNED AT"];
+    if !each {
+        titles.insert(0, "TASKS");
+    }
+    let mut rows = vec![titles.into_iter().map(str::to_owned).collect::<Vec<_>>()];
+    for group in groups {
+        let [state, future, at, spawned] = outside(group[0]);
+        let mut row = vec![ids(&group), state, future, at, waits(&group), spawned];
+        if !each {
+            row.insert(0, group.len().to_string());
+        }
+        rows.push(row);
+    }
+    let table =
+        if listing.tasks.is_empty() { String::new() } else { lines(&columns::aligned(&rows, |column| column == 0)) };
+    table + &foot(listing)
+}
+
+fn lines(lines: &[String]) -> String {
+    lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// What a line shows of a task, without its id and waits.
+fn outside(task: &Task) -> [String; 4] {
+    [words::state(task), words::cut(words::future(task), NAME), words::at(task), words::spawned(task)]
+}
+
+fn kinds(task: &Task) -> Vec<String> {
+    words::leaves(task).into_iter().map(words::kind).collect()
+}
+
+/// What the tasks of a group wait for: they have leaves of the same kinds, in the same order.
+fn waits(group: &[&Task]) -> String {
+    let leaves: Vec<_> = group.iter().map(|task| words::leaves(task)).collect();
+    let count = leaves[0].len();
+    if count == 0 {
+        return words::without_leaves(group[0]).to_owned();
+    }
+    let told =
+        (0..count.min(LEAVES)).map(|leaf| summary(&leaves.iter().map(|leaves| leaves[leaf]).collect::<Vec<_>>()));
+    let more = if count > LEAVES { format!(" and {} more", count - LEAVES) } else { String::new() };
+    words::cut(told.collect::<Vec<_>>().join(" and "), WAITS) + &more
+}
+
+/// The counts of the listing and of the runtimes, and the notes.
+pub fn foot(listing: &Listing) -> String {
+    let count = |is: &dyn Fn(&Task) -> bool| listing.tasks.iter().filter(|task| is(task)).count();
+    let jobs = count(&|task| task.owner == 0);
+    let complete = count(&|task| task.owner != 0 && task.state.complete);
+    let mut text = format!("{} found", words::counted(listing.tasks.len() - jobs, "task"));
+    if complete > 0 {
+        text += &format!(", {complete} of them complete");
+    }
+    if jobs > 0 {
+        text += &format!("; {} of the blocking pool", words::counted(jobs, "job"));
+    }
+    text.push('\n');
+    for runtime in &listing.runtimes {
+        let found = format!("runtime {}: {} found that have not completed", runtime.owner, runtime.found);
+        text += &match runtime.counted {
+            None => format!("{found}; its own count was not found\n"),
+            Some(counted) if counted == runtime.found => format!("{found}, its own count is {counted}\n"),
+            Some(counted) => format!(
+                "{found}, but its own count is {counted}: tasks began or ended meanwhile, or are not seen; \
+                 look again, or with --stop\n"
+            ),
+        };
+    }
+    text + &notes(listing)
+}
+
+pub fn notes(listing: &Listing) -> String {
+    listing.notes.iter().map(|note| format!("note: {}\n", escape::name(note))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks::sample;
+
+    #[test]
+    fn each_task_in_a_line() {
+        assert_eq!(text(&sample::listing(), true), include_str!("golden/ps-all.txt"));
+    }
+
+    #[test]
+    fn tasks_that_are_alike_in_one_line() {
+        assert_eq!(text(&sample::listing(), false), include_str!("golden/ps.txt"));
+    }
+
+    #[test]
+    fn a_program_without_tasks() {
+        assert_eq!(text(&Listing::default(), false), "0 tasks found\n");
+    }
+}

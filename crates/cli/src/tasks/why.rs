@@ -1,0 +1,317 @@
+//! `dyntrace why`: what a task waits for, the task that holds or owes it, and so on to the end.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use anstyle::{AnsiColor, Style};
+use dyntrace_tasks::listing::{Await, Listing, SemaphoreOf, Task, WaitsFor};
+use dyntrace_tasks::locks::{Blocker, Cycle, Locks, Through, in_both};
+
+use super::fold::{fold, ids};
+use super::words;
+use crate::escape;
+
+/// Tasks followed behind each other, at most.
+const DEPTH: usize = 32;
+
+/// Holders shown of one lock.
+const HOLDERS: usize = 8;
+
+/// The cycles of a listing whose tasks all stand still. The chain of a running task is that of its previous suspension.
+pub fn cycles(listing: &Listing) -> Vec<Cycle> {
+    let by_id = by_id(listing);
+    let stands = |task: u64| by_id.get(&task).is_some_and(|task| stands(task));
+    let mut cycles = Locks::of(listing).cycles();
+    cycles.retain(|cycle| cycle.steps.iter().all(|step| stands(step.task)));
+    cycles
+}
+
+/// Cycles that `before` and `now` have.
+pub fn deadlocks(before: &[Cycle], now: &Listing) -> Vec<Cycle> {
+    in_both(before, cycles(now))
+}
+
+/// The tasks that may block each task: all, or one.
+pub fn blockers(listing: &Listing, only: Option<u64>) -> BTreeMap<u64, Vec<Blocker>> {
+    let locks = Locks::of(listing);
+    let asked = listing.tasks.iter().filter(|task| only.is_none_or(|only| only == task.id));
+    asked.map(|task| (task.id, locks.blockers(task.id))).filter(|(_, blockers)| !blockers.is_empty()).collect()
+}
+
+fn by_id(listing: &Listing) -> HashMap<u64, &Task> {
+    listing.tasks.iter().map(|task| (task.id, task)).collect()
+}
+
+fn stands(task: &Task) -> bool {
+    !(task.state.running || task.state.notified || task.state.complete)
+}
+
+/// Whether another task's lock or end may be what `task` waits for.
+fn is_blocked(task: &Task) -> bool {
+    let blocks = |future: &&Await| matches!(future.waits_for, Some(WaitsFor::Semaphore { .. } | WaitsFor::Join { .. }));
+    stands(task) && words::leaves(task).iter().any(blocks)
+}
+
+/// The deadlocks.
+pub fn deadlocks_text(listing: &Listing, cycles: &[Cycle]) -> String {
+    let by_id = by_id(listing);
+    let red = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
+    let mut text = String::new();
+    for cycle in cycles {
+        let count = words::counted(cycle.steps.len(), "task");
+        let end = if cycle.may_end { ", and one of them also for something else, which may end it" } else { "" };
+        text += &format!("{red}deadlock:{red:#} {count} wait for each other{end}\n");
+        for step in &cycle.steps {
+            let Some(task) = by_id.get(&step.task) else { continue };
+            text += &format!("{}\n", name(task));
+            let waits = words::leaves(task).into_iter().filter(|future| is_through(future, &step.blocker));
+            for future in waits {
+                text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(future));
+            }
+            text += &format!("  {}\n", held_by(&step.blocker, &format!("task {}", step.blocker.task)));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The deadlocks, then all blocked tasks with what blocks them, then the others' count.
+pub fn text(listing: &Listing, cycles: &[Cycle]) -> String {
+    let why = Why::of(listing, cycles);
+    let mut text = deadlocks_text(listing, cycles);
+    let blocked: Vec<&Task> = listing.tasks.iter().filter(|task| is_blocked(task)).collect();
+    let mut told = why.deadlocked.clone();
+    // Tasks that block others are told below those. Tasks in a circle with uncertain holders are left over.
+    let groups = fold(blocked.iter().copied(), |task| {
+        (
+            words::state(task),
+            words::future(task),
+            words::at(task),
+            words::leaves(task).into_iter().map(of_lock).collect::<Vec<_>>(),
+        )
+    });
+    let blocking: HashSet<u64> =
+        groups.iter().flat_map(|group| why.locks.blockers(group[0].id)).map(|by| by.task).collect();
+    for skips_blocking in [true, false] {
+        for group in &groups {
+            let skips = |task: &Task| told.contains(&task.id) || skips_blocking && blocking.contains(&task.id);
+            let group: Vec<&Task> = group.iter().copied().filter(|task| !skips(task)).collect();
+            if !group.is_empty() {
+                text += &why.of_group(&group, &mut told);
+                text.push('\n');
+            }
+        }
+    }
+    text + &others(listing, &blocked)
+}
+
+/// What one task waits for.
+pub fn text_of(listing: &Listing, task: u64) -> String {
+    let why = Why::of(listing, &[]);
+    let tasks = listing.tasks.iter().filter(|known| known.id == task);
+    tasks.map(|task| why.of_group(&[task], &mut HashSet::new())).collect()
+}
+
+/// What a future waits for, the same for all that wait for the same lock or task.
+fn of_lock(future: &Await) -> String {
+    match future.waits_for {
+        Some(WaitsFor::Join { .. }) => words::leaf(future),
+        _ => words::kind(future),
+    }
+}
+
+fn others(listing: &Listing, blocked: &[&Task]) -> String {
+    let count = listing.tasks.len() - blocked.len();
+    let mut text = match (blocked.len(), count) {
+        (0, 0) => return "no tasks\n".to_owned(),
+        (0, _) => "no task waits for a lock or for another task's end\n".to_owned(),
+        _ => String::new(),
+    };
+    if count > 0 {
+        let waits = |task: &&Task| match &words::leaves(task)[..] {
+            _ if task.state.complete => "complete".to_owned(),
+            _ if task.state.running => "running".to_owned(),
+            _ if task.state.notified => "woken".to_owned(),
+            [] => words::without_leaves(task).to_owned(),
+            [only] => words::kind(only),
+            [first, ..] => format!("{} and others", words::kind(first)),
+        };
+        let blocked: HashSet<u64> = blocked.iter().map(|task| task.address).collect();
+        let rest = listing.tasks.iter().filter(|task| !blocked.contains(&task.address));
+        let groups = fold(rest, waits);
+        let told: Vec<String> = groups.iter().map(|group| format!("{} x {}", group.len(), waits(&group[0]))).collect();
+        text += &format!("{}: {}\n", words::counted(count, "other task"), told.join("; "));
+    }
+    text
+}
+
+fn name(task: &Task) -> String {
+    let bold = Style::new().bold();
+    format!("{bold}task {}{bold:#}, {}: {}", task.id, words::state(task), words::future(task))
+}
+
+/// Whether `blocker` has what `future` waits for.
+fn is_through(future: &Await, blocker: &Blocker) -> bool {
+    match (&future.waits_for, &blocker.through) {
+        (Some(WaitsFor::Semaphore { address, .. }), Through::Guard { guard, .. }) => *address == guard.semaphore,
+        (Some(WaitsFor::Join { task, .. }), Through::Join) => *task == Some(blocker.task),
+        _ => false,
+    }
+}
+
+/// How `blocker`, which is called `name`, blocks a task.
+fn held_by(blocker: &Blocker, name: &str) -> String {
+    match &blocker.through {
+        Through::Join => name.to_owned(),
+        Through::Guard { guard, .. } => {
+            let held = if blocker.certain { "held by" } else { "perhaps held by" };
+            let (kind, variable) = (words::type_name(&guard.guard), escape::name(&guard.variable));
+            format!("{held} {name} ({kind} in {variable})")
+        }
+    }
+}
+
+struct Why<'l> {
+    locks: Locks<'l>,
+    by_id: HashMap<u64, &'l Task>,
+    /// Tasks that are told already.
+    deadlocked: HashSet<u64>,
+}
+
+impl<'l> Why<'l> {
+    fn of(listing: &'l Listing, cycles: &[Cycle]) -> Why<'l> {
+        let deadlocked = cycles.iter().flat_map(|cycle| &cycle.steps).map(|step| step.task).collect();
+        Why { locks: Locks::of(listing), by_id: by_id(listing), deadlocked }
+    }
+
+    /// The lines of tasks that wait for the same. Adds all tasks in them to `told`.
+    fn of_group(&self, group: &[&'l Task], told: &mut HashSet<u64>) -> String {
+        let task = group[0];
+        let head = match group.len() {
+            1 => name(task),
+            count => {
+                let bold = Style::new().bold();
+                format!("{bold}{count} tasks{bold:#} ({}), {}: {}", ids(group), words::state(task), words::future(task))
+            }
+        };
+        let mut lines = vec![head];
+        self.follow(task, &mut vec![task.id], &mut HashSet::new(), "", &mut lines);
+        told.extend(group.iter().map(|task| task.id));
+        lines.into_iter().map(|line| line + "\n").collect()
+    }
+
+    /// Adds the waits of `task`, and the tasks behind them. `path`: the tasks from the first one to this one.
+    fn follow(&self, task: &Task, path: &mut Vec<u64>, seen: &mut HashSet<u64>, indent: &str, lines: &mut Vec<String>) {
+        seen.insert(task.id);
+        let leaves = words::leaves(task);
+        let end = match task.state {
+            state if state.complete => Some("is complete: it waits for nothing"),
+            state if state.running => Some("runs: it waits for nothing"),
+            state if state.notified => Some("was woken, and waits for a thread of the runtime"),
+            _ => None,
+        };
+        if let Some(end) = end {
+            lines.push(format!("{indent}{end}"));
+            return;
+        }
+        if leaves.is_empty() {
+            lines.push(format!("{indent}waits for {}", words::without_leaves(task)));
+            return;
+        }
+        let blockers = self.locks.blockers(task.id);
+        for leaf in leaves {
+            lines.push(format!("{indent}waits at {} for {}", words::at(task), words::leaf(leaf)));
+            let holders: Vec<&Blocker> = blockers.iter().filter(|blocker| is_through(leaf, blocker)).collect();
+            if let Some(unknown) = nobody(leaf).filter(|_| holders.is_empty()) {
+                lines.push(format!("{indent}└─ {unknown}"));
+            }
+            let more = holders.len().saturating_sub(HOLDERS);
+            let shown = holders.len() - more;
+            for (number, holder) in holders.into_iter().take(HOLDERS).enumerate() {
+                let (first, others) =
+                    if number + 1 < shown || more > 0 { ("├─ ", "│  ") } else { ("└─ ", "   ") };
+                let short = format!("task {}", holder.task);
+                let by = |name: &str, more: &str| format!("{indent}{first}{}{more}", held_by(holder, name));
+                let Some(next) = self.by_id.get(&holder.task) else {
+                    lines.push(by(&short, ", which is not in the listing: it may have ended"));
+                    continue;
+                };
+                if holder.task == task.id {
+                    lines.push(by("itself", ", unless that was dropped before this wait"));
+                } else if path.contains(&holder.task) {
+                    lines.push(by(&short, ", see above: they wait for each other"));
+                } else if self.deadlocked.contains(&holder.task) {
+                    lines.push(by(&name(next), ", in the deadlock above"));
+                } else if seen.contains(&holder.task) {
+                    lines.push(by(&short, ", see above"));
+                } else if path.len() == DEPTH {
+                    lines.push(by(&short, &format!("; dyntrace why -p PID {} goes on", holder.task)));
+                } else {
+                    lines.push(by(&name(next), ""));
+                    path.push(holder.task);
+                    self.follow(next, path, seen, &format!("{indent}{others}"), lines);
+                    path.pop();
+                }
+            }
+            if more > 0 {
+                lines.push(format!("{indent}└─ or by one of {more} more tasks"));
+            }
+        }
+    }
+}
+
+/// What is said of a wait for a lock or a task if no task is known to hold it.
+fn nobody(future: &Await) -> Option<&'static str> {
+    match future.waits_for.as_ref()? {
+        WaitsFor::Semaphore { closed: true, .. } => None,
+        WaitsFor::Semaphore { of: SemaphoreOf::Channel, .. } => {
+            Some("the receiver of the channel makes room: which task that is, is not known")
+        }
+        WaitsFor::Semaphore { .. } => {
+            Some("no task is seen to hold it: the holder may be no task, or keep its guard in a Vec or a Box")
+        }
+        WaitsFor::Join { .. } => Some("the task is not in the listing: it may have ended"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks::sample;
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn all_blocked_tasks() {
+        let listing = sample::listing();
+        let cycles = deadlocks(&cycles(&listing), &listing);
+        assert_eq!(plain(&text(&listing, &cycles)), include_str!("golden/why.txt"));
+    }
+
+    #[test]
+    fn one_task_to_the_end() {
+        let listing = sample::listing();
+        assert_eq!(plain(&text_of(&listing, 8)), include_str!("golden/why-8.txt"));
+        assert_eq!(plain(&text_of(&listing, 12)), include_str!("golden/why-12.txt"));
+    }
+
+    #[test]
+    fn a_cycle_with_a_task_that_runs_is_none() {
+        let mut listing = sample::listing();
+        assert_eq!(cycles(&listing).len(), 1);
+        listing.tasks.iter_mut().find(|task| task.id == 3).unwrap().state.running = true;
+        assert!(cycles(&listing).is_empty());
+    }
+
+    #[test]
+    fn a_cycle_that_only_one_look_has_is_none() {
+        assert!(deadlocks(&[], &sample::listing()).is_empty());
+    }
+
+    #[test]
+    fn a_program_without_tasks() {
+        assert_eq!(text(&Listing::default(), &[]), "no tasks\n");
+    }
+}

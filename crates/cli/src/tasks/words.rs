@@ -1,0 +1,238 @@
+//! Tasks and their waits in words. Names come from the program: each is escaped here.
+
+use dyntrace_tasks::listing::{Await, Chain, Name, Place, Progress, SemaphoreOf, Spawned, Task, WaitsFor};
+
+use crate::escape;
+
+/// The task's future. The chain has the short name.
+pub fn future(task: &Task) -> String {
+    let of_job = |name: &str| {
+        let inside = name.strip_prefix("BlockingTask<").and_then(|name| name.strip_suffix('>'));
+        type_name(inside.unwrap_or(name))
+    };
+    match (&task.chain, &task.future) {
+        (Chain::Read { root }, _) if !root.future.is_empty() => of_job(&root.future),
+        (_, Name::Type { name } | Name::Symbol { name }) => of_job(name),
+        (_, Name::Candidates { names }) => names.iter().map(|name| of_job(name)).collect::<Vec<_>>().join(" or "),
+        (_, Name::Address { poll }) => format!("polled at {poll:#x}"),
+    }
+}
+
+/// The name of a type, as sources have it: `{closure_env#0}` is the compiler's name for `{closure}`.
+pub fn type_name(name: &str) -> String {
+    const OURS: [(&str, &str); 3] =
+        [("{closure_env#", "{closure}"), ("{async_fn_env#", "{async fn}"), ("{async_block_env#", "{async block}")];
+    let mut told = escape::name(name);
+    for (theirs, ours) in OURS {
+        while let Some(begin) = told.find(theirs) {
+            let Some(length) = told[begin..].find('}') else { break };
+            told.replace_range(begin..=begin + length, ours);
+        }
+    }
+    told
+}
+
+/// `text`, cut to a width that leaves room in a line.
+pub fn cut(text: String, width: usize) -> String {
+    if text.chars().count() <= width { text } else { text.chars().take(width - 3).collect::<String>() + "..." }
+}
+
+/// The state, with what is unusual of the task.
+pub fn state(task: &Task) -> String {
+    let job = if task.owner == 0 { "job " } else { "" };
+    let unlinked = if task.linked == Some(false) && !task.state.complete { ", in no list" } else { "" };
+    format!("{job}{}{unlinked}", task.state)
+}
+
+/// Where the task was spawned. Candidates end with `?`.
+pub fn spawned(task: &Task) -> String {
+    match &task.spawned {
+        Spawned::Unknown => "-".to_owned(),
+        Spawned::Recorded(place) => self::place(place),
+        Spawned::Candidates(places) => {
+            places.iter().map(|place| format!("{}?", self::place(place))).collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
+pub fn place(place: &Place) -> String {
+    escape::name(place.to_string())
+}
+
+/// The outermost line that awaits, or why there is none. A running task has left that line: it is marked with `after`.
+pub fn at(task: &Task) -> String {
+    let Chain::Read { root } = &task.chain else { return "-".to_owned() };
+    match outermost(root) {
+        Some(place) if task.state.running => format!("after {}", self::place(place)),
+        Some(place) => self::place(place),
+        None => "-".to_owned(),
+    }
+}
+
+fn outermost(future: &Await) -> Option<&Place> {
+    future.place.as_ref().or_else(|| match &future.awaits[..] {
+        [only] => outermost(only),
+        _ => None,
+    })
+}
+
+/// The leaves of a chain, in the order of the program's source. Futures that have returned wait for nothing.
+pub fn leaves(task: &Task) -> Vec<&Await> {
+    fn add<'l>(future: &'l Await, all: &mut Vec<&'l Await>) {
+        if future.progress != Progress::Returned {
+            all.extend(future.waits_for.is_some().then_some(future));
+            future.awaits.iter().for_each(|inner| add(inner, all));
+        }
+    }
+    let mut all = Vec::new();
+    if let Chain::Read { root } = &task.chain
+        && task.owner != 0
+    {
+        add(root, &mut all);
+    }
+    all
+}
+
+/// Why a task without leaves has none.
+pub fn without_leaves(task: &Task) -> &'static str {
+    match &task.chain {
+        _ if task.state.complete => "nothing (complete)",
+        _ if task.owner == 0 && task.state.running => "nothing (it runs on a thread of its own)",
+        _ if task.owner == 0 => "a thread of the blocking pool",
+        Chain::Read { root } if root.progress == Progress::Unresumed => "its first poll",
+        Chain::Read { .. } => "an unknown event",
+        Chain::Busy => "an unknown event (it changed during each reading)",
+        Chain::Complete => "nothing (its future is gone)",
+        Chain::NoTypes => "an unknown event (no debug information)",
+    }
+}
+
+/// What `future` waits for; with its type if the reader does not know it.
+pub fn leaf(future: &Await) -> String {
+    match &future.waits_for {
+        None | Some(WaitsFor::UnknownLeaf) => format!("unknown future {}", type_name(&future.future)),
+        Some(waits_for) => self::waits_for(waits_for),
+    }
+}
+
+fn waits_for(waits_for: &WaitsFor) -> String {
+    match waits_for {
+        WaitsFor::Semaphore { address, of, free, missing, closed } => {
+            let closed = if *closed { ", closed" } else { "" };
+            format!("{} {address:#x} ({free} free, {missing} missing{closed})", self::of(*of))
+        }
+        WaitsFor::Notify { address } => format!("Notify {address:#x}"),
+        WaitsFor::Channel { channel, address: Some(address) } => format!("{channel} channel {address:#x}"),
+        WaitsFor::Channel { channel, address: None } => format!("{channel} channel, answered"),
+        WaitsFor::Timer { due_in } if *due_in < 0 => format!("timer due {} ago", duration(due_in.unsigned_abs())),
+        WaitsFor::Timer { due_in } => format!("timer in {}", duration(due_in.unsigned_abs())),
+        WaitsFor::Join { task: Some(task), .. } => format!("join of task {task}"),
+        WaitsFor::Join { address, task: None } => format!("join of the task at {address:#x}"),
+        WaitsFor::Descriptor { descriptor, describes: Some(describes) } => {
+            format!("{} (descriptor {descriptor})", escape::name(describes))
+        }
+        WaitsFor::Descriptor { descriptor, describes: None } => format!("descriptor {descriptor}"),
+        WaitsFor::Forever => "nothing, forever".to_owned(),
+        WaitsFor::UnknownLeaf => "unknown future".to_owned(),
+    }
+}
+
+/// The kind of what `future` waits for: the same for futures that differ in times and numbers only.
+pub fn kind(future: &Await) -> String {
+    match &future.waits_for {
+        Some(WaitsFor::Channel { channel, .. }) => format!("{channel} channel"),
+        Some(WaitsFor::Timer { .. }) => "timer".to_owned(),
+        Some(WaitsFor::Join { .. }) => "join of a task".to_owned(),
+        Some(WaitsFor::Descriptor { describes: Some(describes), .. }) => {
+            let first = describes.split(' ').next().unwrap_or_default();
+            let file = if first.starts_with('/') { "file" } else { first };
+            format!("{} descriptor", escape::name(file))
+        }
+        Some(WaitsFor::Descriptor { describes: None, .. }) => "descriptor".to_owned(),
+        // Which lock it is matters more than how many of its permits are free.
+        Some(WaitsFor::Semaphore { address, of, .. }) => format!("{} {address:#x}", self::of(*of)),
+        _ => leaf(future),
+    }
+}
+
+/// What a semaphore belongs to, before its address.
+pub fn of(of: SemaphoreOf) -> &'static str {
+    match of {
+        SemaphoreOf::Mutex => "Mutex",
+        SemaphoreOf::RwLock => "RwLock",
+        SemaphoreOf::Semaphore => "Semaphore",
+        SemaphoreOf::Channel => "room in mpsc channel",
+        SemaphoreOf::Unknown => "semaphore of an unknown owner",
+    }
+}
+
+/// A number of nanoseconds, in the largest unit of which there is at least one.
+#[allow(clippy::cast_precision_loss)] // one digit is shown
+pub fn duration(nanoseconds: u64) -> String {
+    let seconds = nanoseconds as f64 / 1e9;
+    match nanoseconds / 1_000_000 {
+        0..1000 => format!("{:.0} ms", seconds * 1e3),
+        1000..60_000 => format!("{seconds:.1} s"),
+        60_000..3_600_000 => format!("{:.1} min", seconds / 60.0),
+        3_600_000..86_400_000 => format!("{:.1} h", seconds / 3600.0),
+        _ => format!("{:.1} days", seconds / 86400.0),
+    }
+}
+
+/// `count` and its noun.
+pub fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks::sample;
+
+    #[test]
+    fn each_wait_has_its_words() {
+        let told: Vec<String> = sample::waits().map(|waits| leaf(&sample::waiting(waits))).collect();
+        assert_eq!(
+            told,
+            [
+                "Mutex 0xa0 (0 free, 1 missing)",
+                "RwLock 0xb0 (0 free, 536870911 missing)",
+                "Semaphore 0xc0 (2 free, 3 missing, closed)",
+                "room in mpsc channel 0xd0 (0 free, 1 missing)",
+                "semaphore of an unknown owner 0xe0 (0 free, 1 missing)",
+                "Notify 0xf0",
+                "mpsc channel 0x100",
+                "oneshot channel, answered",
+                "timer in 4.2 s",
+                "timer due 30 ms ago",
+                "join of task 7",
+                "join of the task at 0x700",
+                r"/run/a\x1b[2J (descriptor 5)",
+                "tcp 127.0.0.1:80 to 127.0.0.1:4000 (descriptor 6)",
+                "descriptor 7",
+                "nothing, forever",
+                "unknown future lib::Leaf",
+            ]
+        );
+    }
+
+    #[test]
+    fn durations_have_fitting_units() {
+        let told = [0, 999_000_000, 1_000_000_000, 90_000_000_000, 5_400_000_000_000, u64::MAX].map(duration);
+        assert_eq!(told, ["0 ms", "999 ms", "1.0 s", "1.5 min", "1.5 h", "213504.0 days"]);
+    }
+
+    #[test]
+    fn a_future_has_the_best_name_that_is_known() {
+        let named = |name| future(&Task { future: name, ..sample::task(1, Chain::NoTypes) });
+        assert_eq!(named(Name::Type { name: "a::b\n".into() }), r"a::b\x0a");
+        assert_eq!(
+            named(Name::Symbol { name: "a::{closure_env#12}<{async_fn_env#0}".into() }),
+            "a::{closure}<{async fn}"
+        );
+        assert_eq!(named(Name::Type { name: "BlockingTask<a::{closure_env#".into() }), "BlockingTask<a::{closure_env#");
+        assert_eq!(named(Name::Type { name: "BlockingTask<a>".into() }), "a");
+        assert_eq!(named(Name::Candidates { names: vec!["a".into(), "b".into()] }), "a or b");
+        assert_eq!(named(Name::Address { poll: 0x1234 }), "polled at 0x1234");
+    }
+}

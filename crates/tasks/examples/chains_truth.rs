@@ -71,6 +71,14 @@ async fn selects(notify: Arc<Notify>, mut receiver: mpsc::Receiver<u32>) {
     }
 }
 
+async fn selects_one(notify: Arc<Notify>, mut receiver: mpsc::Receiver<u32>, both: bool) {
+    here("selects_one").await;
+    tokio::select! {
+        _ = receiver.recv(), if both => {}
+        () = notify.notified() => {}
+    }
+}
+
 async fn joins_both(notify: Arc<Notify>, receiver: oneshot::Receiver<u32>) {
     here("joins_both").await;
     let _ = tokio::join!(notify.notified(), receiver);
@@ -219,6 +227,8 @@ async fn program() {
 
     let (_sender, receiver) = mpsc::channel(1);
     tokio::spawn(selects(notify.clone(), receiver));
+    let (_other_sender, receiver) = mpsc::channel(1);
+    tokio::spawn(selects_one(notify.clone(), receiver, false));
     let (_answer, receiver) = oneshot::channel();
     tokio::spawn(joins_both(notify.clone(), receiver));
     tokio::spawn(awaits_boxed(notify.clone()));

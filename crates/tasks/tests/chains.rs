@@ -3,6 +3,7 @@
 mod program;
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use dyntrace_tasks::listing::{
     Await, Chain, Guard, Listing, Name, Progress, SemaphoreOf, Spawned, State, Task, WaitsFor,
@@ -50,6 +51,13 @@ impl Chains {
     }
 }
 
+/// One run for all tests. The program ends when this process does, with its standard input.
+static RUN: LazyLock<(Program, Chains)> = LazyLock::new(|| {
+    let program = Program::run("chains_truth");
+    let chains = Chains::read(&program);
+    (program, chains)
+});
+
 /// The suspended functions of a chain, outermost first.
 fn functions(shown: &Await) -> Vec<String> {
     let own = (shown.progress == Progress::Suspended).then(|| shown.future.clone());
@@ -69,11 +77,10 @@ fn hour(waits_for: &WaitsFor) -> bool {
 
 #[test]
 fn chains_are_true() {
-    let program = Program::run("chains_truth");
-    let chains = Chains::read(&program);
+    let (program, chains) = &*RUN;
     let notify = program.printed("notify")[0];
     let notified = WaitsFor::Notify { address: notify };
-    for name in ["notified", "awaits_boxed", "holds", "reads_lock", "has_permits"] {
+    for name in ["notified", "awaits_boxed", "selects_one", "holds", "reads_lock", "has_permits"] {
         assert_eq!(*chains.leaf(name), notified, "{name}");
     }
     // functions and lines
@@ -119,8 +126,7 @@ fn chains_are_true() {
 
 #[test]
 fn descriptors_are_true() {
-    let program = Program::run("chains_truth");
-    let chains = Chains::read(&program);
+    let (program, chains) = &*RUN;
     let line = program.lines.iter().find(|line| line.starts_with("address")).unwrap();
     let listening = line.split(' ').nth(1).unwrap();
     let describes = |name: &str| match chains.leaf(name) {
@@ -135,8 +141,7 @@ fn descriptors_are_true() {
 
 #[test]
 fn locks_are_true() {
-    let program = Program::run("chains_truth");
-    let chains = Chains::read(&program);
+    let (program, chains) = &*RUN;
     let lock = program.printed("lock");
     let (waited, of) = chains.semaphore("waits");
     assert_eq!((of, waited), (SemaphoreOf::Mutex, chains.guard("holds").semaphore));
@@ -184,17 +189,15 @@ fn locks_are_true() {
 
 #[test]
 fn the_runtime_counts_its_tasks() {
-    let program = Program::run("chains_truth");
-    with_reader(&program, |types, _| {
+    let (program, _) = &*RUN;
+    with_reader(program, |types, _| {
         let header = program.tasks["sleeps"];
         let word = |address| dyntrace_tasks::memory::Memory::word(&program.memory, address).unwrap();
         let vtable = word(header + 0x10);
         let polled = types.polled(word(vtable) - program.bias);
         let core = polled[0].core.unwrap();
         let path = types.runtime_count(core).unwrap();
-        // `scheduler` is the first field of `Core`
-        let handle = word(header + word(vtable + 0x40) + path.handle);
         let bound = program.printed("count")[0];
-        assert_eq!(word(handle + path.count), bound);
+        assert_eq!(path.read(&program.memory, header + word(vtable + 0x40)), Ok(bound));
     });
 }

@@ -62,6 +62,7 @@ impl Walk<'_, '_> {
                     self.collect(&variant, frame, references, depth + 1, shown);
                 }
             }
+            _ if self.select(value, frame, depth, shown).is_some() => {}
             shape => {
                 // of a union only `MaybeUninit`'s value is known to be one
                 let wanted = |name: &str| shape != Shape::Union || name == "value";
@@ -72,6 +73,31 @@ impl Walk<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Adds the branches of a `select!` that it still polls: those whose condition held, and that have not ended. `None` if the
+    /// value is not its closure.
+    fn select(&self, closure: &Value, frame: Option<&Frame<'_>>, depth: u32, shown: &mut Await) -> Option<()> {
+        let values = &self.steady;
+        if !closure.kind.name.starts_with("{closure_env") {
+            return None;
+        }
+        let disabled = values.number(&values.follow(closure, &["_ref__disabled", "*"])?)?;
+        let mut branches = values.follow(closure, &["_ref__futures", "*"])?;
+        // the macro borrows its tuple once more
+        if let Shape::Pointer(_) = branches.kind.shape {
+            branches = values.target(&branches)?;
+        }
+        for (number, member) in branches.kind.members.iter().enumerate() {
+            let polled = u32::try_from(number)
+                .ok()
+                .and_then(|number| disabled.checked_shr(number))
+                .is_some_and(|bits| bits & 1 == 0);
+            if polled && let Some(branch) = values.member(&branches, member) {
+                self.collect(&branch, frame, true, depth + 1, shown);
+            }
+        }
+        Some(())
     }
 
     #[allow(clippy::too_many_arguments)] // the last four are handed on

@@ -135,7 +135,7 @@ pub(super) fn is_trait_object(kind: &Type) -> bool {
 /// combinators of streams.
 fn follows_references(kind: &Type) -> bool {
     let bare = kind.bare();
-    bare == "core::future::poll_fn::PollFn"
+    bare.ends_with("::poll_fn::PollFn")
         || kind.name.starts_with("{closure_env")
         || bare.ends_with("::Next")
         || bare.starts_with("futures_util::")

@@ -121,6 +121,11 @@ fn chains_are_true() {
     assert_eq!(many.len() as u64 + chains.root("joins_many").awaits[0].awaits[0].more, 40);
     let few = leaves(chains.root("joins_few"));
     assert!(few.len() == 3 && few.iter().all(|leaf| **leaf == notified));
+    let all = leaves(chains.root("selects_all"));
+    assert!(all.len() == 3 && all.iter().all(|leaf| **leaf == notified), "{all:?}");
+    assert_eq!(channel(chains.leaf("streams")), ("mpsc", true));
+    assert_eq!(channel(chains.leaf("signalled")), ("watch", true));
+    assert!(matches!(chains.leaf("blocks"), WaitsFor::Join { task: None, .. }));
     assert_eq!(*chains.leaf("forever"), WaitsFor::Forever);
 }
 
@@ -137,6 +142,7 @@ fn descriptors_are_true() {
     let reads = describes("reads");
     assert!(reads.starts_with("tcp 127.0.0.1:") && reads.ends_with(&format!(" to {listening}")), "{reads}");
     assert_eq!(describes("reads_unix"), "unix socket without a path");
+    assert_eq!(describes("reads_lines"), "unix socket without a path");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::limits;
 use super::value::Value;
 use super::walk::{Frame, Walk, is_trait_object};
-use crate::dwarf::{Shape, Type, TypeId};
+use crate::dwarf::{Member, Shape, Type, TypeId, Types};
 use crate::leaf;
 use crate::listing::Await;
 
@@ -40,6 +40,15 @@ impl Walk<'_, '_> {
         }
         let values = &self.steady;
         let kind = &*value.kind;
+        if let Some(element) = vec_of(kind) {
+            let begin = values.follow(value, &["buf", "inner", "ptr", "pointer", "pointer"]);
+            let begin = begin.and_then(|pointer| values.number(&pointer));
+            let length = values.follow(value, &["len", "only"]).and_then(|length| values.number(&length));
+            if let (Some(begin), Some(length)) = (begin, length) {
+                self.elements(element, begin, length, frame, references, depth, shown);
+            }
+            return;
+        }
         if let Some(element) = slice_of(kind, values.types) {
             let begin = values.field(value, "data_ptr").and_then(|pointer| values.number(&pointer));
             let length = values.field(value, "length").and_then(|length| values.number(&length));
@@ -50,7 +59,7 @@ impl Walk<'_, '_> {
         }
         match kind.shape {
             Shape::Pointer(_) => {
-                if let Some(target) = values.target(value) {
+                if let Some(target) = self.target(value) {
                     self.collect(&target, frame, references, depth + 1, shown);
                 }
             }
@@ -144,6 +153,7 @@ impl Walk<'_, '_> {
             return true;
         }
         match kind.shape {
+            _ if is_boxed_object(&kind, types) => true,
             _ if is_shared(&kind) => false,
             _ if is_trait_object(&kind) => is_future_object(&kind),
             Shape::Pointer(Some(target)) => {
@@ -152,6 +162,9 @@ impl Walk<'_, '_> {
             }
             Shape::Array { element, count } => count > 0 && self.search(element, references, depth + 1, seen),
             Shape::Struct | Shape::Union => {
+                if let Some(element) = vec_of(&kind) {
+                    return self.search(element, references, depth + 1, seen);
+                }
                 if let Some(element) = slice_of(&kind, types) {
                     return is_owned(&kind.name) && self.search(element, references, depth + 1, seen);
                 }
@@ -187,8 +200,23 @@ fn is_future_object(kind: &Type) -> bool {
     kind.name.contains("dyn ") && (kind.name.contains("Future<") || kind.name.contains("Stream<"))
 }
 
+/// Whether a `NonNull` points to a future that only it can poll: tokio's reusable box.
+fn is_boxed_object(kind: &Type, types: &Types<'_>) -> bool {
+    let object = |member: &Member| {
+        let object = types.get(member.kind);
+        is_trait_object(&object) && is_future_object(&object)
+    };
+    kind.bare() == "core::ptr::non_null::NonNull" && kind.member("pointer").is_some_and(object)
+}
+
+/// Returns the element type of a `Vec`.
+fn vec_of(kind: &Type) -> Option<TypeId> {
+    let element = kind.parameters.iter().find(|(name, _)| name == "T");
+    (kind.bare() == "alloc::vec::Vec").then_some(element?.1)
+}
+
 /// Returns the element type of a pointer to a slice.
-fn slice_of(kind: &Type, types: &crate::dwarf::Types<'_>) -> Option<TypeId> {
+fn slice_of(kind: &Type, types: &Types<'_>) -> Option<TypeId> {
     if kind.members.len() != 2 || kind.member("length").is_none() {
         return None;
     }

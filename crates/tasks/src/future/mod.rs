@@ -18,8 +18,8 @@ pub(crate) use value::Value;
 pub(crate) use walk::{Frame, Walk};
 
 use crate::dwarf::{PolledTask, Types};
-use crate::listing::Chain;
-use crate::memory::Memory;
+use crate::listing::{Chain, State};
+use crate::memory::{Memory, Unreadable};
 use steady::Steady;
 
 /// Reads await chains of one program. Cheap to make: one for each look at the program.
@@ -50,7 +50,8 @@ impl Reader<'_, '_> {
     /// Reads the chain of the task whose header is at `cell`. `scheduler` is the offset in its vtable.
     ///
     /// The cell's bytes, and the boxes that the chain leads through, are the same before and after the reading; else the
-    /// reader tries again, and at last answers [`Chain::Busy`].
+    /// reader tries again, and at last answers [`Chain::Busy`]. It does not look into the boxes of a running task, which may
+    /// have freed them.
     #[must_use]
     pub fn chain(&self, cell: u64, scheduler: u64, polled: &PolledTask) -> Chain {
         let Some(core) = polled.core else { return Chain::NoTypes };
@@ -63,12 +64,19 @@ impl Reader<'_, '_> {
         }
         let Some(address) = cell.checked_add(begins) else { return Chain::NoTypes };
         for _ in 0..limits::TRIES {
-            let Ok(Some(steady)) = Steady::read(self.memory, address, size) else { continue };
+            let Ok(runs) = self.runs(cell) else { continue };
+            let Ok(Some(steady)) = Steady::read(self.memory, address, size, !runs) else { continue };
             let chain = Walk::new(self, &steady).task(core, address);
-            if steady.unchanged() {
+            // in the middle of a poll the boxes may be ahead of the cell
+            if !steady.has_outside() || self.runs(cell) == Ok(false) && steady.unchanged() {
                 return chain;
             }
         }
         Chain::Busy
+    }
+
+    /// Returns whether a thread polls the task.
+    fn runs(&self, cell: u64) -> Result<bool, Unreadable> {
+        Ok(State::of(self.memory.word(cell)?).running)
     }
 }

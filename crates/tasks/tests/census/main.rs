@@ -103,6 +103,27 @@ fn is_exact_when_stopped() {
 }
 
 #[test]
+fn takes_no_remains_for_tasks() {
+    let (mut remains, line) = truth::run(&truth::named("tasks_remains"), &[]);
+    let program = Program::attach(remains.id(), Options::default()).unwrap();
+    let censuses = [program.census(None), program.census(None)];
+    remains.kill().unwrap();
+    remains.wait().unwrap();
+    assert_eq!(line, "15 7 4 1 1\n");
+    for census in censuses {
+        let census = census.unwrap();
+        let mut found: Vec<(Option<u64>, u64)> =
+            census.runtimes.iter().map(|runtime| (runtime.counted, runtime.found)).collect();
+        found.sort_unstable();
+        // The LocalSets do not count.
+        assert_eq!(found, [(None, 1), (None, 4), (Some(1), 1), (Some(7), 7), (Some(15), 15)], "{census:#x?}");
+        // Each worker's own job.
+        assert_eq!(census.tasks.len(), 28 + 2, "{census:#x?}");
+        assert!(census.tasks.iter().all(|task| task.owner == 0 || task.linked == Some(true)), "{census:#x?}");
+    }
+}
+
+#[test]
 fn names_futures_as_far_as_symbols_go() {
     let truth = Truth::start(&["10"]);
     let program = attach(&truth);

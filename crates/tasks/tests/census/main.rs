@@ -76,8 +76,8 @@ fn invents_and_loses_none_under_load() {
     while begun.elapsed() < Duration::from_secs(3) {
         let census = program.census(None).unwrap();
         let own: Vec<&CensusTask> = census.tasks.iter().filter(|task| task.owner != 0).collect();
-        // 500, one complete, and at most 580 of the churn with its three tasks.
-        assert!((501..=1084).contains(&own.len()), "{}", own.len());
+        // 500, one complete, three that churn, and their tasks: at most 580 at one time, and as many that follow these.
+        assert!((501..=504 + 2 * 580).contains(&own.len()), "{}", own.len());
         most = own.len().max(most);
         assert_eq!(census.tasks.len() - own.len(), 3);
         let found = ids(&census);
@@ -90,6 +90,20 @@ fn invents_and_loses_none_under_load() {
     // 500, one complete, three jobs, three that churn.
     println!("{censuses} censuses, at most {most} tasks");
     assert_eq!(lasting.unwrap().len(), 507);
+}
+
+#[test]
+fn is_one_instant_when_stopped() {
+    let truth = Truth::start(&["500", "churn"]);
+    let options = Options { stop: true, ..Options::default() };
+    let program = Program::attach(truth.pid(), options).unwrap();
+    for _ in 0..10 {
+        let census = program.census(None).unwrap();
+        let [runtime] = &census.runtimes[..] else { panic!("{:?}", census.runtimes) };
+        // Each worker may be spawning or ending one.
+        assert!(runtime.counted.unwrap().abs_diff(runtime.found) <= 2, "{runtime:?}");
+        assert!(census.tasks.len() <= 504 + 580 + 3, "{}", census.tasks.len());
+    }
 }
 
 #[test]

@@ -28,8 +28,8 @@ pub struct OwnedTasks {
     lists: u64,
     /// Its length.
     length: u64,
-    /// Where the count of tasks is.
-    count: u64,
+    /// Where the count of tasks is. A `LocalSet` does not count.
+    count: Option<u64>,
 }
 
 /// The first and last tasks of a runtime's lists.
@@ -48,9 +48,10 @@ impl OwnedTasks {
     pub fn find(memory: &dyn Memory, scheduler: u64, owner: u64, is_task: impl Fn(u64) -> bool) -> Option<OwnedTasks> {
         let words = words(memory, scheduler);
         // With and without the count of tasks ever added.
-        let mut shapes = [5, 4].into_iter().flat_map(|width| shapes(&words, width, scheduler, owner));
+        let counting = [5, 4].into_iter().flat_map(|width| shapes(&words, width, scheduler, owner));
+        let mut shapes = counting.chain(local(&words, scheduler, owner));
         shapes.find(|shape| {
-            let Some(ends) = shape.ends(memory) else { return false };
+            let Some(ends) = shape.ends(memory).filter(|_| shape.are_lists(memory)) else { return false };
             // Tasks that began after the scan are in the list only.
             ends.first.iter().chain(&ends.last).any(|task| is_task(*task)) || shape.count(memory) == Some(0)
         })
@@ -59,34 +60,47 @@ impl OwnedTasks {
     /// Returns the runtime's count of its tasks.
     #[must_use]
     pub fn count(&self, memory: &dyn Memory) -> Option<u64> {
-        memory.word(self.count).ok()
+        memory.word(self.count?).ok()
     }
 
-    /// Reads the ends of all lists. `None` if they are no lists of tasks, or are being changed each time.
+    /// Reads the ends of all lists. `None` if they cannot be read.
     #[must_use]
     pub fn ends(&self, memory: &dyn Memory) -> Option<Ends> {
+        Some(ends(&self.read(memory)?))
+    }
+
+    /// Whether the lists are lists of tasks. Read several times, since the program may be changing them.
+    fn are_lists(&self, memory: &dyn Memory) -> bool {
         const TRIES: usize = 5;
-        (0..TRIES).find_map(|_| {
-            let mut bytes = vec![0; usize::try_from(self.length).ok()? * LIST];
-            memory.read(self.lists, &mut bytes).ok()?;
-            ends(&bytes)
-        })
+        (0..TRIES).any(|_| self.read(memory).is_some_and(|lists| lists.chunks_exact(LIST).all(is_list)))
+    }
+
+    fn read(&self, memory: &dyn Memory) -> Option<Vec<u8>> {
+        let mut lists = vec![0; usize::try_from(self.length).ok()? * LIST];
+        memory.read(self.lists, &mut lists).ok()?;
+        Some(lists)
     }
 }
 
-fn ends(lists: &[u8]) -> Option<Ends> {
+/// Returns the first and the last task of a list.
+fn both_ends(list: &[u8]) -> (u64, u64) {
+    (word_at(list, 8).unwrap_or(0), word_at(list, 16).unwrap_or(0))
+}
+
+fn is_list(list: &[u8]) -> bool {
+    let (first, last) = both_ends(list);
+    (first == 0) == (last == 0) && (first | last).is_multiple_of(ALIGNMENT as u64)
+}
+
+fn ends(lists: &[u8]) -> Ends {
     let mut ends = Ends::default();
-    for list in lists.chunks_exact(LIST) {
-        let (first, last) = (word_at(list, 8)?, word_at(list, 16)?);
-        if (first == 0) != (last == 0) || (first | last) % ALIGNMENT as u64 != 0 {
-            return None;
-        }
-        if first != 0 {
-            ends.first.insert(first);
-            ends.last.insert(last);
-        }
+    for (first, last) in lists.chunks_exact(LIST).map(both_ends) {
+        ends.first.insert(first);
+        ends.last.insert(last);
     }
-    Some(ends)
+    ends.first.remove(&0);
+    ends.last.remove(&0);
+    ends
 }
 
 fn words(memory: &dyn Memory, address: u64) -> Vec<u64> {
@@ -112,6 +126,19 @@ fn shapes(words: &[u64], width: usize, address: u64, owner: u64) -> Vec<OwnedTas
     windows.filter_map(|(start, window)| shape(window, address + start as u64 * 8)).collect()
 }
 
+/// Returns what looks like the list of the `LocalSet` `owner`: the first and the last task, then whether it is closed, and
+/// before or after these the number.
+fn local(words: &[u64], address: u64, owner: u64) -> Vec<OwnedTasks> {
+    let is_cell = |word: u64| word != 0 && word.is_multiple_of(ALIGNMENT as u64);
+    let windows = words.windows(2).enumerate().filter(|(start, window)| {
+        let near = [start.checked_sub(1), Some(start + 2), Some(start + 3)];
+        is_cell(window[0]) && is_cell(window[1]) && near.iter().flatten().any(|index| words.get(*index) == Some(&owner))
+    });
+    // The word before stands where an array of lists has locks.
+    let lists = |start: usize| (address + start as u64 * 8).checked_sub(8);
+    windows.filter_map(|(start, _)| Some(OwnedTasks { lists: lists(start)?, length: 1, count: None })).collect()
+}
+
 /// Returns the list that the words of `window`, from `address`, describe.
 fn shape(window: &[u64], address: u64) -> Option<OwnedTasks> {
     let pointer = [0, window.len() - 2].into_iter().find(|index| {
@@ -124,7 +151,7 @@ fn shape(window: &[u64], address: u64) -> Option<OwnedTasks> {
     others.remove(mask);
     // No more tasks are in the list than were ever added.
     let count = others.into_iter().min_by_key(|index| window[*index])?;
-    Some(OwnedTasks { lists, length, count: address + count as u64 * 8 })
+    Some(OwnedTasks { lists, length, count: Some(address + count as u64 * 8) })
 }
 
 #[cfg(test)]
@@ -138,7 +165,7 @@ mod tests {
     const AT: u64 = 0x5000;
 
     fn count(width: usize, words: &[u64]) -> Vec<u64> {
-        shapes(words, width, AT, 7).iter().map(|shape| (shape.count - AT) / 8).collect()
+        shapes(words, width, AT, 7).iter().map(|shape| (shape.count.unwrap() - AT) / 8).collect()
     }
 
     #[test]
@@ -185,11 +212,24 @@ mod tests {
         assert_eq!(OwnedTasks::find(&memory, 0x9000, 7, |_| true), None);
     }
 
+    #[test]
+    fn finds_the_list_of_a_local_set() {
+        let mut scheduler = vec![0; 64];
+        scheduler[20..24].copy_from_slice(&[0x1000, 0x1080, 0x5500, 7]);
+        let memory = Words(vec![(AT, scheduler)]);
+        let owned = OwnedTasks::find(&memory, AT, 7, |task| task == 0x1000).unwrap();
+        let ends = owned.ends(&memory).unwrap();
+        assert_eq!((ends.first, ends.last), (HashSet::from([0x1000]), HashSet::from([0x1080])));
+        assert_eq!(owned.count(&memory), None);
+        assert_eq!(OwnedTasks::find(&memory, AT, 8, |_| true), None);
+    }
+
     proptest! {
         #[test]
         fn never_panics(words in proptest::collection::vec(prop_oneof![0_u64..9, any::<u64>()], 0..40), bytes: Vec<u8>) {
             shapes(&words, 4, AT, 7);
             shapes(&words, 5, AT, 7);
+            local(&words, AT, 7);
             let _ = ends(&bytes);
         }
     }

@@ -1,0 +1,172 @@
+//! Drops copies of cells: those on stacks, where cells are built, and any second cell of one task.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::look::Cell;
+use crate::error::Error;
+use crate::memory::maps::Mapping;
+use crate::memory::resident::Resident;
+use crate::memory::stacks;
+use crate::vtables::TaskVtable;
+
+/// A cell, and whether its runtime's list contains it.
+pub type Followed = (Cell, Option<bool>);
+
+/// Drops cells without an owner that are no jobs of the blocking pool. A task gets its owner at once after it reached the
+/// heap, so one without is a copy, or is being spawned.
+pub fn drop_unowned(cells: &mut Vec<Cell>, vtables: &[TaskVtable]) {
+    let scheduler = |cell: &Cell| {
+        let vtable = &vtables[cell.vtable as usize];
+        (vtable.image, vtable.schedule)
+    };
+    let owning: HashSet<(usize, u64)> = cells.iter().filter(|cell| cell.owner != 0).map(scheduler).collect();
+    cells.retain(|cell| cell.owner != 0 || !owning.contains(&scheduler(cell)));
+}
+
+/// Drops cells on stacks. A cell that its runtime's list contains is on none. `stacks` returns, in order, the stacks among
+/// the mappings that contain the addresses that it is given, which are in order, too.
+pub fn drop_on_stacks(
+    cells: &mut Vec<Followed>,
+    stacks: impl FnOnce(&[u64]) -> Result<Vec<Range<u64>>, Error>,
+) -> Result<(), Error> {
+    let mut doubtful: Vec<u64> =
+        cells.iter().filter(|(_, linked)| *linked != Some(true)).map(|(cell, _)| cell.address).collect();
+    if !doubtful.is_empty() {
+        doubtful.sort_unstable();
+        let stacks = stacks(&doubtful)?;
+        cells.retain(|(cell, linked)| *linked == Some(true) || !contain(&stacks, cell.address));
+    }
+    Ok(())
+}
+
+/// Finds the stacks in those mappings of `heaps` that contain one of `cells`, which are in order.
+pub fn stacks(resident: &mut Resident<'_>, heaps: &[&Mapping], cells: &[u64]) -> Result<Vec<Range<u64>>, Error> {
+    let mut found = Vec::new();
+    for heap in heaps {
+        // The C library takes no stack from there.
+        if heap.path == "[heap]" {
+            continue;
+        }
+        let first = cells.partition_point(|cell| *cell < heap.range.start);
+        if cells.get(first).is_some_and(|cell| heap.range.contains(cell)) {
+            // A stack's descriptor lies above all of its cells.
+            let above = cells[first]..heap.range.end;
+            let above = above.start & !4095..above.end;
+            resident.read(&above, |address, bytes| stacks::find(address, bytes, &mut found))?;
+        }
+    }
+    found.sort_unstable_by_key(|stack| stack.start);
+    Ok(apart(found))
+}
+
+/// Joins ranges that overlap; they are in the order of their beginnings.
+fn apart(ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    let mut joined: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
+    joined
+}
+
+/// Whether `ranges`, in order and apart from each other, contain `address`.
+fn contain(ranges: &[Range<u64>], address: u64) -> bool {
+    let index = ranges.partition_point(|range| range.end <= address);
+    ranges.get(index).is_some_and(|range| range.contains(&address))
+}
+
+/// Drops all but one cell of each id and future, since tokio gives each id once. Two versions of tokio in one program count
+/// apart, with futures of their own.
+pub fn drop_repeated(cells: &mut Vec<Followed>) {
+    // The one that is in a list, then one with an owner.
+    let rank = |(cell, linked): &Followed| (*linked != Some(true), cell.owner == 0, cell.address);
+    let mut chosen = HashMap::with_capacity(cells.len());
+    for followed in cells.iter() {
+        let rank = rank(followed);
+        chosen
+            .entry((followed.0.vtable, followed.0.id))
+            .and_modify(|chosen| *chosen = rank.min(*chosen))
+            .or_insert(rank);
+    }
+    cells.retain(|followed| chosen.get(&(followed.0.vtable, followed.0.id)) == Some(&rank(followed)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::listing::Name;
+
+    fn cell(address: u64, vtable: u32, owner: u64, id: u64) -> Cell {
+        Cell { address, vtable, state: 64, owner, scheduler: 0, id, previous: 0, next: 0, spawned_at: 0 }
+    }
+
+    fn vtable(schedule: u64) -> TaskVtable {
+        TaskVtable {
+            image: 0,
+            address: 0,
+            poll: 0,
+            schedule,
+            dealloc: 0,
+            trailer: 0x80,
+            scheduler: 0x20,
+            id: 0x28,
+            spawn_location: None,
+            name: Name::Address { poll: 0 },
+        }
+    }
+
+    fn addresses<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Vec<u64> {
+        cells.into_iter().map(|cell| cell.address).collect()
+    }
+
+    #[test]
+    fn a_cell_without_owner_is_a_job_only_if_its_scheduler_owns_nothing() {
+        let vtables = [vtable(1), vtable(1), vtable(2)];
+        let mut cells = vec![cell(0x100, 0, 1, 1), cell(0x200, 1, 0, 2), cell(0x300, 2, 0, 3)];
+        drop_unowned(&mut cells, &vtables);
+        assert_eq!(addresses(&cells), [0x100, 0x300]);
+    }
+
+    #[test]
+    fn of_cells_on_stacks_only_those_in_a_list_are_tasks() {
+        let stack = 0x8000..0xa000;
+        let mut cells = vec![
+            (cell(0x9000, 2, 0, 1), None),
+            (cell(0x9100, 2, 1, 2), Some(true)),
+            (cell(0x9200, 2, 1, 3), Some(false)),
+            (cell(0x300, 2, 0, 4), None),
+        ];
+        let stacks = |doubtful: &[u64]| {
+            assert_eq!(doubtful, [0x300, 0x9000, 0x9200]);
+            Ok(Vec::from_iter([stack]))
+        };
+        drop_on_stacks(&mut cells, stacks).unwrap();
+        assert_eq!(addresses(cells.iter().map(|(cell, _)| cell)), [0x9100, 0x300]);
+    }
+
+    #[test]
+    fn of_cells_with_one_id_one_is_the_task() {
+        let mut cells = vec![
+            (cell(0x100, 0, 0, 1), None),
+            (cell(0x200, 0, 1, 1), Some(false)),
+            (cell(0x300, 0, 1, 1), Some(true)),
+            (cell(0x400, 0, 0, 2), None),
+            (cell(0x500, 0, 0, 2), None),
+            // Of another future.
+            (cell(0x600, 1, 0, 2), None),
+        ];
+        drop_repeated(&mut cells);
+        assert_eq!(addresses(cells.iter().map(|(cell, _)| cell)), [0x300, 0x400, 0x600]);
+    }
+
+    #[test]
+    fn ranges_that_overlap_are_joined() {
+        let joined = apart(vec![1..5, 3..4, 5..6, 8..9]);
+        assert_eq!(joined, [1..6, 8..9]);
+        assert!(contain(&joined, 5) && contain(&joined, 8));
+        assert!(!contain(&joined, 6) && !contain(&joined, 0) && !contain(&joined, 9));
+    }
+}

@@ -132,19 +132,15 @@ impl Walk<'_, '_> {
     }
 
     fn contains_future(&self, kind: TypeId, references: bool) -> bool {
-        if let Some(known) = self.contains.borrow().get(&(kind, references)) {
-            return *known;
-        }
-        let answer = self.search(kind, references, 0, &mut HashSet::new());
-        self.contains.borrow_mut().insert((kind, references), answer);
-        answer
+        let kept = &self.reader.types.contains_future[usize::from(references)];
+        kept.get(kind, || self.search(kind, references, 0, &mut HashSet::new()))
     }
 
     fn search(&self, kind: TypeId, references: bool, depth: u32, seen: &mut HashSet<TypeId>) -> bool {
         if depth > limits::DEPTH || seen.len() >= limits::TYPES || !seen.insert(kind) {
             return false;
         }
-        if seen.len() > 1 && self.contains.borrow().get(&(kind, references)) == Some(&true) {
+        if self.reader.types.contains_future[usize::from(references)].known(kind) == Some(true) {
             return true;
         }
         let types = self.reader.types;

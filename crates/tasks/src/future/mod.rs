@@ -14,6 +14,7 @@ mod walk;
 
 use std::collections::HashMap;
 
+pub use crate::leaf::Descriptors;
 pub(crate) use value::Value;
 pub(crate) use walk::{Frame, Walk};
 
@@ -30,8 +31,8 @@ pub struct Reader<'a, 't> {
     pub types: &'a Types<'t>,
     /// What to add to an address in the file.
     pub bias: u64,
-    /// The process, for what the kernel says of file descriptors. `None` for a core file.
-    pub pid: Option<u32>,
+    /// What the kernel says of file descriptors. `None` for a core file.
+    pub descriptors: Option<&'a Descriptors>,
     /// `CLOCK_MONOTONIC` at the time of the look, in nanoseconds: see [`monotonic_now`]. `None` if nothing says it; timers
     /// are unknown leaves then.
     pub now: Option<u64>,

@@ -1,7 +1,6 @@
 //! The descent from future to future.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::cell::Cell;
 
 use super::steady::Steady;
 use super::value::{Value, Values};
@@ -19,8 +18,6 @@ pub(crate) struct Walk<'a, 't> {
     /// Memory as it is now.
     pub live: Values<'a, 't>,
     values_left: Cell<u32>,
-    /// Whether a type contains a future; by type, and by whether shared references are followed.
-    pub(super) contains: RefCell<HashMap<(TypeId, bool), bool>>,
 }
 
 /// A suspended coroutine around a future, and those around it.
@@ -40,7 +37,6 @@ impl<'a, 't> Walk<'a, 't> {
             copies: steady,
             live: Values { types: reader.types, memory: steady.live() },
             values_left: Cell::new(limits::VALUES_OF_CHAIN),
-            contains: RefCell::default(),
         }
     }
 

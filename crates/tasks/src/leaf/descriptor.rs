@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::sockets;
 use crate::dwarf::Shape;
 use crate::future::{Frame, Value, Walk, limits};
 use crate::listing::WaitsFor;
@@ -27,7 +26,7 @@ pub(super) fn among(walk: &Walk<'_, '_>, variables: &Value) -> Option<i32> {
 }
 
 pub(super) fn describe(walk: &Walk<'_, '_>, descriptor: i32) -> WaitsFor {
-    let describes = walk.reader.pid.and_then(|pid| sockets::describe(pid, descriptor));
+    let describes = walk.reader.descriptors.and_then(|descriptors| descriptors.describe(descriptor));
     WaitsFor::Descriptor { descriptor, describes }
 }
 

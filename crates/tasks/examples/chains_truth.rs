@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::{Mutex, Notify, OwnedMutexGuard, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 
@@ -77,6 +77,14 @@ async fn selects(notify: Arc<Notify>, mut receiver: mpsc::Receiver<u32>) {
     tokio::select! {
         () = notify.notified() => {}
         _ = receiver.recv() => {}
+    }
+}
+
+async fn selects_one(notify: Arc<Notify>, mut receiver: mpsc::Receiver<u32>, both: bool) {
+    here("selects_one").await;
+    tokio::select! {
+        _ = receiver.recv(), if both => {}
+        () = notify.notified() => {}
     }
 }
 
@@ -199,6 +207,42 @@ async fn joins_few(notify: Arc<Notify>) {
     futures::future::join_all((0..3).map(|_| notify.notified())).await;
 }
 
+async fn signalled() {
+    here("signalled").await;
+    let kind = tokio::signal::unix::SignalKind::user_defined1();
+    let mut signal = tokio::signal::unix::signal(kind).expect("a signal handler");
+    signal.recv().await;
+}
+
+async fn reads_lines(stream: UnixStream) {
+    here("reads_lines").await;
+    let (half, _other_half) = stream.into_split();
+    let mut lines = tokio::io::BufReader::new(half).lines();
+    let _ = lines.next_line().await;
+}
+
+async fn selects_all(notify: Arc<Notify>) {
+    here("selects_all").await;
+    let futures = (0..3).map(|_| Box::pin(notify.notified()));
+    futures::future::select_all(futures).await;
+}
+
+async fn streams(receiver: mpsc::Receiver<u32>) {
+    here("streams").await;
+    let receiver = Arc::new(Mutex::new(receiver));
+    let stream = futures::stream::unfold(receiver, |receiver| async move {
+        let next = receiver.lock().await.recv().await?;
+        Some((next, receiver))
+    });
+    let mut stream = std::pin::pin!(stream.map(|number| number + 1));
+    stream.next().await;
+}
+
+async fn blocks() {
+    here("blocks").await;
+    let _ = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await;
+}
+
 async fn forever() {
     here("forever").await;
     std::future::pending::<()>().await;
@@ -229,6 +273,8 @@ async fn program() {
 
     let (_sender, receiver) = mpsc::channel(1);
     spawn(selects(notify.clone(), receiver));
+    let (_other_sender, receiver) = mpsc::channel(1);
+    spawn(selects_one(notify.clone(), receiver, false));
     let (_answer, receiver) = oneshot::channel();
     spawn(joins_both(notify.clone(), receiver));
     spawn(awaits_boxed(notify.clone()));
@@ -266,6 +312,13 @@ async fn program() {
     spawn(joins_many(notify.clone()));
     spawn(joins_few(notify.clone()));
     spawn(forever());
+    spawn(signalled());
+    let (unix, _other_end) = UnixStream::pair().expect("a pair of sockets");
+    spawn(reads_lines(unix));
+    spawn(selects_all(notify.clone()));
+    let (_stream_sender, receiver) = mpsc::channel(1);
+    spawn(streams(receiver));
+    spawn(blocks());
 
     tokio::time::sleep(Duration::from_millis(300)).await;
     println!("count {}", TASKS.load(Ordering::Relaxed));

@@ -22,7 +22,7 @@ pub struct Runtime {
     pub owner: u64,
     /// Tasks that it counts itself. `None` if its counter was not found.
     pub counted: Option<u64>,
-    /// Tasks of it in the listing that have not completed: the runtime does not count the others.
+    /// Tasks of it in the listing that are in its list: it counts no others. Complete ones have left it.
     pub found: u64,
 }
 

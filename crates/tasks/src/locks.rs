@@ -80,19 +80,22 @@ impl<'l> Locks<'l> {
         let mut locks = Locks { holders: HashMap::new(), waits: HashMap::new() };
         for task in &listing.tasks {
             if let Chain::Read { root } = &task.chain {
-                locks.add(task.id, root);
+                // a task that runs or was woken does not wait, or not for long
+                locks.add(task.id, root, !task.state.running && !task.state.notified);
             }
         }
         locks
     }
 
-    fn add(&mut self, task: u64, held_by: &'l Await) {
+    fn add(&mut self, task: u64, held_by: &'l Await, waits: bool) {
         for guard in &held_by.holds {
             self.holders.entry(guard.semaphore).or_default().push(Holder { task, guard, held_by });
         }
-        self.waits.entry(task).or_default().extend(&held_by.waits_for);
+        if waits {
+            self.waits.entry(task).or_default().extend(&held_by.waits_for);
+        }
         for inner in held_by.awaits.iter().filter(|inner| inner.progress != Progress::Returned) {
-            self.add(task, inner);
+            self.add(task, inner, waits);
         }
     }
 
@@ -282,6 +285,13 @@ mod tests {
         );
         let own = vec![task(1, &[10], &[semaphore(10, 0)])];
         assert!(Locks::of(&listing(own)).cycles().is_empty());
+    }
+
+    #[test]
+    fn a_task_that_was_woken_is_in_no_cycle() {
+        let mut listing = listing(vec![task(5, &[20], &[semaphore(10, 0)]), task(3, &[10], &[semaphore(20, 0)])]);
+        listing.tasks[0].state.notified = true;
+        assert!(Locks::of(&listing).cycles().is_empty());
     }
 
     #[test]

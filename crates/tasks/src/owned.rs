@@ -51,7 +51,7 @@ impl OwnedTasks {
         let counting = [5, 4].into_iter().flat_map(|width| shapes(&words, width, scheduler, owner));
         let mut shapes = counting.chain(local(&words, scheduler, owner));
         shapes.find(|shape| {
-            let Some(ends) = shape.ends(memory) else { return false };
+            let Some(ends) = shape.ends(memory).filter(|_| shape.are_lists(memory)) else { return false };
             // Tasks that began after the scan are in the list only.
             ends.first.iter().chain(&ends.last).any(|task| is_task(*task)) || shape.count(memory) == Some(0)
         })
@@ -63,31 +63,44 @@ impl OwnedTasks {
         memory.word(self.count?).ok()
     }
 
-    /// Reads the ends of all lists. `None` if they are no lists of tasks, or are being changed each time.
+    /// Reads the ends of all lists. `None` if they cannot be read.
     #[must_use]
     pub fn ends(&self, memory: &dyn Memory) -> Option<Ends> {
+        Some(ends(&self.read(memory)?))
+    }
+
+    /// Whether the lists are lists of tasks. Read several times, since the program may be changing them.
+    fn are_lists(&self, memory: &dyn Memory) -> bool {
         const TRIES: usize = 5;
-        (0..TRIES).find_map(|_| {
-            let mut bytes = vec![0; usize::try_from(self.length).ok()? * LIST];
-            memory.read(self.lists, &mut bytes).ok()?;
-            ends(&bytes)
-        })
+        (0..TRIES).any(|_| self.read(memory).is_some_and(|lists| lists.chunks_exact(LIST).all(is_list)))
+    }
+
+    fn read(&self, memory: &dyn Memory) -> Option<Vec<u8>> {
+        let mut lists = vec![0; usize::try_from(self.length).ok()? * LIST];
+        memory.read(self.lists, &mut lists).ok()?;
+        Some(lists)
     }
 }
 
-fn ends(lists: &[u8]) -> Option<Ends> {
+/// Returns the first and the last task of a list.
+fn both_ends(list: &[u8]) -> (u64, u64) {
+    (word_at(list, 8).unwrap_or(0), word_at(list, 16).unwrap_or(0))
+}
+
+fn is_list(list: &[u8]) -> bool {
+    let (first, last) = both_ends(list);
+    (first == 0) == (last == 0) && (first | last).is_multiple_of(ALIGNMENT as u64)
+}
+
+fn ends(lists: &[u8]) -> Ends {
     let mut ends = Ends::default();
-    for list in lists.chunks_exact(LIST) {
-        let (first, last) = (word_at(list, 8)?, word_at(list, 16)?);
-        if (first == 0) != (last == 0) || (first | last) % ALIGNMENT as u64 != 0 {
-            return None;
-        }
-        if first != 0 {
-            ends.first.insert(first);
-            ends.last.insert(last);
-        }
+    for (first, last) in lists.chunks_exact(LIST).map(both_ends) {
+        ends.first.insert(first);
+        ends.last.insert(last);
     }
-    Some(ends)
+    ends.first.remove(&0);
+    ends.last.remove(&0);
+    ends
 }
 
 fn words(memory: &dyn Memory, address: u64) -> Vec<u64> {

@@ -11,7 +11,7 @@ use std::thread;
 use crate::census::{Census, CensusTask};
 use crate::dwarf::{self, CountPath, PolledTask, Sections, Types};
 use crate::error::Error;
-use crate::future::{Extent, Reader, monotonic_now};
+use crate::future::{Descriptors, Extent, Reader, monotonic_now};
 use crate::listing::{Chain, Listing, Name, Spawned, Task};
 use crate::memory::{Memory, Piece};
 use crate::program::Program;
@@ -110,9 +110,11 @@ impl Program {
     /// Reads the chains of all tasks, on as many threads as there are cores.
     fn chains(&self, described: &Described<'_>, tasks: &[CensusTask]) -> Vec<Task> {
         let ids: HashMap<u64, u64> = tasks.iter().map(|task| (task.address, task.id)).collect();
+        let descriptors = Descriptors::of(self.memory().pid());
         let threads = thread::available_parallelism().map_or(1, NonZero::get).min(tasks.len() / BATCH + 1);
-        let read =
-            |part: &[CensusTask]| part.chunks(BATCH).flat_map(|batch| self.batch(described, batch, &ids)).collect();
+        let read = |part: &[CensusTask]| {
+            part.chunks(BATCH).flat_map(|batch| self.batch(described, batch, &ids, &descriptors)).collect()
+        };
         thread::scope(|scope| {
             let mut parts = tasks.chunks(tasks.len().div_ceil(threads).max(1));
             let own = parts.next().unwrap_or_default();
@@ -126,8 +128,14 @@ impl Program {
     }
 
     /// Reads the chains of some tasks. All their cells are copied twice before any chain is followed, with few system calls.
-    fn batch(&self, described: &Described<'_>, tasks: &[CensusTask], ids: &HashMap<u64, u64>) -> Vec<Task> {
-        let readers: Vec<_> = tasks.iter().map(|task| self.reader(described, task, ids)).collect();
+    fn batch(
+        &self,
+        described: &Described<'_>,
+        tasks: &[CensusTask],
+        ids: &HashMap<u64, u64>,
+        descriptors: &Descriptors,
+    ) -> Vec<Task> {
+        let readers: Vec<_> = tasks.iter().map(|task| self.reader(described, task, ids, descriptors)).collect();
         let pieces: Vec<Piece> = readers.iter().flatten().map(|(_, extent)| extent.piece).collect();
         let mut copies = [Vec::new(), Vec::new()];
         for copies in &mut copies {
@@ -164,6 +172,7 @@ impl Program {
         described: &'a Described<'s>,
         task: &CensusTask,
         ids: &'a HashMap<u64, u64>,
+        descriptors: &'a Descriptors,
     ) -> Option<(Reader<'a, 's>, Extent)> {
         let vtable = &self.vtables()[task.vtable];
         let polled = described.tasks[task.vtable].polled.as_ref()?;
@@ -171,7 +180,7 @@ impl Program {
             memory: self.memory(),
             types: described.types[vtable.image].as_ref()?,
             bias: self.images()[vtable.image].bias,
-            pid: Some(self.memory().pid()),
+            descriptors: Some(descriptors),
             now: Some(monotonic_now()),
             tasks: ids,
         };

@@ -3,6 +3,7 @@
 mod program;
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use dyntrace_tasks::listing::{
     Await, Chain, Guard, Listing, Name, Progress, SemaphoreOf, Spawned, State, Task, WaitsFor,
@@ -50,6 +51,13 @@ impl Chains {
     }
 }
 
+/// One run for all tests. The program ends when this process does, with its standard input.
+static RUN: LazyLock<(Program, Chains)> = LazyLock::new(|| {
+    let program = Program::run("chains_truth");
+    let chains = Chains::read(&program);
+    (program, chains)
+});
+
 /// The suspended functions of a chain, outermost first.
 fn functions(shown: &Await) -> Vec<String> {
     let own = (shown.progress == Progress::Suspended).then(|| shown.future.clone());
@@ -69,11 +77,10 @@ fn hour(waits_for: &WaitsFor) -> bool {
 
 #[test]
 fn chains_are_true() {
-    let program = Program::run("chains_truth");
-    let chains = Chains::read(&program);
+    let (program, chains) = &*RUN;
     let notify = program.printed("notify")[0];
     let notified = WaitsFor::Notify { address: notify };
-    for name in ["notified", "awaits_boxed", "holds", "reads_lock", "has_permits"] {
+    for name in ["notified", "awaits_boxed", "selects_one", "holds", "reads_lock", "has_permits"] {
         assert_eq!(*chains.leaf(name), notified, "{name}");
     }
     // functions and lines
@@ -114,13 +121,17 @@ fn chains_are_true() {
     assert_eq!(many.len() as u64 + chains.root("joins_many").awaits[0].awaits[0].more, 40);
     let few = leaves(chains.root("joins_few"));
     assert!(few.len() == 3 && few.iter().all(|leaf| **leaf == notified));
+    let all = leaves(chains.root("selects_all"));
+    assert!(all.len() == 3 && all.iter().all(|leaf| **leaf == notified), "{all:?}");
+    assert_eq!(channel(chains.leaf("streams")), ("mpsc", true));
+    assert_eq!(channel(chains.leaf("signalled")), ("watch", true));
+    assert!(matches!(chains.leaf("blocks"), WaitsFor::Join { task: None, .. }));
     assert_eq!(*chains.leaf("forever"), WaitsFor::Forever);
 }
 
 #[test]
 fn descriptors_are_true() {
-    let program = Program::run("chains_truth");
-    let chains = Chains::read(&program);
+    let (program, chains) = &*RUN;
     let line = program.lines.iter().find(|line| line.starts_with("address")).unwrap();
     let listening = line.split(' ').nth(1).unwrap();
     let describes = |name: &str| match chains.leaf(name) {
@@ -131,12 +142,12 @@ fn descriptors_are_true() {
     let reads = describes("reads");
     assert!(reads.starts_with("tcp 127.0.0.1:") && reads.ends_with(&format!(" to {listening}")), "{reads}");
     assert_eq!(describes("reads_unix"), "unix socket without a path");
+    assert_eq!(describes("reads_lines"), "unix socket without a path");
 }
 
 #[test]
 fn locks_are_true() {
-    let program = Program::run("chains_truth");
-    let chains = Chains::read(&program);
+    let (program, chains) = &*RUN;
     let lock = program.printed("lock");
     let (waited, of) = chains.semaphore("waits");
     assert_eq!((of, waited), (SemaphoreOf::Mutex, chains.guard("holds").semaphore));
@@ -184,17 +195,15 @@ fn locks_are_true() {
 
 #[test]
 fn the_runtime_counts_its_tasks() {
-    let program = Program::run("chains_truth");
-    with_reader(&program, |types, _| {
+    let (program, _) = &*RUN;
+    with_reader(program, |types, _| {
         let header = program.tasks["sleeps"];
         let word = |address| dyntrace_tasks::memory::Memory::word(&program.memory, address).unwrap();
         let vtable = word(header + 0x10);
         let polled = types.polled(word(vtable) - program.bias);
         let core = polled[0].core.unwrap();
         let path = types.runtime_count(core).unwrap();
-        // `scheduler` is the first field of `Core`
-        let handle = word(header + word(vtable + 0x40) + path.handle);
         let bound = program.printed("count")[0];
-        assert_eq!(word(handle + path.count), bound);
+        assert_eq!(path.read(&program.memory, header + word(vtable + 0x40)), Ok(bound));
     });
 }

@@ -24,7 +24,9 @@ fn is_whole(root: &Await) -> bool {
             let [leaf] = &inner.awaits[..] else { return false };
             turn(root).is_some() && turn(root) == turn(inner) && matches!(leaf.waits_for, Some(WaitsFor::Notify { .. }))
         }
-        _ => false,
+        // the box of a running task
+        Progress::Unknown => inner.future == "chains_token::inner" && inner.awaits.is_empty(),
+        Progress::Panicked => false,
     }
 }
 

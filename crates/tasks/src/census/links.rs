@@ -14,6 +14,10 @@ use crate::vtables::TaskVtable;
 /// `links` returns the previous and the next task of a neighbour.
 #[must_use]
 pub fn linked(cell: &Cell, ends: Option<&Ends>, links: impl Fn(u64) -> Option<(u64, u64)>) -> Option<bool> {
+    if cell.previous | cell.next == 0 {
+        // Its list's only task. Both ends change one after the other.
+        return ends.map(|ends| ends.first.contains(&cell.address) || ends.last.contains(&cell.address));
+    }
     let before = match cell.previous {
         0 => ends.map(|ends| ends.first.contains(&cell.address)),
         previous => Some(links(previous).is_some_and(|(_, next)| next == cell.address)),

@@ -3,39 +3,32 @@
 //! 1. A scan of the present heap memory finds cells that can be those of tasks.
 //! 2. A second look at these cells drops those of tasks that have ended meanwhile. A task that lives all the time passes.
 //! 3. The runtimes' lists are asked. Under load, links change between two reads: a task that looks unlinked is looked at
-//!    three times. One that is in no list is a freed cell, unless it is complete: a `JoinHandle` keeps complete tasks.
+//!    again. One that is in no list is a freed cell, unless it is complete: a `JoinHandle` keeps complete tasks.
 //! 4. Of the others, those on stacks are copies. Cells that no runtime owns are jobs of the blocking pool.
 
 mod copies;
+mod follow;
 mod links;
 mod look;
 mod places;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
 
-use copies::Followed;
+use follow::Lists;
 use look::{Cell, look};
 use places::Places;
 
-use crate::cell::{CANCELLED, COMPLETE, RUNNING};
+use crate::cell::COMPLETE;
 use crate::error::Error;
 use crate::listing::{Place, Runtime, State};
 use crate::memory::Memory;
 use crate::memory::live::Process;
 use crate::memory::maps::Mapping;
 use crate::memory::resident::Resident;
-use crate::owned::{Ends, OwnedTasks};
-use crate::scan::{ByAddress, Candidate, scan};
+use crate::owned::OwnedTasks;
+use crate::scan::{ByAddress, scan};
 use crate::vtables::TaskVtable;
-
-/// Looks at a task that seems to be in no list.
-const LOOKS: usize = 3;
-
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(1);
 
 /// Cells kept at most, which bounds the reader's memory to 2 GB.
 const MOST: usize = 1 << 24;
@@ -58,7 +51,7 @@ pub struct CensusTask {
     pub id: u64,
     /// The place that spawned it, if the runtime recorded it.
     pub spawned_at: Option<Arc<Place>>,
-    /// Whether the runtime's own list contains it. `None` if the list could not be followed.
+    /// Whether the runtime's own list contains it. `None` if the list is not known, or changed during each look.
     pub linked: Option<bool>,
 }
 
@@ -117,15 +110,15 @@ pub(crate) fn census(
     drop(candidates);
     copies::drop_unowned(&mut cells, vtables);
     let mut owners = owners(process, &cells);
-    let mut tasks = follow(process, vtables, &by_address, &cells, &owners);
+    let mut tasks = Lists { process, vtables, by_address: &by_address, owners: &owners }.follow(&cells);
     drop(cells);
     copies::drop_on_stacks(&mut tasks, |cells| copies::stacks(&mut resident, &heaps, cells))?;
     copies::drop_repeated(&mut tasks);
-    for (cell, _) in &tasks {
+    for (cell, linked) in &tasks {
         if let Some(known) = Owner::of(cell).and_then(|owner| owners.get_mut(&owner)) {
             known.any = cell.id;
-            // The runtime's list does not contain complete tasks.
-            known.found += u64::from(cell.state & COMPLETE == 0);
+            // Complete tasks leave the list.
+            known.found += u64::from(linked.unwrap_or(cell.state & COMPLETE == 0));
         }
     }
     process.check()?;
@@ -169,7 +162,7 @@ impl Owner {
 #[derive(Debug, Default)]
 struct Known {
     list: Option<OwnedTasks>,
-    /// Its tasks that have not completed.
+    /// Its tasks that are in its list.
     found: u64,
     /// The id of one of its tasks.
     any: u64,
@@ -186,62 +179,6 @@ fn owners(process: &Process, cells: &[Cell]) -> BTreeMap<Owner, Known> {
         });
     }
     owners
-}
-
-/// Follows the runtimes' lists, and drops freed cells.
-fn follow(
-    process: &Process,
-    vtables: &[TaskVtable],
-    by_address: &ByAddress,
-    cells: &[Cell],
-    owners: &BTreeMap<Owner, Known>,
-) -> Vec<Followed> {
-    let ends = || -> BTreeMap<Owner, Ends> {
-        owners.iter().filter_map(|(owner, known)| Some((*owner, known.list.as_ref()?.ends(process)?))).collect()
-    };
-    let mut now = ends();
-    let mut kept = Vec::with_capacity(cells.len());
-    let mut unlinked = Vec::new();
-    let mut sort = |cell: &Cell,
-                    now: &BTreeMap<Owner, Ends>,
-                    links: &dyn Fn(u64) -> Option<(u64, u64)>,
-                    unlinked: &mut Vec<Cell>| {
-        match Owner::of(cell).and_then(|owner| links::linked(cell, now.get(&owner), links)) {
-            Some(false) => unlinked.push(*cell),
-            linked => kept.push((*cell, linked)),
-        }
-    };
-    for cell in cells {
-        sort(cell, &now, &|address| links::among(cells, address), &mut unlinked);
-    }
-    for _ in 1..LOOKS {
-        if unlinked.is_empty() {
-            break;
-        }
-        thread::sleep(PAUSE);
-        let again: Vec<Candidate> = unlinked.iter().map(Cell::candidate).collect();
-        let cells = look(process, vtables, &again);
-        let neighbours = links::neighbours(process, vtables, by_address, &cells);
-        now = ends();
-        unlinked.clear();
-        for cell in &cells {
-            sort(cell, &now, &neighbours, &mut unlinked);
-        }
-    }
-    kept.extend(unlinked.into_iter().map(|cell| (cell, Some(false))));
-    let knows_lists = owners.values().any(|known| known.list.is_some());
-    kept.retain(|(cell, linked)| match linked {
-        Some(true) => true,
-        None if cell.owner == 0 || !knows_lists => true,
-        _ => may_be_unlinked(cell),
-    });
-    kept
-}
-
-/// Whether a task that lives can be in no list. The bits that must be set are 0 in an allocator's pointers and sizes.
-fn may_be_unlinked(cell: &Cell) -> bool {
-    // A complete task leaves its list. A runtime that shuts down takes tasks from its list, and a thread may still poll one.
-    cell.state & COMPLETE != 0 || cell.state & (RUNNING | CANCELLED) == RUNNING | CANCELLED
 }
 
 fn runtimes(

@@ -5,7 +5,7 @@ use super::limits;
 use super::types::TypeId;
 
 /// Answers about types, computed once each.
-pub(super) struct Kept<V> {
+pub(crate) struct Kept<V> {
     answers: RwLock<HashMap<TypeId, V>>,
 }
 
@@ -16,10 +16,14 @@ impl<V> Default for Kept<V> {
 }
 
 impl<V: Clone> Kept<V> {
+    /// Returns the answer about a type if there is one.
+    pub fn known(&self, id: TypeId) -> Option<V> {
+        self.answers.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+
     /// Returns the answer about a type, from `compute` if there is none yet.
     pub fn get(&self, id: TypeId, compute: impl FnOnce() -> V) -> V {
-        let known = self.answers.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
-        if let Some(known) = known {
+        if let Some(known) = self.known(id) {
             return known;
         }
         // computed without the lock: it asks for further types

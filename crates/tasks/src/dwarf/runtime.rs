@@ -1,15 +1,29 @@
 //! Where a runtime keeps the number of its tasks.
 
+use crate::memory::{Memory, Unreadable};
+
 use super::types::{Shape, TypeId, Types};
 
-/// The way from a task's `Core` to the count of its runtime's tasks: the word at
-/// `count + word(core + handle)`.
+/// The way from a task's `Core` to the count of its runtime's tasks: the word at `count + word(core + handle)`. `scheduler` is
+/// the first field of `Core`, so `Core` begins where a task's vtable says that the scheduler is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountPath {
     /// From the beginning of `Core` to the pointer to the scheduler's handle, in bytes.
     pub handle: u64,
     /// From the beginning of the pointed-to value to the count, in bytes.
     pub count: u64,
+}
+
+impl CountPath {
+    /// Reads the count. `core` is the address of a task's `Core`.
+    ///
+    /// # Errors
+    ///
+    /// If memory cannot be read.
+    pub fn read(&self, memory: &dyn Memory, core: u64) -> Result<u64, Unreadable> {
+        let handle = memory.word(core.wrapping_add(self.handle))?;
+        memory.word(handle.wrapping_add(self.count))
+    }
 }
 
 /// Fields from the scheduler's handle to its list of tasks: of runtimes, and of `LocalRuntime` or older versions.

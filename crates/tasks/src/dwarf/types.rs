@@ -94,6 +94,8 @@ pub struct Types<'a> {
     pub(super) units: Units<'a>,
     pub(super) index: Index<'a>,
     read: Kept<Arc<Type>>,
+    /// Whether a type contains a future; the second one follows shared references.
+    pub(crate) contains_future: [Kept<bool>; 2],
     pub(super) symbols: Kept<Option<Arc<str>>>,
     pub(super) awaitees: Kept<Arc<[Awaitee]>>,
 }
@@ -121,7 +123,14 @@ impl<'a> Types<'a> {
             return Err(Error::Missing);
         }
         let index = Index::of(&units);
-        Ok(Types { units, index, read: Kept::default(), symbols: Kept::default(), awaitees: Kept::default() })
+        Ok(Types {
+            units,
+            index,
+            read: Kept::default(),
+            contains_future: Default::default(),
+            symbols: Kept::default(),
+            awaitees: Kept::default(),
+        })
     }
 
     /// Returns a type. An unreadable one has no members and a size of 0.

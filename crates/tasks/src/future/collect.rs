@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::limits;
 use super::value::Value;
 use super::walk::{Frame, Walk, is_trait_object};
-use crate::dwarf::{Shape, Type, TypeId};
+use crate::dwarf::{Member, Shape, Type, TypeId, Types};
 use crate::leaf;
 use crate::listing::Await;
 
@@ -40,6 +40,15 @@ impl Walk<'_, '_> {
         }
         let values = &self.steady;
         let kind = &*value.kind;
+        if let Some(element) = vec_of(kind) {
+            let begin = values.follow(value, &["buf", "inner", "ptr", "pointer", "pointer"]);
+            let begin = begin.and_then(|pointer| values.number(&pointer));
+            let length = values.follow(value, &["len", "only"]).and_then(|length| values.number(&length));
+            if let (Some(begin), Some(length)) = (begin, length) {
+                self.elements(element, begin, length, frame, references, depth, shown);
+            }
+            return;
+        }
         if let Some(element) = slice_of(kind, values.types) {
             let begin = values.field(value, "data_ptr").and_then(|pointer| values.number(&pointer));
             let length = values.field(value, "length").and_then(|length| values.number(&length));
@@ -50,7 +59,7 @@ impl Walk<'_, '_> {
         }
         match kind.shape {
             Shape::Pointer(_) => {
-                if let Some(target) = values.target(value) {
+                if let Some(target) = self.target(value) {
                     self.collect(&target, frame, references, depth + 1, shown);
                 }
             }
@@ -62,6 +71,7 @@ impl Walk<'_, '_> {
                     self.collect(&variant, frame, references, depth + 1, shown);
                 }
             }
+            _ if self.select(value, frame, depth, shown).is_some() => {}
             shape => {
                 // of a union only `MaybeUninit`'s value is known to be one
                 let wanted = |name: &str| shape != Shape::Union || name == "value";
@@ -72,6 +82,31 @@ impl Walk<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Adds the branches of a `select!` that it still polls: those whose condition held, and that have not ended. `None` if the
+    /// value is not its closure.
+    fn select(&self, closure: &Value, frame: Option<&Frame<'_>>, depth: u32, shown: &mut Await) -> Option<()> {
+        let values = &self.steady;
+        if !closure.kind.name.starts_with("{closure_env") {
+            return None;
+        }
+        let disabled = values.number(&values.follow(closure, &["_ref__disabled", "*"])?)?;
+        let mut branches = values.follow(closure, &["_ref__futures", "*"])?;
+        // the macro borrows its tuple once more
+        if let Shape::Pointer(_) = branches.kind.shape {
+            branches = values.target(&branches)?;
+        }
+        for (number, member) in branches.kind.members.iter().enumerate() {
+            let polled = u32::try_from(number)
+                .ok()
+                .and_then(|number| disabled.checked_shr(number))
+                .is_some_and(|bits| bits & 1 == 0);
+            if polled && let Some(branch) = values.member(&branches, member) {
+                self.collect(&branch, frame, true, depth + 1, shown);
+            }
+        }
+        Some(())
     }
 
     #[allow(clippy::too_many_arguments)] // the last four are handed on
@@ -97,19 +132,15 @@ impl Walk<'_, '_> {
     }
 
     fn contains_future(&self, kind: TypeId, references: bool) -> bool {
-        if let Some(known) = self.contains.borrow().get(&(kind, references)) {
-            return *known;
-        }
-        let answer = self.search(kind, references, 0, &mut HashSet::new());
-        self.contains.borrow_mut().insert((kind, references), answer);
-        answer
+        let kept = &self.reader.types.contains_future[usize::from(references)];
+        kept.get(kind, || self.search(kind, references, 0, &mut HashSet::new()))
     }
 
     fn search(&self, kind: TypeId, references: bool, depth: u32, seen: &mut HashSet<TypeId>) -> bool {
         if depth > limits::DEPTH || seen.len() >= limits::TYPES || !seen.insert(kind) {
             return false;
         }
-        if seen.len() > 1 && self.contains.borrow().get(&(kind, references)) == Some(&true) {
+        if self.reader.types.contains_future[usize::from(references)].known(kind) == Some(true) {
             return true;
         }
         let types = self.reader.types;
@@ -118,6 +149,7 @@ impl Walk<'_, '_> {
             return true;
         }
         match kind.shape {
+            _ if is_boxed_object(&kind, types) => true,
             _ if is_shared(&kind) => false,
             _ if is_trait_object(&kind) => is_future_object(&kind),
             Shape::Pointer(Some(target)) => {
@@ -126,6 +158,9 @@ impl Walk<'_, '_> {
             }
             Shape::Array { element, count } => count > 0 && self.search(element, references, depth + 1, seen),
             Shape::Struct | Shape::Union => {
+                if let Some(element) = vec_of(&kind) {
+                    return self.search(element, references, depth + 1, seen);
+                }
                 if let Some(element) = slice_of(&kind, types) {
                     return is_owned(&kind.name) && self.search(element, references, depth + 1, seen);
                 }
@@ -161,8 +196,23 @@ fn is_future_object(kind: &Type) -> bool {
     kind.name.contains("dyn ") && (kind.name.contains("Future<") || kind.name.contains("Stream<"))
 }
 
+/// Whether a `NonNull` points to a future that only it can poll: tokio's reusable box.
+fn is_boxed_object(kind: &Type, types: &Types<'_>) -> bool {
+    let object = |member: &Member| {
+        let object = types.get(member.kind);
+        is_trait_object(&object) && is_future_object(&object)
+    };
+    kind.bare() == "core::ptr::non_null::NonNull" && kind.member("pointer").is_some_and(object)
+}
+
+/// Returns the element type of a `Vec`.
+fn vec_of(kind: &Type) -> Option<TypeId> {
+    let element = kind.parameters.iter().find(|(name, _)| name == "T");
+    (kind.bare() == "alloc::vec::Vec").then_some(element?.1)
+}
+
 /// Returns the element type of a pointer to a slice.
-fn slice_of(kind: &Type, types: &crate::dwarf::Types<'_>) -> Option<TypeId> {
+fn slice_of(kind: &Type, types: &Types<'_>) -> Option<TypeId> {
     if kind.members.len() != 2 || kind.member("length").is_none() {
         return None;
     }

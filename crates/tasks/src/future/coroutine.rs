@@ -15,7 +15,6 @@ impl Walk<'_, '_> {
         let Some((member, name, variables)) =
             variant.and_then(|(member, name)| self.steady.member(value, &member).map(|value| (member, name, value)))
         else {
-            shown.waits_for = Some(WaitsFor::UnknownLeaf);
             return shown;
         };
         shown.progress = match name.as_str() {

@@ -39,7 +39,7 @@ fn chain(sample: &Sample, memory: &dyn Memory, cell: u64) -> Option<Chain> {
     let sections = sample.sections();
     let types = Types::load(&sections).ok()?;
     let tasks = HashMap::new();
-    let reader = Reader { memory, types: &types, bias: 0, pid: None, now: None, tasks: &tasks };
+    let reader = Reader { memory, types: &types, bias: 0, descriptors: None, now: None, tasks: &tasks };
     let polled: Vec<PolledTask> = types.polled(POLL);
     polled.first().map(|polled| match reader.extent(cell, 0x20, polled) {
         Some(extent) => reader.chain(&extent, None),

@@ -13,7 +13,7 @@ pub(crate) const ELEMENTS: u64 = 16;
 /// Futures of one linked collection that are counted.
 pub(crate) const COUNTED: u64 = 100_000;
 /// Bytes read outside a cell for one chain.
-pub(crate) const OUTSIDE: usize = 1 << 20;
+pub(crate) const OUTSIDE: usize = 4 << 20;
 /// Types visited to learn whether a type contains a future.
 pub(crate) const TYPES: usize = 4096;
 /// Levels of structs in which guards and file descriptors are looked for.

@@ -14,12 +14,13 @@ mod walk;
 
 use std::collections::HashMap;
 
+pub use crate::leaf::Descriptors;
 pub(crate) use value::Value;
 pub(crate) use walk::{Frame, Walk};
 
 use crate::dwarf::{PolledTask, TypeId, Types};
-use crate::listing::Chain;
-use crate::memory::{Memory, Piece};
+use crate::listing::{Chain, State};
+use crate::memory::{Memory, Piece, Unreadable};
 use steady::Steady;
 
 /// Reads await chains of one program. Cheap to make: one for each look at the program.
@@ -30,8 +31,8 @@ pub struct Reader<'a, 't> {
     pub types: &'a Types<'t>,
     /// What to add to an address in the file.
     pub bias: u64,
-    /// The process, for what the kernel says of file descriptors. `None` for a core file.
-    pub pid: Option<u32>,
+    /// What the kernel says of file descriptors. `None` for a core file.
+    pub descriptors: Option<&'a Descriptors>,
     /// `CLOCK_MONOTONIC` at the time of the look, in nanoseconds: see [`monotonic_now`]. `None` if nothing says it; timers
     /// are unknown leaves then.
     pub now: Option<u64>,
@@ -46,41 +47,54 @@ pub fn monotonic_now() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(now.tv_nsec.unsigned_abs())
 }
 
-/// Where the `Core` of a task lies: scheduler, id, and the future until the task is complete.
+/// Where the parts of a task's cell lie that a chain needs: its header, and its `Core` with scheduler, id, and the future until the
+/// task is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
     core: TypeId,
-    /// Its bytes.
+    /// Of the core.
+    begins: u64,
+    /// Both parts.
     pub piece: Piece,
 }
 
 impl Reader<'_, '_> {
-    /// Returns where the `Core` lies of the task whose header is at `cell`; `scheduler` is the offset in its vtable. `None` if debug
+    /// Returns where the parts of the cell lie whose header is at `cell`; `scheduler` is the offset in its vtable. `None` if debug
     /// information does not describe it.
     #[must_use]
     pub fn extent(&self, cell: u64, scheduler: u64, polled: &PolledTask) -> Option<Extent> {
         let core = polled.core?;
         let begins = self.types.scheduler_in_core(core).and_then(|offset| scheduler.checked_sub(offset))?;
         let size = self.types.get(core).size;
-        let length = usize::try_from(size).ok().filter(|_| size != 0 && size <= limits::CELL)?;
-        Some(Extent { core, piece: Piece { address: cell.checked_add(begins)?, length } })
+        let length = begins.checked_add(size).filter(|length| size != 0 && *length <= limits::CELL)?;
+        let piece = Piece { address: cell, length: usize::try_from(length).ok()? };
+        Some(Extent { core, begins: cell.checked_add(begins)?, piece })
     }
 
     /// Reads the chain of a task. `copies` are two copies of its extent, one read after the other.
     ///
     /// The cell's bytes, and the boxes that the chain leads through, are the same before and after the reading; else the
-    /// reader tries again, and at last answers [`Chain::Busy`].
+    /// reader tries again, and at last answers [`Chain::Busy`]. It does not look into the boxes of a running task, which may
+    /// have freed them.
     #[must_use]
     pub fn chain(&self, extent: &Extent, copies: Option<[Vec<u8>; 2]>) -> Chain {
-        let Extent { core, piece } = *extent;
+        let Extent { core, begins, piece } = *extent;
         let given = copies.and_then(|[copy, again]| Steady::of(self.memory, piece, copy, &again));
         let read = (0..limits::TRIES).filter_map(|_| Steady::read(self.memory, piece).ok().flatten());
-        for steady in given.into_iter().chain(read) {
-            let chain = Walk::new(self, &steady).task(core, piece.address);
-            if steady.unchanged() {
+        for mut steady in given.into_iter().chain(read) {
+            let Ok(state) = steady.word(piece.address) else { continue };
+            steady.outside_too = !State::of(state).running;
+            let chain = Walk::new(self, &steady).task(core, begins);
+            // in the middle of a poll the boxes may be ahead of the cell
+            if !steady.has_outside() || self.runs(piece.address) == Ok(false) && steady.unchanged() {
                 return chain;
             }
         }
         Chain::Busy
+    }
+
+    /// Returns whether a thread polls the task.
+    fn runs(&self, cell: u64) -> Result<bool, Unreadable> {
+        Ok(State::of(self.memory.word(cell)?).running)
     }
 }

@@ -1,4 +1,4 @@
-//! A copy of a task's cell that was the same twice, and what was read around it.
+//! A copy of a task's cell that was the same twice, and copies of the boxes around it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use super::limits;
 use crate::memory::{Memory, Piece, Unreadable};
 
-/// Memory in which one range is a copy, and which remembers each read outside it.
+/// Memory in which one range is a copy, and which copies whatever is read outside it.
 pub(super) struct Steady<'m> {
     memory: &'m dyn Memory,
     address: u64,
     copy: Vec<u8>,
-    outside: RefCell<BTreeMap<(u64, usize), Vec<u8>>>,
+    /// Whether memory outside the copy may be read. While a task runs, its pointers may dangle.
+    pub(super) outside_too: bool,
+    outside: RefCell<BTreeMap<u64, Vec<u8>>>,
     read: Cell<usize>,
 }
 
@@ -27,21 +29,41 @@ impl<'m> Steady<'m> {
 
     /// Takes two copies of a range. Returns `None` if they differ.
     pub fn of(memory: &'m dyn Memory, piece: Piece, copy: Vec<u8>, again: &[u8]) -> Option<Steady<'m>> {
-        let steady = Steady { memory, address: piece.address, copy, outside: RefCell::default(), read: Cell::new(0) };
+        let (outside, read) = (RefCell::default(), Cell::new(0));
+        let steady = Steady { memory, address: piece.address, copy, outside_too: true, outside, read };
         (again == steady.copy && again.len() == piece.length).then_some(steady)
     }
 
-    /// Returns whether all bytes that were read are still the same. If all lay in the copy, there is nothing to compare.
+    /// Whether something outside the copy was read.
+    pub fn has_outside(&self) -> bool {
+        !self.outside.borrow().is_empty()
+    }
+
+    /// Returns whether all bytes that were read are still the same.
     pub fn unchanged(&self) -> bool {
-        let outside = self.outside.borrow();
-        if outside.is_empty() {
-            return true;
-        }
         let same = |address: u64, bytes: &[u8]| {
             let mut now = vec![0; bytes.len()];
             self.memory.read(address, &mut now).is_ok() && now == bytes
         };
-        outside.iter().all(|((address, _), bytes)| same(*address, bytes)) && same(self.address, &self.copy)
+        // the copy first: what is outside was the same before and after, so all of it stood there together
+        same(self.address, &self.copy) && self.outside.borrow().iter().all(|(address, bytes)| same(*address, bytes))
+    }
+
+    /// Copies a value as a whole, so that `unchanged` compares also its bytes that nobody reads.
+    pub fn hold(&self, address: u64, size: u64) -> Result<(), Unreadable> {
+        let size = usize::try_from(size).map_err(|_| Unreadable { address })?;
+        if self.copied(address, size).is_some() || self.held(address, size, |_| ()).is_some() {
+            return Ok(());
+        }
+        let read = self.read.get().saturating_add(size);
+        if !self.outside_too || read > limits::OUTSIDE {
+            return Err(Unreadable { address });
+        }
+        self.read.set(read);
+        let mut bytes = vec![0; size];
+        self.memory.read(address, &mut bytes)?;
+        self.outside.borrow_mut().insert(address, bytes);
+        Ok(())
     }
 
     /// Memory as it is now: for locks and channels, which other tasks change all the time.
@@ -53,6 +75,13 @@ impl<'m> Steady<'m> {
         let from = usize::try_from(address.checked_sub(self.address)?).ok()?;
         self.copy.get(from..from.checked_add(length)?)
     }
+
+    fn held<T>(&self, address: u64, length: usize, take: impl FnOnce(&[u8]) -> T) -> Option<T> {
+        let outside = self.outside.borrow();
+        let (begin, bytes) = outside.range(..=address).next_back()?;
+        let from = usize::try_from(address - begin).ok()?;
+        bytes.get(from..from.checked_add(length)?).map(take)
+    }
 }
 
 impl Memory for Steady<'_> {
@@ -61,19 +90,8 @@ impl Memory for Steady<'_> {
             bytes.copy_from_slice(copied);
             return Ok(());
         }
-        let mut outside = self.outside.borrow_mut();
-        if let Some(known) = outside.get(&(address, bytes.len())) {
-            bytes.copy_from_slice(known);
-            return Ok(());
-        }
-        let read = self.read.get().saturating_add(bytes.len());
-        if read > limits::OUTSIDE {
-            return Err(Unreadable { address });
-        }
-        self.read.set(read);
-        self.memory.read(address, bytes)?;
-        outside.insert((address, bytes.len()), bytes.to_vec());
-        Ok(())
+        self.hold(address, bytes.len() as u64)?;
+        self.held(address, bytes.len(), |held| bytes.copy_from_slice(held)).ok_or(Unreadable { address })
     }
 }
 
@@ -109,6 +127,18 @@ mod tests {
         let memory = Counting(Cell::new(0));
         let steady = Steady::read(&memory, Piece { address: 64, length: 16 }).unwrap().unwrap();
         assert_eq!(steady.word(0), steady.word(0));
-        assert!(!steady.unchanged());
+        assert!(steady.has_outside() && !steady.unchanged());
+    }
+
+    #[test]
+    fn a_held_value_answers_reads_within_it() {
+        let memory = Counting(Cell::new(0));
+        let steady = Steady::read(&memory, Piece { address: 64, length: 16 }).unwrap().unwrap();
+        steady.hold(0, 32).unwrap();
+        assert_eq!(steady.word(0).unwrap() & 0xff, 1);
+        assert_eq!(steady.word(24), Ok(0x0707_0707_0707_0707));
+        let mut inside = Steady::read(&memory, Piece { address: 64, length: 16 }).unwrap().unwrap();
+        inside.outside_too = false;
+        assert!(inside.word(72).is_ok() && inside.word(0).is_err());
     }
 }

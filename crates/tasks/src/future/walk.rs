@@ -1,7 +1,6 @@
 //! The descent from future to future.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::cell::Cell;
 
 use super::steady::Steady;
 use super::value::{Value, Values};
@@ -15,11 +14,10 @@ pub(crate) struct Walk<'a, 't> {
     pub reader: &'a Reader<'a, 't>,
     /// The cell's copy, and memory that must not change during the descent.
     pub steady: Values<'a, 't>,
+    copies: &'a Steady<'a>,
     /// Memory as it is now.
     pub live: Values<'a, 't>,
     values_left: Cell<u32>,
-    /// Whether a type contains a future; by type, and by whether shared references are followed.
-    pub(super) contains: RefCell<HashMap<(TypeId, bool), bool>>,
 }
 
 /// A suspended coroutine around a future, and those around it.
@@ -36,9 +34,9 @@ impl<'a, 't> Walk<'a, 't> {
         Walk {
             reader,
             steady: Values { types: reader.types, memory: steady },
+            copies: steady,
             live: Values { types: reader.types, memory: steady.live() },
             values_left: Cell::new(limits::VALUES_OF_CHAIN),
-            contains: RefCell::default(),
         }
     }
 
@@ -84,7 +82,7 @@ impl<'a, 't> Walk<'a, 't> {
             return inner.map_or_else(unknown, |inner| self.future(&inner, frame, depth + 1));
         }
         if let Shape::Pointer(_) = kind.shape {
-            let target = self.steady.target(value);
+            let target = self.target(value);
             return target.map_or_else(unknown, |target| self.future(&target, frame, depth + 1));
         }
         if is_trait_object(kind) {
@@ -101,7 +99,7 @@ impl<'a, 't> Walk<'a, 't> {
         let mut shown = Await { future: names::short(&kind.path), ..Await::default() };
         self.inside(value, frame, follows_references(kind), depth, &mut shown);
         if shown.awaits.is_empty() {
-            shown.waits_for = Some(leaf::descriptor_of(self, value).unwrap_or(WaitsFor::UnknownLeaf));
+            shown.waits_for = Some(leaf::descriptor_of(self, value, frame).unwrap_or(WaitsFor::UnknownLeaf));
         }
         shown
     }
@@ -118,7 +116,18 @@ impl<'a, 't> Walk<'a, 't> {
         let data = self.steady.number(&self.steady.field(object, "pointer")?)?;
         let table = self.steady.number(&self.steady.field(object, "vtable")?)?;
         let kind = self.reader.types.behind_vtable(table.checked_sub(self.reader.bias)?)?;
-        Some(self.steady.at(kind, data))
+        Some(self.held(self.steady.at(kind, data)))
+    }
+
+    /// Follows a pointer, and copies the value behind it.
+    pub(super) fn target(&self, pointer: &Value) -> Option<Value> {
+        self.steady.target(pointer).map(|target| self.held(target))
+    }
+
+    /// Copies a value outside the cell. If that fails, so does each read of it.
+    pub fn held(&self, value: Value) -> Value {
+        let _ = self.copies.hold(value.address, value.kind.size);
+        value
     }
 }
 
@@ -135,7 +144,7 @@ pub(super) fn is_trait_object(kind: &Type) -> bool {
 /// combinators of streams.
 fn follows_references(kind: &Type) -> bool {
     let bare = kind.bare();
-    bare == "core::future::poll_fn::PollFn"
+    bare.ends_with("::poll_fn::PollFn")
         || kind.name.starts_with("{closure_env")
         || bare.ends_with("::Next")
         || bare.starts_with("futures_util::")

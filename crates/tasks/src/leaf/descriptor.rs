@@ -2,16 +2,18 @@
 
 use std::collections::HashSet;
 
-use super::sockets;
 use crate::dwarf::Shape;
-use crate::future::{Value, Walk, limits};
+use crate::future::{Frame, Value, Walk, limits};
 use crate::listing::WaitsFor;
 
-/// Returns the file descriptor of a future of `tokio::io` that is no coroutine: `read`, `write` and others.
-pub(crate) fn descriptor_of(walk: &Walk<'_, '_>, future: &Value) -> Option<WaitsFor> {
-    let known = ["tokio::io::", "tokio::net::"].iter().any(|module| future.kind.path.starts_with(module));
-    let found = if known { in_value(walk, future, &mut Search::default(), 0) } else { None };
-    found.map(|found| describe(walk, found))
+/// Returns the file descriptor of a future of `tokio::io` that is no coroutine (`read`, `write` and others), or of a closure
+/// that such a coroutine polls.
+pub(crate) fn descriptor_of(walk: &Walk<'_, '_>, future: &Value, frame: Option<&Frame<'_>>) -> Option<WaitsFor> {
+    let known = |path: &str| ["tokio::io::", "tokio::net::"].iter().any(|module| path.starts_with(module));
+    if !known(&future.kind.path) && !frame.is_some_and(|frame| known(frame.path)) {
+        return None;
+    }
+    in_value(walk, future, &mut Search::default(), 0).map(|found| describe(walk, found))
 }
 
 /// Returns the file descriptor in one of a coroutine's variables.
@@ -24,7 +26,7 @@ pub(super) fn among(walk: &Walk<'_, '_>, variables: &Value) -> Option<i32> {
 }
 
 pub(super) fn describe(walk: &Walk<'_, '_>, descriptor: i32) -> WaitsFor {
-    let describes = walk.reader.pid.and_then(|pid| sockets::describe(pid, descriptor));
+    let describes = walk.reader.descriptors.and_then(|descriptors| descriptors.describe(descriptor));
     WaitsFor::Descriptor { descriptor, describes }
 }
 

@@ -19,7 +19,7 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
         if seen.len() as u64 >= limits::COUNTED || !seen.insert(address) {
             return None;
         }
-        let node = steady.at(node, address);
+        let node = site.walk.held(steady.at(node, address));
         if seen.len() as u64 <= limits::ELEMENTS {
             let future = steady.field(&node, "future")?;
             site.walk.collect(&future, site.frame, false, site.depth + 1, &mut shown);

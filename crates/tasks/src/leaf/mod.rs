@@ -18,6 +18,7 @@ mod sockets;
 mod watch;
 
 pub(crate) use descriptor::descriptor_of;
+pub use sockets::Descriptors;
 
 use crate::dwarf::Type;
 use crate::future::{Frame, Value, Walk};

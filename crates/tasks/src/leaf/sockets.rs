@@ -1,29 +1,69 @@
 //! What `/proc` says of a file descriptor.
 
+use std::collections::HashMap;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::OnceLock;
 
-/// Returns both addresses of a socket, the path of a Unix socket, or the path of a file. `None` if `/proc` has none.
-pub(super) fn describe(pid: u32, descriptor: i32) -> Option<String> {
-    let link = fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).ok()?;
-    let link = link.to_string_lossy().into_owned();
-    let Some(inode) = link.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']')) else { return Some(link) };
-    // the process may be in another network namespace: its own tables are right
-    let table = |name: &str| fs::read_to_string(format!("/proc/{pid}/net/{name}")).ok();
-    for name in ["tcp", "tcp6", "udp", "udp6"] {
-        if let Some(found) = table(name).and_then(|table| internet(&table, inode)) {
-            return Some(format!("{} {found}", name.trim_end_matches('6')));
-        }
-    }
-    table("unix").and_then(|table| unix(&table, inode)).or(Some(link))
+/// The file descriptors of a process. The kernel's tables of sockets are read once, when the first socket is asked for.
+#[derive(Debug)]
+pub struct Descriptors {
+    pid: u32,
+    sockets: OnceLock<HashMap<String, String>>,
 }
 
-/// Finds a socket in a table of `/proc/PID/net`: `sl local remote state queues timer retransmits uid timeout inode`.
-fn internet(table: &str, inode: &str) -> Option<String> {
-    let fields = table.lines().skip(1).map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
-    let row = fields.into_iter().find(|fields| fields.get(9) == Some(&inode))?;
+impl Descriptors {
+    /// Describes the descriptors of a process.
+    #[must_use]
+    pub fn of(pid: u32) -> Descriptors {
+        Descriptors { pid, sockets: OnceLock::new() }
+    }
+
+    /// Returns both addresses of a socket, the path of a Unix socket, or the path of a file. `None` if `/proc` has none.
+    #[must_use]
+    pub fn describe(&self, descriptor: i32) -> Option<String> {
+        let link = fs::read_link(format!("/proc/{}/fd/{descriptor}", self.pid)).ok()?;
+        let link = link.to_string_lossy().into_owned();
+        let Some(inode) = link.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']')) else {
+            return Some(link);
+        };
+        // a socket that is younger than the tables keeps its number
+        self.sockets.get_or_init(|| self.sockets()).get(inode).cloned().or(Some(link))
+    }
+
+    fn sockets(&self) -> HashMap<String, String> {
+        // the process may be in another network namespace: its own tables are right
+        let table = |name: &str| fs::read_to_string(format!("/proc/{}/net/{name}", self.pid)).unwrap_or_default();
+        let mut all = HashMap::new();
+        for name in ["tcp", "tcp6", "udp", "udp6"] {
+            let named = |(inode, text): (String, String)| (inode, format!("{} {text}", name.trim_end_matches('6')));
+            all.extend(rows(&table(name)).filter_map(|row| internet(&row)).map(named));
+        }
+        all.extend(rows(&table("unix")).filter_map(|row| unix(&row)));
+        // sockets that nobody holds any more have the number 0
+        all.remove("0");
+        all
+    }
+}
+
+/// The fields of a table's rows, without its head.
+fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
+    table.lines().skip(1).map(|line| line.split_ascii_whitespace().collect())
+}
+
+/// Reads a row of `/proc/PID/net/tcp`: `sl local remote state queues timer retransmits uid timeout inode`.
+fn internet(row: &[&str]) -> Option<(String, String)> {
+    let inode = row.get(9)?;
     let (local, remote) = (address(row[1])?, address(row[2])?);
-    Some(if remote.port() == 0 { format!("listening on {local}") } else { format!("{local} to {remote}") })
+    let text = if remote.port() == 0 { format!("listening on {local}") } else { format!("{local} to {remote}") };
+    Some(((*inode).to_owned(), text))
+}
+
+/// Reads a row of `/proc/PID/net/unix`: `num refs protocol flags type state inode [path]`.
+fn unix(row: &[&str]) -> Option<(String, String)> {
+    let inode = row.get(6)?;
+    let path = row.get(7).map_or_else(|| "unix socket without a path".to_owned(), |path| format!("unix {path}"));
+    Some(((*inode).to_owned(), path))
 }
 
 /// Reads `0100007F:1F90`: the address as 32-bit words of the machine's byte order, the port as a number.
@@ -43,13 +83,6 @@ fn address(text: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, port))
 }
 
-/// Finds a socket in `/proc/PID/net/unix`: `num refs protocol flags type state inode [path]`.
-fn unix(table: &str, inode: &str) -> Option<String> {
-    let fields = table.lines().skip(1).map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
-    let row = fields.into_iter().find(|fields| fields.get(6) == Some(&inode))?;
-    Some(row.get(7).map_or_else(|| "unix socket without a path".to_owned(), |path| format!("unix {path}")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,11 +92,11 @@ mod tests {
         1: 0100007F:1F90 0200007F:C000 01 00000000:00000000 00:00000000 00000000     0        0 12 1 0 20 4 30 10 -1\n";
 
     #[test]
-    fn sockets_are_found_by_inode() {
-        assert_eq!(internet(TCP, "11").unwrap(), "listening on 127.0.0.1:8080");
-        assert_eq!(internet(TCP, "12").unwrap(), "127.0.0.1:8080 to 127.0.0.2:49152");
-        assert_eq!(internet(TCP, "13"), None);
-        assert_eq!(internet("head\nshort line\n", "13"), None);
+    fn rows_have_inodes_and_addresses() {
+        let found: Vec<_> = rows(TCP).filter_map(|row| internet(&row)).collect();
+        let text = |inode: &str, text: &str| (inode.to_owned(), text.to_owned());
+        assert_eq!(found, [text("11", "listening on 127.0.0.1:8080"), text("12", "127.0.0.1:8080 to 127.0.0.2:49152")]);
+        assert_eq!(rows("head\nshort line\n").filter_map(|row| internet(&row)).count(), 0);
     }
 
     #[test]
@@ -77,7 +110,8 @@ mod tests {
     #[test]
     fn unix_sockets_have_paths_or_none() {
         let table = "Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 0 1 3 21 /run/a\n0: 3 0 0 1 3 22\n";
-        assert_eq!(unix(table, "21").unwrap(), "unix /run/a");
-        assert_eq!(unix(table, "22").unwrap(), "unix socket without a path");
+        let found: Vec<_> = rows(table).filter_map(|row| unix(&row)).collect();
+        let text = |inode: &str, text: &str| (inode.to_owned(), text.to_owned());
+        assert_eq!(found, [text("21", "unix /run/a"), text("22", "unix socket without a path")]);
     }
 }

@@ -76,8 +76,8 @@ fn invents_and_loses_none_under_load() {
     while begun.elapsed() < Duration::from_secs(3) {
         let census = program.census(None).unwrap();
         let own: Vec<&CensusTask> = census.tasks.iter().filter(|task| task.owner != 0).collect();
-        // 500, one complete, and at most 580 of the churn with its three tasks.
-        assert!((501..=1084).contains(&own.len()), "{}", own.len());
+        // 500, one complete, three that churn, and their tasks: at most 580 at one time, and as many that follow these.
+        assert!((501..=504 + 2 * 580).contains(&own.len()), "{}", own.len());
         most = own.len().max(most);
         assert_eq!(census.tasks.len() - own.len(), 3);
         let found = ids(&census);
@@ -93,6 +93,20 @@ fn invents_and_loses_none_under_load() {
 }
 
 #[test]
+fn is_one_instant_when_stopped() {
+    let truth = Truth::start(&["500", "churn"]);
+    let options = Options { stop: true, ..Options::default() };
+    let program = Program::attach(truth.pid(), options).unwrap();
+    for _ in 0..10 {
+        let census = program.census(None).unwrap();
+        let [runtime] = &census.runtimes[..] else { panic!("{:?}", census.runtimes) };
+        // Each worker may be spawning or ending one.
+        assert!(runtime.counted.unwrap().abs_diff(runtime.found) <= 2, "{runtime:?}");
+        assert!(census.tasks.len() <= 504 + 580 + 3, "{}", census.tasks.len());
+    }
+}
+
+#[test]
 fn is_exact_when_stopped() {
     let truth = Truth::start(&["1000"]);
     let options = Options { stop: true, ..Options::default() };
@@ -100,6 +114,27 @@ fn is_exact_when_stopped() {
     assert_exact(&program.census(None).unwrap(), &truth);
     let state = || std::fs::read_to_string(format!("/proc/{}/stat", truth.pid())).unwrap();
     assert!(!state().contains(") T "), "{}", state());
+}
+
+#[test]
+fn takes_no_remains_for_tasks() {
+    let (mut remains, line) = truth::run(&truth::named("tasks_remains"), &[]);
+    let program = Program::attach(remains.id(), Options::default()).unwrap();
+    let censuses = [program.census(None), program.census(None)];
+    remains.kill().unwrap();
+    remains.wait().unwrap();
+    assert_eq!(line, "15 7 4 1 1\n");
+    for census in censuses {
+        let census = census.unwrap();
+        let mut found: Vec<(Option<u64>, u64)> =
+            census.runtimes.iter().map(|runtime| (runtime.counted, runtime.found)).collect();
+        found.sort_unstable();
+        // The LocalSets do not count.
+        assert_eq!(found, [(None, 1), (None, 4), (Some(1), 1), (Some(7), 7), (Some(15), 15)], "{census:#x?}");
+        // Each worker's own job.
+        assert_eq!(census.tasks.len(), 28 + 2, "{census:#x?}");
+        assert!(census.tasks.iter().all(|task| task.owner == 0 || task.linked == Some(true)), "{census:#x?}");
+    }
 }
 
 #[test]

@@ -25,10 +25,7 @@ impl Truth {
 
     /// Starts a copy of it.
     pub fn start_file(file: &Path, arguments: &[&str]) -> Truth {
-        let mut program =
-            Command::new(file).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(program.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let (program, line) = run(file, arguments);
         let mut words = line.split_whitespace().map(|word| word.parse().unwrap());
         let mut word = || words.next().expect("a count and three ids");
         Truth { program, count: word(), first: word(), complete: word(), job: word() }
@@ -52,13 +49,26 @@ impl Drop for Truth {
     }
 }
 
-/// Returns the example's file: of this build, or of the one that `ci/tasks` names.
+/// Starts a program and waits for a line of its output.
+pub fn run(file: &Path, arguments: &[&str]) -> (Child, String) {
+    let mut program = Command::new(file).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(program.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (program, line)
+}
+
+/// Returns the file of the example `tasks_truth`.
 pub fn example() -> PathBuf {
+    named("tasks_truth")
+}
+
+/// Returns the file of an example: of this build, or of the one that `ci/tasks` names.
+pub fn named(name: &str) -> PathBuf {
     if let Some(programs) = std::env::var_os("DYNTRACE_TASKS_PROGRAMS") {
-        return PathBuf::from(programs).join("tasks_truth");
+        return PathBuf::from(programs).join(name);
     }
     let test = std::env::current_exe().unwrap();
-    let file = test.ancestors().nth(2).unwrap().join("examples/tasks_truth");
+    let file = test.ancestors().nth(2).unwrap().join("examples").join(name);
     assert!(file.exists(), "{} is not there: `cargo build --examples` builds it", file.display());
     file
 }

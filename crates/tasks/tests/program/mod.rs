@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use dyntrace_tasks::dwarf::{Sections, Types};
-use dyntrace_tasks::future::{Reader, monotonic_now};
+use dyntrace_tasks::future::{Descriptors, Reader, monotonic_now};
 use dyntrace_tasks::listing::{Await, Chain, WaitsFor};
 use dyntrace_tasks::memory::{Memory, Unreadable};
 
@@ -99,11 +99,12 @@ pub fn with_reader(program: &Program, read: impl FnOnce(&Types<'_>, &dyn Fn(u64)
     let sections = Sections::load(&program.file).unwrap();
     let types = Types::load(&sections).unwrap();
     let ids = program.tasks.values().enumerate().map(|(id, header)| (*header, id as u64)).collect();
+    let descriptors = Descriptors::of(program.pid());
     let reader = Reader {
         memory: &program.memory,
         types: &types,
         bias: program.bias,
-        pid: Some(program.pid()),
+        descriptors: Some(&descriptors),
         now: Some(monotonic_now()),
         tasks: &ids,
     };

@@ -134,7 +134,7 @@ pub fn ps(arguments: &Ps) -> Outcome {
 }
 
 pub fn tree(arguments: &Tree) -> Outcome {
-    let text = |listing: &Listing| tree::text(listing) + "\n" + &ps::notes(listing);
+    let text = |listing: &Listing| tree::text(listing) + &ps::notes(listing);
     look::show(&arguments.common, &View { chosen: arguments.chosen.as_ref(), text: &text })
 }
 

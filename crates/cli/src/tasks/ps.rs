@@ -19,8 +19,11 @@ const LEAVES: usize = 3;
 /// The lines of all tasks, `each` in one of its own, and the foot.
 pub fn text(listing: &Listing, each: bool) -> String {
     let tasks = listing.tasks.iter();
-    let groups =
-        if each { tasks.map(|task| vec![task]).collect() } else { fold(tasks, |task| (outside(task), kinds(task))) };
+    let groups = if each {
+        tasks.map(|task| vec![task]).collect()
+    } else {
+        fold(tasks, |task| (outside(task), words::future(task), kinds(task)))
+    };
     let mut titles = vec!["ID", "STATE", "FUTURE", "AT", "WAITS FOR", "SPAWNED AT"];
     if !each {
         titles.insert(0, "TASKS");
@@ -33,6 +36,10 @@ pub fn text(listing: &Listing, each: bool) -> String {
             row.insert(0, group.len().to_string());
         }
         rows.push(row);
+    }
+    // Most programs do not record it.
+    if rows.iter().skip(1).all(|row| row.last().is_none_or(|spawned| spawned == "-")) {
+        rows.iter_mut().for_each(|row| row.truncate(row.len() - 1));
     }
     let table =
         if listing.tasks.is_empty() { String::new() } else { lines(&columns::aligned(&rows, |column| column == 0)) };
@@ -109,6 +116,16 @@ mod tests {
     #[test]
     fn tasks_that_are_alike_in_one_line() {
         assert_eq!(text(&sample::listing(), false), include_str!("golden/ps.txt"));
+    }
+
+    #[test]
+    fn places_of_spawning_are_shown_if_there_are_any() {
+        let mut listing = sample::listing();
+        listing.tasks.truncate(2);
+        assert!(text(&listing, true).contains("SPAWNED AT"));
+        listing.tasks.retain(|task| task.id == 99);
+        listing.tasks.push(sample::task(4, dyntrace_tasks::listing::Chain::NoTypes));
+        assert_eq!(text(&listing, true).lines().next(), Some("ID  STATE  FUTURE                 AT  WAITS FOR"));
     }
 
     #[test]

@@ -56,7 +56,8 @@ pub fn deadlocks_text(listing: &Listing, cycles: &[Cycle]) -> String {
     let by_id = by_id(listing);
     let red = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
     let mut text = String::new();
-    for cycle in cycles {
+    for (number, cycle) in cycles.iter().enumerate() {
+        text += if number > 0 { "\n" } else { "" };
         let count = words::counted(cycle.steps.len(), "task");
         let end = if cycle.may_end { ", and one of them also for something else, which may end it" } else { "" };
         text += &format!("{red}deadlock:{red:#} {count} wait for each other{end}\n");
@@ -69,7 +70,6 @@ pub fn deadlocks_text(listing: &Listing, cycles: &[Cycle]) -> String {
             }
             text += &format!("  {}\n", held_by(&step.blocker, &format!("task {}", step.blocker.task)));
         }
-        text.push('\n');
     }
     text
 }
@@ -78,6 +78,9 @@ pub fn deadlocks_text(listing: &Listing, cycles: &[Cycle]) -> String {
 pub fn text(listing: &Listing, cycles: &[Cycle]) -> String {
     let why = Why::of(listing, cycles);
     let mut text = deadlocks_text(listing, cycles);
+    if !cycles.is_empty() {
+        text.push('\n');
+    }
     let blocked: Vec<&Task> = listing.tasks.iter().filter(|task| is_blocked(task)).collect();
     let mut told = why.deadlocked.clone();
     // Tasks that block others are told below those. Tasks in a circle with uncertain holders are left over.

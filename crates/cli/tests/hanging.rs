@@ -1,0 +1,167 @@
+//! The chapter *A program hangs*: its program is the example, and each command prints what the chapter shows.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// The example, killed when this is dropped.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn example() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    let path = profile.join("examples/deadlock");
+    if !path.exists() {
+        let release = if profile.ends_with("release") { &["--release"][..] } else { &[] };
+        let build = ["build", "-p", "dyntrace-cli", "--example", "deadlock"];
+        assert!(Command::new(env!("CARGO")).args(build).args(release).status().unwrap().success());
+    }
+    path
+}
+
+fn dyntrace(arguments: &str, pid: u32) -> Output {
+    let pid = pid.to_string();
+    let arguments = arguments.split(' ').map(|argument| if argument == "PID" { &pid } else { argument });
+    Command::new(env!("CARGO_BIN_EXE_dyntrace")).args(arguments).output().unwrap()
+}
+
+/// The blocks of a language in the chapter.
+fn blocks(language: &str) -> Vec<String> {
+    let chapter = fs::read_to_string(root().join("docs/hanging.md")).unwrap();
+    let code = chapter.split("```").skip(1).step_by(2);
+    code.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n')).map(str::to_owned).collect()
+}
+
+/// The text with what differs from run to run replaced: addresses by their order, times, versions, and widths of columns.
+fn general(text: &str) -> String {
+    let mut addresses: Vec<&str> = Vec::new();
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let mut words: Vec<String> = Vec::new();
+        for word in line.split_whitespace() {
+            let is_time = words.len() >= 2 && words.ends_with(&["timer".to_owned(), "in".to_owned()]);
+            words.push(if word.starts_with("0x") {
+                let known = addresses.iter().position(|address| *address == word).unwrap_or(addresses.len());
+                addresses.extend((known == addresses.len()).then_some(word));
+                format!("address{known}")
+            } else if word.starts_with("tokio-") {
+                "tokio".to_owned()
+            } else if is_time {
+                "time".to_owned()
+            } else {
+                word.to_owned()
+            });
+        }
+        lines.push(words.join(" "));
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn the_chapter_shows_the_example() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/deadlock.rs");
+    let example = fs::read_to_string(example).unwrap();
+    let shown = blocks("rust");
+    assert!(!shown.is_empty());
+    for code in shown {
+        assert!(example.contains(&code), "the example has no\n{code}");
+    }
+}
+
+#[test]
+fn each_command_prints_what_the_chapter_shows() {
+    let program = Program(Command::new(example()).spawn().unwrap());
+    let pid = program.0.id();
+    let mut commands = 0;
+    for block in blocks("console") {
+        for shown in block.split("$ dyntrace ").skip(1) {
+            let (command, expected) = shown.split_once('\n').unwrap();
+            let command = command.split(" #").next().unwrap().trim_end();
+            let expected = general(expected);
+            let mut printed = String::new();
+            // The program needs a moment to get stuck.
+            for _ in 0..50 {
+                let output = dyntrace(command, pid);
+                let error = String::from_utf8(output.stderr).unwrap();
+                if error.contains("ptrace_scope") {
+                    eprintln!("SKIPPED: {error}");
+                    return;
+                }
+                assert!(output.status.success(), "dyntrace {command}: {error}");
+                printed = general(&String::from_utf8(output.stdout).unwrap());
+                if printed == expected {
+                    break;
+                }
+                sleep(Duration::from_millis(200));
+            }
+            assert_eq!(printed, expected, "dyntrace {command}");
+            commands += 1;
+        }
+    }
+    assert!(commands >= 4, "only {commands} commands are shown");
+}
+
+#[test]
+fn json_has_a_version_and_the_deadlock() {
+    let program = Program(Command::new(example()).spawn().unwrap());
+    let mut deadlocks = serde_json::Value::Null;
+    for _ in 0..50 {
+        let output = dyntrace("why -p PID --json", program.0.id());
+        if String::from_utf8_lossy(&output.stderr).contains("ptrace_scope") {
+            return;
+        }
+        // Before it reaches main, the program is no tokio program that could be read.
+        if output.status.success() {
+            let mut listing: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(listing["version"], 1);
+            assert!(listing["tasks"].is_array() && listing["runtimes"].is_array() && listing["notes"].is_array());
+            deadlocks = listing["deadlocks"].take();
+            if deadlocks[0]["steps"].as_array().is_some_and(|steps| steps.len() == 2) {
+                return;
+            }
+        }
+        sleep(Duration::from_millis(200));
+    }
+    panic!("no deadlock of two tasks: {deadlocks}");
+}
+
+#[test]
+fn wrong_use_has_a_way_out() {
+    let program = Program(Command::new(example()).spawn().unwrap());
+    let pid = program.0.id();
+    sleep(Duration::from_millis(300));
+    for (arguments, status, why) in [
+        ("ps", 2, "--pid"),
+        ("ps -p 0", 2, "--pid"),
+        ("ps -p PID --watch 0", 2, "between 0.01 and 1000000"),
+        ("tree -p PID a[", 2, "wrong pattern"),
+        ("why -p PID 3 --cycles", 2, "cannot be used with"),
+        ("ps -p 4294967295", 65, "4294967295"),
+        ("why -p PID 99999999", 1, "--all lists the tasks"),
+        ("tree -p PID nonexistent", 1, "lists the names"),
+        ("ps -p PID --debug /nonexistent", 1, "/nonexistent"),
+    ] {
+        let output = dyntrace(arguments, pid);
+        let error = String::from_utf8(output.stderr).unwrap();
+        if error.contains("ptrace_scope") {
+            eprintln!("SKIPPED: {error}");
+            return;
+        }
+        assert_eq!(output.status.code(), Some(status), "{arguments}: {error}");
+        assert!(error.contains(why), "{arguments}: {error}");
+    }
+}

@@ -51,8 +51,10 @@ impl Reader<'_, '_> {
     /// Reads the chain of the task whose header is at `cell`. `scheduler` is the offset in its vtable.
     ///
     /// The cell's bytes, and the boxes that the chain leads through, are the same before and after the reading; else the
-    /// reader tries again, and at last answers [`Chain::Busy`]. It does not look into the boxes of a running task, which may
-    /// have freed them.
+    /// reader tries again, and at last answers [`Chain::Busy`].
+    ///
+    /// Of a task that runs it reads only the outermost function, at its previous suspension: a poll overwrites what lies
+    /// within, and may have freed boxes.
     #[must_use]
     pub fn chain(&self, cell: u64, scheduler: u64, polled: &PolledTask) -> Chain {
         let Some(core) = polled.core else { return Chain::NoTypes };
@@ -64,9 +66,12 @@ impl Reader<'_, '_> {
             return Chain::NoTypes;
         }
         let Some(address) = cell.checked_add(begins) else { return Chain::NoTypes };
-        for _ in 0..limits::TRIES {
-            let Ok(runs) = self.runs(cell) else { continue };
-            let Ok(Some(steady)) = Steady::read(self.memory, address, size, !runs) else { continue };
+        for number in 0..limits::TRIES {
+            let Ok(Some(steady)) = Steady::read(self.memory, address, size, || self.runs(cell)) else { continue };
+            // most tasks are idle again at once
+            if steady.ran() && number < limits::TRIES / 2 {
+                continue;
+            }
             let chain = Walk::new(self, &steady).task(core, address);
             // in the middle of a poll the boxes may be ahead of the cell
             if !steady.has_outside() || self.runs(cell) == Ok(false) && steady.unchanged() {

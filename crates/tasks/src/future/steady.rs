@@ -11,27 +11,34 @@ pub(super) struct Steady<'m> {
     memory: &'m dyn Memory,
     address: u64,
     copy: Vec<u8>,
-    /// Whether memory outside the copy may be read. While a task runs, its pointers may dangle.
+    /// Whether memory outside the copy may be read. The pointers of a task that runs may dangle.
     outside_too: bool,
     outside: RefCell<BTreeMap<u64, Vec<u8>>>,
     read: Cell<usize>,
 }
 
 impl<'m> Steady<'m> {
-    /// Copies a range twice. Returns `None` if the copies differ.
+    /// Copies a range twice. Returns `None` if the copies differ. `runs` is called between the copies, and returns whether a
+    /// thread polls the task.
     pub fn read(
         memory: &'m dyn Memory,
         address: u64,
         size: u64,
-        outside_too: bool,
+        runs: impl FnOnce() -> Result<bool, Unreadable>,
     ) -> Result<Option<Steady<'m>>, Unreadable> {
         let size = usize::try_from(size).map_err(|_| Unreadable { address })?;
         let mut copy = vec![0; size];
         let mut again = vec![0; size];
         memory.read(address, &mut copy)?;
+        let outside_too = !runs()?;
         memory.read(address, &mut again)?;
         let steady = Steady { memory, address, copy, outside_too, outside: RefCell::default(), read: Cell::new(0) };
         Ok((again == steady.copy).then_some(steady))
+    }
+
+    /// Whether the task ran between the copies.
+    pub fn ran(&self) -> bool {
+        !self.outside_too
     }
 
     /// Whether something outside the copy was read.
@@ -116,8 +123,8 @@ mod tests {
     #[test]
     fn a_changing_range_is_not_steady() {
         let memory = Counting(Cell::new(0));
-        assert!(Steady::read(&memory, 0, 16, true).unwrap().is_none());
-        let steady = Steady::read(&memory, 64, 16, true).unwrap().unwrap();
+        assert!(Steady::read(&memory, 0, 16, || Ok(false)).unwrap().is_none());
+        let steady = Steady::read(&memory, 64, 16, || Ok(false)).unwrap().unwrap();
         assert_eq!(steady.word(72), Ok(0x0707_0707_0707_0707));
         assert!(steady.unchanged());
     }
@@ -125,7 +132,7 @@ mod tests {
     #[test]
     fn a_change_outside_is_noticed_and_reads_agree_until_then() {
         let memory = Counting(Cell::new(0));
-        let steady = Steady::read(&memory, 64, 16, true).unwrap().unwrap();
+        let steady = Steady::read(&memory, 64, 16, || Ok(false)).unwrap().unwrap();
         assert_eq!(steady.word(0), steady.word(0));
         assert!(steady.has_outside() && !steady.unchanged());
     }
@@ -133,11 +140,11 @@ mod tests {
     #[test]
     fn a_held_value_answers_reads_within_it() {
         let memory = Counting(Cell::new(0));
-        let steady = Steady::read(&memory, 64, 16, true).unwrap().unwrap();
+        let steady = Steady::read(&memory, 64, 16, || Ok(false)).unwrap().unwrap();
         steady.hold(0, 32).unwrap();
         assert_eq!(steady.word(0).unwrap() & 0xff, 1);
         assert_eq!(steady.word(24), Ok(0x0707_0707_0707_0707));
-        let inside = Steady::read(&memory, 64, 16, false).unwrap().unwrap();
+        let inside = Steady::read(&memory, 64, 16, || Ok(true)).unwrap().unwrap();
         assert!(inside.word(72).is_ok() && inside.word(0).is_err());
     }
 }

@@ -1,7 +1,8 @@
 //! A tokio program with several runtimes whose memory is full of remains: what the tests of this crate read.
 //!
-//! Threads that have ended leave cells on their stacks; tasks that have ended leave cells in the heap, some of them half
-//! overwritten. The program prints the tasks that each of its owners really has, and waits until its standard input ends.
+//! Threads that have ended leave cells on their stacks; tasks that have ended leave cells in the heap, some of them
+//! half overwritten. The program prints the tasks that each of its owners really has, and waits until its standard
+//! input ends.
 
 use std::io::Read;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! A tokio program that knows how many tasks it has: what the tests of this crate read.
 //!
-//! `tasks_truth TASKS [churn]` spawns the tasks, then frees equally many others, and prints what it counts itself. It waits
-//! until its standard input ends. With `churn` it goes on to spawn and free tasks.
+//! `tasks_truth TASKS [churn]` spawns the tasks, then frees equally many others, and prints what it counts itself. It
+//! waits until its standard input ends. With `churn` it goes on to spawn and free tasks.
 
 use std::io::Read;
 use std::sync::Arc;

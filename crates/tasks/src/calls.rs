@@ -1,5 +1,5 @@
-//! Direct calls in machine code, without a disassembler: each place that could be one is tried, and only targets that are
-//! known functions count.
+//! Direct calls in machine code, without a disassembler: each place that could be one is tried, and only targets that
+//! are known functions count.
 
 use object::Architecture;
 

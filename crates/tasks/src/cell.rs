@@ -1,7 +1,7 @@
 //! The header of a task's cell, and whether it can be that of a task that lives.
 //!
-//! A freed cell often keeps its vtable. It does not keep a valid state: tokio frees a task when its count of references is
-//! 0, and allocators that write into free memory write pointers over the state.
+//! A freed cell often keeps its vtable. It does not keep a valid state: tokio frees a task when its count of references
+//! is 0, and allocators that write into free memory write pointers over the state.
 
 use crate::memory::word_at;
 

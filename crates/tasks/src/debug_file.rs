@@ -53,8 +53,8 @@ pub fn given(path: &Path, images: &[Image]) -> Result<(usize, DebugFile), Error>
     }
 }
 
-/// Looks for the image's debug file where debuggers look, in the reader's file system and then in the process's. `None` if
-/// there is none, or if the image has debug information itself.
+/// Looks for the image's debug file where debuggers look, in the reader's file system and then in the process's. `None`
+/// if there is none, or if the image has debug information itself.
 #[must_use]
 pub fn find(process: &Process, image: &Image) -> Option<DebugFile> {
     if has_debug_info(image.bytes()) {

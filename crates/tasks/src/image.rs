@@ -44,8 +44,8 @@ impl Image {
         &self.bytes
     }
 
-    /// Returns the bytes of the file with debug information: the separate one, or the image itself. Addresses are the same
-    /// in both. `None` if there is none.
+    /// Returns the bytes of the file with debug information: the separate one, or the image itself. Addresses are the
+    /// same in both. `None` if there is none.
     #[must_use]
     pub fn debug_bytes(&self) -> Option<&[u8]> {
         match &self.debug_file {

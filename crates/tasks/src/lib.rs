@@ -1,5 +1,5 @@
-//! Reads the tasks of a tokio program from outside: a program that knows nothing of it, optimised, running and not stopped, or its
-//! core file.
+//! Reads the tasks of a tokio program from outside: a program that knows nothing of it, optimised, running and not
+//! stopped, or its core file.
 #![cfg(target_os = "linux")]
 
 pub mod calls;

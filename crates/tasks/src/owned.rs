@@ -1,8 +1,9 @@
 //! Finds a runtime's own list of its tasks, without debug information, by the shape of its words.
 //!
-//! tokio's `OwnedTasks` has an array of lists, the array's length (a power of 2), that length less 1, the count of tasks,
-//! since some version also the count of tasks ever added, and the number that the tasks name as their owner. The compiler
-//! orders these words, but leaves structures whole: the array is at one end, the number next to the other words.
+//! tokio's `OwnedTasks` has an array of lists, the array's length (a power of 2), that length less 1, the count of
+//! tasks, since some version also the count of tasks ever added, and the number that the tasks name as their owner. The
+//! compiler orders these words, but leaves structures whole: the array is at one end, the number next to the other
+//! words.
 
 use std::collections::HashSet;
 
@@ -126,8 +127,8 @@ fn shapes(words: &[u64], width: usize, address: u64, owner: u64) -> Vec<OwnedTas
     windows.filter_map(|(start, window)| shape(window, address + start as u64 * 8)).collect()
 }
 
-/// Returns what looks like the list of the `LocalSet` `owner`: the first and the last task, then whether it is closed, and
-/// before or after these the number.
+/// Returns what looks like the list of the `LocalSet` `owner`: the first and the last task, then whether it is closed,
+/// and before or after these the number.
 fn local(words: &[u64], address: u64, owner: u64) -> Vec<OwnedTasks> {
     let is_cell = |word: u64| word != 0 && word.is_multiple_of(ALIGNMENT as u64);
     let windows = words.windows(2).enumerate().filter(|(start, window)| {

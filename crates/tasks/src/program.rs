@@ -37,8 +37,8 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// If there is no such process, the reader may not read it, or it is no tokio program; or if the debug file that the
-    /// options name cannot be read or is of another build.
+    /// If there is no such process, the reader may not read it, or it is no tokio program; or if the debug file that
+    /// the options name cannot be read or is of another build.
     pub fn attach(pid: u32, options: Options) -> Result<Program, Error> {
         let process = Process::open(pid)?;
         let mut images = images(&process, &mappings(&process)?)?;

@@ -13,8 +13,8 @@ use crate::vtables::TaskVtable;
 /// A cell, and whether its runtime's list contains it.
 pub type Followed = (Cell, Option<bool>);
 
-/// Drops cells without an owner that are no jobs of the blocking pool. A task gets its owner at once after it reached the
-/// heap, so one without is a copy, or is being spawned.
+/// Drops cells without an owner that are no jobs of the blocking pool. A task gets its owner at once after it reached
+/// the heap, so one without is a copy, or is being spawned.
 pub fn drop_unowned(cells: &mut Vec<Cell>, vtables: &[TaskVtable]) {
     let scheduler = |cell: &Cell| {
         let vtable = &vtables[cell.vtable as usize];
@@ -24,8 +24,8 @@ pub fn drop_unowned(cells: &mut Vec<Cell>, vtables: &[TaskVtable]) {
     cells.retain(|cell| cell.owner != 0 || !owning.contains(&scheduler(cell)));
 }
 
-/// Drops cells on stacks. A cell that its runtime's list contains is on none. `stacks` returns, in order, the stacks among
-/// the mappings that contain the addresses that it is given, which are in order, too.
+/// Drops cells on stacks. A cell that its runtime's list contains is on none. `stacks` returns, in order, the stacks
+/// among the mappings that contain the addresses that it is given, which are in order, too.
 pub fn drop_on_stacks(
     cells: &mut Vec<Followed>,
     stacks: impl FnOnce(&[u64]) -> Result<Vec<Range<u64>>, Error>,
@@ -78,8 +78,8 @@ fn contain(ranges: &[Range<u64>], address: u64) -> bool {
     ranges.get(index).is_some_and(|range| range.contains(&address))
 }
 
-/// Drops all but one cell of each id and future, since tokio gives each id once. Two versions of tokio in one program count
-/// apart, with futures of their own.
+/// Drops all but one cell of each id and future, since tokio gives each id once. Two versions of tokio in one program
+/// count apart, with futures of their own.
 pub fn drop_repeated(cells: &mut Vec<Followed>) {
     // The one that is in a list, then one with an owner.
     let rank = |(cell, linked): &Followed| (*linked != Some(true), cell.owner == 0, cell.address);

@@ -1,10 +1,10 @@
 //! Asks the runtimes' lists about each cell, while the program changes them.
 //!
-//! A look at a cell reads the cell, then its neighbours, and both again. If the two readings agree and the neighbours do not
-//! point to the cell, the look says "unlinked". If the readings differ, the look says nothing: the links of a task that lives
-//! change, those of a freed cell do not.
+//! A look at a cell reads the cell, then its neighbours, and both again. If the two readings agree and the neighbours
+//! do not point to the cell, the look says "unlinked". If the readings differ, the look says nothing: the links of a
+//! task that lives change, those of a freed cell do not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::thread;
 use std::time::Duration;
 
@@ -81,6 +81,7 @@ impl Lists<'_> {
                 linked => followed.push((*cell, linked)),
             }
         }
+        drop_copies(&mut doubtful, cells, &followed);
         for look in 1..=LOOKS {
             if doubtful.is_empty() {
                 break;
@@ -146,8 +147,22 @@ impl Lists<'_> {
     }
 }
 
+/// Drops doubtful cells with the id of a task that is in a list, so that no time is spent on copies.
+fn drop_copies(doubtful: &mut Vec<(Candidate, u32)>, cells: &[Cell], followed: &[Followed]) {
+    if doubtful.is_empty() {
+        return;
+    }
+    let linked = followed.iter().filter(|(_, linked)| *linked == Some(true));
+    let linked: HashSet<(u32, u64)> = linked.map(|(cell, _)| (cell.vtable, cell.id)).collect();
+    doubtful.retain(|(candidate, _)| {
+        let index = cells.binary_search_by_key(&candidate.address, |cell| cell.address);
+        index.is_ok_and(|index| !linked.contains(&(cells[index].vtable, cells[index].id)))
+    });
+}
+
 /// Whether a task that lives can be in no list. The bits that must be set are 0 in an allocator's pointers and sizes.
 fn may_be_unlinked(cell: &Cell) -> bool {
-    // A complete task leaves its list. A runtime that shuts down takes tasks from its list, and a thread may still poll one.
+    // A complete task leaves its list. A runtime that shuts down takes tasks from its list, and a thread may still poll
+    // one.
     cell.state & COMPLETE != 0 || cell.state & (RUNNING | CANCELLED) == RUNNING | CANCELLED
 }

@@ -45,7 +45,8 @@ impl Cell {
     }
 }
 
-/// Reads the cells of `candidates`, in order. Leaves out those that are none of tasks that live: they have ended meanwhile.
+/// Reads the cells of `candidates`, in order. Leaves out those that are none of tasks that live: they have ended
+/// meanwhile.
 #[must_use]
 pub fn look(memory: &dyn Memory, vtables: &[TaskVtable], candidates: &[Candidate]) -> Vec<Cell> {
     let mut cells = Vec::with_capacity(candidates.len());

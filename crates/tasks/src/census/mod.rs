@@ -1,9 +1,11 @@
-//! Counts the tasks of a program: finds their cells, tells tasks from cells that are freed, and asks each runtime's list.
+//! Counts the tasks of a program: finds their cells, tells tasks from cells that are freed, and asks each runtime's
+//! list.
 //!
 //! 1. A scan of the present heap memory finds cells that can be those of tasks.
-//! 2. A second look at these cells drops those of tasks that have ended meanwhile. A task that lives all the time passes.
-//! 3. The runtimes' lists are asked. Under load, links change between two reads: a task that looks unlinked is looked at
-//!    again. One that is in no list is a freed cell, unless it is complete: a `JoinHandle` keeps complete tasks.
+//! 2. A second look at these cells drops those of tasks that have ended meanwhile. A task that lives all the time
+//!    passes.
+//! 3. The runtimes' lists are asked. Under load, links change between two reads: a task that looks unlinked is looked
+//!    at again. One that is in no list is a freed cell, unless it is complete: a `JoinHandle` keeps complete tasks.
 //! 4. Of the others, those on stacks are copies. Cells that no runtime owns are jobs of the blocking pool.
 
 mod copies;
@@ -33,6 +35,9 @@ use crate::vtables::TaskVtable;
 /// Cells kept at most, which bounds the reader's memory to 2 GB.
 const MOST: usize = 1 << 24;
 
+/// Owners whose lists are searched, at most.
+const MOST_OWNERS: usize = 1 << 10;
+
 /// A task's own words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CensusTask {
@@ -44,8 +49,8 @@ pub struct CensusTask {
     pub state: u64,
     /// The runtime's number, 0 for jobs of the blocking pool.
     pub owner: u64,
-    /// The first word of its scheduler: the address of the runtime's handle, if a runtime owns it. Two versions of tokio in
-    /// one program give the same numbers to runtimes; this tells them apart.
+    /// The first word of its scheduler: the address of the runtime's handle, if a runtime owns it. Two versions of
+    /// tokio in one program give the same numbers to runtimes; this tells them apart.
     pub scheduler: u64,
     /// As `tokio::task::Id` prints it.
     pub id: u64,
@@ -168,17 +173,22 @@ struct Known {
     any: u64,
 }
 
-/// Finds the list of each runtime that owns one of `cells`.
+/// Finds the list of each runtime that owns one of `cells`. Freed cells can name owners that never were, each its own:
+/// the owners with most cells are asked.
 fn owners(process: &Process, cells: &[Cell]) -> BTreeMap<Owner, Known> {
-    let mut owners = BTreeMap::new();
-    for cell in cells {
-        let Some(owner) = Owner::of(cell) else { continue };
-        owners.entry(owner).or_insert_with(|| {
-            let is_task = |address| links::among(cells, address).is_some();
-            Known { list: OwnedTasks::find(process, owner.scheduler, owner.number, is_task), ..Known::default() }
-        });
+    let mut counts: BTreeMap<Owner, usize> = BTreeMap::new();
+    for owner in cells.iter().filter_map(Owner::of) {
+        *counts.entry(owner).or_default() += 1;
     }
-    owners
+    let mut counts: Vec<(Owner, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let is_task = |address| links::among(cells, address).is_some();
+    let known = counts.into_iter().enumerate().map(|(place, (owner, _))| {
+        let find = || OwnedTasks::find(process, owner.scheduler, owner.number, is_task);
+        let list = if place < MOST_OWNERS { find() } else { None };
+        (owner, Known { list, ..Known::default() })
+    });
+    known.collect()
 }
 
 fn runtimes(

@@ -54,7 +54,8 @@ impl Process {
         format!("/proc/{}/{file}", self.pid)
     }
 
-    /// Reads what can be read from `address` on, and returns the number of bytes: fewer than asked if a page is missing.
+    /// Reads what can be read from `address` on, and returns the number of bytes: fewer than asked if a page is
+    /// missing.
     ///
     /// # Errors
     ///
@@ -69,8 +70,8 @@ impl Process {
         let local = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
         let Ok(pid) = libc::pid_t::try_from(self.pid) else { return Err(io::ErrorKind::NotFound.into()) };
         let count = libc::c_ulong::try_from(pieces.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-        // SAFETY: the kernel writes into `bytes` only, which `local` describes and this borrow keeps. `pieces` describes
-        // memory of the other process; the kernel checks it.
+        // SAFETY: the kernel writes into `bytes` only, which `local` describes and this borrow keeps. `pieces`
+        // describes memory of the other process; the kernel checks it.
         let read = unsafe { libc::process_vm_readv(pid, &raw const local, 1, pieces.as_ptr(), count, 0) };
         usize::try_from(read).map_err(|_| io::Error::last_os_error())
     }
@@ -151,7 +152,8 @@ fn status(pid: u32) -> Option<Status> {
     parse_status(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// Parses /proc/PID/stat. The program's name stands in parentheses and may contain any byte, also parentheses and blanks.
+/// Parses /proc/PID/stat. The program's name stands in parentheses and may contain any byte, also parentheses and
+/// blanks.
 pub(super) fn parse_status(stat: &[u8]) -> Option<Status> {
     let name_end = stat.iter().rposition(|byte| *byte == b')')?;
     let mut fields = stat[name_end + 1..].split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());

@@ -30,8 +30,8 @@ impl<'a> Resident<'a> {
         Ok(Resident { process, pagemap: Pagemap::new(file), buffer: Vec::new() })
     }
 
-    /// Passes each present piece of `range` to `take`, by address and at most [`CHUNK`] bytes long. Pieces begin and end
-    /// at pages. Pages that disappear meanwhile are left out.
+    /// Passes each present piece of `range` to `take`, by address and at most [`CHUNK`] bytes long. Pieces begin and
+    /// end at pages. Pages that disappear meanwhile are left out.
     ///
     /// Returns the number of bytes read.
     ///

@@ -1,8 +1,8 @@
 //! Finds the stacks of threads, also of ended ones that the C library keeps for later threads.
 //!
-//! A task's cell is built on a stack before it moves to the heap, and its copy stays there. The kernel does not say which
-//! memory is a stack. But glibc and musl keep a thread's descriptor at the upper end of its stack, and the descriptor has
-//! the stack's bounds: a word and its successor that describe a block around themselves.
+//! A task's cell is built on a stack before it moves to the heap, and its copy stays there. The kernel does not say
+//! which memory is a stack. But glibc and musl keep a thread's descriptor at the upper end of its stack, and the
+//! descriptor has the stack's bounds: a word and its successor that describe a block around themselves.
 
 use std::ops::Range;
 

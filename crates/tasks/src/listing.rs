@@ -160,7 +160,7 @@ pub enum Chain {
     Busy,
     /// The future is gone: the task is complete.
     Complete,
-    /// As memory had it. Of a running task it is the previous suspension.
+    /// As memory had it. Of a running task it is the outermost function only, at its previous suspension.
     Read {
         /// The task's own future.
         root: Await,

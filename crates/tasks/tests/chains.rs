@@ -98,7 +98,9 @@ fn chains_are_true() {
         functions(chains.root("awaits_boxed")),
         ["chains_truth::awaits_boxed", "chains_truth::boxed::{async block}"]
     );
-    assert_eq!(functions(chains.root("sends"))[1], "tokio::sync::mpsc::bounded::Sender<T>::send");
+    // the symbols of the two manglings have the impl with and without parameters
+    let send = functions(chains.root("sends"))[1].replace("<u32>", "<T>").replace(['<', '>'], "");
+    assert_eq!(send, "tokio::sync::mpsc::bounded::SenderT::send");
     // timers
     assert!(hour(chains.leaf("sleeps")) && hour(chains.leaf("ticks")));
     let [value, delay] = leaves(chains.root("times_out"))[..] else { panic!("two leaves of a timeout") };

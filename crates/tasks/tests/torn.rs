@@ -24,7 +24,7 @@ fn is_whole(root: &Await) -> bool {
             let [leaf] = &inner.awaits[..] else { return false };
             turn(root).is_some() && turn(root) == turn(inner) && matches!(leaf.waits_for, Some(WaitsFor::Notify { .. }))
         }
-        // the box of a running task
+        // the task runs
         Progress::Unknown => inner.future == "chains_token::inner" && inner.awaits.is_empty(),
         Progress::Panicked => false,
     }

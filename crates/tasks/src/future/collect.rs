@@ -35,11 +35,12 @@ impl Walk<'_, '_> {
         depth: u32,
         shown: &mut Await,
     ) {
-        if depth > limits::DEPTH {
-            return;
-        }
         let values = &self.steady;
         let kind = &*value.kind;
+        // of a task that runs, only fields that are always there can be trusted
+        if depth > limits::DEPTH || self.ran() && (kind.shape != Shape::Struct || kind.variants.is_some()) {
+            return;
+        }
         if let Some(element) = vec_of(kind) {
             let begin = values.follow(value, &["buf", "inner", "ptr", "pointer", "pointer"]);
             let begin = begin.and_then(|pointer| values.number(&pointer));

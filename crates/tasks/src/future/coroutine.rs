@@ -10,7 +10,8 @@ use crate::listing::{Await, Place, Progress, WaitsFor};
 
 impl Walk<'_, '_> {
     pub(super) fn coroutine(&self, value: &Value, frame: Option<&Frame<'_>>, depth: u32) -> Await {
-        let mut shown = Await { future: names::of(self.reader.types, &value.kind), ..Await::default() };
+        let types = self.reader.types;
+        let mut shown = Await { future: names::of(types, &value.kind), ..Await::default() };
         let variant = self.steady.variant_member(value);
         let Some((member, name, variables)) =
             variant.and_then(|(member, name)| self.steady.member(value, &member).map(|value| (member, name, value)))
@@ -28,6 +29,11 @@ impl Walk<'_, '_> {
             return shown;
         }
         shown.place = self.place(value, &member, &variables);
+        if self.ran() {
+            let awaited = variables.kind.member("__awaitee");
+            shown.awaits.extend(awaited.map(|member| self.by_type(member.kind)));
+            return shown;
+        }
         self.guards_of(&variables, &mut shown.holds);
         match self.steady.field(&variables, "__awaitee") {
             Some(awaited) => {

@@ -6,6 +6,8 @@ pub(crate) const CELL: u64 = 16 << 20;
 pub(crate) const TRIES: u32 = 12;
 /// Futures, and values around them, that lie in each other.
 pub(crate) const DEPTH: u32 = 100;
+/// Wrappers such as `Pin` and `Box` around one type.
+pub(crate) const WRAPPERS: u32 = 16;
 /// Futures of one chain, and values in which futures are looked for.
 pub(crate) const VALUES_OF_CHAIN: u32 = 1 << 17;
 /// Futures of one collection that are shown.

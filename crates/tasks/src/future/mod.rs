@@ -74,16 +74,20 @@ impl Reader<'_, '_> {
     /// Reads the chain of a task. `copies` are two copies of its extent, one read after the other.
     ///
     /// The cell's bytes, and the boxes that the chain leads through, are the same before and after the reading; else the
-    /// reader tries again, and at last answers [`Chain::Busy`]. It does not look into the boxes of a running task, which may
-    /// have freed them.
+    /// reader tries again, and at last answers [`Chain::Busy`].
+    ///
+    /// Of a task that runs it reads only the outermost function, at its previous suspension: a poll overwrites what lies
+    /// within, and may have freed boxes.
     #[must_use]
     pub fn chain(&self, extent: &Extent, copies: Option<[Vec<u8>; 2]>) -> Chain {
         let Extent { core, begins, piece } = *extent;
         let given = copies.and_then(|[copy, again]| Steady::of(self.memory, piece, copy, &again));
         let read = (0..limits::TRIES).filter_map(|_| Steady::read(self.memory, piece).ok().flatten());
-        for mut steady in given.into_iter().chain(read) {
-            let Ok(state) = steady.word(piece.address) else { continue };
-            steady.outside_too = !State::of(state).running;
+        for (number, steady) in (0..).zip(given.into_iter().chain(read)) {
+            // most tasks are idle again at once
+            if steady.ran() && number < limits::TRIES / 2 {
+                continue;
+            }
             let chain = Walk::new(self, &steady).task(core, begins);
             // in the middle of a poll the boxes may be ahead of the cell
             if !steady.has_outside() || self.runs(piece.address) == Ok(false) && steady.unchanged() {

@@ -4,21 +4,22 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use super::limits;
-use crate::memory::{Memory, Piece, Unreadable};
+use crate::listing::State;
+use crate::memory::{Memory, Piece, Unreadable, word_at};
 
 /// Memory in which one range is a copy, and which copies whatever is read outside it.
 pub(super) struct Steady<'m> {
     memory: &'m dyn Memory,
     address: u64,
     copy: Vec<u8>,
-    /// Whether memory outside the copy may be read. While a task runs, its pointers may dangle.
-    pub(super) outside_too: bool,
+    /// Whether memory outside the copy may be read. The pointers of a task that runs may dangle.
+    outside_too: bool,
     outside: RefCell<BTreeMap<u64, Vec<u8>>>,
     read: Cell<usize>,
 }
 
 impl<'m> Steady<'m> {
-    /// Copies a range twice. Returns `None` if the copies differ.
+    /// Copies a task's cell twice, from its header on. Returns `None` if the copies differ.
     pub fn read(memory: &'m dyn Memory, piece: Piece) -> Result<Option<Steady<'m>>, Unreadable> {
         let mut copy = vec![0; piece.length];
         let mut again = vec![0; piece.length];
@@ -27,11 +28,25 @@ impl<'m> Steady<'m> {
         Ok(Steady::of(memory, piece, copy, &again))
     }
 
-    /// Takes two copies of a range. Returns `None` if they differ.
+    /// Takes two copies. Both begin with the task's state, so it was the same before the first and between them.
     pub fn of(memory: &'m dyn Memory, piece: Piece, copy: Vec<u8>, again: &[u8]) -> Option<Steady<'m>> {
-        let (outside, read) = (RefCell::default(), Cell::new(0));
-        let steady = Steady { memory, address: piece.address, copy, outside_too: true, outside, read };
-        (again == steady.copy && again.len() == piece.length).then_some(steady)
+        if again != copy || copy.len() != piece.length {
+            return None;
+        }
+        let outside_too = !State::of(word_at(&copy, 0)?).running;
+        Some(Steady {
+            memory,
+            address: piece.address,
+            copy,
+            outside_too,
+            outside: RefCell::default(),
+            read: Cell::new(0),
+        })
+    }
+
+    /// Whether the task ran between the copies.
+    pub fn ran(&self) -> bool {
+        !self.outside_too
     }
 
     /// Whether something outside the copy was read.
@@ -99,15 +114,18 @@ impl Memory for Steady<'_> {
 mod tests {
     use super::*;
 
-    /// Memory whose word at 0 counts the reads, and whose other bytes are 7.
+    /// Memory whose word at 0 counts the reads, and whose other bytes are 6: the state of an idle task. At 128 a task runs.
     struct Counting(Cell<u64>);
 
     impl Memory for Counting {
         fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
-            bytes.fill(7);
+            bytes.fill(6);
             if address == 0 {
                 self.0.set(self.0.get() + 1);
                 bytes[0] = self.0.get() as u8;
+            }
+            if address == 128 {
+                bytes[0] = 7;
             }
             Ok(())
         }
@@ -118,7 +136,7 @@ mod tests {
         let memory = Counting(Cell::new(0));
         assert!(Steady::read(&memory, Piece { address: 0, length: 16 }).unwrap().is_none());
         let steady = Steady::read(&memory, Piece { address: 64, length: 16 }).unwrap().unwrap();
-        assert_eq!(steady.word(72), Ok(0x0707_0707_0707_0707));
+        assert_eq!(steady.word(72), Ok(0x0606_0606_0606_0606));
         assert!(steady.unchanged());
     }
 
@@ -136,9 +154,8 @@ mod tests {
         let steady = Steady::read(&memory, Piece { address: 64, length: 16 }).unwrap().unwrap();
         steady.hold(0, 32).unwrap();
         assert_eq!(steady.word(0).unwrap() & 0xff, 1);
-        assert_eq!(steady.word(24), Ok(0x0707_0707_0707_0707));
-        let mut inside = Steady::read(&memory, Piece { address: 64, length: 16 }).unwrap().unwrap();
-        inside.outside_too = false;
-        assert!(inside.word(72).is_ok() && inside.word(0).is_err());
+        assert_eq!(steady.word(24), Ok(0x0606_0606_0606_0606));
+        let inside = Steady::read(&memory, Piece { address: 128, length: 16 }).unwrap().unwrap();
+        assert!(inside.ran() && inside.word(136).is_ok() && inside.word(0).is_err());
     }
 }

@@ -81,6 +81,10 @@ impl<'a, 't> Walk<'a, 't> {
             let inner = kind.members.first().and_then(|member| self.steady.member(value, member));
             return inner.map_or_else(unknown, |inner| self.future(&inner, frame, depth + 1));
         }
+        let inline = kind.is_coroutine() || kind.shape == Shape::Struct && !is_trait_object(kind);
+        if self.ran() && (!inline || leaf::of(kind, true).is_some()) {
+            return self.by_type(value.kind.id);
+        }
         if let Shape::Pointer(_) = kind.shape {
             let target = self.target(value);
             return target.map_or_else(unknown, |target| self.future(&target, frame, depth + 1));
@@ -98,10 +102,31 @@ impl<'a, 't> Walk<'a, 't> {
         }
         let mut shown = Await { future: names::short(&kind.path), ..Await::default() };
         self.inside(value, frame, follows_references(kind), depth, &mut shown);
-        if shown.awaits.is_empty() {
+        if shown.awaits.is_empty() && !self.ran() {
             shown.waits_for = Some(leaf::descriptor_of(self, value, frame).unwrap_or(WaitsFor::UnknownLeaf));
         }
         shown
+    }
+
+    /// Whether a thread polled the task. What lies within its outermost coroutines may be of another type by now.
+    pub(super) fn ran(&self) -> bool {
+        self.copies.ran()
+    }
+
+    /// Names a future by its type alone, without wrappers.
+    pub(super) fn by_type(&self, kind: TypeId) -> Await {
+        let types = self.reader.types;
+        let mut kind = types.get(kind);
+        for _ in 0..limits::WRAPPERS {
+            let inner = match kind.shape {
+                Shape::Pointer(target) => target,
+                _ if transparent(&kind) => kind.members.first().map(|member| member.kind),
+                _ => None,
+            };
+            let Some(inner) = inner else { break };
+            kind = types.get(inner);
+        }
+        Await { future: names::of(types, &kind), ..Await::default() }
     }
 
     /// Takes one value from the limit of a chain. Returns whether there was one.

@@ -75,7 +75,7 @@ pub enum Error {
     },
     /// No image of the process contains tokio's tables of tasks.
     #[error(
-        "no task vtables in {} or its libraries: is this a tokio program? The reader knows tokio 1.43 and later, on \
+        "no task vtables in {} or its libraries: is this a tokio program? The reader knows tokio 1.38 and later, on \
          64-bit little-endian machines",
         path.display()
     )]

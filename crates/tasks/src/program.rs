@@ -93,7 +93,8 @@ impl Program {
         self.options.stop.then(|| Stopped::new(&self.process)).transpose()
     }
 
-    /// Counts the program's tasks. `counter` reads the count of a runtime whose list has an unknown shape.
+    /// Counts the program's tasks. `counter` reads the count of a runtime, by debug information;
+    /// else it is found by its shape.
     ///
     /// # Errors
     ///

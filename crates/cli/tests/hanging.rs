@@ -27,7 +27,7 @@ fn example() -> PathBuf {
     let path = profile.join("examples/deadlock");
     if !path.exists() {
         let release = if profile.ends_with("release") { &["--release"][..] } else { &[] };
-        let build = ["build", "-p", "dyntrace-cli", "--example", "deadlock"];
+        let build = ["build", "-p", "dyntrace-tasks", "--example", "deadlock"];
         assert!(Command::new(env!("CARGO")).args(build).args(release).status().unwrap().success());
     }
     path

@@ -50,12 +50,13 @@ impl OwnedTasks {
         let words = words(memory, scheduler);
         // With and without the count of tasks ever added.
         let counting = [5, 4].into_iter().flat_map(|width| shapes(&words, width, scheduler, owner));
-        let mut shapes = counting.chain(local(&words, scheduler, owner));
-        shapes.find(|shape| {
-            let Some(ends) = shape.ends(memory).filter(|_| shape.are_lists(memory)) else { return false };
-            // Tasks that began after the scan are in the list only.
-            ends.first.iter().chain(&ends.last).any(|task| is_task(*task)) || shape.count(memory) == Some(0)
-        })
+        let shapes: Vec<OwnedTasks> = counting.chain(local(&words, scheduler, owner)).collect();
+        let ends = |shape: &OwnedTasks| shape.ends(memory).filter(|_| shape.are_lists(memory));
+        let has_task = |ends: Ends| ends.first.iter().chain(&ends.last).any(|task| is_task(*task));
+        // Other words may look like an empty list. They are taken for it only if there is no list with tasks.
+        let with_tasks = shapes.iter().find(|shape| ends(shape).is_some_and(has_task));
+        let empty = || shapes.iter().find(|shape| ends(shape).is_some() && shape.count(memory) == Some(0));
+        with_tasks.or_else(empty).cloned()
     }
 
     /// Returns the runtime's count of its tasks.

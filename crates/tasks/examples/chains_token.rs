@@ -3,9 +3,13 @@
 use std::future::poll_fn;
 use std::io::Read;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use tokio::sync::Notify;
+
+/// The turns of all pairs, printed at the end.
+static TURNS: AtomicU64 = AtomicU64::new(0);
 
 async fn inner(turn: u64, own: &Notify, other: &Notify) -> u64 {
     match turn % 3 {
@@ -14,6 +18,7 @@ async fn inner(turn: u64, own: &Notify, other: &Notify) -> u64 {
         _ => own.notified().await, // turn 2
     }
     other.notify_one();
+    TURNS.fetch_add(1, Ordering::Relaxed);
     turn + 1
 }
 
@@ -57,5 +62,6 @@ fn main() {
     std::thread::sleep(std::time::Duration::from_millis(100));
     println!("ready");
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
+    println!("turns {}", TURNS.load(Ordering::Relaxed));
     runtime.shutdown_background();
 }

@@ -1,0 +1,52 @@
+//! Reads the tasks of a process some times, and prints how long it took, for `ci/bench tasks`.
+//!
+//! `tasks_measure PID LOOKS [MILLISECONDS]` waits that long before each look.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use dyntrace_tasks::listing::Chain;
+use dyntrace_tasks::program::{Options, Program};
+use dyntrace_tasks::reading::{DebugInformation, Described};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut numbers = std::env::args().skip(1).map(|word| word.parse::<u64>());
+    let mut number = || numbers.next().transpose();
+    let (Some(pid), Some(looks)) = (number()?, number()?) else {
+        return Err("usage: tasks_measure PID LOOKS [MILLISECONDS]".into());
+    };
+    let pause = Duration::from_millis(number()?.unwrap_or(0));
+
+    let begun = Instant::now();
+    let program = Program::attach(u32::try_from(pid)?, Options::default())?;
+    let information = DebugInformation::of(&program);
+    let described = Described::of(&program, &information);
+    let prepared = begun.elapsed();
+
+    let mut seconds = Vec::new();
+    let (mut tasks, mut chains, mut counted) = (0, 0, None);
+    for _ in 0..looks {
+        std::thread::sleep(pause);
+        let begun = Instant::now();
+        let listing = program.listing(&described)?;
+        seconds.push(begun.elapsed().as_secs_f64());
+        tasks = listing.runtimes.iter().map(|runtime| runtime.found).sum();
+        counted = listing.runtimes.iter().map(|runtime| runtime.counted).sum::<Option<u64>>();
+        chains = listing.tasks.iter().filter(|task| matches!(task.chain, Chain::Read { .. })).count();
+    }
+    let counted = counted.map_or("null".to_owned(), |counted| counted.to_string());
+    let peak = peak()?;
+    println!(
+        "{{\"prepared\": {}, \"seconds\": {seconds:?}, \"found\": {tasks}, \"counted\": {counted}, \"chains\": {chains}, \
+         \"peak_kib\": {peak}}}",
+        prepared.as_secs_f64()
+    );
+    Ok(())
+}
+
+/// Returns the most memory that this process has had, in KiB.
+fn peak() -> Result<u64, Box<dyn Error>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}

@@ -73,7 +73,7 @@ fn general(text: &str) -> String {
 
 #[test]
 fn the_chapter_shows_the_example() {
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/deadlock.rs");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tasks/examples/deadlock.rs");
     let example = fs::read_to_string(example).unwrap();
     let shown = blocks("rust");
     assert!(!shown.is_empty());

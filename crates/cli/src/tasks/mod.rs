@@ -26,10 +26,11 @@ Examples:
   dyntrace ps -p 4711 --all --debug target/release/server.debug
   dyntrace ps -p 4711 --watch 1
 
-AT is the outermost line of source that awaits. A running task has left it: after stands before it.
-WAITS FOR is the innermost future: of a lock its address, the free permits and those that the task lacks.
-SPAWNED AT is there if the program records it; places with a ? are candidates. Tasks that are alike share
-a line, unless --all is given. Below, the number of tasks found is compared with the runtime's own count.
+AT is the outermost line of source that awaits; a running task has left it: \"after\" precedes it.
+WAITS FOR is the innermost future: of a lock its address, free permits, and those the task lacks.
+SPAWNED AT is there if the program records it; places with a ? are candidates. Tasks that are
+alike share a line, unless --all is given. Below, the number of tasks found is compared with the
+runtime's own count.
 
 Exit status:
    0  the tasks were read
@@ -55,12 +56,13 @@ Examples:
   dyntrace why -p 4711 17
   dyntrace why -p 4711 --cycles --json
 
-Holders of locks are found among the variables of suspended tasks. A guard in a Vec or a Box is not seen,
-and neither is one that is held outside of tasks. A guard that was dropped by drop() may still be seen:
-where that cannot be excluded, perhaps is printed. A deadlock is printed if two looks found it.
+Holders of locks are found among the variables of suspended tasks. A guard in a Vec or a Box is
+not seen, and neither is one that is held outside of tasks. A guard that was dropped by drop() may
+still be seen: if that is possible, \"perhaps\" is printed. A deadlock is printed if two looks
+found it.
 
-With --json, all tasks are in the object, and two more fields: deadlocks, an array, and blockers, an object
-whose keys are the ids of blocked tasks: with TASK, only of that one.
+With --json, all tasks are in the object, and two more fields: deadlocks, an array, and blockers,
+an object whose keys are the ids of blocked tasks; with TASK only of that one.
 
 Exit status:
    0  the tasks were read, with or without deadlocks

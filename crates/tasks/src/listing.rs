@@ -1,6 +1,7 @@
 //! The answer: tasks, what each awaits, and what was counted. Plain data, as `--json` prints it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -102,7 +103,7 @@ pub enum Name {
     /// Debug information names it.
     Type {
         /// Path and parameters, as rustc writes them.
-        name: String,
+        name: Arc<str>,
     },
     /// The symbol of the function that polls it names it.
     Symbol {
@@ -125,7 +126,7 @@ pub enum Name {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
     /// As debug information has it, the crate's folder in a registry cut off.
-    pub file: String,
+    pub file: Arc<str>,
     /// From 1.
     pub line: u32,
 }
@@ -171,7 +172,7 @@ pub enum Chain {
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Await {
     /// Its type, shortened: an `async fn` by its path.
-    pub future: String,
+    pub future: Arc<str>,
     /// The line that awaits, of a suspended `async fn` or block.
     pub place: Option<Place>,
     /// How far it is.
@@ -279,7 +280,7 @@ pub struct Guard {
     /// The variable.
     pub variable: String,
     /// Its type, shortened.
-    pub guard: String,
+    pub guard: Arc<str>,
     /// Of the semaphore, as [`WaitsFor::Semaphore`] has it.
     pub semaphore: u64,
 }

@@ -72,7 +72,7 @@ impl<'sections> Described<'sections> {
             let mut polled = types.map_or_else(Vec::new, |types| types.polled(vtable.poll));
             let name = match &polled[..] {
                 [] => vtable.name.clone(),
-                [one] => Name::Type { name: one.name.clone() },
+                [one] => Name::Type { name: one.name.as_str().into() },
                 several => Name::Candidates { names: several.iter().map(|one| one.name.clone()).collect() },
             };
             // If the linker has merged the functions of several types, no task's type is known.

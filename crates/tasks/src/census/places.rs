@@ -38,7 +38,7 @@ fn read(memory: &dyn Memory, address: u64) -> Option<Place> {
     let mut file = vec![0; usize::try_from(length).ok()?];
     memory.read(name, &mut file).ok()?;
     let file = String::from_utf8(file).ok()?;
-    Some(Place { file: short(&file).to_owned(), line })
+    Some(Place { file: short(&file).into(), line })
 }
 
 /// Cuts off the folder of a registry: `.../registry/src/INDEX/CRATE/src/lib.rs`.
@@ -61,7 +61,7 @@ mod tests {
         let process = Process::open(std::process::id()).unwrap();
         let mut places = Places::default();
         let place = places.get(&process, address).unwrap();
-        assert_eq!((place.file.as_str(), place.line), (here.file(), here.line()));
+        assert_eq!((&*place.file, place.line), (here.file(), here.line()));
         assert_eq!(places.get(&process, 0), None);
         assert_eq!(places.get(&process, 8), None);
     }

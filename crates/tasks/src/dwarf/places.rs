@@ -1,5 +1,7 @@
 //! Lines of source, with their files' names.
 
+use std::sync::Arc;
+
 use gimli::constants;
 
 use super::entries::{At, Entry, unsigned};
@@ -9,8 +11,12 @@ use crate::listing::Place;
 impl Types<'_> {
     /// Returns the line of a member of `owner`. rustc gives lines to the variants of coroutines only.
     pub(crate) fn line_of(&self, owner: TypeId, member: &Member) -> Option<Place> {
-        let at = self.units.of(owner.0)?;
-        (member.line > 0).then_some(Place { file: file(at, member.file)?, line: member.line })
+        let place = || {
+            let at = self.units.of(owner.0)?;
+            (member.line > 0).then_some(Place { file: file(at, member.file)?, line: member.line })
+        };
+        // each variant has a type of its own
+        self.places.get(member.kind, place)
     }
 
     pub(super) fn place_of<'a>(&self, at: At<'_, 'a>, entry: &Entry<'a>) -> Option<Place> {
@@ -20,7 +26,7 @@ impl Types<'_> {
     }
 }
 
-fn file(at: At<'_, '_>, number: u64) -> Option<String> {
+fn file(at: At<'_, '_>, number: u64) -> Option<Arc<str>> {
     let header = at.unit.line_program.as_ref()?.header();
     let file = header.file(number)?;
     let text = |value| at.text(Some(value));
@@ -30,7 +36,7 @@ fn file(at: At<'_, '_>, number: u64) -> Option<String> {
     }
     let directory = file.directory(header).map(text).unwrap_or_default();
     let whole = if name.starts_with('/') || directory.is_empty() { name } else { format!("{directory}/{name}") };
-    Some(shorten(&whole).to_owned())
+    Some(shorten(&whole).into())
 }
 
 /// Cuts off a registry's folder, or the folder of the standard library's sources.

@@ -51,6 +51,11 @@ fn general(text: &str) -> String {
     let mut addresses: Vec<&str> = Vec::new();
     let mut lines = Vec::new();
     for line in text.lines() {
+        // The runtime's own jobs have the name that its crate's debug information gives them.
+        if line.contains("job running") {
+            lines.push("the runtime's jobs".to_owned());
+            continue;
+        }
         let mut words: Vec<String> = Vec::new();
         for word in line.split_whitespace() {
             let is_time = words.len() >= 2 && words.ends_with(&["timer".to_owned(), "in".to_owned()]);

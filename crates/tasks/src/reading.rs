@@ -81,7 +81,19 @@ impl<'sections> Described<'sections> {
             let count = types.zip(core).and_then(|(types, core)| types.runtime_count(core));
             TaskType { name, polled, count }
         };
-        let tasks = program.vtables().iter().map(task_type).collect();
+        let tasks: Vec<TaskType> = program.vtables().iter().map(task_type).collect();
+        for (index, image) in program.images().iter().enumerate().filter(|(index, _)| types[*index].is_some()) {
+            let mut of_image = program.vtables().iter().zip(&tasks).filter(|(vtable, _)| vtable.image == index);
+            let has_chains =
+                |(_, task): (_, &TaskType)| task.polled.as_ref().is_some_and(|polled| polled.core.is_some());
+            if !of_image.any(has_chains) {
+                notes.push(format!(
+                    "{}: debug information names functions, but does not describe types: what tasks await is not shown; \
+                     build with `debug = 2`",
+                    image.path.display()
+                ));
+            }
+        }
         Described { types, tasks, notes }
     }
 }

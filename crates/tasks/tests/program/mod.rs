@@ -71,9 +71,12 @@ impl Program {
         let pid = child.id();
         let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
         let first = maps.lines().find(|line| line.ends_with(path.to_str().unwrap())).unwrap();
-        let bias = u64::from_str_radix(first.split('-').next().unwrap(), 16).unwrap();
+        let start = u64::from_str_radix(first.split('-').next().unwrap(), 16).unwrap();
+        let file = std::fs::read(path).unwrap();
+        // The addresses of an ET_EXEC file are those of the process.
+        let bias = if file[16] == 2 { 0 } else { start };
         let memory = ProcessMemory(File::open(format!("/proc/{pid}/mem")).unwrap());
-        Program { child, file: std::fs::read(path).unwrap(), memory, bias, tasks, lines }
+        Program { child, file, memory, bias, tasks, lines }
     }
 
     pub fn pid(&self) -> u32 {

@@ -70,10 +70,14 @@ impl<'sections> Described<'sections> {
         let task_type = |vtable: &crate::vtables::TaskVtable| {
             let types = types[vtable.image].as_ref();
             let mut polled = types.map_or_else(Vec::new, |types| types.polled(vtable.poll));
-            let name = match &polled[..] {
+            let mut names: Vec<String> = polled.iter().map(|one| one.name.clone()).collect();
+            if names.is_empty() {
+                names = types.map_or_else(Vec::new, |types| types.polled_names(vtable.poll));
+            }
+            let name = match &names[..] {
                 [] => vtable.name.clone(),
-                [one] => Name::Type { name: one.name.as_str().into() },
-                several => Name::Candidates { names: several.iter().map(|one| one.name.clone()).collect() },
+                [one] => Name::Type { name: one.as_str().into() },
+                _ => Name::Candidates { names },
             };
             // If the linker has merged the functions of several types, no task's type is known.
             let polled = polled.pop().filter(|_| polled.is_empty());

@@ -131,6 +131,24 @@ pub struct Place {
     pub line: u32,
 }
 
+impl Place {
+    /// Returns a line of the file at `path`.
+    pub(crate) fn new(path: &str, line: u32) -> Place {
+        Place { file: shorten(path).into(), line }
+    }
+}
+
+/// Cuts off a registry's folder, or the folder of the standard library's sources.
+fn shorten(path: &str) -> &str {
+    if let Some((_, below)) = path.split_once("/registry/src/") {
+        return below.split_once('/').map_or(below, |(_, below)| below);
+    }
+    match path.starts_with("/rustc/").then(|| path.split_once("/library/")).flatten() {
+        Some((_, below)) => below,
+        None => path,
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)
@@ -283,4 +301,17 @@ pub struct Guard {
     pub guard: Arc<str>,
     /// Of the semaphore, as [`WaitsFor::Semaphore`] has it.
     pub semaphore: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shorten;
+
+    #[test]
+    fn registries_and_the_standard_library_are_cut_off() {
+        assert_eq!(shorten("/home/u/.cargo/registry/src/index-1/tokio-1.54.1/src/lib.rs"), "tokio-1.54.1/src/lib.rs");
+        assert_eq!(shorten("/rustc/59807616/library/core/src/future.rs"), "core/src/future.rs");
+        assert_eq!(shorten("src/main.rs"), "src/main.rs");
+        assert_eq!(shorten("/registry/src/"), "");
+    }
 }

@@ -21,6 +21,7 @@ mod sections;
 mod types;
 mod vtables;
 
+pub(crate) use places::shorten;
 pub use polled::PolledTask;
 pub use runtime::CountPath;
 pub use sections::{Error, Sections};

@@ -34,7 +34,7 @@ fn file(at: At<'_, '_>, number: u64) -> Option<String> {
 }
 
 /// Cuts off a registry's folder, or the folder of the standard library's sources.
-fn shorten(path: &str) -> &str {
+pub(crate) fn shorten(path: &str) -> &str {
     if let Some((_, below)) = path.split_once("/registry/src/") {
         return below.split_once('/').map_or(below, |(_, below)| below);
     }

@@ -68,13 +68,18 @@ impl<'a> Functions<'a> {
     fn described(&self, address: u64) -> Vec<(Option<String>, Option<Place>)> {
         let mut all = Vec::new();
         let Some(lines) = &self.lines else { return all };
+        // The folder of the compiler, which places of tasks do not have either.
+        let unit = lines.find_dwarf_and_unit(address).skip_all_loads();
+        let folder = unit.and_then(|(_, unit)| unit.comp_dir).map(|folder| folder.to_string_lossy() + "/");
+        let folder = folder.unwrap_or_default();
         let Ok(mut frames) = lines.find_frames(address).skip_all_loads() else { return all };
         while let Ok(Some(frame)) = frames.next()
             && all.len() < INLINED
         {
             let name = frame.function.and_then(|function| Some(name(&function.raw_name().ok()?)));
             let place = frame.location.and_then(|location| {
-                let file = crate::dwarf::shorten(location.file?).to_owned();
+                let file = crate::dwarf::shorten(location.file?);
+                let file = file.strip_prefix(&*folder).unwrap_or(file).to_owned();
                 Some(Place { file, line: location.line.filter(|line| *line > 0)? })
             });
             all.push((name, place));
@@ -113,7 +118,7 @@ mod tests {
         let sections = Sections::load(&bytes).unwrap();
         let functions = Functions::of(None, Some(&sections));
         let elf = Elf::parse(&*bytes).unwrap();
-        let own = |symbol: &object::read::elf::ElfSymbol64<'_, '_, LittleEndian>| {
+        let own = |symbol: &object::read::elf::ElfSymbol64<'_, '_, object::LittleEndian>| {
             symbol.name().is_ok_and(|name| name.contains("names_this_function") && !name.contains("closure"))
         };
         let symbol = elf.symbols().find(own).unwrap();

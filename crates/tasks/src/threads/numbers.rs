@@ -8,24 +8,30 @@ pub(super) fn name(number: u64) -> Option<&'static str> {
 
 /// Whether the call's first argument is a file descriptor.
 pub(super) fn works_on_descriptor(name: &str) -> bool {
-    ![
-        "brk",
-        "clone",
-        "execve",
-        "futex",
-        "madvise",
-        "mmap",
-        "mprotect",
-        "munmap",
-        "nanosleep",
-        "poll",
-        "ppoll",
-        "pselect6",
-    ]
-    .contains(&name)
-        && !["clock_", "exit", "openat", "rt_sig", "sched_", "select", "unlink", "vfork", "wait", "pause"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
+    const PREFIXES: [&str; 21] = [
+        "accept",
+        "close",
+        "connect",
+        "copy_file",
+        "epoll",
+        "fallocate",
+        "fcntl",
+        "fdatasync",
+        "flock",
+        "fsync",
+        "ftruncate",
+        "getdents",
+        "io_uring",
+        "ioctl",
+        "pread",
+        "pwrite",
+        "read",
+        "recv",
+        "send",
+        "sync",
+        "write",
+    ];
+    name == "splice" || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 macro_rules! names {
@@ -114,7 +120,7 @@ mod tests {
         assert_eq!(futex, "futex");
         assert!(!works_on_descriptor(futex));
         assert!(works_on_descriptor("epoll_pwait") && works_on_descriptor("read"));
-        assert!(!works_on_descriptor("clock_nanosleep"));
+        assert!(!works_on_descriptor("clock_nanosleep") && !works_on_descriptor("restart_syscall"));
         assert_eq!(name(u64::MAX), None);
     }
 }

@@ -1,11 +1,19 @@
 //! Which task a thread polls: its poll function is on the stack, and so is its cell's address.
 
+use object::Object;
+
 use super::stack::{Heaps, Registers};
+use crate::calls::jump;
 use crate::cell::{ALIGNMENT, HEADER, RUNNING};
+use crate::image::{Elf, Image};
 use crate::memory::{Memory, Piece, word_at};
+use crate::vtables::TaskVtable;
 
 /// Addresses looked at while a thread is held, at most.
 const MOST: usize = 1024;
+
+/// Functions that a poll function leads to, at most, with itself.
+const JUMPS: usize = 3;
 
 /// The cell of a task that some thread polls.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,12 +71,32 @@ pub(super) fn cells(
 impl Heaps<'_> {
     fn can_have(&self, word: u64) -> bool {
         // Few words pass this line.
-        if word % ALIGNMENT as u64 != 0 || word == 0 {
+        if word == 0 || !word.is_multiple_of(ALIGNMENT as u64) {
             return false;
         }
         let after = self.ranges.partition_point(|range| range.start <= word);
         after > 0 && self.ranges[after - 1].contains(&word)
     }
+}
+
+/// The functions that poll tasks, in the process, with their vtables' places among the program's.
+///
+/// In optimised programs a vtable's poll function can be a jump to the one that stays on the stack.
+pub(super) fn functions(memory: &dyn Memory, vtables: &[TaskVtable], images: &[Image]) -> Vec<(u64, usize)> {
+    let mut functions = Vec::new();
+    for (index, vtable) in vtables.iter().enumerate() {
+        let image = &images[vtable.image];
+        let Some(architecture) = Elf::parse(image.bytes()).ok().map(|elf| elf.architecture()) else { continue };
+        let mut function = vtable.poll.wrapping_add(image.bias);
+        for _ in 0..JUMPS {
+            functions.push((function, index));
+            let mut code = [0; 16];
+            let jump = memory.read(function, &mut code).ok().and_then(|()| jump(architecture, function, &code));
+            let Some(target) = jump.filter(|target| image.has_code(*target)) else { break };
+            function = target;
+        }
+    }
+    functions
 }
 
 /// Returns the one cell among those of `vtables` below `end` on the stack. `None` if there are several.

@@ -42,6 +42,7 @@ impl Program {
             unwinder: Unwinder::new(&modules),
             modules: &modules,
             functions: HashMap::new(),
+            polls: polled::functions(process, self.vtables(), self.images()),
         };
 
         let mut threads = Vec::new();
@@ -85,8 +86,10 @@ struct Stacks<'m, 'a> {
     information: &'a DebugInformation<'a>,
     modules: &'m [Module<'a>],
     unwinder: Unwinder<'m, 'a>,
-    /// Of modules, by their names' places.
+    /// Of modules, by the beginnings of their code.
     functions: HashMap<u64, Functions<'a>>,
+    /// Functions that poll tasks, with the places of their vtables.
+    polls: Vec<(u64, usize)>,
 }
 
 impl Stacks<'_, '_> {
@@ -123,10 +126,8 @@ impl Stacks<'_, '_> {
         let (mut task, mut job) = (None, None);
         for call in calls {
             let (Some(function), Some(end)) = (call.function, call.end) else { continue };
-            let vtables = self.program.vtables().iter().enumerate();
-            let polls = vtables
-                .filter(|(_, vtable)| vtable.poll.wrapping_add(self.program.images()[vtable.image].bias) == function);
-            let polls: Vec<usize> = polls.map(|(index, _)| index).collect();
+            let polls = self.polls.iter().filter(|(poll, _)| *poll == function).map(|(_, vtable)| *vtable);
+            let polls: Vec<usize> = polls.collect();
             if let Some(cell) = polled::only(&copy.cells, &polls, end) {
                 let kind = if cell.owner == 0 { &mut job } else { &mut task };
                 kind.get_or_insert(cell.id);

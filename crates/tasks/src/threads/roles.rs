@@ -45,6 +45,7 @@ pub(super) fn activity(role: Role, frames: &[Frame]) -> Option<Activity> {
         Role::BlockOn
             if in_any(&[
                 "tokio::runtime::park::CachedParkThread::park",
+                "tokio::runtime::park::Inner::park",
                 "tokio::runtime::scheduler::current_thread::Context::park",
             ]) =>
         {

@@ -94,8 +94,8 @@ pub(super) struct Heaps<'a> {
 impl Copy {
     /// Holds a thread and copies its stack.
     pub(super) fn of(process: &Process, tid: u32, heaps: &Heaps<'_>) -> Result<Option<Copy>, NotHeld> {
-        // Memory for the copy is there before the thread is held.
-        let mut bytes = vec![0; LENGTH];
+        // The kernel gives the pages for the copy when they are written: before the thread is held.
+        let mut bytes = vec![1; LENGTH];
         let read = |held: &Held| {
             let registers = held.registers()?;
             let address = registers.stack.saturating_sub(RED_ZONE) & !7;

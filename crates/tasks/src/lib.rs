@@ -34,4 +34,5 @@ pub mod program;
 pub mod reading;
 pub mod scan;
 pub mod symbols;
+pub mod threads;
 pub mod vtables;

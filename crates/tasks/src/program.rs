@@ -106,11 +106,16 @@ impl Program {
 
     /// Like [`census`](Self::census), without stopping the program.
     pub(crate) fn count(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
+        // The heap has grown since the last look.
+        census(&self.process, &self.vtables, &self.mappings()?, counter)
+    }
+
+    /// Returns the mappings as they are now.
+    pub(crate) fn mappings(&self) -> Result<Vec<Mapping>, Error> {
         if !self.is_same_program() {
             return Err(Error::Ended { pid: self.process.pid() });
         }
-        // The heap has grown since.
-        census(&self.process, &self.vtables, &mappings(&self.process)?, counter)
+        mappings(&self.process)
     }
 
     /// Whether the process still executes the program: `exec` changes neither its id nor its start time.

@@ -40,6 +40,15 @@ impl<'program> DebugInformation<'program> {
         let sections = sections.collect();
         DebugInformation { sections, notes }
     }
+
+    /// Returns the sections of an image, by its place among the program's.
+    pub(crate) fn sections(&self, image: usize) -> Option<&Sections<'program>> {
+        self.sections.get(image)?.as_ref()
+    }
+
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
 }
 
 /// The types of a program's tasks.

@@ -1,4 +1,5 @@
-//! `dyntrace ps`, `dyntrace tree`, `dyntrace why`: the tasks of a running tokio program, read from outside.
+//! `dyntrace ps`, `dyntrace tree`, `dyntrace why`, `dyntrace threads`: the tasks and threads of a running tokio program, read
+//! from outside.
 
 mod changes;
 mod choose;
@@ -8,6 +9,7 @@ mod ps;
 mod read;
 #[cfg(test)]
 mod sample;
+pub mod threads;
 mod tree;
 mod why;
 mod words;

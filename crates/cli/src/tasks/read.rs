@@ -24,7 +24,7 @@ pub fn with(pid: u32, how: &How, looks: impl FnOnce(&dyn Fn() -> Result<Listing,
     looks(&|| program.listing(&described).map_err(failure))
 }
 
-fn failure(error: Error) -> Failure {
+pub fn failure(error: Error) -> Failure {
     let status = match error {
         Error::NoProcess { .. } | Error::NoVtables { .. } => exit::NO_PROBES,
         _ => 1,

@@ -54,8 +54,13 @@ fn example(name: &str) -> PathBuf {
 
 impl Program {
     pub fn run(name: &str) -> Program {
+        Program::run_with(name, &[])
+    }
+
+    pub fn run_with(name: &str, arguments: &[&str]) -> Program {
         let path = example(name);
-        let mut child = Command::new(&path).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            Command::new(&path).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut tasks = HashMap::new();
         let mut lines = Vec::new();
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {

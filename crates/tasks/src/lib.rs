@@ -19,6 +19,7 @@
 pub mod calls;
 pub mod cell;
 pub mod census;
+pub mod core_images;
 pub mod debug_file;
 pub mod dwarf;
 pub mod error;

@@ -31,6 +31,7 @@ pub mod locks;
 pub mod memory;
 pub mod names;
 pub mod owned;
+pub mod preview;
 pub mod program;
 pub mod reading;
 pub mod scan;

@@ -185,20 +185,20 @@ enum Command {
     Code(code::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = tasks::PS_HELP)]
-    /// List the tasks of a running tokio program: what each waits for, and where
+    /// List the tasks of a tokio program, running or in a core file: what each waits for, and where
     ///
     /// The program needs no change, and no dyntrace: tasks are read from its memory, while it runs. Futures and lines come from its debug
     /// information (debug = 2, in the program or in a file of its own); without, tasks and their states are listed.
     Ps(tasks::Ps),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = tasks::TREE_HELP)]
-    /// Draw the futures that the tasks of a running tokio program await
+    /// Draw the futures that the tasks of a tokio program await
     ///
     /// Each future has the line of its await, and the locks among its variables. Trees of tasks that are alike are drawn once.
     Tree(tasks::Tree),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = tasks::WHY_HELP)]
-    /// Tell why tasks of a running tokio program wait: which task holds the lock, and deadlocks
+    /// Tell why tasks of a tokio program wait: which task holds the lock, and deadlocks
     Why(tasks::Why),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = tasks::threads::HELP)]

@@ -133,6 +133,8 @@ fn doctor_tells_a_sound_program_from_one_without_probes() {
     for topic in ["notes", "arguments", "base", "sites", "semaphores"] {
         assert_eq!(status(&sound, topic), Some("ok".into()), "{topic}: {sound:#?}");
     }
+    #[cfg(target_os = "linux")]
+    assert!(status(&sound, "tasks").is_some());
     let (without, code) = findings("/bin/true");
     assert_eq!((status(&without, "probes"), code), (Some("fail".into()), Some(1)));
     assert!(without.iter().all(|finding| (finding["status"] == "ok") == finding["remedy"].is_null()));

@@ -8,7 +8,6 @@ use object::Object;
 
 use crate::error::Error;
 use crate::image::{Image, build_id, has_debug_info, map, parse};
-use crate::memory::live::Process;
 
 const WHAT: &str = "the debug file";
 
@@ -53,17 +52,17 @@ pub fn given(path: &Path, images: &[Image]) -> Result<(usize, DebugFile), Error>
     }
 }
 
-/// Looks for the image's debug file where debuggers look, in the reader's file system and then in the process's. `None`
+/// Looks for the image's debug file where debuggers look, in the reader's file system and then below `root`, the process's. `None`
 /// if there is none, or if the image has debug information itself.
 #[must_use]
-pub fn find(process: &Process, image: &Image) -> Option<DebugFile> {
+pub fn find(root: Option<&str>, image: &Image) -> Option<DebugFile> {
     if has_debug_info(image.bytes()) {
         return None;
     }
-    let roots = [String::new(), process.proc("root")];
+    let roots: Vec<&str> = std::iter::once("").chain(root).collect();
     let paths = places(image)
         .into_iter()
-        .flat_map(|place| roots.each_ref().map(|root| PathBuf::from(format!("{root}{place}"))));
+        .flat_map(|place| roots.iter().map(move |root| PathBuf::from(format!("{root}{place}"))));
     paths.filter_map(|path| DebugFile::open(&path).ok()).find(|file| belongs(file, image))
 }
 
@@ -113,7 +112,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |sum, byte| table[usize::from(sum as u8 ^ byte)] ^ sum >> 8)
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

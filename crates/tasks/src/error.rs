@@ -59,6 +59,45 @@ pub enum Error {
         /// The program's file.
         path: PathBuf,
     },
+    /// A file is no core file of a program that can be read.
+    #[error(
+        "cannot read the core file {}: {reason}; give a core file that Linux, or a debugger's gcore, wrote of a 64-bit \
+         program",
+        path.display()
+    )]
+    NotCore {
+        /// The file.
+        path: PathBuf,
+        /// What it lacks.
+        reason: String,
+    },
+    /// The core file's program is another one.
+    #[error(
+        "cannot find the program {} in the core file {}; give the file that was running: `file` names it",
+        path.display(), core.display()
+    )]
+    NotInCore {
+        /// The core file.
+        core: PathBuf,
+        /// The file that was given for its program.
+        path: PathBuf,
+    },
+    /// The file is not the one that was running.
+    #[error(
+        "{} has build id {found}, but the program of the core file {} has {wanted}: they are of different builds; give the \
+         file that was running",
+        path.display(), core.display()
+    )]
+    OtherProgram {
+        /// The file that was given for the program.
+        path: PathBuf,
+        /// The core file.
+        core: PathBuf,
+        /// Of the file.
+        found: String,
+        /// Of the program.
+        wanted: String,
+    },
     /// The debug file belongs to another build.
     #[error(
         "{} has build id {found}, but the program has {wanted}: they are of different builds; give the debug file that was \
@@ -83,6 +122,11 @@ pub enum Error {
         /// The program's file.
         path: PathBuf,
     },
+    /// Threads are read of running programs only.
+    #[error(
+        "the threads of a core file are not read: a debugger shows them, as `gdb PROG CORE -batch -ex 'thread apply all bt'`"
+    )]
+    ThreadsOfCore,
     /// The process could not be stopped.
     #[error("cannot stop process {pid}: {source}; read it without stopping it, or run as root")]
     NotStopped {

@@ -71,7 +71,7 @@ pub fn images(process: &Process, maps: &[Mapping]) -> Result<Vec<Image>, Error> 
     let link = process.proc("exe");
     let program = fs::read_link(&link).map_err(|source| refused(process, source))?;
     let file = File::open(&link).map_err(|source| refused(process, source))?;
-    let found = image(&file, &program, maps, "the program's file")?;
+    let found = image(&file, &program, |elf| bias(elf, &program, maps), "the program's file")?;
     let mut images = vec![found.ok_or_else(|| Error::NotMapped { pid: process.pid(), path: program.clone() })?];
 
     let mut paths: Vec<(&str, u64)> = maps
@@ -85,18 +85,24 @@ pub fn images(process: &Process, maps: &[Mapping]) -> Result<Vec<Image>, Error> 
         // The process may see other files than the reader: in a container.
         let Ok(file) = File::open(process.proc(&format!("root{path}"))) else { continue };
         let same = file.metadata().is_ok_and(|metadata| metadata.ino() == inode);
-        if same && let Ok(Some(library)) = image(&file, Path::new(path), maps, "the library") {
+        let path = Path::new(path);
+        if same && let Ok(Some(library)) = image(&file, path, |elf| bias(elf, path, maps), "the library") {
             images.push(library);
         }
     }
     Ok(images)
 }
 
-/// Returns `None` if the file is not mapped.
-fn image(file: &File, path: &Path, maps: &[Mapping], what: &'static str) -> Result<Option<Image>, Error> {
+/// Opens a file that the program has mapped. Returns `None` if `bias` does: it is not mapped.
+pub(crate) fn image(
+    file: &File,
+    path: &Path,
+    bias: impl FnOnce(&Elf<'_>) -> Option<u64>,
+    what: &'static str,
+) -> Result<Option<Image>, Error> {
     let bytes = map(file, path, what)?;
     let elf = parse(&bytes, path, what)?;
-    let Some(bias) = bias(&elf, path, maps) else { return Ok(None) };
+    let Some(bias) = bias(&elf) else { return Ok(None) };
     let build_id = build_id(&elf);
     let (text, tables) = (text(&elf), tables(&elf));
     Ok(Some(Image { path: path.to_owned(), bias, build_id, text, tables, debug_file: None, bytes }))
@@ -132,7 +138,7 @@ fn loads<'a>(elf: &'a Elf<'_>) -> impl Iterator<Item = (u64, Range<u64>, bool)> 
 }
 
 /// Finds the segment of code among the mappings, and if the process has remapped it, any segment.
-fn bias(elf: &Elf<'_>, path: &Path, maps: &[Mapping]) -> Option<u64> {
+pub(crate) fn bias(elf: &Elf<'_>, path: &Path, maps: &[Mapping]) -> Option<u64> {
     let page = rustix::param::page_size() as u64;
     // The kernel escapes newlines in its list of mappings only.
     let path = path.to_string_lossy().replace('\n', "\\012");

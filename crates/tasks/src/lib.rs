@@ -19,6 +19,7 @@
 pub mod calls;
 pub mod cell;
 pub mod census;
+pub mod core_images;
 pub mod debug_file;
 pub mod dwarf;
 pub mod error;
@@ -30,6 +31,7 @@ pub mod locks;
 pub mod memory;
 pub mod names;
 pub mod owned;
+pub mod preview;
 pub mod program;
 pub mod reading;
 pub mod scan;

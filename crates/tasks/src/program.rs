@@ -1,15 +1,17 @@
-//! A running program whose tasks are read.
+//! A program whose tasks are read: running, or in a core file.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::census::{Census, Counter, census};
+use crate::core_images;
 use crate::debug_file;
 use crate::error::Error;
 use crate::image::{Image, images};
 use crate::memory::Memory;
+use crate::memory::core_file::CoreFile;
 use crate::memory::live::Process;
-use crate::memory::maps::{self, Mapping};
+use crate::memory::maps::Mapping;
+use crate::memory::source::Source;
 use crate::memory::stop::Stopped;
 use crate::names;
 use crate::vtables::{self, TaskVtable};
@@ -23,10 +25,10 @@ pub struct Options {
     pub stop: bool,
 }
 
-/// A running program.
+/// A program, running or in a core file.
 #[derive(Debug)]
 pub struct Program {
-    process: Process,
+    source: Source,
     images: Vec<Image>,
     vtables: Vec<TaskVtable>,
     options: Options,
@@ -41,35 +43,59 @@ impl Program {
     /// the options name cannot be read or is of another build.
     pub fn attach(pid: u32, options: Options) -> Result<Program, Error> {
         let process = Process::open(pid)?;
-        let mut images = images(&process, &mappings(&process)?)?;
+        let images = images(&process, &process.mappings()?)?;
         may_read(&process, &images[0])?;
+        Program::of(Source::Process(process), images, options)
+    }
+
+    /// Opens the core file `core` of the program `exe`. It need not lie where it was running.
+    ///
+    /// # Errors
+    ///
+    /// If `core` is no core file, or `exe` is not its program or no tokio program; or if the debug file that the options
+    /// name cannot be read or is of another build.
+    pub fn open_core(core: &Path, exe: &Path, options: Options) -> Result<Program, Error> {
+        let mut core = CoreFile::open(core)?;
+        let images = core_images::images(&mut core, exe)?;
+        Program::of(Source::Core(Box::new(core)), images, options)
+    }
+
+    fn of(source: Source, mut images: Vec<Image>, options: Options) -> Result<Program, Error> {
         if let Some(path) = &options.debug_file {
             let (index, file) = debug_file::given(path, &images)?;
             images[index].debug_file = Some(file);
         }
+        let root = source.process().map(|process| process.proc("root"));
         let mut all = Vec::new();
         for (index, image) in images.iter_mut().enumerate() {
-            let mut vtables = vtables::find(&process, index, image);
+            let mut vtables = vtables::find(&source, index, image);
             if vtables.is_empty() {
                 continue;
             }
             if image.debug_file.is_none() {
-                image.debug_file = debug_file::find(&process, image);
+                image.debug_file = debug_file::find(root.as_deref(), image);
             }
-            names::name(&process, image, &mut vtables);
+            names::name(&source, image, &mut vtables);
             all.append(&mut vtables);
         }
-        process.check()?;
+        source.check()?;
+        if let Source::Core(core) = &source
+            && all.is_empty()
+            && core.missing() > 0
+        {
+            let reason = format!("it was cut short, {} bytes are missing", core.missing());
+            return Err(Error::NotCore { path: core.path().to_owned(), reason });
+        }
         if all.is_empty() {
             return Err(Error::NoVtables { path: images[0].path.clone() });
         }
-        Ok(Program { process, images, vtables: all, options })
+        Ok(Program { source, images, vtables: all, options })
     }
 
     /// Returns the program's memory.
     #[must_use]
-    pub fn memory(&self) -> &Process {
-        &self.process
+    pub fn memory(&self) -> &Source {
+        &self.source
     }
 
     /// Returns the program's file, then its libraries.
@@ -90,7 +116,8 @@ impl Program {
     ///
     /// If the program cannot be stopped.
     pub fn stop(&self) -> Result<Option<Stopped>, Error> {
-        self.options.stop.then(|| Stopped::new(&self.process)).transpose()
+        let process = self.source.process().filter(|_| self.options.stop);
+        process.map(Stopped::new).transpose()
     }
 
     /// Counts the program's tasks. `counter` reads the count of a runtime, by debug information;
@@ -107,37 +134,24 @@ impl Program {
     /// Like [`census`](Self::census), without stopping the program.
     pub(crate) fn count(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
         // The heap has grown since the last look.
-        census(&self.process, &self.vtables, &self.mappings()?, counter)
+        census(&self.source, &self.vtables, &self.mappings()?, counter)
     }
 
     /// Returns the mappings as they are now.
     pub(crate) fn mappings(&self) -> Result<Vec<Mapping>, Error> {
-        if !self.is_same_program() {
-            return Err(Error::Ended { pid: self.process.pid() });
+        if let Some(process) = self.source.process().filter(|_| !self.is_same_program()) {
+            return Err(Error::Ended { pid: process.pid() });
         }
-        mappings(&self.process)
+        self.source.mappings()
     }
 
     /// Whether the process still executes the program: `exec` changes neither its id nor its start time.
     fn is_same_program(&self) -> bool {
         let stands = |vtable: &TaskVtable| {
             let poll = vtable.poll.wrapping_add(self.images[vtable.image].bias);
-            self.process.word(vtable.address) == Ok(poll)
+            self.source.word(vtable.address) == Ok(poll)
         };
         self.vtables.iter().any(stands)
-    }
-}
-
-fn mappings(process: &Process) -> Result<Vec<Mapping>, Error> {
-    match fs::read(process.proc("maps")) {
-        Ok(maps) => {
-            process.check()?;
-            Ok(maps::parse(&maps))
-        }
-        Err(source) => {
-            process.check()?;
-            Err(Error::NotPermitted { pid: process.pid(), what: "the mappings", source })
-        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::thread;
 use crate::census::{Census, CensusTask};
 use crate::dwarf::{self, CountPath, PolledTask, Sections, Types};
 use crate::error::Error;
-use crate::future::{Descriptors, Extent, Reader, monotonic_now};
+use crate::future::{Descriptors, Extent, Reader};
 use crate::listing::{Chain, Listing, Name, Spawned, Task};
 use crate::memory::{Memory, Piece};
 use crate::program::Program;
@@ -126,6 +126,7 @@ impl Program {
             memory.word(handle.checked_add(path.count)?).ok()
         };
         let Census { tasks, runtimes, mut notes, .. } = self.count(Some(&counter))?;
+        notes.extend(self.memory().notes());
         let tasks = self.chains(described, &tasks);
         self.memory().check()?;
         notes.extend(described.notes.iter().cloned());
@@ -135,10 +136,10 @@ impl Program {
     /// Reads the chains of all tasks, on as many threads as there are cores.
     fn chains(&self, described: &Described<'_>, tasks: &[CensusTask]) -> Vec<Task> {
         let ids: HashMap<u64, u64> = tasks.iter().map(|task| (task.address, task.id)).collect();
-        let descriptors = Descriptors::of(self.memory().pid());
+        let descriptors = self.memory().process().map(|process| Descriptors::of(process.pid()));
         let threads = thread::available_parallelism().map_or(1, NonZero::get).min(tasks.len() / BATCH + 1);
         let read = |part: &[CensusTask]| {
-            part.chunks(BATCH).flat_map(|batch| self.batch(described, batch, &ids, &descriptors)).collect()
+            part.chunks(BATCH).flat_map(|batch| self.batch(described, batch, &ids, descriptors.as_ref())).collect()
         };
         thread::scope(|scope| {
             let mut parts = tasks.chunks(tasks.len().div_ceil(threads).max(1));
@@ -158,7 +159,7 @@ impl Program {
         described: &Described<'_>,
         tasks: &[CensusTask],
         ids: &HashMap<u64, u64>,
-        descriptors: &Descriptors,
+        descriptors: Option<&Descriptors>,
     ) -> Vec<Task> {
         let readers: Vec<_> = tasks.iter().map(|task| self.reader(described, task, ids, descriptors)).collect();
         let pieces: Vec<Piece> = readers.iter().flatten().map(|(_, extent)| extent.piece).collect();
@@ -197,7 +198,7 @@ impl Program {
         described: &'a Described<'s>,
         task: &CensusTask,
         ids: &'a HashMap<u64, u64>,
-        descriptors: &'a Descriptors,
+        descriptors: Option<&'a Descriptors>,
     ) -> Option<(Reader<'a, 's>, Extent)> {
         let vtable = &self.vtables()[task.vtable];
         let polled = described.tasks[task.vtable].polled.as_ref()?;
@@ -205,8 +206,8 @@ impl Program {
             memory: self.memory(),
             types: described.types[vtable.image].as_ref()?,
             bias: self.images()[vtable.image].bias,
-            descriptors: Some(descriptors),
-            now: Some(monotonic_now()),
+            descriptors,
+            now: self.memory().now(),
             tasks: ids,
         };
         let extent = reader.extent(task.address, vtable.scheduler, polled)?;

@@ -8,6 +8,7 @@ mod program;
 use std::collections::HashMap;
 
 use dyntrace_tasks::listing::{Chain, Name, Task};
+use dyntrace_tasks::preview::Preview;
 use dyntrace_tasks::program::{Options, Program as Attached};
 use dyntrace_tasks::reading::{DebugInformation, Described};
 use program::Program;
@@ -33,6 +34,20 @@ fn shows() -> Shows {
         Ok("addresses") => Shows::Addresses,
         Ok(other) => panic!("DYNTRACE_TASKS_SHOWS is {other}"),
     }
+}
+
+#[test]
+fn the_file_says_what_will_be_shown() {
+    let preview = Preview::of(&program::example("chains_truth")).unwrap();
+    println!("{preview:?}");
+    let most = match shows() {
+        Shows::Chains => preview.chains,
+        Shows::Types => preview.types,
+        // Some have symbols that do not name the future.
+        Shows::Symbols => preview.names,
+        Shows::Addresses => preview.states,
+    };
+    assert!(preview.total() > 40 && most * 2 > preview.total(), "{preview:?}");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 mod binary;
 mod finding;
 mod kernel;
+#[cfg(target_os = "linux")]
+mod tasks;
 mod tracers;
 
 use std::io::{self, Write};
@@ -23,6 +25,8 @@ pub fn doctor(binary: Option<&Path>, providers: &Providers, json: bool) -> Outco
     findings.extend(tracers::check());
     if let Some(binary) = binary {
         findings.extend(binary::check(binary, providers)?);
+        #[cfg(target_os = "linux")]
+        findings.push(tasks::check(binary));
     }
     let mut out = anstream::stdout().lock();
     let written = if json {

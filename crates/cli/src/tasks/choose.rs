@@ -3,6 +3,7 @@
 use anyhow::{Result, anyhow, bail};
 use dyntrace_tasks::listing::{Await, Chain, Listing, Task};
 
+use super::read::Target;
 use super::words;
 use crate::escape;
 
@@ -45,18 +46,20 @@ impl Chosen {
     }
 
     /// Fails if the listing has no such task.
-    pub fn check(&self, pid: u32, listing: &Listing) -> Result<()> {
+    pub fn check(&self, target: &Target<'_>, listing: &Listing) -> Result<()> {
         if listing.tasks.iter().any(|task| self.has(task)) {
             return Ok(());
         }
         match self {
             Chosen::Task(id) => {
-                bail!("process {pid} has no task {id}: it may have ended; dyntrace ps -p {pid} --all lists the tasks")
+                let options = target.options();
+                bail!("{target} has no task {id}: it may have ended; dyntrace ps {options} --all lists the tasks")
             }
             Chosen::Named(part, _) => Err(anyhow!(
-                "no future of process {pid} has a name like {}: dyntrace ps -p {pid} lists the names; a pattern with * must \
-                 match the whole name",
-                escape::name(part)
+                "no future of {target} has a name like {}: dyntrace ps {} lists the names; a pattern with * must match the \
+                 whole name",
+                escape::name(part),
+                target.options()
             )),
         }
     }
@@ -68,6 +71,8 @@ fn any(future: &Await, matches: &impl Fn(&str) -> bool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::tasks::sample;
 
@@ -88,11 +93,15 @@ mod tests {
 
     #[test]
     fn an_unknown_task_is_an_error_with_a_way_out() {
-        let error = |text| parse(text).unwrap().check(4711, &sample::listing()).unwrap_err().to_string();
+        let error =
+            |text| parse(text).unwrap().check(&Target::Process(4711), &sample::listing()).unwrap_err().to_string();
         assert_eq!(
             error("99"),
             "process 4711 has no task 99: it may have ended; dyntrace ps -p 4711 --all lists the tasks"
         );
+        let (core, exe) = (Path::new("core.1"), Path::new("server"));
+        let of_core = Chosen::Task(99).check(&Target::Core { core, exe }, &sample::listing()).unwrap_err().to_string();
+        assert!(of_core.ends_with("dyntrace ps --core core.1 --exe server --all lists the tasks"), "{of_core}");
         assert!(error("\x1b").contains(r"a name like \x1b: dyntrace ps -p 4711"));
     }
 }

@@ -9,10 +9,11 @@ use std::time::Duration;
 use anyhow::Context as _;
 use dyntrace_tasks::listing::Listing;
 use dyntrace_tasks::locks::{Blocker, Cycle};
+use dyntrace_tasks::program::Options;
 use serde::Serialize;
 
 use super::choose::Chosen;
-use super::read::{self, How};
+use super::read::{self, Target};
 use super::{Common, changes, ps, why};
 use crate::exit::{self, Failure, Outcome};
 use crate::signals::{self, Notice};
@@ -48,10 +49,11 @@ struct Json<'l> {
 /// Prints the tasks, then their changes if the user watches.
 pub fn show(common: &Common, view: &View<'_>) -> Outcome {
     let interrupts = interrupts(common)?;
-    read::with(common.pid, &how(common), |look| {
+    let target = target(common);
+    read::with(&target, options(common), |look| {
         let kept = |listing: &mut Listing| view.chosen.iter().for_each(|chosen| chosen.keep(listing));
         let mut listing = look()?;
-        view.chosen.map_or(Ok(()), |chosen| chosen.check(common.pid, &listing))?;
+        view.chosen.map_or(Ok(()), |chosen| chosen.check(&target, &listing))?;
         kept(&mut listing);
         print(&if common.json { json(common, &listing, None)? } else { (view.text)(&listing) })?;
         let Some(every) = common.watch else { return Ok(ended(&interrupts)) };
@@ -71,14 +73,19 @@ pub fn show(common: &Common, view: &View<'_>) -> Outcome {
 /// Prints what tasks wait for, then changes and new deadlocks if the user watches.
 pub fn explain(common: &Common, task: Option<u64>, only_deadlocks: bool) -> Outcome {
     let interrupts = interrupts(common)?;
-    read::with(common.pid, &how(common), |look| {
-        let mut before = why::cycles(&look()?);
-        if let Some(status) = wait(&interrupts, BETWEEN) {
-            return Ok(status);
-        }
+    let target = target(common);
+    read::with(&target, options(common), |look| {
         let mut listing = look()?;
+        let mut before = why::cycles(&listing);
+        // A core file stays as it is.
+        if target.runs() {
+            if let Some(status) = wait(&interrupts, BETWEEN) {
+                return Ok(status);
+            }
+            listing = look()?;
+        }
         let chosen = task.map(Chosen::Task);
-        chosen.as_ref().map_or(Ok(()), |chosen| chosen.check(common.pid, &listing))?;
+        chosen.as_ref().map_or(Ok(()), |chosen| chosen.check(&target, &listing))?;
         let mut deadlocks = why::deadlocks(&before, &listing);
         let as_json = |listing: &Listing, deadlocks: &[Cycle]| {
             let blockers = why::blockers(listing, task);
@@ -123,8 +130,16 @@ pub fn explain(common: &Common, task: Option<u64>, only_deadlocks: bool) -> Outc
     })
 }
 
-fn how(common: &Common) -> How {
-    How { debug_file: common.debug.clone(), stop: common.stop }
+fn target(common: &Common) -> Target<'_> {
+    match (&common.core, &common.exe) {
+        (Some(core), Some(exe)) => Target::Core { core, exe },
+        // One of both is required.
+        _ => Target::Process(common.pid.unwrap_or_default()),
+    }
+}
+
+fn options(common: &Common) -> Options {
+    Options { debug_file: common.debug.clone(), stop: common.stop }
 }
 
 /// `changed`, under the time of the look; nothing if it is empty.

@@ -1,5 +1,5 @@
 //! `dyntrace ps`, `dyntrace tree`, `dyntrace why`, `dyntrace threads`: the tasks and threads of a running tokio program, read
-//! from outside.
+//! from outside, or the tasks in its core file.
 
 mod changes;
 mod choose;
@@ -27,18 +27,21 @@ Examples:
   dyntrace ps -p 4711
   dyntrace ps -p 4711 --all --debug target/release/server.debug
   dyntrace ps -p 4711 --watch 1
+  dyntrace ps --core core.4711 --exe target/release/server
 
 AT is the outermost line of source that awaits; a running task has left it: \"after\" precedes it.
 WAITS FOR is the innermost future: of a lock its address, free permits, and those the task lacks.
 SPAWNED AT is there if the program records it; places with a ? are candidates. Tasks that are
 alike share a line, unless --all is given. Below, the number of tasks found is compared with the
 runtime's own count.
+A core file does not have the time, so timers in it are unknown leaves; of descriptors it has only
+the numbers.
 
 Exit status:
    0  the tasks were read
    1  the program cannot be read
    2  wrong use
-  65  there is no such process, or it is no tokio program";
+  65  there is no such process, or the program is no tokio program";
 
 pub const TREE_HELP: &str = "\
 Examples:
@@ -50,7 +53,7 @@ Exit status:
    0  the tasks were read
    1  the program cannot be read, or has no such task
    2  wrong use
-  65  there is no such process, or it is no tokio program";
+  65  there is no such process, or the program is no tokio program";
 
 pub const WHY_HELP: &str = "\
 Examples:
@@ -70,13 +73,19 @@ Exit status:
    0  the tasks were read, with or without deadlocks
    1  the program cannot be read, or has no such task
    2  wrong use
-  65  there is no such process, or it is no tokio program";
+  65  there is no such process, or the program is no tokio program";
 
 #[derive(clap::Args)]
 pub struct Common {
-    /// The process
-    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
-    pid: u32,
+    /// The process; or a core file, by --core
+    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..), required_unless_present = "core", conflicts_with = "core")]
+    pid: Option<u32>,
+    /// A core file, instead of a process
+    #[arg(long, value_name = "FILE", requires = "exe", conflicts_with_all = ["stop", "watch"])]
+    core: Option<PathBuf>,
+    /// The program of the core file; it may have been moved, but not built again
+    #[arg(long, value_name = "PROG", requires = "core")]
+    exe: Option<PathBuf>,
     /// Print JSON
     ///
     /// An object: version (1), tasks, runtimes, notes. A task has id, address, owner (its runtime; 0 for jobs of the blocking pool), state

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::look::Cell;
 use crate::error::Error;
 use crate::memory::maps::Mapping;
-use crate::memory::resident::Resident;
+use crate::memory::source::Present;
 use crate::memory::stacks;
 use crate::vtables::TaskVtable;
 
@@ -41,8 +41,8 @@ pub fn drop_on_stacks(
 }
 
 /// Finds the stacks in those mappings of `heaps` that contain one of `cells`, which are in order.
-pub fn stacks(resident: &mut Resident<'_>, heaps: &[&Mapping], cells: &[u64]) -> Result<Vec<Range<u64>>, Error> {
-    let mut found = Vec::new();
+pub fn stacks(present: &mut Present<'_>, heaps: &[&Mapping], cells: &[u64]) -> Result<Vec<Range<u64>>, Error> {
+    let mut found = present.stacks();
     for heap in heaps {
         // The C library takes no stack from there.
         if heap.path == "[heap]" {
@@ -53,7 +53,7 @@ pub fn stacks(resident: &mut Resident<'_>, heaps: &[&Mapping], cells: &[u64]) ->
             // A stack's descriptor lies above all of its cells.
             let above = cells[first]..heap.range.end;
             let above = above.start & !4095..above.end;
-            resident.read(&above, |address, bytes| stacks::find(address, bytes, &mut found))?;
+            present.read(&above, |address, bytes| stacks::find(address, bytes, &mut found))?;
         }
     }
     found.sort_unstable_by_key(|stack| stack.start);

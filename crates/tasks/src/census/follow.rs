@@ -12,7 +12,7 @@ use super::copies::Followed;
 use super::look::{Cell, look};
 use super::{Known, Owner, links};
 use crate::cell::{CANCELLED, COMPLETE, RUNNING};
-use crate::memory::live::Process;
+use crate::memory::Memory;
 use crate::owned::Ends;
 use crate::scan::{ByAddress, Candidate};
 use crate::vtables::TaskVtable;
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// What looks at cells need.
 pub struct Lists<'a> {
-    pub process: &'a Process,
+    pub memory: &'a dyn Memory,
     pub vtables: &'a [TaskVtable],
     pub by_address: &'a ByAddress,
     pub owners: &'a BTreeMap<Owner, Known>,
@@ -131,14 +131,14 @@ impl Lists<'_> {
     }
 
     fn read(&self, candidates: &[Candidate]) -> Reading<impl Fn(u64) -> Option<(u64, u64)> + use<>> {
-        let cells = look(self.process, self.vtables, candidates);
-        let neighbours = links::neighbours(self.process, self.vtables, self.by_address, &cells);
+        let cells = look(self.memory, self.vtables, candidates);
+        let neighbours = links::neighbours(self.memory, self.vtables, self.by_address, &cells);
         Reading { cells, neighbours, ends: self.ends() }
     }
 
     fn ends(&self) -> BTreeMap<Owner, Ends> {
         let known = self.owners.iter();
-        known.filter_map(|(owner, known)| Some((*owner, known.list.as_ref()?.ends(self.process)?))).collect()
+        known.filter_map(|(owner, known)| Some((*owner, known.list.as_ref()?.ends(self.memory)?))).collect()
     }
 
     /// Whether the reader knows the lists of the program's version of tokio.

@@ -25,9 +25,8 @@ use crate::cell::COMPLETE;
 use crate::error::Error;
 use crate::listing::{Place, Runtime, State};
 use crate::memory::Memory;
-use crate::memory::live::Process;
 use crate::memory::maps::Mapping;
-use crate::memory::resident::Resident;
+use crate::memory::source::Source;
 use crate::owned::OwnedTasks;
 use crate::scan::{ByAddress, scan};
 use crate::vtables::TaskVtable;
@@ -84,20 +83,20 @@ pub struct Census {
 /// Reads a runtime's own count of its tasks, given one of them. Debug information can tell where the count is.
 pub type Counter<'a> = &'a dyn Fn(&dyn Memory, &CensusTask) -> Option<u64>;
 
-/// Counts the tasks of `process`, whose vtables are `vtables` and whose mappings are `maps`.
+/// Counts the tasks in `memory`, whose vtables are `vtables` and whose mappings are `maps`.
 pub(crate) fn census(
-    process: &Process,
+    memory: &Source,
     vtables: &[TaskVtable],
     maps: &[Mapping],
     counter: Option<Counter<'_>>,
 ) -> Result<Census, Error> {
     let by_address = ByAddress::new(vtables);
-    let mut resident = Resident::open(process)?;
+    let mut present = memory.present()?;
     let heaps: Vec<&Mapping> = maps.iter().filter(|map| map.is_heap()).collect();
     let mut census = Census::default();
     let mut candidates = Vec::new();
     for heap in &heaps {
-        census.scanned += resident.read(&heap.range, |address, bytes| {
+        census.scanned += present.read(&heap.range, |address, bytes| {
             scan(&by_address, address, bytes, |candidate| {
                 if candidates.len() < MOST {
                     candidates.push(candidate);
@@ -111,13 +110,13 @@ pub(crate) fn census(
     // Links are looked up by address.
     candidates.sort_unstable_by_key(|candidate| candidate.address);
 
-    let mut cells = look(process, vtables, &candidates);
+    let mut cells = look(memory, vtables, &candidates);
     drop(candidates);
     copies::drop_unowned(&mut cells, vtables);
-    let mut owners = owners(process, &cells);
-    let mut tasks = Lists { process, vtables, by_address: &by_address, owners: &owners }.follow(&cells);
+    let mut owners = owners(memory, &cells);
+    let mut tasks = Lists { memory, vtables, by_address: &by_address, owners: &owners }.follow(&cells);
     drop(cells);
-    copies::drop_on_stacks(&mut tasks, |cells| copies::stacks(&mut resident, &heaps, cells))?;
+    copies::drop_on_stacks(&mut tasks, |cells| copies::stacks(&mut present, &heaps, cells))?;
     copies::drop_repeated(&mut tasks);
     for (cell, linked) in &tasks {
         if let Some(known) = Owner::of(cell).and_then(|owner| owners.get_mut(&owner)) {
@@ -126,17 +125,17 @@ pub(crate) fn census(
             known.found += u64::from(linked.unwrap_or(cell.state & COMPLETE == 0));
         }
     }
-    process.check()?;
+    memory.check()?;
 
     let mut places = Places::default();
-    census.tasks = tasks.into_iter().map(|(cell, linked)| task(process, cell, linked, &mut places)).collect();
+    census.tasks = tasks.into_iter().map(|(cell, linked)| task(memory, cell, linked, &mut places)).collect();
     census.tasks.sort_unstable_by_key(|task| task.id);
-    census.runtimes = runtimes(process, &census.tasks, &owners, counter);
-    process.check()?;
+    census.runtimes = runtimes(memory, &census.tasks, &owners, counter);
+    memory.check()?;
     Ok(census)
 }
 
-fn task(process: &Process, cell: Cell, linked: Option<bool>, places: &mut Places) -> CensusTask {
+fn task(memory: &dyn Memory, cell: Cell, linked: Option<bool>, places: &mut Places) -> CensusTask {
     CensusTask {
         address: cell.address,
         vtable: cell.vtable as usize,
@@ -144,7 +143,7 @@ fn task(process: &Process, cell: Cell, linked: Option<bool>, places: &mut Places
         owner: cell.owner,
         scheduler: cell.scheduler,
         id: cell.id,
-        spawned_at: places.get(process, cell.spawned_at),
+        spawned_at: places.get(memory, cell.spawned_at),
         linked,
     }
 }
@@ -175,7 +174,7 @@ struct Known {
 
 /// Finds the list of each runtime that owns one of `cells`. Freed cells can name owners that never were, each its own:
 /// the owners with most cells are asked.
-fn owners(process: &Process, cells: &[Cell]) -> BTreeMap<Owner, Known> {
+fn owners(memory: &dyn Memory, cells: &[Cell]) -> BTreeMap<Owner, Known> {
     let mut counts: BTreeMap<Owner, usize> = BTreeMap::new();
     for owner in cells.iter().filter_map(Owner::of) {
         *counts.entry(owner).or_default() += 1;
@@ -184,7 +183,7 @@ fn owners(process: &Process, cells: &[Cell]) -> BTreeMap<Owner, Known> {
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let is_task = |address| links::among(cells, address).is_some();
     let known = counts.into_iter().enumerate().map(|(place, (owner, _))| {
-        let find = || OwnedTasks::find(process, owner.scheduler, owner.number, is_task);
+        let find = || OwnedTasks::find(memory, owner.scheduler, owner.number, is_task);
         let list = if place < MOST_OWNERS { find() } else { None };
         (owner, Known { list, ..Known::default() })
     });
@@ -192,7 +191,7 @@ fn owners(process: &Process, cells: &[Cell]) -> BTreeMap<Owner, Known> {
 }
 
 fn runtimes(
-    process: &Process,
+    memory: &dyn Memory,
     tasks: &[CensusTask],
     owners: &BTreeMap<Owner, Known>,
     counter: Option<Counter<'_>>,
@@ -200,9 +199,9 @@ fn runtimes(
     let seen = owners.iter().filter(|(_, known)| known.found > 0 || known.any != 0);
     let runtimes = seen.map(|(owner, known)| {
         let any = tasks.iter().find(|task| task.id == known.any && task.owner == owner.number);
-        let described = any.and_then(|task| counter?(process, task));
+        let described = any.and_then(|task| counter?(memory, task));
         // By shape, tokio 1.38's count is one of two words, of which the other one stays 0.
-        let shaped = || known.list.as_ref()?.count(process).filter(|count| *count > 0 || known.found == 0);
+        let shaped = || known.list.as_ref()?.count(memory).filter(|count| *count > 0 || known.found == 0);
         Runtime { owner: owner.number, counted: described.or_else(shaped), found: known.found }
     });
     runtimes.collect()

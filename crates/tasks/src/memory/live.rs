@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::ops::Range;
 
+use super::maps::{self, Mapping};
 use super::{Memory, Piece, Unreadable};
 use crate::error::Error;
 
@@ -53,6 +54,18 @@ impl Process {
     #[must_use]
     pub fn proc(&self, file: &str) -> String {
         format!("/proc/{}/{file}", self.pid)
+    }
+
+    /// Returns the mappings as they are now.
+    ///
+    /// # Errors
+    ///
+    /// If the process has ended, or the kernel refuses.
+    pub fn mappings(&self) -> Result<Vec<Mapping>, Error> {
+        let read = fs::read(self.proc("maps"));
+        self.check()?;
+        let refused = |source| Error::NotPermitted { pid: self.pid, what: "the mappings", source };
+        read.map(|maps| maps::parse(&maps)).map_err(refused)
     }
 
     /// Reads what can be read from `address` on, and returns the number of bytes: fewer than asked if a page is

@@ -1,9 +1,12 @@
 //! The memory of the program that is read: a running process, or a core file.
 
+pub mod core_file;
+pub mod core_notes;
 pub mod live;
 pub mod maps;
 mod pagemap;
 pub mod resident;
+pub mod source;
 pub mod stacks;
 pub mod stop;
 

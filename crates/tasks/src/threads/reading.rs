@@ -25,9 +25,9 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// If the program has ended, or the kernel refuses to hold any of its threads.
+    /// If the program has ended, the kernel refuses to hold any of its threads, or this is a core file.
     pub fn threads(&self, information: &DebugInformation<'_>) -> Result<Threads, Error> {
-        let process = self.memory();
+        let Some(process) = self.memory().process() else { return Err(Error::ThreadsOfCore) };
         let maps = self.mappings()?;
         let kernels = modules::kernels(process, &maps);
         let images = self.images().iter().enumerate().filter_map(|(index, image)| Module::of(index, image));

@@ -1,4 +1,5 @@
 //! Runs the example `tasks_truth` and reads what it says of itself.
+#![allow(dead_code)] // each test uses a part
 
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};

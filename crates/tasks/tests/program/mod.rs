@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use dyntrace_tasks::dwarf::{Sections, Types};
@@ -34,7 +34,7 @@ impl Memory for ProcessMemory {
 }
 
 /// The example's file: of this build, or of the one that `ci/tasks` names.
-fn example(name: &str) -> PathBuf {
+pub fn example(name: &str) -> PathBuf {
     if let Some(programs) = std::env::var_os("DYNTRACE_TASKS_PROGRAMS") {
         return PathBuf::from(programs).join(name);
     }
@@ -54,13 +54,24 @@ fn example(name: &str) -> PathBuf {
 
 impl Program {
     pub fn run(name: &str) -> Program {
-        Program::run_with(name, &[])
+        Program::start(Command::new(example(name)))
     }
 
     pub fn run_with(name: &str, arguments: &[&str]) -> Program {
-        let path = example(name);
-        let mut child =
-            Command::new(&path).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut command = Command::new(example(name));
+        command.args(arguments);
+        Program::start(command)
+    }
+
+    pub fn run_in(name: &str, folder: Option<&Path>) -> Program {
+        let mut command = Command::new(example(name));
+        folder.map(|folder| command.current_dir(folder));
+        Program::start(command)
+    }
+
+    fn start(mut command: Command) -> Program {
+        let path = PathBuf::from(command.get_program());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut tasks = HashMap::new();
         let mut lines = Vec::new();
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {

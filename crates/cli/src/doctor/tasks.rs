@@ -1,0 +1,88 @@
+//! Checks what `dyntrace ps` can show of a program's tasks.
+
+use std::path::Path;
+
+use dyntrace_tasks::error::Error;
+use dyntrace_tasks::preview::Preview;
+
+use super::finding::Finding;
+
+const TOPIC: &str = "tasks";
+
+/// Gives the debug information that chains need.
+const DEBUG: &str = "build it with debug = 2 in its profile (CARGO_PROFILE_RELEASE_DEBUG=2); to run it stripped, keep the file that \
+                     objcopy --only-keep-debug makes, and give it with --debug";
+
+pub fn check(path: &Path) -> Finding {
+    match Preview::of(path) {
+        Ok(preview) => finding(&preview),
+        Err(Error::NotElf { .. }) => {
+            Finding::ok(TOPIC, "not looked at: dyntrace ps reads 64-bit little-endian programs of Linux")
+        }
+        Err(error) => {
+            Finding::warn(TOPIC, error.to_string(), "make the file readable, or run dyntrace doctor as its owner")
+        }
+    }
+}
+
+/// Judges by what can be shown of most types of tasks: the linker may have merged the functions of a few.
+fn finding(preview: &Preview) -> Finding {
+    let total = preview.total();
+    let (shown, text) = match () {
+        () if total == 0 => {
+            let text = "the file has no task vtables of tokio 1.38 or later: dyntrace ps shows nothing, unless a library has them";
+            return Finding::ok(TOPIC, text);
+        }
+        () if preview.chains * 2 > total => {
+            let text = format!(
+                "a tokio program: dyntrace ps shows futures, lines and waits of {} of its {total} types of tasks",
+                preview.chains
+            );
+            return Finding::ok(TOPIC, text);
+        }
+        () if preview.types > 0 => ("the types of futures, states and counts", "no lines, and not what tasks wait for"),
+        () if preview.names > 0 => {
+            ("futures by their symbols, states and counts", "no lines, and not what tasks wait for")
+        }
+        () => ("ids, states and counts", "neither futures nor what tasks wait for"),
+    };
+    Finding::warn(
+        TOPIC,
+        format!("a tokio program: dyntrace ps shows {shown} of {total} types of tasks, but {text}"),
+        DEBUG,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::finding::Status;
+
+    fn told(chains: usize, types: usize, names: usize, states: usize) -> (Status, String) {
+        let finding = finding(&Preview { chains, types, names, states });
+        assert_eq!(finding.remedy.is_none(), finding.status == Status::Ok);
+        (finding.status, finding.text)
+    }
+
+    #[test]
+    fn less_debug_information_shows_less() {
+        let (status, text) = told(20, 1, 0, 0);
+        assert_eq!(status, Status::Ok);
+        assert!(text.contains("lines and waits of 20 of its 21 types"), "{text}");
+        for (preview, shown) in [
+            ((0, 21, 0, 0), "the types of futures, states and counts of 21"),
+            ((0, 0, 20, 1), "futures by their symbols, states and counts of 21"),
+            ((0, 0, 0, 21), "ids, states and counts of 21"),
+        ] {
+            let (status, text) = told(preview.0, preview.1, preview.2, preview.3);
+            assert!(status == Status::Warn && text.contains(shown), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_programs_are_in_order() {
+        assert_eq!(told(0, 0, 0, 0).0, Status::Ok);
+        assert_eq!(check(Path::new("/bin/true")).status, Status::Ok);
+        assert_eq!(check(Path::new("/proc/self/absent")).status, Status::Warn);
+    }
+}

@@ -1,0 +1,116 @@
+//! The program and the libraries of a core file, from files of this machine.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use object::LittleEndian;
+use object::elf::{ELF_NOTE_GNU, FileHeader64, NT_GNU_BUILD_ID, PT_NOTE};
+use object::read::elf::{FileHeader, ProgramHeader};
+
+use crate::debug_file::hex;
+use crate::error::Error;
+use crate::image::{self, Elf, Image};
+use crate::memory::core_file::CoreFile;
+use crate::memory::maps::Mapping;
+
+/// Opens the program of a core file, which the user names, and those libraries that are here and of the same build. What
+/// the core file leaves out of them is read from these files.
+///
+/// # Errors
+///
+/// If the program's file cannot be read, is of another build, or is not mapped in the core file.
+pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
+    let what = "the program's file";
+    let exe = &fs::canonicalize(exe).unwrap_or_else(|_| exe.to_owned());
+    let file = File::open(exe).map_err(|source| Error::File { what, path: exe.clone(), source })?;
+    let bytes = image::map(&file, exe, what)?;
+    let maps = core.mappings();
+    let not_mapped = || Error::NotInCore { core: core.path().to_owned(), path: exe.clone() };
+    let (mapped, entry) = program(core, &maps, exe).ok_or_else(not_mapped)?;
+    let page = core.first_page(&mapped);
+    let is_known = page.is_some();
+    if let Some((found, wanted)) = page.and_then(|page| difference(page, &bytes)) {
+        return Err(Error::OtherProgram { path: exe.clone(), core: core.path().to_owned(), found, wanted });
+    }
+    let begins = |elf: &Elf<'_>| {
+        let bias = entry.map(|entry| entry.wrapping_sub(elf.elf_header().e_entry(LittleEndian)));
+        bias.or_else(|| image::bias(elf, Path::new(&mapped), &maps))
+    };
+    let image = image::image(&file, exe, begins, what)?.ok_or_else(not_mapped)?;
+    core.fill(&mapped, bytes);
+    if !is_known {
+        core.remarks.push(format!(
+            "The core file does not have the first page of {mapped}: whether it ran this build of {} is not known.",
+            exe.display()
+        ));
+    }
+
+    let mut images = vec![image];
+    let mut paths: Vec<&str> =
+        maps.iter().filter(|map| map.path.starts_with('/') && map.path != mapped).map(|map| &*map.path).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    for path in paths {
+        let what = "the library";
+        let Some(page) = core.first_page(path).filter(|page| page.starts_with(b"\x7fELF")) else { continue };
+        let Ok(file) = File::open(path) else { continue };
+        let Ok(bytes) = image::map(&file, Path::new(path), what) else { continue };
+        if build_id(page).is_none() || difference(page, &bytes).is_some() {
+            continue;
+        }
+        let bias = |elf: &Elf<'_>| image::bias(elf, Path::new(path), &maps);
+        if let Ok(Some(library)) = image::image(&file, Path::new(path), bias, what) {
+            images.push(library);
+            core.fill(path, bytes);
+        }
+    }
+    Ok(images)
+}
+
+/// Returns the path by which the core file names the program, and where it began. The file may have been moved since.
+fn program(core: &CoreFile, maps: &[Mapping], exe: &Path) -> Option<(String, Option<u64>)> {
+    let began = core.entry().and_then(|entry| {
+        let map = maps.iter().find(|map| map.range.contains(&entry))?;
+        map.path.starts_with('/').then(|| (map.path.clone(), entry))
+    });
+    let named = |is: &dyn Fn(&Path) -> bool| {
+        let map = maps.iter().find(|map| map.path.starts_with('/') && is(Path::new(&map.path)))?;
+        Some(map.path.clone())
+    };
+    // A program that a dynamic linker was told to run begins with the linker.
+    let path = named(&|path| path == exe).or_else(|| {
+        let (began, _) = began.as_ref()?;
+        let linker = Path::new(began).file_name()?.to_str()?.starts_with("ld-");
+        (!linker).then(|| began.clone())
+    });
+    let path = path.or_else(|| named(&|path| path.file_name() == exe.file_name()))?;
+    let entry = began.filter(|(began, _)| *began == path).map(|(_, entry)| entry);
+    Some((path, entry))
+}
+
+/// Returns both build ids if `bytes` is no file of the build whose first page is `page`.
+fn difference(page: &[u8], bytes: &[u8]) -> Option<(String, String)> {
+    let told = |id: Option<&[u8]>| id.map_or_else(|| "none".to_owned(), hex);
+    let (wanted, found) = (build_id(page), build_id(bytes));
+    // Stripping changes the header, and nothing else in the first page.
+    let same = match (wanted, found) {
+        (None, None) => bytes.get(64..page.len()).is_some_and(|bytes| page.get(64..) == Some(bytes)),
+        _ => wanted == found,
+    };
+    (!same).then(|| (told(found), told(wanted)))
+}
+
+/// Returns the build id in the first bytes of an ELF file.
+fn build_id(bytes: &[u8]) -> Option<&[u8]> {
+    let header = FileHeader64::<LittleEndian>::parse(bytes).ok()?;
+    let headers = header.program_headers(LittleEndian, bytes).ok()?;
+    let segments = headers.iter().filter(|header| header.p_type(LittleEndian) == PT_NOTE);
+    for mut notes in segments.filter_map(|segment| segment.notes(LittleEndian, bytes).ok().flatten()) {
+        while let Ok(Some(note)) = notes.next() {
+            if note.name() == ELF_NOTE_GNU && note.n_type(LittleEndian) == NT_GNU_BUILD_ID && !note.desc().is_empty() {
+                return Some(note.desc());
+            }
+        }
+    }
+    None
+}

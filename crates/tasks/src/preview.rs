@@ -1,0 +1,139 @@
+//! What the reader will be able to show of a program, by its file alone.
+
+use std::fs::File;
+use std::path::Path;
+
+use object::elf::{EM_AARCH64, PT_LOAD, R_AARCH64_RELATIVE, R_X86_64_RELATIVE};
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{LittleEndian, Object, RelocationFlags};
+
+use crate::debug_file;
+use crate::dwarf::{self, Sections, Types};
+use crate::error::Error;
+use crate::image::{self, Elf};
+use crate::listing::Name;
+use crate::memory::{Memory, Unreadable};
+use crate::names;
+use crate::vtables;
+
+/// How many types of tasks a program has, and how much of each can be shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Preview {
+    /// Futures with their types, and chains of awaits with their lines.
+    pub chains: usize,
+    /// Types of futures.
+    pub types: usize,
+    /// Names by symbols.
+    pub names: usize,
+    /// Ids and states only.
+    pub states: usize,
+}
+
+impl Preview {
+    /// Looks into the program's file, and the debug file beside it or where debuggers look. Libraries are left out.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or is no 64-bit little-endian ELF file.
+    pub fn of(path: &Path) -> Result<Preview, Error> {
+        let what = "the program's file";
+        let file = File::open(path).map_err(|source| Error::File { what, path: path.to_owned(), source })?;
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let Some(mut image) = image::image(&file, path, |_| Some(0), what)? else { return Ok(Preview::default()) };
+        let bytes = image::map(&file, path, what)?;
+        let memory = Linked::of(&image::parse(&bytes, path, what)?, &bytes);
+        let mut found = vtables::find(&memory, 0, &image);
+        if found.is_empty() {
+            return Ok(Preview::default());
+        }
+        image.debug_file = debug_file::find(None, &image);
+        names::name(&memory, &image, &mut found);
+        let sections = image.debug_bytes().ok_or(dwarf::Error::Missing).and_then(Sections::load).ok();
+        let types = sections.as_ref().and_then(|sections| Types::load(sections).ok());
+        let mut preview = Preview::default();
+        for vtable in &found {
+            let polled = types.as_ref().map_or_else(Vec::new, |types| types.polled(vtable.poll));
+            let count = match (&polled[..], &vtable.name) {
+                ([one], _) if one.core.is_some() => &mut preview.chains,
+                ([_, ..], _) => &mut preview.types,
+                ([], Name::Address { .. }) => &mut preview.states,
+                ([], _) => &mut preview.names,
+            };
+            *count += 1;
+        }
+        Ok(preview)
+    }
+
+    /// Returns the number of types of tasks; 0 if the file has no tokio.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.chains + self.types + self.names + self.states
+    }
+}
+
+/// A file's segments at the addresses for which it was linked.
+struct Linked<'a> {
+    /// With the bytes of each.
+    segments: Vec<(u64, &'a [u8])>,
+    /// Words that the dynamic linker would write, in the order of their addresses.
+    words: Vec<(u64, u64)>,
+}
+
+impl<'a> Linked<'a> {
+    fn of(elf: &Elf<'a>, bytes: &'a [u8]) -> Linked<'a> {
+        let loads = elf.elf_program_headers().iter().filter(|header| header.p_type(LittleEndian) == PT_LOAD);
+        let segments = loads.filter_map(|load| {
+            let (offset, size) = (load.p_offset(LittleEndian), load.p_filesz(LittleEndian));
+            let (start, end) = (usize::try_from(offset).ok()?, usize::try_from(offset.checked_add(size)?).ok()?);
+            Some((load.p_vaddr(LittleEndian), bytes.get(start..end)?))
+        });
+        let relative = match elf.elf_header().e_machine(LittleEndian) {
+            EM_AARCH64 => R_AARCH64_RELATIVE,
+            _ => R_X86_64_RELATIVE,
+        };
+        let relocations = elf.dynamic_relocations().into_iter().flatten();
+        let relocations = relocations.filter(
+            |(_, relocation)| matches!(relocation.flags(), RelocationFlags::Elf { r_type } if r_type == relative),
+        );
+        let mut words: Vec<(u64, u64)> =
+            relocations.map(|(address, relocation)| (address, relocation.addend() as u64)).collect();
+        words.sort_unstable();
+        Linked { segments: segments.collect(), words }
+    }
+}
+
+impl Memory for Linked<'_> {
+    fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), Unreadable> {
+        let from = self.segments.iter().find_map(|(start, segment)| {
+            let skip = usize::try_from(address.checked_sub(*start)?).ok()?;
+            segment.get(skip..skip.checked_add(bytes.len())?)
+        });
+        bytes.copy_from_slice(from.ok_or(Unreadable { address })?);
+        let first = self.words.partition_point(|(at, _)| *at < address);
+        for (at, word) in &self.words[first..] {
+            let skip = usize::try_from(at - address).unwrap_or(usize::MAX);
+            let Some(place) = skip.checked_add(8).and_then(|end| bytes.get_mut(skip..end)) else { break };
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_the_dynamic_linker_are_in_place() {
+        let memory = Linked { segments: vec![(0x1000, &[0xff; 32])], words: vec![(0x1008, 7), (0x101c, 9)] };
+        assert_eq!((memory.word(0x1000), memory.word(0x1008)), (Ok(u64::MAX), Ok(7)));
+        assert_eq!(memory.word(0x1018), Ok(u64::MAX));
+        assert_eq!(memory.word(0x1019), Err(Unreadable { address: 0x1019 }));
+    }
+
+    #[test]
+    fn a_program_without_tokio_has_no_tasks() {
+        assert_eq!(Preview::of(Path::new("/bin/sh")).unwrap(), Preview::default());
+        assert!(matches!(Preview::of(Path::new("/proc/self/status")), Err(Error::File { .. } | Error::NotElf { .. })));
+    }
+}

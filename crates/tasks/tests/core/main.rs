@@ -1,0 +1,169 @@
+//! A core file shows what the program showed while it ran.
+#![cfg(target_os = "linux")]
+
+#[path = "../program/mod.rs"]
+mod program;
+#[path = "../census/truth.rs"]
+mod truth;
+mod writer;
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use dyntrace_tasks::error::Error;
+use dyntrace_tasks::listing::{Await, Chain, Listing, SemaphoreOf, Task, WaitsFor};
+use dyntrace_tasks::locks::{Cycle, Locks};
+use dyntrace_tasks::program::{Options, Program};
+use dyntrace_tasks::reading::{DebugInformation, Described};
+use truth::Truth;
+
+fn open(core: &Path, exe: &Path) -> Program {
+    Program::open_core(core, exe, Options::default()).unwrap()
+}
+
+fn listing(program: &Program) -> Listing {
+    let information = DebugInformation::of(program);
+    let described = Described::of(program, &information);
+    program.listing(&described).unwrap()
+}
+
+/// Removes what a core file does not have: the time, and what the kernel says of descriptors.
+fn as_in_core(mut task: Task) -> Task {
+    fn forget(future: &mut Await) {
+        match &mut future.waits_for {
+            Some(WaitsFor::Descriptor { describes, .. }) => *describes = None,
+            Some(timer @ WaitsFor::Timer { .. }) => *timer = WaitsFor::UnknownLeaf,
+            _ => {}
+        }
+        future.awaits.iter_mut().for_each(forget);
+    }
+    if let Chain::Read { root } = &mut task.chain {
+        forget(root);
+    }
+    task
+}
+
+fn cycles(listing: &Listing) -> Vec<Cycle> {
+    Locks::of(listing).cycles()
+}
+
+/// Asserts that the core file of `chains_truth` shows what it showed while it ran: `live`.
+fn assert_same(live: &Listing, core: &Path) {
+    let program = open(core, &program::example("chains_truth"));
+    let listing = listing(&program);
+    assert_eq!(listing.tasks.len(), live.tasks.len());
+    for (live, task) in live.tasks.iter().cloned().zip(&listing.tasks) {
+        assert_eq!(format!("{task:#?}"), format!("{:#?}", as_in_core(live)));
+    }
+    let [runtime] = &listing.runtimes[..] else { panic!("{:?}", listing.runtimes) };
+    assert_eq!(runtime.counted, Some(runtime.found));
+    let [note] = &listing.notes[..] else { panic!("{:?}", listing.notes) };
+    assert!(note.contains("when timers are due is not known"), "{note}");
+    let found = cycles(&listing);
+    assert_eq!(found.len(), 2);
+    assert!(found.iter().all(|cycle| cycle.steps.len() == 2 && !cycle.may_end));
+    let mutexes = listing.tasks.iter().filter(|task| waits_for_mutex(task)).count();
+    assert!(mutexes >= 4, "{mutexes}");
+}
+
+fn waits_for_mutex(task: &Task) -> bool {
+    let Chain::Read { root } = &task.chain else { return false };
+    let leaves = program::leaves(root);
+    leaves.iter().any(|leaf| matches!(leaf, WaitsFor::Semaphore { of: SemaphoreOf::Mutex, .. }))
+}
+
+fn live(pid: u32) -> Listing {
+    let listing = listing(&Program::attach(pid, Options::default()).unwrap());
+    assert_eq!(cycles(&listing).len(), 2);
+    listing
+}
+
+#[test]
+fn shows_the_chains_of_the_running_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let core = folder.path().join("core");
+    let program = program::Program::run("chains_truth");
+    writer::write(program.pid(), &core);
+    assert_same(&live(program.pid()), &core);
+}
+
+/// Waits for the whole core file of a process that the kernel is ending.
+fn written(folder: &Path, pid: u32) -> Option<std::path::PathBuf> {
+    let begun = Instant::now();
+    while fs::read(format!("/proc/{pid}/stat")).is_ok_and(|stat| !String::from_utf8_lossy(&stat).contains(") Z ")) {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).next()
+}
+
+#[test]
+fn reads_what_the_kernel_writes() {
+    use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
+
+    let folder = tempfile::tempdir().unwrap();
+    let program = program::Program::run_in("chains_truth", Some(folder.path()));
+    let live = live(program.pid());
+    let pid = Pid::from_raw(program.pid() as i32).unwrap();
+    let allowed = prlimit(Some(pid), Resource::Core, Rlimit { current: None, maximum: None });
+    let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap();
+    if pattern.starts_with('|') || pattern.contains('/') || allowed.is_err() {
+        println!("left out: the kernel of this machine writes no core file into the folder of the program");
+        return;
+    }
+    kill_process(pid, Signal::ABORT).unwrap();
+    let core = written(folder.path(), program.pid()).expect("a core file");
+    println!("{} MiB", fs::metadata(&core).unwrap().len() >> 20);
+    assert_same(&live, &core);
+}
+
+#[test]
+fn counts_exactly() {
+    let folder = tempfile::tempdir().unwrap();
+    let core = folder.path().join("core");
+    let truth = Truth::start(&["20000"]);
+    writer::write(truth.pid(), &core);
+    // The file may have been moved since.
+    let exe = folder.path().join("moved");
+    fs::copy(truth::example(), &exe).unwrap();
+    let census = open(&core, &exe).census(None).unwrap();
+    let [runtime] = &census.runtimes[..] else { panic!("{:?}", census.runtimes) };
+    assert_eq!((runtime.counted, runtime.found), (Some(truth.count), truth.count));
+    let complete = census.tasks.iter().filter(|task| task.state().complete).map(|task| task.id);
+    assert_eq!(complete.collect::<Vec<_>>(), [truth.complete]);
+    let jobs = census.tasks.iter().filter(|task| task.owner == 0);
+    assert!(jobs.clone().any(|task| task.id == truth.job));
+    // Each worker's own job, and that one.
+    assert_eq!(jobs.count(), 3);
+}
+
+#[test]
+fn refuses_other_files_and_survives_short_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let core = folder.path().join("core");
+    let truth = Truth::start(&["100"]);
+    writer::write(truth.pid(), &core);
+    let exe = truth::example();
+    let open = |core: &Path, exe: &Path| Program::open_core(core, exe, Options::default());
+    assert!(matches!(open(&exe, &exe), Err(Error::NotCore { .. })));
+    assert!(matches!(open(Path::new("/proc/self/status"), &exe), Err(Error::NotCore { .. } | Error::File { .. })));
+    assert!(matches!(open(&core, &folder.path().join("absent")), Err(Error::File { .. })));
+    let other = open(&core, &truth::named("chains_truth")).unwrap_err();
+    assert!(matches!(other, Error::OtherProgram { .. }), "{other}");
+    println!("{other}");
+
+    let whole = fs::read(&core).unwrap();
+    let mut notes = 0;
+    for length in (0..5).map(|step| whole.len() / 5 * step + step * 7) {
+        let short = folder.path().join("short");
+        fs::write(&short, &whole[..length]).unwrap();
+        // A mapped file must not be changed: each is a new one.
+        let program = open(&short, &exe);
+        fs::remove_file(&short).unwrap();
+        if let Ok(program) = program {
+            notes += usize::from(listing(&program).notes.iter().any(|note| note.contains("cut short")));
+        }
+    }
+    assert!(notes > 0);
+}

@@ -68,7 +68,7 @@ pub enum Activity {
     Idle,
     /// It polls a task.
     Polls,
-    /// It runs a job of the blocking pool.
+    /// It runs a job of the blocking pool. Without names, this is also known of a worker: it is itself such a job.
     Runs,
 }
 
@@ -104,7 +104,7 @@ pub struct Frame {
 pub enum Ending {
     /// The last frame is the thread's first function.
     Complete,
-    /// The caller is in code that no file of the process describes.
+    /// The last frame is in code that no file of the process describes.
     UnknownCode,
     /// More stack than the reader copies, or a damaged one.
     Cut,

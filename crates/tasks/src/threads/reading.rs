@@ -101,7 +101,7 @@ impl Stacks<'_, '_> {
         // A poll function on the stack tells without any name.
         let activity = match (task, job, role) {
             (Some(_), ..) => Some(Activity::Polls),
-            (None, Some(_), Role::Blocking) => Some(Activity::Runs),
+            (None, Some(_), Role::Blocking | Role::Runtime) => Some(Activity::Runs),
             _ => roles::activity(role, &frames),
         };
         let system_call = copy.registers.call.map(|(number, first)| system_call(number, first));

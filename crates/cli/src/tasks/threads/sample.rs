@@ -81,6 +81,7 @@ pub fn threads() -> Threads {
         Some(Activity::Runs),
         vec![of_library(Some("read")), frame("app::read\x1b[2J", Some(("src/read.rs", 3)))],
     );
+    let nameless = || Frame { function: None, ..frame("", None) };
     let foreign = thread(
         9,
         Role::Other,
@@ -94,7 +95,6 @@ pub fn threads() -> Threads {
             frame("main", None),
         ],
     );
-    let nameless = || Frame { function: None, ..frame("", None) };
     let unknown = Frame { image: String::new(), function: None, ..frame("", None) };
     let threads = vec![
         Thread { name: "app".into(), system_call: call(202, Some("futex"), None), ..main },

@@ -80,7 +80,7 @@ fn is_runtime(frame: &Frame) -> bool {
 fn ending(ending: Ending) -> Option<&'static str> {
     match ending {
         Ending::Complete => None,
-        Ending::UnknownCode => Some("its caller is in code that no file describes"),
+        Ending::UnknownCode => Some("its callers are not known: no file describes this code"),
         Ending::Cut => Some("the rest of the stack cannot be followed"),
         Ending::NotStopped => Some("no functions: it did not stop to be read"),
         Ending::Traced => Some("no functions: another program traces it, such as a debugger"),

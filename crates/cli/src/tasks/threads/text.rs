@@ -51,7 +51,7 @@ fn does(group: &[&Thread]) -> String {
         Role::Blocking => "thread of the blocking pool",
         Role::BlockOn => "in block_on",
         Role::Runtime => "of a runtime (worker or blocking pool, not known which)",
-        Role::Other => "of no runtime, as far as its functions tell",
+        Role::Other => "of no runtime, as far as names tell",
     };
     let ids = |of: fn(&Thread) -> Option<u64>, noun: &str| {
         let ids: Vec<u64> = group.iter().filter_map(|thread| of(thread)).collect();

@@ -42,14 +42,28 @@ fn has_line(frame: &Frame, text: &str) -> bool {
     place.file.ends_with("threads_truth.rs") && place.line == line(text)
 }
 
+/// Reads the threads until each has stood in time, at a place from which all its callers and its task are known. On a busy machine some
+/// look misses that, and says so.
+fn whole(program: &Program) -> Threads {
+    for _ in 0..100 {
+        let threads = threads(program.pid()).unwrap();
+        let task = printed(program, &threads, "spins").task;
+        assert!(task.is_none() || task == Some(program.printed("spins")[1]), "{task:?}");
+        if task.is_some() && threads.threads.iter().all(|thread| thread.ending == Ending::Complete) {
+            return threads;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("each look missed something: {:#?}", threads(program.pid()));
+}
+
 #[test]
 fn what_is_named_is_true() {
     let program = Program::run("threads_truth");
     // The job is in its system call soon after it has printed.
     std::thread::sleep(Duration::from_millis(100));
-    let threads = threads(program.pid()).unwrap();
+    let threads = whole(&program);
     for thread in &threads.threads {
-        assert_eq!(thread.ending, Ending::Complete, "{thread:#?}");
         println!("{} {} held {:?} us", thread.tid, thread.name, thread.held.map(|held| held / 1000));
     }
 
@@ -103,7 +117,8 @@ fn threads_may_end_meanwhile() {
     let program = Program::run_with("threads_truth", &["churn"]);
     for _ in 0..2 {
         let threads = threads(program.pid()).unwrap();
-        assert_eq!(printed(&program, &threads, "spins").task, Some(program.printed("spins")[1]));
+        let task = printed(&program, &threads, "spins").task;
+        assert!(task.is_none() || task == Some(program.printed("spins")[1]), "{task:?}");
     }
 }
 

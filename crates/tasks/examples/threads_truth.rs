@@ -1,6 +1,7 @@
 //! A tokio program whose threads the tests of this crate read. It prints what they do:
 //!
-//! `sleeps TID`, `spins TID TASK`, `reads TID JOB`, then `ready`. With `churn` it begins and ends threads all the time.
+//! `sleeps TID`, `spins TID TASK`, `reads TID JOB`, then `ready`. With `churn` it begins and ends threads all the time; with
+//! `quiet` nothing spins.
 
 use std::hint::black_box;
 use std::io::Read;
@@ -60,11 +61,14 @@ async fn main() {
         })
         .expect("a thread");
     tokio::task::spawn_blocking(move || reads_input(&of_job));
-    tokio::spawn(spinner(of_spinner));
-    for line in told.iter().take(3) {
+    let argument = std::env::args().nth(1).unwrap_or_default();
+    if argument != "quiet" {
+        tokio::spawn(spinner(of_spinner));
+    }
+    for line in told.iter().take(if argument == "quiet" { 2 } else { 3 }) {
         println!("{line}");
     }
-    if std::env::args().nth(1).is_some() {
+    if argument == "churn" {
         std::thread::spawn(|| {
             loop {
                 let threads: Vec<_> = (0..8).map(|_| std::thread::spawn(|| black_box(1))).collect();

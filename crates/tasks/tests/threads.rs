@@ -126,7 +126,7 @@ fn threads_may_end_meanwhile() {
 
 #[test]
 fn a_thread_that_another_program_traces_is_left_alone() {
-    let program = Program::run("threads_truth");
+    let program = Program::run_with("threads_truth", &["quiet"]);
     let (pid, tid) = (program.pid(), i32::try_from(program.printed("sleeps")[0]).unwrap());
     // This thread is the tracer: the kernel ends the tracing with it.
     let tracer = std::thread::spawn(move || {
@@ -144,7 +144,7 @@ fn a_thread_that_another_program_traces_is_left_alone() {
 fn without_permission_there_is_a_way_out() {
     use rustix::thread::{Uid, set_thread_res_uid};
 
-    let program = Program::run("threads_truth");
+    let program = Program::run_with("threads_truth", &["quiet"]);
     let pid = program.pid();
     if !rustix::process::geteuid().is_root() {
         eprintln!("SKIPPED: only root can give up its rights");

@@ -10,10 +10,7 @@ use libc::{c_int, c_void, iovec, pid_t};
 use super::stack::Registers;
 
 /// How long a thread may take to stop. It needs a CPU for that, and runs until then. One in uninterruptible sleep does not stop.
-const PATIENCE: Duration = Duration::from_millis(500);
-
-/// Between two looks whether it stands. The kernel adds up to 0.05 ms.
-const BETWEEN: Duration = Duration::from_micros(5);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Why a thread was not held.
 #[derive(Debug)]
@@ -108,7 +105,7 @@ fn stopped(tid: pid_t, begun: Instant) -> Result<c_int, NotHeld> {
         match unsafe { libc::waitpid(tid, &raw mut status, libc::__WALL | libc::WNOHANG) } {
             0 if begun.elapsed() > PATIENCE => return Err(NotHeld::NotStopped),
             // A yield would let others run for milliseconds on a busy machine.
-            0 => thread::sleep(BETWEEN),
+            0 => thread::sleep(between(begun.elapsed())),
             -1 => return Err(refusal()),
             _ if libc::WIFSTOPPED(status) && status >> 16 == libc::PTRACE_EVENT_STOP => return Ok(0),
             // A signal was on its way: the thread must still receive it.
@@ -116,6 +113,15 @@ fn stopped(tid: pid_t, begun: Instant) -> Result<c_int, NotHeld> {
             _ => return Err(NotHeld::Ended),
         }
     }
+}
+
+/// How long the reader sleeps between two looks. Looks are rare once the thread waits for a CPU: it may need the reader's.
+fn between(waited: Duration) -> Duration {
+    Duration::from_micros(match waited.as_micros() {
+        0..200 => 5,
+        200..5000 => 50,
+        _ => 500,
+    })
 }
 
 fn request(request: libc::c_uint, tid: pid_t, data: c_int) -> Result<(), NotHeld> {

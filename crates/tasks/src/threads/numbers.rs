@@ -39,7 +39,6 @@ macro_rules! names {
 }
 
 const NAMES: &[(libc::c_long, &str)] = names![
-    accept = SYS_accept,
     accept4 = SYS_accept4,
     brk = SYS_brk,
     clock_nanosleep = SYS_clock_nanosleep,
@@ -97,9 +96,10 @@ const NAMES: &[(libc::c_long, &str)] = names![
     writev = SYS_writev,
 ];
 
-/// Calls that newer architectures do not have.
+/// Calls that some architectures do not have.
 #[cfg(target_arch = "x86_64")]
 const OLD: &[(libc::c_long, &str)] = names![
+    accept = SYS_accept,
     epoll_wait = SYS_epoll_wait,
     pause = SYS_pause,
     poll = SYS_poll,
@@ -107,7 +107,9 @@ const OLD: &[(libc::c_long, &str)] = names![
     unlink = SYS_unlink,
     vfork = SYS_vfork,
 ];
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+const OLD: &[(libc::c_long, &str)] = names![accept = SYS_accept];
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const OLD: &[(libc::c_long, &str)] = &[];
 
 #[cfg(test)]

@@ -98,11 +98,11 @@ mod architectures {
     use super::{Call, Copy, Ending, Module};
 
     /// Unwinds nothing: the library does not know this architecture.
-    pub struct Unwinder;
+    pub struct Unwinder<'m, 'a>(std::marker::PhantomData<&'m Module<'a>>);
 
-    impl Unwinder {
-        pub fn new(_: &[Module<'_>]) -> Unwinder {
-            Unwinder
+    impl<'m, 'a> Unwinder<'m, 'a> {
+        pub fn new(_: &'m [Module<'a>]) -> Unwinder<'m, 'a> {
+            Unwinder(std::marker::PhantomData)
         }
 
         pub fn unwind(&mut self, _: &Copy) -> (Vec<Call>, Ending) {

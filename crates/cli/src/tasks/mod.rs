@@ -29,9 +29,10 @@ Examples:
 
 AT is the outermost line of source that awaits. A running task has left it: after stands before it.
 WAITS FOR is the innermost future: of a lock its address, the free permits and those that the task lacks.
-SPAWNED AT is there if the program records it; places with a ? are candidates. Tasks that are alike share
-a line, unless --all is given. Below, the number of tasks found is compared with the runtime's own count.
-A core file does not have the time, so timers in it are unknown leaves; and of descriptors only the numbers.
+SPAWNED AT is the line that spawned it. Programs built with tokio_unstable record it. Of others, lines
+that spawn a future of this type are shown, each with a ?. Tasks that are alike share a line, unless
+--all is given. Below, the number of tasks found is compared with the runtime's own count.
+A core file does not have the time, so its timers are unknown leaves; of descriptors it has the numbers.
 
 Exit status:
    0  the tasks were read

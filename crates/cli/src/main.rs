@@ -200,6 +200,13 @@ enum Command {
     #[command(after_long_help = tasks::WHY_HELP)]
     /// Tell why tasks of a tokio program wait: which task holds the lock, and deadlocks
     Why(tasks::Why),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = tasks::threads::HELP)]
+    /// List the threads of a running tokio program: the task, the functions and the system call that each is in
+    ///
+    /// Threads that differ in ids and times only share a block. Functions are named by symbols, and have lines where debug information
+    /// tells them.
+    Threads(tasks::threads::Arguments),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions {
@@ -309,6 +316,8 @@ fn perform(command: Command) -> Outcome {
         Command::Tree(arguments) => tasks::tree(&arguments),
         #[cfg(target_os = "linux")]
         Command::Why(arguments) => tasks::why(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Threads(arguments) => tasks::threads::threads(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut text);

@@ -33,6 +33,23 @@ pub fn to(architecture: Architecture, address: u64, code: &[u8], wanted: &HashSe
     found
 }
 
+/// Returns the target of the direct jump at the beginning of `code`, which is at `address`: optimised code has functions that
+/// are only a jump. `None` if it begins with another instruction.
+#[must_use]
+pub fn jump(architecture: Architecture, address: u64, code: &[u8]) -> Option<u64> {
+    const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+    let skipped = if code.starts_with(&ENDBR64) { ENDBR64.len() } else { 0 };
+    let code = &code[skipped..];
+    let address = address.wrapping_add(skipped as u64);
+    let (length, is_jump) = match architecture {
+        Architecture::X86_64 => (5, *code.first()? == 0xe9),
+        // The highest bit is that of `bl`, a call.
+        Architecture::Aarch64 => (4, *code.get(3)? & 0x80 == 0),
+        _ => return None,
+    };
+    targets(architecture, address, code.get(..length)?).first().copied().filter(|_| is_jump)
+}
+
 /// `call` is E8, `jmp` E9, each with a distance from the next instruction.
 fn x86_64(address: u64, code: &[u8]) -> Vec<u64> {
     let may_be = |(index, bytes): (usize, &[u8])| {
@@ -71,9 +88,20 @@ mod tests {
         assert_eq!(to(Architecture::Aarch64, 0x1000, &code, &HashSet::from([0x100c])), [(0x1004, 0x100c)]);
     }
 
+    #[test]
+    fn finds_functions_that_are_only_a_jump() {
+        assert_eq!(jump(Architecture::X86_64, 0x1000, &[0xe9, 0x10, 0, 0, 0, 0xcc]), Some(0x1015));
+        assert_eq!(jump(Architecture::X86_64, 0x1000, &[0xf3, 0x0f, 0x1e, 0xfa, 0xe9, 0x10, 0, 0, 0]), Some(0x1019));
+        assert_eq!(jump(Architecture::X86_64, 0x1000, &[0xe8, 0x10, 0, 0, 0]), None);
+        assert_eq!(jump(Architecture::Aarch64, 0x1000, &[2, 0, 0, 0x14]), Some(0x1008));
+        assert_eq!(jump(Architecture::Aarch64, 0x1000, &[2, 0, 0, 0x94]), None);
+    }
+
     proptest! {
         #[test]
         fn never_panics(address: u64, code: Vec<u8>) {
+            let _ = jump(Architecture::X86_64, address, &code);
+            let _ = jump(Architecture::Aarch64, address, &code);
             let _ = targets(Architecture::X86_64, address, &code);
             let _ = targets(Architecture::Aarch64, address, &code);
             let _ = targets(Architecture::Riscv64, address, &code);

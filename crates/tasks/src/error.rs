@@ -122,6 +122,11 @@ pub enum Error {
         /// The program's file.
         path: PathBuf,
     },
+    /// Threads are read of running programs only.
+    #[error(
+        "the threads of a core file are not read: a debugger shows them, as `gdb PROG CORE -batch -ex 'thread apply all bt'`"
+    )]
+    ThreadsOfCore,
     /// The process could not be stopped.
     #[error("cannot stop process {pid}: {source}; read it without stopping it, or run as root")]
     NotStopped {

@@ -36,4 +36,5 @@ pub mod program;
 pub mod reading;
 pub mod scan;
 pub mod symbols;
+pub mod threads;
 pub mod vtables;

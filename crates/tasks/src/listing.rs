@@ -1,6 +1,7 @@
 //! The answer: tasks, what each awaits, and what was counted. Plain data, as `--json` prints it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -102,7 +103,7 @@ pub enum Name {
     /// Debug information names it.
     Type {
         /// Path and parameters, as rustc writes them.
-        name: String,
+        name: Arc<str>,
     },
     /// The symbol of the function that polls it names it.
     Symbol {
@@ -125,9 +126,27 @@ pub enum Name {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
     /// As debug information has it, the crate's folder in a registry cut off.
-    pub file: String,
+    pub file: Arc<str>,
     /// From 1.
     pub line: u32,
+}
+
+impl Place {
+    /// Returns a line of the file at `path`.
+    pub(crate) fn new(path: &str, line: u32) -> Place {
+        Place { file: shorten(path).into(), line }
+    }
+}
+
+/// Cuts off a registry's folder, or the folder of the standard library's sources.
+fn shorten(path: &str) -> &str {
+    if let Some((_, below)) = path.split_once("/registry/src/") {
+        return below.split_once('/').map_or(below, |(_, below)| below);
+    }
+    match path.starts_with("/rustc/").then(|| path.split_once("/library/")).flatten() {
+        Some((_, below)) => below,
+        None => path,
+    }
 }
 
 impl fmt::Display for Place {
@@ -171,7 +190,7 @@ pub enum Chain {
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Await {
     /// Its type, shortened: an `async fn` by its path.
-    pub future: String,
+    pub future: Arc<str>,
     /// The line that awaits, of a suspended `async fn` or block.
     pub place: Option<Place>,
     /// How far it is.
@@ -279,7 +298,20 @@ pub struct Guard {
     /// The variable.
     pub variable: String,
     /// Its type, shortened.
-    pub guard: String,
+    pub guard: Arc<str>,
     /// Of the semaphore, as [`WaitsFor::Semaphore`] has it.
     pub semaphore: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shorten;
+
+    #[test]
+    fn registries_and_the_standard_library_are_cut_off() {
+        assert_eq!(shorten("/home/u/.cargo/registry/src/index-1/tokio-1.54.1/src/lib.rs"), "tokio-1.54.1/src/lib.rs");
+        assert_eq!(shorten("/rustc/59807616/library/core/src/future.rs"), "core/src/future.rs");
+        assert_eq!(shorten("src/main.rs"), "src/main.rs");
+        assert_eq!(shorten("/registry/src/"), "");
+    }
 }

@@ -4,6 +4,7 @@
 //! a `Vec` or `Box` are not seen. Show a cycle to a user only if two looks found it: see [`in_both`].
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -32,7 +33,7 @@ pub enum Through {
         /// The guard.
         guard: Guard,
         /// The future that holds it.
-        future: String,
+        future: Arc<str>,
         /// The line at which that future waits.
         place: Option<Place>,
     },

@@ -10,6 +10,7 @@ use crate::image::{Image, images};
 use crate::memory::Memory;
 use crate::memory::core_file::CoreFile;
 use crate::memory::live::Process;
+use crate::memory::maps::Mapping;
 use crate::memory::source::Source;
 use crate::memory::stop::Stopped;
 use crate::names;
@@ -132,11 +133,16 @@ impl Program {
 
     /// Like [`census`](Self::census), without stopping the program.
     pub(crate) fn count(&self, counter: Option<Counter<'_>>) -> Result<Census, Error> {
+        // The heap has grown since the last look.
+        census(&self.source, &self.vtables, &self.mappings()?, counter)
+    }
+
+    /// Returns the mappings as they are now.
+    pub(crate) fn mappings(&self) -> Result<Vec<Mapping>, Error> {
         if let Some(process) = self.source.process().filter(|_| !self.is_same_program()) {
             return Err(Error::Ended { pid: process.pid() });
         }
-        // The heap has grown since.
-        census(&self.source, &self.vtables, &self.source.mappings()?, counter)
+        self.source.mappings()
     }
 
     /// Whether the process still executes the program: `exec` changes neither its id nor its start time.

@@ -40,6 +40,15 @@ impl<'program> DebugInformation<'program> {
         let sections = sections.collect();
         DebugInformation { sections, notes }
     }
+
+    /// Returns the sections of an image, by its place among the program's.
+    pub(crate) fn sections(&self, image: usize) -> Option<&Sections<'program>> {
+        self.sections.get(image)?.as_ref()
+    }
+
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
 }
 
 /// The types of a program's tasks.
@@ -79,10 +88,14 @@ impl<'sections> Described<'sections> {
         let task_type = |vtable: &crate::vtables::TaskVtable| {
             let types = types[vtable.image].as_ref();
             let mut polled = types.map_or_else(Vec::new, |types| types.polled(vtable.poll));
-            let name = match &polled[..] {
+            let mut names: Vec<String> = polled.iter().map(|one| one.name.clone()).collect();
+            if names.is_empty() {
+                names = types.map_or_else(Vec::new, |types| types.polled_names(vtable.poll));
+            }
+            let name = match &names[..] {
                 [] => vtable.name.clone(),
-                [one] => Name::Type { name: one.name.clone() },
-                several => Name::Candidates { names: several.iter().map(|one| one.name.clone()).collect() },
+                [one] => Name::Type { name: one.as_str().into() },
+                _ => Name::Candidates { names },
             };
             // If the linker has merged the functions of several types, no task's type is known.
             let polled = polled.pop().filter(|_| polled.is_empty());
@@ -92,7 +105,19 @@ impl<'sections> Described<'sections> {
             let spawned = spawned.map(|(polled, types)| types.spawned(&spawns[vtable.image], polled.future));
             TaskType { name, polled, count, spawned: spawned.unwrap_or_default() }
         };
-        let tasks = program.vtables().iter().map(task_type).collect();
+        let tasks: Vec<TaskType> = program.vtables().iter().map(task_type).collect();
+        for (index, image) in program.images().iter().enumerate().filter(|(index, _)| types[*index].is_some()) {
+            let mut of_image = program.vtables().iter().zip(&tasks).filter(|(vtable, _)| vtable.image == index);
+            let has_chains =
+                |(_, task): (_, &TaskType)| task.polled.as_ref().is_some_and(|polled| polled.core.is_some());
+            if !of_image.any(has_chains) {
+                notes.push(format!(
+                    "{}: debug information names functions, but does not describe types: what tasks await is not shown; \
+                     build with `debug = 2`",
+                    image.path.display()
+                ));
+            }
+        }
         Described { types, tasks, notes }
     }
 }

@@ -60,7 +60,7 @@ static RUN: LazyLock<(Program, Chains)> = LazyLock::new(|| {
 
 /// The suspended functions of a chain, outermost first.
 fn functions(shown: &Await) -> Vec<String> {
-    let own = (shown.progress == Progress::Suspended).then(|| shown.future.clone());
+    let own = (shown.progress == Progress::Suspended).then(|| shown.future.to_string());
     own.into_iter().chain(shown.awaits.iter().flat_map(functions)).collect()
 }
 
@@ -154,7 +154,7 @@ fn locks_are_true() {
     let (waited, of) = chains.semaphore("waits");
     assert_eq!((of, waited), (SemaphoreOf::Mutex, chains.guard("holds").semaphore));
     assert!((lock[0]..lock[1]).contains(&waited));
-    assert_eq!(chains.guard("holds").guard, "MutexGuard<u32>");
+    assert_eq!(&*chains.guard("holds").guard, "MutexGuard<u32>");
     assert_eq!(chains.semaphore("writes_lock"), (chains.guard("reads_lock").semaphore, SemaphoreOf::RwLock));
     assert_eq!(chains.semaphore("wants_permits"), (chains.guard("has_permits").semaphore, SemaphoreOf::Semaphore));
     assert_eq!(chains.semaphore("sends").1, SemaphoreOf::Channel);

@@ -25,7 +25,7 @@ fn is_whole(root: &Await) -> bool {
             turn(root).is_some() && turn(root) == turn(inner) && matches!(leaf.waits_for, Some(WaitsFor::Notify { .. }))
         }
         // the task runs
-        Progress::Unknown => inner.future == "chains_token::inner" && inner.awaits.is_empty(),
+        Progress::Unknown => &*inner.future == "chains_token::inner" && inner.awaits.is_empty(),
         Progress::Panicked => false,
     }
 }

@@ -22,7 +22,7 @@ use crate::signals::{self, Notice};
 const BETWEEN: Duration = Duration::from_millis(100);
 
 /// The version of the JSON's shape.
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// How `ps` and `tree` print a listing.
 pub struct View<'a> {
@@ -154,7 +154,7 @@ fn json(common: &Common, listing: &Listing, waits: Option<Waits>) -> anyhow::Res
     Ok(text.context("cannot make JSON")? + "\n")
 }
 
-fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")?;
     Ok(())

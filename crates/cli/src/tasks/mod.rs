@@ -1,4 +1,5 @@
-//! `dyntrace ps`, `dyntrace tree`, `dyntrace why`: the tasks of a tokio program, read from outside or from a core file.
+//! `dyntrace ps`, `dyntrace tree`, `dyntrace why`, `dyntrace threads`: the tasks and threads of a running tokio program, read
+//! from outside, or the tasks in its core file.
 
 mod changes;
 mod choose;
@@ -8,6 +9,7 @@ mod ps;
 mod read;
 #[cfg(test)]
 mod sample;
+pub mod threads;
 mod tree;
 mod why;
 mod words;
@@ -27,12 +29,13 @@ Examples:
   dyntrace ps -p 4711 --watch 1
   dyntrace ps --core core.4711 --exe target/release/server
 
-AT is the outermost line of source that awaits. A running task has left it: after stands before it.
-WAITS FOR is the innermost future: of a lock its address, the free permits and those that the task lacks.
-SPAWNED AT is the line that spawned it. Programs built with tokio_unstable record it. Of others, lines
-that spawn a future of this type are shown, each with a ?. Tasks that are alike share a line, unless
---all is given. Below, the number of tasks found is compared with the runtime's own count.
-A core file does not have the time, so its timers are unknown leaves; of descriptors it has the numbers.
+AT is the outermost line of source that awaits; a running task has left it: \"after\" precedes it.
+WAITS FOR is the innermost future: of a lock its address, free permits, and those the task lacks.
+SPAWNED AT is the line that spawned it. Programs built with tokio_unstable record it. Of others,
+lines that spawn a future of this type are shown, each with a ?. Tasks that are alike share a line,
+unless --all is given. Below, the number of tasks found is compared with the runtime's own count.
+A core file does not have the time, so timers in it are unknown leaves; of descriptors it has only
+the numbers.
 
 Exit status:
    0  the tasks were read
@@ -58,12 +61,13 @@ Examples:
   dyntrace why -p 4711 17
   dyntrace why -p 4711 --cycles --json
 
-Holders of locks are found among the variables of suspended tasks. A guard in a Vec or a Box is not seen,
-and neither is one that is held outside of tasks. A guard that was dropped by drop() may still be seen:
-where that cannot be excluded, perhaps is printed. A deadlock is printed if two looks found it.
+Holders of locks are found among the variables of suspended tasks. A guard in a Vec or a Box is
+not seen, and neither is one that is held outside of tasks. A guard that was dropped by drop() may
+still be seen: if that is possible, \"perhaps\" is printed. A deadlock is printed if two looks
+found it.
 
-With --json, all tasks are in the object, and two more fields: deadlocks, an array, and blockers, an object
-whose keys are the ids of blocked tasks: with TASK, only of that one.
+With --json, all tasks are in the object, and two more fields: deadlocks, an array, and blockers,
+an object whose keys are the ids of blocked tasks; with TASK only of that one.
 
 Exit status:
    0  the tasks were read, with or without deadlocks

@@ -58,7 +58,7 @@ pub fn with(
     looks(&|| program.listing(&described).map_err(failure))
 }
 
-fn failure(error: Error) -> Failure {
+pub fn failure(error: Error) -> Failure {
     let status = match error {
         Error::NoProcess { .. } | Error::NoVtables { .. } => exit::NO_PROBES,
         _ => 1,

@@ -12,7 +12,8 @@ pub fn future(task: &Task) -> String {
     };
     match (&task.chain, &task.future) {
         (Chain::Read { root }, _) if !root.future.is_empty() => of_job(&root.future),
-        (_, Name::Type { name } | Name::Symbol { name }) => of_job(name),
+        (_, Name::Type { name }) => of_job(name),
+        (_, Name::Symbol { name }) => of_job(name),
         (_, Name::Candidates { names }) => names.iter().map(|name| of_job(name)).collect::<Vec<_>>().join(" or "),
         (_, Name::Address { poll }) => format!("polled at {poll:#x}"),
     }

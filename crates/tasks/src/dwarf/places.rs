@@ -9,8 +9,12 @@ use crate::listing::Place;
 impl Types<'_> {
     /// Returns the line of a member of `owner`. rustc gives lines to the variants of coroutines only.
     pub(crate) fn line_of(&self, owner: TypeId, member: &Member) -> Option<Place> {
-        let at = self.units.of(owner.0)?;
-        (member.line > 0).then_some(Place { file: file(at, member.file)?, line: member.line })
+        let place = || {
+            let at = self.units.of(owner.0)?;
+            (member.line > 0).then_some(Place::new(&file(at, member.file)?, member.line))
+        };
+        // each variant has a type of its own
+        self.places.get(member.kind, place)
     }
 
     pub(super) fn place(&self, at: At<'_, '_>, number: u64, line: u32) -> Option<Place> {
@@ -20,7 +24,7 @@ impl Types<'_> {
     pub(super) fn place_of<'a>(&self, at: At<'_, 'a>, entry: &Entry<'a>) -> Option<Place> {
         let line = u32::try_from(unsigned(entry.attr_value(constants::DW_AT_decl_line))?).ok()?;
         let number = unsigned(entry.attr_value(constants::DW_AT_decl_file))?;
-        Some(Place { file: file(at, number)?, line })
+        Some(Place::new(&file(at, number)?, line))
     }
 }
 
@@ -34,29 +38,5 @@ fn file(at: At<'_, '_>, number: u64) -> Option<String> {
     }
     let directory = file.directory(header).map(text).unwrap_or_default();
     let whole = if name.starts_with('/') || directory.is_empty() { name } else { format!("{directory}/{name}") };
-    Some(shorten(&whole).to_owned())
-}
-
-/// Cuts off a registry's folder, or the folder of the standard library's sources.
-fn shorten(path: &str) -> &str {
-    if let Some((_, below)) = path.split_once("/registry/src/") {
-        return below.split_once('/').map_or(below, |(_, below)| below);
-    }
-    match path.starts_with("/rustc/").then(|| path.split_once("/library/")).flatten() {
-        Some((_, below)) => below,
-        None => path,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shorten;
-
-    #[test]
-    fn registries_and_the_standard_library_are_cut_off() {
-        assert_eq!(shorten("/home/u/.cargo/registry/src/index-1/tokio-1.54.1/src/lib.rs"), "tokio-1.54.1/src/lib.rs");
-        assert_eq!(shorten("/rustc/59807616/library/core/src/future.rs"), "core/src/future.rs");
-        assert_eq!(shorten("src/main.rs"), "src/main.rs");
-        assert_eq!(shorten("/registry/src/"), "");
-    }
+    Some(whole)
 }

@@ -37,6 +37,18 @@ impl Types<'_> {
         found
     }
 
+    /// Returns the futures that the poll functions at an address have in their names: all that `debug = 1` says of them.
+    #[must_use]
+    pub fn polled_names(&self, poll: u64) -> Vec<String> {
+        let functions = self.functions_at(poll).filter_map(|offset| self.function(offset));
+        let mut names: Vec<String> = functions
+            .filter_map(|function| Some(first_parameter(function.name.strip_prefix("poll<")?)?.to_owned()))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// Returns the type of a name like `Core<T, S>`, if possible from the unit of `near`.
     fn core(&self, near: usize, name: &str) -> Option<TypeId> {
         let unit = self.units.number_of(near);
@@ -46,5 +58,37 @@ impl Types<'_> {
         }
         let first = same().next()?;
         same().all(|core| self.get(core).size == self.get(first).size).then_some(first)
+    }
+}
+
+/// Returns the first of two parameters or more, given what follows the bracket that opens their list.
+fn first_parameter(parameters: &str) -> Option<&str> {
+    let mut depth = 0_usize;
+    for (index, c) in parameters.char_indices() {
+        match c {
+            '<' | '(' | '[' => depth += 1,
+            // not the end of an arrow
+            '>' if !parameters[..index].ends_with('-') => depth = depth.checked_sub(1)?,
+            ')' | ']' => depth = depth.checked_sub(1)?,
+            ',' if depth == 0 => return Some(&parameters[..index]),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_parameter;
+
+    #[test]
+    fn the_first_parameter_ends_at_its_own_comma() {
+        assert_eq!(
+            first_parameter("app::run::{async_fn_env#0}<A, B>, Arc<Handle>>"),
+            Some("app::run::{async_fn_env#0}<A, B>")
+        );
+        assert_eq!(first_parameter("Map<fn(A, B) -> C, [D; 2]>, S>"), Some("Map<fn(A, B) -> C, [D; 2]>"));
+        assert_eq!(first_parameter("T>"), None);
+        assert_eq!(first_parameter(""), None);
     }
 }

@@ -64,7 +64,7 @@ impl<'bytes> Sections<'bytes> {
         Sections { sections }
     }
 
-    pub(super) fn dwarf(&self) -> gimli::Dwarf<Bytes<'_>> {
+    pub(crate) fn dwarf(&self) -> gimli::Dwarf<gimli::EndianSlice<'_, gimli::LittleEndian>> {
         self.sections.borrow(|bytes| Bytes::new(bytes, gimli::LittleEndian))
     }
 }

@@ -7,6 +7,7 @@ use super::index::Index;
 use super::kept::Kept;
 use super::paths::PathId;
 use super::{Error, Sections, limits};
+use crate::listing::Place;
 
 /// A type, by the offset of its description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,6 +97,9 @@ pub struct Types<'a> {
     read: Kept<Arc<Type>>,
     /// Whether a type contains a future; the second one follows shared references.
     pub(crate) contains_future: [Kept<bool>; 2],
+    /// The names of futures for people.
+    pub(crate) names: Kept<Arc<str>>,
+    pub(super) places: Kept<Option<Place>>,
     pub(super) symbols: Kept<Option<Arc<str>>>,
     pub(super) awaitees: Kept<Arc<[Awaitee]>>,
 }
@@ -128,6 +132,8 @@ impl<'a> Types<'a> {
             index,
             read: Kept::default(),
             contains_future: Default::default(),
+            names: Kept::default(),
+            places: Kept::default(),
             symbols: Kept::default(),
             awaitees: Kept::default(),
         })

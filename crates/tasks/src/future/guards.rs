@@ -58,7 +58,7 @@ impl Walk<'_, '_> {
                 permits.is_some_and(|permits| permits > 0)
             });
             if some && let Some(semaphore) = self.steady.follow(value, steps) {
-                let guard = names::short(&kind.path);
+                let guard = names::of(self.reader.types, kind);
                 holds.push(Guard { variable: variable.to_owned(), guard, semaphore: semaphore.address });
             }
         } else if kind.variants.is_some() {

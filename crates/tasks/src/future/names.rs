@@ -1,5 +1,7 @@
 //! Names of futures for people.
 
+use std::sync::Arc;
+
 use crate::dwarf::{Type, Types};
 
 /// Shortens `a::b::C<d::E>` to `C<E>`. Paths of coroutines and closures stay whole.
@@ -24,7 +26,11 @@ fn last(word: &str) -> &str {
 }
 
 /// Returns a future's name: an `async fn` by its path, a block by the path of its function and `{async block}`.
-pub(super) fn of(types: &Types<'_>, kind: &Type) -> String {
+pub(crate) fn of(types: &Types<'_>, kind: &Type) -> Arc<str> {
+    types.names.get(kind.id, || make(types, kind).into())
+}
+
+fn make(types: &Types<'_>, kind: &Type) -> String {
     if !kind.is_coroutine() {
         return short(&kind.path);
     }

@@ -98,9 +98,9 @@ impl<'a, 't> Walk<'a, 't> {
         }
         if let Some(read) = leaf::of(kind, true) {
             let found = read(&leaf::Site { walk: self, value, frame, depth });
-            return found.map_or_else(unknown, |found| Await { future: names::short(&kind.path), ..found });
+            return found.map_or_else(unknown, |found| Await { future: names::of(self.reader.types, kind), ..found });
         }
-        let mut shown = Await { future: names::short(&kind.path), ..Await::default() };
+        let mut shown = Await { future: names::of(self.reader.types, kind), ..Await::default() };
         self.inside(value, frame, follows_references(kind), depth, &mut shown);
         if shown.awaits.is_empty() && !self.ran() {
             shown.waits_for = Some(leaf::descriptor_of(self, value, frame).unwrap_or(WaitsFor::UnknownLeaf));

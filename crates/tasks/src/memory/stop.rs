@@ -5,6 +5,7 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::live::{Process, parse_status};
@@ -30,7 +31,10 @@ impl Stopped {
     /// If the reader may not signal the process, or the process has ended.
     pub fn new(process: &Process) -> Result<Stopped, Error> {
         let pid = process.pid();
-        let failed = |source: rustix::io::Errno| Error::NotStopped { pid, source: source.into() };
+        let failed = |error| match error {
+            Errno::SRCH => Error::Ended { pid },
+            error => Error::NotStopped { pid, source: error.into() },
+        };
         let raw = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Error::NoProcess { pid })?;
         let descriptor = pidfd_open(raw, PidfdFlags::empty()).map_err(failed)?;
         // The descriptor names this process from here on, so a reused id shows now or never.

@@ -1,9 +1,11 @@
 //! Runs the example `tasks_truth` and reads what it says of itself.
 #![allow(dead_code)] // each test uses a part
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// The program, running.
 pub struct Truth {
@@ -52,7 +54,17 @@ impl Drop for Truth {
 
 /// Starts a program and waits for a line of its output.
 pub fn run(file: &Path, arguments: &[&str]) -> (Child, String) {
-    let mut program = Command::new(file).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut command = Command::new(file);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    // A child that another test has just forked may hold the file open for writing, until it executes its program.
+    let started = |_| match command.spawn() {
+        Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+            sleep(Duration::from_millis(10));
+            None
+        }
+        started => Some(started.unwrap()),
+    };
+    let mut program = (0..500).find_map(started).expect("the file is not busy any more");
     let mut line = String::new();
     BufReader::new(program.stdout.take().unwrap()).read_line(&mut line).unwrap();
     (program, line)

@@ -54,13 +54,23 @@ pub fn example(name: &str) -> PathBuf {
 
 impl Program {
     pub fn run(name: &str) -> Program {
-        Program::run_in(name, None)
+        Program::start(Command::new(example(name)))
+    }
+
+    pub fn run_with(name: &str, arguments: &[&str]) -> Program {
+        let mut command = Command::new(example(name));
+        command.args(arguments);
+        Program::start(command)
     }
 
     pub fn run_in(name: &str, folder: Option<&Path>) -> Program {
-        let path = example(name);
-        let mut command = Command::new(&path);
+        let mut command = Command::new(example(name));
         folder.map(|folder| command.current_dir(folder));
+        Program::start(command)
+    }
+
+    fn start(mut command: Command) -> Program {
+        let path = PathBuf::from(command.get_program());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut tasks = HashMap::new();
         let mut lines = Vec::new();
@@ -77,9 +87,12 @@ impl Program {
         let pid = child.id();
         let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
         let first = maps.lines().find(|line| line.ends_with(path.to_str().unwrap())).unwrap();
-        let bias = u64::from_str_radix(first.split('-').next().unwrap(), 16).unwrap();
+        let start = u64::from_str_radix(first.split('-').next().unwrap(), 16).unwrap();
+        let file = std::fs::read(path).unwrap();
+        // The addresses of an ET_EXEC file are those of the process.
+        let bias = if file[16] == 2 { 0 } else { start };
         let memory = ProcessMemory(File::open(format!("/proc/{pid}/mem")).unwrap());
-        Program { child, file: std::fs::read(path).unwrap(), memory, bias, tasks, lines }
+        Program { child, file, memory, bias, tasks, lines }
     }
 
     pub fn pid(&self) -> u32 {

@@ -1,0 +1,78 @@
+//! `dyntrace threads`: what each thread of a running tokio program does.
+
+#[cfg(test)]
+mod sample;
+mod stack;
+mod text;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use dyntrace_tasks::program::{Options, Program};
+use dyntrace_tasks::reading::DebugInformation;
+use dyntrace_tasks::threads::Threads;
+use serde::Serialize;
+
+use super::look::{VERSION, print};
+use super::read::failure;
+use crate::exit::Outcome;
+
+pub const HELP: &str = "\
+Examples:
+  dyntrace threads -p 4711
+  dyntrace threads -p 4711 --all
+  dyntrace threads -p 4711 --json | jq '.threads[] | select(.task)'
+
+Each thread is held for less than a millisecond while its stack is copied; the others run on. A thread that sleeps
+in a system call leaves it for that time: most calls go on afterwards, epoll_wait and some others return EINTR.
+A thread polls the task whose cell and poll function are on its stack; where several fit, none is printed.
+
+Exit status:
+   0  the threads were read
+   1  the program cannot be read
+   2  wrong use
+  65  there is no such process, or it is no tokio program";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The process
+    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    pid: u32,
+    /// Print JSON
+    ///
+    /// An object: version (1), threads, notes. A thread has tid, name, role (worker, blocking, block_on, runtime, other), activity (idle,
+    /// polls, runs, or null), task and job (ids), state (the kernel's letter), system_call (number, name, descriptor), kernel_function,
+    /// cpu_time and held (nanoseconds), frames and ending (complete, or why there are no more frames). A frame has address, image,
+    /// function, place (file and line) and inlined.
+    #[arg(long)]
+    json: bool,
+    /// The file with the program's debug information, if it is not where debuggers look
+    #[arg(long, value_name = "FILE")]
+    debug: Option<PathBuf>,
+    /// All functions, also those of the runtime and the standard library
+    #[arg(short, long, conflicts_with = "json")]
+    all: bool,
+}
+
+#[derive(Serialize)]
+struct Json<'t> {
+    version: u32,
+    #[serde(flatten)]
+    threads: &'t Threads,
+}
+
+pub fn threads(arguments: &Arguments) -> Outcome {
+    let options = Options { debug_file: arguments.debug.clone(), stop: false };
+    let program = Program::attach(arguments.pid, options).map_err(failure)?;
+    let information = DebugInformation::of(&program);
+    let threads = program.threads(&information).map_err(failure)?;
+    let text = if arguments.json {
+        let object = Json { version: VERSION, threads: &threads };
+        serde_json::to_string_pretty(&object).context("cannot make JSON")? + "\n"
+    } else {
+        text::text(&threads, arguments.all)
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,119 @@
+//! The answer: threads, and the functions that they are in. Plain data, as `--json` prints it.
+
+use serde::Serialize;
+
+use crate::listing::Place;
+
+/// The threads of a program. Each was read at its own time.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Threads {
+    /// In the order of their ids.
+    pub threads: Vec<Thread>,
+    /// What the answer cannot show, and the way out, in sentences for the user.
+    pub notes: Vec<String>,
+}
+
+/// A thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Thread {
+    /// The kernel's id. The main thread has the id of the process.
+    pub tid: u32,
+    /// At most 15 bytes. Bytes that are not UTF-8 are replaced.
+    pub name: String,
+    /// What it is to a runtime.
+    pub role: Role,
+    /// What it does for a runtime. `None` if its functions do not tell.
+    pub activity: Option<Activity>,
+    /// The task that it polls, by its id.
+    pub task: Option<u64>,
+    /// The job of the blocking pool that it runs, by its id. A worker of a multi-thread runtime is itself such a job.
+    pub job: Option<u64>,
+    /// The kernel's letter: `R` on a CPU or ready for one, `S` asleep, `D` in uninterruptible sleep, `T` stopped, `Z` ended.
+    pub state: char,
+    /// The system call that it is in. `None` if it is in none, or if that is not known.
+    pub system_call: Option<SystemCall>,
+    /// The kernel's function that it sleeps in, if the kernel tells.
+    pub kernel_function: Option<String>,
+    /// Nanoseconds on a CPU since it began.
+    pub cpu_time: Option<u64>,
+    /// The functions that it is in, innermost first.
+    pub frames: Vec<Frame>,
+    /// Why there are no further frames.
+    pub ending: Ending,
+    /// Nanoseconds from the moment when the reader saw the thread stand until it ran on. `None` if it was not held.
+    pub held: Option<u64>,
+}
+
+/// What a thread is to a runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// A worker of a multi-thread runtime: its functions say so.
+    Worker,
+    /// A thread of the blocking pool: its functions say so.
+    Blocking,
+    /// It drives the future of a `block_on`: its functions say so.
+    BlockOn,
+    /// It has tokio's name for workers and threads of the blocking pool. Which of the two is not known.
+    Runtime,
+    /// Nothing says that it belongs to a runtime.
+    Other,
+}
+
+/// What a thread does for its runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// It waits for tasks, events or jobs.
+    Idle,
+    /// It polls a task.
+    Polls,
+    /// It runs a job of the blocking pool. Without names, this is also known of a worker: it is itself such a job.
+    Runs,
+}
+
+/// A system call.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct SystemCall {
+    /// The kernel's number for it, on the program's architecture.
+    pub number: u64,
+    /// `None` if the reader does not know the number.
+    pub name: Option<&'static str>,
+    /// The file descriptor that it works on, of calls that have one as their first argument.
+    pub descriptor: Option<i32>,
+}
+
+/// A function that a thread is in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Frame {
+    /// Of the instruction, or of the one after a call, in the process. Inlined functions share that of their caller.
+    pub address: u64,
+    /// The file that contains the function: its name without folders.
+    pub image: String,
+    /// `None` if neither debug information nor symbols name it.
+    pub function: Option<String>,
+    /// The line in it, if debug information tells.
+    pub place: Option<Place>,
+    /// Whether the compiler made it a part of the next frame's function.
+    pub inlined: bool,
+}
+
+/// Why there are no further frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// The last frame is the thread's first function.
+    Complete,
+    /// The last frame is in code that no file of the process describes.
+    UnknownCode,
+    /// More stack than the reader copies, or a damaged one.
+    Cut,
+    /// The thread did not stop in time: it is in uninterruptible sleep.
+    NotStopped,
+    /// Another program traces it, such as a debugger.
+    Traced,
+    /// The kernel refused to hold it.
+    Refused,
+    /// It has ended, and the process has not: only a main thread can.
+    Ended,
+}

@@ -1,0 +1,99 @@
+//! What /proc tells of threads.
+
+use std::fs;
+
+use crate::memory::live::Process;
+
+/// What the kernel tells of a thread.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    pub name: String,
+    pub state: char,
+    pub cpu_time: Option<u64>,
+    pub function: Option<String>,
+    /// The number of the system call, and its first argument.
+    pub call: Option<(u64, u64)>,
+    /// The process that traces the thread; 0 without one.
+    pub tracer: u32,
+}
+
+/// Returns the ids of the process's threads, in order.
+pub(super) fn threads(process: &Process) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir(process.proc("task")) else { return Vec::new() };
+    let mut threads: Vec<u32> = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
+    threads.sort_unstable();
+    threads
+}
+
+/// Asks for a thread. `None` if it has ended.
+pub(super) fn ask(process: &Process, tid: u32) -> Option<Told> {
+    let file = |name: &str| fs::read(process.proc(&format!("task/{tid}/{name}"))).ok();
+    let text = |name: &str| file(name).map(|bytes| String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned());
+    let state = state(&file("stat")?)?;
+    Some(Told {
+        name: text("comm")?,
+        state,
+        cpu_time: text("schedstat").as_deref().and_then(first_number),
+        // The kernel writes 0 for a thread that is not asleep, and for a reader without the permission.
+        function: text("wchan").filter(|name| !name.is_empty() && name != "0"),
+        call: text("syscall").as_deref().and_then(call),
+        tracer: text("status").as_deref().and_then(tracer).unwrap_or(0),
+    })
+}
+
+/// The thread's name stands in parentheses and may contain any byte.
+fn state(stat: &[u8]) -> Option<char> {
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    stat.get(end + 2).map(|state| char::from(*state)).filter(char::is_ascii_alphabetic)
+}
+
+fn first_number(text: &str) -> Option<u64> {
+    text.split(' ').next()?.parse().ok()
+}
+
+/// `NUMBER 0xARGUMENT ...`; `running` and -1 are no calls.
+fn call(text: &str) -> Option<(u64, u64)> {
+    let mut words = text.split(' ');
+    let number = words.next()?.parse().ok()?;
+    let argument = words.next()?.strip_prefix("0x")?;
+    Some((number, u64::from_str_radix(argument, 16).ok()?))
+}
+
+fn tracer(status: &str) -> Option<u32> {
+    status.lines().find_map(|line| line.strip_prefix("TracerPid:"))?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn parses_what_the_kernel_writes() {
+        assert_eq!(state(b"7 (a) S) R 1 7"), Some('R'));
+        assert_eq!(state(b"7 (a)"), None);
+        assert_eq!(first_number("161249 2638950 2"), Some(161_249));
+        assert_eq!(call("0 0x3 0x7f4396486000 0x20000 0x0 0x0 0x0 0x7fff47e0e688 0x7f43966002ad"), Some((0, 3)));
+        assert_eq!(call("running"), None);
+        assert_eq!(call("-1 0x7fff47e0e688 0x7f43966002ad"), None);
+        assert_eq!(tracer("Name:\ta\nTracerPid:\t17\n"), Some(17));
+    }
+
+    #[test]
+    fn asks_for_this_thread() {
+        let process = Process::open(std::process::id()).unwrap();
+        let tid = rustix::thread::gettid().as_raw_pid().unsigned_abs();
+        assert!(threads(&process).contains(&tid));
+        let told = ask(&process, tid).unwrap();
+        assert_eq!((told.state, told.tracer), ('R', 0));
+        assert_eq!(ask(&process, u32::MAX), None);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text: String) {
+            let _ = (state(text.as_bytes()), first_number(&text), call(&text), tracer(&text));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! From a program to its threads.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::answer::{Activity, Ending, Frame, Role, SystemCall, Thread, Threads};
+use super::functions::Functions;
+use super::hold::NotHeld;
+use super::kernel::{self, Told};
+use super::modules::{self, Module, containing};
+use super::stack::{Copy, Heaps};
+use super::unwind::{Call, Unwinder};
+use super::{numbers, polled, roles};
+use crate::error::Error;
+use crate::program::Program;
+use crate::reading::DebugInformation;
+use crate::scan::ByAddress;
+
+/// Threads that are held, at most.
+const MOST: usize = 1 << 14;
+
+impl Program {
+    /// Lists the threads of the program, each with the functions that it is in. Holds one thread at a time, each for less
+    /// than a millisecond.
+    ///
+    /// # Errors
+    ///
+    /// If the program has ended, the kernel refuses to hold any of its threads, or this is a core file.
+    pub fn threads(&self, information: &DebugInformation<'_>) -> Result<Threads, Error> {
+        let Some(process) = self.memory().process() else { return Err(Error::ThreadsOfCore) };
+        let maps = self.mappings()?;
+        let kernels = modules::kernels(process, &maps);
+        let images = self.images().iter().enumerate().filter_map(|(index, image)| Module::of(index, image));
+        let of_kernel = kernels.as_ref().and_then(|(mapping, bytes)| Module::of_kernel(mapping, bytes));
+        let modules: Vec<Module<'_>> = images.chain(of_kernel).collect();
+        let by_address = ByAddress::new(self.vtables());
+        let ranges: Vec<Range<u64>> = maps.iter().filter(|map| map.is_heap()).map(|map| map.range.clone()).collect();
+        let heaps = Heaps { vtables: self.vtables(), by_address: &by_address, ranges: &ranges };
+        let mut stacks = Stacks {
+            program: self,
+            information,
+            unwinder: Unwinder::new(&modules),
+            modules: &modules,
+            functions: HashMap::new(),
+            polls: polled::functions(process, self.vtables(), self.images()),
+        };
+
+        let mut threads = Vec::new();
+        let mut refused = None;
+        for tid in kernel::threads(process).into_iter().take(MOST) {
+            let Some(told) = kernel::ask(process, tid) else { continue };
+            let copy = match told {
+                Told { state: 'Z' | 'X', .. } => Err(Ending::Ended),
+                Told { tracer: 1.., .. } => Err(Ending::Traced),
+                // It would not stop, and be held as soon as its system call ends.
+                Told { state: 'D', .. } => Err(Ending::NotStopped),
+                _ => match Copy::of(process, tid, &heaps) {
+                    Ok(Some(copy)) => Ok(copy),
+                    Ok(None) => Err(Ending::Cut),
+                    Err(NotHeld::Ended) => continue,
+                    Err(NotHeld::NotStopped) => Err(Ending::NotStopped),
+                    Err(NotHeld::Refused(error)) => {
+                        refused = Some(error);
+                        Err(Ending::Refused)
+                    }
+                },
+            };
+            threads.push(match copy {
+                Ok(copy) => stacks.thread(tid, told, &copy),
+                Err(ending) => without_stack(tid, told, ending),
+            });
+        }
+        process.check()?;
+        match refused {
+            Some(source) if threads.iter().all(|thread| thread.ending == Ending::Refused) => {
+                Err(Error::NotPermitted { pid: process.pid(), what: "the threads", source })
+            }
+            _ => Ok(Threads { threads, notes: information.notes().to_vec() }),
+        }
+    }
+}
+
+/// Makes threads of copies.
+struct Stacks<'m, 'a> {
+    program: &'a Program,
+    information: &'a DebugInformation<'a>,
+    modules: &'m [Module<'a>],
+    unwinder: Unwinder<'m, 'a>,
+    /// Of modules, by the beginnings of their code.
+    functions: HashMap<u64, Functions<'a>>,
+    /// Functions that poll tasks, with the places of their vtables.
+    polls: Vec<(u64, usize)>,
+}
+
+impl Stacks<'_, '_> {
+    fn thread(&mut self, tid: u32, told: Told, copy: &Copy) -> Thread {
+        let (calls, ending) = self.unwinder.unwind(copy);
+        let frames: Vec<Frame> = calls.iter().flat_map(|call| self.frames(call)).collect();
+        let role = roles::role(&told.name, &frames);
+        let (task, job) = self.polled(copy, &calls);
+        // A poll function on the stack tells without any name.
+        let activity = match (task, job, role) {
+            (Some(_), ..) => Some(Activity::Polls),
+            (None, Some(_), Role::Blocking | Role::Runtime) => Some(Activity::Runs),
+            _ => roles::activity(role, &frames),
+        };
+        let system_call = copy.registers.call.map(|(number, first)| system_call(number, first));
+        let held = Some(copy.held);
+        Thread { role, activity, task, job, system_call, frames, ending, held, ..without_stack(tid, told, ending) }
+    }
+
+    fn frames(&mut self, call: &Call) -> Vec<Frame> {
+        let Some(module) = containing(self.modules, call.inside) else {
+            let image = String::new();
+            return vec![Frame { address: call.address, image, function: None, place: None, inlined: false }];
+        };
+        let functions = self.functions.entry(module.code.start).or_insert_with(|| {
+            let sections = module.image.and_then(|image| self.information.sections(image));
+            Functions::of(module.image.map(|image| &self.program.images()[image]), sections)
+        });
+        functions.frames(module, call)
+    }
+
+    /// Returns the ids of the innermost task and of the innermost job whose poll functions are on the stack.
+    fn polled(&self, copy: &Copy, calls: &[Call]) -> (Option<u64>, Option<u64>) {
+        let (mut task, mut job) = (None, None);
+        for call in calls {
+            let (Some(function), Some(end)) = (call.function, call.end) else { continue };
+            let polls = self.polls.iter().filter(|(poll, _)| *poll == function).map(|(_, vtable)| *vtable);
+            let polls: Vec<usize> = polls.collect();
+            if let Some(cell) = polled::only(&copy.cells, &polls, end) {
+                let kind = if cell.owner == 0 { &mut job } else { &mut task };
+                kind.get_or_insert(cell.id);
+            }
+        }
+        (task, job)
+    }
+}
+
+fn without_stack(tid: u32, told: Told, ending: Ending) -> Thread {
+    Thread {
+        tid,
+        role: roles::role(&told.name, &[]),
+        name: told.name,
+        activity: None,
+        task: None,
+        job: None,
+        state: told.state,
+        system_call: told.call.map(|(number, first)| system_call(number, first)),
+        kernel_function: told.function,
+        cpu_time: told.cpu_time,
+        frames: Vec::new(),
+        ending,
+        held: None,
+    }
+}
+
+fn system_call(number: u64, first: u64) -> SystemCall {
+    let name = numbers::name(number);
+    let descriptor = name.filter(|name| numbers::works_on_descriptor(name)).map(|_| first as u32 as i32);
+    SystemCall { number, name, descriptor }
+}

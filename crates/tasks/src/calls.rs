@@ -1,6 +1,8 @@
 //! Direct calls in machine code, without a disassembler: each place that could be one is tried, and only targets that
 //! are known functions count.
 
+use std::collections::HashSet;
+
 use object::Architecture;
 
 /// Returns the targets of what may be direct calls or jumps in `code`, which is at `address`.
@@ -11,6 +13,24 @@ pub fn targets(architecture: Architecture, address: u64, code: &[u8]) -> Vec<u64
         Architecture::Aarch64 => aarch64(address, code),
         _ => Vec::new(),
     }
+}
+
+/// Returns what may be direct calls or jumps to `wanted` in `code`: the address of each, and its target.
+#[must_use]
+pub fn to(architecture: Architecture, address: u64, code: &[u8], wanted: &HashSet<u64>) -> Vec<(u64, u64)> {
+    let (step, length) = if architecture == Architecture::Aarch64 { (4, 4) } else { (1, 5) };
+    let mut found = Vec::new();
+    for at in (0..code.len()).step_by(step) {
+        let Some(instruction) = code.get(at..at + length) else { break };
+        // Most bytes begin no call, and this loop reads all code.
+        if length == 5 && !matches!(instruction[0], 0xe8 | 0xe9) {
+            continue;
+        }
+        let site = address.wrapping_add(at as u64);
+        let target = targets(architecture, site, instruction).first().copied();
+        found.extend(target.filter(|target| wanted.contains(target)).map(|target| (site, target)));
+    }
+    found
 }
 
 /// Returns the target of the direct jump at the beginning of `code`, which is at `address`: optimised code has functions that
@@ -61,9 +81,11 @@ mod tests {
     fn finds_calls_in_both_directions() {
         let code = [0x90, 0xe8, 0x10, 0, 0, 0, 0xe9, 0xf0, 0xff, 0xff, 0xff, 0xc3];
         assert_eq!(targets(Architecture::X86_64, 0x1000, &code), [0x1016, 0xffb]);
+        assert_eq!(to(Architecture::X86_64, 0x1000, &code, &HashSet::from([0xffb, 0x1000])), [(0x1006, 0xffb)]);
         // nop; bl +8; b -4
         let code = [0x1f, 0x20, 0x03, 0xd5, 2, 0, 0, 0x94, 0xff, 0xff, 0xff, 0x17];
         assert_eq!(targets(Architecture::Aarch64, 0x1000, &code), [0x100c, 0x1004]);
+        assert_eq!(to(Architecture::Aarch64, 0x1000, &code, &HashSet::from([0x100c])), [(0x1004, 0x100c)]);
     }
 
     #[test]
@@ -83,6 +105,7 @@ mod tests {
             let _ = targets(Architecture::X86_64, address, &code);
             let _ = targets(Architecture::Aarch64, address, &code);
             let _ = targets(Architecture::Riscv64, address, &code);
+            let _ = to(Architecture::X86_64, address, &code, &HashSet::from([address]));
         }
     }
 }

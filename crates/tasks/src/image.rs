@@ -1,5 +1,6 @@
 //! The files that a process has mapped to execute: its program and its libraries.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
@@ -11,6 +12,7 @@ use object::elf::{PF_X, PT_LOAD};
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection, SectionKind};
 
+use crate::calls;
 use crate::debug_file::DebugFile;
 use crate::error::Error;
 use crate::memory::live::Process;
@@ -52,6 +54,17 @@ impl Image {
             Some(file) => Some(file.bytes()),
             None => has_debug_info(&self.bytes).then_some(&self.bytes[..]),
         }
+    }
+
+    /// Returns what may be direct calls or jumps to functions, whose addresses in the file are `wanted`.
+    pub(crate) fn calls(&self, wanted: &HashSet<u64>) -> Vec<(u64, u64)> {
+        let Ok(elf) = Elf::parse(&self.bytes[..]) else { return Vec::new() };
+        let sections = elf.sections().filter(|section| section.kind() == SectionKind::Text);
+        let calls = sections.flat_map(|section| {
+            let code = section.data().unwrap_or_default();
+            calls::to(elf.architecture(), section.address(), code, wanted)
+        });
+        calls.collect()
     }
 
     /// Whether `address`, of the process, is in the image's code.

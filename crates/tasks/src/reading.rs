@@ -12,7 +12,7 @@ use crate::census::{Census, CensusTask};
 use crate::dwarf::{self, CountPath, PolledTask, Sections, Types};
 use crate::error::Error;
 use crate::future::{Descriptors, Extent, Reader};
-use crate::listing::{Chain, Listing, Name, Spawned, Task};
+use crate::listing::{Chain, Listing, Name, Place, Spawned, Task};
 use crate::memory::{Memory, Piece};
 use crate::program::Program;
 
@@ -64,6 +64,8 @@ struct TaskType {
     name: Name,
     polled: Option<PolledTask>,
     count: Option<CountPath>,
+    /// Places that may have spawned it.
+    spawned: Vec<Place>,
 }
 
 impl<'sections> Described<'sections> {
@@ -76,6 +78,13 @@ impl<'sections> Described<'sections> {
             types.map_err(|error| notes.push(format!("{}: {error}", image.path.display()))).ok()
         });
         let types: Vec<Option<Types<'_>>> = types.collect();
+        // A runtime that records the places knows better.
+        let recorded = program.vtables().iter().all(|vtable| vtable.spawn_location.is_some());
+        let spawns = program.images().iter().zip(&types).map(|(image, types)| {
+            let types = types.as_ref().filter(|_| !recorded);
+            types.map(|types| types.spawns(|wanted| image.calls(wanted))).unwrap_or_default()
+        });
+        let spawns: Vec<_> = spawns.collect();
         let task_type = |vtable: &crate::vtables::TaskVtable| {
             let types = types[vtable.image].as_ref();
             let mut polled = types.map_or_else(Vec::new, |types| types.polled(vtable.poll));
@@ -92,7 +101,9 @@ impl<'sections> Described<'sections> {
             let polled = polled.pop().filter(|_| polled.is_empty());
             let core = polled.as_ref().and_then(|polled| polled.core);
             let count = types.zip(core).and_then(|(types, core)| types.runtime_count(core));
-            TaskType { name, polled, count }
+            let spawned = polled.as_ref().zip(types);
+            let spawned = spawned.map(|(polled, types)| types.spawned(&spawns[vtable.image], polled.future));
+            TaskType { name, polled, count, spawned: spawned.unwrap_or_default() }
         };
         let tasks: Vec<TaskType> = program.vtables().iter().map(task_type).collect();
         for (index, image) in program.images().iter().enumerate().filter(|(index, _)| types[*index].is_some()) {
@@ -181,10 +192,11 @@ impl Program {
                     owner: task.owner,
                     state: task.state(),
                     future: described.tasks[task.vtable].name.clone(),
-                    spawned: task
-                        .spawned_at
-                        .as_ref()
-                        .map_or(Spawned::Unknown, |place| Spawned::Recorded((**place).clone())),
+                    spawned: match (&task.spawned_at, &described.tasks[task.vtable].spawned) {
+                        (Some(place), _) => Spawned::Recorded((**place).clone()),
+                        (None, places) if places.is_empty() => Spawned::Unknown,
+                        (None, places) => Spawned::Candidates(places.clone()),
+                    },
                     linked: task.linked,
                     chain,
                 }

@@ -7,11 +7,13 @@ mod program;
 
 use std::collections::HashMap;
 
-use dyntrace_tasks::listing::{Chain, Name, Task};
+use dyntrace_tasks::listing::{Chain, Name, Place, Spawned, Task};
 use dyntrace_tasks::preview::Preview;
 use dyntrace_tasks::program::{Options, Program as Attached};
 use dyntrace_tasks::reading::{DebugInformation, Described};
 use program::Program;
+
+const SOURCE: &str = include_str!("../examples/chains_truth.rs");
 
 /// What a build lets the reader know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +75,18 @@ fn nothing_but_the_truth_is_claimed() {
             "owns_a" | "owns_b" => "holds_owned",
             name => name,
         };
+        // All of them by one call, in a function that wraps it and may have been inlined.
+        let is_true = |place: &Place| {
+            let line = SOURCE.lines().nth(place.line as usize - 1).unwrap();
+            let wrapper = line.contains("tokio::spawn(future)") || line.contains(&format!("spawn({function}("));
+            place.file.ends_with("chains_truth.rs") && wrapper
+        };
+        match (&task.spawned, shows) {
+            (Spawned::Recorded(place), _) => assert!(is_true(place), "{name} at {place}"),
+            (Spawned::Candidates(places), Shows::Chains) => assert!(places.iter().all(is_true), "{name} at {places:?}"),
+            (Spawned::Unknown, Shows::Types | Shows::Symbols | Shows::Addresses) => {}
+            (other, _) => panic!("{name}: {other:?}"),
+        }
         let names = |text: &str| text.contains(&format!("{function}::"));
         match (&task.future, shows) {
             (Name::Type { name }, Shows::Chains | Shows::Types) => assert!(names(name), "{name}"),

@@ -31,9 +31,9 @@ Examples:
 
 AT is the outermost line of source that awaits; a running task has left it: \"after\" precedes it.
 WAITS FOR is the innermost future: of a lock its address, free permits, and those the task lacks.
-SPAWNED AT is there if the program records it; places with a ? are candidates. Tasks that are
-alike share a line, unless --all is given. Below, the number of tasks found is compared with the
-runtime's own count.
+SPAWNED AT is the line that spawned it. Programs built with tokio_unstable record it. Of others,
+lines that spawn a future of this type are shown, each with a ?. Tasks that are alike share a line,
+unless --all is given. Below, the number of tasks found is compared with the runtime's own count.
 A core file does not have the time, so timers in it are unknown leaves; of descriptors it has only
 the numbers.
 

@@ -45,13 +45,18 @@ pub fn state(task: &Task) -> String {
     format!("{job}{}{unlinked}", task.state)
 }
 
+/// Candidates shown of the places that may have spawned a task.
+const PLACES: usize = 3;
+
 /// Where the task was spawned. Candidates end with `?`.
 pub fn spawned(task: &Task) -> String {
     match &task.spawned {
         Spawned::Unknown => "-".to_owned(),
         Spawned::Recorded(place) => self::place(place),
         Spawned::Candidates(places) => {
-            places.iter().map(|place| format!("{}?", self::place(place))).collect::<Vec<_>>().join(" ")
+            let shown: Vec<_> = places.iter().take(PLACES).map(|place| format!("{}?", self::place(place))).collect();
+            let more = places.len().saturating_sub(PLACES);
+            shown.join(" ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
         }
     }
 }

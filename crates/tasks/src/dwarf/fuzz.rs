@@ -24,6 +24,8 @@ fn read_all(sections: &Sections<'_>) {
     }
     for (address, _) in &types.index.functions {
         let _ = types.polled(*address);
+        let spawns = types.spawns(|wanted| wanted.iter().map(|target| (*address, *target)).collect());
+        types.polled(*address).iter().for_each(|polled| drop(types.spawned(&spawns, polled.future)));
     }
     for (address, _) in &types.index.vtables {
         types.behind_vtable(*address);

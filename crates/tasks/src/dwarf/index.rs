@@ -23,6 +23,10 @@ pub(super) struct Index<'a> {
     pub cores: Vec<usize>,
     /// Functions that resume coroutines: names and entries, by path.
     pub resumes: HashMap<PathId, Vec<(&'a [u8], usize)>>,
+    /// tokio's functions that spawn.
+    pub spawners: Vec<usize>,
+    /// Functions that are copies of others, by their entries.
+    pub copies: HashMap<usize, usize>,
 }
 
 impl<'a> Index<'a> {
@@ -59,6 +63,8 @@ impl<'a> Index<'a> {
             vtables: Vec::new(),
             cores: Vec::new(),
             resumes: HashMap::new(),
+            spawners: Vec::new(),
+            copies: HashMap::new(),
         }
     }
 
@@ -68,6 +74,8 @@ impl<'a> Index<'a> {
         self.functions.extend(part.functions);
         self.vtables.extend(part.vtables);
         self.cores.extend(part.cores);
+        self.spawners.extend(part.spawners);
+        self.copies.extend(part.copies);
         for (path, functions) in part.resumes {
             self.resumes.entry(ids[path as usize]).or_default().extend(functions);
         }
@@ -127,6 +135,14 @@ impl<'a> Index<'a> {
             constants::DW_TAG_namespace => {}
             constants::DW_TAG_subprogram => {
                 self.functions.extend(at.low_pc(entry).map(|address| (address, offset)));
+                if name.starts_with(b"spawn") && self.paths.first(parent) == b"tokio" {
+                    self.spawners.push(offset);
+                }
+                if name.is_empty()
+                    && let Some(origin) = at.reference(entry.attr_value(constants::DW_AT_abstract_origin))
+                {
+                    self.copies.insert(offset, origin);
+                }
                 if name.starts_with(b"{async") {
                     self.resumes.entry(parent).or_default().push((name, offset));
                 }

@@ -14,5 +14,7 @@ pub(crate) const ENTRIES_OF_FUNCTION: usize = 1 << 20;
 pub(crate) const REFERENCES: usize = 16;
 /// Types that are kept once read. A program with 100,000 kinds of task reads fewer.
 pub(crate) const TYPES_KEPT: usize = 1 << 20;
+/// Calls of tokio's functions that spawn.
+pub(crate) const SPAWNS: usize = 1 << 16;
 /// Threads that index units.
 pub(crate) const THREADS: usize = 16;

@@ -18,6 +18,7 @@ mod runtime;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sections;
+mod spawns;
 mod types;
 mod vtables;
 

@@ -37,6 +37,18 @@ impl<'a> Paths<'a> {
         ids
     }
 
+    /// Returns the first name of a path: of its crate.
+    pub fn first(&self, mut id: PathId) -> &'a [u8] {
+        for _ in 0..limits::PATH {
+            match self.list.get(id as usize) {
+                Some((parent, name)) if *parent == 0 => return name,
+                Some((parent, _)) => id = *parent,
+                None => break,
+            }
+        }
+        b""
+    }
+
     /// Returns the last name of a path.
     pub fn last(&self, id: PathId) -> &'a [u8] {
         self.list.get(id as usize).map_or(b"", |(_, name)| name)

@@ -17,6 +17,10 @@ impl Types<'_> {
         self.places.get(member.kind, place)
     }
 
+    pub(super) fn place(&self, at: At<'_, '_>, number: u64, line: u32) -> Option<Place> {
+        (line > 0).then_some(Place { file: file(at, number)?.into(), line })
+    }
+
     pub(super) fn place_of<'a>(&self, at: At<'_, 'a>, entry: &Entry<'a>) -> Option<Place> {
         let line = u32::try_from(unsigned(entry.attr_value(constants::DW_AT_decl_line))?).ok()?;
         let number = unsigned(entry.attr_value(constants::DW_AT_decl_file))?;

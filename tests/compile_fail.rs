@@ -1,6 +1,6 @@
 //! Wrong arguments of a probe do not compile, whether probes are compiled in or not.
 //!
-//! Run it with and without the feature `probes`: the errors must be the same. For each program that must fail (`*_wrong.rs`)
+//! Run it with and without `--cfg dyntrace_without_probes`: the errors must be the same. For each program that must fail (`*_wrong.rs`)
 //! there is one that differs only in that point and compiles (`*_right.rs`). After a change of the compiler's messages,
 //! `TRYBUILD=overwrite` updates the errors.
 

@@ -24,8 +24,8 @@ pub fn check(path: &Path, providers: &Providers) -> Result<Vec<Finding>> {
 
 fn check_object(object: &Object, providers: &Providers) -> Vec<Finding> {
     if object.notes.is_empty() && object.broken.is_empty() {
-        let remedy =
-            "build it with dyntrace's feature probes, make it call a probe, and do not strip the section .note.stapsdt";
+        let remedy = "make it call a probe of dyntrace's, build it without --cfg dyntrace_without_probes, and do not strip the section \
+                      .note.stapsdt";
         return vec![Finding::fail("probes", "the file has none", remedy)];
     }
     vec![notes(object, providers), operands(object), base(object), sites(object), semaphores(object), layout(object)]

@@ -70,8 +70,8 @@ fn nothing(directory: &Path) -> Failure {
     Failure::new(
         exit::NO_PROBES,
         anyhow!(
-            "nothing was recorded: no program that was run has dyntrace's recorder. Build it for Linux with the crate's feature probes; \
-             programs with raised privileges do not record themselves"
+            "nothing was recorded: no program that was run has dyntrace's recorder. Build it for Linux with the crate's feature recorder, \
+             without --cfg dyntrace_without_probes; programs with raised privileges do not record themselves"
         ),
     )
 }

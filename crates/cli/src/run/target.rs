@@ -72,8 +72,8 @@ impl Target {
             return Err(Failure::new(
                 exit::NO_PROBES,
                 anyhow!(
-                    "{shown} has no probes: build it with dyntrace's feature probes, make it use what it is to be traced by, \
-                     and do not strip the section .note.stapsdt"
+                    "{shown} has no probes: make it call a probe of dyntrace's, build it without \
+                     --cfg dyntrace_without_probes, and do not strip the section .note.stapsdt"
                 ),
             ));
         }

@@ -34,7 +34,8 @@ pub(super) fn activity(role: Role, frames: &[Frame]) -> Option<Activity> {
         Role::Worker if in_any(&["tokio::runtime::scheduler::multi_thread::worker::Context::park"]) => {
             Some(Activity::Idle)
         }
-        Role::Blocking if in_any(&["tokio::runtime::blocking::pool::Task::run", "tokio::runtime::task::raw::poll"]) => {
+        // Of an idle thread of the pool no function of a task is on the stack.
+        Role::Blocking if in_any(&["tokio::runtime::blocking::pool::Task::run", "tokio::runtime::task::"]) => {
             Some(Activity::Runs)
         }
         Role::Blocking
@@ -89,6 +90,12 @@ mod tests {
         assert_eq!(role("main", &worker), Role::Worker);
         assert_eq!(activity(Role::Worker, &worker), Some(Activity::Polls));
         assert_eq!(role("tokio-rt-worker", &worker[3..]), Role::Blocking);
+        let job = stack(&[
+            "std::sync::poison::mutex::Mutex<T>::lock",
+            "tokio::runtime::task::harness::Harness<T,S>::poll",
+            "tokio::runtime::blocking::pool::Inner::run",
+        ]);
+        assert_eq!(activity(Role::Blocking, &job), Some(Activity::Runs));
         assert_eq!(role("tokio-rt-worker", &[]), Role::Runtime);
         assert_eq!(role("main", &worker[..1]), Role::Other);
         assert_eq!(activity(Role::Other, &worker), None);

@@ -53,11 +53,12 @@ impl Preview {
         let mut preview = Preview::default();
         for vtable in &found {
             let polled = types.as_ref().map_or_else(Vec::new, |types| types.polled(vtable.poll));
+            let has_type = types.as_ref().is_some_and(|types| !types.polled_names(vtable.poll, &polled).is_empty());
             let count = match (&polled[..], &vtable.name) {
                 ([one], _) if one.core.is_some() => &mut preview.chains,
-                ([_, ..], _) => &mut preview.types,
-                ([], Name::Address { .. }) => &mut preview.states,
-                ([], _) => &mut preview.names,
+                _ if has_type => &mut preview.types,
+                (_, Name::Address { .. }) => &mut preview.states,
+                _ => &mut preview.names,
             };
             *count += 1;
         }

@@ -9,12 +9,13 @@ use std::num::NonZero;
 use std::thread;
 
 use crate::census::{Census, CensusTask};
-use crate::dwarf::{self, CountPath, PolledTask, Sections, Types};
+use crate::dwarf::{self, CountPath, Sections, Types};
 use crate::error::Error;
-use crate::future::{Descriptors, Extent, Reader};
+use crate::future::{Descriptors, Layout, Reader};
 use crate::listing::{Chain, Listing, Name, Place, Spawned, Task};
 use crate::memory::{Memory, Piece};
 use crate::program::Program;
+use crate::vtables::TaskVtable;
 
 /// Tasks whose cells are copied together.
 const BATCH: usize = 1024;
@@ -62,7 +63,8 @@ pub struct Described<'sections> {
 
 struct TaskType {
     name: Name,
-    polled: Option<PolledTask>,
+    /// Of its cells; `None` if debug information does not describe them.
+    layout: Option<Layout>,
     count: Option<CountPath>,
     /// Places that may have spawned it.
     spawned: Vec<Place>,
@@ -85,13 +87,10 @@ impl<'sections> Described<'sections> {
             types.map(|types| types.spawns(|wanted| image.calls(wanted))).unwrap_or_default()
         });
         let spawns: Vec<_> = spawns.collect();
-        let task_type = |vtable: &crate::vtables::TaskVtable| {
+        let task_type = |vtable: &TaskVtable| {
             let types = types[vtable.image].as_ref();
             let mut polled = types.map_or_else(Vec::new, |types| types.polled(vtable.poll));
-            let mut names: Vec<String> = polled.iter().map(|one| one.name.clone()).collect();
-            if names.is_empty() {
-                names = types.map_or_else(Vec::new, |types| types.polled_names(vtable.poll));
-            }
+            let names = types.map_or_else(Vec::new, |types| types.polled_names(vtable.poll, &polled));
             let name = match &names[..] {
                 [] => vtable.name.clone(),
                 [one] => Name::Type { name: one.as_str().into() },
@@ -99,18 +98,20 @@ impl<'sections> Described<'sections> {
             };
             // If the linker has merged the functions of several types, no task's type is known.
             let polled = polled.pop().filter(|_| polled.is_empty());
-            let core = polled.as_ref().and_then(|polled| polled.core);
-            let count = types.zip(core).and_then(|(types, core)| types.runtime_count(core));
-            let spawned = polled.as_ref().zip(types);
-            let spawned = spawned.map(|(polled, types)| types.spawned(&spawns[vtable.image], polled.future));
-            TaskType { name, polled, count, spawned: spawned.unwrap_or_default() }
+            let Some((polled, types)) = polled.zip(types) else {
+                return TaskType { name, layout: None, count: None, spawned: Vec::new() };
+            };
+            TaskType {
+                name,
+                layout: Layout::of(types, vtable.scheduler, &polled),
+                count: polled.core.and_then(|core| types.runtime_count(core)),
+                spawned: types.spawned(&spawns[vtable.image], polled.future),
+            }
         };
         let tasks: Vec<TaskType> = program.vtables().iter().map(task_type).collect();
         for (index, image) in program.images().iter().enumerate().filter(|(index, _)| types[*index].is_some()) {
             let mut of_image = program.vtables().iter().zip(&tasks).filter(|(vtable, _)| vtable.image == index);
-            let has_chains =
-                |(_, task): (_, &TaskType)| task.polled.as_ref().is_some_and(|polled| polled.core.is_some());
-            if !of_image.any(has_chains) {
+            if !of_image.any(|(_, task)| task.layout.is_some()) {
                 notes.push(format!(
                     "{}: debug information names functions, but does not describe types: what tasks await is not shown; \
                      build with `debug = 2`",
@@ -131,10 +132,8 @@ impl Program {
     pub fn listing(&self, described: &Described<'_>) -> Result<Listing, Error> {
         let _stopped = self.stop()?;
         let counter = |memory: &dyn Memory, task: &CensusTask| {
-            let path = described.tasks.get(task.vtable)?.count.as_ref()?;
-            let scheduler = self.vtables().get(task.vtable)?.scheduler;
-            let handle = memory.word(task.address.checked_add(scheduler)?).ok()?;
-            memory.word(handle.checked_add(path.count)?).ok()
+            let TaskType { layout, count, .. } = &described.tasks[task.vtable];
+            count.as_ref()?.read(memory, layout.as_ref()?.core(task.address)?).ok()
         };
         let Census { tasks, runtimes, mut notes, .. } = self.count(Some(&counter))?;
         notes.extend(self.memory().notes());
@@ -172,8 +171,8 @@ impl Program {
         ids: &HashMap<u64, u64>,
         descriptors: Option<&Descriptors>,
     ) -> Vec<Task> {
-        let readers: Vec<_> = tasks.iter().map(|task| self.reader(described, task, ids, descriptors)).collect();
-        let pieces: Vec<Piece> = readers.iter().flatten().map(|(_, extent)| extent.piece).collect();
+        let layout = |task: &CensusTask| described.tasks[task.vtable].layout.as_ref();
+        let pieces: Vec<Piece> = tasks.iter().filter_map(|task| Some(layout(task)?.piece(task.address))).collect();
         let mut copies = [Vec::new(), Vec::new()];
         for copies in &mut copies {
             self.memory().read_pieces(&pieces, &mut |_, bytes| copies.push(bytes.map(<[u8]>::to_vec)));
@@ -182,10 +181,22 @@ impl Program {
         let mut copies = first.into_iter().zip(again).map(|(first, again)| Some([first?, again?]));
         tasks
             .iter()
-            .zip(readers)
-            .map(|(task, reader)| {
-                let chain =
-                    reader.map_or(Chain::NoTypes, |(reader, extent)| reader.chain(&extent, copies.next().flatten()));
+            .map(|task| {
+                let image = self.vtables()[task.vtable].image;
+                let chain = match (layout(task), &described.types[image]) {
+                    (Some(layout), Some(types)) => {
+                        let reader = Reader {
+                            memory: self.memory(),
+                            types,
+                            bias: self.images()[image].bias,
+                            descriptors,
+                            now: self.memory().now(),
+                            tasks: ids,
+                        };
+                        reader.chain(task.address, layout, copies.next().flatten())
+                    }
+                    _ => Chain::NoTypes,
+                };
                 Task {
                     id: task.id,
                     address: task.address,
@@ -202,27 +213,5 @@ impl Program {
                 }
             })
             .collect()
-    }
-
-    /// Returns the reader of a task's chain. `None` without a description of its type.
-    fn reader<'a, 's>(
-        &'a self,
-        described: &'a Described<'s>,
-        task: &CensusTask,
-        ids: &'a HashMap<u64, u64>,
-        descriptors: Option<&'a Descriptors>,
-    ) -> Option<(Reader<'a, 's>, Extent)> {
-        let vtable = &self.vtables()[task.vtable];
-        let polled = described.tasks[task.vtable].polled.as_ref()?;
-        let reader = Reader {
-            memory: self.memory(),
-            types: described.types[vtable.image].as_ref()?,
-            bias: self.images()[vtable.image].bias,
-            descriptors,
-            now: self.memory().now(),
-            tasks: ids,
-        };
-        let extent = reader.extent(task.address, vtable.scheduler, polled)?;
-        Some((reader, extent))
     }
 }

@@ -86,6 +86,7 @@ impl<'a> Index<'a> {
         self.functions.sort_unstable();
         self.vtables.sort_unstable();
         self.cores.sort_unstable();
+        self.spawners.sort_unstable();
         for functions in self.resumes.values_mut() {
             functions.sort_unstable();
         }

@@ -37,9 +37,13 @@ impl Types<'_> {
         found
     }
 
-    /// Returns the futures that the poll functions at an address have in their names: all that `debug = 1` says of them.
+    /// Returns the names of `polled`, the task types at an address. Without any, returns the futures that the poll functions there
+    /// have in their own names: `debug = 1` says no more.
     #[must_use]
-    pub fn polled_names(&self, poll: u64) -> Vec<String> {
+    pub fn polled_names(&self, poll: u64, polled: &[PolledTask]) -> Vec<String> {
+        if !polled.is_empty() {
+            return polled.iter().map(|one| one.name.clone()).collect();
+        }
         let functions = self.functions_at(poll).filter_map(|offset| self.function(offset));
         let mut names: Vec<String> = functions
             .filter_map(|function| Some(first_parameter(function.name.strip_prefix("poll<")?)?.to_owned()))

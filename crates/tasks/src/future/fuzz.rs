@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
-use super::Reader;
+use super::{Layout, Reader};
 use crate::dwarf::sample::{POLL, Sample, VTABLE, sample};
 use crate::dwarf::{PolledTask, Types};
 use crate::listing::{Await, Chain, Progress, WaitsFor};
@@ -41,8 +41,8 @@ fn chain(sample: &Sample, memory: &dyn Memory, cell: u64) -> Option<Chain> {
     let tasks = HashMap::new();
     let reader = Reader { memory, types: &types, bias: 0, descriptors: None, now: None, tasks: &tasks };
     let polled: Vec<PolledTask> = types.polled(POLL);
-    polled.first().map(|polled| match reader.extent(cell, 0x20, polled) {
-        Some(extent) => reader.chain(&extent, None),
+    polled.first().map(|polled| match Layout::of(&types, 0x20, polled) {
+        Some(layout) => reader.chain(cell, &layout, None),
         None => Chain::NoTypes,
     })
 }

@@ -47,31 +47,44 @@ pub fn monotonic_now() -> u64 {
     u64::try_from(now.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(now.tv_nsec.unsigned_abs())
 }
 
-/// Where the parts of a task's cell lie that a chain needs: its header, and its `Core` with scheduler, id, and the future until the
-/// task is complete.
+/// Where the parts of a cell lie that a chain needs: its header, and its `Core` with scheduler, id, and the future until the task is
+/// complete. The same for all tasks with one vtable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Extent {
+pub struct Layout {
     core: TypeId,
-    /// Of the core.
+    /// Of the core, from the header.
     begins: u64,
-    /// Both parts.
-    pub piece: Piece,
+    /// Of both parts.
+    length: usize,
+}
+
+impl Layout {
+    /// Returns the layout of cells whose vtable has the offset `scheduler`. `None` if debug information does not describe it.
+    #[must_use]
+    pub fn of(types: &Types<'_>, scheduler: u64, polled: &PolledTask) -> Option<Layout> {
+        let core = polled.core?;
+        let begins = types.scheduler_in_core(core).and_then(|offset| scheduler.checked_sub(offset))?;
+        let size = types.get(core).size;
+        let length = begins.checked_add(size).filter(|length| size != 0 && *length <= limits::CELL)?;
+        Some(Layout { core, begins, length: usize::try_from(length).ok()? })
+    }
+
+    /// Returns the address of the `Core` of the cell whose header is at `cell`.
+    #[must_use]
+    pub fn core(&self, cell: u64) -> Option<u64> {
+        cell.checked_add(self.begins)
+    }
+
+    /// Returns both parts of the cell whose header is at `cell`.
+    #[must_use]
+    pub fn piece(&self, cell: u64) -> Piece {
+        Piece { address: cell, length: self.length }
+    }
 }
 
 impl Reader<'_, '_> {
-    /// Returns where the parts of the cell lie whose header is at `cell`; `scheduler` is the offset in its vtable. `None` if debug
-    /// information does not describe it.
-    #[must_use]
-    pub fn extent(&self, cell: u64, scheduler: u64, polled: &PolledTask) -> Option<Extent> {
-        let core = polled.core?;
-        let begins = self.types.scheduler_in_core(core).and_then(|offset| scheduler.checked_sub(offset))?;
-        let size = self.types.get(core).size;
-        let length = begins.checked_add(size).filter(|length| size != 0 && *length <= limits::CELL)?;
-        let piece = Piece { address: cell, length: usize::try_from(length).ok()? };
-        Some(Extent { core, begins: cell.checked_add(begins)?, piece })
-    }
-
-    /// Reads the chain of a task. `copies` are two copies of its extent, one read after the other.
+    /// Reads the chain of the task whose header is at `cell`. `copies` are two copies of its [piece](Layout::piece), one read after
+    /// the other.
     ///
     /// The cell's bytes, and the boxes that the chain leads through, are the same before and after the reading; else the
     /// reader tries again, and at last answers [`Chain::Busy`].
@@ -79,8 +92,9 @@ impl Reader<'_, '_> {
     /// Of a task that runs it reads only the outermost function, at its previous suspension: a poll overwrites what lies
     /// within, and may have freed boxes.
     #[must_use]
-    pub fn chain(&self, extent: &Extent, copies: Option<[Vec<u8>; 2]>) -> Chain {
-        let Extent { core, begins, piece } = *extent;
+    pub fn chain(&self, cell: u64, layout: &Layout, copies: Option<[Vec<u8>; 2]>) -> Chain {
+        let piece = layout.piece(cell);
+        let Some(core) = layout.core(cell) else { return Chain::NoTypes };
         let given = copies.and_then(|[copy, again]| Steady::of(self.memory, piece, copy, &again));
         let read = (0..limits::TRIES).filter_map(|_| Steady::read(self.memory, piece).ok().flatten());
         for (number, steady) in (0..).zip(given.into_iter().chain(read)) {
@@ -88,9 +102,9 @@ impl Reader<'_, '_> {
             if steady.ran() && number < limits::TRIES / 2 {
                 continue;
             }
-            let chain = Walk::new(self, &steady).task(core, begins);
+            let chain = Walk::new(self, &steady).task(layout.core, core);
             // in the middle of a poll the boxes may be ahead of the cell
-            if !steady.has_outside() || self.runs(piece.address) == Ok(false) && steady.unchanged() {
+            if !steady.has_outside() || self.runs(cell) == Ok(false) && steady.unchanged() {
                 return chain;
             }
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use dyntrace_tasks::dwarf::{Sections, Types};
-use dyntrace_tasks::future::{Descriptors, Reader, monotonic_now};
+use dyntrace_tasks::future::{Descriptors, Layout, Reader, monotonic_now};
 use dyntrace_tasks::listing::{Await, Chain, WaitsFor};
 use dyntrace_tasks::memory::{Memory, Unreadable};
 
@@ -133,8 +133,8 @@ pub fn with_reader(program: &Program, read: impl FnOnce(&Types<'_>, &dyn Fn(u64)
         let scheduler = program.memory.word(vtable + 0x40).unwrap();
         let polled = types.polled(poll);
         assert!(!polled.is_empty(), "no type polls at {poll:#x}");
-        let extent = reader.extent(header, scheduler, &polled[0]);
-        extent.map_or(Chain::NoTypes, |extent| reader.chain(&extent, None))
+        let layout = Layout::of(&types, scheduler, &polled[0]);
+        layout.map_or(Chain::NoTypes, |layout| reader.chain(header, &layout, None))
     });
 }
 

@@ -69,26 +69,14 @@ pub fn scan(vtables: &ByAddress, address: u64, bytes: &[u8], mut take: impl FnMu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::listing::Name;
-
-    fn vtable(image: usize, address: u64) -> TaskVtable {
-        TaskVtable {
-            image,
-            address,
-            poll: 0,
-            schedule: 0,
-            dealloc: 0,
-            trailer: 0x80,
-            scheduler: 0x20,
-            id: 0x28,
-            spawn_location: None,
-            name: Name::Address { poll: 0 },
-        }
-    }
 
     #[test]
     fn finds_vtables_of_several_images() {
-        let vtables = ByAddress::new(&[vtable(0, 0x5050), vtable(1, 0x9000), vtable(0, 0x5000)]);
+        let vtables = ByAddress::new(&[
+            TaskVtable::sample(0, 0x5050),
+            TaskVtable::sample(1, 0x9000),
+            TaskVtable::sample(0, 0x5000),
+        ]);
         assert_eq!(vtables.get(0x5050), Some(0));
         assert_eq!(vtables.get(0x9000), Some(1));
         assert_eq!(vtables.get(0x5000), Some(2));
@@ -97,7 +85,7 @@ mod tests {
 
     #[test]
     fn finds_headers_at_aligned_places_only() {
-        let vtables = ByAddress::new(&[vtable(0, 0x5000)]);
+        let vtables = ByAddress::new(&[TaskVtable::sample(0, 0x5000)]);
         let mut page = vec![0; 4096];
         for at in [256, 1032, 3968] {
             for (index, word) in [64_u64, 0, 0x5000, 1].iter().enumerate() {

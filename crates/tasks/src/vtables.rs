@@ -31,6 +31,25 @@ pub struct TaskVtable {
     pub name: Name,
 }
 
+#[cfg(test)]
+impl TaskVtable {
+    /// Returns a vtable of a small task, for tests.
+    pub(crate) fn sample(image: usize, address: u64) -> TaskVtable {
+        TaskVtable {
+            image,
+            address,
+            poll: 0,
+            schedule: 0,
+            dealloc: 0,
+            trailer: 0x80,
+            scheduler: 0x20,
+            id: 0x28,
+            spawn_location: None,
+            name: Name::Address { poll: 0 },
+        }
+    }
+}
+
 /// Words of a vtable, with the one that only `tokio_unstable` has.
 const WORDS: usize = 11;
 

@@ -97,25 +97,13 @@ pub fn drop_repeated(cells: &mut Vec<Followed>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::listing::Name;
 
     fn cell(address: u64, vtable: u32, owner: u64, id: u64) -> Cell {
         Cell { address, vtable, state: 64, owner, scheduler: 0, id, previous: 0, next: 0, spawned_at: 0 }
     }
 
     fn vtable(schedule: u64) -> TaskVtable {
-        TaskVtable {
-            image: 0,
-            address: 0,
-            poll: 0,
-            schedule,
-            dealloc: 0,
-            trailer: 0x80,
-            scheduler: 0x20,
-            id: 0x28,
-            spawn_location: None,
-            name: Name::Address { poll: 0 },
-        }
+        TaskVtable { schedule, ..TaskVtable::sample(0, 0) }
     }
 
     fn addresses<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Vec<u64> {

@@ -119,7 +119,6 @@ fn cell(candidate: &Candidate, vtable: &TaskVtable, front: &Front, links: &[u8])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::listing::Name;
     use crate::memory::Unreadable;
 
     const AT: u64 = 0x1000;
@@ -146,16 +145,11 @@ mod tests {
     #[test]
     fn reads_the_words_that_the_vtable_names() {
         let vtable = TaskVtable {
-            image: 0,
-            address: 0x5000,
-            poll: 0,
-            schedule: 0,
-            dealloc: 0,
             trailer: 0xf0,
             scheduler: 0x40,
             id: 0x48,
             spawn_location: Some(0x50),
-            name: Name::Address { poll: 0 },
+            ..TaskVtable::sample(0, 0x5000)
         };
         let words = [(0, 64), (0x10, 0x5000), (0x18, 1), (0x40, 2), (0x48, 3), (0x50, 4), (0xf0, 5), (0xf8, 6)];
         let lives = forged(&words);

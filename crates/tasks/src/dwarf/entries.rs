@@ -79,6 +79,42 @@ impl<'u, 'a> At<'u, 'a> {
         self.unit.entries_at_offset(UnitOffset(offset)).ok()
     }
 
+    /// Visits the unit's entries of the wanted tags and depths, up to the first that cannot be read. Skips the attributes of the others.
+    /// `visit` gets an entry, its offset, and what it returned for the innermost visited entry around this one.
+    pub fn walk<T: Copy>(
+        &self,
+        wanted: impl Fn(gimli::DwTag, isize) -> bool,
+        mut visit: impl FnMut(&Entry<'a>, usize, Option<T>) -> Option<T>,
+    ) {
+        let Ok(mut raw) = self.unit.entries_raw(None) else { return };
+        // of the open entries, by depth
+        let mut open: Vec<(isize, T)> = Vec::new();
+        let mut entry = Entry::null();
+        while !raw.is_empty() {
+            let depth = raw.next_depth();
+            let offset = self.base + raw.next_offset().0;
+            let mut ahead = raw.clone();
+            let Ok(abbreviation) = ahead.read_abbreviation() else { return };
+            if let Some(abbreviation) = abbreviation {
+                if wanted(abbreviation.tag(), depth) {
+                    if raw.read_entry(&mut entry).is_err() {
+                        return;
+                    }
+                    while open.last().is_some_and(|(open, _)| *open >= depth) {
+                        open.pop();
+                    }
+                    let around = open.last().map(|(_, around)| *around);
+                    open.extend(visit(&entry, offset, around).map(|own| (depth, own)));
+                    continue;
+                }
+                if ahead.skip_attributes(abbreviation.attributes()).is_err() {
+                    return;
+                }
+            }
+            raw = ahead;
+        }
+    }
+
     /// Returns the entry at `offset`.
     pub fn entry(&self, offset: usize) -> Option<Entry<'a>> {
         self.unit.entry(UnitOffset(offset.checked_sub(self.base)?)).ok()

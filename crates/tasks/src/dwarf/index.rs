@@ -94,35 +94,7 @@ impl<'a> Index<'a> {
 
     /// Adds a unit, up to its first entry that cannot be read.
     fn add_unit(&mut self, at: At<'_, 'a>) {
-        let Ok(mut raw) = at.unit.entries_raw(None) else { return };
-        // the paths of the open entries, by depth
-        let mut open: Vec<(isize, PathId)> = Vec::new();
-        let mut entry = Entry::null();
-        while !raw.is_empty() {
-            let depth = raw.next_depth();
-            let offset = at.base + raw.next_offset().0;
-            let mut ahead = raw.clone();
-            let Ok(abbreviation) = ahead.read_abbreviation() else { return };
-            if let Some(abbreviation) = abbreviation {
-                if wanted(abbreviation.tag(), depth) {
-                    if raw.read_entry(&mut entry).is_err() {
-                        return;
-                    }
-                    while open.last().is_some_and(|(open, _)| *open >= depth) {
-                        open.pop();
-                    }
-                    let parent = open.last().map_or(0, |(_, path)| *path);
-                    if let Some(path) = self.add(at, &entry, offset, parent) {
-                        open.push((depth, path));
-                    }
-                    continue;
-                }
-                if ahead.skip_attributes(abbreviation.attributes()).is_err() {
-                    return;
-                }
-            }
-            raw = ahead;
-        }
+        at.walk(wanted, |entry, offset, parent| self.add(at, entry, offset, parent.unwrap_or(0)));
     }
 
     /// Adds an entry. Returns its path if other entries may lie in it.

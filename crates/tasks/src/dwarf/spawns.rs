@@ -97,45 +97,20 @@ impl Types<'_> {
 
     /// Adds the inlined calls of spawners in a unit, unless tokio calls.
     fn inlined(&self, at: At<'_, '_>, spawners: &mut Spawners, found: &mut Vec<(usize, Place)>) {
-        let Ok(mut raw) = at.unit.entries_raw(None) else { return };
-        // the functions around the entry, by depth
-        let mut open: Vec<(isize, usize)> = Vec::new();
-        let mut entry = Entry::null();
-        while !raw.is_empty() {
-            let depth = raw.next_depth();
-            let offset = at.base + raw.next_offset().0;
-            let mut ahead = raw.clone();
-            let Ok(abbreviation) = ahead.read_abbreviation() else { return };
-            let Some(abbreviation) = abbreviation else {
-                raw = ahead;
-                continue;
-            };
-            let tag = abbreviation.tag();
-            if tag != constants::DW_TAG_subprogram && tag != constants::DW_TAG_inlined_subroutine {
-                if ahead.skip_attributes(abbreviation.attributes()).is_err() {
-                    return;
-                }
-                raw = ahead;
-                continue;
-            }
-            if raw.read_entry(&mut entry).is_err() {
-                return;
-            }
-            while open.last().is_some_and(|(open, _)| *open >= depth) {
-                open.pop();
-            }
+        let wanted = |tag, _| tag == constants::DW_TAG_subprogram || tag == constants::DW_TAG_inlined_subroutine;
+        at.walk(wanted, |entry, offset, caller: Option<usize>| {
             let origin = at.reference(entry.attr_value(constants::DW_AT_abstract_origin));
-            if tag == constants::DW_TAG_inlined_subroutine
+            if entry.tag() == constants::DW_TAG_inlined_subroutine
                 && let Some(origin) = origin.filter(|origin| spawners.parameters.contains_key(origin))
-                && let Some((_, caller)) = open.last()
+                && let Some(caller) = caller
                 && found.len() < limits::SPAWNS
-                && !self.is_of_tokio(*caller, spawners)
-                && let Some(place) = self.call_of(at, &entry)
+                && !self.is_of_tokio(caller, spawners)
+                && let Some(place) = self.call_of(at, entry)
             {
                 found.push((origin, place));
             }
-            open.push((depth, origin.unwrap_or(offset)));
-        }
+            Some(origin.unwrap_or(offset))
+        });
     }
 
     /// Returns the line of an inlined call.

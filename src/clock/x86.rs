@@ -18,8 +18,8 @@ pub(super) fn read() -> u64 {
 pub(super) fn is_usable() -> bool {
     const POWER: u32 = 0x8000_0007;
     const INVARIANT: u32 = 1 << 8;
-    // SAFETY: every x86 CPU since the Pentium has this instruction; it touches no memory.
     #[allow(unused_unsafe, reason = "a safe function in newer Rust than the oldest supported one")]
+    // SAFETY: every x86 CPU since the Pentium has this instruction; it touches no memory.
     let leaf = |number| unsafe { arch::__cpuid(number) };
     let invariant = leaf(0x8000_0000).eax >= POWER && leaf(POWER).edx & INVARIANT != 0;
     let kernels = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");

@@ -17,6 +17,10 @@ pub const RUNNING: u64 = 1;
 pub const COMPLETE: u64 = 2;
 /// The task waits for a thread.
 pub const NOTIFIED: u64 = 4;
+/// A `JoinHandle` of the task exists.
+pub const JOIN_INTEREST: u64 = 8;
+/// Another task awaits the `JoinHandle`.
+pub const JOIN_WAKER: u64 = 16;
 /// The task was aborted.
 pub const CANCELLED: u64 = 32;
 

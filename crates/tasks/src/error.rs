@@ -1,4 +1,4 @@
-//! What can go wrong before there is an answer.
+//! Errors that leave no answer.
 
 use std::io;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub enum Error {
     /// A file cannot be read.
     #[error("cannot read {what} {}: {source}", path.display())]
     File {
-        /// What the file is to the reader.
+        /// The file's use for the reader.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -44,7 +44,7 @@ pub enum Error {
     /// A file is not what it should be.
     #[error("cannot read {what} {}: it is no 64-bit little-endian ELF file ({reason}); give the program's own file", path.display())]
     NotElf {
-        /// What the file is to the reader.
+        /// The file's use for the reader.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -68,7 +68,7 @@ pub enum Error {
     NotCore {
         /// The file.
         path: PathBuf,
-        /// What it lacks.
+        /// The missing part.
         reason: String,
     },
     /// The core file's program is another one.

@@ -26,7 +26,7 @@ pub type Elf<'data> = ElfFile64<'data, LittleEndian>;
 pub struct Image {
     /// As the process has it.
     pub path: PathBuf,
-    /// What to add to the file's addresses.
+    /// The address in the process of the file's address 0.
     pub bias: u64,
     /// Of the file, if it has one.
     pub build_id: Option<Vec<u8>>,

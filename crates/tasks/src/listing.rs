@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::cell::{CANCELLED, COMPLETE, JOIN_INTEREST, JOIN_WAKER, NOTIFIED, RUNNING};
+
 /// The tasks of a program at about one time.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Listing {
@@ -12,7 +14,7 @@ pub struct Listing {
     pub tasks: Vec<Task>,
     /// One for each runtime that was found.
     pub runtimes: Vec<Runtime>,
-    /// What the listing cannot show, and the way out, in sentences for the user.
+    /// Gaps of the listing, each with the way out, in sentences for the user.
     pub notes: Vec<String>,
 }
 
@@ -70,14 +72,14 @@ impl State {
     /// Returns the flags of tokio's state word.
     #[must_use]
     pub fn of(word: u64) -> State {
-        let bit = |bit: u32| word >> bit & 1 == 1;
+        let has = |flag: u64| word & flag != 0;
         State {
-            running: bit(0),
-            complete: bit(1),
-            notified: bit(2),
-            join_interest: bit(3),
-            join_waker: bit(4),
-            cancelled: bit(5),
+            running: has(RUNNING),
+            complete: has(COMPLETE),
+            notified: has(NOTIFIED),
+            join_interest: has(JOIN_INTEREST),
+            join_waker: has(JOIN_WAKER),
+            cancelled: has(CANCELLED),
         }
     }
 }
@@ -96,7 +98,7 @@ impl fmt::Display for State {
     }
 }
 
-/// What is known of a future's type, by source.
+/// A future's type, by the source that names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "known_by", rename_all = "snake_case")]
 pub enum Name {
@@ -195,7 +197,7 @@ pub struct Await {
     pub place: Option<Place>,
     /// How far it is.
     pub progress: Progress,
-    /// What it waits for, if it is a leaf that the reader knows.
+    /// The event that it waits for, if it is a leaf that the reader knows.
     pub waits_for: Option<WaitsFor>,
     /// Locks and permits among its variables.
     pub holds: Vec<Guard>,
@@ -222,7 +224,7 @@ pub enum Progress {
     Panicked,
 }
 
-/// What a leaf waits for.
+/// The event that a leaf waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum WaitsFor {
@@ -230,7 +232,7 @@ pub enum WaitsFor {
     Semaphore {
         /// Identifies it.
         address: u64,
-        /// What the semaphore belongs to.
+        /// The semaphore's owner.
         of: SemaphoreOf,
         /// Permits that are free.
         free: u64,
@@ -267,7 +269,7 @@ pub enum WaitsFor {
     Descriptor {
         /// Its number.
         descriptor: i32,
-        /// What the kernel says of it: both addresses of a socket, or a path.
+        /// The kernel's description: both addresses of a socket, or a path.
         describes: Option<String>,
     },
     /// Nothing: `future::pending`.
@@ -276,7 +278,7 @@ pub enum WaitsFor {
     UnknownLeaf,
 }
 
-/// What the permits of a semaphore stand for.
+/// The meaning of the permits of a semaphore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SemaphoreOf {

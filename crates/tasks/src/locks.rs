@@ -15,20 +15,20 @@ use crate::listing::{Await, Chain, Guard, Listing, Place, Progress, SemaphoreOf,
 pub struct Blocker {
     /// The id of the task that blocks.
     pub task: u64,
-    /// What the blocked task waits for.
+    /// The wait of the blocked task that this one can end.
     pub through: Through,
     /// Whether nothing but this task is known to block, by a lock that it holds or by its end. `false` if it is one of
     /// several candidates, if the lock has free permits, or if the task would block itself.
     pub certain: bool,
 }
 
-/// What a blocked task waits for.
+/// The wait of a blocked task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Through {
     /// A guard or permit of the blocking task.
     Guard {
-        /// What the semaphore belongs to.
+        /// The semaphore's owner.
         of: SemaphoreOf,
         /// The guard.
         guard: Guard,
@@ -63,7 +63,7 @@ pub struct Step {
 #[derive(Debug)]
 pub struct Locks<'l> {
     holders: HashMap<u64, Vec<Holder<'l>>>,
-    /// What each task waits for, by id.
+    /// The waits of each task, by its id.
     waits: HashMap<u64, Vec<&'l WaitsFor>>,
 }
 

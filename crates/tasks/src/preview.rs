@@ -1,4 +1,4 @@
-//! What the reader will be able to show of a program, by its file alone.
+//! How much the reader will be able to show of a program, by its file alone.
 
 use std::fs::File;
 use std::path::Path;

@@ -15,7 +15,7 @@ use program::Program;
 
 const SOURCE: &str = include_str!("../examples/chains_truth.rs");
 
-/// What a build lets the reader know.
+/// The knowledge that a build leaves to the reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shows {
     /// All: debug = 2.

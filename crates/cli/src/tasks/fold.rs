@@ -31,7 +31,7 @@ pub fn ids(tasks: &[&Task]) -> String {
     shown.join(", ") + more
 }
 
-/// What futures of one kind wait for.
+/// Summarises the waits of futures of one kind.
 pub fn summary(futures: &[&Await]) -> String {
     let mut times: Vec<i64> = futures
         .iter()

@@ -30,7 +30,7 @@ pub struct View<'a> {
     pub text: &'a dyn Fn(&Listing) -> String,
 }
 
-/// What `why` adds to the listing in JSON.
+/// The fields that `why` adds to the listing in JSON.
 #[derive(Serialize)]
 struct Waits {
     deadlocks: Vec<Cycle>,

@@ -50,7 +50,7 @@ fn lines(lines: &[String]) -> String {
     lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// What a line shows of a task, without its id and waits.
+/// The columns of a task, without its id and waits.
 fn outside(task: &Task) -> [String; 4] {
     [words::state(task), words::cut(words::future(task), NAME), words::at(task), words::spawned(task)]
 }
@@ -59,7 +59,7 @@ fn kinds(task: &Task) -> Vec<String> {
     words::leaves(task).into_iter().map(words::kind).collect()
 }
 
-/// What the tasks of a group wait for: they have leaves of the same kinds, in the same order.
+/// Summarises the waits of a group. Its tasks have leaves of the same kinds, in the same order.
 fn waits(group: &[&Task]) -> String {
     let leaves: Vec<_> = group.iter().map(|task| words::leaves(task)).collect();
     let count = leaves[0].len();

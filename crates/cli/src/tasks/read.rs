@@ -11,7 +11,7 @@ use dyntrace_tasks::reading::{DebugInformation, Described};
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
 
-/// What is read.
+/// The process or core file that a command reads.
 pub enum Target<'a> {
     Process(u32),
     Core { core: &'a Path, exe: &'a Path },

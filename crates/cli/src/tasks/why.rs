@@ -107,14 +107,14 @@ pub fn text(listing: &Listing, cycles: &[Cycle]) -> String {
     text + &others(listing, &blocked)
 }
 
-/// What one task waits for.
+/// The waits of one task.
 pub fn text_of(listing: &Listing, task: u64) -> String {
     let why = Why::of(listing, &[]);
     let tasks = listing.tasks.iter().filter(|known| known.id == task);
     tasks.map(|task| why.of_group(&[task], &mut HashSet::new())).collect()
 }
 
-/// What a future waits for, the same for all that wait for the same lock or task.
+/// The wait of a future: equal for all futures that wait for the same lock or task.
 fn of_lock(future: &Await) -> String {
     match future.waits_for {
         Some(WaitsFor::Join { .. }) => words::leaf(future),
@@ -262,7 +262,7 @@ impl<'l> Why<'l> {
     }
 }
 
-/// What is said of a wait for a lock or a task if no task is known to hold it.
+/// Explains a wait for a lock or a task if no task is known to hold it.
 fn nobody(future: &Await) -> Option<&'static str> {
     match future.waits_for.as_ref()? {
         WaitsFor::Semaphore { closed: true, .. } => None,

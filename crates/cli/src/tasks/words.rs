@@ -113,7 +113,7 @@ pub fn without_leaves(task: &Task) -> &'static str {
     }
 }
 
-/// What `future` waits for; with its type if the reader does not know it.
+/// The wait of `future` in words; with its type if the reader does not know it.
 pub fn leaf(future: &Await) -> String {
     match &future.waits_for {
         None | Some(WaitsFor::UnknownLeaf) => format!("unknown future {}", type_name(&future.future)),
@@ -161,7 +161,7 @@ pub fn kind(future: &Await) -> String {
     }
 }
 
-/// What a semaphore belongs to, before its address.
+/// The semaphore's owner in words; its address follows.
 pub fn of(of: SemaphoreOf) -> &'static str {
     match of {
         SemaphoreOf::Mutex => "Mutex",

@@ -26,7 +26,7 @@ const LOOKS: u32 = 20;
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// What looks at cells need.
+/// The arguments of each look at cells.
 pub struct Lists<'a> {
     pub memory: &'a dyn Memory,
     pub vtables: &'a [TaskVtable],

@@ -75,7 +75,7 @@ pub fn look(memory: &dyn Memory, vtables: &[TaskVtable], candidates: &[Candidate
     cells
 }
 
-/// What precedes a cell's future.
+/// The words of a cell before its future.
 struct Front {
     header: Header,
     scheduler: u64,

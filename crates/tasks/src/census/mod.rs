@@ -74,7 +74,7 @@ pub struct Census {
     pub tasks: Vec<CensusTask>,
     /// In the order of their numbers.
     pub runtimes: Vec<Runtime>,
-    /// What the census cannot show, in sentences for the user.
+    /// Gaps of the census, in sentences for the user.
     pub notes: Vec<String>,
     /// Bytes of memory that were scanned.
     pub scanned: u64,
@@ -162,7 +162,7 @@ impl Owner {
     }
 }
 
-/// What is known of a runtime.
+/// Facts about a runtime.
 #[derive(Debug, Default)]
 struct Known {
     list: Option<OwnedTasks>,

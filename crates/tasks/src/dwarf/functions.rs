@@ -8,7 +8,7 @@ use super::limits;
 use super::types::{TypeId, Types};
 use crate::listing::Place;
 
-/// What a function's entry and its origins say.
+/// The attributes of a function, from its entry and that entry's origins.
 #[derive(Debug, Default)]
 pub(super) struct Function {
     /// Without its path.

@@ -10,7 +10,7 @@ use super::limits;
 use super::paths::{PathId, Paths};
 use super::vtables;
 
-/// What the pass found. Offsets are in `.debug_info`; lists are sorted, so that the order of threads does not matter.
+/// The result of the pass. Offsets are in `.debug_info`; lists are sorted, so that the order of threads does not matter.
 pub(super) struct Index<'a> {
     pub paths: Paths<'a>,
     /// Types, and the path that each lies in.

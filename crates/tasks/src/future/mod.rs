@@ -29,9 +29,9 @@ pub struct Reader<'a, 't> {
     pub memory: &'a dyn Memory,
     /// Of the program's file.
     pub types: &'a Types<'t>,
-    /// What to add to an address in the file.
+    /// The address in the process of the file's address 0.
     pub bias: u64,
-    /// What the kernel says of file descriptors. `None` for a core file.
+    /// Descriptions of file descriptors by the kernel. `None` for a core file.
     pub descriptors: Option<&'a Descriptors>,
     /// `CLOCK_MONOTONIC` at the time of the look, in nanoseconds: see [`monotonic_now`]. `None` if nothing says it; timers
     /// are unknown leaves then.

@@ -1,4 +1,4 @@
-//! What `/proc` says of a file descriptor.
+//! Descriptions of file descriptors, from `/proc`.
 
 use std::collections::HashMap;
 use std::fs;

@@ -15,7 +15,7 @@ use super::word_at;
 const AT_ENTRY: u64 = 9;
 const AT_RANDOM: u64 = 25;
 
-/// What the notes of a core file say.
+/// The contents of the notes of a core file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Notes {
     /// Mapped files, in the order of their addresses.

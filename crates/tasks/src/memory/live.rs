@@ -186,7 +186,7 @@ fn remote(piece: Piece) -> libc::iovec {
     libc::iovec { iov_base: std::ptr::without_provenance_mut(address), iov_len: piece.length }
 }
 
-/// What /proc/PID/stat says of a process or thread.
+/// Fields of /proc/PID/stat, for a process or a thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Status {
     /// `R`, `S`, `T`, `Z` and so on.

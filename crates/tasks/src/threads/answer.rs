@@ -9,7 +9,7 @@ use crate::listing::Place;
 pub struct Threads {
     /// In the order of their ids.
     pub threads: Vec<Thread>,
-    /// What the answer cannot show, and the way out, in sentences for the user.
+    /// Gaps of the answer, each with the way out, in sentences for the user.
     pub notes: Vec<String>,
 }
 
@@ -20,9 +20,9 @@ pub struct Thread {
     pub tid: u32,
     /// At most 15 bytes. Bytes that are not UTF-8 are replaced.
     pub name: String,
-    /// What it is to a runtime.
+    /// Its role in a runtime.
     pub role: Role,
-    /// What it does for a runtime. `None` if its functions do not tell.
+    /// Its work for a runtime. `None` if its functions do not tell.
     pub activity: Option<Activity>,
     /// The task that it polls, by its id.
     pub task: Option<u64>,
@@ -44,7 +44,7 @@ pub struct Thread {
     pub held: Option<u64>,
 }
 
-/// What a thread is to a runtime.
+/// The role of a thread in a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -60,7 +60,7 @@ pub enum Role {
     Other,
 }
 
-/// What a thread does for its runtime.
+/// The work of a thread for its runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {

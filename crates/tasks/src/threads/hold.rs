@@ -26,7 +26,7 @@ pub(super) enum NotHeld {
 /// A thread that is held until this is dropped. Only the thread that made this may use it: the kernel asks for that.
 pub(super) struct Held {
     tid: pid_t,
-    /// What the thread receives when it runs on: the stop can be that of a signal.
+    /// The signal that the thread receives when it runs on, if its stop was that of a signal; else 0.
     signal: c_int,
     own_thread: PhantomData<*const ()>,
 }

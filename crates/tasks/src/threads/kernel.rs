@@ -1,10 +1,10 @@
-//! What /proc tells of threads.
+//! Facts about threads, from /proc.
 
 use std::fs;
 
 use crate::memory::live::Process;
 
-/// What the kernel tells of a thread.
+/// The kernel's answer about a thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Told {
     pub name: String,

@@ -26,7 +26,7 @@ pub(super) struct Module<'a> {
     pub image: Option<usize>,
     /// The name of its file, without folders.
     pub name: String,
-    /// What to add to the file's addresses.
+    /// The address in the process of the file's address 0.
     pub bias: u64,
     /// Its code, in the process.
     pub code: Range<u64>,

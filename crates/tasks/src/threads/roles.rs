@@ -1,4 +1,4 @@
-//! What a thread is to a runtime, by the functions on its stack.
+//! The role of a thread in a runtime, by the functions on its stack.
 
 use super::answer::{Activity, Frame, Role};
 

@@ -1,4 +1,4 @@
-//! What is copied of a thread while it is held.
+//! The copy of a thread that is made while it is held.
 
 use std::ops::Range;
 

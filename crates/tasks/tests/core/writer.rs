@@ -87,7 +87,7 @@ fn header(pid: u32, segments: u16) -> Vec<u8> {
     let mut exe = [0; 64];
     File::open(format!("/proc/{pid}/exe")).unwrap().read_exact_at(&mut exe, 0).unwrap();
     let mut header = vec![0; 64];
-    // What it is, for which machine.
+    // The kind of the file, and its machine.
     header[..20].copy_from_slice(&exe[..20]);
     header[16..18].copy_from_slice(&4_u16.to_le_bytes());
     header[20] = 1;

@@ -43,7 +43,7 @@ fn listed(ids: impl ExactSizeIterator<Item = u64>) -> String {
     ids.take(IDS).map(|id| id.to_string()).collect::<Vec<_>>().join(", ") + more
 }
 
-/// What threads with equal stacks do for the runtime.
+/// The work of threads with equal stacks for the runtime.
 fn does(group: &[&Thread]) -> String {
     let thread = group[0];
     let role = match thread.role {
@@ -67,7 +67,7 @@ fn does(group: &[&Thread]) -> String {
     activity.map_or(role.to_owned(), |activity| format!("{role}, {activity}"))
 }
 
-/// What the kernel says of a thread.
+/// The kernel's answer about a thread, in words.
 fn kernel(thread: &Thread) -> String {
     let state = match thread.state {
         'R' => "on a CPU or ready for one".to_owned(),

@@ -1,8 +1,9 @@
 //! Trace settings: which functions are traced, for whom, and with which actions. They change without stopping a thread.
 //!
 //! Each function with the attribute [`traced`](crate::traced) has a [site](site::Site), and each site a *word*. The function first compares
-//! that word with zero; an untraced function costs nothing more. A word that is set points to the function's
-//! [generic breakpoint](state::generic_bp::GenericBp). That holds two *generations* of [entries](state::entry::BpEntry): actions of patterns.
+//! that word with zero; an untraced function costs nothing more. A word that is set points to a
+//! [generic breakpoint](state::generic_bp::GenericBp), which functions that were set alike share. It holds two *generations* of
+//! [entries](state::entry::BpEntry): actions of patterns.
 //! `ACTIVE`, one index for all breakpoints, says which generation is in force. The other one is *staged*.
 //!
 //! # Rooms
@@ -37,7 +38,8 @@
 //! A task that sets or removes breakpoints goes through these steps ([`setting`]), at all concerned sites together:
 //!
 //! 1. Acquire the permission to change breakpoints and code. Other tasks that want it wait in line, asleep.
-//! 2. Make a breakpoint for each site that has none, with both generations disabled. No word leads to it yet.
+//! 2. Make a breakpoint for the sites that have none, with both generations disabled. No word leads to it yet. Sites that share a
+//!    breakpoint with sites that are not concerned get a copy of it, in their words at once: a hit of either does the same.
 //! 3. Write the staging generation of all concerned breakpoints; a breakpoint to remove becomes disabled.
 //! 4. Wait for thread progress. *Why:* a thread that follows a word of step 5, or the index of step 7, sees the data of steps 2 and 3
 //!    without a barrier of its own.
@@ -54,8 +56,8 @@
 //!
 //! A setting that is dropped before step 7 is undone: its words are cleared, its breakpoints freed after a wait, and the other staging
 //! generations made copies of the active ones. Dropped later, it is completed. The maintenance thread does either. Steps over many sites
-//! give way to other tasks, and do little at each site: sites are positions in a list, breakpoints [share blocks](state::block), and
-//! [edits](setting::edit) of equal generations share the result.
+//! give way to other tasks, and do little at each site: sites are positions in a list, sites that are set alike share a breakpoint, the
+//! others' breakpoints [share blocks](state::block), and [edits](setting::edit) of equal generations share the result.
 //!
 //! # Limits
 //!

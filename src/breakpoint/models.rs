@@ -135,6 +135,28 @@ fn loom_breakpoint_of_others_stays() {
     });
 }
 
+/// A setting of one of two sites that share a breakpoint leaves the other as it is.
+#[test]
+fn loom_breakpoint_is_shared_until_one_site_changes() {
+    model(2, || {
+        let [site, other] = [new_site(), new_site()];
+        set(&[site, other], 1, &never());
+        assert_eq!(site.word().load(Ordering::Relaxed), other.word().load(Ordering::Relaxed));
+        let readers = [(); 2].map(|()| {
+            thread::spawn(move || {
+                let first = hit(site);
+                assert!(first == 1 || first == 2);
+                assert_eq!(hit(other), 1);
+                assert!(hit(site) >= first, "what was set is not unset");
+            })
+        });
+        set(&[site], 2, &never());
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        set(&[site, other], 0, &never());
+        assert!(!site.is_set() && !other.is_set());
+    });
+}
+
 /// A library leaves during a setting. Its memory is not touched afterwards, and its breakpoint is freed once.
 #[test]
 fn loom_breakpoint_library_leaves() {

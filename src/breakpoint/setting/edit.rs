@@ -46,6 +46,11 @@ impl Edit {
         Edit { ask: Box::new(ask), last: Some(None) }
     }
 
+    /// Whether each site gets entries of its own.
+    pub(crate) fn is_of_each(&self) -> bool {
+        self.last.is_none()
+    }
+
     /// Returns the change of this generation; `None` for no change.
     pub(crate) fn change(&mut self, before: &Generation) -> Option<Change> {
         let ask = &mut self.ask;

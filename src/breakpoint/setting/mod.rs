@@ -1,6 +1,8 @@
 //! The thirteen steps that change breakpoints, as numbered in the head of `breakpoint`.
 
 pub(crate) mod edit;
+mod group;
+mod stage;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,12 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 use crate::breakpoint::progress::progress;
-use crate::breakpoint::site::site_ref::SiteRef;
 use crate::breakpoint::site::sites::{Sites, give_way};
-use crate::breakpoint::state::block::NewBps;
-use crate::breakpoint::state::generic_bp::{Bp, commit};
+use crate::breakpoint::state::generic_bp::commit;
 use crate::thread_progress::{self, Late, permission};
 use edit::Edit;
+use stage::{Changed, stage};
 
 /// Sites and the edit to apply there. A site that is in several parts gets the edit of the first.
 pub(crate) type Part = (Arc<Sites>, Edit);
@@ -87,43 +88,26 @@ impl Drop for Setting {
     }
 }
 
-/// A breakpoint that the setting changes.
-struct Changed<'s> {
-    site: &'s SiteRef,
-    bp: Bp,
-    /// Whether the site had none.
-    is_new: bool,
-    /// Whether it is in the site's word, or was when the site's library left, which then frees it.
-    is_published: bool,
-    /// Whether the site still has entries after the change.
-    remains: bool,
-}
-
 pub(crate) async fn sequence(parts: Vec<Part>, is_abandoned: Arc<AtomicBool>) -> Ended {
     let is_abandoned = || is_abandoned.load(Ordering::Relaxed);
     let mut ended = Ended::default();
     let permission = permission::acquire().await; // 1
     let (sites, edits): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
     let mut changed = Vec::new();
-    for (sites, mut edit) in sites.iter().zip(edits) {
-        let mut new = NewBps::new(sites.len());
-        for (number, site) in sites.iter().enumerate() {
-            changed.extend(stage(site, &mut edit, &mut new, &mut ended)); // 2, 3
-            give_way(number).await;
-        }
+    for (sites, edit) in sites.iter().zip(edits) {
+        let staged = stage(sites, edit).await; // 2, 3
+        ended.left += staged.left;
+        changed.extend(staged.changed);
     }
     ended.held_up(progress().await); // 4
     if is_abandoned() {
         abort(changed).await;
         return ended;
     }
-    let mut is_any_new = false;
-    for (number, changed) in changed.iter_mut().enumerate().filter(|(_, changed)| changed.is_new) {
-        changed.publish(); // 5
-        is_any_new = true;
-        give_way(number).await;
+    for changed in changed.iter_mut().filter(|changed| changed.is_new) {
+        changed.publish().await; // 5
     }
-    if is_any_new {
+    if changed.iter().any(|changed| changed.is_new) {
         ended.held_up(progress().await); // 6
     }
     if is_abandoned() {
@@ -132,14 +116,13 @@ pub(crate) async fn sequence(parts: Vec<Part>, is_abandoned: Arc<AtomicBool>) ->
     }
     commit(); // 7
     ended.held_up(progress().await); // 8
-    for (number, changed) in changed.iter_mut().enumerate().filter(|(_, changed)| !changed.remains) {
-        changed.retract(); // 9
-        give_way(number).await;
+    for changed in changed.iter_mut().filter(|changed| !changed.remains) {
+        changed.retract().await; // 9
     }
     if changed.iter().any(|changed| !changed.remains) {
         ended.held_up(progress().await); // 10
     }
-    ended.changed = changed.len();
+    ended.changed = changed.iter().map(|changed| changed.sites.len()).sum();
     for (number, changed) in changed.into_iter().enumerate() {
         if changed.is_published {
             changed.bp.consolidate(); // 11
@@ -153,29 +136,11 @@ pub(crate) async fn sequence(parts: Vec<Part>, is_abandoned: Arc<AtomicBool>) ->
     ended
 }
 
-fn stage<'s>(site: &'s SiteRef, edit: &mut Edit, new: &mut NewBps, ended: &mut Ended) -> Option<Changed<'s>> {
-    // `None` if the site is gone. A breakpoint found there stays until the permission is released.
-    let found = site.with(Bp::of)?;
-    if found.as_ref().is_some_and(Bp::is_staged) {
-        return None;
-    }
-    let change = match &found {
-        None => edit.change(&None),
-        Some(bp) => bp.with_active(|now| edit.change(now)),
-    }?;
-    ended.left += usize::from(change.is_left);
-    let (is_new, remains) = (found.is_none(), change.to.is_some());
-    if is_new && !remains {
-        return None;
-    }
-    let bp = found.unwrap_or_else(|| new.next()); // 2
-    bp.stage(change.to); // 3
-    Some(Changed { site, bp, is_new, is_published: !is_new, remains })
-}
-
 /// Undoes the steps before the commit: makes the staging generation a copy of the active one.
 async fn abort(mut changed: Vec<Changed<'_>>) {
-    changed.iter_mut().filter(|changed| changed.is_new).for_each(Changed::retract);
+    for changed in changed.iter_mut().filter(|changed| changed.is_new) {
+        changed.retract().await;
+    }
     progress().await;
     for Changed { bp, is_published, .. } in changed {
         if is_published {
@@ -183,20 +148,6 @@ async fn abort(mut changed: Vec<Changed<'_>>) {
         } else {
             // SAFETY: never published, or retracted above and waited for.
             unsafe { bp.free() }
-        }
-    }
-}
-
-impl Changed<'_> {
-    /// Does nothing if the site is gone.
-    fn publish(&mut self) {
-        self.is_published = self.site.with(|site| self.bp.publish(site)).is_some();
-    }
-
-    /// A breakpoint in the word of a site that is gone stays published.
-    fn retract(&mut self) {
-        if self.is_published {
-            self.is_published = self.site.with(Bp::retract).is_none();
         }
     }
 }

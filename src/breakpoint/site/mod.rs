@@ -16,7 +16,7 @@ use crate::sync::atomic::{AtomicPtr, Ordering};
 #[doc(hidden)]
 #[repr(C, align(16))]
 pub struct Site {
-    /// Points to the function's generic breakpoint. Null: run the function, nothing else. First, where the function's check expects it.
+    /// Points to the generic breakpoint. Null: run the function, nothing else. First, where the function's check expects it.
     word: AtomicPtr<()>,
     /// Always `std`'s atomic: no model changes it.
     function: no_model::AtomicPtr<Function>,

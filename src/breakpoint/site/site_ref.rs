@@ -64,6 +64,11 @@ impl SiteRef {
         self.site.addr().get()
     }
 
+    /// Whether it may be unloaded.
+    pub(crate) fn is_of_library(&self) -> bool {
+        self.library.is_some()
+    }
+
     pub(crate) fn is_gone(&self) -> bool {
         self.library.as_ref().is_some_and(|library| library.is_gone())
     }

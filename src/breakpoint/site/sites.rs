@@ -1,5 +1,6 @@
 //! Selections of sites.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::site_ref::SiteRef;
@@ -37,7 +38,12 @@ impl Sites {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &SiteRef> {
-        self.numbers.iter().map(|number| &self.list[*number as usize])
+        self.at(0..self.len())
+    }
+
+    /// Returns the sites at a run of places in the selection.
+    pub(crate) fn at(&self, places: Range<usize>) -> impl Iterator<Item = &SiteRef> {
+        self.numbers[places].iter().map(|number| &self.list[*number as usize])
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -22,7 +22,7 @@ impl Block {
 
     /// Returns a breakpoint alone in its block.
     pub(crate) fn of_one() -> Bp {
-        NewBps::new(1).next()
+        NewBps::new(1).next(1)
     }
 
     /// Notes that `count` of its breakpoints are freed; frees the block with the last one.
@@ -62,13 +62,13 @@ impl NewBps {
         NewBps { wanted, block: None, given: 0 }
     }
 
-    /// Returns the next one, which no site has; both generations are disabled.
-    pub(crate) fn next(&mut self) -> Bp {
+    /// Returns the next one, for so many sites; both generations are disabled.
+    pub(crate) fn next(&mut self, sites: usize) -> Bp {
         let wanted = self.wanted.min(NewBps::MOST);
         let block = *self.block.get_or_insert_with(|| Block::new(wanted));
         // SAFETY: a block is not freed while breakpoints of it are not handed out.
         let bps = &unsafe { block.as_ref() }.bps;
-        let bp = Bp::new(&bps[self.given]);
+        let bp = Bp::new(&bps[self.given], sites);
         self.given += 1;
         if self.given == bps.len() {
             (self.block, self.given) = (None, 0);

@@ -1,4 +1,4 @@
-//! The generic breakpoint: two generations of the entries at one function, and the index of the active generation.
+//! The generic breakpoint: two generations of the entries of functions that are set alike, and the index of the active generation.
 //!
 //! The permission holder writes the staging generation and the site's word, by the numbered steps in the head of `breakpoint`.
 
@@ -23,6 +23,8 @@ pub(crate) struct GenericBp {
     generations: [UnsafeCell<Generation>; 2],
     /// Owning block. Only the permission holder touches this and the following fields.
     block: NonNull<Block>,
+    /// The number of sites that have it in their words, or get it there.
+    sites: Cell<u32>,
     /// Whether the current setting changes it.
     is_staged: Cell<bool>,
 }
@@ -32,7 +34,8 @@ pub(crate) type Generation = Option<Arc<BpData>>;
 
 impl GenericBp {
     pub(crate) fn new(block: NonNull<Block>) -> GenericBp {
-        GenericBp { generations: [UnsafeCell::new(None), UnsafeCell::new(None)], block, is_staged: Cell::new(false) }
+        let generations = [UnsafeCell::new(None), UnsafeCell::new(None)];
+        GenericBp { generations, block, sites: Cell::new(0), is_staged: Cell::new(false) }
     }
 }
 
@@ -73,19 +76,42 @@ unsafe impl Send for Bp {}
 unsafe impl Sync for Bp {}
 
 impl Bp {
-    /// Refers to a breakpoint that no site has. It stays until it is [freed](Bp::free).
-    pub(crate) fn new(bp: &GenericBp) -> Bp {
+    /// Refers to a breakpoint that no site has yet, for so many `sites`. It stays until it is [freed](Bp::free).
+    pub(crate) fn new(bp: &GenericBp, sites: usize) -> Bp {
+        bp.sites.set(u32::try_from(sites).expect("no program has so many functions"));
         Bp(NonNull::from(bp))
     }
 
     /// Makes a breakpoint with both generations set, for a site that no other thread knows.
     pub(crate) fn in_force(data: &Arc<BpData>) -> Bp {
         let bp = Block::of_one();
-        for generation in &bp.bp().generations {
-            // SAFETY: no other reference exists yet.
-            generation.with_mut(|generation| unsafe { *generation = Some(Arc::clone(data)) });
-        }
+        bp.fill(&Some(Arc::clone(data)));
         bp
+    }
+
+    /// Makes `copy`, which no site has yet, a copy of it for some of its sites. Their words are the caller's to change.
+    pub(crate) fn split(&self, copy: Bp) -> Bp {
+        self.with_active(|generation| copy.fill(generation));
+        self.bp().sites.set(self.bp().sites.get() - copy.bp().sites.get());
+        copy
+    }
+
+    /// Writes both generations of a breakpoint that no site has yet.
+    fn fill(&self, data: &Generation) {
+        for generation in &self.bp().generations {
+            // SAFETY: no other thread can reach it.
+            generation.with_mut(|generation| unsafe { generation.write(data.clone()) });
+        }
+    }
+
+    /// Its identity among those that are not freed.
+    pub(crate) fn address(&self) -> usize {
+        self.0.addr().get()
+    }
+
+    /// Returns the number of its sites.
+    pub(crate) fn sites(&self) -> usize {
+        self.bp().sites.get() as usize
     }
 
     /// Returns the site's breakpoint. The caller has the permission, and drops the result before releasing it.

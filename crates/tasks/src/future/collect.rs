@@ -174,7 +174,7 @@ impl Walk<'_, '_> {
 }
 
 /// Pointers through which a future polls what it owns or has borrowed alone.
-fn is_owned(name: &str) -> bool {
+pub(crate) fn is_owned(name: &str) -> bool {
     name.starts_with("alloc::boxed::Box<") || name.starts_with("Box<") || name.starts_with("&mut ")
 }
 
@@ -193,7 +193,7 @@ fn is_shared(kind: &Type) -> bool {
     .any(|prefix| bare.starts_with(prefix))
 }
 
-fn is_future_object(kind: &Type) -> bool {
+pub(crate) fn is_future_object(kind: &Type) -> bool {
     kind.name.contains("dyn ") && (kind.name.contains("Future<") || kind.name.contains("Stream<"))
 }
 

@@ -1,6 +1,7 @@
 //! The descent from future to future.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use super::steady::Steady;
 use super::value::{Value, Values};
@@ -101,8 +102,13 @@ impl<'a, 't> Walk<'a, 't> {
             return found.map_or_else(unknown, |found| Await { future: names::of(self.reader.types, kind), ..found });
         }
         let mut shown = Await { future: names::of(self.reader.types, kind), ..Await::default() };
-        self.inside(value, frame, follows_references(kind), depth, &mut shown);
-        if shown.awaits.is_empty() && !self.ran() {
+        let references = follows_references(kind);
+        self.inside(value, frame, references, depth, &mut shown);
+        if self.ran() {
+            return shown;
+        }
+        leaf::registered(self, value, references, &mut shown);
+        if shown.awaits.is_empty() && shown.waits_for.is_none() {
             shown.waits_for = Some(leaf::descriptor_of(self, value, frame).unwrap_or(WaitsFor::UnknownLeaf));
         }
         shown
@@ -129,6 +135,16 @@ impl<'a, 't> Walk<'a, 't> {
         Await { future: names::of(types, &kind), ..Await::default() }
     }
 
+    /// Names a future or another value by its type.
+    pub fn name(&self, value: &Value) -> Arc<str> {
+        names::of(self.reader.types, &value.kind)
+    }
+
+    /// Returns the address of the task's header.
+    pub fn header(&self) -> u64 {
+        self.copies.address()
+    }
+
     /// Takes one value from the limit of a chain. Returns whether there was one.
     pub(super) fn spend(&self) -> bool {
         let left = self.values_left.get();
@@ -137,7 +153,7 @@ impl<'a, 't> Walk<'a, 't> {
     }
 
     /// Returns the value behind a trait object.
-    pub(super) fn behind(&self, object: &Value) -> Option<Value> {
+    pub fn behind(&self, object: &Value) -> Option<Value> {
         let data = self.steady.number(&self.steady.field(object, "pointer")?)?;
         let table = self.steady.number(&self.steady.field(object, "vtable")?)?;
         let kind = self.reader.types.behind_vtable(table.checked_sub(self.reader.bias)?)?;
@@ -161,16 +177,17 @@ pub(super) fn transparent(kind: &Type) -> bool {
     kind.name.starts_with("Pin<") || kind.bare().starts_with("core::mem::manually_drop::")
 }
 
-pub(super) fn is_trait_object(kind: &Type) -> bool {
+pub(crate) fn is_trait_object(kind: &Type) -> bool {
     kind.members.len() == 2 && kind.member("pointer").is_some() && kind.member("vtable").is_some()
 }
 
-/// Whether a future polls what it only has shared references to: the closures of `select!`, `join!` and `poll_fn`, and
-/// combinators of streams.
+/// Whether a future polls what it only has shared references to: the closures of `select!`, `join!` and `poll_fn`,
+/// combinators of streams, and `tokio::io::AsyncReadExt`'s, whose readers may be streams.
 fn follows_references(kind: &Type) -> bool {
     let bare = kind.bare();
     bare.ends_with("::poll_fn::PollFn")
         || kind.name.starts_with("{closure_env")
         || bare.ends_with("::Next")
         || bare.starts_with("futures_util::")
+        || bare.starts_with("tokio::io::util::read")
 }

@@ -7,21 +7,24 @@ mod descriptor;
 mod futures_unordered;
 mod join_handle;
 mod join_set;
+mod libraries;
 mod mpsc;
 mod notify;
 mod oneshot;
 mod pending;
 mod readiness;
+mod registered;
 mod semaphore;
 mod sleep;
 mod sockets;
 mod watch;
 
 pub(crate) use descriptor::descriptor_of;
+pub(crate) use registered::registered;
 pub use sockets::Descriptors;
 
 use crate::dwarf::Type;
-use crate::future::{Frame, Value, Walk};
+use crate::future::{Frame, Value, Values, Walk};
 use crate::listing::{Await, WaitsFor};
 
 /// A primitive in memory, and the coroutines around it.
@@ -65,7 +68,18 @@ const POLLED: &[(&str, Read)] = &[
 pub(crate) fn of(kind: &Type, polled: bool) -> Option<Read> {
     let bare = kind.bare();
     let more = if polled { POLLED } else { &[] };
-    FUTURES.iter().chain(more).find(|(path, _)| *path == bare).map(|(_, read)| *read)
+    let own = FUTURES.iter().chain(more).find(|(path, _)| *path == bare).map(|(_, read)| *read);
+    own.or_else(|| libraries::knows(bare, polled).then_some(libraries::read as Read))
+}
+
+/// From a mutex of tokio's to its value: over the standard library's mutex, and over `parking_lot`'s.
+const MUTEXES: &[&[&str]] =
+    &[&["__0", "data", "value"], &["__0", "data"], &["__1", "data", "value"], &["data", "value"]];
+
+/// Returns the value in a mutex of tokio's, a struct with a certain field.
+fn in_mutex(values: &Values<'_, '_>, mutex: &Value, field: &str) -> Option<Value> {
+    let found = MUTEXES.iter().filter_map(|steps| values.follow(mutex, steps));
+    found.into_iter().find(|value| value.kind.member(field).is_some())
 }
 
 fn waits(waits_for: WaitsFor) -> Await {

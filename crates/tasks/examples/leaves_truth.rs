@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures::channel::{mpsc as futures_mpsc, oneshot as futures_oneshot};
+use futures::stream::FuturesUnordered;
 use futures::{AsyncReadExt as _, StreamExt, TryStreamExt};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
@@ -73,6 +74,31 @@ async fn relays_boxed(socket: TcpStream) {
 async fn frames(socket: TcpStream) {
     here("frames").await;
     let _ = FramedRead::new(socket, LinesCodec::new()).next().await;
+}
+
+/// A collection polls each of its futures with a waker of its own.
+async fn relays_many(sockets: [TcpStream; 2], channel: mpsc::Receiver<u32>) {
+    here("relays_many").await;
+    let (_sender, other) = mpsc::channel(1);
+    let relays = sockets.into_iter().zip([channel, other]);
+    let relay = |(socket, channel)| Relay { socket, channel, reads: true, hears: false };
+    relays.map(relay).collect::<FuturesUnordered<_>>().next().await;
+}
+
+async fn relays_selected(socket: TcpStream, channel: mpsc::Receiver<u32>, token: CancellationToken) {
+    here("relays_selected").await;
+    let relay = Relay { socket, channel, reads: true, hears: false };
+    tokio::select! {
+        () = relay => {}
+        () = token.cancelled() => {}
+        () = std::future::ready(()), if false => {}
+    }
+}
+
+async fn relays_joined(socket: TcpStream, channel: mpsc::Receiver<u32>) {
+    here("relays_joined").await;
+    let relay = Relay { socket, channel, reads: true, hears: false };
+    tokio::join!(relay, std::future::ready(()));
 }
 
 async fn copies(mut from: TcpStream, mut to: TcpStream) {
@@ -189,6 +215,20 @@ async fn program() {
         kept.push(Box::new(far));
         senders.push(sender);
     }
+    let ((near, far_first), (other, far_second)) = (connection("relays_many").await, connection("relays_second").await);
+    let (sender, receiver) = mpsc::channel(1);
+    senders.push(sender);
+    tokio::spawn(relays_many([near, other], receiver));
+    for name in ["relays_selected", "relays_joined"] {
+        let (near, far) = connection(name).await;
+        let (sender, receiver) = mpsc::channel(1);
+        match name {
+            "relays_selected" => tokio::spawn(relays_selected(near, receiver, CancellationToken::new())),
+            _ => tokio::spawn(relays_joined(near, receiver)),
+        };
+        kept.push(Box::new(far));
+        senders.push(sender);
+    }
     let (near, far_boxed) = connection("relays_boxed").await;
     tokio::spawn(relays_boxed(near));
     let (near, far_frames) = connection("frames").await;
@@ -233,6 +273,8 @@ async fn program() {
     let _ = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await;
     drop((kept, senders, bounded, unbounded, answer, guard, token, bytes, more_bytes));
     drop((
+        far_first,
+        far_second,
         far_boxed,
         far_frames,
         far_from,

@@ -48,6 +48,7 @@ fn leaves_are_true() {
     assert_eq!(channel(leaf("relay_hears")), "mpsc");
     for (name, ready) in [
         ("relay_reads", readable),
+        ("relays_joined", readable),
         ("relays_boxed", readable),
         ("frames", readable),
         ("copies", readable),
@@ -59,6 +60,11 @@ fn leaves_are_true() {
     }
     let both: Vec<_> = all("copies_both").into_iter().map(socket).collect();
     assert_eq!(both, [(printed("copies_both"), readable), (printed("copies_both_far"), readable)]);
+    let [read, token] = all("relays_selected")[..] else { panic!("two leaves of a select") };
+    assert_eq!((socket(read), object(token).0), ((printed("relays_selected"), readable), "CancellationToken"));
+    let mut many: Vec<_> = all("relays_many").into_iter().map(socket).collect();
+    many.reverse();
+    assert_eq!(many, [(printed("relays_many"), readable), (printed("relays_second"), readable)]);
     let unix = "unix socket without a path".to_owned();
     assert_eq!(socket(leaf("watches_descriptor")), (unix, readable));
     let child = socket(leaf("has_child"));

@@ -18,6 +18,8 @@ impl Walk<'_, '_> {
         let kind = &*value.kind;
         if kind.is_coroutine() || leaf::of(kind, references).is_some() {
             shown.awaits.push(self.future(value, frame, depth + 1));
+        } else if leaf::of(kind, true).is_some() {
+            // a stream or channel that this future need not poll
         } else if is_trait_object(kind) {
             if is_future_object(kind) {
                 shown.awaits.push(self.future(value, frame, depth + 1));
@@ -89,7 +91,7 @@ impl Walk<'_, '_> {
     /// value is not its closure.
     fn select(&self, closure: &Value, frame: Option<&Frame<'_>>, depth: u32, shown: &mut Await) -> Option<()> {
         let values = &self.steady;
-        if !closure.kind.name.starts_with("{closure_env") {
+        if !is_select(&closure.kind) {
             return None;
         }
         let disabled = values.number(&values.follow(closure, &["_ref__disabled", "*"])?)?;
@@ -104,7 +106,7 @@ impl Walk<'_, '_> {
                 .and_then(|number| disabled.checked_shr(number))
                 .is_some_and(|bits| bits & 1 == 0);
             if polled && let Some(branch) = values.member(&branches, member) {
-                self.collect(&branch, frame, true, depth + 1, shown);
+                shown.awaits.push(self.future(&branch, frame, depth + 1));
             }
         }
         Some(())
@@ -146,12 +148,12 @@ impl Walk<'_, '_> {
         }
         let types = self.reader.types;
         let kind = types.get(kind);
-        if kind.is_coroutine() || leaf::of(&kind, references).is_some() {
+        if kind.is_coroutine() || is_select(&kind) || leaf::of(&kind, references).is_some() {
             return true;
         }
         match kind.shape {
             _ if is_boxed_object(&kind, types) => true,
-            _ if is_shared(&kind) => false,
+            _ if is_shared(&kind) || leaf::of(&kind, true).is_some() => false,
             _ if is_trait_object(&kind) => is_future_object(&kind),
             Shape::Pointer(Some(target)) => {
                 let followed = is_owned(&kind.name) || references && kind.name.starts_with('&');
@@ -171,6 +173,11 @@ impl Walk<'_, '_> {
             _ => false,
         }
     }
+}
+
+/// Whether a type is the closure of a `select!`.
+pub(crate) fn is_select(kind: &Type) -> bool {
+    kind.name.starts_with("{closure_env") && kind.member("_ref__disabled").is_some()
 }
 
 /// Pointers through which a future polls what it owns or has borrowed alone.

@@ -19,6 +19,8 @@ pub(crate) struct Walk<'a, 't> {
     /// Memory as it is now.
     pub live: Values<'a, 't>,
     values_left: Cell<u32>,
+    /// Data of the waker with which the futures are polled: the task's header, or a part of a collection.
+    waker: Cell<u64>,
 }
 
 /// A suspended coroutine around a future, and those around it.
@@ -38,6 +40,7 @@ impl<'a, 't> Walk<'a, 't> {
             copies: steady,
             live: Values { types: reader.types, memory: steady.live() },
             values_left: Cell::new(limits::VALUES_OF_CHAIN),
+            waker: Cell::new(steady.address()),
         }
     }
 
@@ -99,7 +102,11 @@ impl<'a, 't> Walk<'a, 't> {
         }
         if let Some(read) = leaf::of(kind, true) {
             let found = read(&leaf::Site { walk: self, value, frame, depth });
-            return found.map_or_else(unknown, |found| Await { future: names::of(self.reader.types, kind), ..found });
+            let Some(mut found) = found else { return unknown() };
+            if found.future.is_empty() {
+                found.future = names::of(self.reader.types, kind);
+            }
+            return found;
         }
         let mut shown = Await { future: names::of(self.reader.types, kind), ..Await::default() };
         let references = follows_references(kind);
@@ -107,9 +114,9 @@ impl<'a, 't> Walk<'a, 't> {
         if self.ran() {
             return shown;
         }
-        leaf::registered(self, value, references, &mut shown);
+        leaf::registered(self, &[value], references, &mut shown);
         if shown.awaits.is_empty() && shown.waits_for.is_none() {
-            shown.waits_for = Some(leaf::descriptor_of(self, value, frame).unwrap_or(WaitsFor::UnknownLeaf));
+            shown.waits_for = Some(WaitsFor::UnknownLeaf);
         }
         shown
     }
@@ -140,9 +147,17 @@ impl<'a, 't> Walk<'a, 't> {
         names::of(self.reader.types, &value.kind)
     }
 
-    /// Returns the address of the task's header.
-    pub fn header(&self) -> u64 {
-        self.copies.address()
+    /// Returns the data of the waker with which the futures here are polled.
+    pub fn waker(&self) -> u64 {
+        self.waker.get()
+    }
+
+    /// Reads futures that a collection polls with a waker of its own.
+    pub fn with_waker<T>(&self, waker: u64, read: impl FnOnce() -> T) -> T {
+        let outer = self.waker.replace(waker);
+        let answer = read();
+        self.waker.set(outer);
+        answer
     }
 
     /// Takes one value from the limit of a chain. Returns whether there was one.
@@ -189,5 +204,6 @@ fn follows_references(kind: &Type) -> bool {
         || kind.name.starts_with("{closure_env")
         || bare.ends_with("::Next")
         || bare.starts_with("futures_util::")
+        || bare.starts_with("http_body_util::")
         || bare.starts_with("tokio::io::util::read")
 }

@@ -3,18 +3,8 @@
 use std::collections::HashSet;
 
 use crate::dwarf::Shape;
-use crate::future::{Frame, Value, Walk, limits};
+use crate::future::{Value, Walk, limits};
 use crate::listing::{Ready, WaitsFor};
-
-/// Returns the file descriptor of a future of `tokio::io` that is no coroutine (`read`, `write` and others), or of a closure
-/// that such a coroutine polls.
-pub(crate) fn descriptor_of(walk: &Walk<'_, '_>, future: &Value, frame: Option<&Frame<'_>>) -> Option<WaitsFor> {
-    let known = |path: &str| ["tokio::io::", "tokio::net::"].iter().any(|module| path.starts_with(module));
-    if !known(&future.kind.path) && !frame.is_some_and(|frame| known(frame.path)) {
-        return None;
-    }
-    in_value(walk, future, &mut Search::default(), 0).map(|found| describe(walk, found, None))
-}
 
 /// Returns the file descriptor in one of a coroutine's variables.
 pub(super) fn among(walk: &Walk<'_, '_>, variables: &Value) -> Option<i32> {

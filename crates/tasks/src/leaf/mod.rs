@@ -3,11 +3,14 @@
 //! A field with another name means that the reader does not know this version: it says so and guesses nothing.
 
 mod broadcast;
+mod copy;
 mod descriptor;
 mod futures_unordered;
+mod hyper;
 mod join_handle;
 mod join_set;
 mod libraries;
+mod maybe_done;
 mod mpsc;
 mod notify;
 mod oneshot;
@@ -19,7 +22,6 @@ mod sleep;
 mod sockets;
 mod watch;
 
-pub(crate) use descriptor::descriptor_of;
 pub(crate) use registered::registered;
 pub use sockets::Descriptors;
 
@@ -42,8 +44,12 @@ pub(crate) type Read = fn(&Site<'_, '_>) -> Option<Await>;
 #[rustfmt::skip]
 const FUTURES: &[(&str, Read)] = &[
     ("core::future::pending::Pending", pending::read),
+    ("futures_util::future::maybe_done::MaybeDone", maybe_done::read),
     ("futures_util::future::pending::Pending", pending::read),
+    ("futures_util::future::try_maybe_done::TryMaybeDone", maybe_done::read),
     ("futures_util::stream::futures_unordered::FuturesUnordered", futures_unordered::read),
+    ("tokio::future::maybe_done::MaybeDone", maybe_done::read),
+    ("tokio::io::util::copy::Copy", copy::read),
     ("tokio::runtime::io::scheduled_io::Readiness", readiness::read),
     ("tokio::runtime::task::join::JoinHandle", join_handle::read),
     ("tokio::sync::batch_semaphore::Acquire", semaphore::read),
@@ -57,6 +63,7 @@ const FUTURES: &[(&str, Read)] = &[
 /// Primitives that are polled by a closure or a stream's combinator, and are no futures themselves.
 #[rustfmt::skip]
 const POLLED: &[(&str, Read)] = &[
+    ("hyper::body::incoming::Incoming", hyper::read),
     ("tokio::sync::mpsc::bounded::Receiver", mpsc::read),
     ("tokio::sync::mpsc::chan::Rx", mpsc::read_inner),
     ("tokio::sync::mpsc::unbounded::UnboundedReceiver", mpsc::read),

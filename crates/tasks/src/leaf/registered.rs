@@ -8,14 +8,14 @@ use std::collections::HashSet;
 
 use super::{descriptor, in_mutex};
 use crate::dwarf::{Shape, Type, TypeId, Types};
-use crate::future::{Value, Walk, is_future_object, is_owned, is_trait_object, limits};
+use crate::future::{Value, Walk, is_future_object, is_owned, is_select, is_trait_object, limits};
 use crate::listing::{Await, Ready, WaitsFor};
 
-/// Adds the descriptors and channels in `future` that wake the task. A future that waits for one of them only is the leaf itself.
+/// Adds the descriptors and channels in parts of a future that wake the task. A future that waits for one of them only is the leaf itself.
 /// `polled`: `shown` has the channels already.
-pub(crate) fn registered(walk: &Walk<'_, '_>, future: &Value, polled: bool, shown: &mut Await) {
+pub(crate) fn registered(walk: &Walk<'_, '_>, parts: &[&Value], polled: bool, shown: &mut Await) {
     let mut search = Search { walk, polled, followed: HashSet::new(), left: limits::VALUES, found: Vec::new() };
-    search.value(future, 0);
+    parts.iter().for_each(|part| search.value(part, 0));
     match &mut search.found[..] {
         [only] if shown.awaits.is_empty() => shown.waits_for = only.waits_for.take(),
         _ => shown.awaits.append(&mut search.found),
@@ -97,7 +97,7 @@ impl Search<'_, '_, '_> {
     fn wakes(&self, value: &Value, steps: &[&str]) -> bool {
         let live = &self.walk.live;
         let waker = live.follow(value, steps).and_then(|waker| live.follow(&waker, &["?", "waker", "data"]));
-        waker.and_then(|data| live.number(&data)) == Some(self.walk.header())
+        waker.and_then(|data| live.number(&data)) == Some(self.walk.waker())
     }
 }
 
@@ -124,7 +124,7 @@ fn step(kind: &Type) -> Step {
         return Step::Channel;
     }
     // futures of their own are shown as such
-    if kind.is_coroutine() || super::of(kind, true).is_some() {
+    if kind.is_coroutine() || is_select(kind) || super::of(kind, true).is_some() {
         return Step::Stop;
     }
     let borrowed = |name: &str| is_owned(name) || name.starts_with('&');

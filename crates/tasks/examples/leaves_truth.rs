@@ -17,7 +17,7 @@ use futures::{AsyncReadExt as _, StreamExt, TryStreamExt};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::io::StreamReader;
 use tokio_util::sync::CancellationToken;
@@ -63,6 +63,57 @@ impl Future for Relay {
 async fn relays(name: &str, socket: TcpStream, channel: mpsc::Receiver<u32>, reads: bool, hears: bool) {
     here(name).await;
     Relay { socket, channel, reads, hears }.await;
+}
+
+/// Its answer is a future, it is none itself.
+trait Serve: Send {
+    #[allow(dead_code)] // debug information names it
+    type Answer;
+}
+
+#[allow(dead_code)] // nothing polls it
+struct Service(tokio::time::Sleep);
+
+impl Serve for Service {
+    type Answer = Pin<Box<dyn Future<Output = ()> + Send>>;
+}
+
+/// Waits for its channel. Its service and permit only lie in it.
+struct Limited {
+    channel: mpsc::Receiver<u32>,
+    service: Box<dyn Serve<Answer = Pin<Box<dyn Future<Output = ()> + Send>>>>,
+    permit: OwnedSemaphorePermit,
+}
+
+impl Future for Limited {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Limited>, context: &mut Context<'_>) -> Poll<()> {
+        self.get_mut().channel.poll_recv(context).map(drop)
+    }
+}
+
+async fn limited(channel: mpsc::Receiver<u32>, permit: OwnedSemaphorePermit) {
+    here("limited").await;
+    let service = Box::new(Service(tokio::time::sleep(Duration::from_secs(1))));
+    let mut limited = Limited { channel, service, permit };
+    (&mut limited).await;
+    println!("{:p} {:?}", limited.service, limited.permit);
+}
+
+async fn wants_permit(semaphore: Arc<Semaphore>) {
+    here("wants_permit").await;
+    let _permit = semaphore.acquire().await;
+}
+
+async fn watched(sender: watch::Sender<u32>) {
+    here("watched").await;
+    sender.closed().await;
+}
+
+async fn asked(mut sender: oneshot::Sender<u32>) {
+    here("asked").await;
+    sender.closed().await;
 }
 
 async fn relays_boxed(socket: TcpStream) {
@@ -215,6 +266,16 @@ async fn program() {
         kept.push(Box::new(far));
         senders.push(sender);
     }
+    let semaphore = Arc::new(Semaphore::new(1));
+    let (sender, receiver) = mpsc::channel(1);
+    senders.push(sender);
+    let permit = semaphore.clone().acquire_owned().await.expect("a permit");
+    tokio::spawn(limited(receiver, permit));
+    tokio::spawn(wants_permit(semaphore));
+    let (sender, watching) = watch::channel(0);
+    tokio::spawn(watched(sender));
+    let (sender, asking) = oneshot::channel();
+    tokio::spawn(asked(sender));
     let ((near, far_first), (other, far_second)) = (connection("relays_many").await, connection("relays_second").await);
     let (sender, receiver) = mpsc::channel(1);
     senders.push(sender);
@@ -273,6 +334,8 @@ async fn program() {
     let _ = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await;
     drop((kept, senders, bounded, unbounded, answer, guard, token, bytes, more_bytes));
     drop((
+        watching,
+        asking,
         far_first,
         far_second,
         far_boxed,

@@ -248,7 +248,8 @@ pub enum WaitsFor {
     },
     /// A message.
     Channel {
-        /// `mpsc`, `oneshot`, `watch`, `broadcast` of tokio's; those of other libraries begin with the library's name.
+        /// `mpsc`, `oneshot`, `watch`, `broadcast` of tokio's; those of other libraries have the library's name. Begins with
+        /// `room in` or `end of` if the task waits for that.
         channel: &'static str,
         /// Identifies it. `None` if the receiver has been answered already.
         address: Option<u64>,

@@ -70,6 +70,13 @@ fn leaves_are_true() {
     let child = socket(leaf("has_child"));
     assert_eq!(child, (format!("end of process {}", program.printed("child")[0]), readable));
 
+    // what only lies in a future
+    assert_eq!(channel(leaf("limited")), "mpsc");
+    let permit = &roots["limited"].awaits[0].holds[..];
+    let WaitsFor::Semaphore { address, .. } = leaf("wants_permit") else { panic!("no semaphore") };
+    assert!(permit.len() == 1 && permit[0].variable == "permit" && permit[0].semaphore == *address, "{permit:?}");
+    assert_eq!((channel(leaf("watched")), channel(leaf("asked"))), ("end of watch", "end of oneshot"));
+
     // libraries
     let (name, token) = object(leaf("cancelled"));
     assert_eq!(name, "CancellationToken");

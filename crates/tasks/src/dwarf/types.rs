@@ -99,6 +99,8 @@ pub struct Types<'a> {
     pub(crate) contains_future: [Kept<bool>; 2],
     /// Whether a type may contain a descriptor that is registered with the runtime.
     pub(crate) may_register: Kept<bool>,
+    /// Whether a type contains a guard of a lock, without pointers.
+    pub(crate) contains_guard: Kept<bool>,
     /// The names of futures for people.
     pub(crate) names: Kept<Arc<str>>,
     pub(super) places: Kept<Option<Place>>,
@@ -135,6 +137,7 @@ impl<'a> Types<'a> {
             read: Kept::default(),
             contains_future: Default::default(),
             may_register: Kept::default(),
+            contains_guard: Kept::default(),
             names: Kept::default(),
             places: Kept::default(),
             symbols: Kept::default(),

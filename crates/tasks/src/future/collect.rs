@@ -21,7 +21,7 @@ impl Walk<'_, '_> {
         } else if leaf::of(kind, true).is_some() {
             // a stream or channel that this future need not poll
         } else if is_trait_object(kind) {
-            if is_future_object(kind) {
+            if is_future_object(kind, references) {
                 shown.awaits.push(self.future(value, frame, depth + 1));
             }
         } else {
@@ -154,7 +154,7 @@ impl Walk<'_, '_> {
         match kind.shape {
             _ if is_boxed_object(&kind, types) => true,
             _ if is_shared(&kind) || leaf::of(&kind, true).is_some() => false,
-            _ if is_trait_object(&kind) => is_future_object(&kind),
+            _ if is_trait_object(&kind) => is_future_object(&kind, references),
             Shape::Pointer(Some(target)) => {
                 let followed = is_owned(&kind.name) || references && kind.name.starts_with('&');
                 followed && self.search(target, references, depth + 1, seen)
@@ -200,15 +200,18 @@ fn is_shared(kind: &Type) -> bool {
     .any(|prefix| bare.starts_with(prefix))
 }
 
-pub(crate) fn is_future_object(kind: &Type) -> bool {
-    kind.name.contains("dyn ") && (kind.name.contains("Future<") || kind.name.contains("Stream<"))
+/// Whether a trait object is a future. `polled`: or a stream or body.
+pub(crate) fn is_future_object(kind: &Type, polled: bool) -> bool {
+    let object = kind.name.split_once("dyn ").and_then(|(_, object)| object.split_once('<'));
+    let name = object.map_or("", |(object, _)| object.rsplit("::").next().unwrap_or(object));
+    name == "Future" || polled && matches!(name, "Stream" | "Body")
 }
 
 /// Whether a `NonNull` points to a future that only it can poll: tokio's reusable box.
 fn is_boxed_object(kind: &Type, types: &Types<'_>) -> bool {
     let object = |member: &Member| {
         let object = types.get(member.kind);
-        is_trait_object(&object) && is_future_object(&object)
+        is_trait_object(&object) && is_future_object(&object, false)
     };
     kind.bare() == "core::ptr::non_null::NonNull" && kind.member("pointer").is_some_and(object)
 }

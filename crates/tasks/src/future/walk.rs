@@ -114,6 +114,7 @@ impl<'a, 't> Walk<'a, 't> {
         if self.ran() {
             return shown;
         }
+        self.guards_of(value, &mut shown.holds);
         leaf::registered(self, &[value], references, &mut shown);
         if shown.awaits.is_empty() && shown.waits_for.is_none() {
             shown.waits_for = Some(WaitsFor::UnknownLeaf);

@@ -67,7 +67,7 @@ const POLLED: &[(&str, Read)] = &[
     ("tokio::sync::mpsc::bounded::Receiver", mpsc::read),
     ("tokio::sync::mpsc::chan::Rx", mpsc::read_inner),
     ("tokio::sync::mpsc::unbounded::UnboundedReceiver", mpsc::read),
-    ("tokio::sync::oneshot::Sender", oneshot::read),
+    ("tokio::sync::oneshot::Sender", oneshot::read_closed),
     ("tokio::task::join_set::JoinSet", join_set::read),
 ];
 

@@ -131,7 +131,7 @@ fn step(kind: &Type) -> Step {
     match kind.shape {
         Shape::Pointer(Some(target)) if borrowed(&kind.name) => Step::Pointer(target),
         Shape::Struct if is_trait_object(kind) => {
-            if is_owned(&kind.name) && !is_future_object(kind) {
+            if is_owned(&kind.name) && !is_future_object(kind, true) {
                 Step::Object
             } else {
                 Step::Stop

@@ -248,7 +248,8 @@ pub enum WaitsFor {
     },
     /// A message.
     Channel {
-        /// `mpsc`, `oneshot`, `watch`, `broadcast`.
+        /// `mpsc`, `oneshot`, `watch`, `broadcast` of tokio's; those of other libraries have the library's name. Begins with
+        /// `room in` or `end of` if the task waits for that.
         channel: &'static str,
         /// Identifies it. `None` if the receiver has been answered already.
         address: Option<u64>,
@@ -271,11 +272,44 @@ pub enum WaitsFor {
         descriptor: i32,
         /// The kernel's description: both addresses of a socket, or a path.
         describes: Option<String>,
+        /// The readiness that wakes the task. `None` if nothing says it.
+        ready: Option<Ready>,
+    },
+    /// A lock, event or token that is not tokio's.
+    Object {
+        /// Its name, with the library's if that has no part in the name.
+        object: &'static str,
+        /// Identifies it.
+        address: u64,
     },
     /// Nothing: `future::pending`.
     Forever,
     /// A future of a library's that the reader does not know.
     UnknownLeaf,
+}
+
+/// What must be possible with a descriptor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ready {
+    /// To read, or to accept a connection.
+    Readable,
+    /// To write, or to have connected.
+    Writable,
+    /// One of both.
+    Either,
+}
+
+impl Ready {
+    /// Returns the readiness for which one or both of these wait.
+    pub(crate) fn of(readable: bool, writable: bool) -> Option<Ready> {
+        match (readable, writable) {
+            (true, true) => Some(Ready::Either),
+            (true, false) => Some(Ready::Readable),
+            (false, true) => Some(Ready::Writable),
+            (false, false) => None,
+        }
+    }
 }
 
 /// The meaning of the permits of a semaphore.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use dyntrace_tasks::listing::{
-    Await, Chain, Guard, Listing, Name, Progress, SemaphoreOf, Spawned, State, Task, WaitsFor,
+    Await, Chain, Guard, Listing, Name, Progress, Ready, SemaphoreOf, Spawned, State, Task, WaitsFor,
 };
 use dyntrace_tasks::locks::{Locks, Through};
 use program::{Program, leaves, show, with_reader};
@@ -137,7 +137,9 @@ fn descriptors_are_true() {
     let line = program.lines.iter().find(|line| line.starts_with("address")).unwrap();
     let listening = line.split(' ').nth(1).unwrap();
     let describes = |name: &str| match chains.leaf(name) {
-        WaitsFor::Descriptor { descriptor, describes: Some(text) } if *descriptor > 2 => text.clone(),
+        WaitsFor::Descriptor { descriptor, describes: Some(text), ready: Some(Ready::Readable) } if *descriptor > 2 => {
+            text.clone()
+        }
         other => panic!("{name} waits for {other:?}"),
     };
     assert_eq!(describes("accepts"), format!("tcp listening on {listening}"));

@@ -1,7 +1,7 @@
 //! A listing made by hand, with each variant of the answer.
 
 use dyntrace_tasks::listing::{
-    Await, Chain, Guard, Listing, Name, Place, Progress, Runtime, SemaphoreOf, Spawned, State, Task, WaitsFor,
+    Await, Chain, Guard, Listing, Name, Place, Progress, Ready, Runtime, SemaphoreOf, Spawned, State, Task, WaitsFor,
 };
 
 fn semaphore(address: u64, of: SemaphoreOf, free: u64, missing: u64, closed: bool) -> WaitsFor {
@@ -14,7 +14,10 @@ fn mutex(address: u64) -> WaitsFor {
 
 /// Each way to wait.
 pub fn waits() -> impl Iterator<Item = WaitsFor> {
-    let described = |descriptor, text: &str| WaitsFor::Descriptor { descriptor, describes: Some(text.into()) };
+    let described = |descriptor, text: &str, ready| {
+        let describes = Some(text.into());
+        WaitsFor::Descriptor { descriptor, describes, ready }
+    };
     [
         mutex(0xa0),
         semaphore(0xb0, SemaphoreOf::RwLock, 0, 536_870_911, false),
@@ -28,9 +31,10 @@ pub fn waits() -> impl Iterator<Item = WaitsFor> {
         WaitsFor::Timer { due_in: -30_000_000 },
         WaitsFor::Join { address: 0x700, task: Some(7) },
         WaitsFor::Join { address: 0x700, task: None },
-        described(5, "/run/a\x1b[2J"),
-        described(6, "tcp 127.0.0.1:80 to 127.0.0.1:4000"),
-        WaitsFor::Descriptor { descriptor: 7, describes: None },
+        described(5, "/run/a\x1b[2J", None),
+        described(6, "tcp 127.0.0.1:80 to 127.0.0.1:4000", Some(Ready::Readable)),
+        WaitsFor::Descriptor { descriptor: 7, describes: None, ready: Some(Ready::Either) },
+        WaitsFor::Object { object: "CancellationToken", address: 0x110 },
         WaitsFor::Forever,
         WaitsFor::UnknownLeaf,
     ]

@@ -2,18 +2,21 @@
 
 use dyntrace_tasks::listing::{Await, Chain, Guard, Listing, Progress, Task, WaitsFor};
 
-use super::fold::{fold, ids};
+use super::fold::{fold, ids, summary};
 use super::words;
 use crate::escape;
 
-/// How a leaf is told.
-type Leaf = fn(&Await) -> String;
+/// How leaves of one kind are told.
+type Leaf = fn(&[&Await]) -> String;
+
+/// The kind of leaves, without what differs.
+const KIND: Leaf = |futures| words::kind(futures[0]);
 
 /// The trees of all tasks; one for tasks whose trees differ in times and numbers only.
 pub fn text(listing: &Listing) -> String {
     let groups = fold(&listing.tasks, |task| {
         let state = words::state(task);
-        format!("{state}\n{}\n{}", words::future(task), lines(task, words::kind).join("\n"))
+        format!("{state}\n{}\n{}", words::future(task), lines(&[task], KIND).join("\n"))
     });
     groups.iter().map(|group| of_group(group)).collect::<Vec<_>>().join("\n")
 }
@@ -30,30 +33,47 @@ fn of_group(group: &[&Task]) -> String {
         place => format!(", spawned at {place}"),
     };
     let mut text = format!("{bold}{tasks}{bold:#}, {}{spawned}\n", words::state(task));
-    for line in lines(task, words::leaf) {
+    for line in lines(group, summary) {
         text += &format!("{line}\n");
     }
     text
 }
 
-fn lines(task: &Task, leaf: Leaf) -> Vec<String> {
+/// Draws tasks whose trees are alike as one.
+fn lines(tasks: &[&Task], leaf: Leaf) -> Vec<String> {
+    let task = tasks[0];
     match &task.chain {
-        Chain::Read { root } if task.owner != 0 => {
+        Chain::Read { .. } if task.owner != 0 => {
             let mut lines = Vec::new();
             if task.state.running {
                 lines.push("running; before this poll it was here:".to_owned());
             }
-            draw(root, leaf, 1, &mut lines);
+            let roots: Vec<&Await> = tasks.iter().filter_map(|task| root_of(task)).collect();
+            draw(&roots, leaf, 1, &mut lines);
             lines
         }
         _ => vec![format!("{}, waits for {}", words::future(task), words::without_leaves(task))],
     }
 }
 
-/// Adds the lines of `count` equal futures.
-fn draw(future: &Await, leaf: Leaf, count: usize, lines: &mut Vec<String>) {
-    lines.push(head(future, leaf, count));
-    let branches = branches(future, leaf);
+fn root_of(task: &Task) -> Option<&Await> {
+    match &task.chain {
+        Chain::Read { root } => Some(root),
+        _ => None,
+    }
+}
+
+fn drawn(futures: &[&Await], leaf: Leaf, count: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    draw(futures, leaf, count, &mut lines);
+    lines
+}
+
+/// Adds the lines of futures that are alike, of which each task has `count`.
+fn draw(futures: &[&Await], leaf: Leaf, count: usize, lines: &mut Vec<String>) {
+    let future = futures[0];
+    lines.push(head(futures, leaf, count));
+    let branches = branches(futures, leaf);
     let stem = if branches.is_empty() { "   " } else { "│  " };
     lines.extend(future.holds.iter().map(|held| format!("{stem}holds {}", guard(held))));
     let last = branches.len().saturating_sub(1);
@@ -65,21 +85,33 @@ fn draw(future: &Await, leaf: Leaf, count: usize, lines: &mut Vec<String>) {
     }
 }
 
-fn branches(future: &Await, leaf: Leaf) -> Vec<Vec<String>> {
-    let drawn = |future: &Await, leaf: Leaf, count: usize| {
-        let mut lines = Vec::new();
-        draw(future, leaf, count, &mut lines);
-        lines
-    };
-    let groups = fold(&future.awaits, |inner| drawn(inner, words::kind, 1));
-    let mut branches: Vec<Vec<String>> = groups.iter().map(|group| drawn(group[0], leaf, group.len())).collect();
-    if future.more > 0 {
-        branches.push(vec![format!("{} more futures, not read", future.more)]);
+fn branches(futures: &[&Await], leaf: Leaf) -> Vec<Vec<String>> {
+    // Futures that are alike have groups that are alike, in the same order.
+    let mut merged = alike(futures[0]);
+    let counts: Vec<usize> = merged.iter().map(Vec::len).collect();
+    for future in &futures[1..] {
+        for (all, group) in merged.iter_mut().zip(alike(future)) {
+            all.extend(group);
+        }
+    }
+    let mut branches: Vec<_> = merged.iter().zip(counts).map(|(group, count)| drawn(group, leaf, count)).collect();
+    let more = futures[0].more;
+    if more > 0 {
+        branches.push(vec![format!("{more} more futures, not read")]);
     }
     branches
 }
 
-fn head(future: &Await, leaf: Leaf, count: usize) -> String {
+/// Groups the futures within a future that are alike.
+fn alike(future: &Await) -> Vec<Vec<&Await>> {
+    match &future.awaits[..] {
+        [only] => vec![vec![only]],
+        several => fold(several, |inner| drawn(&[inner], KIND, 1)),
+    }
+}
+
+fn head(futures: &[&Await], leaf: Leaf, count: usize) -> String {
+    let future = futures[0];
     let mut line = if count > 1 { format!("{count} x ") } else { String::new() };
     line += &words::type_name(&future.future);
     if let Some(place) = &future.place {
@@ -95,7 +127,7 @@ fn head(future: &Await, leaf: Leaf, count: usize) -> String {
         None => String::new(),
         // Its name is there.
         Some(WaitsFor::UnknownLeaf) => ", waits for an unknown event".to_owned(),
-        Some(_) => format!(", waits for {}", leaf(future)),
+        Some(_) => format!(", waits for {}", leaf(futures)),
     };
     line
 }

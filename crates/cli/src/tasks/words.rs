@@ -1,6 +1,6 @@
 //! Tasks and their waits in words. Names come from the program: each is escaped here.
 
-use dyntrace_tasks::listing::{Await, Chain, Name, Place, Progress, SemaphoreOf, Spawned, Task, WaitsFor};
+use dyntrace_tasks::listing::{Await, Chain, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Task, WaitsFor};
 
 use crate::escape;
 
@@ -134,12 +134,24 @@ fn waits_for(waits_for: &WaitsFor) -> String {
         WaitsFor::Timer { due_in } => format!("timer in {}", duration(due_in.unsigned_abs())),
         WaitsFor::Join { task: Some(task), .. } => format!("join of task {task}"),
         WaitsFor::Join { address, task: None } => format!("join of the task at {address:#x}"),
-        WaitsFor::Descriptor { descriptor, describes: Some(describes) } => {
-            format!("{} (descriptor {descriptor})", escape::name(describes))
+        WaitsFor::Descriptor { descriptor, describes, ready } => {
+            let told = match describes {
+                Some(describes) => format!("{} (descriptor {descriptor})", escape::name(describes)),
+                None => format!("descriptor {descriptor}"),
+            };
+            told + ready.map_or("", self::ready)
         }
-        WaitsFor::Descriptor { descriptor, describes: None } => format!("descriptor {descriptor}"),
+        WaitsFor::Object { object, address } => format!("{object} {address:#x}"),
         WaitsFor::Forever => "nothing, forever".to_owned(),
         WaitsFor::UnknownLeaf => "unknown future".to_owned(),
+    }
+}
+
+fn ready(ready: Ready) -> &'static str {
+    match ready {
+        Ready::Readable => ", readable",
+        Ready::Writable => ", writable",
+        Ready::Either => ", readable or writable",
     }
 }
 
@@ -149,12 +161,14 @@ pub fn kind(future: &Await) -> String {
         Some(WaitsFor::Channel { channel, .. }) => format!("{channel} channel"),
         Some(WaitsFor::Timer { .. }) => "timer".to_owned(),
         Some(WaitsFor::Join { .. }) => "join of a task".to_owned(),
-        Some(WaitsFor::Descriptor { describes: Some(describes), .. }) => {
+        Some(WaitsFor::Descriptor { describes: Some(describes), ready, .. }) => {
             let first = describes.split(' ').next().unwrap_or_default();
             let file = if first.starts_with('/') { "file" } else { first };
-            format!("{} descriptor", escape::name(file))
+            format!("{} descriptor{}", escape::name(file), ready.map_or("", self::ready))
         }
-        Some(WaitsFor::Descriptor { describes: None, .. }) => "descriptor".to_owned(),
+        Some(WaitsFor::Descriptor { describes: None, ready, .. }) => {
+            format!("descriptor{}", ready.map_or("", self::ready))
+        }
         // Which lock it is matters more than how many of its permits are free.
         Some(WaitsFor::Semaphore { address, of, .. }) => format!("{} {address:#x}", self::of(*of)),
         _ => leaf(future),
@@ -214,8 +228,9 @@ mod tests {
                 "join of task 7",
                 "join of the task at 0x700",
                 r"/run/a\x1b[2J (descriptor 5)",
-                "tcp 127.0.0.1:80 to 127.0.0.1:4000 (descriptor 6)",
-                "descriptor 7",
+                "tcp 127.0.0.1:80 to 127.0.0.1:4000 (descriptor 6), readable",
+                "descriptor 7, readable or writable",
+                "CancellationToken 0x110",
                 "nothing, forever",
                 "unknown future lib::Leaf",
             ]

@@ -18,7 +18,7 @@ impl Types<'_> {
     }
 
     pub(super) fn place(&self, at: At<'_, '_>, number: u64, line: u32) -> Option<Place> {
-        (line > 0).then_some(Place { file: file(at, number)?.into(), line })
+        (line > 0).then_some(Place::new(&file(at, number)?, line))
     }
 
     pub(super) fn place_of<'a>(&self, at: At<'_, 'a>, entry: &Entry<'a>) -> Option<Place> {

@@ -18,8 +18,10 @@ impl Walk<'_, '_> {
         let kind = &*value.kind;
         if kind.is_coroutine() || leaf::of(kind, references).is_some() {
             shown.awaits.push(self.future(value, frame, depth + 1));
+        } else if leaf::of(kind, true).is_some() {
+            // a stream or channel that this future need not poll
         } else if is_trait_object(kind) {
-            if is_future_object(kind) {
+            if is_future_object(kind, references) {
                 shown.awaits.push(self.future(value, frame, depth + 1));
             }
         } else {
@@ -89,7 +91,7 @@ impl Walk<'_, '_> {
     /// value is not its closure.
     fn select(&self, closure: &Value, frame: Option<&Frame<'_>>, depth: u32, shown: &mut Await) -> Option<()> {
         let values = &self.steady;
-        if !closure.kind.name.starts_with("{closure_env") {
+        if !is_select(&closure.kind) {
             return None;
         }
         let disabled = values.number(&values.follow(closure, &["_ref__disabled", "*"])?)?;
@@ -104,7 +106,7 @@ impl Walk<'_, '_> {
                 .and_then(|number| disabled.checked_shr(number))
                 .is_some_and(|bits| bits & 1 == 0);
             if polled && let Some(branch) = values.member(&branches, member) {
-                self.collect(&branch, frame, true, depth + 1, shown);
+                shown.awaits.push(self.future(&branch, frame, depth + 1));
             }
         }
         Some(())
@@ -146,13 +148,13 @@ impl Walk<'_, '_> {
         }
         let types = self.reader.types;
         let kind = types.get(kind);
-        if kind.is_coroutine() || leaf::of(&kind, references).is_some() {
+        if kind.is_coroutine() || is_select(&kind) || leaf::of(&kind, references).is_some() {
             return true;
         }
         match kind.shape {
             _ if is_boxed_object(&kind, types) => true,
-            _ if is_shared(&kind) => false,
-            _ if is_trait_object(&kind) => is_future_object(&kind),
+            _ if is_shared(&kind) || leaf::of(&kind, true).is_some() => false,
+            _ if is_trait_object(&kind) => is_future_object(&kind, references),
             Shape::Pointer(Some(target)) => {
                 let followed = is_owned(&kind.name) || references && kind.name.starts_with('&');
                 followed && self.search(target, references, depth + 1, seen)
@@ -173,8 +175,13 @@ impl Walk<'_, '_> {
     }
 }
 
+/// Whether a type is the closure of a `select!`.
+pub(crate) fn is_select(kind: &Type) -> bool {
+    kind.name.starts_with("{closure_env") && kind.member("_ref__disabled").is_some()
+}
+
 /// Pointers through which a future polls what it owns or has borrowed alone.
-fn is_owned(name: &str) -> bool {
+pub(crate) fn is_owned(name: &str) -> bool {
     name.starts_with("alloc::boxed::Box<") || name.starts_with("Box<") || name.starts_with("&mut ")
 }
 
@@ -193,15 +200,18 @@ fn is_shared(kind: &Type) -> bool {
     .any(|prefix| bare.starts_with(prefix))
 }
 
-fn is_future_object(kind: &Type) -> bool {
-    kind.name.contains("dyn ") && (kind.name.contains("Future<") || kind.name.contains("Stream<"))
+/// Whether a trait object is a future. `polled`: or a stream or body.
+pub(crate) fn is_future_object(kind: &Type, polled: bool) -> bool {
+    let object = kind.name.split_once("dyn ").and_then(|(_, object)| object.split_once('<'));
+    let name = object.map_or("", |(object, _)| object.rsplit("::").next().unwrap_or(object));
+    name == "Future" || polled && matches!(name, "Stream" | "Body")
 }
 
 /// Whether a `NonNull` points to a future that only it can poll: tokio's reusable box.
 fn is_boxed_object(kind: &Type, types: &Types<'_>) -> bool {
     let object = |member: &Member| {
         let object = types.get(member.kind);
-        is_trait_object(&object) && is_future_object(&object)
+        is_trait_object(&object) && is_future_object(&object, false)
     };
     kind.bare() == "core::ptr::non_null::NonNull" && kind.member("pointer").is_some_and(object)
 }

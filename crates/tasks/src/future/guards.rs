@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::value::Value;
 use super::walk::Walk;
 use super::{limits, names};
-use crate::dwarf::Shape;
+use crate::dwarf::{Shape, TypeId};
 use crate::listing::Guard;
 
 /// Guards by path without parameters; the steps to the semaphore; the field that counts permits, if the guard may have none.
@@ -28,7 +28,7 @@ const GUARDS: &[(&str, &[&str], Option<&str>)] = &[
 ];
 
 impl Walk<'_, '_> {
-    /// Adds the guards among variables. A guard that was dropped by `drop` may still stand there. Guards behind
+    /// Adds the guards among the variables of a coroutine, or the fields of another future. A guard that was dropped by `drop` may still stand there. Guards behind
     /// pointers are missing, and guards whose name shadows another variable: rustc 1.95 describes only the first variable of
     /// a name.
     pub(super) fn guards_of(&self, variables: &Value, holds: &mut Vec<Guard>) {
@@ -45,9 +45,26 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Whether a value of this type may contain a guard that [`Self::guards`] finds.
+    fn contains_guard(&self, kind: TypeId, depth: u32) -> bool {
+        let types = self.reader.types;
+        types.contains_guard.get(kind, || {
+            let kind = types.get(kind);
+            if kind.is_coroutine() || kind.shape != Shape::Struct {
+                return false;
+            }
+            let variants = kind.variants.iter().flat_map(|variants| variants.list.iter().map(|(_, member)| member));
+            let mut members = kind.members.iter().chain(variants);
+            // beyond the limit a damaged type contains itself
+            depth <= limits::STRUCTS
+                && (GUARDS.iter().any(|(path, ..)| *path == kind.bare())
+                    || members.any(|member| self.contains_guard(member.kind, depth + 1)))
+        })
+    }
+
     fn guards(&self, value: &Value, variable: &str, holds: &mut Vec<Guard>, depth: u32, left: &mut u32) {
         let kind = &*value.kind;
-        if depth > limits::STRUCTS || *left == 0 || kind.is_coroutine() || kind.shape != Shape::Struct {
+        if depth > limits::STRUCTS || *left == 0 || !self.contains_guard(kind.id, 0) {
             return;
         }
         *left -= 1;

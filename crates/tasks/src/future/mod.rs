@@ -15,8 +15,9 @@ mod walk;
 use std::collections::HashMap;
 
 pub use crate::leaf::Descriptors;
-pub(crate) use value::Value;
-pub(crate) use walk::{Frame, Walk};
+pub(crate) use collect::{is_future_object, is_owned, is_select};
+pub(crate) use value::{Value, Values};
+pub(crate) use walk::{Frame, Walk, is_trait_object};
 
 use crate::dwarf::{PolledTask, TypeId, Types};
 use crate::listing::{Chain, State};

@@ -44,6 +44,11 @@ impl<'m> Steady<'m> {
         })
     }
 
+    /// Of the cell's header.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
     /// Whether the task ran between the copies.
     pub fn ran(&self) -> bool {
         !self.outside_too

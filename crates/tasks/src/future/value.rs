@@ -79,8 +79,8 @@ impl Values<'_, '_> {
         Some((member.clone(), name))
     }
 
-    /// Follows steps: a field's name, `*` through a pointer, `?` into `Some`, `arc` into an `Arc`, and `only` through structs
-    /// that wrap one integer or pointer.
+    /// Follows steps: a field's name, `*` through a pointer, `?` into `Some`, `=` into the one field of the variant that
+    /// it is, `arc` into an `Arc`, and `only` through structs that wrap one integer or pointer.
     pub fn follow(&self, value: &Value, steps: &[&str]) -> Option<Value> {
         let mut value = value.clone();
         for step in steps {
@@ -93,6 +93,7 @@ impl Values<'_, '_> {
                     }
                     self.field(&variant, "__0")?
                 }
+                "=" => self.field(&self.variant(&value)?.1, "__0")?,
                 "arc" => self.follow(&value, &["ptr", "pointer", "*", "data"])?,
                 "only" => self.innermost(&value)?,
                 name => self.field(&value, name)?,

@@ -1,6 +1,7 @@
 //! The descent from future to future.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use super::steady::Steady;
 use super::value::{Value, Values};
@@ -18,6 +19,8 @@ pub(crate) struct Walk<'a, 't> {
     /// Memory as it is now.
     pub live: Values<'a, 't>,
     values_left: Cell<u32>,
+    /// Data of the waker with which the futures are polled: the task's header, or a part of a collection.
+    waker: Cell<u64>,
 }
 
 /// A suspended coroutine around a future, and those around it.
@@ -37,6 +40,7 @@ impl<'a, 't> Walk<'a, 't> {
             copies: steady,
             live: Values { types: reader.types, memory: steady.live() },
             values_left: Cell::new(limits::VALUES_OF_CHAIN),
+            waker: Cell::new(steady.address()),
         }
     }
 
@@ -98,12 +102,22 @@ impl<'a, 't> Walk<'a, 't> {
         }
         if let Some(read) = leaf::of(kind, true) {
             let found = read(&leaf::Site { walk: self, value, frame, depth });
-            return found.map_or_else(unknown, |found| Await { future: names::of(self.reader.types, kind), ..found });
+            let Some(mut found) = found else { return unknown() };
+            if found.future.is_empty() {
+                found.future = names::of(self.reader.types, kind);
+            }
+            return found;
         }
         let mut shown = Await { future: names::of(self.reader.types, kind), ..Await::default() };
-        self.inside(value, frame, follows_references(kind), depth, &mut shown);
-        if shown.awaits.is_empty() && !self.ran() {
-            shown.waits_for = Some(leaf::descriptor_of(self, value, frame).unwrap_or(WaitsFor::UnknownLeaf));
+        let references = follows_references(kind);
+        self.inside(value, frame, references, depth, &mut shown);
+        if self.ran() {
+            return shown;
+        }
+        self.guards_of(value, &mut shown.holds);
+        leaf::registered(self, &[value], references, &mut shown);
+        if shown.awaits.is_empty() && shown.waits_for.is_none() {
+            shown.waits_for = Some(WaitsFor::UnknownLeaf);
         }
         shown
     }
@@ -129,6 +143,24 @@ impl<'a, 't> Walk<'a, 't> {
         Await { future: names::of(types, &kind), ..Await::default() }
     }
 
+    /// Names a future or another value by its type.
+    pub fn name(&self, value: &Value) -> Arc<str> {
+        names::of(self.reader.types, &value.kind)
+    }
+
+    /// Returns the data of the waker with which the futures here are polled.
+    pub fn waker(&self) -> u64 {
+        self.waker.get()
+    }
+
+    /// Reads futures that a collection polls with a waker of its own.
+    pub fn with_waker<T>(&self, waker: u64, read: impl FnOnce() -> T) -> T {
+        let outer = self.waker.replace(waker);
+        let answer = read();
+        self.waker.set(outer);
+        answer
+    }
+
     /// Takes one value from the limit of a chain. Returns whether there was one.
     pub(super) fn spend(&self) -> bool {
         let left = self.values_left.get();
@@ -137,7 +169,7 @@ impl<'a, 't> Walk<'a, 't> {
     }
 
     /// Returns the value behind a trait object.
-    pub(super) fn behind(&self, object: &Value) -> Option<Value> {
+    pub fn behind(&self, object: &Value) -> Option<Value> {
         let data = self.steady.number(&self.steady.field(object, "pointer")?)?;
         let table = self.steady.number(&self.steady.field(object, "vtable")?)?;
         let kind = self.reader.types.behind_vtable(table.checked_sub(self.reader.bias)?)?;
@@ -161,16 +193,18 @@ pub(super) fn transparent(kind: &Type) -> bool {
     kind.name.starts_with("Pin<") || kind.bare().starts_with("core::mem::manually_drop::")
 }
 
-pub(super) fn is_trait_object(kind: &Type) -> bool {
+pub(crate) fn is_trait_object(kind: &Type) -> bool {
     kind.members.len() == 2 && kind.member("pointer").is_some() && kind.member("vtable").is_some()
 }
 
-/// Whether a future polls what it only has shared references to: the closures of `select!`, `join!` and `poll_fn`, and
-/// combinators of streams.
+/// Whether a future polls what it only has shared references to: the closures of `select!`, `join!` and `poll_fn`,
+/// combinators of streams, and `tokio::io::AsyncReadExt`'s, whose readers may be streams.
 fn follows_references(kind: &Type) -> bool {
     let bare = kind.bare();
     bare.ends_with("::poll_fn::PollFn")
         || kind.name.starts_with("{closure_env")
         || bare.ends_with("::Next")
         || bare.starts_with("futures_util::")
+        || bare.starts_with("http_body_util::")
+        || bare.starts_with("tokio::io::util::read")
 }

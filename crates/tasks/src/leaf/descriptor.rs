@@ -3,18 +3,8 @@
 use std::collections::HashSet;
 
 use crate::dwarf::Shape;
-use crate::future::{Frame, Value, Walk, limits};
-use crate::listing::WaitsFor;
-
-/// Returns the file descriptor of a future of `tokio::io` that is no coroutine (`read`, `write` and others), or of a closure
-/// that such a coroutine polls.
-pub(crate) fn descriptor_of(walk: &Walk<'_, '_>, future: &Value, frame: Option<&Frame<'_>>) -> Option<WaitsFor> {
-    let known = |path: &str| ["tokio::io::", "tokio::net::"].iter().any(|module| path.starts_with(module));
-    if !known(&future.kind.path) && !frame.is_some_and(|frame| known(frame.path)) {
-        return None;
-    }
-    in_value(walk, future, &mut Search::default(), 0).map(|found| describe(walk, found))
-}
+use crate::future::{Value, Walk, limits};
+use crate::listing::{Ready, WaitsFor};
 
 /// Returns the file descriptor in one of a coroutine's variables.
 pub(super) fn among(walk: &Walk<'_, '_>, variables: &Value) -> Option<i32> {
@@ -25,9 +15,14 @@ pub(super) fn among(walk: &Walk<'_, '_>, variables: &Value) -> Option<i32> {
         .find_map(|value| in_value(walk, &value, &mut search, 0))
 }
 
-pub(super) fn describe(walk: &Walk<'_, '_>, descriptor: i32) -> WaitsFor {
+/// Returns the file descriptor in a part of a value.
+pub(super) fn within(walk: &Walk<'_, '_>, value: &Value) -> Option<i32> {
+    in_value(walk, value, &mut Search::default(), 0)
+}
+
+pub(super) fn describe(walk: &Walk<'_, '_>, descriptor: i32, ready: Option<Ready>) -> WaitsFor {
     let describes = walk.reader.descriptors.and_then(|descriptors| descriptors.describe(descriptor));
-    WaitsFor::Descriptor { descriptor, describes }
+    WaitsFor::Descriptor { descriptor, describes, ready }
 }
 
 #[derive(Default)]

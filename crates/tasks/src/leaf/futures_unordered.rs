@@ -21,8 +21,12 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
         }
         let node = site.walk.held(steady.at(node, address));
         if seen.len() as u64 <= limits::ELEMENTS {
-            let future = steady.field(&node, "future")?;
-            site.walk.collect(&future, site.frame, false, site.depth + 1, &mut shown);
+            let slot = steady.follow(&node, &["future", "value"])?;
+            // a future that has returned is gone
+            if let Some(future) = steady.follow(&slot, &["?"]) {
+                let read = || site.walk.future(&future, site.frame, site.depth + 1);
+                shown.awaits.push(site.walk.with_waker(node.address, read));
+            }
         } else {
             shown.more += 1;
         }

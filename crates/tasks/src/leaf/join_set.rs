@@ -2,22 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::Site;
+use super::{Site, in_mutex};
 use crate::future::{Value, limits};
 use crate::listing::Await;
 
-/// From the set to its lists: through tokio's mutex over the standard library's, and over `parking_lot`'s.
-const LISTS: &[&[&str]] = &[
-    &["inner", "lists", "arc", "__0", "data", "value"],
-    &["inner", "lists", "arc", "__0", "data"],
-    &["inner", "lists", "arc", "__1", "data", "value"],
-    &["inner", "lists", "arc", "data", "value"],
-];
-
 pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
     let steady = &site.walk.steady;
-    let lists = LISTS.iter().filter_map(|steps| steady.follow(site.value, steps));
-    let lists = lists.into_iter().find(|lists| lists.kind.member("idle").is_some())?;
+    let lists = in_mutex(steady, &steady.follow(site.value, &["inner", "lists", "arc"])?, "idle")?;
     let mut shown = Await::default();
     let mut seen = HashSet::new();
     for name in ["notified", "idle"] {

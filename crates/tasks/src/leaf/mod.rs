@@ -3,25 +3,30 @@
 //! A field with another name means that the reader does not know this version: it says so and guesses nothing.
 
 mod broadcast;
+mod copy;
 mod descriptor;
 mod futures_unordered;
+mod hyper;
 mod join_handle;
 mod join_set;
+mod libraries;
+mod maybe_done;
 mod mpsc;
 mod notify;
 mod oneshot;
 mod pending;
 mod readiness;
+mod registered;
 mod semaphore;
 mod sleep;
 mod sockets;
 mod watch;
 
-pub(crate) use descriptor::descriptor_of;
+pub(crate) use registered::registered;
 pub use sockets::Descriptors;
 
 use crate::dwarf::Type;
-use crate::future::{Frame, Value, Walk};
+use crate::future::{Frame, Value, Values, Walk};
 use crate::listing::{Await, WaitsFor};
 
 /// A primitive in memory, and the coroutines around it.
@@ -39,8 +44,12 @@ pub(crate) type Read = fn(&Site<'_, '_>) -> Option<Await>;
 #[rustfmt::skip]
 const FUTURES: &[(&str, Read)] = &[
     ("core::future::pending::Pending", pending::read),
+    ("futures_util::future::maybe_done::MaybeDone", maybe_done::read),
     ("futures_util::future::pending::Pending", pending::read),
+    ("futures_util::future::try_maybe_done::TryMaybeDone", maybe_done::read),
     ("futures_util::stream::futures_unordered::FuturesUnordered", futures_unordered::read),
+    ("tokio::future::maybe_done::MaybeDone", maybe_done::read),
+    ("tokio::io::util::copy::Copy", copy::read),
     ("tokio::runtime::io::scheduled_io::Readiness", readiness::read),
     ("tokio::runtime::task::join::JoinHandle", join_handle::read),
     ("tokio::sync::batch_semaphore::Acquire", semaphore::read),
@@ -54,10 +63,11 @@ const FUTURES: &[(&str, Read)] = &[
 /// Primitives that are polled by a closure or a stream's combinator, and are no futures themselves.
 #[rustfmt::skip]
 const POLLED: &[(&str, Read)] = &[
+    ("hyper::body::incoming::Incoming", hyper::read),
     ("tokio::sync::mpsc::bounded::Receiver", mpsc::read),
     ("tokio::sync::mpsc::chan::Rx", mpsc::read_inner),
     ("tokio::sync::mpsc::unbounded::UnboundedReceiver", mpsc::read),
-    ("tokio::sync::oneshot::Sender", oneshot::read),
+    ("tokio::sync::oneshot::Sender", oneshot::read_closed),
     ("tokio::task::join_set::JoinSet", join_set::read),
 ];
 
@@ -65,7 +75,18 @@ const POLLED: &[(&str, Read)] = &[
 pub(crate) fn of(kind: &Type, polled: bool) -> Option<Read> {
     let bare = kind.bare();
     let more = if polled { POLLED } else { &[] };
-    FUTURES.iter().chain(more).find(|(path, _)| *path == bare).map(|(_, read)| *read)
+    let own = FUTURES.iter().chain(more).find(|(path, _)| *path == bare).map(|(_, read)| *read);
+    own.or_else(|| libraries::knows(bare, polled).then_some(libraries::read as Read))
+}
+
+/// From a mutex of tokio's to its value: over the standard library's mutex, and over `parking_lot`'s.
+const MUTEXES: &[&[&str]] =
+    &[&["__0", "data", "value"], &["__0", "data"], &["__1", "data", "value"], &["data", "value"]];
+
+/// Returns the value in a mutex of tokio's, a struct with a certain field.
+fn in_mutex(values: &Values<'_, '_>, mutex: &Value, field: &str) -> Option<Value> {
+    let found = MUTEXES.iter().filter_map(|steps| values.follow(mutex, steps));
+    found.into_iter().find(|value| value.kind.member(field).is_some())
 }
 
 fn waits(waits_for: WaitsFor) -> Await {

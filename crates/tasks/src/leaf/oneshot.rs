@@ -4,6 +4,14 @@ use super::{Site, waits};
 use crate::listing::{Await, WaitsFor};
 
 pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
+    channel(site, "oneshot")
+}
+
+pub(super) fn read_closed(site: &Site<'_, '_>) -> Option<Await> {
+    channel(site, "end of oneshot")
+}
+
+fn channel(site: &Site<'_, '_>, channel: &'static str) -> Option<Await> {
     let steady = &site.walk.steady;
     let inner = steady.field(site.value, "inner")?;
     let (name, _) = steady.variant(&inner)?;
@@ -11,5 +19,5 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
         "Some" => Some(steady.follow(&inner, &["?", "arc"])?.address),
         _ => None,
     };
-    Some(waits(WaitsFor::Channel { channel: "oneshot", address }))
+    Some(waits(WaitsFor::Channel { channel, address }))
 }

@@ -19,16 +19,27 @@ impl Descriptors {
         Descriptors { pid, sockets: OnceLock::new() }
     }
 
-    /// Returns both addresses of a socket, the path of a Unix socket, or the path of a file. `None` if `/proc` has none.
+    /// Returns both addresses of a socket, the path of a Unix socket, the process of a pidfd, or the path of a file. `None` if `/proc` has none.
     #[must_use]
     pub fn describe(&self, descriptor: i32) -> Option<String> {
         let link = fs::read_link(format!("/proc/{}/fd/{descriptor}", self.pid)).ok()?;
         let link = link.to_string_lossy().into_owned();
+        if link == "anon_inode:[pidfd]" {
+            return Some(self.process(descriptor).unwrap_or(link));
+        }
         let Some(inode) = link.strip_prefix("socket:[").and_then(|rest| rest.strip_suffix(']')) else {
             return Some(link);
         };
         // a socket that is younger than the tables keeps its number
         self.sockets.get_or_init(|| self.sockets()).get(inode).cloned().or(Some(link))
+    }
+
+    /// Names the process of a pidfd.
+    fn process(&self, descriptor: i32) -> Option<String> {
+        let information = fs::read_to_string(format!("/proc/{}/fdinfo/{descriptor}", self.pid)).ok()?;
+        let pid: i32 = information.lines().find_map(|line| line.strip_prefix("Pid:"))?.trim().parse().ok()?;
+        // -1 once its parent has asked how it ended
+        (pid > 0).then(|| format!("end of process {pid}"))
     }
 
     fn sockets(&self) -> HashMap<String, String> {

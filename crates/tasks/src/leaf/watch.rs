@@ -13,5 +13,7 @@ pub(super) fn of(site: &Site<'_, '_>) -> Option<WaitsFor> {
     let steady = &site.walk.steady;
     let shared = |variables| SHARED.iter().find_map(|steps| steady.follow(variables, steps));
     let address = frames.find_map(|frame| shared(frame.variables)).map(|shared| shared.address);
-    Some(WaitsFor::Channel { channel: "watch", address })
+    // the channel ends with its last receiver
+    let closed = site.within_tokio().any(|frame| frame.path.contains("::closed::"));
+    Some(WaitsFor::Channel { channel: if closed { "end of watch" } else { "watch" }, address })
 }

@@ -1,0 +1,181 @@
+//! Sockets, other registered descriptors and channels in a future that was written by hand, such as hyper's connection.
+//!
+//! Such a future does not say for which of them it waits. The runtime's record of a descriptor does: it has the waker that is
+//! called when the descriptor becomes readable, and the one for writable. A channel has the waker of its receiver. A waker of
+//! this task means that the task waits.
+
+use std::collections::HashSet;
+
+use super::{descriptor, in_mutex};
+use crate::dwarf::{Shape, Type, TypeId, Types};
+use crate::future::{Value, Walk, is_future_object, is_owned, is_select, is_trait_object, limits};
+use crate::listing::{Await, Ready, WaitsFor};
+
+/// Adds the descriptors and channels in parts of a future that wake the task. A future that waits for one of them only is the leaf itself.
+/// `polled`: `shown` has the channels already.
+pub(crate) fn registered(walk: &Walk<'_, '_>, parts: &[&Value], polled: bool, shown: &mut Await) {
+    let mut search = Search { walk, polled, followed: HashSet::new(), left: limits::VALUES, found: Vec::new() };
+    parts.iter().for_each(|part| search.value(part, 0));
+    match &mut search.found[..] {
+        [only] if shown.awaits.is_empty() => shown.waits_for = only.waits_for.take(),
+        _ => shown.awaits.append(&mut search.found),
+    }
+}
+
+struct Search<'w, 'a, 't> {
+    walk: &'w Walk<'a, 't>,
+    polled: bool,
+    followed: HashSet<u64>,
+    left: u32,
+    found: Vec<Await>,
+}
+
+impl Search<'_, '_, '_> {
+    fn value(&mut self, value: &Value, depth: u32) {
+        let types = self.walk.reader.types;
+        if depth > limits::STRUCTS || self.left == 0 || !may_register(types, value.kind.id) {
+            return;
+        }
+        self.left -= 1;
+        let kind = &*value.kind;
+        let steady = &self.walk.steady;
+        let inner = match step(kind) {
+            Step::Stop => return,
+            Step::Source => {
+                let found = self.source(value);
+                return self.found.extend(found);
+            }
+            Step::Channel => {
+                let found = self.channel(value);
+                return self.found.extend(found);
+            }
+            Step::Members => {
+                for member in &kind.members {
+                    if let Some(inner) = steady.member(value, member) {
+                        self.value(&inner, depth + 1);
+                    }
+                }
+                return;
+            }
+            Step::Variant => steady.variant(value).map(|(_, variant)| variant),
+            Step::Pointer(_) => steady.target(value),
+            Step::Shared => SHARED.iter().find_map(|field| steady.follow(value, &["ptr", "pointer", "*", field])),
+            Step::Object => self.walk.behind(value),
+        };
+        let Some(inner) = inner else { return };
+        let first = matches!(step(kind), Step::Variant) || self.followed.insert(inner.address);
+        if first {
+            self.value(&inner, depth + 1);
+        }
+    }
+
+    /// Reads a value that has a descriptor and its registration, if it wakes the task.
+    fn source(&self, source: &Value) -> Option<Await> {
+        // other threads change the record
+        let live = &self.walk.live;
+        let record = live.follow(source, &["registration", "shared", "arc"])?;
+        let waiters = in_mutex(live, &live.field(&record, "waiters")?, "reader")?;
+        let ready = Ready::of(self.wakes(&waiters, &["reader"]), self.wakes(&waiters, &["writer"]))?;
+        let members = source.kind.members.iter().filter(|member| member.name != "registration");
+        let parts = members.filter_map(|member| live.member(source, member));
+        let number = parts.into_iter().find_map(|part| descriptor::within(self.walk, &part))?;
+        let waits_for = descriptor::describe(self.walk, number, Some(ready));
+        Some(Await { future: self.walk.name(source), waits_for: Some(waits_for), ..Await::default() })
+    }
+
+    /// Reads the receiver of a channel, if the channel wakes the task.
+    fn channel(&self, receiver: &Value) -> Option<Await> {
+        let channel = self.walk.steady.follow(receiver, &["chan", "inner", "arc"]).filter(|_| !self.polled)?;
+        if !self.wakes(&channel, &["rx_waker", "value", "waker", "__0", "value"]) {
+            return None;
+        }
+        let waits_for = WaitsFor::Channel { channel: "mpsc", address: Some(channel.address) };
+        Some(Await { future: self.walk.name(receiver), waits_for: Some(waits_for), ..Await::default() })
+    }
+
+    /// Whether steps lead to a waker of this task. Other threads change wakers.
+    fn wakes(&self, value: &Value, steps: &[&str]) -> bool {
+        let live = &self.walk.live;
+        let waker = live.follow(value, steps).and_then(|waker| live.follow(&waker, &["?", "waker", "data"]));
+        waker.and_then(|data| live.number(&data)) == Some(self.walk.waker())
+    }
+}
+
+/// Receivers of tokio's `mpsc` channels.
+const RECEIVERS: [&str; 2] =
+    ["tokio::sync::mpsc::bounded::Receiver", "tokio::sync::mpsc::unbounded::UnboundedReceiver"];
+
+/// How the search goes on from a type.
+enum Step {
+    Stop,
+    /// It has a descriptor and its registration.
+    Source,
+    /// The receiver of an mpsc channel.
+    Channel,
+    Members,
+    Variant,
+    Pointer(TypeId),
+    Shared,
+    Object,
+}
+
+fn step(kind: &Type) -> Step {
+    if RECEIVERS.contains(&kind.bare()) {
+        return Step::Channel;
+    }
+    // futures of their own are shown as such
+    if kind.is_coroutine() || is_select(kind) || super::of(kind, true).is_some() {
+        return Step::Stop;
+    }
+    let borrowed = |name: &str| is_owned(name) || name.starts_with('&');
+    match kind.shape {
+        Shape::Pointer(Some(target)) if borrowed(&kind.name) => Step::Pointer(target),
+        Shape::Struct if is_trait_object(kind) => {
+            if is_owned(&kind.name) && !is_future_object(kind, true) {
+                Step::Object
+            } else {
+                Step::Stop
+            }
+        }
+        Shape::Struct if matches!(kind.bare(), "alloc::sync::Arc" | "alloc::rc::Rc") => Step::Shared,
+        Shape::Struct if IGNORED.iter().any(|module| kind.path.starts_with(module)) => Step::Stop,
+        Shape::Struct if kind.variants.is_some() => Step::Variant,
+        Shape::Struct if kind.member("registration").is_some() => Step::Source,
+        Shape::Struct => Step::Members,
+        _ => Step::Stop,
+    }
+}
+
+/// The field of the value that an `Arc` or `Rc` shares.
+const SHARED: [&str; 2] = ["data", "value"];
+
+/// Modules whose types lead away from the future.
+const IGNORED: [&str; 4] = ["core::task::", "core::marker::", "core::sync::", "tokio::runtime::"];
+
+/// Whether a value of this type may lead to a registered descriptor.
+fn may_register(types: &Types<'_>, kind: TypeId) -> bool {
+    types.may_register.get(kind, || search(types, kind, 0, &mut HashSet::new()))
+}
+
+fn search(types: &Types<'_>, kind: TypeId, depth: u32, seen: &mut HashSet<TypeId>) -> bool {
+    // what is not known to lead nowhere may lead there
+    if depth > limits::DEPTH || seen.len() >= limits::TYPES {
+        return true;
+    }
+    if let Some(known) = types.may_register.known(kind) {
+        return known;
+    }
+    if !seen.insert(kind) {
+        return false;
+    }
+    let kind = types.get(kind);
+    let mut next = |kind: TypeId| search(types, kind, depth + 1, seen);
+    match step(&kind) {
+        Step::Stop => false,
+        Step::Source | Step::Channel | Step::Object => true,
+        Step::Members => kind.members.iter().any(|member| next(member.kind)),
+        Step::Variant => kind.variants.iter().flat_map(|variants| &variants.list).any(|(_, member)| next(member.kind)),
+        Step::Pointer(target) => next(target),
+        Step::Shared => kind.parameters.iter().any(|(name, parameter)| name == "T" && next(*parameter)),
+    }
+}

@@ -1,6 +1,6 @@
 //! Tasks and their waits in words. Names come from the program: each is escaped here.
 
-use dyntrace_tasks::listing::{Await, Chain, Name, Place, Progress, SemaphoreOf, Spawned, Task, WaitsFor};
+use dyntrace_tasks::listing::{Await, Chain, Name, Place, Progress, SemaphoreOf, Spawned, Task, Unpolled, WaitsFor};
 
 use crate::escape;
 
@@ -140,6 +140,15 @@ fn waits_for(waits_for: &WaitsFor) -> String {
         WaitsFor::Descriptor { descriptor, describes: None } => format!("descriptor {descriptor}"),
         WaitsFor::Forever => "nothing, forever".to_owned(),
         WaitsFor::UnknownLeaf => "unknown future".to_owned(),
+    }
+}
+
+/// A future that is not polled, and the line of its last poll.
+pub fn unpolled(unpolled: &Unpolled) -> String {
+    let future = type_name(&unpolled.future);
+    match &unpolled.place {
+        Some(place) => format!("{future}, not polled since it stopped at {}", self::place(place)),
+        None => format!("{future}, not polled"),
     }
 }
 

@@ -95,8 +95,8 @@ pub struct Types<'a> {
     pub(super) units: Units<'a>,
     pub(super) index: Index<'a>,
     read: Kept<Arc<Type>>,
-    /// Whether a type contains a future; the second one follows shared references.
-    pub(crate) contains_future: [Kept<bool>; 2],
+    /// Whether a type contains what is looked for, by the `Goal` of a search.
+    pub(crate) contains: [Kept<bool>; 3],
     /// The names of futures for people.
     pub(crate) names: Kept<Arc<str>>,
     pub(super) places: Kept<Option<Place>>,
@@ -131,7 +131,7 @@ impl<'a> Types<'a> {
             units,
             index,
             read: Kept::default(),
-            contains_future: Default::default(),
+            contains: Default::default(),
             names: Kept::default(),
             places: Kept::default(),
             symbols: Kept::default(),

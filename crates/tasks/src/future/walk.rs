@@ -1,6 +1,7 @@
 //! The descent from future to future.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
 use super::steady::Steady;
 use super::value::{Value, Values};
@@ -14,10 +15,13 @@ pub(crate) struct Walk<'a, 't> {
     pub reader: &'a Reader<'a, 't>,
     /// The cell's copy, and memory that must not change during the descent.
     pub steady: Values<'a, 't>,
-    copies: &'a Steady<'a>,
+    pub(super) copies: &'a Steady<'a>,
     /// Memory as it is now.
     pub live: Values<'a, 't>,
     values_left: Cell<u32>,
+    cut: Cell<bool>,
+    /// Futures that were seen, and the first elements of collections of them.
+    seen: RefCell<HashSet<(u64, TypeId)>>,
 }
 
 /// A suspended coroutine around a future, and those around it.
@@ -37,6 +41,8 @@ impl<'a, 't> Walk<'a, 't> {
             copies: steady,
             live: Values { types: reader.types, memory: steady.live() },
             values_left: Cell::new(limits::VALUES_OF_CHAIN),
+            cut: Cell::new(false),
+            seen: RefCell::default(),
         }
     }
 
@@ -74,6 +80,7 @@ impl<'a, 't> Walk<'a, 't> {
             ..Await::default()
         };
         if depth > limits::DEPTH || !self.spend() {
+            self.cut.set(true);
             return unknown();
         }
         let kind = &*value.kind;
@@ -94,9 +101,11 @@ impl<'a, 't> Walk<'a, 't> {
             return inner.map_or_else(unknown, |inner| self.future(&inner, frame, depth + 1));
         }
         if kind.is_coroutine() {
+            self.sees(value.address, kind.id);
             return self.coroutine(value, frame, depth);
         }
         if let Some(read) = leaf::of(kind, true) {
+            self.sees(value.address, kind.id);
             let found = read(&leaf::Site { walk: self, value, frame, depth });
             return found.map_or_else(unknown, |found| Await { future: names::of(self.reader.types, kind), ..found });
         }
@@ -127,6 +136,16 @@ impl<'a, 't> Walk<'a, 't> {
             kind = types.get(inner);
         }
         Await { future: names::of(types, &kind), ..Await::default() }
+    }
+
+    /// Notes a future, or the first element of a collection. Returns whether it is new.
+    pub(super) fn sees(&self, address: u64, kind: TypeId) -> bool {
+        self.seen.borrow_mut().insert((address, kind))
+    }
+
+    /// Whether a limit may have kept the walk from a future that the task polls.
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut.get() || self.values_left.get() == 0
     }
 
     /// Takes one value from the limit of a chain. Returns whether there was one.

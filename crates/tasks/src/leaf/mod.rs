@@ -18,6 +18,7 @@ mod sockets;
 mod watch;
 
 pub(crate) use descriptor::descriptor_of;
+pub(crate) use futures_unordered::each as each_of_set;
 pub use sockets::Descriptors;
 
 use crate::dwarf::Type;
@@ -40,7 +41,7 @@ pub(crate) type Read = fn(&Site<'_, '_>) -> Option<Await>;
 const FUTURES: &[(&str, Read)] = &[
     ("core::future::pending::Pending", pending::read),
     ("futures_util::future::pending::Pending", pending::read),
-    ("futures_util::stream::futures_unordered::FuturesUnordered", futures_unordered::read),
+    (futures_unordered::PATH, futures_unordered::read),
     ("tokio::runtime::io::scheduled_io::Readiness", readiness::read),
     ("tokio::runtime::task::join::JoinHandle", join_handle::read),
     ("tokio::sync::batch_semaphore::Acquire", semaphore::read),
@@ -66,6 +67,11 @@ pub(crate) fn of(kind: &Type, polled: bool) -> Option<Read> {
     let bare = kind.bare();
     let more = if polled { POLLED } else { &[] };
     FUTURES.iter().chain(more).find(|(path, _)| *path == bare).map(|(_, read)| *read)
+}
+
+/// Whether a type is a `FuturesUnordered`.
+pub(crate) fn is_set(kind: &Type) -> bool {
+    kind.bare() == futures_unordered::PATH
 }
 
 fn waits(waits_for: WaitsFor) -> Await {

@@ -1,6 +1,7 @@
-//! The chapter *A program hangs*: its program is the example, and each command prints what the chapter shows.
+//! The chapter *A program hangs*: its programs are examples, and each command prints what the chapter shows.
 #![cfg(target_os = "linux")]
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
@@ -21,13 +22,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn example() -> PathBuf {
+fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.ancestors().nth(2).unwrap();
-    let path = profile.join("examples/deadlock");
+    let path = profile.join("examples").join(name);
     if !path.exists() {
         let release = if profile.ends_with("release") { &["--release"][..] } else { &[] };
-        let build = ["build", "-p", "dyntrace-tasks", "--example", "deadlock"];
+        let build = ["build", "-p", "dyntrace-tasks", "--example", name];
         assert!(Command::new(env!("CARGO")).args(build).args(release).status().unwrap().success());
     }
     path
@@ -39,11 +40,18 @@ fn dyntrace(arguments: &str, pid: u32) -> Output {
     Command::new(env!("CARGO_BIN_EXE_dyntrace")).args(arguments).output().unwrap()
 }
 
-/// The blocks of a language in the chapter.
-fn blocks(language: &str) -> Vec<String> {
+/// The blocks of a language in the chapter, each with the example that was started before it.
+fn blocks(language: &str) -> Vec<(String, String)> {
     let chapter = fs::read_to_string(root().join("docs/hanging.md")).unwrap();
-    let code = chapter.split("```").skip(1).step_by(2);
-    code.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n')).map(str::to_owned).collect()
+    let mut program = "";
+    let mut found = Vec::new();
+    for block in chapter.split("```").skip(1).step_by(2) {
+        let started = block.lines().find_map(|line| line.strip_prefix("$ target/debug/examples/")?.strip_suffix(" &"));
+        program = started.unwrap_or(program);
+        let shown = block.strip_prefix(language).and_then(|block| block.strip_prefix('\n'));
+        found.extend(shown.map(|shown| (program.to_owned(), shown.to_owned())));
+    }
+    found
 }
 
 /// The text with what differs from run to run replaced: addresses by their order, times, versions, and widths of columns; of
@@ -92,22 +100,23 @@ fn general_thread(text: &str) -> String {
 }
 
 #[test]
-fn the_chapter_shows_the_example() {
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tasks/examples/deadlock.rs");
-    let example = fs::read_to_string(example).unwrap();
+fn the_chapter_shows_the_examples() {
     let shown = blocks("rust");
-    assert!(!shown.is_empty());
-    for code in shown {
+    assert!(shown.len() > 1);
+    for (program, code) in shown {
+        let example = root().join(format!("crates/tasks/examples/{program}.rs"));
+        let example = fs::read_to_string(example).unwrap();
         assert!(example.contains(&code), "the example has no\n{code}");
     }
 }
 
 #[test]
 fn each_command_prints_what_the_chapter_shows() {
-    let program = Program(Command::new(example()).spawn().unwrap());
-    let pid = program.0.id();
+    let mut programs: HashMap<String, Program> = HashMap::new();
+    let start = |name: &String| Program(Command::new(example(name)).spawn().unwrap());
     let mut commands = 0;
-    for block in blocks("console") {
+    for (program, block) in blocks("console") {
+        let pid = programs.entry(program).or_insert_with_key(start).0.id();
         for shown in block.split("$ dyntrace ").skip(1) {
             let (command, expected) = shown.split_once('\n').unwrap();
             let command = command.split(" #").next().unwrap().trim_end();
@@ -137,7 +146,7 @@ fn each_command_prints_what_the_chapter_shows() {
 
 #[test]
 fn json_has_a_version_and_the_deadlock() {
-    let program = Program(Command::new(example()).spawn().unwrap());
+    let program = Program(Command::new(example("deadlock")).spawn().unwrap());
     let mut deadlocks = serde_json::Value::Null;
     for _ in 0..50 {
         let output = dyntrace("why -p PID --json", program.0.id());
@@ -148,6 +157,7 @@ fn json_has_a_version_and_the_deadlock() {
         if output.status.success() {
             let mut listing: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
             assert_eq!(listing["version"], 1);
+            assert_eq!(listing["futurelocks"], serde_json::json!([]));
             assert!(listing["tasks"].is_array() && listing["runtimes"].is_array() && listing["notes"].is_array());
             deadlocks = listing["deadlocks"].take();
             if deadlocks[0]["steps"].as_array().is_some_and(|steps| steps.len() == 2) {
@@ -161,7 +171,7 @@ fn json_has_a_version_and_the_deadlock() {
 
 #[test]
 fn wrong_use_has_a_way_out() {
-    let program = Program(Command::new(example()).spawn().unwrap());
+    let program = Program(Command::new(example("deadlock")).spawn().unwrap());
     let pid = program.0.id();
     sleep(Duration::from_millis(300));
     for (arguments, status, why) in [

@@ -331,12 +331,27 @@ pub enum SemaphoreOf {
 /// A lock guard or permit among a suspended future's variables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Guard {
-    /// The variable.
+    /// Its own address. Pointers of several tasks may lead to the same guard.
+    pub address: u64,
+    /// The variable: it is the guard, or leads to it.
     pub variable: String,
     /// Its type, shortened.
     pub guard: Arc<str>,
     /// Of the semaphore, as [`WaitsFor::Semaphore`] has it.
     pub semaphore: u64,
+    /// The future in the variable that has it, if the task does not poll it at this await.
+    pub unpolled: Option<Unpolled>,
+}
+
+/// A future that its task keeps, and does not poll while it awaits another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unpolled {
+    /// Its type, shortened.
+    pub future: Arc<str>,
+    /// The line at which it was suspended by its last poll.
+    pub place: Option<Place>,
+    /// Whether it got the permits since its last poll: it waited for them in the queue.
+    pub granted: bool,
 }
 
 #[cfg(test)]

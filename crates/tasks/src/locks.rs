@@ -1,9 +1,10 @@
-//! Blocking between the tasks of a listing: lock guards, permits and join handles, and cycles of them.
+//! Blocking between the tasks of a listing: lock guards, permits and join handles, cycles of them, and locks that futures have which
+//! their tasks do not poll.
 //!
-//! A holder is a candidate. A guard that was dropped by `drop` may still stand among the variables of its task, and guards in
-//! a `Vec` or `Box` are not seen. Show a cycle to a user only if two looks found it: see [`in_both`].
+//! A holder is a candidate. A guard or future that was dropped by `drop` may still stand among the variables of its task. Show a
+//! cycle or a futurelock to a user only if two looks found it: see [`in_both`] and [`futurelocks_in_both`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -59,6 +60,23 @@ pub struct Step {
     pub blocker: Blocker,
 }
 
+/// A lock that a future has and that tasks wait for. The task that owns the future does not poll it, as it awaits something else:
+/// as long as it does, nobody gets the lock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Futurelock {
+    /// The id of the task that owns the future.
+    pub task: u64,
+    /// The semaphore's owner.
+    pub of: SemaphoreOf,
+    /// What the future has.
+    pub guard: Guard,
+    /// The ids of the tasks that wait for the lock, in their order. The owner may be one of them.
+    pub waiting: Vec<u64>,
+    /// Whether nothing but this future is known to have the lock. `false` if there are several candidates, or if other permits of the
+    /// semaphore may become free.
+    pub certain: bool,
+}
+
 /// The guards and waits of a listing.
 #[derive(Debug)]
 pub struct Locks<'l> {
@@ -72,6 +90,21 @@ struct Holder<'l> {
     task: u64,
     guard: &'l Guard,
     held_by: &'l Await,
+    /// Whether the task is idle.
+    waits: bool,
+}
+
+impl Holder<'_> {
+    /// Whether the guard is in a future that is not polled, as far as the futures that are polled are known.
+    fn is_unpolled(&self) -> bool {
+        self.guard.unpolled.as_ref().is_some_and(|unpolled| unpolled.granted || !has_unknown(self.held_by))
+    }
+}
+
+/// Whether a future that the reader does not know is below one: it may poll others.
+fn has_unknown(future: &Await) -> bool {
+    let unknown = |inner: &Await| matches!(inner.waits_for, Some(WaitsFor::UnknownLeaf)) || has_unknown(inner);
+    future.awaits.iter().any(unknown)
 }
 
 impl<'l> Locks<'l> {
@@ -85,12 +118,13 @@ impl<'l> Locks<'l> {
                 locks.add(task.id, root, !task.state.running && !task.state.notified);
             }
         }
+        locks.holders.values_mut().for_each(leave_one_of_each);
         locks
     }
 
     fn add(&mut self, task: u64, held_by: &'l Await, waits: bool) {
         for guard in &held_by.holds {
-            self.holders.entry(guard.semaphore).or_default().push(Holder { task, guard, held_by });
+            self.holders.entry(guard.semaphore).or_default().push(Holder { task, guard, held_by, waits });
         }
         if waits {
             self.waits.entry(task).or_default().extend(&held_by.waits_for);
@@ -115,7 +149,8 @@ impl<'l> Locks<'l> {
                 let holders = self.holders.get(address).map_or(&[][..], Vec::as_slice);
                 // other permits of a semaphore or channel may become free
                 let exclusive = matches!(of, SemaphoreOf::Mutex | SemaphoreOf::RwLock);
-                let certain = exclusive && *free == 0 && !closed && holders.len() == 1;
+                let unsure = |holder: &Holder<'_>| holder.guard.unpolled.is_some() && !holder.is_unpolled();
+                let certain = exclusive && *free == 0 && !closed && holders.len() == 1 && !holders.iter().any(unsure);
                 let blocker = |holder: &Holder<'_>| Blocker {
                     task: holder.task,
                     through: Through::Guard {
@@ -125,7 +160,7 @@ impl<'l> Locks<'l> {
                         place: holder.held_by.place.clone(),
                     },
                     // more often than a task locks twice, its first guard was dropped
-                    certain: certain && holder.task != task,
+                    certain: certain && (holder.task != task || holder.is_unpolled()),
                 };
                 holders.iter().map(blocker).collect()
             }
@@ -138,11 +173,43 @@ impl<'l> Locks<'l> {
     pub fn cycles(&self) -> Vec<Cycle> {
         let mut blocked: Vec<u64> = self.waits.keys().copied().collect();
         blocked.sort_unstable();
-        let certain = |task: u64| self.blockers(task).into_iter().filter(|blocker| blocker.certain).collect::<Vec<_>>();
+        let counts = |task: u64, blocker: &Blocker| blocker.certain && blocker.task != task;
+        let certain = |task| self.blockers(task).into_iter().filter(|by| counts(task, by)).collect::<Vec<_>>();
         let mut edges: HashMap<u64, Vec<Blocker>> = blocked.iter().map(|task| (*task, certain(*task))).collect();
         remove_dead_ends(&mut edges);
         let mut told = HashSet::new();
         blocked.iter().filter_map(|task| self.cycle(*task, &edges, &mut told)).collect()
+    }
+
+    /// Returns the locks that futures have which are not polled, and that tasks wait for.
+    #[must_use]
+    pub fn futurelocks(&self) -> Vec<Futurelock> {
+        let mut waiting: BTreeMap<u64, (SemaphoreOf, Vec<u64>)> = BTreeMap::new();
+        for (task, waits) in &self.waits {
+            for waits in waits {
+                if let WaitsFor::Semaphore { address, of, free: 0, closed: false, .. } = waits {
+                    waiting.entry(*address).or_insert((*of, Vec::new())).1.push(*task);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        for (semaphore, (of, mut waiting)) in waiting {
+            waiting.sort_unstable();
+            waiting.dedup();
+            let holders = self.holders.get(&semaphore).map_or(&[][..], Vec::as_slice);
+            let exclusive = matches!(of, SemaphoreOf::Mutex | SemaphoreOf::RwLock);
+            for holder in holders.iter().filter(|holder| holder.waits && holder.is_unpolled()) {
+                found.push(Futurelock {
+                    task: holder.task,
+                    of,
+                    guard: holder.guard.clone(),
+                    waiting: waiting.clone(),
+                    certain: exclusive && holders.len() == 1,
+                });
+            }
+        }
+        found.sort_by_key(|lock| (lock.task, lock.guard.address));
+        found
     }
 
     /// Follows first blockers until a task comes again. Returns `None` if that cycle is told already.
@@ -170,6 +237,16 @@ impl<'l> Locks<'l> {
         let may_end = steps.iter().any(|step| self.waits.get(&step.task).is_none_or(|waits| waits.len() != 1));
         Some(Cycle { steps, may_end })
     }
+}
+
+/// Leaves one holder if pointers of the same task lead to the same guard, or if a task polls the future that has it: a future that was
+/// moved to another task may still stand where it was.
+fn leave_one_of_each(holders: &mut Vec<Holder<'_>>) {
+    holders.sort_by_key(|holder| (holder.guard.address, holder.guard.unpolled.is_some(), holder.task));
+    holders.dedup_by(|second, first| {
+        let told = second.task == first.task || second.guard.unpolled.is_some() && first.guard.unpolled.is_none();
+        second.guard.address == first.guard.address && told
+    });
 }
 
 /// Removes tasks that are in no cycle and behind none: those whose blockers are not blocked themselves.
@@ -208,10 +285,17 @@ pub fn in_both(first: &[Cycle], second: Vec<Cycle>) -> Vec<Cycle> {
     second.into_iter().filter(|cycle| first.iter().any(|known| known.steps == cycle.steps)).collect()
 }
 
+/// Returns the futurelocks of the second look that the first one has too. Other tasks may have come to wait meanwhile.
+#[must_use]
+pub fn futurelocks_in_both(first: &[Futurelock], second: Vec<Futurelock>) -> Vec<Futurelock> {
+    let same = |a: &Futurelock, b: &Futurelock| a.task == b.task && a.guard == b.guard;
+    second.into_iter().filter(|lock| first.iter().any(|known| same(known, lock))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::listing::{Name, Spawned, State, Task};
+    use crate::listing::{Name, Spawned, State, Task, Unpolled};
 
     fn semaphore(address: u64, free: u64) -> WaitsFor {
         WaitsFor::Semaphore { address, of: SemaphoreOf::Mutex, free, missing: 1, closed: false }
@@ -221,9 +305,21 @@ mod tests {
         WaitsFor::Join { address: 0, task: Some(task) }
     }
 
+    fn guard(address: u64, semaphore: u64) -> Guard {
+        Guard { address, variable: "g".into(), guard: "MutexGuard<u32>".into(), semaphore, unpolled: None }
+    }
+
+    /// A task that keeps a future to which a semaphore was granted.
+    fn keeps(id: u64, address: u64, semaphore: u64, waits: &[WaitsFor]) -> Task {
+        let mut task = task(id, &[], waits);
+        let Chain::Read { root } = &mut task.chain else { unreachable!() };
+        let unpolled = Some(Unpolled { future: "f".into(), place: None, granted: true });
+        root.holds.push(Guard { unpolled, ..guard(address, semaphore) });
+        task
+    }
+
     fn task(id: u64, holds: &[u64], waits: &[WaitsFor]) -> Task {
-        let guard =
-            |semaphore: &u64| Guard { variable: "g".into(), guard: "MutexGuard<u32>".into(), semaphore: *semaphore };
+        let guard = |semaphore: &u64| guard(id << 8 | semaphore, *semaphore);
         let awaits = waits.iter().map(|waits| Await { waits_for: Some(waits.clone()), ..Await::default() }).collect();
         let root = Await { holds: holds.iter().map(guard).collect(), awaits, ..Await::default() };
         Task {
@@ -286,6 +382,59 @@ mod tests {
         );
         let own = vec![task(1, &[10], &[semaphore(10, 0)])];
         assert!(Locks::of(&listing(own)).cycles().is_empty());
+    }
+
+    #[test]
+    fn a_task_that_keeps_what_it_waits_for_is_a_futurelock_and_no_cycle() {
+        let listing = listing(vec![keeps(3, 1, 10, &[semaphore(10, 0)]), task(5, &[], &[semaphore(10, 0)])]);
+        let locks = Locks::of(&listing);
+        assert!(locks.cycles().is_empty());
+        let found = locks.futurelocks();
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].task, &found[0].waiting[..], found[0].certain), (3, &[3, 5][..], true));
+        assert_eq!(locks.blockers(3).iter().map(|by| (by.task, by.certain)).collect::<Vec<_>>(), [(3, true)]);
+        assert_eq!(futurelocks_in_both(&found, found.clone()), found);
+        assert!(futurelocks_in_both(&[], found).is_empty());
+    }
+
+    #[test]
+    fn a_futurelock_needs_waiters_no_free_permit_and_an_idle_owner() {
+        let timer = WaitsFor::Timer { due_in: 1 };
+        let found = |tasks| Locks::of(&listing(tasks)).futurelocks();
+        assert!(found(vec![keeps(3, 1, 10, std::slice::from_ref(&timer))]).is_empty());
+        let waiter = |free| task(5, &[], &[semaphore(10, free)]);
+        assert!(found(vec![keeps(3, 1, 10, std::slice::from_ref(&timer)), waiter(1)]).is_empty());
+        let mut woken = keeps(3, 1, 10, std::slice::from_ref(&timer));
+        woken.state.notified = true;
+        assert!(found(vec![woken, waiter(0)]).is_empty());
+        assert!(found(vec![keeps(3, 1, 10, &[timer]), waiter(0)])[0].certain);
+    }
+
+    #[test]
+    fn a_second_candidate_makes_a_futurelock_uncertain_and_the_same_guard_does_not() {
+        let waits = [semaphore(10, 0)];
+        let two = listing(vec![keeps(3, 1, 10, &waits), task(5, &[10], &[])]);
+        let found = Locks::of(&two).futurelocks();
+        assert_eq!(found.iter().map(|lock| (lock.task, lock.certain)).collect::<Vec<_>>(), [(3, false)]);
+        let same = listing(vec![keeps(3, 1, 10, &waits), keeps(5, 1, 10, &[])]);
+        assert_eq!(Locks::of(&same).futurelocks().len(), 2);
+        assert!(Locks::of(&same).futurelocks().iter().all(|lock| !lock.certain));
+        // the other task polls the future
+        let mut other = task(5, &[10], &[]);
+        if let Chain::Read { root } = &mut other.chain {
+            root.holds[0].address = 1;
+        }
+        assert!(Locks::of(&listing(vec![keeps(3, 1, 10, &waits), other])).futurelocks().is_empty());
+    }
+
+    #[test]
+    fn a_guard_in_a_future_that_an_unknown_one_may_poll_is_uncertain() {
+        let mut keeper = keeps(3, 1, 10, &[WaitsFor::UnknownLeaf]);
+        let Chain::Read { root } = &mut keeper.chain else { unreachable!() };
+        root.holds[0].unpolled.as_mut().unwrap().granted = false;
+        let listing = listing(vec![keeper, task(5, &[], &[semaphore(10, 0)])]);
+        let locks = Locks::of(&listing);
+        assert!(locks.futurelocks().is_empty() && !locks.blockers(5)[0].certain);
     }
 
     #[test]

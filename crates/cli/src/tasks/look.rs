@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use dyntrace_tasks::listing::Listing;
-use dyntrace_tasks::locks::{Blocker, Cycle};
+use dyntrace_tasks::locks::Blocker;
 use dyntrace_tasks::program::Options;
 use serde::Serialize;
 
 use super::choose::Chosen;
 use super::read::{self, Target};
+use super::stuck::Stuck;
 use super::{Common, changes, ps, why};
 use crate::exit::{self, Failure, Outcome};
 use crate::signals::{self, Notice};
@@ -33,7 +34,8 @@ pub struct View<'a> {
 /// The fields that `why` adds to the listing in JSON.
 #[derive(Serialize)]
 struct Waits {
-    deadlocks: Vec<Cycle>,
+    #[serde(flatten)]
+    stuck: Stuck,
     blockers: BTreeMap<u64, Vec<Blocker>>,
 }
 
@@ -76,7 +78,7 @@ pub fn explain(common: &Common, task: Option<u64>, only_deadlocks: bool) -> Outc
     let target = target(common);
     read::with(&target, options(common), |look| {
         let mut listing = look()?;
-        let mut before = why::cycles(&listing);
+        let mut before = Stuck::of(&listing);
         // A core file stays as it is.
         if target.runs() {
             if let Some(status) = wait(&interrupts, BETWEEN) {
@@ -86,32 +88,27 @@ pub fn explain(common: &Common, task: Option<u64>, only_deadlocks: bool) -> Outc
         }
         let chosen = task.map(Chosen::Task);
         chosen.as_ref().map_or(Ok(()), |chosen| chosen.check(&target, &listing))?;
-        let mut deadlocks = why::deadlocks(&before, &listing);
-        let as_json = |listing: &Listing, deadlocks: &[Cycle]| {
+        let mut stuck = Stuck::of(&listing).also_in(&before);
+        let as_json = |listing: &Listing, stuck: &Stuck| {
             let blockers = why::blockers(listing, task);
-            json(common, listing, Some(Waits { deadlocks: deadlocks.to_vec(), blockers }))
+            json(common, listing, Some(Waits { stuck: stuck.clone(), blockers }))
         };
         let text = match task {
-            _ if common.json => as_json(&listing, &deadlocks)?,
+            _ if common.json => as_json(&listing, &stuck)?,
             Some(task) => why::text_of(&listing, task) + &ps::notes(&listing),
-            None if !only_deadlocks => why::text(&listing, &deadlocks) + &ps::notes(&listing),
-            None if deadlocks.is_empty() => "no deadlock found\n".to_owned() + &ps::notes(&listing),
-            None => why::deadlocks_text(&listing, &deadlocks) + &ps::notes(&listing),
+            None if !only_deadlocks => why::text(&listing, &stuck) + &ps::notes(&listing),
+            None if stuck.is_empty() => "no deadlock and no futurelock found\n".to_owned() + &ps::notes(&listing),
+            None => stuck.text(&listing) + &ps::notes(&listing),
         };
         print(&text)?;
         let Some(every) = common.watch else { return Ok(ended(&interrupts)) };
         loop {
-            before = why::cycles(&listing);
+            before = Stuck::of(&listing);
             if let Some(status) = wait(&interrupts, every) {
                 return Ok(status);
             }
             let now = look()?;
-            let found = why::deadlocks(&before, &now);
-            let new: Vec<Cycle> = found
-                .iter()
-                .filter(|cycle| deadlocks.iter().all(|known| known.steps != cycle.steps))
-                .cloned()
-                .collect();
+            let found = Stuck::of(&now).also_in(&before);
             let text = if common.json {
                 as_json(&now, &found)?
             } else {
@@ -122,10 +119,10 @@ pub fn explain(common: &Common, task: Option<u64>, only_deadlocks: bool) -> Outc
                     chosen.iter().for_each(|chosen| chosen.keep(&mut now));
                     changed = changes::text(&old, &now);
                 }
-                at(&(changed + &why::deadlocks_text(&now, &new)))
+                at(&(changed + &found.without(&stuck).text(&now)))
             };
             print(&text)?;
-            (listing, deadlocks) = (now, found);
+            (listing, stuck) = (now, found);
         }
     })
 }

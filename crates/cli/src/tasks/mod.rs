@@ -9,6 +9,7 @@ mod ps;
 mod read;
 #[cfg(test)]
 mod sample;
+mod stuck;
 pub mod threads;
 mod tree;
 mod why;
@@ -61,13 +62,14 @@ Examples:
   dyntrace why -p 4711 17
   dyntrace why -p 4711 --cycles --json
 
-Holders of locks are found among the variables of suspended tasks. A guard in a Vec or a Box is
-not seen, and neither is one that is held outside of tasks. A guard that was dropped by drop() may
+Holders of locks are found among the variables of suspended tasks, also in boxes, vectors and
+futures. One that is held outside of tasks is not seen. A guard that was dropped by drop() may
 still be seen: if that is possible, \"perhaps\" is printed. A deadlock is printed if two looks
-found it.
+found it. So is a futurelock: a lock that tasks wait for, and that a future has which its task
+does not poll, because it awaits something else.
 
-With --json, all tasks are in the object, and two more fields: deadlocks, an array, and blockers,
-an object whose keys are the ids of blocked tasks; with TASK only of that one.
+With --json, all tasks are in the object, and three more fields: deadlocks and futurelocks, arrays,
+and blockers, an object whose keys are the ids of blocked tasks; with TASK only of that one.
 
 Exit status:
    0  the tasks were read, with or without deadlocks
@@ -90,7 +92,7 @@ pub struct Common {
     ///
     /// An object: version (1), tasks, runtimes, notes. A task has id, address, owner (its runtime; 0 for jobs of the blocking pool), state
     /// (flags), future, spawned and linked, and its chain. A chain that was read has a root: future, place (file and line), progress,
-    /// waits_for, holds (locks), awaits (futures like this one) and more (how many are left out). waits_for has a kind: semaphore, notify,
+    /// waits_for, holds (locks; unpolled is the future that has it, if the task does not poll that), awaits (futures like this one) and more (how many are left out). waits_for has a kind: semaphore, notify,
     /// channel, timer (due_in: nanoseconds), join, descriptor, forever or unknown_leaf. With --watch, each look is an object on one line.
     #[arg(long)]
     json: bool,
@@ -136,7 +138,7 @@ pub struct Why {
     common: Common,
     /// Only this task, by its id
     task: Option<u64>,
-    /// Only deadlocks
+    /// Only deadlocks and futurelocks
     #[arg(long, conflicts_with = "task")]
     cycles: bool,
 }

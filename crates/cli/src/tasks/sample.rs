@@ -1,7 +1,8 @@
 //! A listing made by hand, with each variant of the answer.
 
 use dyntrace_tasks::listing::{
-    Await, Chain, Guard, Listing, Name, Place, Progress, Ready, Runtime, SemaphoreOf, Spawned, State, Task, WaitsFor,
+    Await, Chain, Guard, Listing, Name, Place, Progress, Ready, Runtime, SemaphoreOf, Spawned, State, Task, Unpolled,
+    WaitsFor,
 };
 
 fn semaphore(address: u64, of: SemaphoreOf, free: u64, missing: u64, closed: bool) -> WaitsFor {
@@ -71,11 +72,25 @@ pub fn leaf_task(id: u64, waits_for: WaitsFor) -> Task {
     read(id, suspended("app::serve", 50, vec![waiting(waits_for)]))
 }
 
+fn guard(variable: &str, guard: &str, semaphore: u64) -> Guard {
+    Guard { address: 0x10, variable: variable.into(), guard: guard.into(), semaphore, unpolled: None }
+}
+
 /// Locks one account and waits for the other.
 fn transfer(id: u64, holds: u64, waits: u64) -> Task {
     let mut root =
         suspended("app::transfer", 31, vec![suspended("tokio::sync::Mutex::lock", 9, vec![waiting(mutex(waits))])]);
-    root.holds.push(Guard { variable: "source".into(), guard: "MutexGuard<i64>".into(), semaphore: holds });
+    root.holds.push(guard("source", "MutexGuard<i64>", holds));
+    read(id, root)
+}
+
+/// Has a lock in a future that it does not poll.
+fn keeps(id: u64, granted: bool, waits: Vec<Await>) -> Task {
+    let mut root = suspended("app::keeps", 80, waits);
+    let place = (!granted).then(|| Place { file: "src/main.rs".into(), line: 90 });
+    let unpolled = Some(Unpolled { future: "app::slow".into(), place, granted });
+    let kind = if granted { "Acquire" } else { "SemaphorePermit" };
+    root.holds.push(Guard { unpolled, ..guard("slow", kind, if granted { 0x110 } else { 0x120 }) });
     read(id, root)
 }
 
@@ -108,7 +123,7 @@ pub fn listing() -> Listing {
     tasks.push(read(13, set));
     let mut permits =
         suspended("app::limited", 70, vec![waiting(semaphore(0xc0, SemaphoreOf::Semaphore, 0, 1, false))]);
-    permits.holds.push(Guard { variable: "permit".into(), guard: "SemaphorePermit".into(), semaphore: 0xc0 });
+    permits.holds.push(guard("permit", "SemaphorePermit", 0xc0));
     tasks.push(read(14, permits));
     tasks.push(Task { state: State { running: true, ..State::default() }, ..leaf_task(15, WaitsFor::UnknownLeaf) });
     tasks.push(Task { state: State { notified: true, ..State::default() }, ..leaf_task(16, WaitsFor::Forever) });
@@ -127,6 +142,8 @@ pub fn listing() -> Listing {
     let names = vec!["a::b".to_owned(), "c::d".to_owned()];
     tasks.push(Task { future: Name::Candidates { names }, ..task(22, Chain::NoTypes) });
     let place = |line| Place { file: "src/main.rs".into(), line };
+    tasks.push(keeps(23, true, vec![waiting(mutex(0x110))]));
+    tasks.push(keeps(24, false, vec![waiting(semaphore(0x120, SemaphoreOf::Semaphore, 0, 1, false))]));
     tasks[0].spawned = Spawned::Recorded(place(20));
     tasks[1].spawned = Spawned::Candidates(vec![place(20), place(21)]);
     tasks.extend(waits().enumerate().map(|(number, waits)| leaf_task(30 + number as u64, waits)));

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use dyntrace_tasks::listing::{Await, Listing, SemaphoreOf, Task, WaitsFor};
-use dyntrace_tasks::locks::{Blocker, Cycle, Locks, Through, in_both};
+use dyntrace_tasks::locks::{Blocker, Cycle, Locks, Through};
 
 use super::fold::{fold, ids};
+use super::stuck::Stuck;
 use super::words;
 use crate::escape;
 
@@ -16,20 +17,6 @@ const DEPTH: usize = 32;
 /// Holders shown of one lock.
 const HOLDERS: usize = 8;
 
-/// The cycles of a listing whose tasks all stand still. The chain of a running task is that of its previous suspension.
-pub fn cycles(listing: &Listing) -> Vec<Cycle> {
-    let by_id = by_id(listing);
-    let stands = |task: u64| by_id.get(&task).is_some_and(|task| stands(task));
-    let mut cycles = Locks::of(listing).cycles();
-    cycles.retain(|cycle| cycle.steps.iter().all(|step| stands(step.task)));
-    cycles
-}
-
-/// Cycles that `before` and `now` have.
-pub fn deadlocks(before: &[Cycle], now: &Listing) -> Vec<Cycle> {
-    in_both(before, cycles(now))
-}
-
 /// The tasks that may block each task: all, or one.
 pub fn blockers(listing: &Listing, only: Option<u64>) -> BTreeMap<u64, Vec<Blocker>> {
     let locks = Locks::of(listing);
@@ -37,11 +24,11 @@ pub fn blockers(listing: &Listing, only: Option<u64>) -> BTreeMap<u64, Vec<Block
     asked.map(|task| (task.id, locks.blockers(task.id))).filter(|(_, blockers)| !blockers.is_empty()).collect()
 }
 
-fn by_id(listing: &Listing) -> HashMap<u64, &Task> {
+pub fn by_id(listing: &Listing) -> HashMap<u64, &Task> {
     listing.tasks.iter().map(|task| (task.id, task)).collect()
 }
 
-fn stands(task: &Task) -> bool {
+pub fn stands(task: &Task) -> bool {
     !(task.state.running || task.state.notified || task.state.complete)
 }
 
@@ -51,34 +38,11 @@ fn is_blocked(task: &Task) -> bool {
     stands(task) && words::leaves(task).iter().any(blocks)
 }
 
-/// The deadlocks.
-pub fn deadlocks_text(listing: &Listing, cycles: &[Cycle]) -> String {
-    let by_id = by_id(listing);
-    let red = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
-    let mut text = String::new();
-    for (number, cycle) in cycles.iter().enumerate() {
-        text += if number > 0 { "\n" } else { "" };
-        let count = words::counted(cycle.steps.len(), "task");
-        let end = if cycle.may_end { ", and one of them also for something else, which may end it" } else { "" };
-        text += &format!("{red}deadlock:{red:#} {count} wait for each other{end}\n");
-        for step in &cycle.steps {
-            let Some(task) = by_id.get(&step.task) else { continue };
-            text += &format!("{}\n", name(task));
-            let waits = words::leaves(task).into_iter().filter(|future| is_through(future, &step.blocker));
-            for future in waits {
-                text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(future));
-            }
-            text += &format!("  {}\n", held_by(&step.blocker, &format!("task {}", step.blocker.task)));
-        }
-    }
-    text
-}
-
-/// The deadlocks, then all blocked tasks with what blocks them, then the others' count.
-pub fn text(listing: &Listing, cycles: &[Cycle]) -> String {
-    let why = Why::of(listing, cycles);
-    let mut text = deadlocks_text(listing, cycles);
-    if !cycles.is_empty() {
+/// The deadlocks and futurelocks, then all blocked tasks with what blocks them, then the others' count.
+pub fn text(listing: &Listing, stuck: &Stuck) -> String {
+    let why = Why::of(listing, &stuck.deadlocks);
+    let mut text = stuck.text(listing);
+    if !stuck.is_empty() {
         text.push('\n');
     }
     let blocked: Vec<&Task> = listing.tasks.iter().filter(|task| is_blocked(task)).collect();
@@ -147,13 +111,13 @@ fn others(listing: &Listing, blocked: &[&Task]) -> String {
     text
 }
 
-fn name(task: &Task) -> String {
+pub fn name(task: &Task) -> String {
     let bold = Style::new().bold();
     format!("{bold}task {}{bold:#}, {}: {}", task.id, words::state(task), words::future(task))
 }
 
 /// Whether `blocker` has what `future` waits for.
-fn is_through(future: &Await, blocker: &Blocker) -> bool {
+pub fn is_through(future: &Await, blocker: &Blocker) -> bool {
     match (&future.waits_for, &blocker.through) {
         (Some(WaitsFor::Semaphore { address, .. }), Through::Guard { guard, .. }) => *address == guard.semaphore,
         (Some(WaitsFor::Join { task, .. }), Through::Join) => *task == Some(blocker.task),
@@ -162,13 +126,16 @@ fn is_through(future: &Await, blocker: &Blocker) -> bool {
 }
 
 /// How `blocker`, which is called `name`, blocks a task.
-fn held_by(blocker: &Blocker, name: &str) -> String {
+pub fn held_by(blocker: &Blocker, name: &str) -> String {
     match &blocker.through {
         Through::Join => name.to_owned(),
         Through::Guard { guard, .. } => {
             let held = if blocker.certain { "held by" } else { "perhaps held by" };
-            let (kind, variable) = (words::type_name(&guard.guard), escape::name(&guard.variable));
-            format!("{held} {name} ({kind} in {variable})")
+            let variable = escape::name(&guard.variable);
+            match &guard.unpolled {
+                None => format!("{held} {name} ({} in {variable})", words::type_name(&guard.guard)),
+                Some(_) => format!("{held} {name} (a future in {variable}, which it does not poll)"),
+            }
         }
     }
 }
@@ -239,7 +206,8 @@ impl<'l> Why<'l> {
                     continue;
                 };
                 if holder.task == task.id {
-                    lines.push(by("itself", ", unless that was dropped before this wait"));
+                    let unless = if holder.certain { "" } else { ", unless that was dropped before this wait" };
+                    lines.push(by("itself", unless));
                 } else if path.contains(&holder.task) {
                     lines.push(by(&short, ", see above: they wait for each other"));
                 } else if self.deadlocked.contains(&holder.task) {
@@ -269,9 +237,7 @@ fn nobody(future: &Await) -> Option<&'static str> {
         WaitsFor::Semaphore { of: SemaphoreOf::Channel, .. } => {
             Some("the receiver of the channel makes room: which task that is, is not known")
         }
-        WaitsFor::Semaphore { .. } => {
-            Some("no task is seen to hold it: the holder may be no task, or keep its guard in a Vec or a Box")
-        }
+        WaitsFor::Semaphore { .. } => Some("no task is seen to hold it: the holder may be no task"),
         WaitsFor::Join { .. } => Some("the task is not in the listing: it may have ended"),
         _ => None,
     }
@@ -289,8 +255,7 @@ mod tests {
     #[test]
     fn all_blocked_tasks() {
         let listing = sample::listing();
-        let cycles = deadlocks(&cycles(&listing), &listing);
-        assert_eq!(plain(&text(&listing, &cycles)), include_str!("golden/why.txt"));
+        assert_eq!(plain(&text(&listing, &Stuck::of(&listing))), include_str!("golden/why.txt"));
     }
 
     #[test]
@@ -301,20 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_with_a_task_that_runs_is_none() {
-        let mut listing = sample::listing();
-        assert_eq!(cycles(&listing).len(), 1);
-        listing.tasks.iter_mut().find(|task| task.id == 3).unwrap().state.running = true;
-        assert!(cycles(&listing).is_empty());
-    }
-
-    #[test]
-    fn a_cycle_that_only_one_look_has_is_none() {
-        assert!(deadlocks(&[], &sample::listing()).is_empty());
-    }
-
-    #[test]
     fn a_program_without_tasks() {
-        assert_eq!(text(&Listing::default(), &[]), "no tasks\n");
+        assert_eq!(text(&Listing::default(), &Stuck::default()), "no tasks\n");
     }
 }

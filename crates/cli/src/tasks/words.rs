@@ -1,6 +1,8 @@
 //! Tasks and their waits in words. Names come from the program: each is escaped here.
 
-use dyntrace_tasks::listing::{Await, Chain, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Task, WaitsFor};
+use dyntrace_tasks::listing::{
+    Await, Chain, Name, Place, Progress, Ready, SemaphoreOf, Spawned, Task, Unpolled, WaitsFor,
+};
 
 use crate::escape;
 
@@ -152,6 +154,15 @@ fn ready(ready: Ready) -> &'static str {
         Ready::Readable => ", readable",
         Ready::Writable => ", writable",
         Ready::Either => ", readable or writable",
+    }
+}
+
+/// A future that is not polled, and the line of its last poll.
+pub fn unpolled(unpolled: &Unpolled) -> String {
+    let future = type_name(&unpolled.future);
+    match &unpolled.place {
+        Some(place) => format!("{future}, not polled since it stopped at {}", self::place(place)),
+        None => format!("{future}, not polled"),
     }
 }
 

@@ -95,12 +95,10 @@ pub struct Types<'a> {
     pub(super) units: Units<'a>,
     pub(super) index: Index<'a>,
     read: Kept<Arc<Type>>,
-    /// Whether a type contains a future; the second one follows shared references.
-    pub(crate) contains_future: [Kept<bool>; 2],
+    /// Whether a type contains what is looked for, by the `Goal` of a search.
+    pub(crate) contains: [Kept<bool>; 3],
     /// Whether a type may contain a descriptor that is registered with the runtime.
     pub(crate) may_register: Kept<bool>,
-    /// Whether a type contains a guard of a lock, without pointers.
-    pub(crate) contains_guard: Kept<bool>,
     /// The names of futures for people.
     pub(crate) names: Kept<Arc<str>>,
     pub(super) places: Kept<Option<Place>>,
@@ -135,9 +133,8 @@ impl<'a> Types<'a> {
             units,
             index,
             read: Kept::default(),
-            contains_future: Default::default(),
+            contains: Default::default(),
             may_register: Kept::default(),
-            contains_guard: Kept::default(),
             names: Kept::default(),
             places: Kept::default(),
             symbols: Kept::default(),

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::guards::is_guard;
 use super::limits;
 use super::value::Value;
 use super::walk::{Frame, Walk, is_trait_object};
@@ -9,10 +10,39 @@ use crate::dwarf::{Member, Shape, Type, TypeId, Types};
 use crate::leaf;
 use crate::listing::Await;
 
+/// What is looked for in types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goal {
+    /// Futures that a value owns, or has borrowed alone.
+    Owned,
+    /// Also those behind shared references.
+    Referenced,
+    /// Guards, and futures that may have some.
+    Guards,
+}
+
+impl Goal {
+    fn futures(references: bool) -> Goal {
+        if references { Goal::Referenced } else { Goal::Owned }
+    }
+
+    /// Says of a type whether it is one that is looked for, if its parts do not matter.
+    fn answer(self, kind: &Type) -> Option<bool> {
+        match self {
+            _ if kind.is_coroutine() => Some(true),
+            Goal::Guards if is_guard(kind) => Some(true),
+            Goal::Guards => (leaf::of(kind, true).is_some() && !leaf::has_futures(kind)).then_some(false),
+            _ if is_select(kind) || leaf::of(kind, self == Goal::Referenced).is_some() => Some(true),
+            // a stream or channel that this future need not poll
+            _ => leaf::of(kind, true).map(|_| false),
+        }
+    }
+}
+
 impl Walk<'_, '_> {
     /// Adds the futures inside a value to `shown`. `references`: also those behind shared references.
     pub fn collect(&self, value: &Value, frame: Option<&Frame<'_>>, references: bool, depth: u32, shown: &mut Await) {
-        if depth > limits::DEPTH || !self.spend() || !self.contains_future(value.kind.id, references) {
+        if depth > limits::DEPTH || !self.spend() || !self.contains(value.kind.id, Goal::futures(references)) {
             return;
         }
         let kind = &*value.kind;
@@ -43,21 +73,8 @@ impl Walk<'_, '_> {
         if depth > limits::DEPTH || self.ran() && (kind.shape != Shape::Struct || kind.variants.is_some()) {
             return;
         }
-        if let Some(element) = vec_of(kind) {
-            let begin = values.follow(value, &["buf", "inner", "ptr", "pointer", "pointer"]);
-            let begin = begin.and_then(|pointer| values.number(&pointer));
-            let length = values.follow(value, &["len", "only"]).and_then(|length| values.number(&length));
-            if let (Some(begin), Some(length)) = (begin, length) {
-                self.elements(element, begin, length, frame, references, depth, shown);
-            }
-            return;
-        }
-        if let Some(element) = slice_of(kind, values.types) {
-            let begin = values.field(value, "data_ptr").and_then(|pointer| values.number(&pointer));
-            let length = values.field(value, "length").and_then(|length| values.number(&length));
-            if let (Some(begin), Some(length)) = (begin, length) {
-                self.elements(element, begin, length, frame, references, depth, shown);
-            }
+        if let Some((element, begin, length)) = self.list(value) {
+            self.elements(element, begin, length, frame, references, depth, shown);
             return;
         }
         match kind.shape {
@@ -65,9 +82,6 @@ impl Walk<'_, '_> {
                 if let Some(target) = self.target(value) {
                     self.collect(&target, frame, references, depth + 1, shown);
                 }
-            }
-            Shape::Array { element, count } => {
-                self.elements(element, value.address, count, frame, references, depth, shown);
             }
             _ if kind.variants.is_some() => {
                 if let Some((_, variant)) = values.variant(value) {
@@ -85,6 +99,21 @@ impl Walk<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Returns the element type, the first element's address and the length of a `Vec`, a slice behind a pointer, or an array.
+    pub(super) fn list(&self, value: &Value) -> Option<(TypeId, u64, u64)> {
+        let values = &self.steady;
+        let number = |steps: &[&str]| values.follow(value, steps).and_then(|value| values.number(&value));
+        if let Shape::Array { element, count } = value.kind.shape {
+            return Some((element, value.address, count));
+        }
+        if let Some(element) = vec_of(&value.kind) {
+            let begin = number(&["buf", "inner", "ptr", "pointer", "pointer"])?;
+            return Some((element, begin, number(&["len", "only"])?));
+        }
+        let element = slice_of(&value.kind, values.types)?;
+        Some((element, number(&["data_ptr"])?, number(&["length"])?))
     }
 
     /// Adds the branches of a `select!` that it still polls: those whose condition held, and that have not ended. `None` if the
@@ -123,9 +152,10 @@ impl Walk<'_, '_> {
         depth: u32,
         shown: &mut Await,
     ) {
-        if !self.contains_future(element, references) {
+        if !self.contains(element, Goal::futures(references)) {
             return;
         }
+        self.sees(begin, element);
         let size = self.reader.types.get(element).size;
         for number in 0..count.min(limits::ELEMENTS) {
             let Some(address) = size.checked_mul(number).and_then(|offset| begin.checked_add(offset)) else { return };
@@ -134,41 +164,44 @@ impl Walk<'_, '_> {
         shown.more = shown.more.saturating_add(count.saturating_sub(limits::ELEMENTS));
     }
 
-    fn contains_future(&self, kind: TypeId, references: bool) -> bool {
-        let kept = &self.reader.types.contains_future[usize::from(references)];
-        kept.get(kind, || self.search(kind, references, 0, &mut HashSet::new()))
+    pub(super) fn contains(&self, kind: TypeId, goal: Goal) -> bool {
+        self.reader.types.contains[goal as usize].get(kind, || self.search(kind, goal, 0, &mut HashSet::new()))
     }
 
-    fn search(&self, kind: TypeId, references: bool, depth: u32, seen: &mut HashSet<TypeId>) -> bool {
+    fn search(&self, kind: TypeId, goal: Goal, depth: u32, seen: &mut HashSet<TypeId>) -> bool {
         if depth > limits::DEPTH || seen.len() >= limits::TYPES || !seen.insert(kind) {
             return false;
         }
-        if self.reader.types.contains_future[usize::from(references)].known(kind) == Some(true) {
+        if self.reader.types.contains[goal as usize].known(kind) == Some(true) {
             return true;
         }
         let types = self.reader.types;
         let kind = types.get(kind);
-        if kind.is_coroutine() || is_select(&kind) || leaf::of(&kind, references).is_some() {
-            return true;
+        if let Some(answer) = goal.answer(&kind) {
+            return answer;
         }
         match kind.shape {
             _ if is_boxed_object(&kind, types) => true,
-            _ if is_shared(&kind) || leaf::of(&kind, true).is_some() => false,
-            _ if is_trait_object(&kind) => is_future_object(&kind, references),
-            Shape::Pointer(Some(target)) => {
-                let followed = is_owned(&kind.name) || references && kind.name.starts_with('&');
-                followed && self.search(target, references, depth + 1, seen)
+            // `Fut`, the type of its futures
+            _ if leaf::is_set(&kind) => {
+                kind.parameters.iter().any(|(_, future)| self.search(*future, goal, depth + 1, seen))
             }
-            Shape::Array { element, count } => count > 0 && self.search(element, references, depth + 1, seen),
+            _ if is_shared(&kind) => false,
+            _ if is_trait_object(&kind) => is_future_object(&kind, goal != Goal::Owned),
+            Shape::Pointer(Some(target)) => {
+                let followed = is_owned(&kind.name) || goal == Goal::Referenced && kind.name.starts_with('&');
+                followed && self.search(target, goal, depth + 1, seen)
+            }
+            Shape::Array { element, count } => count > 0 && self.search(element, goal, depth + 1, seen),
             Shape::Struct | Shape::Union => {
                 if let Some(element) = vec_of(&kind) {
-                    return self.search(element, references, depth + 1, seen);
+                    return self.search(element, goal, depth + 1, seen);
                 }
                 if let Some(element) = slice_of(&kind, types) {
-                    return is_owned(&kind.name) && self.search(element, references, depth + 1, seen);
+                    return is_owned(&kind.name) && self.search(element, goal, depth + 1, seen);
                 }
                 let variants = kind.variants.iter().flat_map(|variants| variants.list.iter().map(|(_, member)| member));
-                kind.members.iter().chain(variants).any(|member| self.search(member.kind, references, depth + 1, seen))
+                kind.members.iter().chain(variants).any(|member| self.search(member.kind, goal, depth + 1, seen))
             }
             _ => false,
         }

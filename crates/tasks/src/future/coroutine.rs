@@ -34,7 +34,6 @@ impl Walk<'_, '_> {
             shown.awaits.extend(awaited.map(|member| self.by_type(member.kind)));
             return shown;
         }
-        self.guards_of(&variables, &mut shown.holds);
         match self.steady.field(&variables, "__awaitee") {
             Some(awaited) => {
                 let here = Frame { outer: frame, path: &value.kind.path, variables: &variables };
@@ -42,11 +41,13 @@ impl Walk<'_, '_> {
             }
             None => shown.waits_for = Some(WaitsFor::UnknownLeaf),
         }
+        // after the await: what that has not seen is not polled
+        self.held_by(&variables, &mut shown.holds);
         shown
     }
 
     /// Returns the line of the await. In a macro it is the line that uses the macro, if that is certain.
-    fn place(&self, value: &Value, member: &Member, variables: &Value) -> Option<Place> {
+    pub(super) fn place(&self, value: &Value, member: &Member, variables: &Value) -> Option<Place> {
         let types = self.reader.types;
         let place = types.line_of(value.kind.id, member);
         let own = value.kind.variants.as_ref().and_then(|variants| variants.list.first()).map(|(_, first)| first.file);

@@ -1,12 +1,8 @@
-//! Lock guards and permits among the variables of a suspended coroutine.
-
-use std::collections::HashSet;
+//! Lock guards and permits: their types, and the semaphores that they point to.
 
 use super::value::Value;
 use super::walk::Walk;
-use super::{limits, names};
-use crate::dwarf::{Shape, TypeId};
-use crate::listing::Guard;
+use crate::dwarf::Type;
 
 /// Guards by path without parameters; the steps to the semaphore; the field that counts permits, if the guard may have none.
 #[rustfmt::skip]
@@ -27,67 +23,38 @@ const GUARDS: &[(&str, &[&str], Option<&str>)] = &[
     ("tokio::sync::mpsc::bounded::OwnedPermit", &["chan", "?", "inner", "arc", "semaphore", "semaphore"], None),
 ];
 
+/// A future of tokio's that waits for permits; it has them before it is polled again.
+const ACQUIRE: &str = "tokio::sync::batch_semaphore::Acquire";
+
+/// Whether a type is a guard, or a future that may have permits.
+pub(super) fn is_guard(kind: &Type) -> bool {
+    let bare = kind.bare();
+    bare == ACQUIRE || GUARDS.iter().any(|(path, ..)| *path == bare)
+}
+
+/// The permits of a guard.
+pub(super) struct Held {
+    /// The semaphore's address.
+    pub semaphore: u64,
+    /// Whether a future has them, and has not been polled since.
+    pub granted: bool,
+}
+
 impl Walk<'_, '_> {
-    /// Adds the guards among the variables of a coroutine, or the fields of another future. A guard that was dropped by `drop` may still stand there. Guards behind
-    /// pointers are missing, and guards whose name shadows another variable: rustc 1.95 describes only the first variable of
-    /// a name.
-    pub(super) fn guards_of(&self, variables: &Value, holds: &mut Vec<Guard>) {
-        let mut seen = HashSet::new();
-        let mut left = limits::VALUES;
-        for member in variables.kind.members.iter().filter(|member| member.name != "__awaitee") {
-            // debug information may describe a variable twice
-            if !seen.insert((&member.name, member.offset)) {
-                continue;
-            }
-            if let Some(value) = self.steady.member(variables, member) {
-                self.guards(&value, &member.name, holds, 0, &mut left);
-            }
+    /// Returns the permits of a guard. `None` if it has none.
+    pub(super) fn permits(&self, guard: &Value) -> Option<Held> {
+        let values = &self.steady;
+        let number = |steps: &[&str]| values.follow(guard, steps).and_then(|value| values.number(&value));
+        let bare = guard.kind.bare();
+        if bare == ACQUIRE {
+            // it was queued, it misses no permits any more, and it has not been told
+            let granted = number(&["queued"])? == 1 && number(&["node", "state", "only"])? == 0;
+            return granted.then_some(Held { semaphore: number(&["semaphore"])?, granted });
         }
-    }
-
-    /// Whether a value of this type may contain a guard that [`Self::guards`] finds.
-    fn contains_guard(&self, kind: TypeId, depth: u32) -> bool {
-        let types = self.reader.types;
-        types.contains_guard.get(kind, || {
-            let kind = types.get(kind);
-            if kind.is_coroutine() || kind.shape != Shape::Struct {
-                return false;
-            }
-            let variants = kind.variants.iter().flat_map(|variants| variants.list.iter().map(|(_, member)| member));
-            let mut members = kind.members.iter().chain(variants);
-            // beyond the limit a damaged type contains itself
-            depth <= limits::STRUCTS
-                && (GUARDS.iter().any(|(path, ..)| *path == kind.bare())
-                    || members.any(|member| self.contains_guard(member.kind, depth + 1)))
-        })
-    }
-
-    fn guards(&self, value: &Value, variable: &str, holds: &mut Vec<Guard>, depth: u32, left: &mut u32) {
-        let kind = &*value.kind;
-        if depth > limits::STRUCTS || *left == 0 || !self.contains_guard(kind.id, 0) {
-            return;
+        let (_, steps, count) = GUARDS.iter().find(|(path, ..)| *path == bare)?;
+        if count.is_some_and(|count| number(&[count]).is_none_or(|permits| permits == 0)) {
+            return None;
         }
-        *left -= 1;
-        let bare = kind.bare();
-        if let Some((_, steps, permits)) = GUARDS.iter().find(|(path, ..)| *path == bare) {
-            let some = permits.is_none_or(|name| {
-                let permits = self.steady.field(value, name).and_then(|permits| self.steady.number(&permits));
-                permits.is_some_and(|permits| permits > 0)
-            });
-            if some && let Some(semaphore) = self.steady.follow(value, steps) {
-                let guard = names::of(self.reader.types, kind);
-                holds.push(Guard { variable: variable.to_owned(), guard, semaphore: semaphore.address });
-            }
-        } else if kind.variants.is_some() {
-            if let Some((_, variant)) = self.steady.variant(value) {
-                self.guards(&variant, variable, holds, depth + 1, left);
-            }
-        } else {
-            for member in &kind.members {
-                if let Some(inner) = self.steady.member(value, member) {
-                    self.guards(&inner, variable, holds, depth + 1, left);
-                }
-            }
-        }
+        Some(Held { semaphore: values.follow(guard, steps)?.address, granted: false })
     }
 }

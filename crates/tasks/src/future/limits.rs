@@ -16,6 +16,8 @@ pub(crate) const ELEMENTS: u64 = 16;
 pub(crate) const COUNTED: u64 = 100_000;
 /// Bytes read outside a cell for one chain.
 pub(crate) const OUTSIDE: usize = 4 << 20;
+/// Of them, those read for one variable that the chain does not lead to.
+pub(crate) const ASIDE: usize = 256 << 10;
 /// Types visited to learn whether a type contains a future.
 pub(crate) const TYPES: usize = 4096;
 /// Levels of structs in which guards and file descriptors are looked for.

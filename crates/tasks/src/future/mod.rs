@@ -9,6 +9,7 @@ mod guards;
 pub(crate) mod limits;
 mod names;
 mod steady;
+mod unpolled;
 mod value;
 mod walk;
 

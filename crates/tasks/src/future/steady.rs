@@ -54,6 +54,17 @@ impl<'m> Steady<'m> {
         !self.outside_too
     }
 
+    /// Runs `read`, and returns its answer if nothing that it read outside the copy has changed meanwhile. Memory that it reads does
+    /// not count for `unchanged`: a variable that the task has given up may point anywhere.
+    pub fn aside<T>(&self, read: impl FnOnce() -> T) -> Option<T> {
+        let before = (self.outside.take(), self.read.replace(limits::OUTSIDE - limits::ASIDE));
+        let answer = read();
+        let steady = !self.has_outside() || self.unchanged();
+        self.outside.replace(before.0);
+        self.read.set(before.1);
+        steady.then_some(answer)
+    }
+
     /// Whether something outside the copy was read.
     pub fn has_outside(&self) -> bool {
         !self.outside.borrow().is_empty()

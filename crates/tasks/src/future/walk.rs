@@ -1,6 +1,7 @@
 //! The descent from future to future.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::steady::Steady;
@@ -15,12 +16,15 @@ pub(crate) struct Walk<'a, 't> {
     pub reader: &'a Reader<'a, 't>,
     /// The cell's copy, and memory that must not change during the descent.
     pub steady: Values<'a, 't>,
-    copies: &'a Steady<'a>,
+    pub(super) copies: &'a Steady<'a>,
     /// Memory as it is now.
     pub live: Values<'a, 't>,
     values_left: Cell<u32>,
     /// Data of the waker with which the futures are polled: the task's header, or a part of a collection.
     waker: Cell<u64>,
+    cut: Cell<bool>,
+    /// Futures that were seen, and the first elements of collections of them.
+    seen: RefCell<HashSet<(u64, TypeId)>>,
 }
 
 /// A suspended coroutine around a future, and those around it.
@@ -41,6 +45,8 @@ impl<'a, 't> Walk<'a, 't> {
             live: Values { types: reader.types, memory: steady.live() },
             values_left: Cell::new(limits::VALUES_OF_CHAIN),
             waker: Cell::new(steady.address()),
+            cut: Cell::new(false),
+            seen: RefCell::default(),
         }
     }
 
@@ -78,6 +84,7 @@ impl<'a, 't> Walk<'a, 't> {
             ..Await::default()
         };
         if depth > limits::DEPTH || !self.spend() {
+            self.cut.set(true);
             return unknown();
         }
         let kind = &*value.kind;
@@ -98,9 +105,11 @@ impl<'a, 't> Walk<'a, 't> {
             return inner.map_or_else(unknown, |inner| self.future(&inner, frame, depth + 1));
         }
         if kind.is_coroutine() {
+            self.sees(value.address, kind.id);
             return self.coroutine(value, frame, depth);
         }
         if let Some(read) = leaf::of(kind, true) {
+            self.sees(value.address, kind.id);
             let found = read(&leaf::Site { walk: self, value, frame, depth });
             let Some(mut found) = found else { return unknown() };
             if found.future.is_empty() {
@@ -114,7 +123,7 @@ impl<'a, 't> Walk<'a, 't> {
         if self.ran() {
             return shown;
         }
-        self.guards_of(value, &mut shown.holds);
+        self.held_by(value, &mut shown.holds);
         leaf::registered(self, &[value], references, &mut shown);
         if shown.awaits.is_empty() && shown.waits_for.is_none() {
             shown.waits_for = Some(WaitsFor::UnknownLeaf);
@@ -159,6 +168,16 @@ impl<'a, 't> Walk<'a, 't> {
         let answer = read();
         self.waker.set(outer);
         answer
+    }
+
+    /// Notes a future, or the first element of a collection. Returns whether it is new.
+    pub(super) fn sees(&self, address: u64, kind: TypeId) -> bool {
+        self.seen.borrow_mut().insert((address, kind))
+    }
+
+    /// Whether a limit may have kept the walk from a future that the task polls.
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut.get() || self.values_left.get() == 0
     }
 
     /// Takes one value from the limit of a chain. Returns whether there was one.

@@ -22,6 +22,7 @@ mod sleep;
 mod sockets;
 mod watch;
 
+pub(crate) use futures_unordered::each as each_of_set;
 pub(crate) use registered::registered;
 pub use sockets::Descriptors;
 
@@ -47,7 +48,7 @@ const FUTURES: &[(&str, Read)] = &[
     ("futures_util::future::maybe_done::MaybeDone", maybe_done::read),
     ("futures_util::future::pending::Pending", pending::read),
     ("futures_util::future::try_maybe_done::TryMaybeDone", maybe_done::read),
-    ("futures_util::stream::futures_unordered::FuturesUnordered", futures_unordered::read),
+    (futures_unordered::PATH, futures_unordered::read),
     ("tokio::future::maybe_done::MaybeDone", maybe_done::read),
     ("tokio::io::util::copy::Copy", copy::read),
     ("tokio::runtime::io::scheduled_io::Readiness", readiness::read),
@@ -87,6 +88,16 @@ const MUTEXES: &[&[&str]] =
 fn in_mutex(values: &Values<'_, '_>, mutex: &Value, field: &str) -> Option<Value> {
     let found = MUTEXES.iter().filter_map(|steps| values.follow(mutex, steps));
     found.into_iter().find(|value| value.kind.member(field).is_some())
+}
+
+/// Whether a type is a `FuturesUnordered`.
+pub(crate) fn is_set(kind: &Type) -> bool {
+    kind.bare() == futures_unordered::PATH
+}
+
+/// Whether it keeps futures of the program's own.
+pub(crate) fn has_futures(kind: &Type) -> bool {
+    is_set(kind) || kind.bare().ends_with("MaybeDone")
 }
 
 fn waits(waits_for: WaitsFor) -> Await {

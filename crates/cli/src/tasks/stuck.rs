@@ -1,0 +1,131 @@
+//! Tasks that will not go on by themselves: deadlocks and futurelocks.
+
+use anstyle::{AnsiColor, Style};
+use dyntrace_tasks::listing::{Guard, Listing, SemaphoreOf};
+use dyntrace_tasks::locks::{Cycle, Futurelock, Locks, futurelocks_in_both, in_both};
+use serde::Serialize;
+
+use super::why::{by_id, held_by, is_through, name, stands};
+use super::words;
+use crate::escape;
+
+/// Ids shown of the tasks that wait for one lock.
+const WAITING: usize = 8;
+
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Stuck {
+    pub deadlocks: Vec<Cycle>,
+    pub futurelocks: Vec<Futurelock>,
+}
+
+impl Stuck {
+    /// Those of one look whose tasks all stand still. The chain of a running task is that of its previous suspension.
+    pub fn of(listing: &Listing) -> Stuck {
+        let by_id = by_id(listing);
+        let stands = |task: u64| by_id.get(&task).is_some_and(|task| stands(task));
+        let locks = Locks::of(listing);
+        let mut stuck = Stuck { deadlocks: locks.cycles(), futurelocks: locks.futurelocks() };
+        stuck.deadlocks.retain(|cycle| cycle.steps.iter().all(|step| stands(step.task)));
+        stuck.futurelocks.retain(|lock| stands(lock.task));
+        stuck
+    }
+
+    /// Those that an earlier look has, too.
+    pub fn also_in(self, before: &Stuck) -> Stuck {
+        Stuck {
+            deadlocks: in_both(&before.deadlocks, self.deadlocks),
+            futurelocks: futurelocks_in_both(&before.futurelocks, self.futurelocks),
+        }
+    }
+
+    /// Those that an earlier look does not have.
+    pub fn without(&self, known: &Stuck) -> Stuck {
+        let Stuck { deadlocks, futurelocks } = self.clone().also_in(known);
+        let new_lock = |lock: &&Futurelock| !futurelocks.contains(*lock);
+        Stuck {
+            deadlocks: self.deadlocks.iter().filter(|cycle| !deadlocks.contains(*cycle)).cloned().collect(),
+            futurelocks: self.futurelocks.iter().filter(new_lock).cloned().collect(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.deadlocks.is_empty() && self.futurelocks.is_empty()
+    }
+
+    pub fn text(&self, listing: &Listing) -> String {
+        let deadlocks = self.deadlocks.iter().map(|cycle| deadlock(cycle, listing));
+        let futurelocks = self.futurelocks.iter().map(|lock| futurelock(lock, listing));
+        deadlocks.chain(futurelocks).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn red() -> Style {
+    Style::new().fg_color(Some(AnsiColor::Red.into())).bold()
+}
+
+fn deadlock(cycle: &Cycle, listing: &Listing) -> String {
+    let (by_id, red) = (by_id(listing), red());
+    let count = words::counted(cycle.steps.len(), "task");
+    let end = if cycle.may_end { ", and one of them also for something else, which may end it" } else { "" };
+    let mut text = format!("{red}deadlock:{red:#} {count} wait for each other{end}\n");
+    for step in &cycle.steps {
+        let Some(task) = by_id.get(&step.task) else { continue };
+        text += &format!("{}\n", name(task));
+        let waits = words::leaves(task).into_iter().filter(|future| is_through(future, &step.blocker));
+        for future in waits {
+            text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(future));
+        }
+        text += &format!("  {}\n", held_by(&step.blocker, &format!("task {}", step.blocker.task)));
+    }
+    text
+}
+
+fn futurelock(lock: &Futurelock, listing: &Listing) -> String {
+    let by_id = by_id(listing);
+    let Some(task) = by_id.get(&lock.task) else { return String::new() };
+    let red = red();
+    let (perhaps, semaphore) = (if lock.certain { "" } else { "perhaps a " }, lock.guard.semaphore);
+    let mut text = format!("{red}{perhaps}futurelock:{red:#} task {} does not poll the future that ", lock.task);
+    let has = if lock.guard.unpolled.as_ref().is_some_and(|unpolled| unpolled.granted) { "was granted" } else { "has" };
+    let part = if matches!(lock.of, SemaphoreOf::Semaphore | SemaphoreOf::Unknown) { "permits of " } else { "" };
+    text += &format!("{has} {part}{} {semaphore:#x}\n{}\n", words::of(lock.of), name(task));
+    text += &format!("  {}\n", future_of(&lock.guard));
+    for leaf in words::leaves(task) {
+        text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(leaf));
+    }
+    let mut ids: Vec<String> = lock.waiting.iter().take(WAITING).map(u64::to_string).collect();
+    ids.extend((lock.waiting.len() > WAITING).then(|| "...".to_owned()));
+    let count = words::counted(lock.waiting.len(), "task");
+    let wait = if lock.waiting.len() == 1 { "waits" } else { "wait" };
+    text + &format!("  {count} {wait} for {semaphore:#x}: {}\n", ids.join(", "))
+}
+
+/// The future that has a guard, and its variable.
+fn future_of(guard: &Guard) -> String {
+    let future = guard.unpolled.as_ref().map(words::unpolled).unwrap_or_default();
+    format!("keeps it in {}: {future}", escape::name(&guard.variable))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks::sample;
+
+    #[test]
+    fn a_cycle_with_a_task_that_runs_is_none() {
+        let mut listing = sample::listing();
+        assert_eq!(Stuck::of(&listing).deadlocks.len(), 1);
+        listing.tasks.iter_mut().find(|task| task.id == 3).unwrap().state.running = true;
+        assert!(Stuck::of(&listing).deadlocks.is_empty());
+    }
+
+    #[test]
+    fn one_look_proves_nothing() {
+        let listing = sample::listing();
+        assert!(Stuck::of(&listing).also_in(&Stuck::default()).is_empty());
+        let found = Stuck::of(&listing);
+        assert_eq!((found.deadlocks.len(), found.futurelocks.len()), (1, 2));
+        assert!(found.without(&found).is_empty());
+        assert_eq!(found.without(&Stuck::default()).text(&listing), found.text(&listing));
+    }
+}

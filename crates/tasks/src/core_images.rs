@@ -1,6 +1,6 @@
 //! The program and the libraries of a core file, from files of this machine.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 
 use object::LittleEndian;
@@ -22,7 +22,7 @@ use crate::memory::maps::Mapping;
 pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
     let what = "the program's file";
     let exe = &fs::canonicalize(exe).unwrap_or_else(|_| exe.to_owned());
-    let file = File::open(exe).map_err(|source| Error::File { what, path: exe.clone(), source })?;
+    let file = image::open(exe).map_err(|source| Error::File { what, path: exe.clone(), source })?;
     let bytes = image::map(&file, exe, what)?;
     let maps = core.mappings();
     let not_mapped = || Error::NotInCore { core: core.path().to_owned(), path: exe.clone() };
@@ -53,7 +53,7 @@ pub fn images(core: &mut CoreFile, exe: &Path) -> Result<Vec<Image>, Error> {
     for path in paths {
         let what = "the library";
         let Some(page) = core.first_page(path).filter(|page| page.starts_with(b"\x7fELF")) else { continue };
-        let Ok(file) = File::open(path) else { continue };
+        let Ok(file) = image::open(Path::new(path)) else { continue };
         let Ok(bytes) = image::map(&file, Path::new(path), what) else { continue };
         if build_id(page).is_none() || difference(page, &bytes).is_some() {
             continue;

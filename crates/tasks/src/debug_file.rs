@@ -1,13 +1,15 @@
 //! Finds the file with an image's debug information, if it is a separate one.
 
 use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 use object::Object;
 
 use crate::error::Error;
-use crate::image::{Image, build_id, has_debug_info, map, parse};
+use crate::image::{Image, build_id, has_debug_info, map, open, parse};
 
 const WHAT: &str = "the debug file";
 
@@ -27,9 +29,28 @@ impl DebugFile {
     }
 
     fn open(path: &Path) -> Result<DebugFile, Error> {
-        let file = File::open(path).map_err(|source| Error::File { what: WHAT, path: path.to_owned(), source })?;
-        Ok(DebugFile { path: path.to_owned(), bytes: map(&file, path, WHAT)? })
+        let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
+        let file = open(path).map_err(failed)?;
+        let owner = file.metadata().map_err(failed)?.uid();
+        let trusted = owner == 0 || owner == rustix::process::geteuid().as_raw();
+        let bytes = if trusted { map(&file, path, WHAT)? } else { copy(&file).map_err(failed)? };
+        Ok(DebugFile { path: path.to_owned(), bytes })
     }
+}
+
+/// Bytes at most of a file that is copied.
+const COPIED: u64 = 1 << 30;
+
+/// Copies the file of another user: if that user cuts it short while it is mapped, the reader dies by SIGBUS.
+fn copy(file: &File) -> io::Result<Mmap> {
+    let length = file.metadata()?.len();
+    if length > COPIED {
+        let reason = "it belongs to another user and is larger than 1 GiB; copy it, and name the copy by --debug";
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+    }
+    let mut bytes = MmapMut::map_anon(length.max(1) as usize)?;
+    file.read_exact_at(&mut bytes[..length as usize], 0)?;
+    bytes.make_read_only()
 }
 
 /// Opens the debug file that the user names, and finds its image among `images`, by build id.
@@ -124,6 +145,28 @@ mod tests {
     fn computes_the_checksum_of_debug_links() {
         assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
         assert_eq!(checksum(b""), 0);
+    }
+
+    #[test]
+    fn a_pipe_is_no_debug_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        let error = DebugFile::open(&pipe).unwrap_err().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
+        assert!(DebugFile::open(folder.path()).is_err());
+    }
+
+    #[test]
+    fn the_copy_of_a_file_stays_when_it_is_cut_short() {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(b"debug", 0).unwrap();
+        let bytes = copy(&file).unwrap();
+        file.set_len(0).unwrap();
+        assert_eq!(&bytes[..], b"debug");
+        assert_eq!(copy(&file).unwrap().len(), 1);
+        file.set_len(100 << 30).unwrap();
+        assert_eq!(copy(&file).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! The files that a process has mapped to execute: its program and its libraries.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
@@ -96,7 +96,7 @@ pub fn images(process: &Process, maps: &[Mapping]) -> Result<Vec<Image>, Error> 
     paths.dedup();
     for (path, inode) in paths {
         // The process may see other files than the reader: in a container.
-        let Ok(file) = File::open(process.proc(&format!("root{path}"))) else { continue };
+        let Ok(file) = open(Path::new(&process.proc(&format!("root{path}")))) else { continue };
         let same = file.metadata().is_ok_and(|metadata| metadata.ino() == inode);
         let path = Path::new(path);
         if same && let Ok(Some(library)) = image(&file, path, |elf| bias(elf, path, maps), "the library") {
@@ -119,6 +119,15 @@ pub(crate) fn image(
     let build_id = build_id(&elf);
     let (text, tables) = (text(&elf), tables(&elf));
     Ok(Some(Image { path: path.to_owned(), bias, build_id, text, tables, debug_file: None, bytes }))
+}
+
+/// Opens a regular file. The path may be the program's choice, and to open a pipe would wait for its other end.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
+    }
+    Ok(file)
 }
 
 /// Maps a file into the reader's memory.

@@ -21,8 +21,10 @@ pub struct Listing {
 /// A runtime, by the list of its tasks.
 #[derive(Debug, Clone, Serialize)]
 pub struct Runtime {
-    /// The number that the runtime's tasks name as their owner.
+    /// The number that the runtime's tasks name as their owner. Runtimes of two versions of tokio may have the same.
     pub owner: u64,
+    /// The address of its scheduler, which no other has.
+    pub scheduler: u64,
     /// Tasks that it counts itself. `None` if its counter was not found.
     pub counted: Option<u64>,
     /// Tasks of it in the listing that are in its list: it counts no others. Complete ones have left it.
@@ -34,10 +36,14 @@ pub struct Runtime {
 pub struct Task {
     /// As `tokio::task::Id` prints it.
     pub id: u64,
+    /// Whether another task has the same id: each version of tokio in a program counts its own.
+    pub shares_id: bool,
     /// Of the task's header.
     pub address: u64,
     /// The runtime, by [`Runtime::owner`]; 0 for jobs of the blocking pool.
     pub owner: u64,
+    /// The runtime, by [`Runtime::scheduler`].
+    pub scheduler: u64,
     /// The flags of its state word.
     pub state: State,
     /// The future, or the function of a blocking job.

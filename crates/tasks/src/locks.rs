@@ -9,13 +9,15 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::listing::{Await, Chain, Guard, Listing, Place, Progress, SemaphoreOf, WaitsFor};
+use crate::listing::{Await, Chain, Guard, Listing, Place, Progress, SemaphoreOf, Task, WaitsFor};
 
 /// A task that may have to act before another task goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Blocker {
     /// The id of the task that blocks.
     pub task: u64,
+    /// Of its header.
+    pub address: u64,
     /// The wait of the blocked task that this one can end.
     pub through: Through,
     /// Whether nothing but this task is known to block, by a lock that it holds or by its end. `false` if it is one of
@@ -51,11 +53,25 @@ pub struct Cycle {
     pub may_end: bool,
 }
 
+impl Blocker {
+    fn key(&self) -> Key {
+        (self.task, self.address)
+    }
+}
+
+impl Step {
+    fn key(&self) -> Key {
+        (self.task, self.address)
+    }
+}
+
 /// A task of a cycle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// Its id.
     pub task: u64,
+    /// Of its header.
+    pub address: u64,
     /// The next task, and what this one waits for.
     pub blocker: Blocker,
 }
@@ -66,6 +82,8 @@ pub struct Step {
 pub struct Futurelock {
     /// The id of the task that owns the future.
     pub task: u64,
+    /// Of its header.
+    pub address: u64,
     /// The semaphore's owner.
     pub of: SemaphoreOf,
     /// What the future has.
@@ -77,17 +95,23 @@ pub struct Futurelock {
     pub certain: bool,
 }
 
+/// A task's id, and the address of its header: each version of tokio in a program counts its own ids.
+type Key = (u64, u64);
+
+fn key(task: &Task) -> Key {
+    (task.id, task.address)
+}
+
 /// The guards and waits of a listing.
 #[derive(Debug)]
 pub struct Locks<'l> {
     holders: HashMap<u64, Vec<Holder<'l>>>,
-    /// The waits of each task, by its id.
-    waits: HashMap<u64, Vec<&'l WaitsFor>>,
+    waits: HashMap<Key, Vec<&'l WaitsFor>>,
 }
 
 #[derive(Debug)]
 struct Holder<'l> {
-    task: u64,
+    task: Key,
     guard: &'l Guard,
     held_by: &'l Await,
     /// Whether the task is idle.
@@ -115,14 +139,14 @@ impl<'l> Locks<'l> {
         for task in &listing.tasks {
             if let Chain::Read { root } = &task.chain {
                 // a task that runs or was woken does not wait, or not for long
-                locks.add(task.id, root, !task.state.running && !task.state.notified);
+                locks.add(key(task), root, !task.state.running && !task.state.notified);
             }
         }
         locks.holders.values_mut().for_each(leave_one_of_each);
         locks
     }
 
-    fn add(&mut self, task: u64, held_by: &'l Await, waits: bool) {
+    fn add(&mut self, task: Key, held_by: &'l Await, waits: bool) {
         for guard in &held_by.holds {
             self.holders.entry(guard.semaphore).or_default().push(Holder { task, guard, held_by, waits });
         }
@@ -136,14 +160,19 @@ impl<'l> Locks<'l> {
 
     /// Returns the tasks that may block a task.
     #[must_use]
-    pub fn blockers(&self, task: u64) -> Vec<Blocker> {
+    pub fn blockers(&self, task: &Task) -> Vec<Blocker> {
+        self.blockers_of(key(task))
+    }
+
+    fn blockers_of(&self, task: Key) -> Vec<Blocker> {
         self.waits.get(&task).into_iter().flatten().flat_map(|waits_for| self.through(task, waits_for)).collect()
     }
 
-    fn through(&self, task: u64, waits_for: &WaitsFor) -> Vec<Blocker> {
+    fn through(&self, task: Key, waits_for: &WaitsFor) -> Vec<Blocker> {
         match waits_for {
-            WaitsFor::Join { task: Some(joined), .. } => {
-                vec![Blocker { task: *joined, through: Through::Join, certain: *joined != task }]
+            WaitsFor::Join { task: Some(joined), address } => {
+                let certain = (*joined, *address) != task;
+                vec![Blocker { task: *joined, address: *address, through: Through::Join, certain }]
             }
             WaitsFor::Semaphore { address, of, free, closed, .. } => {
                 let holders = self.holders.get(address).map_or(&[][..], Vec::as_slice);
@@ -152,7 +181,8 @@ impl<'l> Locks<'l> {
                 let unsure = |holder: &Holder<'_>| holder.guard.unpolled.is_some() && !holder.is_unpolled();
                 let certain = exclusive && *free == 0 && !closed && holders.len() == 1 && !holders.iter().any(unsure);
                 let blocker = |holder: &Holder<'_>| Blocker {
-                    task: holder.task,
+                    task: holder.task.0,
+                    address: holder.task.1,
                     through: Through::Guard {
                         of: *of,
                         guard: holder.guard.clone(),
@@ -171,11 +201,11 @@ impl<'l> Locks<'l> {
     /// Returns the cycles of certain blockers, at most one for each task.
     #[must_use]
     pub fn cycles(&self) -> Vec<Cycle> {
-        let mut blocked: Vec<u64> = self.waits.keys().copied().collect();
+        let mut blocked: Vec<Key> = self.waits.keys().copied().collect();
         blocked.sort_unstable();
-        let counts = |task: u64, blocker: &Blocker| blocker.certain && blocker.task != task;
-        let certain = |task| self.blockers(task).into_iter().filter(|by| counts(task, by)).collect::<Vec<_>>();
-        let mut edges: HashMap<u64, Vec<Blocker>> = blocked.iter().map(|task| (*task, certain(*task))).collect();
+        let counts = |task: Key, blocker: &Blocker| blocker.certain && blocker.key() != task;
+        let certain = |task| self.blockers_of(task).into_iter().filter(|by| counts(task, by)).collect::<Vec<_>>();
+        let mut edges: HashMap<Key, Vec<Blocker>> = blocked.iter().map(|task| (*task, certain(*task))).collect();
         remove_dead_ends(&mut edges);
         let mut told = HashSet::new();
         blocked.iter().filter_map(|task| self.cycle(*task, &edges, &mut told)).collect()
@@ -184,7 +214,7 @@ impl<'l> Locks<'l> {
     /// Returns the locks that futures have which are not polled, and that tasks wait for.
     #[must_use]
     pub fn futurelocks(&self) -> Vec<Futurelock> {
-        let mut waiting: BTreeMap<u64, (SemaphoreOf, Vec<u64>)> = BTreeMap::new();
+        let mut waiting: BTreeMap<u64, (SemaphoreOf, Vec<Key>)> = BTreeMap::new();
         for (task, waits) in &self.waits {
             for waits in waits {
                 if let WaitsFor::Semaphore { address, of, free: 0, closed: false, .. } = waits {
@@ -200,10 +230,11 @@ impl<'l> Locks<'l> {
             let exclusive = matches!(of, SemaphoreOf::Mutex | SemaphoreOf::RwLock);
             for holder in holders.iter().filter(|holder| holder.waits && holder.is_unpolled()) {
                 found.push(Futurelock {
-                    task: holder.task,
+                    task: holder.task.0,
+                    address: holder.task.1,
                     of,
                     guard: holder.guard.clone(),
-                    waiting: waiting.clone(),
+                    waiting: waiting.iter().map(|(id, _)| *id).collect(),
                     certain: exclusive && holders.len() == 1,
                 });
             }
@@ -213,9 +244,9 @@ impl<'l> Locks<'l> {
     }
 
     /// Follows first blockers until a task comes again. Returns `None` if that cycle is told already.
-    fn cycle(&self, task: u64, edges: &HashMap<u64, Vec<Blocker>>, told: &mut HashSet<u64>) -> Option<Cycle> {
+    fn cycle(&self, task: Key, edges: &HashMap<Key, Vec<Blocker>>, told: &mut HashSet<Key>) -> Option<Cycle> {
         let mut steps: Vec<Step> = Vec::new();
-        let mut place: HashMap<u64, usize> = HashMap::new();
+        let mut place: HashMap<Key, usize> = HashMap::new();
         let mut task = task;
         let begin = loop {
             if told.contains(&task) {
@@ -226,15 +257,15 @@ impl<'l> Locks<'l> {
             }
             place.insert(task, steps.len());
             let blocker = edges.get(&task)?.first()?.clone();
-            let next = blocker.task;
-            steps.push(Step { task, blocker });
+            let next = blocker.key();
+            steps.push(Step { task: task.0, address: task.1, blocker });
             task = next;
         };
         steps.drain(..begin);
-        told.extend(steps.iter().map(|step| step.task));
-        let lowest = steps.iter().enumerate().min_by_key(|(_, step)| step.task).map_or(0, |(number, _)| number);
+        told.extend(steps.iter().map(Step::key));
+        let lowest = steps.iter().enumerate().min_by_key(|(_, step)| step.key()).map_or(0, |(number, _)| number);
         steps.rotate_left(lowest);
-        let may_end = steps.iter().any(|step| self.waits.get(&step.task).is_none_or(|waits| waits.len() != 1));
+        let may_end = steps.iter().any(|step| self.waits.get(&step.key()).is_none_or(|waits| waits.len() != 1));
         Some(Cycle { steps, may_end })
     }
 }
@@ -250,19 +281,19 @@ fn leave_one_of_each(holders: &mut Vec<Holder<'_>>) {
 }
 
 /// Removes tasks that are in no cycle and behind none: those whose blockers are not blocked themselves.
-fn remove_dead_ends(edges: &mut HashMap<u64, Vec<Blocker>>) {
-    let mut blocked_by: HashMap<u64, Vec<u64>> = HashMap::new();
-    let mut left: HashMap<u64, usize> = HashMap::new();
+fn remove_dead_ends(edges: &mut HashMap<Key, Vec<Blocker>>) {
+    let mut blocked_by: HashMap<Key, Vec<Key>> = HashMap::new();
+    let mut left: HashMap<Key, usize> = HashMap::new();
     for (task, blockers) in edges.iter() {
         for blocker in blockers {
-            blocked_by.entry(blocker.task).or_default().push(*task);
-            left.entry(blocker.task).or_insert(0);
+            blocked_by.entry(blocker.key()).or_default().push(*task);
+            left.entry(blocker.key()).or_insert(0);
         }
     }
     for (task, blockers) in edges.iter() {
         left.insert(*task, blockers.len());
     }
-    let mut free: Vec<u64> = left.iter().filter(|(_, left)| **left == 0).map(|(task, _)| *task).collect();
+    let mut free: Vec<Key> = left.iter().filter(|(_, left)| **left == 0).map(|(task, _)| *task).collect();
     while let Some(task) = free.pop() {
         for waiting in blocked_by.get(&task).into_iter().flatten() {
             if let Some(left) = left.get_mut(waiting) {
@@ -275,7 +306,7 @@ fn remove_dead_ends(edges: &mut HashMap<u64, Vec<Blocker>>) {
     }
     edges.retain(|task, _| left.get(task).is_some_and(|left| *left > 0));
     for blockers in edges.values_mut() {
-        blockers.retain(|blocker| left.get(&blocker.task).is_some_and(|left| *left > 0));
+        blockers.retain(|blocker| left.get(&blocker.key()).is_some_and(|left| *left > 0));
     }
 }
 
@@ -288,21 +319,21 @@ pub fn in_both(first: &[Cycle], second: Vec<Cycle>) -> Vec<Cycle> {
 /// Returns the futurelocks of the second look that the first one has too. Other tasks may have come to wait meanwhile.
 #[must_use]
 pub fn futurelocks_in_both(first: &[Futurelock], second: Vec<Futurelock>) -> Vec<Futurelock> {
-    let same = |a: &Futurelock, b: &Futurelock| a.task == b.task && a.guard == b.guard;
+    let same = |a: &Futurelock, b: &Futurelock| (a.task, a.address) == (b.task, b.address) && a.guard == b.guard;
     second.into_iter().filter(|lock| first.iter().any(|known| same(known, lock))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::listing::{Name, Spawned, State, Task, Unpolled};
+    use crate::listing::{Name, Spawned, State, Unpolled};
 
     fn semaphore(address: u64, free: u64) -> WaitsFor {
         WaitsFor::Semaphore { address, of: SemaphoreOf::Mutex, free, missing: 1, closed: false }
     }
 
     fn join(task: u64) -> WaitsFor {
-        WaitsFor::Join { address: 0, task: Some(task) }
+        WaitsFor::Join { address: task << 8, task: Some(task) }
     }
 
     fn guard(address: u64, semaphore: u64) -> Guard {
@@ -324,8 +355,10 @@ mod tests {
         let root = Await { holds: holds.iter().map(guard).collect(), awaits, ..Await::default() };
         Task {
             id,
+            shares_id: false,
             address: id << 8,
             owner: 1,
+            scheduler: 0,
             state: State::default(),
             future: Name::Address { poll: 1 },
             spawned: Spawned::Unknown,
@@ -362,6 +395,19 @@ mod tests {
     }
 
     #[test]
+    fn tasks_of_two_tokios_with_the_same_ids_are_told_apart() {
+        let renamed = |id, task: Task| Task { id, shares_id: true, ..task };
+        // two cycles of two tasks each; in one tokio the ids are 3 and 5, in the other, too
+        let mut tasks = vec![task(3, &[10], &[semaphore(20, 0)]), task(5, &[20], &[semaphore(10, 0)])];
+        tasks.push(renamed(3, task(6, &[30], &[semaphore(40, 0)])));
+        tasks.push(renamed(5, task(7, &[40], &[semaphore(30, 0)])));
+        let listing = listing(tasks);
+        let cycles = Locks::of(&listing).cycles();
+        let addresses = |cycle: &Cycle| cycle.steps.iter().map(|step| step.address >> 8).collect::<Vec<_>>();
+        assert_eq!(cycles.iter().map(addresses).collect::<Vec<_>>(), [[3, 5], [6, 7]]);
+    }
+
+    #[test]
     fn another_wait_may_end_a_cycle() {
         let timer = WaitsFor::Timer { due_in: 1 };
         let tasks = vec![task(1, &[10], &[semaphore(20, 0), timer]), task(2, &[20], &[semaphore(10, 0)])];
@@ -377,7 +423,7 @@ mod tests {
         let locks = Locks::of(&two);
         assert!(locks.cycles().is_empty());
         assert_eq!(
-            locks.blockers(2).iter().map(|blocker| (blocker.task, blocker.certain)).collect::<Vec<_>>(),
+            locks.blockers_of((2, 2 << 8)).iter().map(|blocker| (blocker.task, blocker.certain)).collect::<Vec<_>>(),
             [(1, false), (3, false)]
         );
         let own = vec![task(1, &[10], &[semaphore(10, 0)])];
@@ -392,7 +438,10 @@ mod tests {
         let found = locks.futurelocks();
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].task, &found[0].waiting[..], found[0].certain), (3, &[3, 5][..], true));
-        assert_eq!(locks.blockers(3).iter().map(|by| (by.task, by.certain)).collect::<Vec<_>>(), [(3, true)]);
+        assert_eq!(
+            locks.blockers(&listing.tasks[0]).iter().map(|by| (by.task, by.certain)).collect::<Vec<_>>(),
+            [(3, true)]
+        );
         assert_eq!(futurelocks_in_both(&found, found.clone()), found);
         assert!(futurelocks_in_both(&[], found).is_empty());
     }
@@ -434,7 +483,7 @@ mod tests {
         root.holds[0].unpolled.as_mut().unwrap().granted = false;
         let listing = listing(vec![keeper, task(5, &[], &[semaphore(10, 0)])]);
         let locks = Locks::of(&listing);
-        assert!(locks.futurelocks().is_empty() && !locks.blockers(5)[0].certain);
+        assert!(locks.futurelocks().is_empty() && !locks.blockers(&listing.tasks[1])[0].certain);
     }
 
     #[test]

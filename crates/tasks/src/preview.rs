@@ -1,6 +1,5 @@
 //! How much the reader will be able to show of a program, by its file alone.
 
-use std::fs::File;
 use std::path::Path;
 
 use object::elf::{EM_AARCH64, PT_LOAD, R_AARCH64_RELATIVE, R_X86_64_RELATIVE};
@@ -37,7 +36,7 @@ impl Preview {
     /// If the file cannot be read or is no 64-bit little-endian ELF file.
     pub fn of(path: &Path) -> Result<Preview, Error> {
         let what = "the program's file";
-        let file = File::open(path).map_err(|source| Error::File { what, path: path.to_owned(), source })?;
+        let file = image::open(path).map_err(|source| Error::File { what, path: path.to_owned(), source })?;
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let Some(mut image) = image::image(&file, path, |_| Some(0), what)? else { return Ok(Preview::default()) };
         let bytes = image::map(&file, path, what)?;

@@ -137,7 +137,8 @@ impl Program {
         };
         let Census { tasks, runtimes, mut notes, .. } = self.count(Some(&counter))?;
         notes.extend(self.memory().notes());
-        let tasks = self.chains(described, &tasks);
+        let mut tasks = self.chains(described, &tasks);
+        mark_shared_ids(&mut tasks);
         self.memory().check()?;
         notes.extend(described.notes.iter().cloned());
         Ok(Listing { tasks, runtimes, notes })
@@ -199,8 +200,10 @@ impl Program {
                 };
                 Task {
                     id: task.id,
+                    shares_id: false,
                     address: task.address,
                     owner: task.owner,
+                    scheduler: task.scheduler,
                     state: task.state(),
                     future: described.tasks[task.vtable].name.clone(),
                     spawned: match (&task.spawned_at, &described.tasks[task.vtable].spawned) {
@@ -213,5 +216,13 @@ impl Program {
                 }
             })
             .collect()
+    }
+}
+
+/// Marks the tasks that have the same id as another. They are in the order of their ids.
+fn mark_shared_ids(tasks: &mut [Task]) {
+    for equal in tasks.chunk_by_mut(|one, next| one.id == next.id) {
+        let shared = equal.len() > 1;
+        equal.iter_mut().for_each(|task| task.shares_id = shared);
     }
 }

@@ -167,8 +167,10 @@ fn locks_are_true() {
     let id = |name: &str| program.tasks[name];
     let task = |(name, root): (&String, &Await)| Task {
         id: id(name),
+        shares_id: false,
         address: id(name),
         owner: 1,
+        scheduler: 0,
         state: State::default(),
         future: Name::Address { poll: 1 },
         spawned: Spawned::Unknown,
@@ -190,7 +192,8 @@ fn locks_are_true() {
     cycles.sort();
     expected.sort();
     assert_eq!(cycles, expected);
-    let holders = locks.blockers(id("waits"));
+    let waits = listing.tasks.iter().find(|task| task.id == id("waits")).unwrap();
+    let holders = locks.blockers(waits);
     assert_eq!(
         holders.iter().map(|blocker| (blocker.task, blocker.certain)).collect::<Vec<_>>(),
         [(id("holds"), true)]

@@ -21,8 +21,10 @@ fn listing(program: &Program) -> Listing {
             }
             tasks.push(Task {
                 id: *header,
+                shares_id: false,
                 address: *header,
                 owner: 1,
+                scheduler: 0,
                 state: State::default(),
                 future: Name::Address { poll: 1 },
                 spawned: Spawned::Unknown,
@@ -74,7 +76,8 @@ fn nothing_but_futurelocks_is_named() {
     let locks = Locks::of(&now);
     let holders = |waiter: &str| {
         let told = |by: Blocker| (name_of(by.task), by.certain);
-        locks.blockers(program.tasks[waiter]).into_iter().map(told).collect::<Vec<_>>()
+        let waiter = now.tasks.iter().find(|task| task.id == program.tasks[waiter]).unwrap();
+        locks.blockers(waiter).into_iter().map(told).collect::<Vec<_>>()
     };
     for name in ["guards_in_vec", "guard_in_box"] {
         assert_eq!(holders(&format!("waits_{name}")), [(name.to_owned(), true)]);

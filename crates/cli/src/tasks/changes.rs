@@ -8,7 +8,7 @@ use super::words;
 
 /// A line for each task that is new, gone, or waits for something else. Empty if nothing has changed.
 pub fn text(before: &Listing, after: &Listing) -> String {
-    let name = |task: &Task| format!("task {} {}", task.id, words::future(task));
+    let name = |task: &Task| format!("task {} {}", words::id(task), words::future(task));
     let old: HashMap<_, _> = before.tasks.iter().map(|task| (key(task), task)).collect();
     let new: HashMap<_, _> = after.tasks.iter().map(|task| (key(task), task)).collect();
     let mut text = String::new();

@@ -26,7 +26,7 @@ pub fn fold<T, K: Hash + Eq>(items: impl IntoIterator<Item = T>, key: impl Fn(&T
 
 /// The ids of a group; the first ones of a large group.
 pub fn ids(tasks: &[&Task]) -> String {
-    let shown: Vec<String> = tasks.iter().take(IDS).map(|task| task.id.to_string()).collect();
+    let shown: Vec<String> = tasks.iter().take(IDS).map(|task| words::id(task)).collect();
     let more = if tasks.len() > IDS { ", ..." } else { "" };
     shown.join(", ") + more
 }

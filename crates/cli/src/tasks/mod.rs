@@ -90,10 +90,12 @@ pub struct Common {
     exe: Option<PathBuf>,
     /// Print JSON
     ///
-    /// An object: version (1), tasks, runtimes, notes. A task has id, address, owner (its runtime; 0 for jobs of the blocking pool), state
-    /// (flags), future, spawned and linked, and its chain. A chain that was read has a root: future, place (file and line), progress,
-    /// waits_for, holds (locks; unpolled is the future that has it, if the task does not poll that), awaits (futures like this one) and more (how many are left out). waits_for has a kind: semaphore, notify,
-    /// channel, timer (due_in: nanoseconds), join, descriptor, forever or unknown_leaf. With --watch, each look is an object on one line.
+    /// An object: version (1), tasks, runtimes, notes. A task has id, shares_id (whether another one has the same id, as two versions of
+    /// tokio count apart), address, owner and scheduler (its runtime; owner is 0 for jobs of the blocking pool), state (flags), future,
+    /// spawned and linked, and its chain. A chain that was read has a root: future, place (file and line), progress, waits_for, holds
+    /// (locks; unpolled is the future that has the lock, if the task does not poll it), awaits (futures like this one) and more (how many
+    /// are left out). waits_for has a kind: semaphore, notify, channel, timer (due_in: nanoseconds), join, descriptor, forever or
+    /// unknown_leaf. With --watch, each look is an object on one line.
     #[arg(long)]
     json: bool,
     /// The file with the program's debug information, if it is not where debuggers look

@@ -86,7 +86,9 @@ pub fn foot(listing: &Listing) -> String {
     }
     text.push('\n');
     for runtime in &listing.runtimes {
-        let found = format!("runtime {}: {} found that have not completed", runtime.owner, runtime.found);
+        let same = listing.runtimes.iter().filter(|other| other.owner == runtime.owner).count() > 1;
+        let at = if same { format!(" at {:#x}", runtime.scheduler) } else { String::new() };
+        let found = format!("runtime {}{at}: {} found that have not completed", runtime.owner, runtime.found);
         text += &match runtime.counted {
             None => format!("{found}; its own count was not found\n"),
             Some(counted) if counted == runtime.found => format!("{found}, its own count is {counted}\n"),
@@ -107,6 +109,15 @@ pub fn notes(listing: &Listing) -> String {
 mod tests {
     use super::*;
     use crate::tasks::sample;
+
+    #[test]
+    fn runtimes_with_the_same_number_have_their_addresses() {
+        let mut listing = sample::listing();
+        listing.runtimes[1].owner = 1;
+        let foot = foot(&listing);
+        assert!(foot.contains("\nruntime 1 at 0x1000: 33 found") && foot.contains("\nruntime 1 at 0x2000: 7 found"));
+        assert!(foot.contains("\nruntime 3: 1 found"));
+    }
 
     #[test]
     fn each_task_in_a_line() {

@@ -54,8 +54,10 @@ fn suspended(future: &str, line: u32, awaits: Vec<Await>) -> Await {
 pub fn task(id: u64, chain: Chain) -> Task {
     Task {
         id,
+        shares_id: false,
         address: id << 8,
         owner: 1,
+        scheduler: 0x50,
         state: State::default(),
         future: Name::Type { name: "app::long::{async_fn_env#0}".into() },
         spawned: Spawned::Unknown,
@@ -147,7 +149,7 @@ pub fn listing() -> Listing {
     tasks[0].spawned = Spawned::Recorded(place(20));
     tasks[1].spawned = Spawned::Candidates(vec![place(20), place(21)]);
     tasks.extend(waits().enumerate().map(|(number, waits)| leaf_task(30 + number as u64, waits)));
-    let runtime = |owner, counted, found| Runtime { owner, counted, found };
+    let runtime = |owner, counted, found| Runtime { owner, scheduler: owner << 12, counted, found };
     Listing {
         tasks,
         runtimes: vec![runtime(1, Some(33), 33), runtime(2, Some(9), 7), runtime(3, None, 1)],

@@ -5,7 +5,7 @@ use dyntrace_tasks::listing::{Guard, Listing, SemaphoreOf};
 use dyntrace_tasks::locks::{Cycle, Futurelock, Locks, futurelocks_in_both, in_both};
 use serde::Serialize;
 
-use super::why::{by_id, held_by, is_through, name, stands};
+use super::why::{by_address, held_by, is_through, name, stands};
 use super::words;
 use crate::escape;
 
@@ -21,12 +21,12 @@ pub struct Stuck {
 impl Stuck {
     /// Those of one look whose tasks all stand still. The chain of a running task is that of its previous suspension.
     pub fn of(listing: &Listing) -> Stuck {
-        let by_id = by_id(listing);
-        let stands = |task: u64| by_id.get(&task).is_some_and(|task| stands(task));
+        let by_address = by_address(listing);
+        let stands = |task: u64| by_address.get(&task).is_some_and(|task| stands(task));
         let locks = Locks::of(listing);
         let mut stuck = Stuck { deadlocks: locks.cycles(), futurelocks: locks.futurelocks() };
-        stuck.deadlocks.retain(|cycle| cycle.steps.iter().all(|step| stands(step.task)));
-        stuck.futurelocks.retain(|lock| stands(lock.task));
+        stuck.deadlocks.retain(|cycle| cycle.steps.iter().all(|step| stands(step.address)));
+        stuck.futurelocks.retain(|lock| stands(lock.address));
         stuck
     }
 
@@ -64,28 +64,30 @@ fn red() -> Style {
 }
 
 fn deadlock(cycle: &Cycle, listing: &Listing) -> String {
-    let (by_id, red) = (by_id(listing), red());
+    let (by_address, red) = (by_address(listing), red());
     let count = words::counted(cycle.steps.len(), "task");
     let end = if cycle.may_end { ", and one of them also for something else, which may end it" } else { "" };
     let mut text = format!("{red}deadlock:{red:#} {count} wait for each other{end}\n");
     for step in &cycle.steps {
-        let Some(task) = by_id.get(&step.task) else { continue };
+        let Some(task) = by_address.get(&step.address) else { continue };
         text += &format!("{}\n", name(task));
         let waits = words::leaves(task).into_iter().filter(|future| is_through(future, &step.blocker));
         for future in waits {
             text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(future));
         }
-        text += &format!("  {}\n", held_by(&step.blocker, &format!("task {}", step.blocker.task)));
+        let blocker =
+            by_address.get(&step.blocker.address).map_or(step.blocker.task.to_string(), |task| words::id(task));
+        text += &format!("  {}\n", held_by(&step.blocker, &format!("task {blocker}")));
     }
     text
 }
 
 fn futurelock(lock: &Futurelock, listing: &Listing) -> String {
-    let by_id = by_id(listing);
-    let Some(task) = by_id.get(&lock.task) else { return String::new() };
+    let by_address = by_address(listing);
+    let Some(task) = by_address.get(&lock.address) else { return String::new() };
     let red = red();
     let (perhaps, semaphore) = (if lock.certain { "" } else { "perhaps a " }, lock.guard.semaphore);
-    let mut text = format!("{red}{perhaps}futurelock:{red:#} task {} does not poll the future that ", lock.task);
+    let mut text = format!("{red}{perhaps}futurelock:{red:#} task {} does not poll the future that ", words::id(task));
     let has = if lock.guard.unpolled.as_ref().is_some_and(|unpolled| unpolled.granted) { "was granted" } else { "has" };
     let part = if matches!(lock.of, SemaphoreOf::Semaphore | SemaphoreOf::Unknown) { "permits of " } else { "" };
     text += &format!("{has} {part}{} {semaphore:#x}\n{}\n", words::of(lock.of), name(task));

@@ -25,7 +25,7 @@ fn of_group(group: &[&Task]) -> String {
     let bold = anstyle::Style::new().bold();
     let task = group[0];
     let tasks = match group.len() {
-        1 => format!("task {}", task.id),
+        1 => format!("task {}", words::id(task)),
         count => format!("{count} tasks ({})", ids(group)),
     };
     let spawned = match words::spawned(task) {

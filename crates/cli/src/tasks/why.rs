@@ -21,11 +21,19 @@ const HOLDERS: usize = 8;
 pub fn blockers(listing: &Listing, only: Option<u64>) -> BTreeMap<u64, Vec<Blocker>> {
     let locks = Locks::of(listing);
     let asked = listing.tasks.iter().filter(|task| only.is_none_or(|only| only == task.id));
-    asked.map(|task| (task.id, locks.blockers(task.id))).filter(|(_, blockers)| !blockers.is_empty()).collect()
+    let mut found: BTreeMap<u64, Vec<Blocker>> = BTreeMap::new();
+    for task in asked {
+        let blockers = locks.blockers(task);
+        if !blockers.is_empty() {
+            found.entry(task.id).or_default().extend(blockers);
+        }
+    }
+    found
 }
 
-pub fn by_id(listing: &Listing) -> HashMap<u64, &Task> {
-    listing.tasks.iter().map(|task| (task.id, task)).collect()
+/// The tasks by the addresses of their headers.
+pub fn by_address(listing: &Listing) -> HashMap<u64, &Task> {
+    listing.tasks.iter().map(|task| (task.address, task)).collect()
 }
 
 pub fn stands(task: &Task) -> bool {
@@ -57,10 +65,11 @@ pub fn text(listing: &Listing, stuck: &Stuck) -> String {
         )
     });
     let blocking: HashSet<u64> =
-        groups.iter().flat_map(|group| why.locks.blockers(group[0].id)).map(|by| by.task).collect();
+        groups.iter().flat_map(|group| why.locks.blockers(group[0])).map(|by| by.address).collect();
     for skips_blocking in [true, false] {
         for group in &groups {
-            let skips = |task: &Task| told.contains(&task.id) || skips_blocking && blocking.contains(&task.id);
+            let skips =
+                |task: &Task| told.contains(&task.address) || skips_blocking && blocking.contains(&task.address);
             let group: Vec<&Task> = group.iter().copied().filter(|task| !skips(task)).collect();
             if !group.is_empty() {
                 text += &why.of_group(&group, &mut told);
@@ -113,14 +122,14 @@ fn others(listing: &Listing, blocked: &[&Task]) -> String {
 
 pub fn name(task: &Task) -> String {
     let bold = Style::new().bold();
-    format!("{bold}task {}{bold:#}, {}: {}", task.id, words::state(task), words::future(task))
+    format!("{bold}task {}{bold:#}, {}: {}", words::id(task), words::state(task), words::future(task))
 }
 
 /// Whether `blocker` has what `future` waits for.
 pub fn is_through(future: &Await, blocker: &Blocker) -> bool {
     match (&future.waits_for, &blocker.through) {
         (Some(WaitsFor::Semaphore { address, .. }), Through::Guard { guard, .. }) => *address == guard.semaphore,
-        (Some(WaitsFor::Join { task, .. }), Through::Join) => *task == Some(blocker.task),
+        (Some(WaitsFor::Join { address, .. }), Through::Join) => *address == blocker.address,
         _ => false,
     }
 }
@@ -142,15 +151,15 @@ pub fn held_by(blocker: &Blocker, name: &str) -> String {
 
 struct Why<'l> {
     locks: Locks<'l>,
-    by_id: HashMap<u64, &'l Task>,
-    /// Tasks that are told already.
+    by_address: HashMap<u64, &'l Task>,
+    /// Tasks that are told already, by their addresses.
     deadlocked: HashSet<u64>,
 }
 
 impl<'l> Why<'l> {
     fn of(listing: &'l Listing, cycles: &[Cycle]) -> Why<'l> {
-        let deadlocked = cycles.iter().flat_map(|cycle| &cycle.steps).map(|step| step.task).collect();
-        Why { locks: Locks::of(listing), by_id: by_id(listing), deadlocked }
+        let deadlocked = cycles.iter().flat_map(|cycle| &cycle.steps).map(|step| step.address).collect();
+        Why { locks: Locks::of(listing), by_address: by_address(listing), deadlocked }
     }
 
     /// The lines of tasks that wait for the same. Adds all tasks in them to `told`.
@@ -164,14 +173,14 @@ impl<'l> Why<'l> {
             }
         };
         let mut lines = vec![head];
-        self.follow(task, &mut vec![task.id], &mut HashSet::new(), "", &mut lines);
-        told.extend(group.iter().map(|task| task.id));
+        self.follow(task, &mut vec![task.address], &mut HashSet::new(), "", &mut lines);
+        told.extend(group.iter().map(|task| task.address));
         lines.into_iter().map(|line| line + "\n").collect()
     }
 
     /// Adds the waits of `task`, and the tasks behind them. `path`: the tasks from the first one to this one.
     fn follow(&self, task: &Task, path: &mut Vec<u64>, seen: &mut HashSet<u64>, indent: &str, lines: &mut Vec<String>) {
-        seen.insert(task.id);
+        seen.insert(task.address);
         let leaves = words::leaves(task);
         let end = match task.state {
             state if state.complete => Some("is complete: it waits for nothing"),
@@ -187,7 +196,7 @@ impl<'l> Why<'l> {
             lines.push(format!("{indent}waits for {}", words::without_leaves(task)));
             return;
         }
-        let blockers = self.locks.blockers(task.id);
+        let blockers = self.locks.blockers(task);
         for leaf in leaves {
             lines.push(format!("{indent}waits at {} for {}", words::at(task), words::leaf(leaf)));
             let holders: Vec<&Blocker> = blockers.iter().filter(|blocker| is_through(leaf, blocker)).collect();
@@ -199,26 +208,27 @@ impl<'l> Why<'l> {
             for (number, holder) in holders.into_iter().take(HOLDERS).enumerate() {
                 let (first, others) =
                     if number + 1 < shown || more > 0 { ("├─ ", "│  ") } else { ("└─ ", "   ") };
-                let short = format!("task {}", holder.task);
+                let next = self.by_address.get(&holder.address);
+                let short = format!("task {}", next.map_or(holder.task.to_string(), |task| words::id(task)));
                 let by = |name: &str, more: &str| format!("{indent}{first}{}{more}", held_by(holder, name));
-                let Some(next) = self.by_id.get(&holder.task) else {
+                let Some(next) = next else {
                     lines.push(by(&short, ", which is not in the listing: it may have ended"));
                     continue;
                 };
-                if holder.task == task.id {
+                if holder.address == task.address {
                     let unless = if holder.certain { "" } else { ", unless that was dropped before this wait" };
                     lines.push(by("itself", unless));
-                } else if path.contains(&holder.task) {
+                } else if path.contains(&holder.address) {
                     lines.push(by(&short, ", see above: they wait for each other"));
-                } else if self.deadlocked.contains(&holder.task) {
+                } else if self.deadlocked.contains(&holder.address) {
                     lines.push(by(&name(next), ", in the deadlock above"));
-                } else if seen.contains(&holder.task) {
+                } else if seen.contains(&holder.address) {
                     lines.push(by(&short, ", see above"));
                 } else if path.len() == DEPTH {
                     lines.push(by(&short, &format!("; dyntrace why -p PID {} goes on", holder.task)));
                 } else {
                     lines.push(by(&name(next), ""));
-                    path.push(holder.task);
+                    path.push(holder.address);
                     self.follow(next, path, seen, &format!("{indent}{others}"), lines);
                     path.pop();
                 }

@@ -21,6 +21,15 @@ pub fn future(task: &Task) -> String {
     }
 }
 
+/// The task's id; with its runtime if another task has the same id.
+pub fn id(task: &Task) -> String {
+    match (task.shares_id, task.owner) {
+        (false, _) => task.id.to_string(),
+        (true, 0) => format!("{} (job at {:#x})", task.id, task.address),
+        (true, owner) => format!("{} (of runtime {owner} at {:#x})", task.id, task.scheduler),
+    }
+}
+
 /// The name of a type, as sources have it: `{closure_env#0}` is the compiler's name for `{closure}`.
 pub fn type_name(name: &str) -> String {
     const OURS: [(&str, &str); 3] =
@@ -246,6 +255,16 @@ mod tests {
                 "unknown future lib::Leaf",
             ]
         );
+    }
+
+    #[test]
+    fn an_id_of_two_tasks_has_the_runtime() {
+        let mut task = sample::leaf_task(7, WaitsFor::Forever);
+        assert_eq!(id(&task), "7");
+        task.shares_id = true;
+        assert_eq!(id(&task), "7 (of runtime 1 at 0x50)");
+        task.owner = 0;
+        assert_eq!(id(&task), "7 (job at 0x700)");
     }
 
     #[test]

@@ -198,11 +198,18 @@ fn runtimes(
 ) -> Vec<Runtime> {
     let seen = owners.iter().filter(|(_, known)| known.found > 0 || known.any != 0);
     let runtimes = seen.map(|(owner, known)| {
-        let any = tasks.iter().find(|task| task.id == known.any && task.owner == owner.number);
+        let any = tasks
+            .iter()
+            .find(|task| (task.id, task.owner, task.scheduler) == (known.any, owner.number, owner.scheduler));
         let described = any.and_then(|task| counter?(memory, task));
         // By shape, tokio 1.38's count is one of two words, of which the other one stays 0.
         let shaped = || known.list.as_ref()?.count(memory).filter(|count| *count > 0 || known.found == 0);
-        Runtime { owner: owner.number, counted: described.or_else(shaped), found: known.found }
+        Runtime {
+            owner: owner.number,
+            scheduler: owner.scheduler,
+            counted: described.or_else(shaped),
+            found: known.found,
+        }
     });
     runtimes.collect()
 }

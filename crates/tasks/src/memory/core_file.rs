@@ -64,7 +64,7 @@ impl CoreFile {
     ///
     /// If it cannot be read, is no core file, or names no mapped files.
     pub fn open(path: &Path) -> Result<CoreFile, Error> {
-        let file = File::open(path).map_err(|source| Error::File { what: WHAT, path: path.to_owned(), source })?;
+        let file = image::open(path).map_err(|source| Error::File { what: WHAT, path: path.to_owned(), source })?;
         let bytes = image::map(&file, path, WHAT)?;
         let mut core = CoreFile {
             path: path.to_owned(),

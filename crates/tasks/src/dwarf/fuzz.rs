@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use object::elf::{ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD, SHF_COMPRESSED};
 use object::{Object, ObjectSection};
 use proptest::prelude::*;
 
-use super::sample::{POLL, Sample, VTABLE, sample};
-use super::{Sections, Shape, TypeId, Types};
+use super::sample::{POLL, Sample, VTABLE, compressed, file, sample};
+use super::{Error, Sections, Shape, TypeId, Types};
 
 /// Asks for everything that can be asked for.
 fn read_all(sections: &Sections<'_>) {
@@ -94,6 +95,24 @@ proptest! {
             read_all(&sections);
         }
     }
+}
+
+#[test]
+fn compressed_sections_cannot_ask_for_memory() {
+    let load = |section: &[u8]| Sections::load(&file(&[(".debug_info", SHF_COMPRESSED.0 as u32, section)])).map(drop);
+    for format in [ELFCOMPRESS_ZLIB.0, ELFCOMPRESS_ZSTD.0] {
+        for size in [100 << 30, 100 << 20, u64::MAX] {
+            let error = load(&compressed(format, size, &[0; 1000])).unwrap_err();
+            assert!(matches!(error, Error::TooLarge { section: ".debug_info", size: told } if told == size), "{error}");
+        }
+        assert!(matches!(load(&compressed(format, 1000, &[7; 100])), Err(Error::Section { .. })));
+    }
+    assert!(matches!(load(&compressed(77, 100, &[7; 100])), Err(Error::Section { .. })));
+    assert!(matches!(load(&[1, 0]), Err(Error::Section { .. })));
+    // zlib: two bytes of header, one block that is not compressed, its checksum
+    let stored = [0x78, 1, 1, 3, 0, 0xfc, 0xff, b'a', b'b', b'c', 0x02, 0x4d, 0x01, 0x27];
+    assert_eq!(load(&compressed(ELFCOMPRESS_ZLIB.0, 3, &stored)), Ok(()));
+    assert!(matches!(load(&compressed(ELFCOMPRESS_ZLIB.0, 4, &stored)), Err(Error::Section { .. })));
 }
 
 /// Returns the first units of this test's own program, up to a number of bytes.

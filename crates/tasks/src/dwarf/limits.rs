@@ -1,7 +1,9 @@
 //! Limits of what the reader accepts from debug information. Honest files stay far below each.
 
-/// Bytes of one decompressed section.
-pub(crate) const SECTION: u64 = 4 << 30;
+/// Bytes of a file's decompressed sections together.
+pub(crate) const DECOMPRESSED: u64 = 4 << 30;
+/// Bytes of a decompressed section for each of its compressed bytes: the most that zlib reaches.
+pub(crate) const EXPANSION: u64 = 1032;
 /// Bytes of one name. Types of deeply nested futures have names of tens of kilobytes.
 pub(crate) const NAME: usize = 1 << 18;
 /// Levels of a path such as `a::b::c`.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use gimli::constants::*;
+use object::elf;
 
 use super::Sections;
 
@@ -184,4 +185,42 @@ fn abbreviations() -> Vec<u8> {
     }
     bytes.push(0);
     bytes
+}
+
+/// A section of a file: its name, flags and bytes.
+pub(crate) type Section<'a> = (&'a str, u32, &'a [u8]);
+
+/// Writes an ELF file that has sections and nothing else.
+pub(crate) fn file(sections: &[Section<'_>]) -> Vec<u8> {
+    let mut names = vec![0];
+    let mut bytes = vec![0; 64];
+    // the first header is empty
+    let mut headers = vec![0; 64];
+    let names_of_sections = (".shstrtab", 0, &[][..]);
+    for (number, (name, flags, content)) in sections.iter().chain([&names_of_sections]).enumerate() {
+        let at_name = names.len() as u32;
+        names.extend(name.bytes().chain([0]));
+        let (kind, content) = match number == sections.len() {
+            true => (elf::SHT_STRTAB.0, &names[..]),
+            false => (elf::SHT_PROGBITS.0, *content),
+        };
+        headers.extend([at_name, kind, *flags, 0, 0, 0].iter().flat_map(|word| word.to_le_bytes()));
+        headers.extend([bytes.len() as u64, content.len() as u64, 0, 1, 0].iter().flat_map(|word| word.to_le_bytes()));
+        bytes.extend(content);
+    }
+    let count = sections.len() as u16 + 2;
+    let at = bytes.len() as u64;
+    bytes.extend(headers);
+    bytes[..20].copy_from_slice(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0");
+    bytes[40..48].copy_from_slice(&at.to_le_bytes());
+    for (place, half) in [(52, 64), (58, 64), (60, count), (62, count - 1)] {
+        bytes[place..place + 2].copy_from_slice(&u16::to_le_bytes(half));
+    }
+    bytes
+}
+
+/// Writes a compressed section that says it has `size` bytes.
+pub(crate) fn compressed(format: u32, size: u64, content: &[u8]) -> Vec<u8> {
+    let header = [u64::from(format), size, 1].map(u64::to_le_bytes);
+    [header.as_flattened(), content].concat()
 }

@@ -1,0 +1,34 @@
+//! Debug information is the same wherever it lies, and however it is packed.
+#![cfg(target_os = "linux")]
+
+mod program;
+
+use std::path::Path;
+use std::process::Command;
+
+use dyntrace_tasks::dwarf::Sections;
+use dyntrace_tasks::preview::Preview;
+
+/// Runs a tool in a folder. `false` if it is not there, or does not know its arguments.
+fn run(folder: &Path, tool: &str, arguments: &[&str]) -> bool {
+    Command::new(tool).current_dir(folder).args(arguments).status().is_ok_and(|status| status.success())
+}
+
+#[test]
+fn compressed_sections_say_the_same() {
+    let example = program::example("chains_truth");
+    let plain = Preview::of(&example).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(&example, folder.path().join("plain")).unwrap();
+    for format in ["zlib", "zstd"] {
+        if !run(folder.path(), "objcopy", &[&format!("--compress-debug-sections={format}"), "plain", format]) {
+            println!("skipped: no objcopy that knows {format}");
+            continue;
+        }
+        let compressed = folder.path().join(format);
+        assert!(compressed.metadata().unwrap().len() < example.metadata().unwrap().len());
+        assert_eq!(Preview::of(&compressed).unwrap(), plain);
+        let bytes = std::fs::read(&compressed).unwrap();
+        Sections::load(&bytes).unwrap();
+    }
+}

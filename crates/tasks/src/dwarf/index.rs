@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gimli::constants;
 
-use super::entries::{At, Entry, Units};
+use super::entries::{At, Entry};
 use super::limits;
 use super::paths::{PathId, Paths};
+use super::units::Units;
 use super::vtables;
 
-/// The result of the pass. Offsets are in `.debug_info`; lists are sorted, so that the order of threads does not matter.
+/// The result of the pass. Offsets are those of [`Units`]; lists are sorted, so that the order of threads does not matter.
 pub(super) struct Index<'a> {
     pub paths: Paths<'a>,
     /// Types, and the path that each lies in.
@@ -99,7 +100,11 @@ impl<'a> Index<'a> {
 
     /// Adds an entry. Returns its path if other entries may lie in it.
     fn add(&mut self, at: At<'_, 'a>, entry: &Entry<'a>, offset: usize, parent: PathId) -> Option<PathId> {
-        let name = at.name(entry);
+        let name = match at.name(entry) {
+            // in a supplementary file that is missing: no other entry may seem to have this path
+            b"" if entry.attr_value(constants::DW_AT_name).is_some() => b"?",
+            name => name,
+        };
         match entry.tag() {
             constants::DW_TAG_variable => {
                 self.vtables.extend(vtables::address_and_type(at, entry, name));

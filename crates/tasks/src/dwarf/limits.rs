@@ -20,3 +20,7 @@ pub(crate) const TYPES_KEPT: usize = 1 << 20;
 pub(crate) const SPAWNS: usize = 1 << 16;
 /// Threads that index units.
 pub(crate) const THREADS: usize = 16;
+/// Bytes of a unit that only says where the unit is: two paths and some numbers.
+pub(crate) const SKELETON: usize = 1 << 14;
+/// Units in further files.
+pub(crate) const SPLIT_UNITS: usize = 1 << 16;

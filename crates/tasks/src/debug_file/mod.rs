@@ -1,22 +1,31 @@
-//! Finds the file with an image's debug information, if it is a separate one.
+//! Finds the file with an image's debug information, if it is a separate one, and further files.
 
-use std::fs::File;
+mod further;
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use memmap2::Mmap;
 use object::Object;
+use rustix::fs::{Mode, OFlags};
 
 use crate::error::Error;
 use crate::image::{Image, build_id, has_debug_info, map, parse};
 
+pub use further::load;
+
 const WHAT: &str = "the debug file";
 
 /// A separate debug file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DebugFile {
     /// Where it was found.
     pub path: PathBuf,
-    bytes: Mmap,
+    metadata: Metadata,
+    bytes: Arc<Mmap>,
 }
 
 impl DebugFile {
@@ -26,30 +35,49 @@ impl DebugFile {
         &self.bytes
     }
 
+    /// Opens a regular file: to open another one, as a pipe or a device, can wait or have effects.
     fn open(path: &Path) -> Result<DebugFile, Error> {
-        let file = File::open(path).map_err(|source| Error::File { what: WHAT, path: path.to_owned(), source })?;
-        Ok(DebugFile { path: path.to_owned(), bytes: map(&file, path, WHAT)? })
+        let failed = |source: io::Error| Error::File { what: WHAT, path: path.to_owned(), source };
+        let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+        let found = File::from(found.map_err(|error| failed(error.into()))?);
+        let metadata = found.metadata().map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")));
+        }
+        let file = File::open(format!("/proc/self/fd/{}", found.as_raw_fd())).map_err(failed)?;
+        let bytes = Arc::new(map(&file, path, WHAT)?);
+        Ok(DebugFile { path: path.to_owned(), metadata, bytes })
     }
 }
 
-/// Opens the debug file that the user names, and finds its image among `images`, by build id.
+/// Gives the debug file that the user names to its image among `images`, by build id. A file with split units goes to all of
+/// them: its units have ids.
 ///
 /// # Errors
 ///
 /// If it cannot be read, or no image has its build id. A program without a build id takes any file.
-pub fn given(path: &Path, images: &[Image]) -> Result<(usize, DebugFile), Error> {
+pub fn give(path: &Path, images: &mut [Image]) -> Result<(), Error> {
     let file = DebugFile::open(path)?;
-    let found = build_id(&parse(file.bytes(), path, WHAT)?);
-    let same = images.iter().position(|image| found.is_some() && image.build_id == found);
-    match (same, images.first().and_then(|program| program.build_id.as_ref())) {
-        (Some(index), _) => Ok((index, file)),
-        (None, None) => Ok((0, file)),
-        (None, Some(wanted)) => Err(Error::OtherBuild {
-            path: path.to_owned(),
-            found: found.map_or_else(|| "none".to_owned(), |id| hex(&id)),
-            wanted: hex(wanted),
-        }),
+    let elf = parse(file.bytes(), path, WHAT)?;
+    if elf.section_by_name(".debug_info.dwo").is_some() {
+        images.iter_mut().for_each(|image| image.package = Some(file.clone()));
+        return Ok(());
     }
+    let found = build_id(&elf);
+    let same = images.iter().position(|image| found.is_some() && image.build_id == found);
+    let index = match (same, images.first().and_then(|program| program.build_id.as_ref())) {
+        (Some(index), _) => index,
+        (None, None) => 0,
+        (None, Some(wanted)) => {
+            return Err(Error::OtherBuild {
+                path: path.to_owned(),
+                found: found.map_or_else(|| "none".to_owned(), |id| hex(&id)),
+                wanted: hex(wanted),
+            });
+        }
+    };
+    images[index].debug_file = Some(file);
+    Ok(())
 }
 
 /// Looks for the image's debug file where debuggers look, in the reader's file system and then below `root`, the process's. `None`

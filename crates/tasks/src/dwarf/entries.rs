@@ -33,10 +33,10 @@ impl<'u, 'a> At<'u, 'a> {
 
     /// Visits the unit's entries of the wanted tags and depths, up to the first that cannot be read. Skips the attributes of the others.
     /// `visit` gets an entry, its offset, and what it returned for the innermost visited entry around this one.
-    pub fn walk<T: Copy>(
+    pub fn walk<T>(
         &self,
         wanted: impl Fn(gimli::DwTag, isize) -> bool,
-        mut visit: impl FnMut(&Entry<'a>, usize, Option<T>) -> Option<T>,
+        mut visit: impl FnMut(&Entry<'a>, usize, Option<&mut T>) -> Option<T>,
     ) {
         let Ok(mut raw) = self.unit.entries_raw(None) else { return };
         // of the open entries, by depth
@@ -55,8 +55,9 @@ impl<'u, 'a> At<'u, 'a> {
                     while open.last().is_some_and(|(open, _)| *open >= depth) {
                         open.pop();
                     }
-                    let around = open.last().map(|(_, around)| *around);
-                    open.extend(visit(&entry, offset, around).map(|own| (depth, own)));
+                    let around = open.last_mut().map(|(_, around)| around);
+                    let own = visit(&entry, offset, around);
+                    open.extend(own.map(|own| (depth, own)));
                     continue;
                 }
                 if ahead.skip_attributes(abbreviation.attributes()).is_err() {

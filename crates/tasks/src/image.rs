@@ -36,6 +36,10 @@ pub struct Image {
     pub tables: Vec<Range<u64>>,
     /// A separate debug file.
     pub debug_file: Option<DebugFile>,
+    /// A file with the split units of its debug information, if the user gave one.
+    pub package: Option<DebugFile>,
+    /// The user id of the file's owner.
+    pub(crate) owner: u32,
     bytes: Mmap,
 }
 
@@ -118,7 +122,9 @@ pub(crate) fn image(
     let Some(bias) = bias(&elf) else { return Ok(None) };
     let build_id = build_id(&elf);
     let (text, tables) = (text(&elf), tables(&elf));
-    Ok(Some(Image { path: path.to_owned(), bias, build_id, text, tables, debug_file: None, bytes }))
+    let owner = file.metadata().map_err(|source| Error::File { what, path: path.to_owned(), source })?.uid();
+    let path = path.to_owned();
+    Ok(Some(Image { path, bias, build_id, text, tables, debug_file: None, package: None, owner, bytes }))
 }
 
 /// Opens a regular file. The path may be the program's choice, and to open a pipe would wait for its other end.

@@ -7,7 +7,7 @@ use object::read::elf::{FileHeader, ProgramHeader};
 use object::{LittleEndian, Object, RelocationFlags};
 
 use crate::debug_file;
-use crate::dwarf::{self, Sections, Types};
+use crate::dwarf::Types;
 use crate::error::Error;
 use crate::image::{self, Elf};
 use crate::listing::Name;
@@ -16,7 +16,7 @@ use crate::names;
 use crate::vtables;
 
 /// How many types of tasks a program has, and how much of each can be shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Preview {
     /// Futures with their types, and chains of awaits with their lines.
     pub chains: usize,
@@ -26,6 +26,8 @@ pub struct Preview {
     pub names: usize,
     /// Ids and states only.
     pub states: usize,
+    /// Debug information that is missing, and the way out.
+    pub notes: Vec<String>,
 }
 
 impl Preview {
@@ -47,9 +49,9 @@ impl Preview {
         }
         image.debug_file = debug_file::find(None, &image);
         names::name(&memory, &image, &mut found);
-        let sections = image.debug_bytes().ok_or(dwarf::Error::Missing).and_then(Sections::load).ok();
-        let types = sections.as_ref().and_then(|sections| Types::load(sections).ok());
         let mut preview = Preview::default();
+        let sections = debug_file::load(&image, None, &mut preview.notes).ok();
+        let types = sections.as_ref().and_then(|sections| Types::load(sections).ok());
         for vtable in &found {
             let polled = types.as_ref().map_or_else(Vec::new, |types| types.polled(vtable.poll));
             let has_type = types.as_ref().is_some_and(|types| !types.polled_names(vtable.poll, &polled).is_empty());

@@ -62,8 +62,7 @@ impl Program {
 
     fn of(source: Source, mut images: Vec<Image>, options: Options) -> Result<Program, Error> {
         if let Some(path) = &options.debug_file {
-            let (index, file) = debug_file::given(path, &images)?;
-            images[index].debug_file = Some(file);
+            debug_file::give(path, &mut images)?;
         }
         let root = source.process().map(|process| process.proc("root"));
         let mut all = Vec::new();

@@ -9,7 +9,8 @@ use std::num::NonZero;
 use std::thread;
 
 use crate::census::{Census, CensusTask};
-use crate::dwarf::{self, CountPath, Sections, Types};
+use crate::debug_file;
+use crate::dwarf::{CountPath, Sections, Types};
 use crate::error::Error;
 use crate::future::{Descriptors, Layout, Reader};
 use crate::listing::{Chain, Listing, Name, Place, Spawned, Task};
@@ -27,15 +28,16 @@ pub struct DebugInformation<'program> {
 }
 
 impl<'program> DebugInformation<'program> {
-    /// Finds the sections of the program's images, and decompresses them where that is necessary.
+    /// Finds the sections of the program's images and of further files, and decompresses them where that is necessary.
     #[must_use]
     pub fn of(program: &'program Program) -> DebugInformation<'program> {
         let mut notes = Vec::new();
+        let root = program.memory().process().map(|process| process.proc("root"));
         let sections = program.images().iter().enumerate().map(|(index, image)| {
             if !program.vtables().iter().any(|vtable| vtable.image == index) {
                 return None;
             }
-            let sections = image.debug_bytes().ok_or(dwarf::Error::Missing).and_then(Sections::load);
+            let sections = debug_file::load(image, root.as_deref(), &mut notes);
             sections.map_err(|error| notes.push(format!("{}: {error}", image.path.display()))).ok()
         });
         let sections = sections.collect();
@@ -111,7 +113,8 @@ impl<'sections> Described<'sections> {
         let tasks: Vec<TaskType> = program.vtables().iter().map(task_type).collect();
         for (index, image) in program.images().iter().enumerate().filter(|(index, _)| types[*index].is_some()) {
             let mut of_image = program.vtables().iter().zip(&tasks).filter(|(vtable, _)| vtable.image == index);
-            if !of_image.any(|(_, task)| task.layout.is_some()) {
+            let is_incomplete = information.sections(index).is_some_and(|sections| sections.is_incomplete);
+            if !is_incomplete && !of_image.any(|(_, task)| task.layout.is_some()) {
                 notes.push(format!(
                     "{}: debug information names functions, but does not describe types: what tasks await is not shown; \
                      build with `debug = 2`",

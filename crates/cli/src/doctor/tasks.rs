@@ -28,6 +28,15 @@ pub fn check(path: &Path) -> Finding {
 /// Judges by what can be shown of most types of tasks: the linker may have merged the functions of a few.
 fn finding(preview: &Preview) -> Finding {
     let total = preview.total();
+    if let Some(note) = preview.notes.first() {
+        // as in every message, the way out comes last
+        let (missing, remedy) = note.rsplit_once("; ").unwrap_or((note, DEBUG));
+        let text = format!(
+            "a tokio program: dyntrace ps shows futures, lines and waits of {} of its {total} types of tasks; {missing}",
+            preview.chains
+        );
+        return Finding::warn(TOPIC, text, remedy);
+    }
     let (shown, text) = match () {
         () if total == 0 => {
             let text = "the file has no task vtables of tokio 1.38 or later: dyntrace ps shows nothing, unless a library has them";
@@ -59,7 +68,7 @@ mod tests {
     use crate::doctor::finding::Status;
 
     fn told(chains: usize, types: usize, names: usize, states: usize) -> (Status, String) {
-        let finding = finding(&Preview { chains, types, names, states });
+        let finding = finding(&Preview { chains, types, names, states, notes: Vec::new() });
         assert_eq!(finding.remedy.is_none(), finding.status == Status::Ok);
         (finding.status, finding.text)
     }
@@ -77,6 +86,17 @@ mod tests {
             let (status, text) = told(preview.0, preview.1, preview.2, preview.3);
             assert!(status == Status::Warn && text.contains(shown), "{text}");
         }
+    }
+
+    #[test]
+    fn missing_debug_information_is_told() {
+        let notes = vec![
+            "app: 3 of 4 units are in other files; there is no app.dwp; keep app.dwp beside the program".to_owned(),
+        ];
+        let finding = finding(&Preview { chains: 1, types: 20, notes, ..Preview::default() });
+        assert_eq!(finding.status, Status::Warn);
+        assert!(finding.text.contains("1 of its 21 types") && finding.text.ends_with("no app.dwp"), "{}", finding.text);
+        assert_eq!(finding.remedy.as_deref(), Some("keep app.dwp beside the program"));
     }
 
     #[test]

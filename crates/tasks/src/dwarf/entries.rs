@@ -1,5 +1,7 @@
 //! Single entries (DIEs): their attributes, and references between them.
 
+use std::ops::Range;
+
 use gimli::{AttributeValue, EndianSlice, LittleEndian, UnitOffset, constants};
 
 use super::limits;
@@ -10,66 +12,16 @@ pub(super) type Unit<'a> = gimli::Unit<Bytes<'a>>;
 pub(super) type Entry<'a> = gimli::DebuggingInformationEntry<Bytes<'a>>;
 pub(super) type Value<'a> = AttributeValue<Bytes<'a>>;
 
-/// The units of a file, in the order of their offsets in `.debug_info`.
-pub(super) struct Units<'a> {
-    pub dwarf: Dwarf<'a>,
-    units: Vec<(usize, Unit<'a>)>,
-}
-
-/// A unit, and where it begins in `.debug_info`.
+/// A unit, and its place among [`Units`](super::units::Units).
 #[derive(Clone, Copy)]
 pub(super) struct At<'u, 'a> {
     pub dwarf: &'u Dwarf<'a>,
     pub unit: &'u Unit<'a>,
     pub base: usize,
-}
-
-impl<'a> Units<'a> {
-    /// Reads the headers of all units. Units after the first unreadable header are left out.
-    pub fn read(dwarf: Dwarf<'a>) -> Result<Units<'a>, gimli::Error> {
-        let mut headers = dwarf.units();
-        let mut units = Vec::new();
-        let mut error = None;
-        loop {
-            match headers.next() {
-                Ok(None) => break,
-                Ok(Some(header)) => {
-                    let base = header.debug_info_offset().map_or(0, |offset| offset.0);
-                    match dwarf.unit(header) {
-                        Ok(unit) => units.push((base, unit)),
-                        Err(e) => error = Some(e),
-                    }
-                }
-                Err(e) => {
-                    error = Some(e);
-                    break;
-                }
-            }
-        }
-        match error {
-            Some(error) if units.is_empty() => Err(error),
-            _ => Ok(Units { dwarf, units }),
-        }
-    }
-
-    pub fn len(&self) -> usize {
-        self.units.len()
-    }
-
-    pub fn get(&self, number: usize) -> Option<At<'_, 'a>> {
-        let (base, unit) = self.units.get(number)?;
-        Some(At { dwarf: &self.dwarf, unit, base: *base })
-    }
-
-    /// Returns the number of the unit that contains an offset in `.debug_info`.
-    pub fn number_of(&self, offset: usize) -> Option<usize> {
-        self.units.partition_point(|(base, _)| *base <= offset).checked_sub(1)
-    }
-
-    /// Returns the unit that contains an offset in `.debug_info`.
-    pub fn of(&self, offset: usize) -> Option<At<'_, 'a>> {
-        self.get(self.number_of(offset)?)
-    }
+    /// The offsets of all units in the same section.
+    pub section: &'u Range<usize>,
+    /// The same of the supplementary file.
+    pub supplementary: Option<&'u Range<usize>>,
 }
 
 impl<'u, 'a> At<'u, 'a> {
@@ -81,10 +33,10 @@ impl<'u, 'a> At<'u, 'a> {
 
     /// Visits the unit's entries of the wanted tags and depths, up to the first that cannot be read. Skips the attributes of the others.
     /// `visit` gets an entry, its offset, and what it returned for the innermost visited entry around this one.
-    pub fn walk<T: Copy>(
+    pub fn walk<T>(
         &self,
         wanted: impl Fn(gimli::DwTag, isize) -> bool,
-        mut visit: impl FnMut(&Entry<'a>, usize, Option<T>) -> Option<T>,
+        mut visit: impl FnMut(&Entry<'a>, usize, Option<&mut T>) -> Option<T>,
     ) {
         let Ok(mut raw) = self.unit.entries_raw(None) else { return };
         // of the open entries, by depth
@@ -103,8 +55,9 @@ impl<'u, 'a> At<'u, 'a> {
                     while open.last().is_some_and(|(open, _)| *open >= depth) {
                         open.pop();
                     }
-                    let around = open.last().map(|(_, around)| *around);
-                    open.extend(visit(&entry, offset, around).map(|own| (depth, own)));
+                    let around = open.last_mut().map(|(_, around)| around);
+                    let own = visit(&entry, offset, around);
+                    open.extend(own.map(|own| (depth, own)));
                     continue;
                 }
                 if ahead.skip_attributes(abbreviation.attributes()).is_err() {
@@ -134,11 +87,12 @@ impl<'u, 'a> At<'u, 'a> {
         String::from_utf8_lossy(self.string(value)).into_owned()
     }
 
-    /// Returns the offset in `.debug_info` that an attribute refers to.
+    /// Returns the offset that an attribute refers to.
     pub fn reference(&self, value: Option<Value<'a>>) -> Option<usize> {
         match value? {
             AttributeValue::UnitRef(UnitOffset(offset)) => self.base.checked_add(offset),
-            AttributeValue::DebugInfoRef(offset) => Some(offset.0),
+            AttributeValue::DebugInfoRef(offset) => within(self.section, offset.0),
+            AttributeValue::DebugInfoRefSup(offset) => within(self.supplementary?, offset.0),
             _ => None,
         }
     }
@@ -153,6 +107,10 @@ impl<'u, 'a> At<'u, 'a> {
         let value = entry.attr_value(constants::DW_AT_low_pc)?;
         self.dwarf.attr_address(self.unit, value).ok().flatten().filter(|address| *address != 0)
     }
+}
+
+fn within(section: &Range<usize>, offset: usize) -> Option<usize> {
+    section.start.checked_add(offset).filter(|offset| section.contains(offset))
 }
 
 /// Returns an integer attribute, zero-extended if the form has a size and no sign.

@@ -1,12 +1,12 @@
 //! Damaged debug information ends in an error or in less knowledge.
 
-use std::borrow::Cow;
-
+use object::elf::{ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD, SHF_COMPRESSED};
 use object::{Object, ObjectSection};
 use proptest::prelude::*;
 
-use super::sample::{POLL, Sample, VTABLE, sample};
-use super::{Sections, Shape, TypeId, Types};
+use super::sample::{POLL, Sample, VTABLE, sample, skeleton, split_unit, with_alternate};
+use super::sample_files::{compressed, file, index, mapped, object, package};
+use super::{Error, Sections, Shape, TypeId, Types};
 
 /// Asks for everything that can be asked for.
 fn read_all(sections: &Sections<'_>) {
@@ -34,9 +34,11 @@ fn read_all(sections: &Sections<'_>) {
 
 #[test]
 fn the_sample_is_understood() {
-    let sample = sample();
-    let sections = sample.sections();
-    let types = Types::load(&sections).unwrap();
+    understands_the_sample(&sample().sections());
+}
+
+fn understands_the_sample(sections: &Sections<'_>) {
+    let types = Types::load(sections).unwrap();
     let polled = types.polled(POLL);
     assert_eq!(polled.len(), 1);
     assert_eq!(polled[0].name, "app::run::{async_fn_env#0}");
@@ -50,6 +52,49 @@ fn the_sample_is_understood() {
     assert_eq!(types.get(variants.of(3).unwrap().kind).name, "Suspend0");
     assert!(variants.of(7).is_none());
     assert!(matches!(types.get(types.get(variants.of(3).unwrap().kind).members[1].kind).shape, Shape::Struct));
+}
+
+const ID: u64 = 0x1234_5678_9abc;
+
+#[test]
+fn split_units_are_understood() {
+    let unit = split_unit(ID);
+    for further in [object(&unit), package(&unit, &index(ID, 1, &unit))] {
+        let mut sections = skeleton(ID, "/built", "app.dwo").sections();
+        let missing = sections.skeletons();
+        assert_eq!((missing[0].id, missing[0].object.to_str()), (ID, Some("/built/app.dwo")));
+        assert!(Types::load(&sections).unwrap().polled(POLL).is_empty());
+        sections.add_split(&mapped(&further)).unwrap();
+        understands_the_sample(&sections);
+    }
+    // of another build
+    let mut sections = skeleton(ID + 1, "/built", "app.dwo").sections();
+    sections.add_split(&mapped(&object(&unit))).unwrap();
+    assert!(Types::load(&sections).unwrap().polled(POLL).is_empty());
+    assert!(sections.add_split(&mapped(&file(&[]))).is_err());
+}
+
+#[test]
+fn a_package_has_its_bytes_once() {
+    let unit = split_unit(ID);
+    let mut sections = skeleton(ID, "", "app.dwo").sections();
+    sections.add_split(&mapped(&package(&unit, &index(ID, 10_000, &unit)))).unwrap();
+    assert_eq!(sections.split(&sections.dwarf()).len(), 1);
+    understands_the_sample(&sections);
+}
+
+#[test]
+fn entries_in_a_supplementary_file_are_found_or_left_out() {
+    const OTHER_POLL: u64 = 0x3000;
+    let mut sections = with_alternate(OTHER_POLL).sections();
+    assert!(Types::load(&sections).unwrap().polled(OTHER_POLL).is_empty());
+    let Sample { abbreviations, info } = sample();
+    let supplementary = file(&[(".debug_info", 0, &info), (".debug_abbrev", 0, &abbreviations)]);
+    sections.add_supplementary(&mapped(&supplementary)).unwrap();
+    understands_the_sample(&sections);
+    let types = Types::load(&sections).unwrap();
+    assert_eq!(types.polled(OTHER_POLL), types.polled(POLL));
+    assert_eq!(types.polled(POLL).len(), 1);
 }
 
 fn changed(bytes: &mut [u8], changes: &[(prop::sample::Index, u8)]) {
@@ -88,12 +133,53 @@ proptest! {
     }
 
     #[test]
+    fn changed_further_files_are_no_trouble(
+        index_changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
+        supplementary: bool,
+    ) {
+        let mut unit = split_unit(ID);
+        let mut index = index(ID, 3, &unit);
+        changed(&mut index, &index_changes);
+        changed(&mut unit.info, &changes);
+        let mut sections = if supplementary { with_alternate(POLL) } else { skeleton(ID, "", "app.dwo") }.sections();
+        if supplementary {
+            let _ = sections.add_supplementary(&mapped(&file(&[
+                (".debug_info", 0, &unit.info),
+                (".debug_abbrev", 0, &unit.abbreviations),
+            ])));
+        }
+        let _ = sections.add_split(&mapped(&package(&unit, &index)));
+        let _ = sections.add_split(&mapped(&object(&unit)));
+        sections.skeletons();
+        read_all(&sections);
+    }
+
+    #[test]
     fn random_files_are_no_trouble(bytes in prop::collection::vec(any::<u8>(), 0..200), elf: bool) {
         let bytes = if elf { [&b"\x7fELF\x02\x01\x01"[..], &bytes].concat() } else { bytes };
         if let Ok(sections) = Sections::load(&bytes) {
             read_all(&sections);
         }
     }
+}
+
+#[test]
+fn compressed_sections_cannot_ask_for_memory() {
+    let load = |section: &[u8]| Sections::load(&file(&[(".debug_info", SHF_COMPRESSED.0 as u32, section)])).map(drop);
+    for format in [ELFCOMPRESS_ZLIB.0, ELFCOMPRESS_ZSTD.0] {
+        for size in [100 << 30, 100 << 20, u64::MAX] {
+            let error = load(&compressed(format, size, &[0; 1000])).unwrap_err();
+            assert!(matches!(error, Error::TooLarge { section: ".debug_info", size: told } if told == size), "{error}");
+        }
+        assert!(matches!(load(&compressed(format, 1000, &[7; 100])), Err(Error::Section { .. })));
+    }
+    assert!(matches!(load(&compressed(77, 100, &[7; 100])), Err(Error::Section { .. })));
+    assert!(matches!(load(&[1, 0]), Err(Error::Section { .. })));
+    // zlib: two bytes of header, one block that is not compressed, its checksum
+    let stored = [0x78, 1, 1, 3, 0, 0xfc, 0xff, b'a', b'b', b'c', 0x02, 0x4d, 0x01, 0x27];
+    assert_eq!(load(&compressed(ELFCOMPRESS_ZLIB.0, 3, &stored)), Ok(()));
+    assert!(matches!(load(&compressed(ELFCOMPRESS_ZLIB.0, 4, &stored)), Err(Error::Section { .. })));
 }
 
 /// Returns the first units of this test's own program, up to a number of bytes.
@@ -131,8 +217,8 @@ fn changed_units_of_rustc_are_no_trouble() {
             }
         }
         read_all(&Sections::of(|name| match name {
-            ".debug_info" => Cow::Owned(info.clone()),
-            other => Cow::Borrowed(section(other)),
+            ".debug_info" => info.clone(),
+            other => section(other).to_vec(),
         }));
     }
 }

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gimli::constants;
 
-use super::entries::{At, Entry, Units};
+use super::entries::{At, Entry};
 use super::limits;
 use super::paths::{PathId, Paths};
+use super::units::Units;
 use super::vtables;
 
-/// The result of the pass. Offsets are in `.debug_info`; lists are sorted, so that the order of threads does not matter.
+/// The result of the pass. Offsets are those of [`Units`]; lists are sorted, so that the order of threads does not matter.
 pub(super) struct Index<'a> {
     pub paths: Paths<'a>,
     /// Types, and the path that each lies in.
@@ -94,12 +95,20 @@ impl<'a> Index<'a> {
 
     /// Adds a unit, up to its first entry that cannot be read.
     fn add_unit(&mut self, at: At<'_, 'a>) {
-        at.walk(wanted, |entry, offset, parent| self.add(at, entry, offset, parent.unwrap_or(0)));
+        at.walk(wanted, |entry, offset, around: Option<&mut Scope<'a>>| {
+            let parent = around.map_or(0, |scope| scope.path(&mut self.paths));
+            let name = self.add(at, entry, offset, parent)?;
+            Some(Scope { parent, name, path: None })
+        });
     }
 
-    /// Adds an entry. Returns its path if other entries may lie in it.
-    fn add(&mut self, at: At<'_, 'a>, entry: &Entry<'a>, offset: usize, parent: PathId) -> Option<PathId> {
-        let name = at.name(entry);
+    /// Adds an entry. Returns its name if other entries may lie in it.
+    fn add(&mut self, at: At<'_, 'a>, entry: &Entry<'a>, offset: usize, parent: PathId) -> Option<&'a [u8]> {
+        let name = match at.name(entry) {
+            // in a supplementary file that is missing: no other entry may seem to have this path
+            b"" if entry.attr_value(constants::DW_AT_name).is_some() => b"?",
+            name => name,
+        };
         match entry.tag() {
             constants::DW_TAG_variable => {
                 self.vtables.extend(vtables::address_and_type(at, entry, name));
@@ -127,7 +136,21 @@ impl<'a> Index<'a> {
                 }
             }
         }
-        Some(self.paths.add(parent, name))
+        Some(name)
+    }
+}
+
+/// An entry around others.
+struct Scope<'a> {
+    parent: PathId,
+    name: &'a [u8],
+    /// Its own, once an entry in it was found: most types and functions have none, and names are long.
+    path: Option<PathId>,
+}
+
+impl<'a> Scope<'a> {
+    fn path(&mut self, paths: &mut Paths<'a>) -> PathId {
+        *self.path.get_or_insert_with(|| paths.add(self.parent, self.name))
     }
 }
 

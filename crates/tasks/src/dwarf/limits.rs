@@ -1,7 +1,9 @@
 //! Limits of what the reader accepts from debug information. Honest files stay far below each.
 
-/// Bytes of one decompressed section.
-pub(crate) const SECTION: u64 = 4 << 30;
+/// Bytes of a file's decompressed sections together.
+pub(crate) const DECOMPRESSED: u64 = 4 << 30;
+/// Bytes of a decompressed section for each of its compressed bytes: the most that zlib reaches.
+pub(crate) const EXPANSION: u64 = 1032;
 /// Bytes of one name. Types of deeply nested futures have names of tens of kilobytes.
 pub(crate) const NAME: usize = 1 << 18;
 /// Levels of a path such as `a::b::c`.
@@ -18,3 +20,7 @@ pub(crate) const TYPES_KEPT: usize = 1 << 20;
 pub(crate) const SPAWNS: usize = 1 << 16;
 /// Threads that index units.
 pub(crate) const THREADS: usize = 16;
+/// Bytes of a unit that only says where the unit is: two paths and some numbers.
+pub(crate) const SKELETON: usize = 1 << 14;
+/// Units in further files.
+pub(crate) const SPLIT_UNITS: usize = 1 << 16;

@@ -1,6 +1,4 @@
-//! A small unit of debug information, written by hand: a task of tokio's and a coroutine.
-
-use std::borrow::Cow;
+//! Small units of debug information, written by hand: a task of tokio's and a coroutine, also in several files.
 
 use gimli::constants::*;
 
@@ -19,11 +17,11 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    pub fn sections(&self) -> Sections<'_> {
+    pub fn sections(&self) -> Sections<'static> {
         Sections::of(|name| match name {
-            ".debug_abbrev" => Cow::Borrowed(&self.abbreviations),
-            ".debug_info" => Cow::Borrowed(&self.info),
-            _ => Cow::Borrowed(&[]),
+            ".debug_abbrev" => self.abbreviations.clone(),
+            ".debug_info" => self.info.clone(),
+            _ => Vec::new(),
         })
     }
 }
@@ -46,7 +44,14 @@ const ABBREVIATIONS: &[Abbreviation] = &[
     (DW_TAG_base_type, false, &[(DW_AT_name, DW_FORM_string), (DW_AT_byte_size, DW_FORM_data2)]),
     (DW_TAG_variable, false, &[(DW_AT_name, DW_FORM_string), (DW_AT_type, DW_FORM_ref4), (DW_AT_location, DW_FORM_exprloc)]),
     (DW_TAG_structure_type, true, &[(DW_AT_name, DW_FORM_string), (DW_AT_containing_type, DW_FORM_ref4)]),
+    (DW_TAG_compile_unit, true, &[(DW_AT_GNU_dwo_id, DW_FORM_data8)]),
+    (DW_TAG_compile_unit, false, &[(DW_AT_comp_dir, DW_FORM_string), (DW_AT_GNU_dwo_name, DW_FORM_string), (DW_AT_GNU_dwo_id, DW_FORM_data8)]),
+    (DW_TAG_template_type_parameter, false, &[(DW_AT_name, DW_FORM_string), (DW_AT_type, DW_FORM_GNU_ref_alt)]),
 ];
+/// The codes of the last three.
+const SPLIT: u8 = 13;
+const SKELETON: u8 = 14;
+const ALTERNATE: u8 = 15;
 
 #[derive(Default)]
 struct Writer {
@@ -98,12 +103,25 @@ impl Writer {
     }
 }
 
-/// Writes a task whose coroutine awaits, through pointers, a coroutine of its own type, an array of three, and a `Notified`.
+/// Writes a unit with a task whose coroutine awaits, through pointers, a coroutine of its own type, an array of three, and a `Notified`.
 pub(crate) fn sample() -> Sample {
+    unit(None)
+}
+
+/// Writes the same as a split unit, with the id of its skeleton.
+pub(crate) fn split_unit(id: u64) -> Sample {
+    unit(Some(id))
+}
+
+fn unit(id: Option<u64>) -> Sample {
     let mut w = Writer::default();
     // a 32-bit unit of version 4, 8-byte addresses; its length is written at the end
     w.info.extend([0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8]);
-    w.begin(1);
+    match id {
+        None => w.begin(1),
+        Some(_) => w.begin(SPLIT),
+    };
+    w.info.extend(id.into_iter().flat_map(u64::to_le_bytes));
     w.label("u64").begin(10).text("u64").short(8);
     w.label("u8").begin(10).text("u8").short(1);
     w.begin(2).text("app").begin(2).text("run");
@@ -147,16 +165,49 @@ pub(crate) fn sample() -> Sample {
     w.info.push(DW_OP_addr.0);
     w.info.extend(VTABLE.to_le_bytes());
     w.end();
-    let length = w.info.len() as u32 - 4;
-    w.info[..4].copy_from_slice(&length.to_le_bytes());
-    for (place, label) in &w.references {
-        let target = w.labels.iter().find(|(known, _)| known == label).expect("a label").1 as u32;
-        w.info[*place..place + 4].copy_from_slice(&target.to_le_bytes());
-    }
-    Sample { abbreviations: abbreviations(), info: w.info }
+    w.finish()
+}
+
+/// Writes the skeleton of a unit that is in the file `object` of `folder`.
+pub(crate) fn skeleton(id: u64, folder: &str, object: &str) -> Sample {
+    let mut w = Writer::default();
+    w.info.extend([0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8]);
+    w.begin(SKELETON).text(folder).text(object);
+    w.info.extend(id.to_le_bytes());
+    w.finish()
+}
+
+/// Writes a unit whose function at `address` polls the task of [`sample`], which is in a supplementary file.
+pub(crate) fn with_alternate(address: u64) -> Sample {
+    let sample = sample();
+    let entry = |text: &str| {
+        let name = sample.info.windows(text.len()).position(|window| window == text.as_bytes()).expect("an entry");
+        (name as u32 - 1).to_le_bytes()
+    };
+    let mut w = Writer::default();
+    w.info.extend([0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8]);
+    w.begin(1).begin(9).text("poll<app::run::{async_fn_env#0}, u64>");
+    w.info.extend(address.to_le_bytes());
+    w.begin(ALTERNATE).text("T");
+    w.info.extend(entry("{async_fn_env#0}\0"));
+    w.begin(ALTERNATE).text("S");
+    w.info.extend(entry("u64\0"));
+    w.end().end();
+    w.finish()
 }
 
 impl Writer {
+    fn finish(mut self) -> Sample {
+        let w = &mut self;
+        let length = w.info.len() as u32 - 4;
+        w.info[..4].copy_from_slice(&length.to_le_bytes());
+        for (place, label) in &w.references {
+            let target = w.labels.iter().find(|(known, _)| known == label).expect("a label").1 as u32;
+            w.info[*place..place + 4].copy_from_slice(&target.to_le_bytes());
+        }
+        Sample { abbreviations: abbreviations(), info: self.info }
+    }
+
     fn begin_discriminant(&mut self, value: u8) -> &mut Writer {
         self.info.push(value);
         self

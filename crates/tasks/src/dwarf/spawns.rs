@@ -98,11 +98,11 @@ impl Types<'_> {
     /// Adds the inlined calls of spawners in a unit, unless tokio calls.
     fn inlined(&self, at: At<'_, '_>, spawners: &mut Spawners, found: &mut Vec<(usize, Place)>) {
         let wanted = |tag, _| tag == constants::DW_TAG_subprogram || tag == constants::DW_TAG_inlined_subroutine;
-        at.walk(wanted, |entry, offset, caller: Option<usize>| {
+        at.walk(wanted, |entry, offset, caller: Option<&mut usize>| {
             let origin = at.reference(entry.attr_value(constants::DW_AT_abstract_origin));
             if entry.tag() == constants::DW_TAG_inlined_subroutine
                 && let Some(origin) = origin.filter(|origin| spawners.parameters.contains_key(origin))
-                && let Some(caller) = caller
+                && let Some(caller) = caller.copied()
                 && found.len() < limits::SPAWNS
                 && !self.is_of_tokio(caller, spawners)
                 && let Some(place) = self.call_of(at, entry)

@@ -1,15 +1,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::entries::Units;
 use super::functions::Awaitee;
 use super::index::Index;
 use super::kept::Kept;
 use super::paths::PathId;
+use super::units::Units;
 use super::{Error, Sections, limits};
 use crate::listing::Place;
 
-/// A type, by the offset of its description.
+/// A type, by the offset of its description among all units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TypeId(pub(crate) usize);
 
@@ -124,7 +124,7 @@ impl<'a> Types<'a> {
     ///
     /// If no unit of it can be read. Damaged units are left out.
     pub fn load(sections: &'a Sections<'_>) -> Result<Types<'a>, Error> {
-        let units = Units::read(sections.dwarf()).map_err(Error::Damaged)?;
+        let units = Units::read(sections).map_err(Error::Damaged)?;
         if units.len() == 0 {
             return Err(Error::Missing);
         }

@@ -1,7 +1,11 @@
 //! Names of functions, by debug information, else by symbols.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
 
+use addr2line::{LookupContinuation, LookupResult};
 use gimli::{EndianSlice, LittleEndian};
 use object::{Object, ObjectSymbol, SymbolKind};
 use rustc_demangle::demangle;
@@ -16,9 +20,15 @@ use crate::listing::Place;
 /// Inlined functions of one call, at most.
 const INLINED: usize = 256;
 
+type Bytes<'a> = EndianSlice<'a, LittleEndian>;
+
 /// The functions of a module.
 pub(super) struct Functions<'a> {
-    lines: Option<addr2line::Context<EndianSlice<'a, LittleEndian>>>,
+    lines: Option<addr2line::Context<Bytes<'a>>>,
+    /// Sections of split units, by the ids of these.
+    split: HashMap<u64, Arc<gimli::Dwarf<Bytes<'a>>>>,
+    /// The folders in which these units were compiled.
+    folders: HashMap<u64, PathBuf>,
     /// In order, with addresses of the file.
     symbols: Vec<(Range<u64>, &'a str)>,
 }
@@ -40,7 +50,23 @@ impl<'a> Functions<'a> {
         // Of several names at one address the shortest comes last, and is taken: `read` of `read` and `__read`.
         symbols.sort_by_key(|(range, name)| (range.start, std::cmp::Reverse(name.len())));
         let lines = sections.and_then(|sections| addr2line::Context::from_dwarf(sections.dwarf()).ok());
-        Functions { lines, symbols }
+        let split = sections.map(|sections| sections.split(&sections.dwarf())).unwrap_or_default();
+        let split = split.into_iter().map(|unit| (unit.id, Arc::new(unit.dwarf))).collect();
+        let folders = sections.map(Sections::skeletons).unwrap_or_default();
+        let folders = folders.into_iter().map(|skeleton| (skeleton.id, skeleton.folder)).collect();
+        Functions { lines, split, folders, symbols }
+    }
+
+    /// Completes a search by the units that it asks for.
+    fn found<L: LookupContinuation<Buf = Bytes<'a>>>(&self, mut search: LookupResult<L>) -> L::Output {
+        loop {
+            match search {
+                LookupResult::Output(found) => return found,
+                LookupResult::Load { load, continuation } => {
+                    search = continuation.resume(self.split.get(&load.dwo_id.0).cloned());
+                }
+            }
+        }
     }
 
     /// Returns the function of a call, after those that the compiler inlined into it.
@@ -69,10 +95,13 @@ impl<'a> Functions<'a> {
         let mut all = Vec::new();
         let Some(lines) = &self.lines else { return all };
         // The folder of the compiler, which places of tasks do not have either.
-        let unit = lines.find_dwarf_and_unit(address).skip_all_loads();
-        let folder = unit.and_then(|unit| unit.comp_dir).map(|folder| folder.to_string_lossy() + "/");
+        let unit = self.found(lines.find_dwarf_and_unit(address));
+        let folder = unit.and_then(|unit| match unit.comp_dir {
+            Some(folder) => Some(folder.to_string_lossy() + "/"),
+            None => Some(self.folders.get(&unit.dwo_id?.0)?.to_string_lossy() + "/"),
+        });
         let folder = folder.unwrap_or_default();
-        let Ok(mut frames) = lines.find_frames(address).skip_all_loads() else { return all };
+        let Ok(mut frames) = self.found(lines.find_frames(address)) else { return all };
         while let Ok(Some(frame)) = frames.next()
             && all.len() < INLINED
         {

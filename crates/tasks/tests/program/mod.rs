@@ -8,10 +8,12 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use dyntrace_tasks::dwarf::{Sections, Types};
+use dyntrace_tasks::debug_file;
+use dyntrace_tasks::dwarf::Types;
 use dyntrace_tasks::future::{Descriptors, Layout, Reader, monotonic_now};
 use dyntrace_tasks::listing::{Await, Chain, WaitsFor};
 use dyntrace_tasks::memory::{Memory, Unreadable};
+use dyntrace_tasks::program::Options;
 
 /// A running example.
 pub struct Program {
@@ -115,7 +117,8 @@ impl Drop for Program {
 
 /// Calls `read` with a function that reads the chain of the task with a header.
 pub fn with_reader(program: &Program, read: impl FnOnce(&Types<'_>, &dyn Fn(u64) -> Chain)) {
-    let sections = Sections::load(&program.file).unwrap();
+    let attached = dyntrace_tasks::program::Program::attach(program.pid(), Options::default()).unwrap();
+    let sections = debug_file::load(&attached.images()[0], None, &mut Vec::new()).unwrap();
     let types = Types::load(&sections).unwrap();
     let ids = program.tasks.values().enumerate().map(|(id, header)| (*header, id as u64)).collect();
     let descriptors = Descriptors::of(program.pid());

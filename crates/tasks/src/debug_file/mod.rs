@@ -1,9 +1,12 @@
-//! Finds the file with an image's debug information, if it is a separate one.
+//! Finds the file with an image's debug information, if it is a separate one, and further files.
 
-use std::fs::File;
+mod further;
+
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use memmap2::{Mmap, MmapMut};
 use object::Object;
@@ -11,14 +14,17 @@ use object::Object;
 use crate::error::Error;
 use crate::image::{Image, build_id, has_debug_info, map, open, parse};
 
+pub use further::load;
+
 const WHAT: &str = "the debug file";
 
 /// A separate debug file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DebugFile {
     /// Where it was found.
     pub path: PathBuf,
-    bytes: Mmap,
+    metadata: Metadata,
+    bytes: Arc<Mmap>,
 }
 
 impl DebugFile {
@@ -31,10 +37,10 @@ impl DebugFile {
     fn open(path: &Path) -> Result<DebugFile, Error> {
         let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
         let file = open(path).map_err(failed)?;
-        let owner = file.metadata().map_err(failed)?.uid();
-        let trusted = owner == 0 || owner == rustix::process::geteuid().as_raw();
+        let metadata = file.metadata().map_err(failed)?;
+        let trusted = [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid());
         let bytes = if trusted { map(&file, path, WHAT)? } else { copy(&file).map_err(failed)? };
-        Ok(DebugFile { path: path.to_owned(), bytes })
+        Ok(DebugFile { path: path.to_owned(), metadata, bytes: Arc::new(bytes) })
     }
 }
 
@@ -53,24 +59,34 @@ fn copy(file: &File) -> io::Result<Mmap> {
     bytes.make_read_only()
 }
 
-/// Opens the debug file that the user names, and finds its image among `images`, by build id.
+/// Gives the debug file that the user names to its image among `images`, by build id. A file with split units goes to all of
+/// them: its units have ids.
 ///
 /// # Errors
 ///
 /// If it cannot be read, or no image has its build id. A program without a build id takes any file.
-pub fn given(path: &Path, images: &[Image]) -> Result<(usize, DebugFile), Error> {
+pub fn give(path: &Path, images: &mut [Image]) -> Result<(), Error> {
     let file = DebugFile::open(path)?;
-    let found = build_id(&parse(file.bytes(), path, WHAT)?);
-    let same = images.iter().position(|image| found.is_some() && image.build_id == found);
-    match (same, images.first().and_then(|program| program.build_id.as_ref())) {
-        (Some(index), _) => Ok((index, file)),
-        (None, None) => Ok((0, file)),
-        (None, Some(wanted)) => Err(Error::OtherBuild {
-            path: path.to_owned(),
-            found: found.map_or_else(|| "none".to_owned(), |id| hex(&id)),
-            wanted: hex(wanted),
-        }),
+    let elf = parse(file.bytes(), path, WHAT)?;
+    if elf.section_by_name(".debug_info.dwo").is_some() {
+        images.iter_mut().for_each(|image| image.package = Some(file.clone()));
+        return Ok(());
     }
+    let found = build_id(&elf);
+    let same = images.iter().position(|image| found.is_some() && image.build_id == found);
+    let index = match (same, images.first().and_then(|program| program.build_id.as_ref())) {
+        (Some(index), _) => index,
+        (None, None) => 0,
+        (None, Some(wanted)) => {
+            return Err(Error::OtherBuild {
+                path: path.to_owned(),
+                found: found.map_or_else(|| "none".to_owned(), |id| hex(&id)),
+                wanted: hex(wanted),
+            });
+        }
+    };
+    images[index].debug_file = Some(file);
+    Ok(())
 }
 
 /// Looks for the image's debug file where debuggers look, in the reader's file system and then below `root`, the process's. `None`

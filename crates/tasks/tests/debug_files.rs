@@ -1,0 +1,51 @@
+//! Debug information is the same wherever it lies, and however it is packed.
+#![cfg(target_os = "linux")]
+
+mod program;
+
+use std::path::Path;
+use std::process::Command;
+
+use dyntrace_tasks::preview::Preview;
+
+/// Runs a tool in a folder. `false` if it is not there, or does not know its arguments.
+fn run(folder: &Path, tool: &str, arguments: &[&str]) -> bool {
+    Command::new(tool).current_dir(folder).args(arguments).status().is_ok_and(|status| status.success())
+}
+
+#[test]
+fn compressed_sections_say_the_same() {
+    let example = program::example("chains_truth");
+    let plain = Preview::of(&example).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::copy(&example, folder.path().join("plain")).unwrap();
+    for format in ["zlib", "zstd"] {
+        if !run(folder.path(), "objcopy", &[&format!("--compress-debug-sections={format}"), "plain", format]) {
+            println!("skipped: no objcopy that knows {format}");
+            continue;
+        }
+        let compressed = folder.path().join(format);
+        assert!(compressed.metadata().unwrap().len() < example.metadata().unwrap().len());
+        assert_eq!(Preview::of(&compressed).unwrap(), plain);
+    }
+}
+
+#[test]
+fn what_dwz_has_moved_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = ["chains_truth", "deadlock"];
+    let plain = names.map(|name| Preview::of(&program::example(name)).unwrap());
+    for name in names {
+        std::fs::copy(program::example(name), folder.path().join(name)).unwrap();
+    }
+    if !run(folder.path(), "dwz", &["-m", "common.debug", "chains_truth", "deadlock"]) {
+        println!("skipped: no dwz");
+        return;
+    }
+    assert_eq!(names.map(|name| Preview::of(&folder.path().join(name)).unwrap()), plain);
+    let common = folder.path().join("common.debug");
+    std::fs::remove_file(common).unwrap();
+    let without = Preview::of(&folder.path().join("deadlock")).unwrap();
+    assert!(without.notes[0].contains("common.debug: No such file"), "{without:?}");
+    assert!(without.total() == plain[1].total() && without.chains < plain[1].chains, "{without:?}");
+}

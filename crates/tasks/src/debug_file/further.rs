@@ -241,6 +241,6 @@ mod tests {
         told("every user may write it");
         fs::remove_file(folder.join("app.dwp")).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, folder.join("app.dwp"), 0o600.into()).unwrap();
-        told("it is no regular file");
+        told("it is not a regular file");
     }
 }

@@ -3,6 +3,7 @@
 //! [`Sections`] owns or borrows the bytes, [`Types`] is an index over them. Each read of damaged debug information ends in an
 //! error or in less knowledge: `limits` bounds every walk.
 
+mod all;
 mod entries;
 mod functions;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod spawns;
 mod types;
 mod vtables;
 
+pub(crate) use all::read_all;
 pub use polled::PolledTask;
 pub use runtime::CountPath;
 pub use sections::{Error, Sections};

@@ -56,8 +56,7 @@ impl<'bytes> Sections<'bytes> {
         Ok(Sections { sections })
     }
 
-    /// Sections without a file.
-    #[cfg(test)]
+    /// Sections without a file, for tests and for the fuzzer.
     pub(crate) fn of(section: impl Fn(&str) -> Cow<'bytes, [u8]>) -> Sections<'bytes> {
         let load = |id: gimli::SectionId| Ok::<_, std::convert::Infallible>(section(id.name()));
         let Ok(sections) = gimli::DwarfSections::load(load);

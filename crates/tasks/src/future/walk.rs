@@ -20,6 +20,8 @@ pub(crate) struct Walk<'a, 't> {
     pub live: Values<'a, 't>,
     values_left: Cell<u32>,
     cut: Cell<bool>,
+    /// Values in which guards may still be looked for.
+    pub(super) held_left: Cell<u32>,
     /// Futures that were seen, and the first elements of collections of them.
     seen: RefCell<HashSet<(u64, TypeId)>>,
 }
@@ -42,6 +44,7 @@ impl<'a, 't> Walk<'a, 't> {
             live: Values { types: reader.types, memory: steady.live() },
             values_left: Cell::new(limits::VALUES_OF_CHAIN),
             cut: Cell::new(false),
+            held_left: Cell::new(limits::HELD),
             seen: RefCell::default(),
         }
     }

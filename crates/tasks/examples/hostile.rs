@@ -46,7 +46,7 @@ fn forge(header: u64, count: u64) -> Vec<Cell> {
     let id = (word(real.0[2] + 0x48) / 8) as usize;
     let cell = |number: u64| {
         let mut cell = real.clone();
-        if number % 4 > 0 {
+        if !number.is_multiple_of(4) {
             cell.0[id] = 1_000_000 + number;
         }
         match number % 4 {

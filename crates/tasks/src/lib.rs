@@ -24,6 +24,8 @@ pub mod debug_file;
 pub mod dwarf;
 pub mod error;
 pub mod future;
+#[doc(hidden)]
+pub mod hostile;
 pub mod image;
 mod leaf;
 pub mod listing;

@@ -1,36 +1,14 @@
 //! Damaged debug information ends in an error or in less knowledge.
 
+use std::borrow::Cow;
+
 use object::elf::{ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD, SHF_COMPRESSED};
 use object::{Object, ObjectSection};
 use proptest::prelude::*;
 
 use super::sample::{POLL, Sample, VTABLE, sample, skeleton, split_unit, with_alternate};
 use super::sample_files::{compressed, file, index, mapped, object, package};
-use super::{Error, Sections, Shape, TypeId, Types};
-
-/// Asks for everything that can be asked for.
-fn read_all(sections: &Sections<'_>) {
-    let Ok(types) = Types::load(sections) else { return };
-    let ids = types.index.types.iter().map(|(offset, _)| TypeId(*offset)).chain((0..64).map(TypeId));
-    for id in ids {
-        let kind = types.get(id);
-        for member in &kind.members {
-            types.get(member.kind);
-            types.line_of(id, member);
-        }
-        types.awaitees(id);
-        types.resume_symbol(id);
-        let _ = types.runtime_count(id);
-    }
-    for (address, _) in &types.index.functions {
-        let _ = types.polled(*address);
-        let spawns = types.spawns(|wanted| wanted.iter().map(|target| (*address, *target)).collect());
-        types.polled(*address).iter().for_each(|polled| drop(types.spawned(&spawns, polled.future)));
-    }
-    for (address, _) in &types.index.vtables {
-        types.behind_vtable(*address);
-    }
-}
+use super::{Error, Sections, Shape, Types, read_all};
 
 #[test]
 fn the_sample_is_understood() {
@@ -217,8 +195,8 @@ fn changed_units_of_rustc_are_no_trouble() {
             }
         }
         read_all(&Sections::of(|name| match name {
-            ".debug_info" => info.clone(),
-            other => section(other).to_vec(),
+            ".debug_info" => Cow::Owned(info.clone()),
+            other => Cow::Borrowed(section(other)),
         }));
     }
 }

@@ -4,6 +4,7 @@
 //! index over them. Each read of damaged debug information ends in an
 //! error or in less knowledge: `limits` bounds every walk.
 
+mod all;
 mod entries;
 mod functions;
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod types;
 mod units;
 mod vtables;
 
+pub(crate) use all::read_all;
 pub use polled::PolledTask;
 pub use runtime::CountPath;
 pub use sections::{Error, Sections};

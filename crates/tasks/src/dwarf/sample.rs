@@ -1,5 +1,7 @@
 //! Small units of debug information, written by hand: a task of tokio's and a coroutine, also in several files.
 
+use std::borrow::Cow;
+
 use gimli::constants::*;
 
 use super::Sections;
@@ -19,9 +21,9 @@ pub(crate) struct Sample {
 impl Sample {
     pub fn sections(&self) -> Sections<'static> {
         Sections::of(|name| match name {
-            ".debug_abbrev" => self.abbreviations.clone(),
-            ".debug_info" => self.info.clone(),
-            _ => Vec::new(),
+            ".debug_abbrev" => self.abbreviations.clone().into(),
+            ".debug_info" => self.info.clone().into(),
+            _ => Cow::Borrowed(&[]),
         })
     }
 }
@@ -103,7 +105,8 @@ impl Writer {
     }
 }
 
-/// Writes a unit with a task whose coroutine awaits, through pointers, a coroutine of its own type, an array of three, and a `Notified`.
+/// Writes a unit with a task whose coroutine has a vector of `Acquire`s, and awaits, through pointers, a coroutine of its own type, an
+/// array of three, and a `Notified`.
 pub(crate) fn sample() -> Sample {
     unit(None)
 }
@@ -131,7 +134,8 @@ fn unit(id: Option<u64>) -> Sample {
     w.begin(7).begin_discriminant(3).member("3", "suspended", 0).end();
     w.end().end();
     w.structure("unresumed", "Unresumed", 32).end();
-    w.structure("suspended", "Suspend0", 32).member("guard", "notified", 8).member("__awaitee", "pair", 8).end();
+    w.structure("suspended", "Suspend0", 32).member("guard", "notified", 8).member("__awaitee", "pair", 8);
+    w.member("waiters", "list", 8).end();
     w.end().end();
     w.label("box").begin(8).text("&mut app::run::{async_fn_env#0}").to("coroutine");
     w.structure("pair", "Pair", 24);
@@ -144,6 +148,11 @@ fn unit(id: Option<u64>) -> Sample {
     w.member("pointer", "box", 0).member("vtable", "box", 8).end();
     w.begin(2).text("tokio").begin(2).text("sync").begin(2).text("notify");
     w.structure("notified", "Notified", 8).member("notify", "u64", 0).end();
+    w.end();
+    w.begin(2).text("batch_semaphore");
+    w.structure("waiter", "Waiter", 8).member("state", "u64", 0).end();
+    w.structure("acquire", "Acquire", 24).member("node", "waiter", 0).member("semaphore", "u64", 8);
+    w.member("queued", "u8", 16).end();
     w.end().end();
     w.begin(2).text("runtime").begin(2).text("task").begin(2).text("core");
     w.structure("core", "Core<app::run::{async_fn_env#0}, u64>", 48);
@@ -159,6 +168,14 @@ fn unit(id: Option<u64>) -> Sample {
     w.info.extend(POLL.to_le_bytes());
     w.begin(5).text("T").to("coroutine").begin(5).text("S").to("u64").end();
     w.end().end().end().end();
+    w.begin(2).text("alloc").begin(2).text("vec");
+    w.structure("pointer", "NonNull", 8).member("pointer", "u64", 0).end();
+    w.structure("unique", "Unique", 8).member("pointer", "pointer", 0).end();
+    w.structure("inner", "RawVecInner", 16).member("ptr", "unique", 0).end();
+    w.structure("raw", "RawVec", 16).member("inner", "inner", 0).end();
+    w.structure("list", "Vec<Acquire>", 24).member("buf", "raw", 0).member("len", "u64", 16);
+    w.begin(5).text("T").to("acquire").end();
+    w.end().end();
     w.label("table").begin(12).text("<F as Future>::{vtable_type}").to("coroutine").end();
     w.begin(11).text("<F as Future>::{vtable}").to("table");
     w.info.push(9);

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use gimli::{DwarfPackageSections, DwarfSections, EndianSlice, LittleEndian};
@@ -81,10 +83,14 @@ impl<'bytes> Sections<'bytes> {
         Ok(Sections::new(main, room))
     }
 
-    /// Sections without a file.
-    #[cfg(test)]
-    pub(crate) fn of(section: impl Fn(&str) -> Vec<u8>) -> Sections<'bytes> {
-        let load = |id: gimli::SectionId| Ok::<_, std::convert::Infallible>(Piece::Owned(section(id.name())));
+    /// Sections without a file, for tests and for the fuzzer.
+    pub(crate) fn of(section: impl Fn(&str) -> Cow<'bytes, [u8]>) -> Sections<'bytes> {
+        let load = |id: gimli::SectionId| {
+            Ok::<_, Infallible>(match section(id.name()) {
+                Cow::Borrowed(bytes) => Piece::Borrowed(bytes),
+                Cow::Owned(bytes) => Piece::Owned(bytes),
+            })
+        };
         let Ok(main) = DwarfSections::load(load);
         Sections::new(main, limits::DECOMPRESSED)
     }

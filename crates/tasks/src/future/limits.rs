@@ -20,7 +20,9 @@ pub(crate) const OUTSIDE: usize = 4 << 20;
 pub(crate) const ASIDE: usize = 256 << 10;
 /// Types visited to learn whether a type contains a future.
 pub(crate) const TYPES: usize = 4096;
-/// Levels of structs in which guards and file descriptors are looked for.
+/// Values of one chain in which guards are looked for.
+pub(crate) const HELD: u32 = 1 << 15;
+/// Levels of structs in which file descriptors are looked for.
 pub(crate) const STRUCTS: u32 = 24;
-/// Values visited to find a file descriptor or guards.
+/// Values visited to find a file descriptor.
 pub(crate) const VALUES: u32 = 2048;

@@ -16,6 +16,8 @@ pub(super) struct Steady<'m> {
     outside_too: bool,
     outside: RefCell<BTreeMap<u64, Vec<u8>>>,
     read: Cell<usize>,
+    /// Whether something was read aside.
+    was_aside: Cell<bool>,
 }
 
 impl<'m> Steady<'m> {
@@ -41,6 +43,7 @@ impl<'m> Steady<'m> {
             outside_too,
             outside: RefCell::default(),
             read: Cell::new(0),
+            was_aside: Cell::new(false),
         })
     }
 
@@ -54,30 +57,32 @@ impl<'m> Steady<'m> {
         !self.outside_too
     }
 
-    /// Runs `read`, and returns its answer if nothing that it read outside the copy has changed meanwhile. Memory that it reads does
-    /// not count for `unchanged`: a variable that the task has given up may point anywhere.
+    /// Runs `read`, and returns its answer if nothing that it read outside the copy has changed meanwhile. What it read does not count
+    /// for `unchanged`: a variable that the task has given up may point anywhere.
     pub fn aside<T>(&self, read: impl FnOnce() -> T) -> Option<T> {
         let before = (self.outside.take(), self.read.replace(limits::OUTSIDE - limits::ASIDE));
         let answer = read();
-        let steady = !self.has_outside() || self.unchanged();
-        self.outside.replace(before.0);
+        let aside = self.outside.replace(before.0);
         self.read.set(before.1);
-        steady.then_some(answer)
+        self.was_aside.set(self.was_aside.get() || !aside.is_empty());
+        aside.iter().all(|(address, bytes)| self.same(*address, bytes)).then_some(answer)
     }
 
     /// Whether something outside the copy was read.
     pub fn has_outside(&self) -> bool {
-        !self.outside.borrow().is_empty()
+        self.was_aside.get() || !self.outside.borrow().is_empty()
     }
 
     /// Returns whether all bytes that were read are still the same.
     pub fn unchanged(&self) -> bool {
-        let same = |address: u64, bytes: &[u8]| {
-            let mut now = vec![0; bytes.len()];
-            self.memory.read(address, &mut now).is_ok() && now == bytes
-        };
         // the copy first: what is outside was the same before and after, so all of it stood there together
-        same(self.address, &self.copy) && self.outside.borrow().iter().all(|(address, bytes)| same(*address, bytes))
+        let outside = self.outside.borrow();
+        self.same(self.address, &self.copy) && outside.iter().all(|(address, bytes)| self.same(*address, bytes))
+    }
+
+    fn same(&self, address: u64, bytes: &[u8]) -> bool {
+        let mut now = vec![0; bytes.len()];
+        self.memory.read(address, &mut now).is_ok() && now == bytes
     }
 
     /// Copies a value as a whole, so that `unchanged` compares also its bytes that nobody reads.

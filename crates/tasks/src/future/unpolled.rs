@@ -1,6 +1,5 @@
 //! Guards among the variables of a suspended coroutine: in structs, boxes and vectors, and in futures that the task does not poll.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -18,7 +17,6 @@ impl Walk<'_, '_> {
     /// still stand there. Variables whose name shadows another one are missing: rustc 1.95 describes only the first of a name.
     pub(super) fn held_by(&self, variables: &Value, holds: &mut Vec<Guard>) {
         let mut seen = HashSet::new();
-        let left = Cell::new(limits::VALUES);
         for member in variables.kind.members.iter().filter(|member| member.name != "__awaitee") {
             // debug information may describe a variable twice
             if !seen.insert((&member.name, member.offset)) || !self.contains(member.kind, Goal::Guards) {
@@ -26,7 +24,7 @@ impl Walk<'_, '_> {
             }
             let Some(value) = self.steady.member(variables, member) else { continue };
             let found = self.copies.aside(|| {
-                let mut search = Search { walk: self, variable: &member.name, left: &left, found: Vec::new() };
+                let mut search = Search { walk: self, variable: &member.name, found: Vec::new() };
                 search.value(&value, None, 0);
                 search.found
             });
@@ -39,8 +37,6 @@ impl Walk<'_, '_> {
 struct Search<'s, 't> {
     walk: &'s Walk<'s, 't>,
     variable: &'s str,
-    /// Values that may still be visited.
-    left: &'s Cell<u32>,
     found: Vec<Guard>,
 }
 
@@ -48,10 +44,10 @@ impl Search<'_, '_> {
     /// Adds the guards of a value. `within`: the future around it, if it lies in one.
     fn value(&mut self, value: &Value, within: Option<&Unpolled>, depth: u32) {
         let (walk, kind) = (self.walk, &*value.kind);
-        if depth > limits::DEPTH || self.left.get() == 0 || !walk.contains(kind.id, Goal::Guards) {
+        if depth > limits::DEPTH || walk.held_left.get() == 0 || !walk.contains(kind.id, Goal::Guards) {
             return;
         }
-        self.left.set(self.left.get() - 1);
+        walk.held_left.set(walk.held_left.get() - 1);
         if is_guard(kind) {
             self.guard(value, within);
         } else if kind.is_coroutine() {
@@ -61,7 +57,7 @@ impl Search<'_, '_> {
                 // what was read until the set changed stays out of the answer: the copies differ then
                 leaf::each_of_set(walk, value, &mut |_, _, future| {
                     self.value(future, within, depth + 1);
-                    (self.left.get() > 0).then_some(())
+                    (walk.held_left.get() > 0).then_some(())
                 });
             }
         } else if is_trait_object(kind) {
@@ -110,7 +106,7 @@ impl Search<'_, '_> {
         if size == 0 || !self.walk.sees(begin, element) {
             return;
         }
-        for number in 0..length.min(u64::from(self.left.get())) {
+        for number in 0..length.min(u64::from(self.walk.held_left.get())) {
             let Some(address) = size.checked_mul(number).and_then(|offset| begin.checked_add(offset)) else { return };
             self.value(&self.walk.held(self.walk.steady.at(element, address)), within, depth + 1);
         }

@@ -23,6 +23,8 @@ pub(crate) struct Walk<'a, 't> {
     /// Data of the waker with which the futures are polled: the task's header, or a part of a collection.
     waker: Cell<u64>,
     cut: Cell<bool>,
+    /// Values in which guards may still be looked for.
+    pub(super) held_left: Cell<u32>,
     /// Futures that were seen, and the first elements of collections of them.
     seen: RefCell<HashSet<(u64, TypeId)>>,
 }
@@ -46,6 +48,7 @@ impl<'a, 't> Walk<'a, 't> {
             values_left: Cell::new(limits::VALUES_OF_CHAIN),
             waker: Cell::new(steady.address()),
             cut: Cell::new(false),
+            held_left: Cell::new(limits::HELD),
             seen: RefCell::default(),
         }
     }

@@ -1,16 +1,18 @@
 //! The files that a process has mapped to execute: its program and its libraries.
 
 use std::collections::HashSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 use object::elf::{PF_X, PT_LOAD};
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection, SectionKind};
+use rustix::fs::{Mode, OFlags};
 
 use crate::calls;
 use crate::debug_file::DebugFile;
@@ -127,13 +129,14 @@ pub(crate) fn image(
     Ok(Some(Image { path, bias, build_id, text, tables, debug_file: None, package: None, owner, bytes }))
 }
 
-/// Opens a regular file. The path may be the program's choice, and to open a pipe would wait for its other end.
+/// Opens a regular file. The path may be the program's choice: to open a pipe would wait for its other end, and to open some
+/// devices has effects.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-    if !file.metadata()?.is_file() {
+    let found = File::from(rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?);
+    if !found.metadata()?.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    Ok(file)
+    File::open(format!("/proc/self/fd/{}", found.as_raw_fd()))
 }
 
 /// Maps a file into the reader's memory.

@@ -19,7 +19,7 @@ use crate::vtables::{self, TaskVtable};
 /// How a program is read.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The file with the program's debug information, if it is not where debuggers look.
+    /// The file with the program's debug information, or with its split units (`.dwp`), if it is not where debuggers look.
     pub debug_file: Option<PathBuf>,
     /// Stop the program while it is read.
     pub stop: bool,

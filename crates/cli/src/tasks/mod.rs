@@ -98,7 +98,7 @@ pub struct Common {
     /// unknown_leaf. With --watch, each look is an object on one line.
     #[arg(long)]
     json: bool,
-    /// The file with the program's debug information, if it is not where debuggers look
+    /// The file with the program's debug information, or with its split units (.dwp), if it is not where debuggers look
     #[arg(long, value_name = "FILE")]
     debug: Option<PathBuf>,
     /// Stop the program for each look, some milliseconds; without it, tasks that change meanwhile are read again

@@ -4,13 +4,17 @@
 //! The program names these files, so it could name any. Each must be a regular file of root, of the program's owner or of the
 //! reader, and must contain what the program's debug information expects: units with its ids, or its build id.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::fs::Metadata;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use object::Object;
 
-use super::{DebugFile, hex};
+use super::{COPIED, DebugFile, hex};
 use crate::dwarf::{self, Sections, Skeleton};
 use crate::image::{Image, build_id, parse};
 
@@ -28,7 +32,7 @@ pub fn load<'image>(
     let bytes = image.debug_bytes().ok_or(dwarf::Error::Missing)?;
     let mut sections = Sections::load(bytes)?;
     let before = notes.len();
-    let finder = Finder { image, roots: std::iter::once("").chain(root).collect() };
+    let finder = Finder { image, roots: std::iter::once("").chain(root).collect(), room: Cell::new(COPIED) };
     finder.add_supplementary(bytes, &mut sections, notes);
     finder.add_split(&mut sections, notes);
     sections.is_incomplete = notes.len() > before;
@@ -39,6 +43,8 @@ struct Finder<'a> {
     image: &'a Image,
     /// Prefixes of the names: the reader's file system, and the process's.
     roots: Vec<&'a str>,
+    /// Bytes that may be copied.
+    room: Cell<u64>,
 }
 
 impl Finder<'_> {
@@ -52,7 +58,11 @@ impl Finder<'_> {
         }
         let added = self.first(&places, &|file| {
             let found = parse(file.bytes(), &file.path, "").ok().and_then(|elf| build_id(&elf));
-            if found.as_ref() == Some(&id) { Ok(()) } else { Err("it is of another build".to_owned()) }
+            if found.as_ref() == Some(&id) {
+                Ok(())
+            } else {
+                Err(format!("{} is of another build", file.path.display()))
+            }
         });
         let added = added.and_then(|file| sections.add_supplementary(&file.bytes).map_err(|error| error.to_string()));
         if let Err(reason) = added {
@@ -133,17 +143,11 @@ impl Finder<'_> {
         let mut first = None;
         for place in places {
             for root in &self.roots {
-                let mut path = std::ffi::OsString::from(root);
+                let mut path = OsString::from(root);
                 path.push(place);
-                let path = PathBuf::from(path);
-                let opened = DebugFile::open(&path).map_err(|error| error.to_string());
-                let opened = opened.and_then(|file| {
-                    self.trust(&file)
-                        .and_then(|()| fits(&file))
-                        .map_err(|reason| format!("cannot use the debug file {}: {reason}", path.display()))?;
-                    Ok(file)
-                });
-                match opened {
+                let opened = DebugFile::open_if(Path::new(&path), |file| self.trust(file), &self.room);
+                let opened = opened.map_err(|error| error.to_string());
+                match opened.and_then(|file| fits(&file).map(|()| file)) {
                     Ok(file) => return Ok(file),
                     Err(reason) => drop(first.get_or_insert(reason)),
                 }
@@ -152,13 +156,13 @@ impl Finder<'_> {
         Err(first.unwrap_or_default())
     }
 
-    fn trust(&self, file: &DebugFile) -> Result<(), String> {
-        let owner = file.metadata.uid();
-        if ![0, self.image.owner, rustix::process::geteuid().as_raw()].contains(&owner) {
-            return Err(format!("it belongs to another user (uid {owner})"));
+    fn trust(&self, file: &Metadata) -> io::Result<()> {
+        let refused = |reason| Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+        if ![0, self.image.owner, rustix::process::geteuid().as_raw()].contains(&file.uid()) {
+            return refused(format!("it belongs to another user (uid {})", file.uid()));
         }
-        if file.metadata.mode() & 0o002 != 0 {
-            return Err("every user may write it".to_owned());
+        if file.mode() & 0o002 != 0 {
+            return refused("every user may write it".to_owned());
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod further;
 
+use std::cell::Cell;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -35,25 +36,36 @@ impl DebugFile {
     }
 
     fn open(path: &Path) -> Result<DebugFile, Error> {
+        DebugFile::open_if(path, |_| Ok(()), &Cell::new(COPIED))
+    }
+
+    /// Opens a file if its metadata allow it, and takes what it copies from `room`.
+    fn open_if(
+        path: &Path,
+        allowed: impl FnOnce(&Metadata) -> io::Result<()>,
+        room: &Cell<u64>,
+    ) -> Result<DebugFile, Error> {
         let failed = |source| Error::File { what: WHAT, path: path.to_owned(), source };
         let file = open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
+        allowed(&metadata).map_err(failed)?;
         let trusted = [0, rustix::process::geteuid().as_raw()].contains(&metadata.uid());
-        let bytes = if trusted { map(&file, path, WHAT)? } else { copy(&file).map_err(failed)? };
+        let bytes = if trusted { map(&file, path, WHAT)? } else { copy(&file, room).map_err(failed)? };
         Ok(DebugFile { path: path.to_owned(), metadata, bytes: Arc::new(bytes) })
     }
 }
 
-/// Bytes at most of a file that is copied.
+/// Bytes at most of files that are copied.
 const COPIED: u64 = 1 << 30;
 
 /// Copies the file of another user: if that user cuts it short while it is mapped, the reader dies by SIGBUS.
-fn copy(file: &File) -> io::Result<Mmap> {
+fn copy(file: &File, room: &Cell<u64>) -> io::Result<Mmap> {
     let length = file.metadata()?.len();
-    if length > COPIED {
+    let Some(left) = room.get().checked_sub(length) else {
         let reason = "it belongs to another user and is larger than 1 GiB; copy it, and name the copy by --debug";
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
-    }
+    };
+    room.set(left);
     let mut bytes = MmapMut::map_anon(length.max(1) as usize)?;
     file.read_exact_at(&mut bytes[..length as usize], 0)?;
     bytes.make_read_only()
@@ -177,12 +189,13 @@ mod tests {
     fn the_copy_of_a_file_stays_when_it_is_cut_short() {
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(b"debug", 0).unwrap();
-        let bytes = copy(&file).unwrap();
+        let room = Cell::new(8);
+        let bytes = copy(&file, &room).unwrap();
         file.set_len(0).unwrap();
         assert_eq!(&bytes[..], b"debug");
-        assert_eq!(copy(&file).unwrap().len(), 1);
+        assert_eq!((copy(&file, &room).unwrap().len(), room.get()), (1, 3));
         file.set_len(100 << 30).unwrap();
-        assert_eq!(copy(&file).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(copy(&file, &room).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::limits;
 pub(super) type Bytes<'a> = EndianSlice<'a, LittleEndian>;
 pub(super) type Dwarf<'a> = gimli::Dwarf<Bytes<'a>>;
 pub(super) type Unit<'a> = gimli::Unit<Bytes<'a>>;
+pub(super) type Lines<'a> = gimli::IncompleteLineProgram<Bytes<'a>>;
 pub(super) type Entry<'a> = gimli::DebuggingInformationEntry<Bytes<'a>>;
 pub(super) type Value<'a> = AttributeValue<Bytes<'a>>;
 
@@ -22,6 +23,7 @@ pub(super) struct At<'u, 'a> {
     pub section: &'u Range<usize>,
     /// The same of the supplementary file.
     pub supplementary: Option<&'u Range<usize>>,
+    pub lines: Option<&'u Lines<'a>>,
 }
 
 impl<'u, 'a> At<'u, 'a> {

@@ -61,6 +61,32 @@ fn a_package_has_its_bytes_once() {
     understands_the_sample(&sections);
 }
 
+/// A table of abbreviations that is read for each of its units is read 50,000 times: the test would not end.
+#[test]
+fn tables_of_abbreviations_are_read_once() {
+    const UNITS: u32 = 50_000;
+    let code = |number: u32| [number as u8 & 0x7f | 0x80, (number >> 7) as u8 & 0x7f | 0x80, (number >> 14) as u8];
+    let mut abbreviations = Vec::new();
+    for number in 1..=UNITS {
+        abbreviations.extend(code(number));
+        abbreviations.extend([gimli::DW_TAG_compile_unit.0 as u8, 0, 0, 0]);
+    }
+    // the table of each unit begins where the one before has its second entry, or all have the same
+    for step in [7, 0] {
+        let unit = |number: u32| {
+            let mut unit = vec![10, 0, 0, 0, 4, 0];
+            unit.extend((step * number).to_le_bytes());
+            unit.push(8);
+            unit.extend(code(number + 1));
+            unit
+        };
+        let info = (0..UNITS).flat_map(unit).collect();
+        let sections = Sample { abbreviations: abbreviations.clone(), info }.sections();
+        assert_eq!(Types::load(&sections).unwrap().units.len(), UNITS as usize);
+        assert!(sections.skeletons().is_empty());
+    }
+}
+
 #[test]
 fn entries_in_a_supplementary_file_are_found_or_left_out() {
     const OTHER_POLL: u64 = 0x3000;

@@ -20,6 +20,10 @@ pub(crate) const TYPES_KEPT: usize = 1 << 20;
 pub(crate) const SPAWNS: usize = 1 << 16;
 /// Threads that index units.
 pub(crate) const THREADS: usize = 16;
+/// Units of one section.
+pub(crate) const UNITS: usize = 1 << 18;
+/// Bytes of line tables' headers: units that dwz has made share one, which is read for each.
+pub(crate) const LINES: usize = 1 << 30;
 /// Bytes of a unit that only says where the unit is: two paths and some numbers.
 pub(crate) const SKELETON: usize = 1 << 14;
 /// Units in further files.

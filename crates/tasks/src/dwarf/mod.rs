@@ -25,6 +25,7 @@ pub(crate) mod sample_files;
 mod sections;
 mod spawns;
 mod split;
+mod tables;
 mod types;
 mod units;
 mod vtables;

@@ -29,7 +29,7 @@ impl Types<'_> {
 }
 
 fn file(at: At<'_, '_>, number: u64) -> Option<String> {
-    let header = at.unit.line_program.as_ref()?.header();
+    let header = at.lines?.header();
     let file = header.file(number)?;
     let text = |value| at.text(Some(value));
     let name = text(file.path_name());

@@ -176,7 +176,7 @@ impl Types<'_> {
     /// Returns the lines of calls, which are in order, each with the function that it calls.
     fn lines(&self, at: At<'_, '_>, sites: &[(u64, u64)]) -> Vec<(u64, Place)> {
         let mut lines = Vec::new();
-        let Some(program) = at.unit.line_program.clone() else { return lines };
+        let Some(program) = at.lines.cloned() else { return lines };
         let mut rows = program.rows();
         // the row before: its address, file and line
         let mut before: Option<(u64, u64, u32)> = None;

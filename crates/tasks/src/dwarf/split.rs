@@ -9,6 +9,7 @@ use gimli::{AttributeValue, DwarfPackage, Section};
 
 use super::entries::{self, Bytes, Dwarf};
 use super::limits;
+use super::tables::Tables;
 
 /// A unit that is in a file of its own or in a package, and its sections.
 pub(crate) struct Unit<'a> {
@@ -22,23 +23,24 @@ impl<'a> Unit<'a> {
     /// Takes from the skeleton what only the image has.
     pub fn join(&mut self, skeleton: &entries::Unit<'a>) {
         self.unit.copy_relocated_attributes(skeleton);
-        // numbers of files in the unit are those of the skeleton's line table
-        self.unit.line_program.clone_from(&skeleton.line_program);
         self.unit.comp_dir = skeleton.comp_dir;
     }
 }
 
 /// Returns the units of a package, up to the first that overlaps with others: damaged packages could have all of it in each unit.
 pub(super) fn of_package<'a>(package: &DwarfPackage<Bytes<'a>>, main: &Dwarf<'a>) -> Vec<Unit<'a>> {
-    let mut room = [package.debug_info.reader().len(), package.debug_abbrev.reader().len()];
+    let sizes = |info: Bytes<'a>, abbreviations: Bytes<'a>, lines: Bytes<'a>| {
+        [info, abbreviations, lines].map(|bytes| bytes.len())
+    };
+    let mut room = sizes(*package.debug_info.reader(), *package.debug_abbrev.reader(), *package.debug_line.reader());
     let mut units = Vec::new();
     for row in 1..=package.cu_index.unit_count() {
         let Ok(dwarf) = package.cu_sections(row, main) else { continue };
-        let sizes = [dwarf.debug_info.reader().len(), dwarf.debug_abbrev.reader().len()];
-        let [Some(info), Some(abbreviations)] = [0, 1].map(|index| room[index].checked_sub(sizes[index])) else {
+        let own = sizes(*dwarf.debug_info.reader(), *dwarf.debug_abbrev.reader(), *dwarf.debug_line.reader());
+        if room.iter().zip(own).any(|(room, own)| *room < own) {
             break;
-        };
-        room = [info, abbreviations];
+        }
+        room = std::array::from_fn(|index| room[index] - own[index]);
         units.extend(unit(dwarf, main));
     }
     units
@@ -71,13 +73,13 @@ pub(crate) struct Skeleton {
 pub(super) fn skeletons(dwarf: &Dwarf<'_>) -> Vec<Skeleton> {
     let mut found = Vec::new();
     let mut known = HashSet::new();
-    let mut headers = dwarf.units();
-    while let Ok(Some(header)) = headers.next() {
+    let (mut tables, headers, _) = Tables::of(dwarf);
+    for header in headers {
         // A skeleton is one entry. Other units need not be read for this.
         if header.length_including_self() > limits::SKELETON || found.len() >= limits::SPLIT_UNITS {
             continue;
         }
-        let skeleton = dwarf.unit(header).ok().and_then(|unit| skeleton(dwarf, &unit));
+        let skeleton = tables.unit(dwarf, header).ok().and_then(|unit| skeleton(dwarf, &unit));
         found.extend(skeleton.filter(|skeleton| known.insert(skeleton.id)));
     }
     found

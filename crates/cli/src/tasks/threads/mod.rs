@@ -47,7 +47,7 @@ pub struct Arguments {
     /// function, place (file and line) and inlined.
     #[arg(long)]
     json: bool,
-    /// The file with the program's debug information, if it is not where debuggers look
+    /// The file with the program's debug information, or with its split units (.dwp), if it is not where debuggers look
     #[arg(long, value_name = "FILE")]
     debug: Option<PathBuf>,
     /// All functions, also those of the runtime and the standard library

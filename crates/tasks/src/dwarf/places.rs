@@ -38,5 +38,8 @@ fn file(at: At<'_, '_>, number: u64) -> Option<String> {
     }
     let directory = file.directory(header).map(text).unwrap_or_default();
     let whole = if name.starts_with('/') || directory.is_empty() { name } else { format!("{directory}/{name}") };
-    Some(whole)
+    // a crate of a registry is compiled in its own folder: `src/lib.rs` would look like the program's
+    let compiled_in = at.unit.comp_dir.map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default();
+    let relative = !whole.starts_with('/') && compiled_in.contains("/registry/src/");
+    Some(if relative { format!("{compiled_in}/{whole}") } else { whole })
 }

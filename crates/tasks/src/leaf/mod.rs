@@ -20,6 +20,7 @@ mod registered;
 mod semaphore;
 mod sleep;
 mod sockets;
+mod tower;
 mod watch;
 
 pub(crate) use futures_unordered::each as each_of_set;
@@ -59,6 +60,7 @@ const FUTURES: &[(&str, Read)] = &[
     ("tokio::sync::notify::OwnedNotified", notify::read_owned),
     ("tokio::sync::oneshot::Receiver", oneshot::read),
     ("tokio::time::sleep::Sleep", sleep::read),
+    ("tower::util::oneshot::Oneshot", tower::read),
 ];
 
 /// Primitives that are polled by a closure or a stream's combinator, and are no futures themselves.

@@ -47,7 +47,10 @@ impl Descriptors {
         let table = |name: &str| fs::read_to_string(format!("/proc/{}/net/{name}", self.pid)).unwrap_or_default();
         let mut all = HashMap::new();
         for name in ["tcp", "tcp6", "udp", "udp6"] {
-            let named = |(inode, text): (String, String)| (inode, format!("{} {text}", name.trim_end_matches('6')));
+            let protocol = name.trim_end_matches('6');
+            // only connections are listened for
+            let text = |text: String| if protocol == "udp" { text.replace("listening on", "bound to") } else { text };
+            let named = |(inode, of): (String, String)| (inode, format!("{protocol} {}", text(of)));
             all.extend(rows(&table(name)).filter_map(|row| internet(&row)).map(named));
         }
         all.extend(rows(&table("unix")).filter_map(|row| unix(&row)));

@@ -207,6 +207,12 @@ enum Command {
     /// Threads that differ in ids and times only share a block. Functions are named by symbols, and have lines where debug information
     /// tells them.
     Threads(tasks::threads::Arguments),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = tasks::polls::HELP)]
+    /// Count the polls of a running tokio program: how long they take, how long woken tasks wait, and which function wakes which
+    ///
+    /// The program needs no change. bpftrace puts probes on the functions that poll and wake tasks, and counts in the kernel.
+    Polls(tasks::polls::Arguments),
     /// Print completions for a shell
     #[command(hide = true)]
     Completions {
@@ -318,6 +324,8 @@ fn perform(command: Command) -> Outcome {
         Command::Why(arguments) => tasks::why(&arguments),
         #[cfg(target_os = "linux")]
         Command::Threads(arguments) => tasks::threads::threads(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Polls(arguments) => tasks::polls::polls(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "dyntrace", &mut text);

@@ -83,6 +83,21 @@ fn no_tracer() {
 }
 
 #[test]
+fn polls_need_a_bpftrace() {
+    let pid = std::process::id().to_string();
+    let polls = |machine: &Machine| Ran::of(machine.dyntrace("", &["polls", "-p", &pid]).output().unwrap());
+    polls(&Machine::new()).fails_with(69, "bpftrace: not found in PATH");
+    // No other tracer takes its place.
+    polls(&Machine::new().with("dtrace", DTRACE, "follow")).fails_with(69, "bpftrace: not found in PATH");
+    if may_trace() {
+        let old = Machine::new().with("bpftrace", "bpftrace v0.16.0", "follow");
+        polls(&old).fails_with(69, "bpftrace 0.16.0 is too old for polls: 0.17.0 or newer is needed");
+    }
+    Ran::of(Machine::new().dyntrace("", &["polls", "-p", &pid, "--for", "1us"]).output().unwrap())
+        .fails_with(2, "shorter than 1ms");
+}
+
+#[test]
 fn the_recorder_takes_the_place_of_a_tracer() {
     let lines = "user_trace s1 | hello\n";
     let ran = Machine::new().run("exit 3");

@@ -33,6 +33,7 @@ pub mod locks;
 pub mod memory;
 pub mod names;
 pub mod owned;
+pub mod polls;
 pub mod preview;
 pub mod program;
 pub mod reading;

@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::census::{Census, CensusTask};
 use crate::debug_file;
-use crate::dwarf::{CountPath, Sections, Types};
+use crate::dwarf::{CountPath, PolledTask, Sections, Types};
 use crate::error::Error;
 use crate::future::{Descriptors, Layout, Reader};
 use crate::listing::{Chain, Listing, Name, Place, Spawned, Task};
@@ -92,12 +92,7 @@ impl<'sections> Described<'sections> {
         let task_type = |vtable: &TaskVtable| {
             let types = types[vtable.image].as_ref();
             let mut polled = types.map_or_else(Vec::new, |types| types.polled(vtable.poll));
-            let names = types.map_or_else(Vec::new, |types| types.polled_names(vtable.poll, &polled));
-            let name = match &names[..] {
-                [] => vtable.name.clone(),
-                [one] => Name::Type { name: one.as_str().into() },
-                _ => Name::Candidates { names },
-            };
+            let name = name(types, vtable, &polled);
             // If the linker has merged the functions of several types, no task's type is known.
             let polled = polled.pop().filter(|_| polled.is_empty());
             let Some((polled, types)) = polled.zip(types) else {
@@ -123,6 +118,16 @@ impl<'sections> Described<'sections> {
             }
         }
         Described { types, tasks, notes }
+    }
+}
+
+/// Returns the best name of the future of a vtable's tasks, whose types are `polled`.
+pub(crate) fn name(types: Option<&Types<'_>>, vtable: &TaskVtable, polled: &[PolledTask]) -> Name {
+    let names = types.map_or_else(Vec::new, |types| types.polled_names(vtable.poll, polled));
+    match &names[..] {
+        [] => vtable.name.clone(),
+        [one] => Name::Type { name: one.as_str().into() },
+        _ => Name::Candidates { names },
     }
 }
 

@@ -53,6 +53,14 @@ impl<'data> Symbols<'data> {
         future_of_poll(&format!("{:#}", demangle(self.names.get(&poll)?)))
     }
 
+    /// Returns the addresses of the functions with this path, in order.
+    #[must_use]
+    pub fn named(&self, path: &str) -> Vec<u64> {
+        let last = path.rsplit("::").next().unwrap_or(path);
+        let is_it = |name: &str| name.contains(last) && format!("{:#}", demangle(name)) == path;
+        self.starts.iter().copied().filter(|start| self.names.get(start).is_some_and(|name| is_it(name))).collect()
+    }
+
     /// Returns the futures whose tasks the function at `address` drops.
     #[must_use]
     pub fn dropped(&self, address: u64) -> &[String] {
@@ -151,6 +159,9 @@ mod tests {
         let first = symbols.starts[0];
         assert_eq!(symbols.next(first), Some(symbols.starts[1]));
         assert!(symbols.begins(first));
+        let own = concat!(module_path!(), "::reads_the_symbols_of_this_program");
+        assert_eq!(symbols.named(own).len(), 1);
+        assert_eq!(symbols.named("dyntrace_tasks::absent"), []);
     }
 
     proptest! {

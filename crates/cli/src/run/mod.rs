@@ -6,6 +6,8 @@ mod dtrace;
 mod gate;
 mod leftovers;
 mod lost;
+#[cfg(target_os = "linux")]
+mod made;
 mod marks;
 mod output;
 mod raw;
@@ -37,6 +39,8 @@ use script_file::Text;
 use target::Target;
 
 pub use choose::By;
+#[cfg(target_os = "linux")]
+pub use made::{Made, bpftrace};
 pub use target::Asked;
 
 /// An event while a command runs.

@@ -31,6 +31,8 @@ pub struct Text<'a> {
     mark: Mark,
     /// The reader of the events that the script prints, if it prints no lines.
     raw: Option<Raw>,
+    /// Variables that the tracer's environment needs.
+    environment: &'static [(&'static str, &'static str)],
     /// Whether bpftrace, when it gets SIGUSR1, ends after the events that it has buffered.
     pub ends_when_asked: bool,
 }
@@ -55,7 +57,7 @@ impl Text<'_> {
             Script::File { .. } if ends_when_asked => format!("{text}\n{END_WHEN_ASKED}"),
             Script::File { .. } => text.to_owned(),
         };
-        Text { script, kind, text, mark, raw: None, ends_when_asked }
+        Text { script, kind, text, mark, raw: None, environment: &[], ends_when_asked }
     }
 
     /// For the shipped `script` under a bpftrace that is too old for it, on a program with these `sites`.
@@ -63,7 +65,8 @@ impl Text<'_> {
         let mark = Mark::new();
         let raw = Raw::new(rendering, sites, mark.clone())?;
         let (kind, text) = (Kind::Bpftrace, raw.script.clone());
-        Ok(Text { script, kind, text, mark, raw: Some(raw), ends_when_asked: false })
+        let environment = &raw::ENVIRONMENT;
+        Ok(Text { script, kind, text, mark, raw: Some(raw), environment, ends_when_asked: false })
     }
 
     /// Returns a function for the thread that reads the tracer's output: it makes the reader that turns output into the user's lines.
@@ -76,9 +79,14 @@ impl Text<'_> {
         })
     }
 
+    /// The same with variables for the tracer's environment.
+    pub fn with_environment(self, environment: &'static [(&'static str, &'static str)]) -> Self {
+        Text { environment, ..self }
+    }
+
     /// Variables that the tracer's environment needs.
     pub fn environment(&self) -> &'static [(&'static str, &'static str)] {
-        if self.raw.is_some() { &raw::ENVIRONMENT } else { &[] }
+        self.environment
     }
 
     /// Whether the script prints, at its end, how many lines its probes had to print.

@@ -1,10 +1,11 @@
-//! `dyntrace ps`, `dyntrace tree`, `dyntrace why`, `dyntrace threads`: the tasks and threads of a running tokio program, read
-//! from outside, or the tasks in its core file.
+//! `dyntrace ps`, `dyntrace tree`, `dyntrace why`, `dyntrace threads`, `dyntrace polls`: the tasks and threads of a running tokio
+//! program, read from outside, or the tasks in its core file.
 
 mod changes;
 mod choose;
 mod fold;
 mod look;
+pub mod polls;
 mod ps;
 mod read;
 #[cfg(test)]

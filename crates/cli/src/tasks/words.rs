@@ -8,16 +8,9 @@ use crate::escape;
 
 /// The task's future. The chain has the short name.
 pub fn future(task: &Task) -> String {
-    let of_job = |name: &str| {
-        let inside = name.strip_prefix("BlockingTask<").and_then(|name| name.strip_suffix('>'));
-        type_name(inside.unwrap_or(name))
-    };
-    match (&task.chain, &task.future) {
-        (Chain::Read { root }, _) if !root.future.is_empty() => of_job(&root.future),
-        (_, Name::Type { name }) => of_job(name),
-        (_, Name::Symbol { name }) => of_job(name),
-        (_, Name::Candidates { names }) => names.iter().map(|name| of_job(name)).collect::<Vec<_>>().join(" or "),
-        (_, Name::Address { poll }) => format!("polled at {poll:#x}"),
+    match &task.chain {
+        Chain::Read { root } if !root.future.is_empty() => of_job(&root.future),
+        _ => named(&task.future),
     }
 }
 
@@ -28,6 +21,22 @@ pub fn id(task: &Task) -> String {
         (true, 0) => format!("{} (job at {:#x})", task.id, task.address),
         (true, owner) => format!("{} (of runtime {owner} at {:#x})", task.id, task.scheduler),
     }
+}
+
+/// A future by the best name that is known.
+pub fn named(name: &Name) -> String {
+    match name {
+        Name::Type { name } => of_job(name),
+        Name::Symbol { name } => of_job(name),
+        Name::Candidates { names } => names.iter().map(|name| of_job(name)).collect::<Vec<_>>().join(" or "),
+        Name::Address { poll } => format!("polled at {poll:#x}"),
+    }
+}
+
+/// The function of a blocking job, and any other future as it is.
+pub fn of_job(name: &str) -> String {
+    let inside = name.strip_prefix("BlockingTask<").and_then(|name| name.strip_suffix('>'));
+    type_name(inside.unwrap_or(name))
 }
 
 /// The name of a type, as sources have it: `{closure_env#0}` is the compiler's name for `{closure}`.

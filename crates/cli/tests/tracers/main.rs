@@ -19,6 +19,7 @@ mod machine;
 mod missing;
 mod old_bpftrace;
 mod perf;
+mod polls;
 mod pool;
 mod process;
 mod programs;

@@ -7,7 +7,7 @@ mod coroutine;
 mod fuzz;
 mod guards;
 pub(crate) mod limits;
-mod names;
+pub(crate) mod names;
 mod steady;
 mod unpolled;
 mod value;

@@ -1,0 +1,152 @@
+//! `dyntrace polls`: the polls of a running tokio program, counted by a tracer.
+
+mod counts;
+mod script;
+mod summary;
+mod text;
+mod times;
+mod trace;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use dyntrace_tasks::polls::Polls;
+use dyntrace_tasks::program::{Options, Program};
+use dyntrace_tasks::reading::DebugInformation;
+use serde::Serialize;
+
+use super::look::{VERSION, print};
+use super::read::failure;
+use super::words::counted;
+use crate::exit::{self, Failure, Outcome};
+use crate::losses;
+use crate::process;
+use crate::run::bpftrace;
+use crate::view::time;
+use script::Subject;
+use summary::Summary;
+use trace::Trace;
+
+pub const HELP: &str = "\
+Examples:
+  sudo dyntrace polls -p 4711
+  sudo dyntrace polls -p 4711 --for 1m --slow 10ms
+  sudo dyntrace polls -p 4711 --json | jq '.functions[] | select(.poll.p99 > 1000000)'
+
+A row for each function whose tasks were polled, the busiest first. BUSY is the sum of its
+polls; P50 and P99 are exact to an eighth, all other numbers are exact. WOKEN is the number of
+polls whose wake was seen, and WAIT the time from that wake to the poll: the first wake, if
+there are several. The first poll of a task has no wake. Below, WAKES are counted by the task
+that the waking thread polled; outside of tasks are timers, sockets, block_on and other threads.
+A wake of a task that is awake already is not counted, and neither is an abort. A task that
+polls others, as with a LocalSet, is busy while they are. A job of the blocking pool has one
+poll, which may take long. A poll that had begun before the count is not seen, one that has not
+ended is listed. Futures of block_on are no tasks.
+
+The count needs bpftrace 0.17 or newer, and root. It slows the program down: by 7 us for a poll
+with a wake, and by 12 us more for each wake through a function that begins with an instruction
+which the kernel must single-step (measured with an optimised program on a virtual machine with
+two busy cores). Times of polls include these. At the end bpftrace needs 0.2 s for each function
+that polls to remove its probes; the program runs on meanwhile.
+
+Exit status:
+   0  the polls were counted
+   1  the program cannot be read
+   2  wrong use
+   3  lines of slow polls were lost, or the percentiles leave out polls
+  65  there is no such process, or it is no tokio program
+  69  bpftrace cannot be used: not installed, too old, or no permission
+  70  bpftrace failed";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The process
+    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    pid: u32,
+    /// How long to count; an interrupt ends it earlier
+    #[arg(long = "for", value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    time: Duration,
+    /// Print each poll that takes this long or longer, too: its task and its thread
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    slow: Option<Duration>,
+    /// Print JSON
+    ///
+    /// An object: version (1), pid, time (all times are in nanoseconds), functions, wakes, running, slow, lost, notes. A function has
+    /// function, job, polls and poll (total, mean, p50, p99, max); woken, the number of polls whose wake was seen, and wait, the times
+    /// from these wakes to the polls. Wakes have by (null outside of tasks), woken and count. A poll that had not ended (running) or was
+    /// slow has task, function, job, tid, thread and time. lost has percentiles (polls and waits that they leave out) and slow.
+    #[arg(long)]
+    json: bool,
+    /// The file with the program's debug information, if it is not where debuggers look
+    #[arg(long, value_name = "FILE")]
+    debug: Option<PathBuf>,
+}
+
+/// Reads `10s`: at least a millisecond, so that the script's interval is none of zero.
+fn duration(text: &str) -> Result<Duration, String> {
+    let duration = Duration::from_nanos(time::duration(text)?.unsigned_abs());
+    if duration >= Duration::from_millis(1) { Ok(duration) } else { Err("it is shorter than 1ms".to_owned()) }
+}
+
+#[derive(Serialize)]
+struct Json<'s> {
+    version: u32,
+    pid: u32,
+    #[serde(flatten)]
+    summary: &'s Summary,
+}
+
+pub fn polls(arguments: &Arguments) -> Outcome {
+    let pid = arguments.pid;
+    let tracer = bpftrace("polls", pid)?;
+    let program =
+        Program::attach(pid, Options { debug_file: arguments.debug.clone(), stop: false }).map_err(failure)?;
+    let polls = Polls::of(&program, &DebugInformation::of(&program));
+    let loaded = process::loaded(pid)?;
+    let subject = Subject {
+        pid,
+        polls: &polls,
+        has_debug_file: &|image| program.images()[image].debug_file.is_some(),
+        readable: &|path| Some(loaded.iter().find(|file| file.path == path)?.readable.to_str()?.to_owned()),
+    };
+    let script = script::script(&subject, arguments.time, arguments.slow, tracer.ends_when_asked());
+    let script = script.map_err(|error| Failure::new(exit::NO_TRACER, error))?;
+    let trace = Trace { tracer: &tracer, pid, script: &script, polls: &polls, memory: program.memory() };
+    let functions = polls.poll.len();
+    let (counts, window) = trace.run(|| {
+        say!("dyntrace: counting polls of process {pid}, of {}; an interrupt ends it", counted(functions, "function"));
+    })?;
+    let name = |tid: u64| std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm")).ok();
+    let name = |tid| name(tid).map(|name| name.trim_end_matches('\n').to_owned());
+    let mut notes = polls.notes.clone();
+    if !polls.schedule.is_empty() {
+        notes.push(
+            "no symbols tell where tasks are woken: wakes of a task that is being polled are not counted".to_owned(),
+        );
+    }
+    let summary = summary::summary(&counts, &polls.types, window, name, notes);
+    let text = if arguments.json {
+        let object = Json { version: VERSION, pid, summary: &summary };
+        serde_json::to_string_pretty(&object).context("cannot make JSON")? + "\n"
+    } else {
+        text::text(&summary)
+    };
+    print(&text)?;
+    Ok(lost(&summary))
+}
+
+/// Reports what was lost.
+fn lost(summary: &Summary) -> ExitCode {
+    let summary::Lost { percentiles, slow } = summary.lost;
+    if percentiles > 0 {
+        losses::warn(&format!(
+            "the percentiles leave out {percentiles} polls and waits: bpftrace's map was full; all other numbers are whole"
+        ));
+    }
+    if slow > 0 {
+        losses::warn(&format!("{slow} slow polls are not shown: bpftrace lost their lines; give a longer --slow"));
+    }
+    if summary.lost.is_some() { exit::LOSSY.into() } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,171 @@
+//! Where a program polls and wakes its tasks: the functions at which a tracer sees each poll and each wake.
+//!
+//! 1. A vtable's first function polls the task whose header is its argument. Each type of task has its own, unless the linker merged them;
+//!    the header has the vtable, so the type is known in either case.
+//! 2. Two functions, found by their symbols, wake a task by its waker: also one that is polled, or is awake already.
+//! 3. Where there are no symbols, a vtable's second function is called once for all wakes before a poll. Wakes during a poll do not call it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use object::{Object, ObjectSegment, ObjectSymbol};
+
+use crate::dwarf::Types;
+use crate::future::names;
+use crate::image::{Elf, Image};
+use crate::listing::Name;
+use crate::memory::Memory;
+use crate::program::Program;
+use crate::reading::{self, DebugInformation};
+use crate::symbols::Symbols;
+
+/// The functions of a program that poll and wake tasks.
+#[derive(Debug)]
+pub struct Polls {
+    /// Types of tasks.
+    pub types: Vec<PolledType>,
+    /// Functions that poll tasks. The first argument is the task's header.
+    pub poll: Vec<Function>,
+    /// Functions that wake tasks, if symbols name them. The first argument is the task's header.
+    pub wake: Vec<Function>,
+    /// In images without such symbols: functions that schedule tasks which were woken. The first argument is the task's header.
+    pub schedule: Vec<Function>,
+    /// Two other functions that are seldom called. A tracer that sets its probes in the order of a list can have them first and last.
+    pub marks: Option<[Function; 2]>,
+    /// Debug information that could not be read.
+    pub notes: Vec<String>,
+}
+
+/// A type of tasks.
+#[derive(Debug)]
+pub struct PolledType {
+    /// The address of its vtable in the process.
+    pub vtable: u64,
+    /// Its future.
+    pub name: Name,
+    /// The future's name as listings have it, if debug information describes the type.
+    pub function: Option<Arc<str>>,
+}
+
+/// A function of an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// The image, by its place among the program's.
+    pub image: usize,
+    /// The image's path in the process.
+    pub path: PathBuf,
+    /// Its address in the process.
+    pub address: u64,
+    /// Its address in the file.
+    pub in_file: u64,
+    /// Its offset in the file.
+    pub offset: u64,
+    /// Whether one of the image's own symbols covers it.
+    pub has_symbol: bool,
+}
+
+/// Places in a vtable: what drops an `AbortHandle`, and what ends a task when its runtime ends.
+const MARKS: [u64; 2] = [0x28, 0x30];
+
+impl Polls {
+    /// Finds the functions of a running program.
+    #[must_use]
+    pub fn of(program: &Program, information: &DebugInformation<'_>) -> Polls {
+        let mut polls = Polls {
+            types: Vec::new(),
+            poll: Vec::new(),
+            wake: Vec::new(),
+            schedule: Vec::new(),
+            marks: None,
+            notes: information.notes().to_vec(),
+        };
+        for (index, image) in program.images().iter().enumerate() {
+            let vtables: Vec<_> = program.vtables().iter().filter(|vtable| vtable.image == index).collect();
+            if vtables.is_empty() {
+                continue;
+            }
+            let types = information.sections(index).and_then(|sections| {
+                let types = Types::load(sections);
+                types.map_err(|error| polls.notes.push(format!("{}: {error}", image.path.display()))).ok()
+            });
+            polls.types.extend(vtables.iter().map(|vtable| {
+                let polled = types.as_ref().map_or_else(Vec::new, |types| types.polled(vtable.poll));
+                let function = types.as_ref().and_then(|types| match &polled[..] {
+                    [only] => Some(names::of(types, &types.get(only.future))),
+                    _ => None,
+                });
+                PolledType { vtable: vtable.address, name: reading::name(types.as_ref(), vtable, &polled), function }
+            }));
+            let file = File::of(index, image);
+            polls.poll.extend(file.functions(vtables.iter().map(|vtable| vtable.poll)));
+            polls.marks = polls.marks.or_else(|| {
+                let marks = MARKS.map(|offset| {
+                    let address = program.memory().word(vtables[0].address.wrapping_add(offset)).ok()?;
+                    file.function(address.wrapping_sub(image.bias))
+                });
+                let [Some(first), Some(last)] = marks else { return None };
+                Some([first, last])
+            });
+            let wake = file.functions(wakers(image));
+            if wake.is_empty() {
+                polls.schedule.extend(file.functions(vtables.iter().map(|vtable| vtable.schedule)));
+            }
+            polls.wake.extend(wake);
+        }
+        polls
+    }
+}
+
+/// Returns the addresses of both functions that wake a task by its waker; of each version of tokio in the image. None if some have no
+/// symbol.
+fn wakers(image: &Image) -> Vec<u64> {
+    let files: Vec<&[u8]> =
+        std::iter::once(image.bytes()).chain(image.debug_file.as_ref().map(|file| file.bytes())).collect();
+    let symbols = Symbols::read(&files);
+    let of = |name: &str| symbols.named(&format!("tokio::runtime::task::waker::{name}"));
+    let (by_value, by_reference) = (of("wake_by_val"), of("wake_by_ref"));
+    if by_value.len() == by_reference.len() { [by_value, by_reference].concat() } else { Vec::new() }
+}
+
+/// An image's file.
+struct File<'a> {
+    index: usize,
+    image: &'a Image,
+    elf: Option<Elf<'a>>,
+}
+
+impl<'a> File<'a> {
+    fn of(index: usize, image: &'a Image) -> File<'a> {
+        File { index, image, elf: Elf::parse(image.bytes()).ok() }
+    }
+
+    /// Returns the functions at these addresses in the file, each once.
+    fn functions(&self, addresses: impl IntoIterator<Item = u64>) -> Vec<Function> {
+        let mut addresses: Vec<u64> = addresses.into_iter().collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        addresses.into_iter().filter_map(|address| self.function(address)).collect()
+    }
+
+    fn function(&self, address: u64) -> Option<Function> {
+        let elf = self.elf.as_ref()?;
+        let offset = elf.segments().find_map(|segment| {
+            let (offset, size) = segment.file_range();
+            let inside = address.checked_sub(segment.address()).filter(|inside| *inside < size)?;
+            offset.checked_add(inside)
+        })?;
+        let mut symbols = elf.symbols().chain(elf.dynamic_symbols());
+        let has_symbol = symbols.any(|symbol| {
+            symbol.is_definition()
+                && (symbol.address()..symbol.address().saturating_add(symbol.size())).contains(&address)
+        });
+        Some(Function {
+            image: self.index,
+            path: self.image.path.clone(),
+            address: self.image.bias.wrapping_add(address),
+            in_file: address,
+            offset,
+            has_symbol,
+        })
+    }
+}

@@ -125,6 +125,9 @@ pub fn without_leaves(task: &Task) -> &'static str {
         _ if task.state.complete => "nothing (complete)",
         _ if task.owner == 0 && task.state.running => "nothing (it runs on a thread of its own)",
         _ if task.owner == 0 => "a thread of the blocking pool",
+        Chain::Read { root } if root.progress == Progress::Unresumed && task.state.running => {
+            "nothing (it is in its first poll)"
+        }
         Chain::Read { root } if root.progress == Progress::Unresumed => "its first poll",
         Chain::Read { .. } => "an unknown event",
         Chain::Busy => "an unknown event (it changed during each reading)",

@@ -28,6 +28,8 @@ pub struct Counts {
     pub waits: HashMap<u64, Times>,
     /// By the type that was polled on the waking thread (0 for none), and the woken type.
     pub wakes: BTreeMap<(u64, u64), u64>,
+    /// How many wakes there were.
+    pub all_wakes: u64,
     /// Types whose tasks are jobs of the blocking pool.
     pub jobs: HashSet<u64>,
     /// Polls that had not returned at the end, those of inner tasks first.
@@ -58,6 +60,7 @@ impl Counts {
                 name if !name.starts_with('@') => {}
                 "@stop" => counts.stop = value.as_u64(),
                 "@slow" => counts.all_slow = value.as_u64().with_context(cannot)?,
+                "@all_wakes" => counts.all_wakes = value.as_u64().with_context(cannot)?,
                 "@task" => tasks = entries(value).with_context(cannot)?,
                 "@poll" => polls = entries(value).with_context(cannot)?,
                 "@jobs" => counts.jobs = entries(value).with_context(cannot)?.iter().map(|(key, _)| key[0]).collect(),
@@ -150,6 +153,7 @@ mod tests {
     const OUTPUT: &str = r#"
 {"type": "attached_probes", "data": {"probes": 7}}
 {"type": "printf", "data": "slow 96 7 4711 3000000\n"}
+{"type": "map", "data": {"@all_wakes": 12}}
 {"type": "map", "data": {"@jobs": {"64": 1}}}
 {"type": "map", "data": {"@longest": {"96": 3000000}}}
 {"type": "map", "data": {"@longest_wait": {"96": 50}}}
@@ -177,6 +181,7 @@ mod tests {
         assert_eq!((counts.jobs, counts.all_slow, counts.stop), ([64].into(), 2, Some(9000)));
         assert_eq!(counts.slow, [Polled { kind: 96, id: 7, tid: 4711, time: 3_000_000 }]);
         let inner = Polled { kind: 64, id: 4, tid: 20, time: 500 };
+        assert_eq!(counts.all_wakes, 12);
         assert_eq!((counts.times.len(), counts.waits.len()), (1, 1));
         assert_eq!(counts.running, [inner, Polled { kind: 96, id: 3, tid: 20, time: 400 }]);
     }

@@ -40,10 +40,11 @@ polls; P50 and P99 are exact to an eighth, all other numbers are exact. WOKEN is
 polls whose wake was seen, and WAIT the time from that wake to the poll: the first wake, if
 there are several. The first poll of a task has no wake. Below, WAKES are counted by the task
 that the waking thread polled; outside of tasks are timers, sockets, block_on and other threads.
-A wake of a task that is awake already is not counted, and neither is an abort. A task that
-polls others, as with a LocalSet, is busy while they are. A job of the blocking pool has one
-poll, which may take long. A poll that had begun before the count is not seen, one that has not
-ended is listed. Futures of block_on are no tasks.
+A wake of a task that is awake already is not counted, and neither is an abort; two threads that
+wake a task at the same time both count. A task that polls others, as with a LocalSet, is busy
+while they are. A job of the blocking pool has one poll, which may take long. A poll that had
+begun before the count is not seen, one that has not ended is listed. Futures of block_on are no
+tasks.
 
 The count needs bpftrace 0.17 or newer, and root. It slows the program down: by 7 us for a poll
 with a wake, and by 12 us more for each wake through a function that begins with an instruction
@@ -55,7 +56,7 @@ Exit status:
    0  the polls were counted
    1  the program cannot be read
    2  wrong use
-   3  lines of slow polls were lost, or the percentiles leave out polls
+   3  lines of slow polls or wakes were lost, or the percentiles leave out polls
   65  there is no such process, or it is no tokio program
   69  bpftrace cannot be used: not installed, too old, or no permission
   70  bpftrace failed";
@@ -76,7 +77,8 @@ pub struct Arguments {
     /// An object: version (1), pid, time (all times are in nanoseconds), functions, wakes, running, slow, lost, notes. A function has
     /// function, job, polls and poll (total, mean, p50, p99, max); woken, the number of polls whose wake was seen, and wait, the times
     /// from these wakes to the polls. Wakes have by (null outside of tasks), woken and count. A poll that had not ended (running) or was
-    /// slow has task, function, job, tid, thread and time. lost has percentiles (polls and waits that they leave out) and slow.
+    /// slow has task, function, job, tid, thread and time. lost has percentiles (polls and waits that they leave out), wakes and
+    /// slow.
     #[arg(long)]
     json: bool,
     /// The file with the program's debug information, if it is not where debuggers look
@@ -139,11 +141,12 @@ pub fn polls(arguments: &Arguments) -> Outcome {
 
 /// Reports what was lost.
 fn lost(summary: &Summary) -> ExitCode {
-    let summary::Lost { percentiles, slow } = summary.lost;
+    let summary::Lost { percentiles, wakes, slow } = summary.lost;
     if percentiles > 0 {
-        losses::warn(&format!(
-            "the percentiles leave out {percentiles} polls and waits: bpftrace's map was full; all other numbers are whole"
-        ));
+        losses::warn(&format!("the percentiles leave out {percentiles} polls and waits: bpftrace's map was full"));
+    }
+    if wakes > 0 {
+        losses::warn(&format!("{wakes} wakes are in no row: bpftrace's map was full"));
     }
     if slow > 0 {
         losses::warn(&format!("{slow} slow polls are not shown: bpftrace lost their lines; give a longer --slow"));

@@ -8,6 +8,7 @@
 //! | `@times`, `@longest`, `@time` | type | count and sum of polls, the longest, and their [steps](super::times) |
 //! | `@waits`, `@longest_wait`, `@wait` | type | the same of the times from wakes to polls |
 //! | `@wakes` | type of the waker, woken type | count |
+//! | `@all_wakes` | | count, also of those for whose types `@wakes` has no room |
 //! | `@jobs` | type | whether its tasks are jobs of the blocking pool |
 //! | `@slow` | | count of slow polls, each of which is printed |
 //! | `@stop` | | when the time was over |
@@ -181,6 +182,7 @@ const WAKE: &str = "\
 	if (@stop) { return; }
 	CHECK
 	@woken[arg0] = nsecs;
+	@all_wakes = count();
 	@wakes[@task[tid].0, *(uint64 *)(arg0 + 16)] = count();
 }
 ";

@@ -61,11 +61,13 @@ pub struct Poll {
     pub time: u64,
 }
 
-/// Losses. Counts of polls and wakes are never lost.
+/// Losses: the tracer had no room. Counts and sums of polls are never lost.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lost {
     /// Polls that the percentiles leave out.
     pub percentiles: u64,
+    /// Wakes that are in no row.
+    pub wakes: u64,
     /// Slow polls that are not shown.
     pub slow: u64,
 }
@@ -133,6 +135,7 @@ pub fn summary(
         slow: counts.slow.iter().map(|polled| poll(polled, polled.time)).collect(),
         lost: Lost {
             percentiles: all.map(Times::without_step).sum(),
+            wakes: counts.all_wakes.saturating_sub(counts.wakes.values().sum()),
             slow: counts.all_slow.saturating_sub(counts.slow.len() as u64),
         },
         notes,
@@ -188,6 +191,7 @@ pub mod tests {
             times: [(1, times(3, 60)), (2, times(10, 50)), (3, times(1, 40)), (4, times(1, 61))].into(),
             waits: [(1, times(2, 60))].into(),
             wakes: [((0, 1), 4), ((9, 1), 1), ((1, 2), 7), ((2, 77), 1)].into(),
+            all_wakes: 13,
             jobs: [4, 9].into(),
             running: vec![
                 Polled { kind: 1, id: 5, tid: 20, time: 1_500_000 },
@@ -261,7 +265,8 @@ pub mod tests {
     fn losses_are_counted() {
         let mut counts = counts();
         counts.all_slow = 3;
+        counts.all_wakes = 18;
         counts.times.get_mut(&1).unwrap().steps.clear();
-        assert_eq!(sample(&counts).lost, Lost { percentiles: 3, slow: 2 });
+        assert_eq!(sample(&counts).lost, Lost { percentiles: 3, wakes: 5, slow: 2 });
     }
 }

@@ -1,24 +1,26 @@
+use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+
+use thread_local::ThreadLocal;
 
 use super::limits;
 use super::types::TypeId;
 
-/// Answers about types, computed once each.
-pub(crate) struct Kept<V> {
-    answers: RwLock<HashMap<TypeId, V>>,
+/// Answers about types. Each thread computes its own once: a lock that all share would take longer than most answers.
+pub(crate) struct Kept<V: Send> {
+    answers: ThreadLocal<RefCell<HashMap<TypeId, V>>>,
 }
 
-impl<V> Default for Kept<V> {
+impl<V: Send> Default for Kept<V> {
     fn default() -> Kept<V> {
-        Kept { answers: RwLock::default() }
+        Kept { answers: ThreadLocal::new() }
     }
 }
 
-impl<V: Clone> Kept<V> {
+impl<V: Clone + Send> Kept<V> {
     /// Returns the answer about a type if there is one.
     pub fn known(&self, id: TypeId) -> Option<V> {
-        self.answers.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+        self.answers.get_or_default().borrow().get(&id).cloned()
     }
 
     /// Returns the answer about a type, from `compute` if there is none yet.
@@ -26,9 +28,9 @@ impl<V: Clone> Kept<V> {
         if let Some(known) = self.known(id) {
             return known;
         }
-        // computed without the lock: it asks for further types
+        // not borrowed: `compute` asks for further types
         let answer = compute();
-        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.answers.get_or_default().borrow_mut();
         if answers.len() < limits::TYPES_KEPT {
             answers.insert(id, answer.clone());
         }

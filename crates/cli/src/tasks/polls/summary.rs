@@ -61,7 +61,7 @@ pub struct Poll {
     pub time: u64,
 }
 
-/// Losses: the tracer had no room. Counts and sums of polls are never lost.
+/// Losses: the tracer had no room. Counts and sums of polls need none.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lost {
     /// Polls that the percentiles leave out.

@@ -1,7 +1,7 @@
 //! A tokio program with several runtimes whose memory is full of remains: what the tests of this crate read.
 //!
 //! Threads that have ended leave cells on their stacks; tasks that have ended leave cells in the heap, some of them
-//! half overwritten. The program prints the tasks that each of its owners really has, and waits until its standard
+//! half overwritten. The program prints the tasks that each of its owners really has, and the jobs that wait, and waits until its standard
 //! input ends.
 
 use std::io::Read;
@@ -59,6 +59,14 @@ fn local(runtime: Runtime, tasks: u64) {
     });
 }
 
+/// Keeps the only thread for jobs, so that further jobs wait.
+fn jobs(waiting: u64) -> Runtime {
+    let runtime = Builder::new_current_thread().max_blocking_threads(1).build().unwrap();
+    runtime.spawn_blocking(|| std::thread::sleep(Duration::from_secs(100_000)));
+    (0..waiting).for_each(|number| drop(runtime.spawn_blocking(move || number)));
+    runtime
+}
+
 fn main() {
     let keep = Duration::from_millis(20);
     let many = Builder::new_multi_thread().worker_threads(2).enable_all().thread_keep_alive(keep).build().unwrap();
@@ -71,8 +79,9 @@ fn main() {
     local(current_thread(7), 4);
     local(current_thread(0), 1);
     let _idle = current_thread(1);
+    let _jobs = jobs(5);
     std::thread::sleep(Duration::from_millis(100));
-    println!("15 7 4 1 1");
+    println!("15 7 4 1 1 5");
     let _ = std::io::stdin().read(&mut [0]);
     std::process::exit(0);
 }

@@ -6,13 +6,14 @@
 //!    passes.
 //! 3. The runtimes' lists are asked. Under load, links change between two reads: a task that looks unlinked is looked
 //!    at again. One that is in no list is a freed cell, unless it is complete: a `JoinHandle` keeps complete tasks.
-//! 4. Of the others, those on stacks are copies. Cells that no runtime owns are jobs of the blocking pool.
+//! 4. Of the others, those on stacks are copies. Cells that no runtime owns are jobs of the blocking pool; one that waits is in its queue.
 
 mod copies;
 mod follow;
 mod links;
 mod look;
 mod places;
+mod queued;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -117,6 +118,8 @@ pub(crate) fn census(
     let mut tasks = Lists { memory, vtables, by_address: &by_address, owners: &owners }.follow(&cells);
     drop(cells);
     copies::drop_on_stacks(&mut tasks, |cells| copies::stacks(&mut present, &heaps, cells))?;
+    let again = |cell: &Cell| look(memory, vtables, &[cell.candidate()]).pop();
+    queued::drop_unqueued(&mut tasks, |jobs| queued::pointed(&mut present, &heaps, jobs), again)?;
     copies::drop_repeated(&mut tasks);
     for (cell, linked) in &tasks {
         if let Some(known) = Owner::of(cell).and_then(|owner| owners.get_mut(&owner)) {

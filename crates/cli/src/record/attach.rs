@@ -24,15 +24,10 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Asks process `pid` for its control socket, and connects to that.
 pub fn attach(pid: u32) -> Result<Connection, Failure> {
-    let halves = halves(pid)?;
-    if halves.is_empty() {
-        return Err(Failure::new(exit::NO_PROBES, ControlError::NoControl(pid)));
-    }
-    let path = format!("/proc/{pid}/mem");
-    let memory = OpenOptions::new().write(true).open(&path).map_err(|error| explain(pid, error))?;
+    let door = Door::find(pid)?;
     let began = Instant::now();
     while began.elapsed() < PATIENCE {
-        request(&memory, &halves).with_context(|| format!("cannot write {path}"))?;
+        door.request().with_context(|| format!("cannot write the memory of process {pid}"))?;
         thread::sleep(PAUSE);
         match Connection::open(pid) {
             Err(ControlError::NoControl(_)) => {}
@@ -45,6 +40,29 @@ pub fn attach(pid: u32) -> Result<Connection, Failure> {
         PATIENCE.as_secs()
     );
     Err(Failure::new(exit::NO_PROBES, error))
+}
+
+/// The place in a process where it can be asked.
+pub struct Door {
+    memory: File,
+    halves: Vec<u64>,
+}
+
+impl Door {
+    /// Finds the place. Fails if the process has none, or this user may not write there.
+    pub fn find(pid: u32) -> Result<Door, Failure> {
+        let halves = halves(pid)?;
+        if halves.is_empty() {
+            return Err(Failure::new(exit::NO_PROBES, ControlError::NoControl(pid)));
+        }
+        let memory =
+            OpenOptions::new().write(true).open(format!("/proc/{pid}/mem")).map_err(|error| explain(pid, error))?;
+        Ok(Door { memory, halves })
+    }
+
+    fn request(&self) -> io::Result<()> {
+        self.halves.iter().try_for_each(|half| self.memory.write_all_at(&CONTROL_REQUESTED.to_le_bytes(), *half))
+    }
 }
 
 /// Where the recorder's halves of the probes' words are in the process's memory.
@@ -65,10 +83,6 @@ fn halves(pid: u32) -> anyhow::Result<Vec<u64>> {
     halves.sort_unstable();
     halves.dedup();
     Ok(halves)
-}
-
-fn request(memory: &File, halves: &[u64]) -> io::Result<()> {
-    halves.iter().try_for_each(|half| memory.write_all_at(&CONTROL_REQUESTED.to_le_bytes(), *half))
 }
 
 fn explain(pid: u32, error: io::Error) -> Failure {

@@ -1,7 +1,7 @@
 //! `dyntrace record`: a program records itself, from its start or from now on.
 
 mod arguments;
-mod attach;
+pub mod attach;
 mod command;
 mod end;
 pub mod filter;

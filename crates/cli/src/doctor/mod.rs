@@ -4,6 +4,8 @@ mod binary;
 mod finding;
 mod kernel;
 #[cfg(target_os = "linux")]
+mod polls;
+#[cfg(target_os = "linux")]
 mod tasks;
 mod tracers;
 
@@ -26,7 +28,7 @@ pub fn doctor(binary: Option<&Path>, providers: &Providers, json: bool) -> Outco
     if let Some(binary) = binary {
         findings.extend(binary::check(binary, providers)?);
         #[cfg(target_os = "linux")]
-        findings.push(tasks::check(binary));
+        findings.extend(tasks::check(binary));
     }
     let mut out = anstream::stdout().lock();
     let written = if json {

@@ -77,6 +77,11 @@ fn leaves_are_true() {
     assert!(permit.len() == 1 && permit[0].variable == "permit" && permit[0].semaphore == *address, "{permit:?}");
     assert_eq!((channel(leaf("watched")), channel(leaf("asked"))), ("end of watch", "end of oneshot"));
 
+    assert_eq!(channel(leaf("keeps")), "mpsc");
+    let [answer, timer, join, notify, channel_leaf] = all("keeps_and_polls")[..] else { panic!("five leaves") };
+    assert_eq!((channel(channel_leaf), channel(answer)), ("mpsc", "oneshot"));
+    assert!(matches!((timer, join, notify), (WaitsFor::Timer { .. }, WaitsFor::Join { .. }, WaitsFor::Notify { .. })));
+
     // libraries
     let (name, token) = object(leaf("cancelled"));
     assert_eq!(name, "CancellationToken");

@@ -16,7 +16,7 @@ mod walk;
 use std::collections::HashMap;
 
 pub use crate::leaf::Descriptors;
-pub(crate) use collect::{is_future_object, is_owned, is_select};
+pub(crate) use collect::{is_future_object, is_owned, is_select, list};
 pub(crate) use value::{Value, Values};
 pub(crate) use walk::{Frame, Walk, is_trait_object};
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::collect::{Goal, is_future_object, is_owned};
+use super::collect::{Goal, is_future_object, is_owned, list};
 use super::guards::is_guard;
 use super::value::Value;
 use super::walk::{Walk, is_trait_object};
@@ -66,7 +66,7 @@ impl Search<'_, '_> {
             {
                 self.value(&inner, within, depth + 1);
             }
-        } else if let Some((element, begin, length)) = walk.list(value) {
+        } else if let Some((element, begin, length)) = list(&walk.steady, value) {
             self.elements(element, begin, length, within, depth);
         } else if let Shape::Pointer(_) = kind.shape {
             if is_owned(&kind.name)

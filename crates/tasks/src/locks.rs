@@ -72,7 +72,7 @@ pub struct Step {
     pub task: u64,
     /// Of its header.
     pub address: u64,
-    /// The next task, and what this one waits for.
+    /// The next task, and the wait of this one.
     pub blocker: Blocker,
 }
 
@@ -86,7 +86,7 @@ pub struct Futurelock {
     pub address: u64,
     /// The semaphore's owner.
     pub of: SemaphoreOf,
-    /// What the future has.
+    /// The guard or permit that the future has.
     pub guard: Guard,
     /// The tasks that wait for the lock, in the order of their ids. The owner may be one of them.
     pub waiting: Vec<Waiter>,

@@ -70,7 +70,7 @@ fn leaves_are_true() {
     let child = socket(leaf("has_child"));
     assert_eq!(child, (format!("end of process {}", program.printed("child")[0]), readable));
 
-    // what only lies in a future
+    // primitives that a future only keeps
     assert_eq!(channel(leaf("limited")), "mpsc");
     let permit = &roots["limited"].awaits[0].holds[..];
     let WaitsFor::Semaphore { address, .. } = leaf("wants_permit") else { panic!("no semaphore") };

@@ -50,11 +50,9 @@ fn finding(preview: &Preview) -> Finding {
             );
             return Finding::ok(TOPIC, text);
         }
-        () if preview.types > 0 => ("the types of futures, states and counts", "no lines, and not what tasks wait for"),
-        () if preview.names > 0 => {
-            ("futures by their symbols, states and counts", "no lines, and not what tasks wait for")
-        }
-        () => ("ids, states and counts", "neither futures nor what tasks wait for"),
+        () if preview.types > 0 => ("the types of futures, states and counts", "no lines and no waits"),
+        () if preview.names > 0 => ("futures by their symbols, states and counts", "no lines and no waits"),
+        () => ("ids, states and counts", "neither futures nor waits"),
     };
     Finding::warn(
         TOPIC,

@@ -1,4 +1,4 @@
-//! `dyntrace why`: what a task waits for, the task that holds or owes it, and so on to the end.
+//! `dyntrace why`: the event for which a task waits, the task that holds or owes it, and so on to the end.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -37,13 +37,13 @@ pub fn stands(task: &Task) -> bool {
     !(task.state.running || task.state.notified || task.state.complete)
 }
 
-/// Whether another task's lock or end may be what `task` waits for.
+/// Whether `task` may wait for another task's lock or end.
 fn is_blocked(task: &Task) -> bool {
     let blocks = |future: &&Await| matches!(future.waits_for, Some(WaitsFor::Semaphore { .. } | WaitsFor::Join { .. }));
     stands(task) && words::leaves(task).iter().any(blocks)
 }
 
-/// The deadlocks and futurelocks, then all blocked tasks with what blocks them, then the others' count.
+/// The deadlocks and futurelocks, then all blocked tasks with their blockers, then the others' count.
 pub fn text(listing: &Listing, stuck: &Stuck) -> String {
     let why = Why::of(listing, &stuck.deadlocks);
     let mut text = stuck.text(listing);
@@ -123,7 +123,7 @@ pub fn name(task: &Task) -> String {
     format!("{bold}task {}{bold:#}, {}: {}", words::id(task), words::state(task), words::future(task))
 }
 
-/// Whether `blocker` has what `future` waits for.
+/// Whether `future` waits for the lock or the end of `blocker`.
 pub fn is_through(future: &Await, blocker: &Blocker) -> bool {
     match (&future.waits_for, &blocker.through) {
         (Some(WaitsFor::Semaphore { address, .. }), Through::Guard { guard, .. }) => *address == guard.semaphore,

@@ -10,7 +10,7 @@ use crate::dwarf::{Member, Shape, Type, TypeId, Types};
 use crate::leaf;
 use crate::listing::Await;
 
-/// What is looked for in types.
+/// The aim of a search through types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Goal {
     /// Futures that a value owns, or has borrowed alone.
@@ -215,12 +215,12 @@ pub(crate) fn is_select(kind: &Type) -> bool {
     kind.name.starts_with("{closure_env") && kind.member("_ref__disabled").is_some()
 }
 
-/// Pointers through which a future polls what it owns or has borrowed alone.
+/// Pointers through which a future polls futures that it owns or has borrowed alone.
 pub(crate) fn is_owned(name: &str) -> bool {
     name.starts_with("alloc::boxed::Box<") || name.starts_with("Box<") || name.starts_with("&mut ")
 }
 
-/// Types that share what they point to: others may poll it.
+/// Pointers to shared values: others may poll these.
 fn is_shared(kind: &Type) -> bool {
     let bare = kind.bare();
     [

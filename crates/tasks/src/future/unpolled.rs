@@ -54,7 +54,7 @@ impl Search<'_, '_> {
             self.coroutine(value, within, depth);
         } else if leaf::is_set(kind) {
             if walk.sees(value.address, kind.id) {
-                // what was read until the set changed stays out of the answer: the copies differ then
+                // if the set changes meanwhile, the copies differ, and its futures stay out of the answer
                 leaf::each_of_set(walk, value, &mut |_, _, future| {
                     self.value(future, within, depth + 1);
                     (walk.held_left.get() > 0).then_some(())

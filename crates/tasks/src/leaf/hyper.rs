@@ -10,7 +10,7 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
     let steady = &site.walk.steady;
     let (name, variant) = steady.variant(&steady.field(site.value, "kind")?)?;
     match name.as_str() {
-        // the connection's task sends what it reads
+        // the connection's task sends the data that it reads
         "Chan" => {
             let channel = CHANNELS.iter().find_map(|steps| steady.follow(&variant, steps))?;
             Some(waits(WaitsFor::Channel { channel: "hyper body", address: Some(channel.address) }))

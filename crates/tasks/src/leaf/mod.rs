@@ -1,4 +1,4 @@
-//! Primitives at the end of a chain: what each waits for, by the names of its fields.
+//! Primitives at the end of a chain, and the event of each, by the names of its fields.
 //!
 //! A field with another name means that the reader does not know this version: it says so and guesses nothing.
 

@@ -11,8 +11,8 @@ use crate::dwarf::{Shape, Type, TypeId, Types};
 use crate::future::{Value, Walk, is_future_object, is_owned, is_select, is_trait_object, limits};
 use crate::listing::{Await, Ready, WaitsFor};
 
-/// Adds the descriptors, channels and streams in parts of a future that wake the task. A future that waits for one of them only is the leaf itself.
-/// `polled`: `shown` has the channels already.
+/// Adds the descriptors, channels and streams in parts of a future that wake the task. A future that waits for one of them only is the
+/// leaf itself. `polled`: `shown` has the channels already.
 pub(crate) fn registered(walk: &Walk<'_, '_>, parts: &[&Value], polled: bool, shown: &mut Await) {
     let mut search = Search { walk, polled, followed: HashSet::new(), left: limits::VALUES, found: Vec::new() };
     parts.iter().for_each(|part| search.value(part, 0));
@@ -179,7 +179,7 @@ fn may_register(types: &Types<'_>, kind: TypeId) -> bool {
 }
 
 fn search(types: &Types<'_>, kind: TypeId, depth: u32, seen: &mut HashSet<TypeId>) -> bool {
-    // what is not known to lead nowhere may lead there
+    // a type that is not known to lead nowhere may lead there
     if depth > limits::DEPTH || seen.len() >= limits::TYPES {
         return true;
     }

@@ -141,7 +141,7 @@ pub fn polls(arguments: &Arguments) -> Outcome {
     Ok(lost(&summary))
 }
 
-/// Reports what was lost.
+/// Reports losses.
 fn lost(summary: &Summary) -> ExitCode {
     let summary::Lost { percentiles, wakes, slow } = summary.lost;
     if percentiles > 0 {

@@ -30,7 +30,7 @@ pub struct Trace<'a> {
     pub memory: &'a (dyn Memory + Sync),
 }
 
-/// What the thread that watches the code has seen, by the clock of the script.
+/// The times that the thread that watches the code has noted, by the clock of the script.
 #[derive(Default)]
 struct Seen {
     /// When all functions had their probes.

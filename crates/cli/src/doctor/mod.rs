@@ -7,6 +7,8 @@ mod finding;
 mod kernel;
 mod recorder;
 #[cfg(target_os = "linux")]
+mod polls;
+#[cfg(target_os = "linux")]
 mod tasks;
 mod tracers;
 
@@ -65,7 +67,7 @@ fn of_program(binary: &Path, providers: &Providers) -> Result<Vec<Finding>> {
     #[allow(unused_mut, reason = "Linux adds to it")]
     let mut findings = binary::check(binary, providers)?;
     #[cfg(target_os = "linux")]
-    findings.push(tasks::check(binary));
+    findings.extend(tasks::check(binary));
     Ok(findings)
 }
 

@@ -8,8 +8,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::chart;
 use super::flows::{Flow, Flows};
 use super::format::duration;
-use super::row::{Row, Spread};
 use super::summary::Summary;
+use crate::figures::{Row, Spread};
 use crate::operation::{bytes, command_name, errno_name};
 use crate::{escape, losses};
 
@@ -33,6 +33,18 @@ pub fn page(processes: &[Process], summary: Option<Summary<'_>>, losses: &Losses
         [process] => format!("{} ({})", escape::name(&process.name), process.pid),
         _ => format!("{} processes", processes.len()),
     };
+    let body = html! {
+        h1 { (title) }
+        @match summary {
+            Some(summary) => (figures(processes, summary, losses)),
+            None => { (lost(losses)) p { "The trace has no events." } }
+        }
+    };
+    shell(&title, body)
+}
+
+/// A page with this body, in the style that all pages have.
+pub fn shell(title: &str, body: Markup) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -43,13 +55,7 @@ pub fn page(processes: &[Process], summary: Option<Summary<'_>>, losses: &Losses
                 title { "dyntrace: " (title) }
                 style { (PreEscaped(STYLE)) }
             }
-            body {
-                h1 { (title) }
-                @match summary {
-                    Some(summary) => (figures(processes, summary, losses)),
-                    None => { (lost(losses)) p { "The trace has no events." } }
-                }
-            }
+            body { (body) }
         }
     }
     .into_string()
@@ -136,7 +142,8 @@ fn traces(flows: Flows<'_>, first: i64) -> Markup {
     }
 }
 
-fn fact(name: &str, value: impl std::fmt::Display) -> Markup {
+/// A figure with its name.
+pub fn fact(name: &str, value: impl std::fmt::Display) -> Markup {
     html! { li { b { (value) } " " (name) } }
 }
 
@@ -205,7 +212,8 @@ fn operations<'o, 't: 'o>(operations: impl Iterator<Item = &'o FileOperation<'t>
     }
 }
 
-fn lost(losses: &Losses) -> Markup {
+/// What is missing in the trace.
+pub fn lost(losses: &Losses) -> Markup {
     html! {
         section #lost .bad[!losses.is_empty()] {
             @if losses.is_empty() { "Nothing was lost." } @else {

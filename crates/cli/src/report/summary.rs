@@ -4,10 +4,10 @@ use dyntrace_reader::{Event, FileOperations, Value};
 
 use super::flows::Flows;
 use super::heat::Latencies;
-use super::row::Row;
 use super::slowest::Slowest;
 use super::table::Table;
 use super::timeline::{Bucket, Timeline};
+use crate::figures::Row;
 
 pub struct Summary<'t> {
     /// Times of the first and the last event, in nanoseconds since 1970.

@@ -5,7 +5,7 @@ use std::hash::Hash;
 
 use dyntrace_reader::FileOperation;
 
-use super::row::Row;
+use crate::figures::Row;
 
 /// The most rows while the trace is read.
 const ROWS: usize = 256;

@@ -8,15 +8,16 @@ mod stdout;
 mod caller;
 #[cfg(target_os = "linux")]
 mod code;
-#[cfg(target_os = "linux")]
 mod columns;
 mod command;
 mod convert;
 mod demo;
+mod diff;
 mod doctor;
 mod elf;
 mod escape;
 mod exit;
+mod figures;
 #[cfg(target_os = "linux")]
 mod filter;
 mod list;
@@ -164,6 +165,12 @@ enum Command {
     #[command(after_long_help = report::HELP)]
     /// Write a trace as one self-contained HTML page
     Report(report::Arguments),
+    #[command(after_long_help = diff::HELP)]
+    /// Compare two traces: counts, errors and times by command, user tag, function and resource
+    ///
+    /// A is the trace from before, B the one from after. A percentile differs if the confidence intervals in A and in B do not overlap.
+    /// The rows that differ most come first. User tags and paths that differ in numbers and ids only are one row: req-*.
+    Diff(diff::Arguments),
     #[command(after_long_help = convert::HELP)]
     /// Convert a trace to the format of another tool
     Convert(convert::Arguments),
@@ -317,6 +324,7 @@ fn perform(command: Command) -> Outcome {
         #[cfg(target_os = "linux")]
         Command::Status(arguments) => status::status(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Diff(arguments) => diff::diff(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),
         Command::View(arguments) => view::view(&arguments),
         #[cfg(target_os = "linux")]

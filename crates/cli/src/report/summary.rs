@@ -16,7 +16,8 @@ pub struct Summary<'t> {
     pub events: u64,
     pub latency: Timeline<Latencies>,
     pub queue: Timeline<QueueLength>,
-    pub commands: Table<i32>,
+    /// By driver and command.
+    pub commands: Table<(&'t str, i32)>,
     pub tags: Table<&'t [u8]>,
     pub all: Row,
     pub slowest: Slowest<'t>,
@@ -80,7 +81,7 @@ impl<'t> Summary<'t> {
             && let Some(duration) = operation.duration()
         {
             self.latency.at(operation.entered).count(duration);
-            self.commands.add(operation.request.command, &operation);
+            self.commands.add((operation.driver, operation.request.command), &operation);
             self.tags.add(operation.request.user_tag, &operation);
             self.all.add(&operation);
             self.slowest.add(duration, &operation);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use dyntrace_reader::{Event, FileOperation};
 
 use crate::figures::{Row, pattern};
-use crate::operation::command_name;
+use crate::operation;
 use crate::render::operation::{number, text};
 
 /// The property by which operations or calls are grouped.
@@ -88,7 +88,7 @@ impl Groups {
     /// Counts an operation that was answered.
     pub fn operation(&mut self, operation: &FileOperation<'_>) {
         self.all.add(operation);
-        let command = command_name(operation.request.command);
+        let command = operation::name_of(operation);
         self.kinds[By::Command as usize].row(command.as_bytes()).add(operation);
         for (by, name) in [(By::Tag, operation.request.user_tag), (By::Resource, operation.path)] {
             let name = if self.is_exact {

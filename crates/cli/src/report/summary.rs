@@ -18,7 +18,8 @@ pub struct Summary<'t> {
     pub events: u64,
     pub latency: Timeline<Latencies>,
     pub queue: Timeline<QueueLength>,
-    pub commands: Table<i32>,
+    /// By driver and command.
+    pub commands: Table<(&'t str, i32)>,
     pub tags: Table<&'t [u8]>,
     /// By the patterns of tags.
     pub patterns: Table<Vec<u8>>,
@@ -93,7 +94,7 @@ impl<'t> Summary<'t> {
             && let Some(duration) = operation.duration()
         {
             self.latency.at(operation.entered).count(duration);
-            self.commands.add(&operation.request.command, &operation);
+            self.commands.add(&(operation.driver, operation.request.command), &operation);
             self.tags.add(&operation.request.user_tag, &operation);
             pattern(operation.request.user_tag, &mut self.pattern);
             self.patterns.add(self.pattern.as_slice(), &operation);

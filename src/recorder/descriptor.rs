@@ -133,10 +133,10 @@ impl Descriptor {
         self.half().load(Ordering::Relaxed) == CONTROL_REQUESTED
     }
 
-    /// Takes the request back. Returns `true` to one of the threads that see it.
+    /// Takes the request back. Returns `true` to one of the threads that see it. The caller holds the lock of the sessions.
     pub(super) fn take_control_request(&self) -> bool {
         let without = u16::from(self.sessions() != 0);
-        // Fails if a session's start or end has overwritten the request.
+        // Fails if another thread took it, or a session's start or end overwrote it.
         self.half().compare_exchange(CONTROL_REQUESTED, without, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 

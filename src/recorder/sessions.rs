@@ -22,8 +22,21 @@ static ALL: Anew<AtomicPtr<Mutex<Sessions>>> = Anew::new(AtomicPtr::new(ptr::nul
 
 /// Locks the sessions of this process. Never called by a firing thread.
 pub(super) fn sessions() -> MutexGuard<'static, Sessions> {
-    let new = || Mutex::new(Sessions { recordings: [const { None }; SESSIONS], is_maintained: false });
-    once::get_or_init(&ALL, new).lock().unwrap_or_else(PoisonError::into_inner)
+    all().lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Locks them for a firing thread: `None` if another thread has the lock, which may wait for this one.
+#[cfg(all(recorded, target_os = "linux"))]
+pub(super) fn try_sessions() -> Option<MutexGuard<'static, Sessions>> {
+    match all().try_lock() {
+        Ok(sessions) => Some(sessions),
+        Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(std::sync::TryLockError::WouldBlock) => None,
+    }
+}
+
+fn all() -> &'static Mutex<Sessions> {
+    once::get_or_init(&ALL, || Mutex::new(Sessions { recordings: [const { None }; SESSIONS], is_maintained: false }))
 }
 
 impl Sessions {

@@ -12,6 +12,7 @@ mod peer;
 #[doc(hidden)]
 pub mod protocol;
 mod registry;
+#[cfg(recorded)]
 mod request;
 mod server;
 mod sessions;
@@ -32,6 +33,7 @@ use crate::thread_progress::os::without_signals;
 pub use client::{Connection, Ender};
 pub use error::ControlError;
 pub(crate) use extension::{serve_code, serve_traces};
+#[cfg(recorded)]
 pub(crate) use request::open_if_requested;
 
 /// Whether this system has control sockets.

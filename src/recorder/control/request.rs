@@ -18,6 +18,7 @@ use std::io::{self, Write as _};
 use super::control;
 use crate::host;
 use crate::recorder::descriptor::Descriptor;
+use crate::recorder::sessions::try_sessions;
 
 /// Opens the control socket if another process has asked for it in the probe's word.
 #[inline]
@@ -29,8 +30,12 @@ pub(crate) fn open_if_requested(probe: &Descriptor) {
 
 #[cold]
 fn open(probe: &Descriptor) {
+    // The lock: a session that starts meanwhile sets the half, too. Without it, the next firing opens the socket.
+    let Some(sessions) = try_sessions() else { return };
+    let is_taken = probe.take_control_request();
+    drop(sessions);
     // A module's words are not the program's; its host opens the socket.
-    if !probe.take_control_request() || host::is_guest() {
+    if !is_taken || host::is_guest() {
         return;
     }
     if let Err(error) = control() {

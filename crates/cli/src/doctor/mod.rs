@@ -5,9 +5,9 @@ mod binary;
 mod control;
 mod finding;
 mod kernel;
-mod recorder;
 #[cfg(target_os = "linux")]
 mod polls;
+mod recorder;
 #[cfg(target_os = "linux")]
 mod tasks;
 mod tracers;

@@ -29,6 +29,8 @@ enum Kind {
     Plain,
     /// The same in a span with a tag.
     Tagged,
+    /// Inside of a span with a tag, makes a span that inherits it, enters it, has an event in it, leaves and closes it.
+    Child,
     /// Makes a span with a tag, enters it, has an event in it, leaves and closes it.
     Whole,
 }
@@ -36,7 +38,7 @@ enum Kind {
 fn main() {
     let arguments = Arguments::parse();
     let format = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(io::sink);
-    // `Option` would be a layer, too, and cost its test.
+    // An `Option` of a layer would be a layer, too, and cost a test.
     if arguments.layer {
         tracing_subscriber::registry().with(format).with(dyntrace_tracing::layer()).init();
     } else {
@@ -48,6 +50,7 @@ fn main() {
         Kind::Event => passes(arguments.passes, event),
         Kind::Plain => within(arguments.passes, &info_span!("request", user = black_box("anna"))),
         Kind::Tagged => within(arguments.passes, &tagged()),
+        Kind::Child => tagged().in_scope(|| passes(arguments.passes, || info_span!("step").in_scope(event))),
         Kind::Whole => passes(arguments.passes, || tagged().in_scope(event)),
     }
     println!("{:.2}", since.elapsed().as_nanos() as f64 / f64::from(arguments.passes.max(1)));

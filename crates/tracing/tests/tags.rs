@@ -108,6 +108,25 @@ fn a_first_value_recorded_inside() {
     });
     assert_eq!(in_force(), None);
     assert_eq!(span.in_scope(in_force), some("7"));
+    span.in_scope(|| {
+        info_span!("without").in_scope(|| {
+            span.record("request_id", 8);
+            assert_eq!(in_force(), some("7"), "inherited when it was made");
+        });
+        let outside = info_span!(parent: None, "without");
+        outside.in_scope(|| assert_eq!(in_force(), some("8"), "of the span around it"));
+    });
+}
+
+#[test]
+fn tags_of_many_spans_at_once() {
+    let _subscriber = under(layer());
+    let spans: Vec<_> = (0..5000).map(|number| info_span!("serve", request_id = number)).collect();
+    for (number, span) in spans.iter().enumerate().rev() {
+        assert_eq!(span.in_scope(in_force), Some(number.to_string()));
+    }
+    drop(spans);
+    assert_eq!(info_span!("serve").in_scope(in_force), None, "the number of a closed span");
 }
 
 #[test]
@@ -190,10 +209,23 @@ fn a_layer_that_is_reloaded_before_the_exit() {
     with_default(tracing_subscriber::registry().with(reloaded), || {
         let span = info_span!("serve", request_id = "r", order = "o");
         let entered = span.enter();
-        handle.reload(layer().tag_fields(["order"])).expect("the subscriber is there");
         assert_eq!(in_force(), some("r"));
+        handle.reload(layer().tag_fields(["order"])).expect("the subscriber is there");
+        assert_eq!(in_force(), None, "the tags of a layer end with it");
         let new = info_span!("serve", request_id = "r", order = "o");
         assert_eq!(new.in_scope(in_force), some("o"));
+        drop(entered);
+        assert_eq!(in_force(), None);
+    });
+}
+
+#[test]
+fn a_layer_that_is_taken_away_inside_of_a_span() {
+    let (reloaded, handle) = reload::Layer::new(Some(layer()));
+    with_default(tracing_subscriber::registry().with(reloaded), || {
+        let span = info_span!("serve", request_id = "r");
+        let entered = span.enter();
+        handle.reload(None).expect("the subscriber is there");
         drop(entered);
         assert_eq!(in_force(), None);
     });

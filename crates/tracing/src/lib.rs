@@ -1,4 +1,4 @@
-//! A [`tracing_subscriber`] layer: spans become user tags of [dyntrace](dyntrace), spans and events become probes.
+//! A [`tracing_subscriber`] layer: spans become user tags of [dyntrace], spans and events become probes.
 //!
 //! ```
 //! use tracing::{Instrument, info, info_span};

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use dyntrace::get_tag_data;
+use dyntrace::{enter_tag, get_tag_data, with_tag};
 use dyntrace_tracing::{ProbeLayer, layer};
 use tracing::field::Empty;
 use tracing::subscriber::{DefaultGuard, set_default, with_default};
@@ -140,6 +140,50 @@ fn exits_out_of_order() {
     assert_eq!(in_force(), some("2"));
     drop(in_second);
     assert_eq!(in_force(), None);
+}
+
+#[test]
+fn the_innermost_of_spans_tags_and_futures_counts() {
+    let _subscriber = under(layer());
+    let (span, bare) = (info_span!("serve", request_id = "span"), info_span!("bare"));
+    let in_span = span.enter();
+    let entered = enter_tag("entered");
+    let in_bare = bare.enter();
+    assert_eq!(in_force(), some("entered"));
+    let inner = info_span!(parent: None, "inner", request_id = "inner").entered();
+    assert_eq!(in_force(), some("inner"));
+    drop(entered);
+    assert_eq!(in_force(), some("inner"));
+    drop(inner);
+    assert_eq!(in_force(), some("span"), "around the span without a tag");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let own = runtime.block_on(with_tag("own", async { (in_force(), span.in_scope(in_force)) }));
+    assert_eq!(own, (some("own"), some("span")));
+    assert_eq!(in_force(), some("span"));
+    drop(in_span);
+    drop(in_bare);
+    assert_eq!(in_force(), None);
+}
+
+#[test]
+fn many_threads_make_and_leave_spans() {
+    let subscriber = tracing::Dispatch::new(subscriber(layer()));
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let subscriber = &subscriber;
+            scope.spawn(move || {
+                let _subscriber = tracing::dispatcher::set_default(subscriber);
+                for turn in 0..2000 {
+                    let expected = format!("{number}-{turn}");
+                    let span = info_span!("serve", request_id = %expected);
+                    let child = info_span!(parent: &span, "child");
+                    assert_eq!(span.in_scope(in_force).as_ref(), Some(&expected));
+                    drop(span);
+                    assert_eq!(child.in_scope(in_force), Some(expected));
+                }
+            });
+        }
+    });
 }
 
 #[test]

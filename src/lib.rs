@@ -133,6 +133,13 @@ pub mod __traced {
     pub use crate::breakpoint::{enrol, sites};
 }
 
+/// Support for the crate `dyntrace-tracing`. Not for direct use; may change at any time.
+#[doc(hidden)]
+pub mod __spans {
+    pub use crate::tag::entered::{enter_span, exit_span};
+    pub use crate::tag::span::EnteredSpan;
+}
+
 /// Support for modules. Not for direct use; may change at any time.
 #[cfg(all(feature = "code", target_os = "linux", not(miri)))]
 #[doc(hidden)]

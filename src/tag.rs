@@ -34,7 +34,8 @@
 //! [`enter_tag`] puts a tag before that of the process until its guard is dropped, in any task. It is for code that runs around each poll
 //! of a task, such as the crate `dyntrace-tracing`, which makes tags of spans.
 
-mod entered;
+pub(crate) mod entered;
+pub(crate) mod span;
 mod state;
 
 use std::cell::RefCell;

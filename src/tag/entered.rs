@@ -2,6 +2,8 @@
 //!
 //! Each thread has a list of its entered tags. A tag counts only in the place in which it was entered: in the same tokio task, and in the
 //! same poll of the innermost scope. So a guard that is kept too long, or never dropped, does not reach other tasks.
+//!
+//! Spans have a list of their own, see `span`.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -9,7 +11,9 @@ use std::mem;
 #[cfg(feature = "code")]
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
+use super::span::EnteredSpan;
 use super::{TAGS, Tag};
 use crate::host::ProgramWide;
 use crate::scope::{self, Place, Seat, Slot};
@@ -17,22 +21,26 @@ use crate::scope::{self, Place, Seat, Slot};
 #[cfg(feature = "code")]
 use crate::scope::Door;
 
-/// The entered tags of a thread, in the order in which they were entered.
+/// The entered tags and spans of a thread.
 pub(crate) struct EnteredTags {
-    list: Vec<Entry>,
-    /// The number of the tag entered last.
+    /// Both in the order in which they were entered.
+    tags: Vec<Entry<Tag>>,
+    /// The tag of a span is looked up when an operation needs it.
+    spans: Vec<Entry<EnteredSpan>>,
+    /// The number of the last entry.
     last: u64,
 }
 
-struct Entry {
+struct Entry<W> {
+    /// Counted by the thread.
     number: u64,
     place: Place,
-    tag: Tag,
+    what: W,
 }
 
 thread_local! {
     static OWN: RefCell<Seat<EnteredTags>> =
-        const { RefCell::new(Seat::of_thread(EnteredTags { list: Vec::new(), last: 0 })) };
+        const { RefCell::new(Seat::of_thread(EnteredTags { tags: Vec::new(), spans: Vec::new(), last: 0 })) };
 }
 
 pub(crate) static ENTERED: Slot<EnteredTags> = Slot::new(&OWN);
@@ -89,19 +97,46 @@ pub(crate) static ANY_ENTERED: ProgramWide<AtomicBool> = ProgramWide::new(Atomic
 /// ```
 pub fn enter_tag(tag: impl Into<Tag>) -> EnteredTag {
     let tag = tag.into();
-    // Relaxed: only this thread reads the tag. Tested first, so that threads do not write the same cache line each time.
+    EnteredTag { number: push(|entered| &mut entered.tags, tag), stays: PhantomData }
+}
+
+/// Puts the tag of a span in force until its exit, like [`enter_tag`]. In the last destructors of a thread it does nothing.
+#[inline]
+pub fn enter_span(span: EnteredSpan) {
+    push(|entered| &mut entered.spans, span);
+}
+
+/// Ends the last stay of this thread in a span, if there is one. Returns when it began, if that was asked for.
+#[inline]
+pub fn exit_span(layer: u64, id: u64) -> Option<Instant> {
+    scope::change_any(&ENTERED, |entered| {
+        let spans = &mut entered.spans;
+        let place = spans.iter().rposition(|entry| entry.what.id == id && entry.what.layer == layer)?;
+        let since = spans[place].what.since;
+        if place + 1 == spans.len() {
+            spans.truncate(place);
+        } else {
+            spans.remove(place);
+        }
+        since
+    })?
+}
+
+/// Adds an entry and returns its number. `None` in the last destructors of the thread.
+#[inline]
+fn push<W>(list: impl FnOnce(&mut EnteredTags) -> &mut Vec<Entry<W>>, what: W) -> Option<u64> {
+    // Relaxed: only this thread reads the entry. Tested first, so that threads do not write the same cache line each time.
     let any = ANY_ENTERED.get();
     if !any.load(Ordering::Relaxed) {
         any.store(true, Ordering::Relaxed);
     }
-    let number = scope::place(&TAGS).and_then(|place| {
-        scope::change_any(&ENTERED, |entered| {
-            entered.last += 1;
-            entered.list.push(Entry { number: entered.last, place, tag });
-            entered.last
-        })
-    });
-    EnteredTag { number, stays: PhantomData }
+    let place = scope::place(&TAGS)?;
+    scope::change_any(&ENTERED, |entered| {
+        entered.last += 1;
+        let number = entered.last;
+        list(entered).push(Entry { number, place, what });
+        number
+    })
 }
 
 /// A tag that is in force until this is dropped. [`enter_tag`] returns it.
@@ -128,14 +163,14 @@ impl EnteredTag {
     pub fn set(&self, tag: impl Into<Tag>) {
         let tag = tag.into();
         // Dropped here, outside of the change.
-        let _old = self.change(move |list, place| mem::replace(&mut list[place].tag, tag));
+        let _old = self.change(move |list, place| mem::replace(&mut list[place].what, tag));
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut Vec<Entry>, usize) -> R) -> Option<R> {
+    fn change<R>(&self, change: impl FnOnce(&mut Vec<Entry<Tag>>, usize) -> R) -> Option<R> {
         let number = self.number?;
         scope::change_any(&ENTERED, |entered| {
-            let place = entered.list.iter().rposition(|entry| entry.number == number)?;
-            Some(change(&mut entered.list, place))
+            let place = entered.tags.iter().rposition(|entry| entry.number == number)?;
+            Some(change(&mut entered.tags, place))
         })?
     }
 }
@@ -154,10 +189,41 @@ pub(super) fn innermost() -> Option<Tag> {
 }
 
 fn of_this_place() -> Option<Tag> {
+    let mut before = u64::MAX;
+    loop {
+        // Nothing is borrowed during the look-up of a span.
+        match last_of_this_place(before)? {
+            Last::Tag(tag) => return Some(tag),
+            Last::Span(number, span) => match span.tag() {
+                None => before = number,
+                found => return found,
+            },
+        }
+    }
+}
+
+enum Last {
+    Tag(Tag),
+    /// Its number comes first.
+    Span(u64, EnteredSpan),
+}
+
+/// Returns the last entry of this place, of those whose numbers are below `before`.
+fn last_of_this_place(before: u64) -> Option<Last> {
     let mut found = None;
     scope::look(&ENTERED, |entered| {
-        let place = if entered.list.is_empty() { None } else { scope::place(&TAGS) };
-        found = entered.list.iter().rev().find(|entry| Some(entry.place) == place).map(|entry| entry.tag.clone());
+        if entered.tags.is_empty() && entered.spans.is_empty() {
+            return;
+        }
+        let Some(place) = scope::place(&TAGS) else { return };
+        found = match (last(&entered.tags, place, before), last(&entered.spans, place, before)) {
+            (Some(tag), span) if span.is_none_or(|span| span.number < tag.number) => Some(Last::Tag(tag.what.clone())),
+            (_, span) => span.map(|span| Last::Span(span.number, span.what)),
+        };
     });
     found
+}
+
+fn last<W>(list: &[Entry<W>], place: Place, before: u64) -> Option<&Entry<W>> {
+    list.iter().rev().find(|entry| entry.number < before && entry.place == place)
 }

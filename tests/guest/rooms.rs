@@ -27,6 +27,11 @@ async fn a_module_has_the_tags_of_who_calls_it() {
     // A task that is not a process has no tag, in a module, too.
     let foreign = tokio::spawn(async move { (put_tag.call("nobody's").unwrap(), tag.call().unwrap()) });
     assert_eq!(foreign.await.unwrap(), (None, None));
+    let entered = tokio::spawn(async move {
+        let _entered = dyntrace::enter_tag("entered by the program");
+        tag.call().unwrap()
+    });
+    assert_eq!(entered.await.unwrap().as_deref(), Some("entered by the program"));
 }
 
 #[tokio::test]

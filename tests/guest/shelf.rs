@@ -92,7 +92,7 @@ async fn waited(number: u32) -> u32 {
 
 #[dyntrace::export]
 fn tag() -> Option<String> {
-    dyntrace::get_tag().map(|tag| tag.to_string())
+    dyntrace::get_tag_data().map(|tag| tag.to_string())
 }
 
 #[dyntrace::export]

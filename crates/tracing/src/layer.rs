@@ -1,19 +1,20 @@
 //! The layer.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
-use dyntrace::{Tag, get_tag_data};
+use dyntrace::__spans::{EnteredSpan, enter_span, exit_span};
+use dyntrace::get_tag_data;
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Level, Metadata, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
-use tracing_subscriber::registry::{LookupSpan, SpanRef};
+use tracing_subscriber::registry::LookupSpan;
 
 use crate::fields::Fields;
-use crate::open::{self, Identity};
 use crate::probes::{event, span};
-use crate::rules::{Rules, SpanTag};
+use crate::rules::Rules;
+use crate::tags::{self, LayerTags};
 
 /// Returns a layer that takes tags from the fields `request_id`, `trace_id` and `traceparent`. Children inherit them.
 ///
@@ -28,7 +29,7 @@ use crate::rules::{Rules, SpanTag};
 /// assert_eq!(dyntrace::get_tag_data(), None);
 /// ```
 pub fn layer() -> ProbeLayer {
-    ProbeLayer { rules: Rules::default(), any_tag: AtomicBool::new(false), identity: Identity::default() }
+    ProbeLayer { rules: Rules::default(), tags: LayerTags::new() }
 }
 
 /// A layer that makes tags of spans, and fires probes for spans and events. [`layer`] returns it.
@@ -36,9 +37,7 @@ pub fn layer() -> ProbeLayer {
 #[must_use = "a layer does nothing until a subscriber has it"]
 pub struct ProbeLayer {
     rules: Rules,
-    /// Whether a span ever could have a tag; until then, spans are not looked up.
-    any_tag: AtomicBool,
-    identity: Identity,
+    tags: LayerTags,
 }
 
 impl ProbeLayer {
@@ -71,11 +70,6 @@ impl ProbeLayer {
         self.rules.inherit = inherit;
         self
     }
-
-    fn may_have_tags(&self) -> bool {
-        // Relaxed: the thread that hands a span over to another orders this, too.
-        self.any_tag.load(Ordering::Relaxed)
-    }
 }
 
 impl<S> Layer<S> for ProbeLayer
@@ -84,55 +78,57 @@ where
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let concerned = self.rules.concern(attributes.metadata());
-        if concerned && !self.may_have_tags() {
-            self.any_tag.store(true, Ordering::Relaxed);
+        if concerned {
+            self.tags.note();
         }
-        if self.may_have_tags() || span::new::is_enabled() {
-            self.begin(concerned, attributes, id, &context);
+        if self.tags.are_noted() {
+            let mut tag = self.rules.find(|finder| {
+                if concerned {
+                    attributes.record(finder);
+                }
+            });
+            if tag.tag.is_none() {
+                let inherited = || self.tags.get(context.span(id)?.parent()?.id().into_u64());
+                tag.tag = self.rules.without_field(attributes.metadata(), inherited);
+            }
+            if concerned || tag.tag.is_some() {
+                self.tags.insert(id.into_u64(), tag);
+            }
         }
-    }
-
-    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
-        if !self.may_have_tags() {
-            return;
-        }
-        let mut finder = self.rules.finder();
-        values.record(&mut finder);
-        let Some(span) = context.span(id) else { return };
-        let changed = {
-            let mut extensions = span.extensions_mut();
-            let Some(known) = extensions.get_mut::<SpanTag>() else { return };
-            if finder.replace(known) { known.tag.clone() } else { None }
-        };
-        if let Some(tag) = changed {
-            open::set_tag(&self.identity, id, &tag);
+        if span::new::is_enabled() {
+            self.announce(attributes, id, &context);
         }
     }
 
+    fn on_record(&self, id: &Id, values: &Record<'_>, _: Context<'_, S>) {
+        if self.tags.are_noted() {
+            self.tags.replace(id.into_u64(), self.rules.find(|finder| values.record(finder)));
+        }
+    }
+
+    #[inline]
     fn on_enter(&self, id: &Id, context: Context<'_, S>) {
-        if self.may_have_tags() || span::enter::is_enabled() || span::exit::is_enabled() {
-            self.enter(id, &context);
+        if span::enter::is_enabled() || span::exit::is_enabled() {
+            self.fire_enter(id, &context);
+        } else if self.tags.are_noted() {
+            self.note(id, None);
         }
     }
 
+    #[inline]
     fn on_exit(&self, id: &Id, context: Context<'_, S>) {
-        // Takes back the tag at its end.
-        let left = open::leave(&self.identity, id);
-        if span::exit::is_enabled()
-            && let Some(of) = context.span(id)
-        {
-            let since = left.as_ref().and_then(|left| left.since);
-            let busy = since.map_or(0, |since| u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX));
-            let tag = get_tag_data();
-            span::exit(|| (id.into_u64(), of.name(), of.metadata().target(), tag.as_ref(), busy));
+        if span::exit::is_enabled() {
+            self.fire_exit(id, &context);
+        } else if self.tags.are_noted() {
+            exit_span(self.tags.number(), id.into_u64());
         }
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
+        let tag = if self.tags.are_noted() { self.tags.remove(id.into_u64()) } else { None };
         if span::close::is_enabled()
             && let Some(of) = context.span(&id)
         {
-            let tag = tag_of(&of);
             span::close(|| (id.into_u64(), of.name(), of.metadata().target(), tag.as_ref()));
         }
     }
@@ -145,58 +141,56 @@ where
 }
 
 impl ProbeLayer {
-    /// Gives a new span its tag, and fires its probe.
-    fn begin<S>(&self, concerned: bool, attributes: &Attributes<'_>, id: &Id, context: &Context<'_, S>)
-    where
-        S: Subscriber + for<'a> LookupSpan<'a>,
-    {
-        let Some(of) = context.span(id) else { return };
-        let mut tag = self.rules.of_new(attributes.metadata(), || of.parent().and_then(|parent| tag_of(&parent)));
-        if concerned {
-            let mut finder = self.rules.finder();
-            attributes.record(&mut finder);
-            finder.replace(&mut tag);
-        }
-        if span::new::is_enabled() {
-            announce(&of, attributes, tag.tag.as_ref());
-        }
-        if concerned || tag.tag.is_some() {
-            of.extensions_mut().replace(tag);
-        }
+    #[inline]
+    fn note(&self, id: &Id, since: Option<Instant>) {
+        enter_span(EnteredSpan { layer: self.tags.number(), id: id.into_u64(), find: tags::find, since });
     }
 
-    fn enter<S>(&self, id: &Id, context: &Context<'_, S>)
+    #[cold]
+    fn fire_enter<S>(&self, id: &Id, context: &Context<'_, S>)
     where
         S: Subscriber + for<'a> LookupSpan<'a>,
     {
-        let Some(of) = context.span(id) else { return };
-        let timed = span::exit::is_enabled();
-        let tag = of.extensions().get::<SpanTag>().map(|of_span| of_span.tag.clone());
-        if tag.is_some() || timed {
-            open::enter(&self.identity, id, tag.flatten().as_ref(), timed);
-        }
-        if span::enter::is_enabled() {
+        // The exit is to find when the span was entered.
+        self.tags.note();
+        self.note(id, span::exit::is_enabled().then(Instant::now));
+        if span::enter::is_enabled()
+            && let Some(of) = context.span(id)
+        {
             let tag = get_tag_data();
             span::enter(|| (id.into_u64(), of.name(), of.metadata().target(), tag.as_ref()));
         }
     }
-}
 
-/// The tag that a span puts in force.
-fn tag_of<'a, S: LookupSpan<'a>>(span: &SpanRef<'a, S>) -> Option<Tag> {
-    span.extensions().get::<SpanTag>()?.tag.clone()
-}
+    #[cold]
+    fn fire_exit<S>(&self, id: &Id, context: &Context<'_, S>)
+    where
+        S: Subscriber + for<'a> LookupSpan<'a>,
+    {
+        // The tag is in force until the exit.
+        let tag = get_tag_data();
+        let since = exit_span(self.tags.number(), id.into_u64());
+        if let Some(of) = context.span(id) {
+            let busy = since.map_or(0, |since| u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX));
+            span::exit(|| (id.into_u64(), of.name(), of.metadata().target(), tag.as_ref(), busy));
+        }
+    }
 
-#[cold]
-fn announce<'a, S: LookupSpan<'a>>(of: &SpanRef<'a, S>, attributes: &Attributes<'_>, tag: Option<&Tag>) {
-    let mut fields = Fields::default();
-    attributes.record(&mut fields);
-    let (metadata, fields) = (attributes.metadata(), fields.json());
-    let parent = of.parent().map_or(0, |parent| parent.id().into_u64());
-    span::new(|| {
-        let (level, file, line) = (level(metadata), metadata.file(), metadata.line().unwrap_or(0));
-        (of.id().into_u64(), metadata.name(), metadata.target(), tag, &fields, parent, level, file, line)
-    });
+    #[cold]
+    fn announce<S>(&self, attributes: &Attributes<'_>, id: &Id, context: &Context<'_, S>)
+    where
+        S: Subscriber + for<'a> LookupSpan<'a>,
+    {
+        let mut fields = Fields::default();
+        attributes.record(&mut fields);
+        let (metadata, fields, tag) = (attributes.metadata(), fields.json(), self.tags.get(id.into_u64()));
+        let parent = context.span(id).and_then(|of| of.parent()).map_or(0, |parent| parent.id().into_u64());
+        span::new(|| {
+            let (level, file, line) = (level(metadata), metadata.file(), metadata.line().unwrap_or(0));
+            let (name, target) = (metadata.name(), metadata.target());
+            (id.into_u64(), name, target, tag.as_ref(), &fields, parent, level, file, line)
+        });
+    }
 }
 
 #[cold]

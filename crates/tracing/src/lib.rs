@@ -1,4 +1,4 @@
-//! A [`tracing_subscriber`] layer: spans become user tags of [dyntrace](dyntrace), spans and events become probes.
+//! A [`tracing_subscriber`] layer: spans become user tags of [dyntrace], spans and events become probes.
 //!
 //! ```
 //! use tracing::{Instrument, info, info_span};
@@ -62,8 +62,10 @@
 //!
 //! # Cost
 //!
-//! While a probe is disabled, the layer neither formats nor reads the clock. An event costs the test whether the probe is enabled. To
-//! enter a span with a tag costs a look-up of the span.
+//! While a probe is disabled, the layer neither formats nor reads the clock. An event costs the test whether the probe is enabled. Entering
+//! a span notes its number on the thread: some nanoseconds. An operation inside looks the tag up, under a lock that threads share.
+//!
+//! The tag of a span is copied when the span is made: that costs an allocation, and two more if the field is no string.
 //!
 //! A layer without a filter asks for all events, also for those that filters of other layers leave out. Give it the same filter:
 //!
@@ -80,14 +82,13 @@
 //! The guard of `Span::enter` must not be held across an await, as tracing documents. If it is, no other tokio task sees the tag, but
 //! operations after the await may lack it.
 //!
-//! A layer that is taken away while a thread is inside of a span, by `reload`, cannot take back that thread's tag. In a tokio task the tag
-//! ends with the task; outside of tasks it stays.
+//! A layer that is taken away by `reload` takes the tags of its spans with it.
 
 mod fields;
 mod layer;
-mod open;
 mod probes;
 mod rules;
+mod tags;
 mod trace_context;
 
 pub use layer::{ProbeLayer, layer};

@@ -29,12 +29,19 @@ impl Default for Rules {
     }
 }
 
-/// In the extensions of a span that has a tag, or may get one.
-#[derive(Clone, Debug)]
+/// The tag of a span that has one, or may get one.
+#[derive(Debug)]
 pub(crate) struct SpanTag {
     pub(crate) tag: Option<Tag>,
     /// The place of its field in the list of fields: the value of an earlier one replaces it.
     rank: usize,
+}
+
+impl SpanTag {
+    /// Whether this goes before a tag that is known.
+    pub(crate) fn goes_before(&self, known: &SpanTag) -> bool {
+        self.tag.is_some() && self.rank <= known.rank
+    }
 }
 
 impl Rules {
@@ -43,21 +50,26 @@ impl Rules {
         self.name_is_tag(metadata) || metadata.fields().iter().any(|field| self.rank(&field).is_some())
     }
 
-    /// Returns the tag that a new span has by its name, or inherits.
-    pub(crate) fn of_new(&self, metadata: &Metadata<'_>, inherited: impl FnOnce() -> Option<Tag>) -> SpanTag {
-        let tag = if self.name_is_tag(metadata) {
+    /// Finds the tag in fields. `values` gives those that have values to a visitor.
+    pub(crate) fn find(&self, values: impl FnOnce(&mut Finder<'_>)) -> SpanTag {
+        let mut finder = Finder { rules: self, found: SpanTag { tag: None, rank: LAST } };
+        values(&mut finder);
+        finder.found
+    }
+
+    /// Returns the tag of a new span without a field that is one: by its name, or inherited.
+    pub(crate) fn without_field(
+        &self,
+        metadata: &Metadata<'_>,
+        inherited: impl FnOnce() -> Option<Tag>,
+    ) -> Option<Tag> {
+        if self.name_is_tag(metadata) {
             Some(Tag::from(metadata.name()))
         } else if self.inherit {
             inherited()
         } else {
             None
-        };
-        SpanTag { tag, rank: LAST }
-    }
-
-    /// Finds the tag in fields with values.
-    pub(crate) fn finder(&self) -> Finder<'_> {
-        Finder { rules: self, found: None }
+        }
     }
 
     fn name_is_tag(&self, metadata: &Metadata<'_>) -> bool {
@@ -72,41 +84,33 @@ impl Rules {
 /// Looks for a tag in fields with values.
 pub(crate) struct Finder<'r> {
     rules: &'r Rules,
-    found: Option<(usize, String)>,
+    /// The best so far: a field of a higher rank does not replace it.
+    found: SpanTag,
 }
 
 impl Finder<'_> {
-    /// Puts the found tag in place of `known`, if its field has the precedence. Returns whether it did.
-    pub(crate) fn replace(self, known: &mut SpanTag) -> bool {
-        match self.found {
-            Some((rank, text)) if rank <= known.rank => {
-                *known = SpanTag { tag: Some(Tag::from(text)), rank };
-                true
-            }
-            _ => false,
-        }
+    fn rank(&self, field: &Field) -> Option<usize> {
+        self.rules.rank(field).filter(|rank| *rank <= self.found.rank)
     }
 
-    fn see(&mut self, field: &Field, text: impl FnOnce() -> String) {
-        let Some(rank) = self.rules.rank(field) else { return };
-        if self.found.as_ref().is_some_and(|(found, _)| *found < rank) {
-            return;
-        }
-        let text = text();
-        let text =
-            if field.name() == TRACEPARENT { trace_context::trace_id(&text).map(str::to_owned) } else { Some(text) };
+    fn see(&mut self, field: &Field, rank: usize, text: &str) {
+        let text = if field.name() == TRACEPARENT { trace_context::trace_id(text) } else { Some(text) };
         if let Some(text) = text.filter(|text| !text.is_empty()) {
-            self.found = Some((rank, text));
+            self.found = SpanTag { tag: Some(Tag::from(text)), rank };
         }
     }
 }
 
 impl Visit for Finder<'_> {
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.see(field, || value.to_owned());
+        if let Some(rank) = self.rank(field) {
+            self.see(field, rank, value);
+        }
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.see(field, || format!("{value:?}"));
+        if let Some(rank) = self.rank(field) {
+            self.see(field, rank, &format!("{value:?}"));
+        }
     }
 }

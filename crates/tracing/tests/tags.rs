@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use dyntrace::get_tag_data;
+use dyntrace::{enter_tag, get_tag_data, with_tag};
 use dyntrace_tracing::{ProbeLayer, layer};
 use tracing::field::Empty;
 use tracing::subscriber::{DefaultGuard, set_default, with_default};
@@ -108,6 +108,25 @@ fn a_first_value_recorded_inside() {
     });
     assert_eq!(in_force(), None);
     assert_eq!(span.in_scope(in_force), some("7"));
+    span.in_scope(|| {
+        info_span!("without").in_scope(|| {
+            span.record("request_id", 8);
+            assert_eq!(in_force(), some("7"), "inherited when it was made");
+        });
+        let outside = info_span!(parent: None, "without");
+        outside.in_scope(|| assert_eq!(in_force(), some("8"), "of the span around it"));
+    });
+}
+
+#[test]
+fn tags_of_many_spans_at_once() {
+    let _subscriber = under(layer());
+    let spans: Vec<_> = (0..5000).map(|number| info_span!("serve", request_id = number)).collect();
+    for (number, span) in spans.iter().enumerate().rev() {
+        assert_eq!(span.in_scope(in_force), Some(number.to_string()));
+    }
+    drop(spans);
+    assert_eq!(info_span!("serve").in_scope(in_force), None, "the number of a closed span");
 }
 
 #[test]
@@ -121,6 +140,50 @@ fn exits_out_of_order() {
     assert_eq!(in_force(), some("2"));
     drop(in_second);
     assert_eq!(in_force(), None);
+}
+
+#[test]
+fn the_innermost_of_spans_tags_and_futures_counts() {
+    let _subscriber = under(layer());
+    let (span, bare) = (info_span!("serve", request_id = "span"), info_span!("bare"));
+    let in_span = span.enter();
+    let entered = enter_tag("entered");
+    let in_bare = bare.enter();
+    assert_eq!(in_force(), some("entered"));
+    let inner = info_span!(parent: None, "inner", request_id = "inner").entered();
+    assert_eq!(in_force(), some("inner"));
+    drop(entered);
+    assert_eq!(in_force(), some("inner"));
+    drop(inner);
+    assert_eq!(in_force(), some("span"), "around the span without a tag");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let own = runtime.block_on(with_tag("own", async { (in_force(), span.in_scope(in_force)) }));
+    assert_eq!(own, (some("own"), some("span")));
+    assert_eq!(in_force(), some("span"));
+    drop(in_span);
+    drop(in_bare);
+    assert_eq!(in_force(), None);
+}
+
+#[test]
+fn many_threads_make_and_leave_spans() {
+    let subscriber = tracing::Dispatch::new(subscriber(layer()));
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let subscriber = &subscriber;
+            scope.spawn(move || {
+                let _subscriber = tracing::dispatcher::set_default(subscriber);
+                for turn in 0..2000 {
+                    let expected = format!("{number}-{turn}");
+                    let span = info_span!("serve", request_id = %expected);
+                    let child = info_span!(parent: &span, "child");
+                    assert_eq!(span.in_scope(in_force).as_ref(), Some(&expected));
+                    drop(span);
+                    assert_eq!(child.in_scope(in_force), Some(expected));
+                }
+            });
+        }
+    });
 }
 
 #[test]
@@ -190,10 +253,23 @@ fn a_layer_that_is_reloaded_before_the_exit() {
     with_default(tracing_subscriber::registry().with(reloaded), || {
         let span = info_span!("serve", request_id = "r", order = "o");
         let entered = span.enter();
-        handle.reload(layer().tag_fields(["order"])).expect("the subscriber is there");
         assert_eq!(in_force(), some("r"));
+        handle.reload(layer().tag_fields(["order"])).expect("the subscriber is there");
+        assert_eq!(in_force(), None, "the tags of a layer end with it");
         let new = info_span!("serve", request_id = "r", order = "o");
         assert_eq!(new.in_scope(in_force), some("o"));
+        drop(entered);
+        assert_eq!(in_force(), None);
+    });
+}
+
+#[test]
+fn a_layer_that_is_taken_away_inside_of_a_span() {
+    let (reloaded, handle) = reload::Layer::new(Some(layer()));
+    with_default(tracing_subscriber::registry().with(reloaded), || {
+        let span = info_span!("serve", request_id = "r");
+        let entered = span.enter();
+        handle.reload(None).expect("the subscriber is there");
         drop(entered);
         assert_eq!(in_force(), None);
     });

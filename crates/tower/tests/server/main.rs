@@ -5,6 +5,7 @@ mod children;
 mod client;
 mod hang_up;
 mod headers;
+mod hyper;
 mod requests;
 mod serve_dir;
 mod trace;
@@ -27,15 +28,24 @@ use tokio_util::io::ReaderStream;
 
 use trace::Traced;
 
-/// Serves `app` while `act` runs, and returns the file operations of that time. One server at a time: a session records the whole program.
+/// Serves `app` by axum while `act` runs, and returns the file operations of that time.
 fn served(app: Router, act: impl FnOnce(SocketAddr)) -> Vec<Traced> {
+    served_by(async move |listener| axum::serve(listener, app).await.unwrap(), act)
+}
+
+/// Runs the server `serve` while `act` runs, and returns the file operations of that time. One server at a time: a session records the
+/// whole program.
+fn served_by<F>(serve: impl FnOnce(TcpListener) -> F, act: impl FnOnce(SocketAddr)) -> Vec<Traced>
+where
+    F: Future<Output = ()> + Send + 'static,
+{
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     trace::recorded(|| {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
-        runtime.spawn(async { axum::serve(listener, app).await });
+        runtime.spawn(serve(listener));
         act(address);
         // The end of the runtime waits for the CLOSE of each dropped file.
         drop(runtime);

@@ -21,7 +21,7 @@
 //! | [`efile`] | the file driver below `fs`: all operations and their probes |
 //! | [`aio_pool`] | the pool of I/O threads below `efile`, for blocking work of your own as well |
 //! | [`process`] | pids, and tasks that have one |
-//! | [`tag`] | user tags that follow a task |
+//! | [`tag`] | user tags that follow a task, a stream, a reader or a writer |
 //! | [`seq_trace`] | tokens that follow a request from process to process |
 //! | [`mailbox`] | messages between processes |
 //! | `dist` (feature `dist`) | messages to and from Erlang nodes |
@@ -38,7 +38,7 @@
 //! | feature | on by default | adds |
 //! |---|---|---|
 //! | `fs` | yes | `fs`, `efile` |
-//! | `tokio-fs`, `stream` | yes | `From` between `fs::File` and tokio's; `fs::ReadDir` as a `Stream` |
+//! | `tokio-fs`, `stream` | yes | `From` between `fs::File` and tokio's; `fs::ReadDir` and `tag::WithTag` as a `Stream` |
 //! | `mailbox` | yes | `mailbox` |
 //! | `recorder` | yes | `recorder`, and `DYNTRACE=record:DIR` in the environment |
 //! | `trace` | yes | `trace`, `traced`, `alloc`; includes `recorder` |
@@ -222,8 +222,9 @@ pub use dyntrace_macros::traced;
 #[doc(no_inline)]
 pub use probe::probe;
 #[doc(no_inline)]
-pub use process::{spawn, spawn_local};
+pub use process::{JoinSetExt, spawn, spawn_blocking, spawn_local};
 #[doc(no_inline)]
 pub use tag::{
-    EnteredTag, Tag, TagError, enter_tag, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag, with_tag,
+    EnteredTag, Tag, TagError, Tagged, enter_tag, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag,
+    with_tag,
 };

@@ -1,10 +1,13 @@
 //! The current process: pids, thread numbers, operation numbers.
 //!
-//! A *process* is a task started with [`spawn`] or, outside of such tasks, the thread. A task started by another `spawn` is not a
-//! process: its operations count as those of the thread that polls it.
+//! A *process* is a task or closure started with [`spawn`], [`spawn_local`], [`spawn_blocking`] or [`JoinSetExt`], a future of
+//! [`child`], or, outside of these, the thread. A task started by another `spawn` is not a process: its operations count as those of the
+//! thread that polls it.
 
+mod child;
 mod door;
 mod id;
+mod join_set;
 mod name;
 mod set;
 mod sieve;
@@ -20,8 +23,10 @@ use crate::scope::{self, Own, Refusal, Scoped, Seat, Slot};
 use crate::sequence::{Sequence, era};
 use crate::tag;
 
+pub use child::{Child, child};
 pub(crate) use door::{Door, HOST};
 pub use id::{OperationId, ParsePidError, Pid};
+pub use join_set::JoinSetExt;
 pub use name::{ThreadName, thread_name};
 pub use set::Processes;
 pub(crate) use sieve::Sieve;
@@ -181,8 +186,10 @@ pub(crate) static DOOR: Door =
 
 /// Starts a tokio task that is a process: [`tokio::spawn`] with a pid and user tags of its own.
 ///
-/// The new process receives the tag of the current one if that [spreads](crate::spread_tag), else it has none. It inherits the
-/// sequential trace token, see [`seq_trace`](crate::seq_trace).
+/// Under [`with_tag`](crate::with_tag) the new process has the tag of the current one. Elsewhere it receives that tag if the tag
+/// [spreads](crate::spread_tag), else it has none. It inherits the sequential trace token, see [`seq_trace`](crate::seq_trace).
+///
+/// [`JoinSetExt`] does the same for a `JoinSet`, [`child`] for anything else that takes a future.
 ///
 /// # Panics
 ///
@@ -239,7 +246,58 @@ where
     tokio::task::spawn_local(process(Pid::next(), future))
 }
 
-fn process<F>(pid: Pid, future: F) -> Scoped<Option<Process>, tag::Tagged<F>> {
-    let process = Process { pid, words: inherited_words(), sequence: inherited_sequence() };
-    Scoped::new(&PROCESS, Some(process), tag::of_new_process(future))
+/// Runs a blocking closure as a process: [`tokio::task::spawn_blocking`] with a pid of its own, and with the tag and token of the
+/// current process.
+///
+/// The closure has the tag that operations of the caller carry now, also one that does not [spread](crate::spread_tag): it does a
+/// part of what the caller does. It inherits the sequential trace token like a process started with [`spawn`].
+///
+/// # Panics
+///
+/// Panics outside of a tokio runtime, as [`tokio::task::spawn_blocking`] does.
+///
+/// # Cancellation
+///
+/// As for [`tokio::task::spawn_blocking`]: a closure that runs cannot be cancelled. A closure that never runs sees its own tag while
+/// it is dropped.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// dyntrace::put_tag("import")?;
+/// let tag = dyntrace::spawn_blocking(|| {
+///     dyntrace::p!("parses");
+///     dyntrace::get_tag()
+/// });
+/// assert_eq!(tag.await?.as_deref(), Some("import"));
+/// # Ok(())
+/// # }
+/// ```
+#[track_caller]
+pub fn spawn_blocking<F, R>(closure: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    tokio::task::spawn_blocking(blocking(closure))
+}
+
+/// Makes a process of a closure.
+fn blocking<R>(closure: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    let process = Scoped::new(&PROCESS, Some(Process::begin(Pid::next())), tag::of_current(closure));
+    move || process.run(|tagged| tagged.run(|closure| closure()))
+}
+
+/// A future that is a process.
+type OwnProcess<F> = Scoped<Option<Process>, tag::OwnTags<F>>;
+
+fn process<F>(pid: Pid, future: F) -> OwnProcess<F> {
+    Scoped::new(&PROCESS, Some(Process::begin(pid)), tag::of_new_process(future))
+}
+
+impl Process {
+    /// A process that the current one starts.
+    fn begin(pid: Pid) -> Process {
+        Process { pid, words: inherited_words(), sequence: inherited_sequence() }
+    }
 }

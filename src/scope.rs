@@ -1,7 +1,8 @@
 //! Task-local values that plain functions can read.
 //!
 //! Each thread has one slot for each kind of value. A [`Scoped`] future swaps its own value into the slot before it is polled or
-//! dropped, and out after that. So the value follows its future across awaits, threads and runtimes.
+//! dropped, and out after that. So the value follows its future across awaits, threads and runtimes. Streams, readers and closures
+//! have values in the same way.
 //!
 //! Outside of all scopes the slot holds the thread's own value. A tokio task without a scope may run on that thread, or inside of a
 //! scope that polls other tasks (a `LocalSet`). It must not see a value that is not its own, so the slot remembers in which tokio
@@ -161,11 +162,11 @@ pub(crate) fn change<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -
 }
 
 pin_project_lite::pin_project! {
-    /// A future with a value of its own.
+    /// A future, or another thing of type `F`, with a value of its own.
     pub(crate) struct Scoped<T: Own, F> {
         slot: &'static Slot<T>,
         scope: Scope<T>,
-        // Empty only while this is dropped.
+        // Empty only while this is dropped, and in `run`.
         #[pin]
         future: Option<F>,
     }
@@ -183,16 +184,45 @@ impl<T: Own, F> Scoped<T, F> {
     pub(crate) fn new(slot: &'static Slot<T>, value: T, future: F) -> Self {
         Scoped { slot, scope: Scope { place: Place::OF_THREAD, value }, future: Some(future) }
     }
+
+    /// Calls `act` with the future while the value is in force.
+    pub(crate) fn within<'a, R>(self: Pin<&'a mut Self>, act: impl FnOnce(Pin<&'a mut F>) -> R) -> R {
+        let this = self.project();
+        let _entered = enter(this.slot, this.scope);
+        act(this.future.as_pin_mut().expect(THERE))
+    }
+
+    /// Consumes the future by `act` while the value is in force.
+    pub(crate) fn run<R>(mut self, act: impl FnOnce(F) -> R) -> R {
+        let _entered = enter(self.slot, &mut self.scope);
+        act(self.future.take().expect(THERE))
+    }
+
+    /// Replaces the future by what `act` makes of it while the value is in force.
+    pub(crate) fn map<G>(mut self, act: impl FnOnce(F) -> G) -> Scoped<T, G>
+    where
+        T: Clone,
+    {
+        let future = {
+            let _entered = enter(self.slot, &mut self.scope);
+            act(self.future.take().expect(THERE))
+        };
+        Scoped::new(self.slot, self.scope.value.clone(), future)
+    }
+
+    /// The future, seen from outside of the scope.
+    pub(crate) fn get_ref(&self) -> &F {
+        self.future.as_ref().expect(THERE)
+    }
 }
+
+const THERE: &str = "only the end of the scope takes the future";
 
 impl<T: Own, F: Future> Future for Scoped<T, F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let this = self.project();
-        let _entered = enter(this.slot, this.scope);
-        let future = this.future.as_pin_mut().expect("only drop takes the future");
-        future.poll(context)
+        self.within(|future| future.poll(context))
     }
 }
 

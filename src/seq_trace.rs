@@ -16,8 +16,9 @@
 //!
 //! # Where tokens belong
 //!
-//! Tasks started with [`dyntrace::spawn`](crate::spawn), or with a mailbox, have tokens; outside of tasks, the thread has one. Other
-//! tokio tasks have none, because tokio does not tell when they end.
+//! [Processes](crate::process) have tokens: tasks started with [`dyntrace::spawn`](crate::spawn), or with a mailbox, closures of
+//! [`dyntrace::spawn_blocking`](crate::spawn_blocking), and, outside of tasks, the thread. Other tokio tasks have none, because tokio does
+//! not tell when they end.
 //!
 //! # The counters
 //!

@@ -3,15 +3,15 @@
 //! A tag is a short text that your program attaches to its current process: a request number, a customer, a phase. Operations
 //! carry it to every probe, so that a tracer can tell them apart.
 //!
-//! The functions are those of Erlang's `dyntrace` module, and [`with_tag`].
+//! The functions are those of Erlang's `dyntrace` module, [`with_tag`], and the trait [`Tagged`] with the same as methods.
 //!
 //! # Where tags belong
 //!
 //! | where [`put_tag`] is called | whose tag it sets |
 //! |---|---|
-//! | in a future under [`with_tag`] | that of the innermost such future |
-//! | in a task started with [`dyntrace::spawn`](crate::spawn) | that of the task |
-//! | in any other tokio task, or in a `spawn_blocking` closure | none: it returns an error |
+//! | in a future, stream, reader or writer under [`with_tag`] | that of the innermost of these |
+//! | in a [process](crate::process) that is a task or a blocking closure, such as one of [`dyntrace::spawn`](crate::spawn) | that of the process |
+//! | in any other tokio task, or in a closure of tokio's `spawn_blocking` | none: it returns an error |
 //! | anywhere else, also in the future given to tokio's `block_on` | that of the thread |
 //!
 //! The tag of a future or task stays with it across awaits and threads. Other tasks of the same thread never see it. Only the thread
@@ -19,6 +19,25 @@
 //!
 //! Tokio's own tasks have no tag because tokio does not tell when such a task ends: its tag would stay, and the next task on that
 //! thread would see it.
+//!
+//! # Which tasks and threads have the tag, too
+//!
+//! | started by | under [`with_tag`] | by a process that has called [`put_tag`] |
+//! |---|---|---|
+//! | [`dyntrace::spawn`](crate::spawn), [`spawn_local`](crate::spawn_local), [`JoinSetExt`](crate::JoinSetExt), `mailbox::spawn` | yes | while [`spread_tag(true)`](spread_tag) |
+//! | [`dyntrace::spawn_blocking`](crate::spawn_blocking) | yes | yes |
+//! | `tokio::spawn`, `JoinSet::spawn`, any other runtime | if the future is [`with_current_tag()`](Tagged::with_current_tag) | likewise |
+//! | `std::thread::spawn` | if it calls [`put_tag`] | likewise |
+//!
+//! Two rules explain the first line. [`put_tag`] is Erlang's: there a process that another one starts has no tag, and a tag spreads
+//! with messages only if the process asks for it. [`with_tag`] is for one operation, such as a request, and an operation consists of all
+//! that is started for it. A task that outlives the operation calls [`take_tag`] first, or is started outside of it.
+//!
+//! # Which function sees which tag
+//!
+//! A tag that came from another process by spreading is a *received* one. As in Erlang, [`get_tag`] returns only a tag that the process
+//! has itself, and [`get_tag_data`] also one that it has received. Operations carry the tag that `get_tag_data` returns. A process started
+//! under [`with_tag`] has that tag itself, so both return it.
 //!
 //! # Other runtimes
 //!
@@ -37,13 +56,12 @@
 pub(crate) mod entered;
 pub(crate) mod span;
 mod state;
+mod wrapped;
 
 use std::cell::RefCell;
 use std::mem;
-use std::pin::Pin;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
 
 use crate::host::ProgramWide;
 use crate::scope::{self, Door, Own, Refusal, Scoped, Seat, Slot};
@@ -52,6 +70,7 @@ use crate::scope::{self, Door, Own, Refusal, Scoped, Seat, Slot};
 pub(crate) use entered::{ANY_ENTERED, DOOR as ENTERED_DOOR, ENTERED, EnteredTags};
 pub use entered::{EnteredTag, enter_tag};
 pub use state::{Tag, TagState};
+pub use wrapped::{Tagged, WithTag, with_tag};
 
 thread_local! {
     static OWN: RefCell<Seat<TagState>> = const { RefCell::new(Seat::of_thread(TagState::NONE)) };
@@ -68,8 +87,8 @@ pub(crate) static DOOR: Door<TagState> = Door::new(|| OWN.try_with(ptr::from_ref
 /// Whether this program ever had a spreading tag; until then operations skip the look-up.
 pub(crate) static ANY_SPREADS: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));
 
-/// A future with a `TagState` of its own.
-pub(crate) type Tagged<F> = Scoped<TagState, F>;
+/// A future, or another thing, with a `TagState` of its own.
+pub(crate) type OwnTags<F> = Scoped<TagState, F>;
 
 /// The error of a tag that cannot be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,7 +146,10 @@ pub fn take_tag() -> Option<Tag> {
     scope::change(&TAGS, |tags| tags.own.take()).ok()?
 }
 
-/// Returns the tag that the current process has set, if any. A tag that is [entered](enter_tag) does not count.
+/// Returns the tag that the current process has itself: by [`put_tag`], or because it is, or began, under [`with_tag`].
+///
+/// As in Erlang, it does not return a tag that another process has [spread](spread_tag) to this one: [`get_tag_data`] does. A tag that is
+/// [entered](enter_tag) does not count, either.
 pub fn get_tag() -> Option<Tag> {
     scope::read(&TAGS, |tags| tags.own.as_ref())
 }
@@ -141,17 +163,21 @@ pub fn get_tag_data() -> Option<Tag> {
 /// Sets whether the tag of the current process spreads with its messages and to tasks that it starts. Returns the previous state,
 /// for [`restore_tag`].
 ///
-/// While the tag spreads, tasks started with [`dyntrace::spawn`](crate::spawn) receive it and spread it further. A process begins
-/// with `false`, or with `true` if it has received a tag. In a tokio task that is not a process this does nothing.
+/// While the tag spreads, tasks started with [`dyntrace::spawn`](crate::spawn) receive it and spread it further. There
+/// [`get_tag_data`] returns it; [`get_tag`] does not. A process begins with `false`, or with `true` if it has received a tag. In a
+/// tokio task that is not a process this does nothing.
+///
+/// A tag of [`with_tag`] goes to such tasks in any case. It goes with messages only if it spreads.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// dyntrace::put_tag("request 7")?;
 /// let before = dyntrace::spread_tag(true);
-/// let child = dyntrace::spawn(async { dyntrace::get_tag_data() });
+/// let child = dyntrace::spawn(async { (dyntrace::get_tag(), dyntrace::get_tag_data()) });
 /// dyntrace::restore_tag(before)?;
-/// assert_eq!(child.await?.as_deref(), Some("request 7"));
+/// let (own, in_force) = child.await?;
+/// assert_eq!((own, in_force.as_deref()), (None, Some("request 7")));
 /// # Ok(())
 /// # }
 /// ```
@@ -168,60 +194,21 @@ pub fn spread_tag(spread: bool) -> TagState {
     .unwrap_or(TagState::NONE)
 }
 
-/// Restores a state that [`spread_tag`] returned, in this process or another: the tag, the received tag, and whether it spreads.
+/// Restores a state that [`spread_tag`] returned, in this process or another: the tag, the received tag, and whether it spreads with
+/// messages.
 ///
 /// # Errors
 ///
 /// As for [`put_tag`], but only if the state has a tag.
 pub fn restore_tag(data: TagState) -> Result<(), TagError> {
     let has_tag = data.in_force().is_some();
-    match scope::change(&TAGS, move |tags| mem::replace(tags, data)) {
+    // A state from outside of `with_tag` does not end the operation, and one from inside does not begin it elsewhere.
+    match scope::change(&TAGS, move |tags| {
+        let of_operation = tags.of_operation;
+        mem::replace(tags, TagState { of_operation, ..data })
+    }) {
         Err(refusal) if has_tag => Err(refusal.into()),
         _ => Ok(()),
-    }
-}
-
-/// Runs `future` with a tag of its own, in any runtime.
-///
-/// Inside, [`put_tag`] and the other functions change the state of this future only. The tag [spreads](spread_tag) if the tag of the
-/// caller of `with_tag` does. Calls nest: the innermost counts. The process stays the same.
-///
-/// # Cancellation
-///
-/// A future that is dropped early sees its own tag while it is dropped.
-///
-/// ```
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), tokio::task::JoinError> {
-/// let task = tokio::spawn(dyntrace::with_tag("request 7", async {
-///     tokio::task::yield_now().await;
-///     dyntrace::get_tag()
-/// }));
-/// assert_eq!(task.await?.as_deref(), Some("request 7"));
-/// assert_eq!(dyntrace::get_tag(), None);
-/// # Ok(())
-/// # }
-/// ```
-pub fn with_tag<F: Future>(tag: impl Into<Tag>, future: F) -> WithTag<F> {
-    let spreads = scope::read(&TAGS, |tags| Some(&tags.spreads)).unwrap_or(false);
-    let tags = TagState { own: Some(tag.into()), received: None, spreads };
-    WithTag { tagged: Scoped::new(&TAGS, tags, future) }
-}
-
-pin_project_lite::pin_project! {
-    /// The future of [`with_tag`].
-    #[must_use = "futures do nothing unless polled"]
-    pub struct WithTag<F> {
-        #[pin]
-        tagged: Tagged<F>,
-    }
-}
-
-impl<F: Future> Future for WithTag<F> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        self.project().tagged.poll(context)
     }
 }
 
@@ -249,8 +236,16 @@ pub(crate) fn on_receive(tag: Option<Tag>) {
 }
 
 /// Wraps the future of a process that the current one starts.
-pub(crate) fn of_new_process<F>(future: F) -> Tagged<F> {
-    let mut tags = TagState::NONE;
+pub(crate) fn of_new_process<F>(future: F) -> OwnTags<F> {
+    let own = scope::read(&TAGS, |tags| tags.in_force().filter(|_| tags.of_operation));
+    let mut tags = TagState { of_operation: own.is_some(), own, ..TagState::NONE };
     tags.receive(sent());
     Scoped::new(&TAGS, tags, future)
+}
+
+/// Wraps what the current process does in another task or thread.
+pub(crate) fn of_current<T>(value: T) -> OwnTags<T> {
+    let tags = scope::read(&TAGS, |tags| Some(tags)).unwrap_or(TagState::NONE);
+    let own = tags.in_force().cloned();
+    Scoped::new(&TAGS, TagState { own, received: None, of_operation: true, ..tags }, value)
 }

@@ -57,10 +57,12 @@ pub struct TagState {
     pub(super) own: Option<Tag>,
     pub(super) received: Option<Tag>,
     pub(super) spreads: bool,
+    /// The tag is that of an operation: processes that the current one starts have it as their own.
+    pub(super) of_operation: bool,
 }
 
 impl TagState {
-    pub(super) const NONE: TagState = TagState { own: None, received: None, spreads: false };
+    pub(super) const NONE: TagState = TagState { own: None, received: None, spreads: false, of_operation: false };
 
     /// The tag that operations carry.
     pub(super) fn in_force(&self) -> Option<&Tag> {

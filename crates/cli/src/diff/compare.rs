@@ -26,13 +26,13 @@ pub struct Pair {
     pub name: Option<Vec<u8>>,
     pub a: Option<Row>,
     pub b: Option<Row>,
-    /// What differs beyond chance, the farthest apart first.
+    /// The figures that differ beyond chance, the farthest apart first.
     pub changes: Vec<Change>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    pub what: What,
+    pub of: Compared,
     pub a: Estimate,
     pub b: Estimate,
     /// How far apart the intervals are; positive if the value is higher in B.
@@ -40,7 +40,7 @@ pub struct Change {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Compared {
     Percentile(Percentile, Time),
     /// The share of operations that failed.
     Errors,
@@ -101,21 +101,21 @@ impl Pair {
 
 fn changes(a: &Row, b: &Row) -> Vec<Change> {
     let mut changes = Vec::new();
-    let mut compare = |what, estimates: (Option<Estimate>, Option<Estimate>), smallest| {
+    let mut compare = |of, estimates: (Option<Estimate>, Option<Estimate>), smallest| {
         if let (Some(a), Some(b)) = estimates
             && let Some(apart) = confidence::apart(&a, &b, smallest)
         {
-            changes.push(Change { what, a, b, apart });
+            changes.push(Change { of, a, b, apart });
         }
     };
     for time in Time::ALL {
         for percentile in Percentile::ALL {
             let of = |row| confidence::percentile(time.of(row), percentile.part());
-            compare(What::Percentile(percentile, time), (of(a), of(b)), SMALLEST_TIME);
+            compare(Compared::Percentile(percentile, time), (of(a), of(b)), SMALLEST_TIME);
         }
     }
     let of = |row: &Row| confidence::share(row.errors, row.count);
-    compare(What::Errors, (of(a), of(b)), SMALLEST_SHARE);
+    compare(Compared::Errors, (of(a), of(b)), SMALLEST_SHARE);
     changes
 }
 

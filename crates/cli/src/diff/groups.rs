@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use dyntrace_reader::{Event, FileOperation};
 
-use crate::figures::{Row, pattern};
+use super::naming::Naming;
+use crate::figures::Row;
 use crate::operation::command_name;
 use crate::render::operation::{number, text};
 
@@ -74,15 +75,12 @@ pub struct Groups {
     pub all: Row,
     /// In the order of `By::ALL`.
     pub kinds: [Kind; 4],
-    /// Whether tags and paths are grouped as they are, not by their patterns.
-    is_exact: bool,
-    /// A buffer for patterns.
-    pattern: Vec<u8>,
+    naming: Naming,
 }
 
 impl Groups {
-    pub fn new(is_exact: bool) -> Groups {
-        Groups { is_exact, ..Groups::default() }
+    pub fn new(naming: Naming) -> Groups {
+        Groups { naming, ..Groups::default() }
     }
 
     /// Counts an operation that was answered.
@@ -91,12 +89,7 @@ impl Groups {
         let command = command_name(operation.request.command);
         self.kinds[By::Command as usize].row(command.as_bytes()).add(operation);
         for (by, name) in [(By::Tag, operation.request.user_tag), (By::Resource, operation.path)] {
-            let name = if self.is_exact {
-                name
-            } else {
-                pattern(name, &mut self.pattern);
-                &self.pattern
-            };
+            let name = self.naming.name(name);
             self.kinds[by as usize].row(name).add(operation);
         }
     }

@@ -130,15 +130,21 @@ pub fn compare(mut a: Side, mut b: Side) -> Diff {
 }
 
 fn pairs(mut a: Kind, mut b: Kind) -> Vec<Pair> {
-    a.match_with(&b);
-    b.match_with(&a);
+    // Before either is changed.
+    let (a_is_cut, b_is_cut) = (a.is_cut(), b.is_cut());
+    if b_is_cut {
+        a.match_with(&b);
+    }
+    if a_is_cut {
+        b.match_with(&a);
+    }
     let mut pairs: Vec<Pair> = Vec::new();
     for (name, row) in a.rows {
         let other = b.rows.remove(&name);
         pairs.push(Pair::new(Some(name), Some(row), other));
     }
     pairs.extend(b.rows.into_iter().map(|(name, row)| Pair::new(Some(name), None, Some(row))));
-    if a.others.count + b.others.count > 0 {
+    if a_is_cut || b_is_cut {
         pairs.push(Pair::new(None, Some(a.others), Some(b.others)));
     }
     pairs.sort_by(|first, second| {

@@ -32,7 +32,7 @@ impl By {
 }
 
 /// The most groups of a kind. Later ones are counted as one.
-pub const MOST: usize = 1000;
+const MOST: usize = 500;
 
 /// The groups of a kind.
 #[derive(Default)]
@@ -53,11 +53,13 @@ impl Kind {
         self.rows.get_mut(name).expect("it is there, or was inserted")
     }
 
-    /// Merges rows into the others that the other trace may have among its others: that trace's figures for them are not known.
+    /// Whether there were more groups than rows.
+    pub fn is_cut(&self) -> bool {
+        self.others.count > 0
+    }
+
+    /// Merges rows that `other` lacks into the others: if `other` is cut, its figures for them are not known.
     pub fn match_with(&mut self, other: &Kind) {
-        if other.others.count == 0 {
-            return;
-        }
         let others = &mut self.others;
         self.rows.retain(|name, row| {
             let is_known = other.rows.contains_key(name);

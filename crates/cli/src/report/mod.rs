@@ -28,8 +28,9 @@ Examples:
   dyntrace report trace-of-a trace-of-b -o both.html
 
 Where user tags are one a request, the page shows how long requests take, and where the time of the
-slowest went: waits for a thread, the jobs, and the time between operations. A recording of at least
-ten tags, half of which last less than a quarter of its length, is such a one.
+slowest went: waits for a thread, the jobs, and the time between operations. Tags are taken for
+requests if there are more than a hundred, or at least ten, half of which last less than a quarter of
+the recording.
 
 The page gets the access rights that all files of the trace have. An existing file is replaced.
 

@@ -26,13 +26,13 @@ pub struct Pair {
     pub name: Option<Vec<u8>>,
     pub a: Option<Row>,
     pub b: Option<Row>,
-    /// What differs beyond chance, the farthest apart first.
+    /// The figures that differ beyond chance, the farthest apart first.
     pub changes: Vec<Change>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    pub what: What,
+    pub of: Compared,
     pub a: Estimate,
     pub b: Estimate,
     /// How far apart the intervals are; positive if the value is higher in B.
@@ -40,7 +40,7 @@ pub struct Change {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum Compared {
     Percentile(Percentile, Time),
     /// The share of operations that failed.
     Errors,
@@ -101,21 +101,21 @@ impl Pair {
 
 fn changes(a: &Row, b: &Row) -> Vec<Change> {
     let mut changes = Vec::new();
-    let mut compare = |what, estimates: (Option<Estimate>, Option<Estimate>), smallest| {
+    let mut compare = |of, estimates: (Option<Estimate>, Option<Estimate>), smallest| {
         if let (Some(a), Some(b)) = estimates
             && let Some(apart) = confidence::apart(&a, &b, smallest)
         {
-            changes.push(Change { what, a, b, apart });
+            changes.push(Change { of, a, b, apart });
         }
     };
     for time in Time::ALL {
         for percentile in Percentile::ALL {
             let of = |row| confidence::percentile(time.of(row), percentile.part());
-            compare(What::Percentile(percentile, time), (of(a), of(b)), SMALLEST_TIME);
+            compare(Compared::Percentile(percentile, time), (of(a), of(b)), SMALLEST_TIME);
         }
     }
     let of = |row: &Row| confidence::share(row.errors, row.count);
-    compare(What::Errors, (of(a), of(b)), SMALLEST_SHARE);
+    compare(Compared::Errors, (of(a), of(b)), SMALLEST_SHARE);
     changes
 }
 
@@ -130,15 +130,21 @@ pub fn compare(mut a: Side, mut b: Side) -> Diff {
 }
 
 fn pairs(mut a: Kind, mut b: Kind) -> Vec<Pair> {
-    a.match_with(&b);
-    b.match_with(&a);
+    // Before either is changed.
+    let (a_is_cut, b_is_cut) = (a.is_cut(), b.is_cut());
+    if b_is_cut {
+        a.match_with(&b);
+    }
+    if a_is_cut {
+        b.match_with(&a);
+    }
     let mut pairs: Vec<Pair> = Vec::new();
     for (name, row) in a.rows {
         let other = b.rows.remove(&name);
         pairs.push(Pair::new(Some(name), Some(row), other));
     }
     pairs.extend(b.rows.into_iter().map(|(name, row)| Pair::new(Some(name), None, Some(row))));
-    if a.others.count + b.others.count > 0 {
+    if a_is_cut || b_is_cut {
         pairs.push(Pair::new(None, Some(a.others), Some(b.others)));
     }
     pairs.sort_by(|first, second| {

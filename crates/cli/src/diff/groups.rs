@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use dyntrace_reader::{Event, FileOperation};
 
-use crate::figures::{Row, pattern};
+use super::naming::Naming;
+use crate::figures::Row;
 use crate::operation;
 use crate::render::operation::{number, text};
 
@@ -31,7 +32,7 @@ impl By {
 }
 
 /// The most groups of a kind. Later ones are counted as one.
-pub const MOST: usize = 1000;
+const MOST: usize = 500;
 
 /// The groups of a kind.
 #[derive(Default)]
@@ -52,11 +53,13 @@ impl Kind {
         self.rows.get_mut(name).expect("it is there, or was inserted")
     }
 
-    /// Merges rows into the others that the other trace may have among its others: that trace's figures for them are not known.
+    /// Whether there were more groups than rows.
+    pub fn is_cut(&self) -> bool {
+        self.others.count > 0
+    }
+
+    /// Merges rows that `other` lacks into the others: if `other` is cut, its figures for them are not known.
     pub fn match_with(&mut self, other: &Kind) {
-        if other.others.count == 0 {
-            return;
-        }
         let others = &mut self.others;
         self.rows.retain(|name, row| {
             let is_known = other.rows.contains_key(name);
@@ -74,15 +77,12 @@ pub struct Groups {
     pub all: Row,
     /// In the order of `By::ALL`.
     pub kinds: [Kind; 4],
-    /// Whether tags and paths are grouped as they are, not by their patterns.
-    is_exact: bool,
-    /// A buffer for patterns.
-    pattern: Vec<u8>,
+    naming: Naming,
 }
 
 impl Groups {
-    pub fn new(is_exact: bool) -> Groups {
-        Groups { is_exact, ..Groups::default() }
+    pub fn new(naming: Naming) -> Groups {
+        Groups { naming, ..Groups::default() }
     }
 
     /// Counts an operation that was answered.
@@ -91,12 +91,7 @@ impl Groups {
         let command = operation::name_of(operation);
         self.kinds[By::Command as usize].row(command.as_bytes()).add(operation);
         for (by, name) in [(By::Tag, operation.request.user_tag), (By::Resource, operation.path)] {
-            let name = if self.is_exact {
-                name
-            } else {
-                pattern(name, &mut self.pattern);
-                &self.pattern
-            };
+            let name = self.naming.name(name);
             self.kinds[by as usize].row(name).add(operation);
         }
     }

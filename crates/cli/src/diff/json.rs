@@ -7,7 +7,7 @@ use super::condition::Checked;
 use super::confidence::{self, Estimate};
 use super::figure::{Percentile, Time};
 use super::side::Side;
-use super::text::what;
+use super::text::figure;
 use crate::figures::Row;
 use crate::losses;
 
@@ -52,7 +52,7 @@ fn group(pair: &Pair, diff: &Diff) -> Map<String, Value> {
         State::Both => "both",
     };
     let changes = pair.changes.iter().map(|change| {
-        json!({ "figure": what(change.what), "a": estimate(&change.a), "b": estimate(&change.b), "apart": change.apart })
+        json!({ "figure": figure(change.of), "a": estimate(&change.a), "b": estimate(&change.b), "apart": change.apart })
     });
     let mut object = Map::new();
     object.insert("state".to_owned(), state.into());

@@ -6,6 +6,7 @@ mod confidence;
 mod figure;
 mod groups;
 mod json;
+mod naming;
 mod page;
 mod side;
 mod text;
@@ -20,14 +21,15 @@ use crate::exit::{self, Failure, Outcome};
 use crate::{escape, losses, private, stdout};
 use compare::compare;
 use condition::{Checked, Condition, Verdict, check};
+use naming::Naming;
 use side::Side;
 
 pub const HELP: &str = "\
 Examples:
   dyntrace diff yesterday today
   dyntrace diff main branch --fail-if 'p99(queue_wait) > 1.2x'
-  dyntrace diff main branch --fail-if 'p50(service) > 2ms of command READ' --fail-if 'errors > 1x of tag'
-  dyntrace diff main branch --fail-if 'count > 1x of resource /srv/*' --json | jq '.groups[] | select(.state == \"new\")'
+  dyntrace diff main branch --fail-if 'errors > 1x of tag' --fail-if 'p50(service) > 2ms of command READ'
+  dyntrace diff main branch --json | jq '.groups[] | select(.state == \"new\")'
   dyntrace diff main branch --html diff.html
 
 A row for each command, user tag, traced function and path, the rows that differ most first; those
@@ -52,8 +54,8 @@ A condition of --fail-if:
               group of the kind is checked, without a group all file operations together
 
 A condition on a percentile is met if it holds for all values of the intervals; if it holds for
-the estimates only, it is unsure, which is told and does not fail. What A lacks counts as 0 for
-count, errors and rate; its times cannot be compared.
+the estimates only, it is unsure, which is told and does not fail. A group that A lacks counts as 0
+for count, errors and rate; its times cannot be compared.
 
 Exit status:
    0  no condition is met
@@ -78,7 +80,7 @@ pub struct Arguments {
     ///
     /// An object: version (1), a, b, all, groups, conditions. a and b have trace (the path), events, length_ns, lost_events, losses (in
     /// words), unmatched_events, operations_without_end and unanswered_operations. A group has by (command, tag, function or resource),
-    /// name (null for groups beyond the limit), state (new, gone or both), changes, a and b (figures, or null); all has the figures of all
+    /// name (empty without a tag or path, null for groups beyond the limit), state (new, gone or both), changes, a and b (figures, or null); all has the figures of all
     /// file operations. Figures are count, rate (in a second), errors, error_share, bytes_asked_for, and total_ns, queue_wait_ns, service_ns
     /// and delivery_ns, where known, in nanoseconds: count, mean, max, p50, p90, p99 and p99.9. Percentiles and error_share have value, low
     /// and high; an unknown end is null. A change has figure, a, b and apart, the logarithm of the ratio of the intervals' nearer ends,
@@ -92,14 +94,17 @@ pub struct Arguments {
     /// Print all rows: without it, 20 of each table
     #[arg(long)]
     all: bool,
+    /// Group user tags and paths that match as one: '/tmp/storm-*/log'; can be repeated, the first match counts
+    #[arg(long, value_name = "GLOB")]
+    fold: Vec<String>,
     /// Group user tags and paths as they are: without it, numbers and ids in them are *, as in req-*
     #[arg(long)]
     exact_names: bool,
 }
 
 pub fn diff(arguments: &Arguments) -> Outcome {
-    let [a, b] = [&arguments.before, &arguments.after].map(|path| Side::read(path, arguments.exact_names));
-    let diff = compare(a?, b?);
+    let naming = Naming::new(&arguments.fold, arguments.exact_names);
+    let diff = compare(Side::read(&arguments.before, naming.clone())?, Side::read(&arguments.after, naming)?);
     let checked: Vec<Option<Checked<'_>>> = arguments.fail_if.iter().map(|condition| check(condition, &diff)).collect();
     let unknown = checked.iter().zip(&arguments.fail_if).find(|(checked, _)| checked.is_none());
     let unknown = unknown.map(|(_, condition)| escape::name(&condition.text));

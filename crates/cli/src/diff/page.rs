@@ -8,7 +8,7 @@ use super::condition::{Checked, Verdict};
 use super::confidence;
 use super::figure::{Percentile, Time};
 use super::side::Side;
-use super::text::{interval, name, of_groups, ratio, time, what};
+use super::text::{figure, interval, name, of_groups, ratio, time};
 use crate::escape;
 use crate::figures::Row;
 use crate::report::format::duration;
@@ -22,7 +22,7 @@ const TIMES: [Time; 3] = [Time::Total, Time::QueueWait, Time::Service];
 pub fn page(diff: &Diff, checked: &[Checked<'_>]) -> String {
     let title = format!("{} and {}", diff.a.name, diff.b.name);
     let body = html! {
-        h1 { "What differs: " (title) }
+        h1 { "Differences of " (title) }
         (side("A", &diff.a, &diff.all.a))
         (side("B", &diff.b, &diff.all.b))
         @if !checked.is_empty() {
@@ -105,8 +105,8 @@ fn figures(pair: &Pair) -> Markup {
 fn differences(pair: &Pair) -> Markup {
     let line = |change: &Change| {
         let class = if change.apart > 0.0 { "bad" } else { "good" };
-        let (a, b) = (interval(change.what, &change.a), interval(change.what, &change.b));
-        html! { div class=(class) { (what(change.what)) ": " (a) " → " (b) (ratio(change)) } }
+        let (a, b) = (interval(change.of, &change.a), interval(change.of, &change.b));
+        html! { div class=(class) { (figure(change.of)) ": " (a) " → " (b) (ratio(change)) } }
     };
     html! {
         @match pair.state() {

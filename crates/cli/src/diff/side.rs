@@ -5,6 +5,7 @@ use std::path::Path;
 use dyntrace_reader::{FileOperations, Losses};
 
 use super::groups::Groups;
+use super::naming::Naming;
 use crate::exit::Failure;
 use crate::{escape, private, recording};
 
@@ -27,9 +28,9 @@ pub struct Side {
 }
 
 impl Side {
-    pub fn read(path: &Path, is_exact: bool) -> Result<Side, Failure> {
+    pub fn read(path: &Path, naming: Naming) -> Result<Side, Failure> {
         let trace = recording::open(&[path.to_owned()])?;
-        let mut groups = Groups::new(is_exact);
+        let mut groups = Groups::new(naming);
         let mut operations = FileOperations::default();
         let (mut count, mut times) = (0, None);
         for event in recording::events(&trace) {

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
-use super::compare::{Change, Diff, Pair, State, Table, What};
+use super::compare::{Change, Compared, Diff, Pair, State, Table};
 use super::condition::Checked;
 use super::confidence::{self, Estimate};
 use super::figure::Percentile;
@@ -15,8 +15,6 @@ use crate::report::format::duration;
 
 /// The most rows of a table, unless all are asked for.
 const ROWS: usize = 20;
-/// The most changes of a row, unless all are asked for.
-const CHANGES: usize = 4;
 
 pub fn text(diff: &Diff, shows_all: bool) -> String {
     let mut blocks = vec![format!("{}{}", side("A", &diff.a, &diff.all.a), side("B", &diff.b, &diff.all.b))];
@@ -52,15 +50,16 @@ fn table(Table { by, pairs }: &Table, shows_all: bool) -> String {
             State::Both => Style::new(),
         };
         text += &format!("{style}{line}{style:#}\n");
-        let changes = if shows_all { pair.changes.len() } else { pair.changes.len().min(CHANGES) };
-        pair.changes[..changes].iter().for_each(|change| text += &line_of(change));
-        if pair.changes.len() > changes {
-            text += &format!("         {} more changes\n", pair.changes.len() - changes);
+        let shown: Vec<&Change> = if shows_all { pair.changes.iter().collect() } else { farthest(&pair.changes) };
+        shown.iter().for_each(|change| text += &line_of(change));
+        if pair.changes.len() > shown.len() {
+            text += &format!("         and {} more\n", pair.changes.len() - shown.len());
         }
     }
-    if pairs.len() > shown {
-        let differ = pairs[shown..].iter().filter(|pair| pair.differs()).count();
-        text += &format!("{} more rows, {differ} of them differ: --all shows them\n", pairs.len() - shown);
+    let hidden = &pairs[shown..];
+    if !hidden.is_empty() {
+        let differ = hidden.iter().filter(|pair| pair.differs()).count();
+        text += &format!("and {} more, of which {differ} differ: --all shows all\n", hidden.len());
     }
     text
 }
@@ -93,25 +92,35 @@ pub fn name(name: Option<&[u8]>, by: By) -> String {
     }
 }
 
+/// The farthest change of each time, and that of errors.
+fn farthest(changes: &[Change]) -> Vec<&Change> {
+    let time = |change: &Change| match change.of {
+        Compared::Percentile(_, time) => Some(time),
+        Compared::Errors => None,
+    };
+    let is_first = |(at, change): &(usize, &Change)| !changes[..*at].iter().any(|other| time(other) == time(change));
+    changes.iter().enumerate().filter(is_first).map(|(_, change)| change).collect()
+}
+
 fn line_of(change: &Change) -> String {
-    let (a, b) = (interval(change.what, &change.a), interval(change.what, &change.b));
+    let (a, b) = (interval(change.of, &change.a), interval(change.of, &change.b));
     let style = colour(if change.apart > 0.0 { AnsiColor::Red } else { AnsiColor::Green });
-    format!("         {style}{}: {a} -> {b}{}{style:#}\n", what(change.what), ratio(change))
+    format!("         {style}{}: {a} -> {b}{}{style:#}\n", figure(change.of), ratio(change))
 }
 
 /// The name of a figure that differs.
-pub fn what(what: What) -> String {
-    match what {
-        What::Percentile(percentile, time) => format!("{}({})", percentile.name(), time.name()),
-        What::Errors => "errors".to_owned(),
+pub fn figure(compared: Compared) -> String {
+    match compared {
+        Compared::Percentile(percentile, time) => format!("{}({})", percentile.name(), time.name()),
+        Compared::Errors => "errors".to_owned(),
     }
 }
 
 /// An estimate and its interval: `10.1 µs (10.0 µs to 10.4 µs)`.
-pub fn interval(what: What, estimate: &Estimate) -> String {
-    match what {
-        What::Percentile(..) => interval_of(estimate, time),
-        What::Errors => interval_of(estimate, |share| format!("{:.2} %", share * 100.0)),
+pub fn interval(compared: Compared, estimate: &Estimate) -> String {
+    match compared {
+        Compared::Percentile(..) => interval_of(estimate, time),
+        Compared::Errors => interval_of(estimate, |share| format!("{:.2} %", share * 100.0)),
     }
 }
 

@@ -2,12 +2,22 @@
 
 use hdrhistogram::Histogram;
 
-/// The distribution of durations, within one percent. Their sum and the longest are exact.
+/// Up to this number, durations are kept as they are: most groups are small, and a histogram takes some 15 KB.
+const FEW: usize = 256;
+
+/// The distribution of durations. A few are exact, many are within one percent. Their sum and the longest are exact.
 #[derive(Clone)]
 pub struct Spread {
-    durations: Histogram<u64>,
+    durations: Durations,
     sum: u128,
     longest: u64,
+}
+
+#[derive(Clone)]
+enum Durations {
+    /// Sorted.
+    Few(Vec<u64>),
+    Many(Box<Histogram<u64>>),
 }
 
 /// Durations that the distribution does not tell apart, in nanoseconds: the shortest and the longest of them.
@@ -19,7 +29,7 @@ pub struct Ends {
 
 impl Default for Spread {
     fn default() -> Self {
-        Spread { durations: Histogram::new(2).expect("two digits are a precision"), sum: 0, longest: 0 }
+        Spread { durations: Durations::Few(Vec::new()), sum: 0, longest: 0 }
     }
 }
 
@@ -27,38 +37,52 @@ impl Spread {
     /// Counts a duration in nanoseconds. A negative one, between clocks that disagree, counts as zero.
     pub fn count(&mut self, nanoseconds: i64) {
         let duration = nanoseconds.max(0) as u64;
-        self.durations.record(duration).expect("a histogram that grows takes any value");
         self.sum += u128::from(duration);
         self.longest = self.longest.max(duration);
+        match &mut self.durations {
+            Durations::Few(few) if few.len() < FEW => {
+                few.insert(few.partition_point(|other| *other < duration), duration)
+            }
+            durations => record(durations.histogram(), duration),
+        }
     }
 
     /// How many durations were counted.
     pub fn len(&self) -> u64 {
-        self.durations.len()
+        match &self.durations {
+            Durations::Few(few) => few.len() as u64,
+            Durations::Many(many) => many.len(),
+        }
     }
 
     /// The percentile in nanoseconds; `None` if nothing was counted.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
-        (!self.durations.is_empty()).then(|| self.durations.value_at_percentile(percent))
+        let place = (percent / 100.0 * self.len() as f64).ceil() as u64;
+        self.at(place.max(1)).map(|ends| ends.longest)
     }
 
     /// The duration at a place in the order of length; the shortest has place 1. `None` if there are fewer.
     pub fn at(&self, place: u64) -> Option<Ends> {
+        let many = match &self.durations {
+            Durations::Few(few) => {
+                let exact = *few.get(usize::try_from(place).ok()?.checked_sub(1)?)?;
+                return Some(Ends { shortest: exact, longest: exact });
+            }
+            Durations::Many(many) => many,
+        };
         let mut passed = 0;
-        let step = self.durations.iter_recorded().find(|step| {
+        let step = many.iter_recorded().find(|step| {
             passed += step.count_since_last_iteration();
             passed >= place
         })?;
-        let (shortest, longest) = (
-            self.durations.lowest_equivalent(step.value_iterated_to()),
-            self.durations.highest_equivalent(step.value_iterated_to()),
-        );
+        let step = step.value_iterated_to();
+        let (shortest, longest) = (many.lowest_equivalent(step), many.highest_equivalent(step));
         Some(Ends { shortest, longest: longest.min(self.longest) })
     }
 
     /// The longest duration in nanoseconds; `None` if nothing was counted.
     pub fn longest(&self) -> Option<u64> {
-        (!self.durations.is_empty()).then_some(self.longest)
+        (self.len() > 0).then_some(self.longest)
     }
 
     /// The mean in nanoseconds; `None` if nothing was counted.
@@ -69,10 +93,33 @@ impl Spread {
     }
 
     pub fn merge(&mut self, other: &Spread) {
-        self.durations.add(&other.durations).expect("a histogram that grows takes any value");
         self.sum += other.sum;
         self.longest = self.longest.max(other.longest);
+        let many = self.durations.histogram();
+        match &other.durations {
+            Durations::Few(few) => few.iter().for_each(|duration| record(many, *duration)),
+            Durations::Many(other) => many.add(&**other).expect("a histogram that grows takes any value"),
+        }
     }
+}
+
+impl Durations {
+    /// Makes many of few.
+    fn histogram(&mut self) -> &mut Histogram<u64> {
+        if let Durations::Few(few) = self {
+            let mut many = Histogram::new(2).expect("two digits are a precision");
+            few.iter().for_each(|duration| record(&mut many, *duration));
+            *self = Durations::Many(Box::new(many));
+        }
+        match self {
+            Durations::Many(many) => many,
+            Durations::Few(_) => unreachable!("it was replaced"),
+        }
+    }
+}
+
+fn record(many: &mut Histogram<u64>, duration: u64) {
+    many.record(duration).expect("a histogram that grows takes any value");
 }
 
 #[cfg(test)]
@@ -89,7 +136,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_place_is_that_of_the_sorted_durations(mut durations in prop::collection::vec(0..i64::MAX, 1..200), place: prop::sample::Index) {
+        fn a_place_is_that_of_the_sorted_durations(mut durations in prop::collection::vec(0..i64::MAX, 1..600), place: prop::sample::Index) {
             let mut spread = Spread::default();
             durations.iter().for_each(|duration| spread.count(*duration));
             durations.sort_unstable();
@@ -99,6 +146,12 @@ mod tests {
             prop_assert!(longest - shortest <= exact / 100, "{exact} {shortest} {longest}");
             prop_assert_eq!(spread.at(durations.len() as u64 + 1), None);
             prop_assert_eq!(spread.longest(), durations.last().map(|longest| *longest as u64));
+            let (mut both, mut other) = (Spread::default(), Spread::default());
+            durations.iter().enumerate().for_each(|(at, duration)| if at % 3 == 0 { &mut both } else { &mut other }.count(*duration));
+            both.merge(&other);
+            prop_assert_eq!((both.len(), both.mean(), both.longest()), (spread.len(), spread.mean(), spread.longest()));
+            let Ends { shortest, longest } = both.at(place as u64 + 1).unwrap();
+            prop_assert!((shortest..=longest).contains(&exact), "{exact} {shortest} {longest}");
             let sum: i128 = durations.iter().map(|duration| i128::from(*duration)).sum();
             prop_assert_eq!(spread.mean().map(i128::from), Some(sum / durations.len() as i128));
         }

@@ -27,6 +27,11 @@ Examples:
   dyntrace report trace -o report.html
   dyntrace report trace-of-a trace-of-b -o both.html
 
+Where user tags are one a request, the page shows how long requests take, and where the time of the
+slowest went: waits for a thread, the jobs, and the time between operations. Tags are taken for
+requests if there are more than a hundred, or at least ten, half of which last less than a quarter of
+the recording.
+
 The page gets the access rights that all files of the trace have. An existing file is replaced.
 
 Exit status:

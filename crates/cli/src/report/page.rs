@@ -256,7 +256,7 @@ fn operations<'o, 't: 'o>(operations: impl Iterator<Item = &'o FileOperation<'t>
     }
 }
 
-/// What is missing in the trace.
+/// The losses of the trace.
 pub fn lost(losses: &Losses) -> Markup {
     html! {
         section #lost .bad[!losses.is_empty()] {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use dyntrace_reader::FileOperation;
 
 use super::heat::Latencies;
+use super::table;
 use crate::figures::Spread;
 
 /// How many are followed at once. Beyond it, those that were idle longest have ended.
@@ -13,9 +14,9 @@ const FOLLOWED: usize = 1 << 16;
 /// How many of the slowest are shown.
 const KEPT: usize = 40;
 
-/// Fewer tags than this are not taken for requests: each has its row in the table of tags.
+/// Fewer tags than this are not taken for requests.
 const LEAST: u64 = 10;
-/// Half of the requests take at most this part of the recording. Tags of tenants or of kinds of work last longer.
+/// Half of the requests take at most this part of the recording. Tags of tenants or of kinds of jobs last longer.
 const PART: i64 = 4;
 
 /// A request. Times are in nanoseconds.
@@ -100,12 +101,13 @@ impl<'t> Requests<'t> {
         add(&mut request.delivery, operation.delivery());
     }
 
-    /// Ends the requests that are open. Returns whether the tags are one a request, in a recording of this length.
+    /// Ends the requests that are open. Returns whether the tags are one a request, in a recording of this length: if they are short, or
+    /// too many for rows of their own.
     pub fn finish(&mut self, length: i64) -> bool {
         self.end_all(|_| true);
         let count = self.durations.len();
         let median = self.durations.at(count.div_ceil(2)).map_or(i64::MAX, |ends| ends.longest as i64);
-        count >= LEAST && median <= length / PART
+        count > table::KEPT as u64 || count >= LEAST && median <= length / PART
     }
 
     /// Ends the half that was idle longest; of requests with an operation in flight only if there are no others.

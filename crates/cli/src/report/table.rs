@@ -11,7 +11,7 @@ use crate::figures::Row;
 /// The most rows while the trace is read.
 const ROWS: usize = 256;
 /// The rows that stay when there are more, and at the end.
-const KEPT: usize = 100;
+pub const KEPT: usize = 100;
 
 pub struct Table<K> {
     rows: HashMap<K, Row>,

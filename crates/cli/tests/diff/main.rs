@@ -164,3 +164,17 @@ fn conditions_for_a_pipeline() {
     assert!(ran.out.lines().any(|line| line.contains(" new ") && line.ends_with(" RENAME")), "{}", ran.out);
     assert!(std::fs::read_to_string(place.path("page.html")).unwrap().contains("missing-*"));
 }
+
+#[test]
+fn requests_in_the_report() {
+    let place = recorded();
+    place.run(&["report", "before", "-o", "report.html"]).says(0, "");
+    let page = std::fs::read_to_string(place.path("report.html")).unwrap();
+    // One after the other, so that half of them last a tenth of the recording at most.
+    let (tags, requests) = page.split_once("<h2>Slowest requests</h2>").unwrap();
+    assert!(requests.contains("<b>21</b> requests"), "{requests}");
+    assert!(tags.contains("<th scope=\"row\">req-*</th><td>40</td>"), "{tags}");
+    for tag in ["req-0", "req-19", "sweep"] {
+        assert!(requests.contains(&format!("<th scope=\"row\">{tag}</th>")), "{tag}: {requests}");
+    }
+}

@@ -166,6 +166,23 @@ fn objects_with_counts_percentiles_and_intervals() {
 }
 
 #[test]
+fn the_help_names_every_field_of_the_objects() {
+    fn check(value: &Value, help: &str) {
+        match value {
+            Value::Array(list) => list.iter().for_each(|value| check(value, help)),
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+                assert!(help.contains(name), "{name}");
+                check(value, help);
+            }),
+            _ => {}
+        }
+    }
+    let traces = traces();
+    let (_, help, _) = ran(traces.path(), &["--help"]);
+    check(&json(traces.path(), &["a", "b", "--fail-if", "count > 1x"]), &help);
+}
+
+#[test]
 fn a_trace_does_not_differ_from_itself() {
     let traces = traces();
     let json = json(traces.path(), &["a", "a", "--fail-if", "count != 1x of command", "--fail-if", "p50(total) > 1x"]);
@@ -237,7 +254,7 @@ fn a_page_that_loads_nothing() {
     assert!(status == Some(1) && out.contains("READ_FILE"));
     let page = fs::read_to_string(traces.path().join("diff.html")).unwrap();
     for part in [
-        "What differs: a and b",
+        "Differences of a and b",
         "<b class=\"bad\">met</b>: errors &gt; 1x of command: 0 -&gt; 20 in WRITE_FILE",
         "<th scope=\"row\">READ_FILE</th><td>400</td><td>500</td>",
         "<div class=\"bad\">p50(service): ",
@@ -261,8 +278,10 @@ fn names_as_they_are() {
     assert_eq!(group(&exact, "tag", "req-400")["state"], "new");
     assert_eq!(group(&exact, "resource", "/srv/1/data")["a"]["count"], 133);
     let (_, out, _) = ran(traces.path(), &["a", "b", "--exact-names"]);
-    // req-0 to req-499, sync, no tag, <b>cleanup; 20 of them are shown.
-    assert!(out.contains("483 more rows, "), "{out}");
+    // req-0 to req-499 fill the table of b, and the others are one row; 20 are shown.
+    assert!(out.contains("and 481 more, of which "), "{out}");
+    let folded = json(traces.path(), &["a", "b", "--exact-names", "--fold", "/srv/*/data"]);
+    assert_eq!(group(&folded, "resource", "/srv/*/data")["b"]["count"], 500);
     assert!(ran(traces.path(), &["a", "b", "--exact-names", "--all"]).1.contains("req-499"));
 }
 
@@ -271,7 +290,7 @@ fn more_groups_than_there_is_room_for_are_one() {
     let folder = tempfile::tempdir().unwrap();
     for (name, paths) in [("a", 1_300), ("b", 600)] {
         let mut program = Program::default();
-        // The later half of the groups in b has no row in a.
+        // A thousand and more in a; those of b are among its first.
         (0..paths).for_each(|number| program.operation("", READ_FILE, &format!("/{}", number * 2), 0, [100, 100]));
         program.write(&folder.path().join(name));
     }
@@ -279,9 +298,9 @@ fn more_groups_than_there_is_room_for_are_one() {
     let resources = json["groups"].as_array().unwrap().iter().filter(|group| group["by"] == "resource");
     let resources: Vec<_> = resources.collect();
     let sum = |side: &str| resources.iter().filter_map(|group| group[side]["count"].as_u64()).sum::<u64>();
-    assert_eq!((resources.len(), sum("a"), sum("b")), (1_001, 1_300, 600));
+    assert_eq!((resources.len(), sum("a"), sum("b")), (501, 1_300, 600));
     let others = resources.iter().find(|group| group["name"].is_null()).unwrap();
-    assert_eq!((&others["a"]["count"], &others["b"]["count"]), (&300.into(), &0.into()));
+    assert_eq!((&others["a"]["count"], &others["b"]["count"]), (&800.into(), &100.into()));
     assert!(resources.iter().all(|group| group["state"] != "new"));
 }
 

@@ -141,6 +141,27 @@ fn tags_that_are_one_a_request_are_requests() {
 }
 
 #[test]
+fn more_requests_than_are_followed_are_counted() {
+    const MANY: i64 = 70_000;
+    let folder = tempfile::tempdir().unwrap();
+    let mut events = Vec::new();
+    let mut short = |number: i64, tag: &str| {
+        let start = number as u64 * 1_000;
+        events.extend([entry(start, 1, number, tag, 12, ""), returned(start + 100, 1, number, tag, 12, 0)]);
+    };
+    (0..MANY).for_each(|number| short(number, &format!("req-{number}")));
+    // The first has ended by then, so this is another request; the last goes on.
+    short(MANY, "req-0");
+    short(MANY + 1, &format!("req-{}", MANY - 1));
+    Writer::new(folder.path()).ring("ring-1", 7, &events);
+    let page = page(&[folder.path()], 0);
+    assert!(page.contains("<b>70,001</b> requests") && page.contains("There were more at once than can be followed"));
+    assert_eq!(row(&page, "req-*")[1], "70,002");
+    let (_, slowest) = page.split_once("<h2>Slowest requests</h2>").unwrap();
+    assert_eq!(row(slowest, "req-69999")[1..3], ["2.10 µs", "1.90 µs"]);
+}
+
+#[test]
 fn tags_that_last_are_no_requests() {
     let folder = tempfile::tempdir().unwrap();
     let events = (0..100)

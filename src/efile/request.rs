@@ -71,6 +71,11 @@ impl Request {
         self.moved.store(self.moved().saturating_add(bytes), Ordering::Relaxed);
     }
 
+    /// Adds the bytes that a system call moved, and returns its result.
+    pub(crate) fn moving<E>(&self, answer: Result<usize, E>) -> Result<usize, E> {
+        answer.inspect(|bytes| self.add_moved(*bytes as u64))
+    }
+
     /// Returns how many bytes the operation has moved.
     pub(super) fn moved(&self) -> u64 {
         self.moved.load(Ordering::Relaxed)

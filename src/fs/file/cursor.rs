@@ -12,7 +12,6 @@ use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use super::buffer::Buffer;
-use super::positional::moved;
 use crate::efile::{Command, Descriptor, Request, answered};
 use crate::tag;
 
@@ -229,10 +228,10 @@ impl Cursor {
         self.in_flight = Some(Box::pin(async move {
             let (inline, user) = (descriptor.is_inline(size), Arc::clone(&descriptor));
             let attempt = |request: &Request, buffer: &mut Buffer| {
-                buffer.read(descriptor.file(), size, |bytes| moved(request, descriptor.try_read(bytes)))
+                buffer.read(descriptor.file(), size, |bytes| request.moving(descriptor.try_read(bytes)))
             };
             let work = move |request: &Request, buffer: &mut Buffer| {
-                buffer.read(user.file(), size, |bytes| moved(request, read(user.file(), bytes)))
+                buffer.read(user.file(), size, |bytes| request.moving(read(user.file(), bytes)))
             };
             let (driver, port) = (descriptor.driver(), descriptor.port());
             let (answer, buffer) = driver.run_inline(inline, port, request, buffer, attempt, work).await;

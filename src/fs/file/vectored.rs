@@ -5,7 +5,6 @@ use std::io::{self, IoSlice, IoSliceMut};
 use rustix::io::retry_on_intr;
 
 use super::open_file::File;
-use super::positional::moved;
 use crate::efile::{Command, Request};
 
 /// The most buffers per system call on the supported systems (POSIX: at least 16).
@@ -26,7 +25,7 @@ impl File {
                 .map(|buffer| IoSliceMut::new(buffer))
                 .take(MOST_BUFFERS)
                 .collect();
-            Ok(moved(request, retry_on_intr(|| rustix::io::preadv(file, &mut parts, offset)))?)
+            Ok(request.moving(retry_on_intr(|| rustix::io::preadv(file, &mut parts, offset)))?)
         };
         let (answer, buffers) = self.run_with(request, buffers, read).await;
         (answer, buffers.unwrap_or_default())
@@ -50,7 +49,7 @@ impl File {
                 .map(|buffer| IoSlice::new(buffer))
                 .take(MOST_BUFFERS)
                 .collect();
-            Ok(moved(request, retry_on_intr(|| rustix::io::pwritev(file, &parts, offset)))?)
+            Ok(request.moving(retry_on_intr(|| rustix::io::pwritev(file, &parts, offset)))?)
         };
         let (answer, buffers) = self.run_with(request, buffers, write).await;
         (answer, buffers.unwrap_or_default())

@@ -74,7 +74,7 @@ impl Metrics {
     /// Adds the counts of another pool.
     pub(super) fn add(&mut self, other: &Metrics) {
         self.waiting += other.waiting;
-        other.commands.iter().for_each(|sums| counts::add(&mut self.commands, sums));
+        other.commands.iter().for_each(|sums| _ = counts::add(&mut self.commands, sums));
         self.sort();
         for (lane, other) in [(&mut self.fast, &other.fast), (&mut self.slow, &other.slow)] {
             lane.queued += other.queued;

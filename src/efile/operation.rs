@@ -11,7 +11,7 @@ use super::timed::{self, Began};
 use crate::aio_pool::{Counts, Fault, Job, Lane, Port};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
-use crate::sdt::{Decision, Text};
+use crate::sdt::{self, Decision, Text};
 use crate::seq_trace;
 use crate::tag::{self, Tag};
 
@@ -70,7 +70,10 @@ impl Entered {
     pub(super) fn begin(&self) {
         #[cfg(test)]
         observe::note(self.id, observe::Stage::InternalEntry);
-        efile_drv::int_entry(|| self.internal_arguments());
+        efile_drv::int_entry(|| {
+            sdt::open_control_if_requested!(efile_drv::int_entry);
+            self.internal_arguments()
+        });
     }
 
     /// Fires `efile_drv-int_return`.

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::counts::Counts;
 use super::lane::Lane;
 use crate::sdt::Decision;
 
@@ -28,6 +29,12 @@ pub trait Job: Send + 'static {
 
     /// Called right after `run`, on the same thread, even if `run` panicked. The pool catches and ignores a panic in it.
     fn ran(&mut self) {}
+
+    /// Counts the job's operations for [`metrics`](super::metrics), with one [`Counts::add`] for each. Called right after `ran`, on the
+    /// same thread. `output` is `None` if `run` panicked. The default counts nothing. The pool catches and ignores a panic in it.
+    fn count(&self, output: Option<&Self::Output>, counts: &mut Counts) {
+        let _ = (output, counts);
+    }
 
     /// Receives the outcome. Called exactly once for each submitted job, unless its [`Operation`] is leaked.
     ///

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::counts;
 use super::lane::Lane;
 
 /// Counts of a pool at one instant.
@@ -14,6 +15,28 @@ pub struct Metrics {
     pub slow: LaneMetrics,
     /// Jobs that wait for room because the queues are full.
     pub waiting: usize,
+    /// Operations that I/O threads ran, by driver and command, in the order of these names. The counts of a thread's batch of jobs
+    /// are added when its next batch begins.
+    pub commands: Vec<CommandMetrics>,
+}
+
+/// Sums over the operations of one command of a driver, since the pool was made: those that I/O threads ran and whose job counts them
+/// ([`Job::count`](super::Job::count)). Operations that were cancelled in the queue, or that were answered inline, are not among them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommandMetrics {
+    /// The driver: `efile_drv` for the file driver.
+    pub driver: &'static str,
+    /// The name of the command, such as `READ`.
+    pub command: &'static str,
+    /// How many operations ran.
+    pub operations: u64,
+    /// How many of them failed.
+    pub errors: u64,
+    /// How many bytes they moved.
+    pub bytes: u64,
+    /// The sum of the times that their jobs ran. Zero for pools without threads.
+    pub service: Duration,
 }
 
 /// Counts of one lane of a pool.
@@ -44,9 +67,15 @@ impl Metrics {
         }
     }
 
+    pub(super) fn sort(&mut self) {
+        self.commands.sort_unstable_by_key(|sums| (sums.driver, sums.command));
+    }
+
     /// Adds the counts of another pool.
     pub(super) fn add(&mut self, other: &Metrics) {
         self.waiting += other.waiting;
+        other.commands.iter().for_each(|sums| _ = counts::add(&mut self.commands, sums));
+        self.sort();
         for (lane, other) in [(&mut self.fast, &other.fast), (&mut self.slow, &other.slow)] {
             lane.queued += other.queued;
             lane.threads += other.threads;
@@ -63,11 +92,13 @@ impl Metrics {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     buckets: [u64; Histogram::BUCKETS],
+    /// In nanoseconds.
+    sum: u64,
 }
 
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram { buckets: [0; Histogram::BUCKETS] }
+        Histogram { buckets: [0; Histogram::BUCKETS], sum: 0 }
     }
 }
 
@@ -81,15 +112,22 @@ impl Histogram {
         let nanoseconds = seconds.saturating_add(duration.subsec_nanos().into());
         let bucket = (u64::BITS - nanoseconds.leading_zeros()) as usize;
         self.buckets[bucket.min(Histogram::BUCKETS - 1)] += 1;
+        self.sum = self.sum.saturating_add(nanoseconds);
     }
 
     fn add(&mut self, other: &Histogram) {
         self.buckets.iter_mut().zip(other.buckets).for_each(|(bucket, count)| *bucket += count);
+        self.sum = self.sum.saturating_add(other.sum);
     }
 
     /// Returns how many durations were counted.
     pub fn count(&self) -> u64 {
         self.buckets.iter().sum()
+    }
+
+    /// Returns the sum of the durations.
+    pub fn sum(&self) -> Duration {
+        Duration::from_nanos(self.sum)
     }
 
     /// Returns the upper bound and the count of each bucket that is not empty.
@@ -137,8 +175,9 @@ mod tests {
         assert_eq!((histogram.count(), histogram.quantile(0.5)), (0, None));
         (0..90).for_each(|_| histogram.record(Duration::from_nanos(1000)));
         (0..9).for_each(|_| histogram.record(Duration::from_micros(100)));
+        assert_eq!(histogram.sum(), Duration::from_micros(90 + 900));
         histogram.record(Duration::MAX);
-        assert_eq!(histogram.count(), 100);
+        assert_eq!((histogram.count(), histogram.sum()), (100, Duration::from_nanos(u64::MAX)));
         assert_eq!(histogram.quantile(0.0), Some(Duration::from_nanos(1024)));
         assert_eq!(histogram.quantile(0.9), Some(Duration::from_nanos(1024)));
         assert_eq!(histogram.quantile(0.91), Some(Duration::from_nanos(1 << 17)));

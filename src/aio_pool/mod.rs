@@ -84,8 +84,20 @@
 //!
 //! # Metrics
 //!
-//! [`metrics`], or [`Pool::metrics`] for one pool, count without a tracer: queue lengths, threads, and how long jobs wait and run. They are
-//! always on and cost two readings of the clock per job.
+//! [`metrics`], or [`Pool::metrics`] for one pool, count without a tracer: queue lengths, threads, how long jobs wait and run, and for
+//! each command of a driver its operations, errors, bytes and time ([`Job::count`]). They are always on. They cost two readings of the
+//! clock per job and some additions to numbers of the I/O thread's own.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! dyntrace::fs::read("Cargo.toml").await?;
+//! for of in dyntrace::aio_pool::metrics().commands {
+//!     println!("{} {}: {} operations, {} failed, {} bytes, {:?}", of.driver, of.command, of.operations, of.errors, of.bytes, of.service);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # Backpressure
 //!
@@ -107,6 +119,7 @@ mod builder;
 mod clock;
 mod completions;
 mod contain;
+mod counts;
 mod delivery;
 mod ending;
 mod job;
@@ -135,9 +148,10 @@ mod watchdog;
 mod worker;
 
 pub use builder::Builder;
+pub use counts::Counts;
 pub use job::{Fault, Job};
 pub use lane::Lane;
-pub use metrics::{Histogram, LaneMetrics, Metrics};
+pub use metrics::{CommandMetrics, Histogram, LaneMetrics, Metrics};
 pub use operation::Operation;
 pub(crate) use paused::ClockHold;
 pub use pool::{Pool, metrics};

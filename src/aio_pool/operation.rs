@@ -36,6 +36,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::admission_queue::Ticket;
 use super::contain::contain;
+use super::counts::Counts;
 use super::delivery::TaskWaker;
 use super::job::{Fault, Job};
 use super::runnable::Runnable;
@@ -239,7 +240,7 @@ impl<J: Job> OperationCell<J> {
 }
 
 impl<J: Job> Runnable for OperationCell<J> {
-    fn run(&self) -> Option<TaskWaker> {
+    fn run(&self, counts: &mut Counts) -> Option<TaskWaker> {
         if !self.start() {
             return None;
         }
@@ -248,6 +249,8 @@ impl<J: Job> Runnable for OperationCell<J> {
         let job = job.as_mut().expect("a job is settled after it has run");
         *outcome = Some(contain(|| job.run()).ok_or(Fault::Panicked));
         contain(|| job.ran());
+        let output = outcome.as_ref().and_then(|outcome| outcome.as_ref().ok());
+        contain(|| job.count(output, counts));
         drop(contents);
         self.complete()
     }

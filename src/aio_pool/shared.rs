@@ -9,9 +9,10 @@ use super::admission_queue::{AdmissionQueue, Ticket};
 use super::blocking::KernelThread;
 use super::clock::Time;
 use super::completions::Completions;
+use super::counts::Counts;
 use super::job::Fault;
 use super::lane::Lane;
-use super::metrics::{Histogram, Metrics};
+use super::metrics::{CommandMetrics, Histogram, Metrics};
 use super::pace::{JobTiming, Pace, RunningBatch};
 use super::port::Port;
 use super::promises::{Promise, Promises};
@@ -64,6 +65,7 @@ pub(super) struct PoolState {
     /// Threads that have not ended, including the watchdog.
     pub threads: Vec<ThreadId>,
     pub promises: Promises,
+    pub counts: Vec<CommandMetrics>,
     pub watchdog: WatchdogState,
 }
 
@@ -151,6 +153,7 @@ impl PoolShared {
             phase: Phase::Open,
             threads: Vec::new(),
             promises: Promises::new(),
+            counts: Vec::new(),
             watchdog: WatchdogState { is_started: cfg!(loom), is_awake: cfg!(loom) },
         };
         PoolShared {
@@ -270,13 +273,14 @@ impl PoolShared {
         lock(&self.state).lane(slot.lane).workers[slot.queue].thread = Some(thread);
     }
 
-    /// Refills the worker's empty batch, sleeping until a job arrives. Takes the `timings` of its last batch, and adds to `idle` how
+    /// Refills the worker's empty batch, sleeping until a job arrives. Takes the `timings` and `counts` of its last batch, and adds to `idle` how
     /// often it slept. Returns the refill time, or `None` if the worker must end.
     pub fn next_batch(
         self: &Arc<Self>,
         slot: WorkerSlot,
         condvar: &Condvar,
         timings: &mut Vec<JobTiming>,
+        counts: &mut Counts,
         idle: &mut libc::c_long,
     ) -> Option<Time> {
         let mut now = Time::now();
@@ -286,6 +290,7 @@ impl PoolShared {
             lane.pace.record(service, blocked);
             lane.service.record(service);
         }
+        counts.move_to(&mut state.counts);
         self.collect_promises(&mut state, slot);
         loop {
             let batch_size = state.lane(slot.lane).pace.batch_size();
@@ -380,7 +385,9 @@ impl PoolShared {
 
     pub fn metrics(&self) -> Metrics {
         let mut state = lock(&self.state);
-        let mut metrics = Metrics { waiting: state.waiting.length(), ..Metrics::default() };
+        let (waiting, commands) = (state.waiting.length(), state.counts.clone());
+        let mut metrics = Metrics { waiting, commands, ..Metrics::default() };
+        metrics.sort();
         for lane in Lane::ALL {
             let LaneState { queues, wait, service, .. } = state.lane(lane);
             let shown = metrics.lane(lane);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::clock::Time;
+use super::counts::Counts;
 use super::delivery::TaskWaker;
 use super::lane::Lane;
 use super::shared::{Notification, PoolShared, QueuedJob, WorkerSlot};
@@ -15,10 +16,15 @@ impl PoolShared {
         let Some((slot, job)) = self.take_one() else { return false };
         let promise = job.promise;
         // Directly: this pool has no watchdog.
-        worker::run_job(self, slot, job).into_iter().for_each(TaskWaker::wake);
+        let mut counts = Counts::default();
+        let waker = worker::run_job(self, slot, job, &mut counts);
+        let mut state = lock(&self.state);
+        counts.move_to(&mut state.counts);
         if promise.is_some() {
-            self.fulfil(&mut lock(&self.state), promise);
+            self.fulfil(&mut state, promise);
         }
+        drop(state);
+        waker.into_iter().for_each(TaskWaker::wake);
         true
     }
 

@@ -10,6 +10,7 @@ use super::blocking::{BlockMeter, KernelThread};
 use super::clock::Time;
 use super::completions::Completions;
 use super::contain::contain;
+use super::counts::Counts;
 use super::delivery::TaskWaker;
 use super::pace::{JobTiming, WAKE_UP};
 use super::promises::Promise;
@@ -30,20 +31,21 @@ pub(super) fn run(
     let mut meter = BlockMeter::start();
     // How often it slept without a job since `meter` was read.
     let mut idle = 0;
-    let (mut timings, mut spare) = (Vec::new(), Vec::new());
-    while let Some(mut begun) = shared.next_batch(slot, condvar, &mut timings, &mut idle) {
+    let (mut timings, mut spare, mut counts) = (Vec::new(), Vec::new(), Counts::default());
+    while let Some(mut begun) = shared.next_batch(slot, condvar, &mut timings, &mut counts, &mut idle) {
         let mut last_woken = begun;
         while let Some(job) = batch.pop() {
             let promise = job.promise;
             // A job that this one submits (a CLOSE) makes its promise for the same runtime.
             WORKS_FOR.set(promise.and_then(|promise| promise.0));
-            run_job(shared, slot, job).into_iter().for_each(|waker| completions.add_waker(waker));
+            run_job(shared, slot, job, &mut counts).into_iter().for_each(|waker| completions.add_waker(waker));
             if let Some(promise) = promise {
                 completions.add_promise(promise);
                 shared.promise_fulfilled();
             }
             let ended = Time::now();
             let service = ended.since(begun);
+            counts.time(service);
             begun = ended;
             // For long jobs only: reading the meter is a system call.
             let blocked = service > WAKE_UP
@@ -86,11 +88,12 @@ pub(super) fn run_job(
     shared: &PoolShared,
     slot: WorkerSlot,
     QueuedJob { port, taken, runnable, .. }: QueuedJob,
+    counts: &mut Counts,
 ) -> Option<TaskWaker> {
     probes::get(|| {
         taken.apply();
         (port, shared.length(slot), slot.lane.number())
     });
     // A cell catches the panics of its job; this is for destructors that run with the last reference.
-    contain(move || runnable.run())?
+    contain(move || runnable.run(counts))?
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::aio_pool::Lane;
+use crate::aio_pool::{Counts, Lane};
 
 /// One of the string and integer arguments of `efile_drv-entry`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -163,7 +163,15 @@ commands! {
     RmdirAll "RMDIR_ALL" = 68, [] + [S1 "path"];
 }
 
+/// The file driver's name in the pool's counts.
+const DRIVER: &str = "efile_drv";
+
 impl Command {
+    /// Counts an operation for the pool's metrics.
+    pub(super) fn count(self, counts: &mut Counts, succeeded: bool, bytes: u64) {
+        counts.add(DRIVER, self.name(), succeeded, bytes);
+    }
+
     /// Returns whether the command reads, writes or copies bytes of files. `efile_drv-return` shows how many.
     ///
     /// ```

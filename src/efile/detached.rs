@@ -3,7 +3,7 @@
 use std::io;
 
 use super::operation::fault_error;
-use crate::aio_pool::{Fault, Job, Lane};
+use crate::aio_pool::{Counts, Fault, Job, Lane};
 use crate::sdt::Decision;
 
 /// A job that keeps its output until it is settled, and only then passes it on. So the receiver gets the output of a settled job.
@@ -41,6 +41,10 @@ where
 
     fn ran(&mut self) {
         self.job.ran();
+    }
+
+    fn count(&self, _: Option<&()>, counts: &mut Counts) {
+        self.job.count(self.output.as_ref(), counts);
     }
 
     fn settle(&mut self, outcome: Result<&(), &Fault>) {

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::command::Command;
 use super::request::{Name, Request};
 use super::timed::{self, Began};
-use crate::aio_pool::{Fault, Job, Lane, Port};
+use crate::aio_pool::{Counts, Fault, Job, Lane, Port};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
 use crate::sdt::{self, Decision, Text};
@@ -206,6 +206,11 @@ where
     #[inline(always)]
     fn ran(&mut self) {
         self.entered.end();
+    }
+
+    #[inline(always)]
+    fn count(&self, output: Option<&Self::Output>, counts: &mut Counts) {
+        self.request.command.count(counts, matches!(output, Some((Ok(_), _))), self.request.moved());
     }
 
     #[inline(always)]

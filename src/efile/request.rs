@@ -71,8 +71,8 @@ impl Request {
         self.moved.store(self.moved().saturating_add(bytes), Ordering::Relaxed);
     }
 
-    /// Notes the bytes that a system call moved, and returns its result.
-    pub(crate) fn note_moved<E>(&self, answer: Result<usize, E>) -> Result<usize, E> {
+    /// Adds the bytes that a system call moved, and returns its result.
+    pub(crate) fn moving<E>(&self, answer: Result<usize, E>) -> Result<usize, E> {
         answer.inspect(|bytes| self.add_moved(*bytes as u64))
     }
 

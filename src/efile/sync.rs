@@ -24,7 +24,7 @@ use super::descriptor::Descriptor;
 use super::group::{Group, MemberId};
 use super::operation::{Entered, errno, fault_error};
 use super::request::Request;
-use crate::aio_pool::{ClockHold, Fault, Job, Lane};
+use crate::aio_pool::{ClockHold, Counts, Fault, Job, Lane};
 use crate::sdt::Decision;
 use crate::tag;
 
@@ -138,6 +138,12 @@ impl Job for SyncJob {
     fn ran(&mut self) {
         for member in self.members.iter().flatten() {
             member.answer.entered.end();
+        }
+    }
+
+    fn count(&self, output: Option<&io::Result<()>>, counts: &mut Counts) {
+        for member in self.members.iter().flatten() {
+            member.command.count(counts, matches!(output, Some(Ok(()))), 0);
         }
     }
 

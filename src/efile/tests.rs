@@ -1,5 +1,6 @@
 //! Every entry has one return, however the operation ends. The pool has no threads: each step is made by hand.
 
+mod counts;
 mod inline;
 mod sync;
 

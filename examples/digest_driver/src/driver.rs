@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use dyntrace::Tag;
-use dyntrace::aio_pool::{Fault, Job, Pool, Port};
+use dyntrace::aio_pool::{Counts, Fault, Job, Pool, Port};
 use dyntrace::process::{self, OperationId};
 
 use crate::command::{Command, Hashed};
@@ -59,6 +59,11 @@ impl Job for HashJob {
 
     fn ran(&mut self) {
         digest_drv::int_return(|| (self.id.thread, self.id.tag, self.command.number));
+    }
+
+    fn count(&self, output: Option<&Self::Output>, counts: &mut Counts) {
+        let hashed = output.and_then(|output| output.as_ref().ok());
+        counts.add("digest_drv", self.command.name, hashed.is_some(), hashed.map_or(0, |(_, bytes)| *bytes));
     }
 
     fn settle(&mut self, outcome: Result<&Self::Output, &Fault>) {

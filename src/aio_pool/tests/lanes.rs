@@ -135,6 +135,11 @@ fn what_was_done_is_counted_and_how_long_it_took() {
     assert_eq!((now.fast.operations, now.fast.wait.count(), now.waiting), (10, 10, 0));
     assert!(now.fast.wait.quantile(1.0) >= now.fast.wait.quantile(0.1));
     assert!(metrics().fast.operations >= before + 10, "all pools of the process");
+    let [sums] = &now.commands[..] else { panic!("{now:?}") };
+    assert_eq!((sums.driver, sums.command, sums.operations, sums.errors, sums.bytes), ("noted", "RUN", 10, 0, 10));
+    assert_eq!(sums.service, now.fast.service.sum());
+    let all = metrics().commands.into_iter().find(|sums| sums.driver == "noted").unwrap();
+    assert!(all.operations >= 10);
 }
 
 fn wait_until(condition: impl Fn() -> bool) {

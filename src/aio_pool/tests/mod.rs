@@ -7,7 +7,7 @@ mod threads;
 
 use std::sync::{Arc, Mutex};
 
-use crate::aio_pool::{Fault, Job, Pool};
+use crate::aio_pool::{Counts, Fault, Job, Pool};
 
 /// A job that runs a closure, and logs how it was settled.
 struct Noted {
@@ -37,6 +37,10 @@ impl Job for Noted {
 
     fn run(&mut self) -> u32 {
         (self.run)()
+    }
+
+    fn count(&self, output: Option<&u32>, counts: &mut Counts) {
+        counts.add("noted", "RUN", output.is_some(), 1);
     }
 
     fn settle(&mut self, outcome: Result<&u32, &Fault>) {

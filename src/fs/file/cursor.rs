@@ -228,10 +228,10 @@ impl Cursor {
         self.in_flight = Some(Box::pin(async move {
             let (inline, user) = (descriptor.is_inline(size), Arc::clone(&descriptor));
             let attempt = |request: &Request, buffer: &mut Buffer| {
-                buffer.read(descriptor.file(), size, |bytes| request.note_moved(descriptor.try_read(bytes)))
+                buffer.read(descriptor.file(), size, |bytes| request.moving(descriptor.try_read(bytes)))
             };
             let work = move |request: &Request, buffer: &mut Buffer| {
-                buffer.read(user.file(), size, |bytes| request.note_moved(read(user.file(), bytes)))
+                buffer.read(user.file(), size, |bytes| request.moving(read(user.file(), bytes)))
             };
             let (driver, port) = (descriptor.driver(), descriptor.port());
             let (answer, buffer) = driver.run_inline(inline, port, request, buffer, attempt, work).await;

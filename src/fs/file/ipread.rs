@@ -18,7 +18,7 @@ impl File {
         let request = self.descriptor.request_with_flags(Command::Ipread).i3(offset as i64).i4(max_size.into());
         let work = move |file: &std::fs::File, request: &Request, (): &mut ()| {
             let answer = none_at_end(read(file, offset, max_size));
-            answer.inspect(|data| request.add_moved(data.iter().flatten().count() as u64))
+            answer.inspect(|data| request.add_moved(data.as_ref().map_or(0, Vec::len) as u64))
         };
         self.run_with(request, (), work).await.0
     }

@@ -24,10 +24,9 @@ impl File {
     pub async fn read_at(&self, buffer: Vec<u8>, offset: u64) -> (io::Result<usize>, Vec<u8>) {
         let request = self.positional(Command::Preadv, buffer.len(), offset);
         let (descriptor, user) = (&self.descriptor, Arc::clone(&self.descriptor));
-        let attempt =
-            |request: &Request, buffer: &mut Vec<u8>| request.note_moved(descriptor.try_read_at(buffer, offset));
+        let attempt = |request: &Request, buffer: &mut Vec<u8>| request.moving(descriptor.try_read_at(buffer, offset));
         let work = move |request: &Request, buffer: &mut Vec<u8>| {
-            request.note_moved(retry(|| user.file().read_at(buffer, offset)))
+            request.moving(retry(|| user.file().read_at(buffer, offset)))
         };
         let inline = descriptor.is_inline(buffer.len());
         let (answer, buffer) =
@@ -40,7 +39,7 @@ impl File {
     pub async fn write_at(&self, buffer: Vec<u8>, offset: u64) -> (io::Result<usize>, Vec<u8>) {
         let request = self.positional(Command::Pwritev, buffer.len(), offset);
         let work = move |file: &std::fs::File, request: &Request, buffer: &mut Vec<u8>| {
-            request.note_moved(retry(|| file.write_at(buffer, offset)))
+            request.moving(retry(|| file.write_at(buffer, offset)))
         };
         let (answer, buffer) = self.run_with(request, buffer, work).await;
         (answer, buffer.unwrap_or_default())

@@ -25,7 +25,7 @@ impl File {
                 .map(|buffer| IoSliceMut::new(buffer))
                 .take(MOST_BUFFERS)
                 .collect();
-            Ok(request.note_moved(retry_on_intr(|| rustix::io::preadv(file, &mut parts, offset)))?)
+            Ok(request.moving(retry_on_intr(|| rustix::io::preadv(file, &mut parts, offset)))?)
         };
         let (answer, buffers) = self.run_with(request, buffers, read).await;
         (answer, buffers.unwrap_or_default())
@@ -49,7 +49,7 @@ impl File {
                 .map(|buffer| IoSlice::new(buffer))
                 .take(MOST_BUFFERS)
                 .collect();
-            Ok(request.note_moved(retry_on_intr(|| rustix::io::pwritev(file, &parts, offset)))?)
+            Ok(request.moving(retry_on_intr(|| rustix::io::pwritev(file, &parts, offset)))?)
         };
         let (answer, buffers) = self.run_with(request, buffers, write).await;
         (answer, buffers.unwrap_or_default())

@@ -73,6 +73,11 @@ async fn answer(
     here(&format!("serves{}", path.replace('/', "_"))).await;
     Ok(Response::new(match path.as_str() {
         "/body" => StreamBody::new(endless.map(frame)).boxed_unsync(),
+        // the first part is larger than the stream's window
+        "/late" => {
+            let part = futures::stream::iter([Ok(Frame::data(Bytes::from(vec![0; MUCH])))]);
+            StreamBody::new(part.chain(endless.map(frame))).boxed_unsync()
+        }
         "/room" => {
             let chunk = Bytes::from(vec![0; 1 << 14]);
             StreamBody::new(futures::stream::repeat(chunk).map(|chunk| Ok(Frame::data(chunk)))).boxed_unsync()
@@ -112,10 +117,13 @@ async fn request(name: &str, path: &str, address: std::net::SocketAddr) {
             let Some(Ok(room)) = poll_fn(|context| upload.poll_capacity(context)).await else { return };
             upload.send_data(vec![0; room].into(), false).expect("send data");
         },
+        "reads_slowly" | "reads_late" => {
+            let _unread = response.await.expect("an answer");
+            std::future::pending::<()>().await;
+        }
         _ => {
             let mut body = response.await.expect("an answer").into_body();
-            while name != "reads_slowly" && body.data().await.is_some() {}
-            std::future::pending::<()>().await;
+            while body.data().await.is_some() {}
         }
     }
 }
@@ -151,6 +159,7 @@ async fn program() {
         ("waits", "/waits"),
         ("reads_data", "/body"),
         ("reads_slowly", "/room"),
+        ("reads_late", "/late"),
         ("is_read", "/reads"),
         ("uploads", "/upload"),
     ] {

@@ -38,7 +38,8 @@ pub struct Functions {
     pub poll: Vec<Function>,
     /// Functions that wake tasks, if symbols name them. The first argument is the task's header.
     pub wake: Vec<Function>,
-    /// In images without such symbols: functions that schedule tasks which were woken. The first argument is the task's header.
+    /// In images without such symbols: functions that schedule tasks which were woken. The first argument is the task's header. None of
+    /// an image that uses tokio in a library, whose symbols name the functions that wake.
     pub schedule: Vec<Function>,
     /// Two other functions that are seldom called. A tracer that sets its probes in the order of a list can have them first and last.
     pub marks: Option<[Function; 2]>,
@@ -81,8 +82,9 @@ impl Polls {
     pub fn of(program: &Program, information: &DebugInformation<'_>) -> Polls {
         let mut polls =
             Polls { types: Vec::new(), functions: Functions::default(), notes: information.notes().to_vec() };
+        let vtables_of = |index| program.vtables().iter().filter(move |vtable| vtable.image == index);
         for (index, image) in program.images().iter().enumerate() {
-            let vtables: Vec<_> = program.vtables().iter().filter(|vtable| vtable.image == index).collect();
+            let vtables: Vec<_> = vtables_of(index).collect();
             if vtables.is_empty() {
                 continue;
             }
@@ -104,6 +106,12 @@ impl Polls {
             polls.functions.schedule.extend(of_image.schedule);
             polls.functions.marks = polls.functions.marks.or(of_image.marks);
         }
+        if polls.functions.wake.is_empty() {
+            let images = program.images().iter().enumerate().map(|(index, image)| File::of(index, image));
+            for file in images.filter(File::imports_tokio) {
+                polls.functions.schedule.extend(file.functions(vtables_of(file.index).map(|vtable| vtable.schedule)));
+            }
+        }
         polls
     }
 }
@@ -117,7 +125,8 @@ impl Functions {
             file.function(address.wrapping_sub(image.bias))
         };
         let wake = file.functions(wakers(image));
-        let schedule = vtables.iter().filter(|_| wake.is_empty()).map(|vtable| vtable.schedule);
+        let has_own = wake.is_empty() && !file.imports_tokio();
+        let schedule = vtables.iter().filter(|_| has_own).map(|vtable| vtable.schedule);
         Functions {
             poll: file.functions(vtables.iter().map(|vtable| vtable.poll)),
             schedule: file.functions(schedule),
@@ -164,6 +173,12 @@ impl<'a> File<'a> {
         addresses.sort_unstable();
         addresses.dedup();
         addresses.into_iter().filter_map(|address| self.function(address)).collect()
+    }
+
+    /// Whether tokio's own code is in a library.
+    fn imports_tokio(&self) -> bool {
+        let mut symbols = self.elf.iter().flat_map(|elf| elf.dynamic_symbols());
+        symbols.any(|symbol| symbol.is_undefined() && symbol.name().is_ok_and(|name| name.contains("5tokio")))
     }
 
     fn function(&self, address: u64) -> Option<Function> {

@@ -48,7 +48,7 @@ impl Preview {
         let Some(mut image) = image::image(&file, path, |_| Some(0), what)? else { return Ok(Preview::default()) };
         let bytes = image::map(&file, path, what)?;
         let memory = Linked::of(&image::parse(&bytes, path, what)?, &bytes);
-        let mut found = vtables::find(&memory, 0, &image);
+        let mut found = vtables::find(&memory, 0, std::slice::from_ref(&image));
         if found.is_empty() {
             return Ok(Preview::default());
         }

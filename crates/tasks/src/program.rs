@@ -66,11 +66,12 @@ impl Program {
         }
         let root = source.process().map(|process| process.proc("root"));
         let mut all = Vec::new();
-        for (index, image) in images.iter_mut().enumerate() {
-            let mut vtables = vtables::find(&source, index, image);
+        for index in 0..images.len() {
+            let mut vtables = vtables::find(&source, index, &images);
             if vtables.is_empty() {
                 continue;
             }
+            let image = &mut images[index];
             if image.debug_file.is_none() {
                 image.debug_file = debug_file::find(root.as_deref(), image);
             }

@@ -62,9 +62,11 @@ const CHUNK: u64 = 1 << 20;
 /// The words of a vtable.
 type Shape = [u64; WORDS];
 
-/// Finds the vtables of an image, by their shape. They are named by address only.
+/// Finds the vtables of the image at `index`, by their shape. They are named by address only.
 #[must_use]
-pub fn find(memory: &dyn Memory, index: usize, image: &Image) -> Vec<TaskVtable> {
+pub fn find(memory: &dyn Memory, index: usize, images: &[Image]) -> Vec<TaskVtable> {
+    let image = &images[index];
+    let anywhere = |address| images.iter().any(|image| image.has_code(address));
     let mut shapes = Vec::new();
     for table in &image.tables {
         let mut at = table.start;
@@ -74,7 +76,7 @@ pub fn find(memory: &dyn Memory, index: usize, image: &Image) -> Vec<TaskVtable>
             let mut bytes = vec![0; usize::try_from(end - at).unwrap_or(0)];
             let address = image.bias.wrapping_add(at);
             if memory.read(address, &mut bytes).is_ok() {
-                shapes.extend(in_bytes(address, &bytes, |address| image.has_code(address)));
+                shapes.extend(in_bytes(address, &bytes, |address| image.has_code(address), anywhere));
             }
             at = at.saturating_add(CHUNK);
         }
@@ -106,15 +108,21 @@ fn has_spawn_locations(shapes: &[(u64, Shape)]) -> bool {
     !shapes.is_empty() && shapes.iter().all(|(_, shape)| shape[10] == shape[9] + 8)
 }
 
-/// Finds words with the shape of a vtable in `bytes`, which were read from `address`.
-fn in_bytes(address: u64, bytes: &[u8], has_code: impl Fn(u64) -> bool) -> Vec<(u64, Shape)> {
+/// Finds words with the shape of a vtable in `bytes`, which were read from `address`. The function that polls is the image's own; tokio
+/// in a library may have others.
+fn in_bytes(
+    address: u64,
+    bytes: &[u8],
+    is_own_code: impl Fn(u64) -> bool,
+    is_code: impl Fn(u64) -> bool,
+) -> Vec<(u64, Shape)> {
     let mut found = Vec::new();
     // In a row, how many words before this one point to code.
     let mut functions = 0;
     let first = usize::try_from(address.wrapping_neg() % 8).unwrap_or(0);
     for offset in (first..bytes.len()).step_by(8) {
         let Some(word) = word_at(bytes, offset) else { break };
-        if has_code(word) {
+        if is_own_code(word) || functions > 0 && is_code(word) {
             functions += 1;
             continue;
         }
@@ -122,7 +130,7 @@ fn in_bytes(address: u64, bytes: &[u8], has_code: impl Fn(u64) -> bool) -> Vec<(
             let start = offset - FUNCTIONS * 8;
             // The last word may lie beyond the end of the table.
             let shape: Shape = std::array::from_fn(|index| word_at(bytes, start + index * 8).unwrap_or(0));
-            if has_offsets(&shape) {
+            if is_own_code(shape[0]) && has_offsets(&shape) {
                 found.push((address + start as u64, shape));
             }
         }
@@ -153,12 +161,26 @@ mod tests {
 
     fn found(words: &[u64]) -> Vec<(u64, Shape)> {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        in_bytes(0x8000, &bytes, |address| CODE.contains(&address))
+        in_bytes(
+            0x8000,
+            &bytes,
+            |address| CODE.contains(&address),
+            |address| (CODE.start..CODE.end + 16).contains(&address),
+        )
     }
 
     fn forged(offsets: &[u64]) -> Vec<u64> {
         let functions = (0..7).map(|index| CODE.start + index * 16);
         functions.chain(offsets.iter().copied()).collect()
+    }
+
+    #[test]
+    fn functions_may_be_a_librarys_but_for_the_first() {
+        let mut words = forged(&[0x80, 0x20, 0x28]);
+        words[1] = CODE.end;
+        assert_eq!(found(&words).len(), 1);
+        words[0] = CODE.end;
+        assert_eq!(found(&words), []);
     }
 
     #[test]
@@ -203,7 +225,7 @@ mod tests {
     proptest! {
         #[test]
         fn never_panics(bytes: Vec<u8>, address in 0..1_u64 << 48) {
-            in_bytes(address, &bytes, |address| address % 2 == 0);
+            in_bytes(address, &bytes, |address| address % 2 == 0, |address| address % 3 == 0);
         }
     }
 }

@@ -43,11 +43,12 @@ fn channels_and_streams_of_libraries_are_true() {
 
     assert!(matches!(leaf("serves_waits"), WaitsFor::Timer { .. }));
     assert_eq!(channel("serves_body").0, "async-channel");
-    assert_eq!(object("serves_room"), "room on h2 connection");
+    assert_eq!(channel("serves_late").0, "async-channel");
+    assert_eq!(object("serves_room"), "room or reset on h2 connection");
     assert_eq!(object("serves_reads"), "body on h2 connection");
     assert_eq!(object("waits"), "message on h2 connection");
     assert_eq!(object("reads_data"), "message on h2 connection");
     assert_eq!(*leaf("reads_slowly"), WaitsFor::Forever);
-    assert_eq!(object("uploads"), "room on h2 connection");
+    assert_eq!(object("uploads"), "room or reset on h2 connection");
     assert_eq!(channel("asks_hyper").0, "oneshot");
 }

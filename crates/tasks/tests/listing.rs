@@ -30,7 +30,7 @@ enum Shows {
 
 fn shows() -> Shows {
     match std::env::var("DYNTRACE_TASKS_SHOWS").as_deref() {
-        Err(_) | Ok("chains") => Shows::Chains,
+        Err(_) | Ok("chains" | "shared") => Shows::Chains,
         Ok("types") => Shows::Types,
         Ok("symbols") => Shows::Symbols,
         Ok("addresses") => Shows::Addresses,

@@ -45,7 +45,7 @@ pub(super) fn read(walk: &Walk<'_, '_>, handle: &Value) -> Option<(u64, WaitsFor
     let window = number(&stream, &["send_flow", "available", "only"])? as u32 as i32;
     let capacity = u64::try_from(window).unwrap_or(0).min(most);
     let wants_room = number(&stream, &["requested_send_capacity"])? > 0;
-    // with room the waker is there for a reset of the stream, beside other events
+    // the waker is for both; with room it is there for a reset only, beside other events
     let lacks_room = wants_room && capacity <= number(&stream, &["buffered_send_data"])?;
-    event("send_task", "room on h2 connection").filter(|_| lacks_room)
+    event("send_task", "room or reset on h2 connection").filter(|_| lacks_room)
 }

@@ -29,7 +29,12 @@ pub(super) fn read_pipe(site: &Site<'_, '_>) -> Option<Await> {
     let field = |name: &str| walk.steady.field(site.value, name);
     let (stream, body) = (field("body_tx")?, field("stream")?);
     let mut shown = Await::default();
-    registered(walk, &[&stream], true, &mut shown);
+    // since hyper 1.12 it keeps the part for which it wants room: room lacks also while the part before is not sent yet
+    let has_part =
+        field("buffered_data").and_then(|part| walk.steady.variant(&part)).is_none_or(|(name, _)| name == "Some");
+    if has_part {
+        registered(walk, &[&stream], true, &mut shown);
+    }
     if shown.waits_for.is_none() {
         walk.collect(&body, site.frame, true, site.depth + 1, &mut shown);
         registered(walk, &[&body], true, &mut shown);

@@ -54,6 +54,11 @@ pub fn example(name: &str) -> PathBuf {
     path
 }
 
+/// Whether the programs that `ci/tasks` names have tokio in a library. The reader follows trait objects of the program's own file only.
+pub fn has_shared_tokio() -> bool {
+    std::env::var_os("DYNTRACE_TASKS_SHOWS").is_some_and(|shows| shows == "shared")
+}
+
 impl Program {
     pub fn run(name: &str) -> Program {
         Program::start(Command::new(example(name)))

@@ -295,7 +295,7 @@ pub enum WaitsFor {
 }
 
 /// What must be possible with a descriptor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ready {
     /// To read, or to accept a connection.

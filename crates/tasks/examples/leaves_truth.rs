@@ -225,6 +225,26 @@ async fn asked(mut sender: oneshot::Sender<u32>) {
     sender.closed().await;
 }
 
+type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+async fn layer(inner: Boxed) {
+    inner.await;
+}
+
+async fn hears(mut channel: mpsc::Receiver<u32>) {
+    channel.recv().await;
+}
+
+/// Waits for its channel below boxed futures, as a request does below many layers of a server.
+async fn layers(channel: mpsc::Receiver<u32>) {
+    here("layers").await;
+    let mut future: Boxed = Box::pin(hears(channel));
+    for _ in 0..60 {
+        future = Box::pin(layer(future));
+    }
+    future.await;
+}
+
 async fn relays_boxed(socket: TcpStream) {
     here("relays_boxed").await;
     let boxed: Box<dyn AsyncRead + Send + Unpin> = Box::new(socket);
@@ -414,6 +434,9 @@ async fn program() {
         };
         kept.push(Box::new(far));
     }
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(layers(receiver));
+    senders.push(sender);
     let (near, far_boxed) = connection("relays_boxed").await;
     tokio::spawn(relays_boxed(near));
     let (near, far_frames) = connection("frames").await;

@@ -46,6 +46,7 @@ fn leaves_are_true() {
     let [read, heard] = all("relays")[..] else { panic!("two leaves of a relay") };
     assert_eq!((socket(read), channel(heard)), ((printed("relays"), readable), "mpsc"));
     assert_eq!(channel(leaf("relay_hears")), "mpsc");
+    assert_eq!(channel(leaf("layers")), "mpsc");
     for (name, ready) in [
         ("relay_reads", readable),
         ("relays_joined", readable),

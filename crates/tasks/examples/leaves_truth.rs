@@ -8,14 +8,16 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use futures::channel::{mpsc as futures_mpsc, oneshot as futures_oneshot};
 use futures::stream::FuturesUnordered;
+use futures::task::AtomicWaker;
 use futures::{AsyncReadExt as _, StreamExt, TryStreamExt};
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::futures::Notified;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
@@ -66,6 +68,113 @@ impl Future for Relay {
 async fn relays(name: &str, socket: TcpStream, channel: mpsc::Receiver<u32>, reads: bool, hears: bool) {
     here(name).await;
     Relay { socket, channel, reads, hears }.await;
+}
+
+/// Wakes the task whose waker it has.
+#[derive(Default)]
+struct Forwarder(AtomicWaker);
+
+impl Wake for Forwarder {
+    fn wake(self: Arc<Forwarder>) {
+        self.0.wake();
+    }
+}
+
+/// Reads its socket with a forwarder's waker, as a WebSocket stream does. The forwarder may have no waker.
+struct Forwarded {
+    socket: TcpStream,
+    forwarder: Arc<Forwarder>,
+    forwards: bool,
+}
+
+impl Future for Forwarded {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Forwarded>, context: &mut Context<'_>) -> Poll<()> {
+        let forwarded = self.get_mut();
+        if forwarded.forwards {
+            forwarded.forwarder.0.register(context.waker());
+        }
+        let waker = Waker::from(forwarded.forwarder.clone());
+        forwarded.socket.poll_read_ready(&mut Context::from_waker(&waker)).map(drop)
+    }
+}
+
+async fn forwarded(name: &str, socket: TcpStream, forwards: bool) {
+    here(name).await;
+    Forwarded { socket, forwarder: Arc::default(), forwards }.await;
+}
+
+/// The other end neither reads nor writes.
+async fn halves(socket: TcpStream) {
+    here("halves").await;
+    let (mut read, mut write) = socket.into_split();
+    let bytes = [0; 65536];
+    let reads = async { read.read(&mut [0; 16]).await };
+    let writes = async { while write.write_all(&bytes).await.is_ok() {} };
+    let _ = tokio::join!(reads, writes);
+}
+
+/// Has both halves of a socket: it reads one and waits until it can write to the other.
+struct Halves(OwnedReadHalf, OwnedWriteHalf);
+
+impl Future for Halves {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Halves>, context: &mut Context<'_>) -> Poll<()> {
+        let Halves(read, write) = self.get_mut();
+        let read = Pin::new(read).poll_read(context, &mut ReadBuf::new(&mut [0; 16])).is_ready();
+        if read || fill(write, context) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+/// Writes until the socket has no more room. Returns whether it failed.
+fn fill(write: &mut (impl AsyncWrite + Unpin), context: &mut Context<'_>) -> bool {
+    loop {
+        match Pin::new(&mut *write).poll_write(context, &[0; 65536]) {
+            Poll::Ready(Ok(_)) => {}
+            Poll::Ready(Err(_)) => return true,
+            Poll::Pending => return false,
+        }
+    }
+}
+
+async fn halves_by_hand(socket: TcpStream) {
+    here("halves_by_hand").await;
+    let (read, write) = socket.into_split();
+    Halves(read, write).await;
+}
+
+/// Writes before it reads, as TLS may.
+struct Tunnel(TcpStream);
+
+impl AsyncRead for Tunnel {
+    fn poll_read(
+        self: Pin<&mut Tunnel>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let socket = &mut self.get_mut().0;
+        let _failed = fill(socket, context);
+        Pin::new(socket).poll_read(context, into)
+    }
+}
+
+async fn reads_tunnel(socket: TcpStream) {
+    here("reads_tunnel").await;
+    let _ = Tunnel(socket).read(&mut [0; 16]).await;
+}
+
+/// Its socket still has the waker of the reading that it has given up.
+async fn writes_after_reading(mut socket: TcpStream) {
+    here("writes_after_reading").await;
+    tokio::select! {
+        biased;
+        _ = async { socket.read(&mut [0; 16]).await } => {}
+        () = std::future::ready(()) => {}
+    }
+    let bytes = [0; 65536];
+    while socket.write_all(&bytes).await.is_ok() {}
 }
 
 /// Its answer is a future, it is none itself.
@@ -152,6 +261,26 @@ async fn watched(sender: watch::Sender<u32>) {
 async fn asked(mut sender: oneshot::Sender<u32>) {
     here("asked").await;
     sender.closed().await;
+}
+
+type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+async fn layer(inner: Boxed) {
+    inner.await;
+}
+
+async fn hears(mut channel: mpsc::Receiver<u32>) {
+    channel.recv().await;
+}
+
+/// Waits for its channel below boxed futures, as a request does below many layers of a server.
+async fn layers(channel: mpsc::Receiver<u32>) {
+    here("layers").await;
+    let mut future: Boxed = Box::pin(hears(channel));
+    for _ in 0..60 {
+        future = Box::pin(layer(future));
+    }
+    future.await;
 }
 
 async fn relays_boxed(socket: TcpStream) {
@@ -335,6 +464,24 @@ async fn program() {
         kept.push(Box::new(far));
         senders.push(sender);
     }
+    for (name, forwards) in [("forwarded", true), ("not_forwarded", false)] {
+        let (near, far) = connection(name).await;
+        tokio::spawn(forwarded(name, near, forwards));
+        kept.push(Box::new(far));
+    }
+    for name in ["halves", "halves_by_hand", "reads_tunnel", "writes_after_reading"] {
+        let (near, far) = connection(name).await;
+        match name {
+            "halves" => tokio::spawn(halves(near)),
+            "halves_by_hand" => tokio::spawn(halves_by_hand(near)),
+            "reads_tunnel" => tokio::spawn(reads_tunnel(near)),
+            _ => tokio::spawn(writes_after_reading(near)),
+        };
+        kept.push(Box::new(far));
+    }
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(layers(receiver));
+    senders.push(sender);
     let (near, far_boxed) = connection("relays_boxed").await;
     tokio::spawn(relays_boxed(near));
     let (near, far_frames) = connection("frames").await;

@@ -295,7 +295,7 @@ pub enum WaitsFor {
 }
 
 /// The operation that a task wants a descriptor to be ready for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ready {
     /// To read, or to accept a connection.

@@ -46,18 +46,26 @@ fn leaves_are_true() {
     let [read, heard] = all("relays")[..] else { panic!("two leaves of a relay") };
     assert_eq!((socket(read), channel(heard)), ((printed("relays"), readable), "mpsc"));
     assert_eq!(channel(leaf("relay_hears")), "mpsc");
+    assert_eq!(channel(leaf("layers")), "mpsc");
     for (name, ready) in [
         ("relay_reads", readable),
         ("relays_joined", readable),
+        ("forwarded", readable),
         ("relays_boxed", readable),
         ("frames", readable),
         ("copies", readable),
         ("copies_much", writable),
         ("writes", writable),
         ("is_writable", writable),
+        ("halves_by_hand", Some(Ready::Either)),
+        ("reads_tunnel", Some(Ready::Either)),
+        ("writes_after_reading", writable),
     ] {
         assert_eq!(socket(leaf(name)), (printed(name), ready), "{name}");
     }
+    assert!(matches!(leaf("not_forwarded"), WaitsFor::UnknownLeaf), "{:?}", leaf("not_forwarded"));
+    let halves: Vec<_> = all("halves").into_iter().map(socket).collect();
+    assert_eq!(halves, [(printed("halves"), readable), (printed("halves"), writable)]);
     let both: Vec<_> = all("copies_both").into_iter().map(socket).collect();
     assert_eq!(both, [(printed("copies_both"), readable), (printed("copies_both_far"), readable)]);
     let [read, token] = all("relays_selected")[..] else { panic!("two leaves of a select") };

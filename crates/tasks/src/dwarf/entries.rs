@@ -50,12 +50,12 @@ impl<'u, 'a> At<'u, 'a> {
             let mut ahead = raw.clone();
             let Ok(abbreviation) = ahead.read_abbreviation() else { return };
             if let Some(abbreviation) = abbreviation {
+                while open.last().is_some_and(|(open, _)| *open >= depth) {
+                    open.pop();
+                }
                 if wanted(abbreviation.tag(), depth) {
                     if raw.read_entry(&mut entry).is_err() {
                         return;
-                    }
-                    while open.last().is_some_and(|(open, _)| *open >= depth) {
-                        open.pop();
                     }
                     let around = open.last_mut().map(|(_, around)| around);
                     let own = visit(&entry, offset, around);
@@ -133,4 +133,51 @@ pub(super) fn number(value: Option<Value<'_>>) -> Option<i128> {
 /// Returns an attribute that is a count, an offset or a line.
 pub(super) fn unsigned(value: Option<Value<'_>>) -> Option<u64> {
     number(value).and_then(|number| u64::try_from(number).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use gimli::constants::*;
+
+    use super::super::Sections;
+    use super::super::units::Units;
+
+    #[test]
+    fn an_entry_is_not_within_a_deeper_one_before_it() {
+        const UNIT: u8 = 1;
+        const FUNCTION: u8 = 2;
+        const BLOCK: u8 = 3;
+        const INLINED: u8 = 4;
+        const END: u8 = 0;
+        let tags = [DW_TAG_compile_unit, DW_TAG_subprogram, DW_TAG_lexical_block, DW_TAG_inlined_subroutine];
+        let mut abbreviations = Vec::new();
+        for (code, tag) in (1..).zip(tags) {
+            abbreviations.extend([code, tag.0 as u8, DW_CHILDREN_yes.0, 0, 0]);
+        }
+        abbreviations.push(END);
+        // a 32-bit unit of version 4, 8-byte addresses; its length is written at the end
+        let mut info = vec![0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8];
+        info.extend([UNIT, FUNCTION]);
+        let function = info.len() - 1;
+        info.extend([BLOCK, INLINED, END, END]);
+        info.extend([BLOCK, BLOCK, BLOCK, INLINED, INLINED]);
+        let second = info.len() - 2;
+        info.extend([END; 7]);
+        info[0] = (info.len() - 4) as u8;
+        let sections = Sections::of(|name| match name {
+            ".debug_abbrev" => abbreviations.clone().into(),
+            ".debug_info" => info.clone().into(),
+            _ => Cow::Borrowed(&[]),
+        });
+        let units = Units::read(&sections).unwrap();
+        let mut around = Vec::new();
+        let wanted = |tag, _| tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+        units.get(0).unwrap().walk(wanted, |_, offset, outer: Option<&mut usize>| {
+            around.push(outer.copied());
+            Some(offset)
+        });
+        assert_eq!(around, [None, Some(function), Some(function), Some(second)]);
+    }
 }

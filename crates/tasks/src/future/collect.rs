@@ -237,9 +237,15 @@ fn is_shared(kind: &Type) -> bool {
 
 /// Whether a trait object is a future. `polled`: or a stream or body.
 pub(crate) fn is_future_object(kind: &Type, polled: bool) -> bool {
-    let object = kind.name.split_once("dyn ").and_then(|(_, object)| object.split_once('<'));
-    let name = object.map_or("", |(object, _)| object.rsplit("::").next().unwrap_or(object));
-    name == "Future" || polled && matches!(name, "Stream" | "Body")
+    names_future(&kind.name, polled)
+}
+
+fn names_future(pointer: &str, polled: bool) -> bool {
+    let object = pointer.split_once("dyn ").and_then(|(_, object)| object.split_once('<'));
+    let path = object.map_or("", |(object, _)| object);
+    let name = path.rsplit("::").next().unwrap_or(path);
+    // a trait of hyper's whose objects are futures
+    name == "Future" || path == "hyper::rt::timer::Sleep" || polled && matches!(name, "Stream" | "Body")
 }
 
 /// Whether a `NonNull` points to a future that only it can poll: tokio's reusable box.
@@ -265,5 +271,22 @@ fn slice_of(kind: &Type, types: &Types<'_>) -> Option<TypeId> {
     match types.get(kind.member("data_ptr")?.kind).shape {
         Shape::Pointer(target) => target,
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_future;
+
+    #[test]
+    fn a_trait_object_is_a_future_by_its_trait() {
+        let boxed =
+            |object: &str| format!("alloc::boxed::Box<(dyn {object} + core::marker::Send), alloc::alloc::Global>");
+        assert!(names_future(&boxed("core::future::future::Future<Output=()>"), false));
+        assert!(names_future(&boxed("hyper::rt::timer::Sleep<Output=()>"), false));
+        assert!(!names_future(&boxed("app::Sleep<Output=()>"), false));
+        assert!(!names_future(&boxed("app::Serve<Answer=(dyn core::future::future::Future<Output=()>)>"), false));
+        assert!(!names_future(&boxed("futures_core::stream::Stream<Item=u32>"), false));
+        assert!(names_future(&boxed("futures_core::stream::Stream<Item=u32>"), true));
     }
 }

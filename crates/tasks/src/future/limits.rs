@@ -5,7 +5,7 @@ pub(crate) const CELL: u64 = 16 << 20;
 /// Readings of a cell before it is called busy.
 pub(crate) const TRIES: u32 = 12;
 /// Futures, and values around them, that lie in each other.
-pub(crate) const DEPTH: u32 = 100;
+pub(crate) const DEPTH: u32 = 300;
 /// Wrappers such as `Pin` and `Box` around one type.
 pub(crate) const WRAPPERS: u32 = 16;
 /// Futures of one chain, and values in which futures are looked for.

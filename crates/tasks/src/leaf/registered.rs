@@ -3,6 +3,9 @@
 //! Such a future does not say for which of them it waits. The runtime's record of a descriptor does: it has the waker that is
 //! called when the descriptor becomes readable, and the one for writable. A channel has the waker of its receiver. A waker of
 //! this task means that the task waits.
+//!
+//! A future may poll its socket with a waker of its own that wakes the task in turn, as WebSocket streams do. Such a waker points
+//! to a shared value that has the task's waker.
 
 use std::collections::HashSet;
 
@@ -14,20 +17,43 @@ use crate::listing::{Await, Ready, WaitsFor};
 /// Adds the descriptors, channels and streams in parts of a future that wake the task. A future that waits for one of them only is the
 /// leaf itself. `polled`: `shown` has the channels already.
 pub(crate) fn registered(walk: &Walk<'_, '_>, parts: &[&Value], polled: bool, shown: &mut Await) {
-    let mut search = Search { walk, polled, followed: HashSet::new(), left: limits::VALUES, found: Vec::new() };
+    let mut search = Search {
+        walk,
+        polled,
+        followed: HashSet::new(),
+        left: limits::VALUES,
+        half: None,
+        found: Vec::new(),
+        forwarders: Vec::new(),
+    };
     parts.iter().for_each(|part| search.value(part, 0));
-    match &mut search.found[..] {
+    let mut found: Vec<Await> = search.found.iter().filter_map(|found| search.shown(found)).collect();
+    match &mut found[..] {
         [only] if shown.awaits.is_empty() => shown.waits_for = only.waits_for.take(),
-        _ => shown.awaits.append(&mut search.found),
+        _ => shown.awaits.append(&mut found),
     }
 }
 
 struct Search<'w, 'a, 't> {
     walk: &'w Walk<'a, 't>,
     polled: bool,
-    followed: HashSet<u64>,
+    /// Addresses behind pointers, each with the half in which it was reached.
+    followed: HashSet<(u64, Option<Ready>)>,
     left: u32,
-    found: Vec<Await>,
+    /// The one readiness for which what lies around the value waits, if it is one.
+    half: Option<Ready>,
+    found: Vec<Found>,
+    /// Shared values that wake the task when they are woken.
+    forwarders: Vec<u64>,
+}
+
+enum Found {
+    /// A value that has a descriptor and its registration, and the one readiness for which the future waits.
+    Source(Value, Option<Ready>),
+    /// The receiver of a channel.
+    Channel(Value),
+    /// The handle of a stream of h2, and the event for which the task waits.
+    Stream(Value, WaitsFor),
 }
 
 impl Search<'_, '_, '_> {
@@ -41,29 +67,19 @@ impl Search<'_, '_, '_> {
         let steady = &self.walk.steady;
         let inner = match step(kind) {
             Step::Stop => return,
-            Step::Source => {
-                let found = self.source(value);
-                return self.found.extend(found);
-            }
-            Step::Channel => {
-                let found = self.channel(value);
-                return self.found.extend(found);
-            }
-            Step::Stream => {
-                let event = h2::read(self.walk, value).filter(|(waker, _)| self.followed.insert(*waker));
-                let found = event.map(|(_, waits_for)| Await {
-                    future: self.walk.name(value),
-                    waits_for: Some(waits_for),
-                    ..Await::default()
-                });
-                return self.found.extend(found);
-            }
+            Step::Source => return self.found_source(value),
+            Step::Channel => return self.found.push(Found::Channel(value.clone())),
+            Step::Stream => return self.found_stream(value),
             Step::Members => {
+                let around = self.half;
+                // others' wrappers may read to write, as TLS does
+                self.half = half(kind).or(around.filter(|_| is_plain(kind)));
                 for member in &kind.members {
                     if let Some(inner) = steady.member(value, member) {
                         self.value(&inner, depth + 1);
                     }
                 }
+                self.half = around;
                 return;
             }
             Step::Variant => steady.variant(value).map(|(_, variant)| variant),
@@ -72,19 +88,60 @@ impl Search<'_, '_, '_> {
             Step::Object => self.walk.behind(value),
         };
         let Some(inner) = inner else { return };
-        let first = matches!(step(kind), Step::Variant) || self.followed.insert(inner.address);
+        let first = matches!(step(kind), Step::Variant) || self.followed.insert((inner.address, self.half));
         if first {
+            if matches!(step(kind), Step::Shared) && self.forwards(&inner) {
+                self.forwarders.push(inner.address);
+            }
             self.value(&inner, depth + 1);
         }
     }
 
+    fn found_source(&mut self, source: &Value) {
+        let same = self.found.iter_mut().find_map(|found| match found {
+            Found::Source(other, half) if other.address == source.address => Some(half),
+            _ => None,
+        });
+        match same {
+            Some(half) if *half == self.half => {}
+            Some(half) => *half = None,
+            None => self.found.push(Found::Source(source.clone(), self.half)),
+        }
+    }
+
+    fn found_stream(&mut self, handle: &Value) {
+        if let Some((waker, waits_for)) = h2::read(self.walk, handle)
+            && self.followed.insert((waker, None))
+        {
+            self.found.push(Found::Stream(handle.clone(), waits_for));
+        }
+    }
+
+    fn shown(&self, found: &Found) -> Option<Await> {
+        match found {
+            Found::Source(source, half) => self.source(source, *half),
+            Found::Channel(receiver) => self.channel(receiver),
+            Found::Stream(handle, waits_for) => {
+                Some(Await { future: self.walk.name(handle), waits_for: Some(waits_for.clone()), ..Await::default() })
+            }
+        }
+    }
+
+    /// Whether a shared value has a waker of this task.
+    fn forwards(&self, shared: &Value) -> bool {
+        let mut wakers = shared.kind.members.iter().filter(|member| is_waker(self.walk.reader.types, member.kind));
+        wakers.any(|member| waker_at(self.walk, shared, &[&member.name, "waker", "value"]) == Some(self.walk.waker()))
+    }
+
     /// Reads a value that has a descriptor and its registration, if it wakes the task.
-    fn source(&self, source: &Value) -> Option<Await> {
+    fn source(&self, source: &Value, half: Option<Ready>) -> Option<Await> {
         // other threads change the record
         let live = &self.walk.live;
         let record = live.follow(source, &["registration", "shared", "arc"])?;
         let waiters = in_mutex(live, &live.field(&record, "waiters")?, "reader")?;
-        let ready = Ready::of(wakes(self.walk, &waiters, &["reader"]), wakes(self.walk, &waiters, &["writer"]))?;
+        let reads = half != Some(Ready::Writable) && self.wakes(&waiters, &["reader"]);
+        let writes = half != Some(Ready::Readable) && self.wakes(&waiters, &["writer"]);
+        let ready = Ready::of(reads, writes)?;
         let members = source.kind.members.iter().filter(|member| member.name != "registration");
         let parts = members.filter_map(|member| live.member(source, member));
         let number = parts.into_iter().find_map(|part| descriptor::within(self.walk, &part))?;
@@ -95,19 +152,55 @@ impl Search<'_, '_, '_> {
     /// Reads the receiver of a channel, if the channel wakes the task.
     fn channel(&self, receiver: &Value) -> Option<Await> {
         let channel = self.walk.steady.follow(receiver, &["chan", "inner", "arc"]).filter(|_| !self.polled)?;
-        if !wakes(self.walk, &channel, &["rx_waker", "value", "waker", "__0", "value"]) {
+        if !self.wakes(&channel, &["rx_waker", "value", "waker", "__0", "value"]) {
             return None;
         }
         let waits_for = WaitsFor::Channel { channel: "mpsc", address: Some(channel.address) };
         Some(Await { future: self.walk.name(receiver), waits_for: Some(waits_for), ..Await::default() })
     }
+
+    /// Whether steps lead to a waker of this task, or to one that wakes it in turn.
+    fn wakes(&self, value: &Value, steps: &[&str]) -> bool {
+        let data = waker_at(self.walk, value, steps);
+        data.is_some_and(|data| data == self.walk.waker() || self.forwarders.contains(&data))
+    }
 }
 
-/// Whether steps lead to a waker of this task. Other threads change wakers.
+/// Whether steps lead to a waker of this task.
 pub(super) fn wakes(walk: &Walk<'_, '_>, value: &Value, steps: &[&str]) -> bool {
+    waker_at(walk, value, steps) == Some(walk.waker())
+}
+
+/// Returns the data of the waker to which steps lead. Other threads change wakers.
+fn waker_at(walk: &Walk<'_, '_>, value: &Value, steps: &[&str]) -> Option<u64> {
     let live = &walk.live;
-    let waker = live.follow(value, steps).and_then(|waker| live.follow(&waker, &["?", "waker", "data"]));
-    waker.and_then(|data| live.number(&data)) == Some(walk.waker())
+    let waker = live.follow(value, steps)?;
+    live.number(&live.follow(&waker, &["?", "waker", "data"])?)
+}
+
+/// Whether values of this type keep the waker of a task for others: the futures crate's `AtomicWaker`.
+fn is_waker(types: &Types<'_>, kind: TypeId) -> bool {
+    types.get(kind).bare().ends_with("::atomic_waker::AtomicWaker")
+}
+
+/// Returns the one readiness for which a half of a socket waits, or a future of tokio's that reads or writes.
+fn half(kind: &Type) -> Option<Ready> {
+    let bare = kind.bare();
+    let socket = bare.strip_prefix("tokio::net::");
+    let future = bare.strip_prefix("tokio::io::util::");
+    let begins = |names: &[&str]| future.is_some_and(|future| names.iter().any(|name| future.starts_with(name)));
+    if begins(&["read"]) || socket.is_some_and(|socket| socket.ends_with("ReadHalf")) {
+        Some(Ready::Readable)
+    } else if begins(&["write", "flush", "shutdown"]) || socket.is_some_and(|socket| socket.ends_with("WriteHalf")) {
+        Some(Ready::Writable)
+    } else {
+        None
+    }
+}
+
+/// Whether a type between a future and its socket only hands on calls that read and calls that write.
+fn is_plain(kind: &Type) -> bool {
+    ["tokio::", "core::", "alloc::"].iter().any(|own| kind.path.starts_with(own))
 }
 
 /// Receivers of tokio's `mpsc` channels.
@@ -194,6 +287,9 @@ fn search(types: &Types<'_>, kind: TypeId, depth: u32, seen: &mut HashSet<TypeId
         Step::Members => kind.members.iter().any(|member| next(member.kind)),
         Step::Variant => kind.variants.iter().flat_map(|variants| &variants.list).any(|(_, member)| next(member.kind)),
         Step::Pointer(target) => next(target),
-        Step::Shared => kind.parameters.iter().any(|(name, parameter)| name == "T" && next(*parameter)),
+        Step::Shared => kind.parameters.iter().any(|(name, parameter)| {
+            name == "T"
+                && (next(*parameter) || types.get(*parameter).members.iter().any(|member| is_waker(types, member.kind)))
+        }),
     }
 }

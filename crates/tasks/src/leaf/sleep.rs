@@ -3,8 +3,8 @@
 use super::{Site, waits};
 use crate::listing::{Await, WaitsFor};
 
-/// The deadline: its field up to tokio 1.43 and since.
-const DEADLINES: &[&[&str]] = &[&["deadline"], &["entry", "deadline"]];
+/// The deadline, in the fields of each version: the last are of tokio 1.49 to 1.51.
+const DEADLINES: &[&[&str]] = &[&["deadline"], &["entry", "deadline"], &["entry", "=", "deadline"]];
 
 pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
     let now = site.walk.reader.now?;

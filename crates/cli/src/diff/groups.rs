@@ -6,7 +6,7 @@ use dyntrace_reader::{Event, FileOperation};
 
 use super::naming::Naming;
 use crate::figures::Row;
-use crate::operation::command_name;
+use crate::operation;
 use crate::render::operation::{number, text};
 
 /// The property by which operations or calls are grouped.
@@ -73,7 +73,7 @@ impl Kind {
 
 #[derive(Default)]
 pub struct Groups {
-    /// All file operations.
+    /// All operations.
     pub all: Row,
     /// In the order of `By::ALL`.
     pub kinds: [Kind; 4],
@@ -88,7 +88,7 @@ impl Groups {
     /// Counts an operation that was answered.
     pub fn operation(&mut self, operation: &FileOperation<'_>) {
         self.all.add(operation);
-        let command = command_name(operation.request.command);
+        let command = operation::name_of(operation);
         self.kinds[By::Command as usize].row(command.as_bytes()).add(operation);
         for (by, name) in [(By::Tag, operation.request.user_tag), (By::Resource, operation.path)] {
             let name = self.naming.name(name);

@@ -8,7 +8,7 @@ use crate::operation::bytes;
 #[derive(Default)]
 pub struct Row {
     pub count: u64,
-    /// How many bytes they asked for.
+    /// How many bytes they moved.
     pub bytes: u64,
     pub errors: u64,
     pub total: Spread,
@@ -21,7 +21,7 @@ impl Row {
     /// Counts an operation that was answered.
     pub fn add(&mut self, operation: &FileOperation<'_>) {
         self.count += 1;
-        self.bytes = self.bytes.saturating_add(bytes(&operation.request).unwrap_or(0));
+        self.bytes = self.bytes.saturating_add(bytes(operation).unwrap_or(0));
         self.errors += u64::from(operation.completion.is_some_and(|answer| !answer.success));
         operation.duration().into_iter().for_each(|time| self.total.count(time));
         operation.queue_wait().into_iter().for_each(|time| self.queue_wait.count(time));

@@ -9,7 +9,7 @@ use super::heat::{self, Latencies, ROWS, ROWS_OF_A_DECADE};
 use super::summary::QueueLength;
 use super::timeline::{Bucket, Timeline};
 use crate::escape;
-use crate::operation::command_name;
+use crate::operation;
 
 /// The area of the data; labels are around it.
 const LEFT: f64 = 60.0;
@@ -117,9 +117,9 @@ pub fn flow(flow: &Flow<'_>) -> Markup {
                     }
                     circle .hop cx=(x(received)) cy=(y(to)) r="3" {}
                 }
-                Step::Operation { of, command, begin, end } => {
+                Step::Operation { of, kind: (driver, command), begin, end } => {
                     rect .mean x=(x(begin)) y=(y(of) - 5.0) width=((x(end) - x(begin)).max(1.0)) height="10" {
-                        title { (command_name(command)) ", " (took(begin, end)) }
+                        title { (operation::name(driver, command)) ", " (took(begin, end)) }
                     }
                 }
             }

@@ -11,7 +11,7 @@ use super::format::duration;
 use super::requests::Requests;
 use super::summary::Summary;
 use crate::figures::{Row, Spread};
-use crate::operation::{bytes, command_name, errno_name};
+use crate::operation::{self, bytes, error_of, name_of};
 use crate::{escape, losses};
 
 const STYLE: &str = include_str!("page.css");
@@ -89,7 +89,7 @@ fn figures(processes: &[Process], mut summary: Summary<'_>, losses: &Losses) -> 
             (fact("events", HumanCount(summary.events)))
             (fact("operations", HumanCount(answered.count)))
             (fact("failed", HumanCount(answered.errors)))
-            (fact("bytes asked for", HumanBytes(answered.bytes)))
+            (fact("moved", HumanBytes(answered.bytes)))
         }
         (lost(losses))
         @if unmatched + given_up > 0 {
@@ -99,7 +99,7 @@ fn figures(processes: &[Process], mut summary: Summary<'_>, losses: &Losses) -> 
         (charts)
         (traces(summary.flows, first))
         h2 { "Commands" }
-        (table("command", summary.commands.finish(), |&number| html! { (command_name(number)) }))
+        (table("command", summary.commands.finish(), |&(driver, command)| html! { (operation::name(driver, command)) }))
         h2 { "User tags" }
         @if are_requests {
             p { "Tags that differ in numbers and ids only are one row." }
@@ -241,11 +241,11 @@ fn operations<'o, 't: 'o>(operations: impl Iterator<Item = &'o FileOperation<'t>
             tbody {
                 @for operation in operations {
                     tr {
-                        th scope="row" { (command_name(operation.request.command)) }
+                        th scope="row" { (name_of(operation)) }
                         (time(operation.duration())) (time(operation.queue_wait())) (time(operation.service())) (time(operation.delivery()))
                         (time(Some(operation.entered.saturating_sub(first))))
-                        td { @if let Some(bytes) = bytes(&operation.request) { (HumanBytes(bytes)) } }
-                        td .bad { @if let Some(answer) = operation.completion { (errno_name(answer.errno)) } }
+                        td { @if let Some(bytes) = bytes(operation) { (HumanBytes(bytes)) } }
+                        td .bad { (escape::name(error_of(operation).as_bytes())) }
                         td .text { (user_tag(operation.request.user_tag)) }
                         td .text { (escape::name(operation.path)) @if !operation.request.strings[1].is_empty() { " → " (escape::name(operation.request.strings[1])) } }
                         td .name { (operation.process.pid) " {" (operation.id.thread) "," (operation.id.tag) "}" }

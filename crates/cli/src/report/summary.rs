@@ -1,6 +1,6 @@
 //! The figures of the page, collected in one pass over the events. Their size does not grow with the trace.
 
-use dyntrace_reader::{Event, FileOperations, Value};
+use dyntrace_reader::{Event, FileOperations, OperationStep, Value};
 
 use super::flows::Flows;
 use super::heat::Latencies;
@@ -18,7 +18,8 @@ pub struct Summary<'t> {
     pub events: u64,
     pub latency: Timeline<Latencies>,
     pub queue: Timeline<QueueLength>,
-    pub commands: Table<i32>,
+    /// By driver and command.
+    pub commands: Table<(&'t str, i32)>,
     pub tags: Table<&'t [u8]>,
     /// By the patterns of tags.
     pub patterns: Table<Vec<u8>>,
@@ -86,14 +87,14 @@ impl<'t> Summary<'t> {
             bucket.steps += 1;
         }
         self.flows.message(event);
-        if event.class.name == "dyntrace:efile_drv-entry" {
+        if let Some((_, OperationStep::Entry)) = event.class.operation_step() {
             self.requests.enter(text(event, "user_tag"), event.time);
         }
         if let Some(operation) = self.operations.push(event)
             && let Some(duration) = operation.duration()
         {
             self.latency.at(operation.entered).count(duration);
-            self.commands.add(&operation.request.command, &operation);
+            self.commands.add(&(operation.driver, operation.request.command), &operation);
             self.tags.add(&operation.request.user_tag, &operation);
             pattern(operation.request.user_tag, &mut self.pattern);
             self.patterns.add(self.pattern.as_slice(), &operation);

@@ -72,7 +72,7 @@ pub fn show(common: &Common, view: &View<'_>) -> Outcome {
     })
 }
 
-/// Prints what tasks wait for, then changes and new deadlocks if the user watches.
+/// Prints the waits of tasks, then changes and new deadlocks if the user watches.
 pub fn explain(common: &Common, task: Option<u64>, only_deadlocks: bool) -> Outcome {
     let interrupts = interrupts(common)?;
     let target = target(common);

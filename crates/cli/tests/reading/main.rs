@@ -2,6 +2,7 @@
 
 mod damaged;
 mod diff;
+mod drivers;
 #[path = "../../src/convert/perfetto/message.rs"]
 #[allow(missing_docs, reason = "of the command itself")]
 mod message;

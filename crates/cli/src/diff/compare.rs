@@ -9,7 +9,7 @@ use crate::figures::Row;
 pub struct Diff {
     pub a: Side,
     pub b: Side,
-    /// All file operations.
+    /// All operations.
     pub all: Pair,
     pub tables: Vec<Table>,
 }

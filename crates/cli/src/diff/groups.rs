@@ -73,7 +73,7 @@ impl Kind {
 
 #[derive(Default)]
 pub struct Groups {
-    /// All file operations.
+    /// All operations.
     pub all: Row,
     /// In the order of `By::ALL`.
     pub kinds: [Kind; 4],

@@ -68,7 +68,7 @@ fn figures(row: &Row, side: &Side) -> Value {
         "rate": side.rate(row.count),
         "errors": row.errors,
         "error_share": confidence::share(row.errors, row.count).map(|share| estimate(&share)),
-        "bytes_asked_for": row.bytes,
+        "bytes": row.bytes,
     });
     for time in Time::ALL {
         let spread = time.of(row);

@@ -51,7 +51,7 @@ A condition of --fail-if:
   VALUE       1.2x: that times the figure in A; or a time with its unit, ns, us, ms or s; or a
               number
   GROUP       command, tag, function or resource, and a name with * and ?. Without a name each
-              group of the kind is checked, without a group all file operations together
+              group of the kind is checked, without a group all operations together
 
 A condition on a percentile is met if it holds for all values of the intervals; if it holds for
 the estimates only, it is unsure, which is told and does not fail. A group that A lacks counts as 0
@@ -81,7 +81,7 @@ pub struct Arguments {
     /// An object: version (1), a, b, all, groups, conditions. a and b have trace (the path), events, length_ns, lost_events, losses (in
     /// words), unmatched_events, operations_without_end and unanswered_operations. A group has by (command, tag, function or resource),
     /// name (empty without a tag or path, null for groups beyond the limit), state (new, gone or both), changes, a and b (figures, or null); all has the figures of all
-    /// file operations. Figures are count, rate (in a second), errors, error_share, bytes_asked_for, and total_ns, queue_wait_ns, service_ns
+    /// operations. Figures are count, rate (in a second), errors, error_share, bytes, and total_ns, queue_wait_ns, service_ns
     /// and delivery_ns, where known, in nanoseconds: count, mean, max, p50, p90, p99 and p99.9. Percentiles and error_share have value, low
     /// and high; an unknown end is null. A change has figure, a, b and apart, the logarithm of the ratio of the intervals' nearer ends,
     /// positive if B is higher. A condition has condition, verdict (met, unsure, not met or no data) and the groups with that verdict:

@@ -1,6 +1,6 @@
 //! The figures of the page, collected in one pass over the events. Their size does not grow with the trace.
 
-use dyntrace_reader::{Event, FileOperations, Value};
+use dyntrace_reader::{Event, FileOperations, OperationStep, Value};
 
 use super::flows::Flows;
 use super::heat::Latencies;
@@ -87,7 +87,7 @@ impl<'t> Summary<'t> {
             bucket.steps += 1;
         }
         self.flows.message(event);
-        if event.class.name == "dyntrace:efile_drv-entry" {
+        if let Some((_, OperationStep::Entry)) = event.class.operation_step() {
             self.requests.enter(text(event, "user_tag"), event.time);
         }
         if let Some(operation) = self.operations.push(event)

@@ -213,6 +213,7 @@ fn conditions_decide_the_exit_status() {
         (&["count == 0 of command RENAME"], 1, "1 -> 0 in RENAME"),
         (&["p50(total) > 1x of command DELETE"], 0, "no data: "),
         (&["count > 1 of tag nobody*", "count > 1x"], 2, "'count > 1 of tag nobody*': neither trace has such a group"),
+        (&["count > 1 of command MOVE"], 2, "neither trace has such a group"),
         (&["p99 > 1x"], 2, "expected count, errors, rate"),
     ] {
         let options: Vec<&str> = conditions.iter().flat_map(|condition| ["--fail-if", condition]).collect();

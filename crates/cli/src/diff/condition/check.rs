@@ -40,7 +40,7 @@ pub struct Checked<'d> {
 
 /// A group, and its figure in A and in B.
 pub struct Of<'d> {
-    /// `None` for all file operations.
+    /// `None` for all operations.
     pub name: Option<&'d [u8]>,
     pub a: Option<Estimate>,
     pub b: Option<Estimate>,

@@ -28,7 +28,7 @@ pub struct Condition {
     figure: Figure,
     comparison: Comparison,
     value: Value,
-    /// `None` means all file operations together.
+    /// `None` means all operations together.
     group: Option<Group>,
 }
 

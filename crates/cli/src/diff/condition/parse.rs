@@ -5,6 +5,7 @@ use dyntrace_metadata::Glob;
 use super::{Comparison, Condition, Figure, Group, Value};
 use crate::diff::figure::{Percentile, Time};
 use crate::diff::groups::By;
+use crate::operation::command_name;
 use crate::view::names;
 
 const COMPARISONS: [(&str, Comparison); 6] = [
@@ -82,12 +83,10 @@ fn group(text: &str) -> Result<Group, String> {
     let (kind, name) = text.split_once(' ').map_or((text, None), |(kind, name)| (kind, Some(name.trim())));
     let by = By::ALL.into_iter().find(|by| by.name() == kind);
     let by = by.ok_or("the groups are command, tag, function and resource, as in: of command READ")?;
-    let is_pattern = |name: &str| name.contains(['*', '?']);
-    if let (By::Command, Some(name)) = (by, name)
-        && !is_pattern(name)
-    {
-        let number = names::command(name)?;
-        return Ok(Group { by, name: Some(Glob::from(&*crate::operation::command_name(number))) });
+    // The file driver's commands also in small letters and by number.
+    let command = name.filter(|_| by == By::Command).and_then(|name| names::command(name).ok());
+    if let Some(number) = command {
+        return Ok(Group { by, name: Some(Glob::from(&*command_name(number))) });
     }
     Ok(Group { by, name: name.map(Glob::from) })
 }
@@ -110,6 +109,9 @@ mod tests {
         let parsed = parse("errors != 0 of tag letter of *").unwrap();
         assert_eq!((parsed.figure, parsed.comparison), (Figure::Errors, Comparison::Different));
         assert_eq!(parsed.group, Some(Group { by: By::Tag, name: Some(Glob::from("letter of *")) }));
+        let group = |text: &str| parse(text).unwrap().group.unwrap().name.unwrap();
+        assert_eq!(group("count > 1 of command 12"), Glob::from("RENAME"));
+        assert_eq!(group("count > 1 of command dns_drv 2"), Glob::from("dns_drv 2"));
         assert_eq!(parse("count == 1x of function").unwrap().group, Some(Group { by: By::Function, name: None }));
         for (text, value) in [
             ("max(service)<3ns", 3.0),
@@ -139,7 +141,6 @@ mod tests {
             ("count > 1.2.3", "expected a number"),
             ("count > -1", "expected a number"),
             ("count > 1 of process 3", "the groups are"),
-            ("count > 1 of command MOVE", "the commands are"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");

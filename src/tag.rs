@@ -47,7 +47,13 @@
 //! # `join!`, `select!`, streams of futures
 //!
 //! Their branches are parts of one task and share its tag. Give a branch a tag of its own with [`with_tag`].
+//!
+//! # Tags for a stretch of code
+//!
+//! [`enter_tag`] puts a tag before that of the process until its guard is dropped, in any task. It is for code that runs around each poll
+//! of a task, such as the crate `dyntrace-tracing`, which makes tags of spans.
 
+mod entered;
 mod state;
 mod wrapped;
 
@@ -57,13 +63,16 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::host::ProgramWide;
-use crate::scope::{self, Door, Own, Refusal, Scope, Scoped, Slot};
+use crate::scope::{self, Door, Own, Refusal, Scoped, Seat, Slot};
 
+#[cfg(feature = "code")]
+pub(crate) use entered::{ANY_ENTERED, DOOR as ENTERED_DOOR, ENTERED, EnteredTags};
+pub use entered::{EnteredTag, enter_tag};
 pub use state::{Tag, TagState};
 pub use wrapped::{Tagged, WithTag, with_tag};
 
 thread_local! {
-    static OWN: RefCell<Scope<TagState>> = const { RefCell::new(Scope::of_thread(TagState::NONE)) };
+    static OWN: RefCell<Seat<TagState>> = const { RefCell::new(Seat::of_thread(TagState::NONE)) };
 }
 
 pub(crate) static TAGS: Slot<TagState> = Slot::new(&OWN);
@@ -138,14 +147,16 @@ pub fn take_tag() -> Option<Tag> {
 
 /// Returns the tag that the current process has itself: by [`put_tag`], or because it is, or began, under [`with_tag`].
 ///
-/// As in Erlang, it does not return a tag that another process has [spread](spread_tag) to this one: [`get_tag_data`] does.
+/// As in Erlang, it does not return a tag that another process has [spread](spread_tag) to this one: [`get_tag_data`]
+/// does. A tag that is [entered](enter_tag) does not count either.
 pub fn get_tag() -> Option<Tag> {
     scope::read(&TAGS, |tags| tags.own.as_ref())
 }
 
-/// Returns the tag that operations of the current process carry: its own, else the last one it received.
+/// Returns the tag that operations carry here: the tag [entered](enter_tag) last, else the process's own, else the last one that the
+/// process received.
 pub fn get_tag_data() -> Option<Tag> {
-    scope::read(&TAGS, TagState::in_force)
+    entered::innermost().or_else(|| scope::read(&TAGS, TagState::in_force))
 }
 
 /// Sets whether the tag of the current process spreads with its messages and to tasks that it starts. Returns the previous state,
@@ -208,7 +219,8 @@ pub(crate) fn any_spreads() -> bool {
 
 /// The tag that messages of the current process carry.
 pub(crate) fn sent() -> Option<Tag> {
-    scope::read(&TAGS, |tags| tags.in_force().filter(|_| tags.spreads))
+    let spreads = scope::read(&TAGS, |tags| Some(&tags.spreads));
+    spreads.filter(|spreads| *spreads).and_then(|_| get_tag_data())
 }
 
 /// Gives the current process the tag of a message that it has received. Does nothing in a task that is not a process.
@@ -224,7 +236,8 @@ pub(crate) fn on_receive(tag: Option<Tag>) {
 
 /// Wraps the future of a process that the current one starts.
 pub(crate) fn of_new_process<F>(future: F) -> OwnTags<F> {
-    let own = scope::read(&TAGS, |tags| tags.in_force().filter(|_| tags.of_operation));
+    let of_operation = scope::read(&TAGS, |tags| Some(&tags.of_operation)).unwrap_or(false);
+    let own = if of_operation { get_tag_data() } else { None };
     let mut tags = TagState { of_operation: own.is_some(), own, ..TagState::NONE };
     tags.receive(sent());
     Scoped::new(&TAGS, tags, future)
@@ -232,7 +245,6 @@ pub(crate) fn of_new_process<F>(future: F) -> OwnTags<F> {
 
 /// Wraps what the current process does in another task or thread.
 pub(crate) fn of_current<T>(value: T) -> OwnTags<T> {
-    let tags = scope::read(&TAGS, |tags| Some(tags)).unwrap_or(TagState::NONE);
-    let own = tags.in_force().cloned();
-    Scoped::new(&TAGS, TagState { own, received: None, of_operation: true, ..tags }, value)
+    let spreads = scope::read(&TAGS, |tags| Some(&tags.spreads)).unwrap_or(false);
+    Scoped::new(&TAGS, TagState { own: get_tag_data(), received: None, spreads, of_operation: true }, value)
 }

@@ -1,4 +1,4 @@
-//! Sockets, other registered descriptors and channels in a future that was written by hand, such as hyper's connection.
+//! Sockets, other registered descriptors, channels and streams of h2 in a future that was written by hand, such as hyper's connection.
 //!
 //! Such a future does not say for which of them it waits. The runtime's record of a descriptor does: it has the waker that is
 //! called when the descriptor becomes readable, and the one for writable. A channel has the waker of its receiver. A waker of
@@ -6,20 +6,27 @@
 
 use std::collections::HashSet;
 
-use super::{descriptor, in_mutex};
+use super::{descriptor, h2, in_mutex};
 use crate::dwarf::{Shape, Type, TypeId, Types};
 use crate::future::{Value, Walk, is_future_object, is_owned, is_select, is_trait_object, limits};
 use crate::listing::{Await, Ready, WaitsFor};
 
-/// Adds the descriptors and channels in parts of a future that wake the task. A future that waits for one of them only is the leaf itself.
-/// `polled`: `shown` has the channels already.
+/// Adds the descriptors, channels and streams in parts of a future that wake the task. A future that waits for one of them only is the
+/// leaf itself. `polled`: `shown` has the channels already.
 pub(crate) fn registered(walk: &Walk<'_, '_>, parts: &[&Value], polled: bool, shown: &mut Await) {
     let mut search = Search { walk, polled, followed: HashSet::new(), left: limits::VALUES, found: Vec::new() };
     parts.iter().for_each(|part| search.value(part, 0));
+    // several handles of a stream may be in the future, one of them in a future within
+    search.found.retain(|found| !has(shown, &found.waits_for));
     match &mut search.found[..] {
         [only] if shown.awaits.is_empty() => shown.waits_for = only.waits_for.take(),
         _ => shown.awaits.append(&mut search.found),
     }
+}
+
+/// Whether a future within waits for the same.
+fn has(shown: &Await, waits_for: &Option<WaitsFor>) -> bool {
+    shown.awaits.iter().any(|inner| inner.waits_for == *waits_for || has(inner, waits_for))
 }
 
 struct Search<'w, 'a, 't> {
@@ -49,6 +56,15 @@ impl Search<'_, '_, '_> {
                 let found = self.channel(value);
                 return self.found.extend(found);
             }
+            Step::Stream => {
+                let event = h2::read(self.walk, value).filter(|(waker, _)| self.followed.insert(*waker));
+                let found = event.map(|(_, waits_for)| Await {
+                    future: self.walk.name(value),
+                    waits_for: Some(waits_for),
+                    ..Await::default()
+                });
+                return self.found.extend(found);
+            }
             Step::Members => {
                 for member in &kind.members {
                     if let Some(inner) = steady.member(value, member) {
@@ -75,7 +91,7 @@ impl Search<'_, '_, '_> {
         let live = &self.walk.live;
         let record = live.follow(source, &["registration", "shared", "arc"])?;
         let waiters = in_mutex(live, &live.field(&record, "waiters")?, "reader")?;
-        let ready = Ready::of(self.wakes(&waiters, &["reader"]), self.wakes(&waiters, &["writer"]))?;
+        let ready = Ready::of(wakes(self.walk, &waiters, &["reader"]), wakes(self.walk, &waiters, &["writer"]))?;
         let members = source.kind.members.iter().filter(|member| member.name != "registration");
         let parts = members.filter_map(|member| live.member(source, member));
         let number = parts.into_iter().find_map(|part| descriptor::within(self.walk, &part))?;
@@ -86,19 +102,19 @@ impl Search<'_, '_, '_> {
     /// Reads the receiver of a channel, if the channel wakes the task.
     fn channel(&self, receiver: &Value) -> Option<Await> {
         let channel = self.walk.steady.follow(receiver, &["chan", "inner", "arc"]).filter(|_| !self.polled)?;
-        if !self.wakes(&channel, &["rx_waker", "value", "waker", "__0", "value"]) {
+        if !wakes(self.walk, &channel, &["rx_waker", "value", "waker", "__0", "value"]) {
             return None;
         }
         let waits_for = WaitsFor::Channel { channel: "mpsc", address: Some(channel.address) };
         Some(Await { future: self.walk.name(receiver), waits_for: Some(waits_for), ..Await::default() })
     }
+}
 
-    /// Whether steps lead to a waker of this task. Other threads change wakers.
-    fn wakes(&self, value: &Value, steps: &[&str]) -> bool {
-        let live = &self.walk.live;
-        let waker = live.follow(value, steps).and_then(|waker| live.follow(&waker, &["?", "waker", "data"]));
-        waker.and_then(|data| live.number(&data)) == Some(self.walk.waker())
-    }
+/// Whether steps lead to a waker of this task. Other threads change wakers.
+pub(super) fn wakes(walk: &Walk<'_, '_>, value: &Value, steps: &[&str]) -> bool {
+    let live = &walk.live;
+    let waker = live.follow(value, steps).and_then(|waker| live.follow(&waker, &["?", "waker", "data"]));
+    waker.and_then(|data| live.number(&data)) == Some(walk.waker())
 }
 
 /// Receivers of tokio's `mpsc` channels.
@@ -112,6 +128,8 @@ enum Step {
     Source,
     /// The receiver of an mpsc channel.
     Channel,
+    /// The handle of a stream of h2.
+    Stream,
     Members,
     Variant,
     Pointer(TypeId),
@@ -122,6 +140,9 @@ enum Step {
 fn step(kind: &Type) -> Step {
     if RECEIVERS.contains(&kind.bare()) {
         return Step::Channel;
+    }
+    if h2::is_handle(kind) {
+        return Step::Stream;
     }
     // futures of their own are shown as such
     if kind.is_coroutine() || is_select(kind) || super::of(kind, true).is_some() {
@@ -158,7 +179,7 @@ fn may_register(types: &Types<'_>, kind: TypeId) -> bool {
 }
 
 fn search(types: &Types<'_>, kind: TypeId, depth: u32, seen: &mut HashSet<TypeId>) -> bool {
-    // what is not known to lead nowhere may lead there
+    // a type that is not known to lead nowhere may lead there
     if depth > limits::DEPTH || seen.len() >= limits::TYPES {
         return true;
     }
@@ -172,7 +193,7 @@ fn search(types: &Types<'_>, kind: TypeId, depth: u32, seen: &mut HashSet<TypeId
     let mut next = |kind: TypeId| search(types, kind, depth + 1, seen);
     match step(&kind) {
         Step::Stop => false,
-        Step::Source | Step::Channel | Step::Object => true,
+        Step::Source | Step::Channel | Step::Stream | Step::Object => true,
         Step::Members => kind.members.iter().any(|member| next(member.kind)),
         Step::Variant => kind.variants.iter().flat_map(|variants| &variants.list).any(|(_, member)| next(member.kind)),
         Step::Pointer(target) => next(target),

@@ -148,8 +148,8 @@ pub fn take_tag() -> Option<Tag> {
 
 /// Returns the tag that the current process has itself: by [`put_tag`], or because it is, or began, under [`with_tag`].
 ///
-/// As in Erlang, it does not return a tag that another process has [spread](spread_tag) to this one: [`get_tag_data`] does. A tag that is
-/// [entered](enter_tag) does not count, either.
+/// As in Erlang, it does not return a tag that another process has [spread](spread_tag) to this one: [`get_tag_data`]
+/// does. A tag that is [entered](enter_tag) does not count either.
 pub fn get_tag() -> Option<Tag> {
     scope::read(&TAGS, |tags| tags.own.as_ref())
 }
@@ -237,7 +237,8 @@ pub(crate) fn on_receive(tag: Option<Tag>) {
 
 /// Wraps the future of a process that the current one starts.
 pub(crate) fn of_new_process<F>(future: F) -> OwnTags<F> {
-    let own = scope::read(&TAGS, |tags| tags.in_force().filter(|_| tags.of_operation));
+    let of_operation = scope::read(&TAGS, |tags| Some(&tags.of_operation)).unwrap_or(false);
+    let own = if of_operation { get_tag_data() } else { None };
     let mut tags = TagState { of_operation: own.is_some(), own, ..TagState::NONE };
     tags.receive(sent());
     Scoped::new(&TAGS, tags, future)
@@ -245,7 +246,6 @@ pub(crate) fn of_new_process<F>(future: F) -> OwnTags<F> {
 
 /// Wraps what the current process does in another task or thread.
 pub(crate) fn of_current<T>(value: T) -> OwnTags<T> {
-    let tags = scope::read(&TAGS, |tags| Some(tags)).unwrap_or(TagState::NONE);
-    let own = tags.in_force().cloned();
-    Scoped::new(&TAGS, TagState { own, received: None, of_operation: true, ..tags }, value)
+    let spreads = scope::read(&TAGS, |tags| Some(&tags.spreads)).unwrap_or(false);
+    Scoped::new(&TAGS, TagState { own: get_tag_data(), received: None, spreads, of_operation: true }, value)
 }

@@ -61,7 +61,7 @@ pub(crate) static ANY_ENTERED: ProgramWide<AtomicBool> = ProgramWide::new(Atomic
 /// A tag counts only in the task, and in the innermost [`with_tag`](crate::with_tag) future or spawned process, in which it was entered.
 /// A `with_tag` future that is polled while the guard lives has its own tag. [`put_tag`](crate::put_tag) and
 /// [`take_tag`](crate::take_tag) change the tag of the process behind it. Messages and spawned processes carry an entered tag if the
-/// process [spreads](crate::spread_tag) its tag.
+/// process [spreads](crate::spread_tag) its tag; under `with_tag`, spawned processes carry it in any case.
 ///
 /// In the last destructors of a thread it does nothing.
 ///

@@ -197,3 +197,19 @@ fn an_aborted_task_is_dropped_with_the_tag_that_it_took_along() {
         assert_eq!(dropped.recv().unwrap(), some("request"));
     }
 }
+
+#[test]
+fn children_have_the_tag_that_is_entered_within_an_operation() {
+    for runtime in runtimes() {
+        runtime.block_on(with_tag("request", async {
+            let entered = dyntrace::enter_tag("step");
+            let mut children = vec![dyntrace::spawn(async { tag() }), dyntrace::spawn_blocking(tag)];
+            children.push(tokio::spawn(async { tag() }.with_current_tag()));
+            drop(entered);
+            for child in children {
+                assert_eq!(child.await.unwrap(), some("step"));
+            }
+            assert_eq!(dyntrace::spawn(async { tag() }).await.unwrap(), some("request"));
+        }));
+    }
+}

@@ -43,7 +43,9 @@ fn role() {
         // Fires events for each piece of input, then prints a line, until the input ends.
         "serve" => serve(|_| fire(0, 100)),
         // Runs a file operation, or sends a message, for each piece of input.
-        "operate" => serve(|runtime| drop(runtime.block_on(dyntrace::fs::metadata("/")).unwrap())),
+        "operate" => serve(|runtime| {
+            runtime.block_on(dyntrace::fs::metadata("/")).unwrap();
+        }),
         "send" => {
             let (sender, mut receiver) = dyntrace::mailbox::unbounded_channel();
             serve(|runtime| runtime.block_on(async { (sender.send(1).unwrap(), receiver.recv().await) }).0);

@@ -219,9 +219,10 @@ provider dyntrace {
      * @param command number of the command
      * @param success 1 for success, 0 for failure
      * @param errno errno of a failure, else 0
+     * @param bytes the bytes of files that the operation read, wrote or copied
      */
     probe efile_drv__return(int thread_id, int tag, char *user_tag, int command,
-                            int success, int errno);
+                            int success, int errno, int64_t bytes);
 
     /**
      * A process with a sequential trace token submits an operation to the file

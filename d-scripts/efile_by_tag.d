@@ -13,8 +13,7 @@
  *     command           the command of the file driver
  *     operations        operations that returned
  *     errors            those that failed
- *     bytes             bytes that the successful ones asked to read or write
- *                       (for commands with a size: READ, WRITE_FILE, ...)
+ *     bytes             bytes that they read, wrote or copied
  *     time_us           sum of their times from entry to return, in microseconds;
  *                       overlapping operations count in full
  *     user tag          user tag of the submitting tasks; empty if they have none
@@ -47,9 +46,6 @@ inline int has_five = ECANCELED == 89 && uregs[18] != 35;
 inline int has_all = !has_five || (uregs[0] == arg0 && uregs[1] == arg1 &&
     uregs[2] == arg2 && uregs[3] == arg3 && uregs[4] == arg4);
 inline int64_t a6 = has_five ? uregs[6] : arg6;
-inline int64_t a7 = has_five ? uregs[7] : arg7;
-inline int64_t a8 = has_five ? uregs[8] : arg8;
-inline int64_t a9 = has_five ? uregs[9] : arg9;
 
 int is_unknown;
 
@@ -91,24 +87,11 @@ BEGIN
 	op_map[67] = "MKDIR_ALL";
 	op_map[68] = "RMDIR_ALL";
 	/* end of op map */
-
-	/* size map: made from efile::Command by tests/scripts.rs */
-	size_map[2] = 3;
-	size_map[4] = 3;
-	size_map[24] = 3;
-	size_map[25] = 3;
-	size_map[27] = 4;
-	size_map[66] = 3;
-	/* end of size map */
 }
 
 dyntrace$target:::efile_drv-entry
 {
 	since[pid, arg0, arg1] = timestamp;
-	bytes[pid, arg0, arg1] =
-	    !has_all ? 0 : size_map[arg3] == 1 ? a6 : size_map[arg3] == 2 ? a7 :
-	    size_map[arg3] == 3 ? a8 : size_map[arg3] == 4 ? a9 : 0;
-	is_unknown = is_unknown || !has_all;
 }
 
 dyntrace$target:::efile_drv-return
@@ -117,10 +100,10 @@ dyntrace$target:::efile_drv-return
 	this->tag = arg2 == 0 ? "" : copyinstr(arg2);
 	@operations[op_map[arg3], this->tag] = count();
 	@errors[op_map[arg3], this->tag] = sum(arg4 == 0);
-	@bytes[op_map[arg3], this->tag] = sum(arg4 == 0 ? 0 : bytes[pid, arg0, arg1]);
+	@bytes[op_map[arg3], this->tag] = sum(has_all ? a6 : 0);
 	@time_us[op_map[arg3], this->tag] = sum((timestamp - since[pid, arg0, arg1]) / 1000);
 	since[pid, arg0, arg1] = 0;
-	bytes[pid, arg0, arg1] = 0;
+	is_unknown = is_unknown || !has_all;
 }
 
 END

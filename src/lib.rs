@@ -217,4 +217,6 @@ pub use probe::probe;
 #[doc(no_inline)]
 pub use process::{spawn, spawn_local};
 #[doc(no_inline)]
-pub use tag::{Tag, TagError, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag, with_tag};
+pub use tag::{
+    EnteredTag, Tag, TagError, enter_tag, get_tag, get_tag_data, put_tag, restore_tag, spread_tag, take_tag, with_tag,
+};

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::task::JoinHandle;
 
-use crate::scope::{self, Own, Refusal, Scope, Scoped, Slot};
+use crate::scope::{self, Own, Refusal, Scoped, Seat, Slot};
 use crate::sequence::{Sequence, era};
 use crate::tag;
 
@@ -55,7 +55,7 @@ pub(crate) struct Process {
 }
 
 thread_local! {
-    static OWN: RefCell<Scope<Option<Process>>> = const { RefCell::new(Scope::of_thread(None)) };
+    static OWN: RefCell<Seat<Option<Process>>> = const { RefCell::new(Seat::of_thread(None)) };
     /// The pid of the thread; allocated at first use.
     static THREAD: Cell<Option<Pid>> = const { Cell::new(None) };
     static WORDS_OF_THREAD: Cell<[u32; WORDS + 1]> = const { Cell::new([0; WORDS + 1]) };

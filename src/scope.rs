@@ -18,10 +18,25 @@ use tokio::task;
 
 use crate::host::OfHost;
 
-/// A value, and the tokio task that it belongs to, if any.
+/// A value, and the place that it belongs to.
 pub(crate) struct Scope<T> {
-    task: Option<task::Id>,
+    place: Place,
     value: T,
+}
+
+/// A place on a thread where code runs: in which tokio task, if any, and in which poll of a [`Scoped`] future.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    task: Option<task::Id>,
+    /// Counted by the thread: no two polls share a number. 0 outside of all scopes.
+    poll: u64,
+}
+
+/// The content of a thread's slot.
+pub(crate) struct Seat<T> {
+    scope: Scope<T>,
+    /// The number of polls that have begun on this thread.
+    polls: u64,
 }
 
 /// A kind of task-local value.
@@ -33,14 +48,14 @@ pub(crate) trait Own: 'static {
 
 /// The slots of all threads for one kind of value. With several copies of this crate, those of the program's copy.
 pub(crate) struct Slot<T: 'static> {
-    own: &'static LocalKey<RefCell<Scope<T>>>,
+    own: &'static LocalKey<RefCell<Seat<T>>>,
     host: OfHost<Door<T>>,
 }
 
 /// The functions of the host's slot for guests.
 pub(crate) struct Door<T: 'static> {
     /// The slot of the current thread; null once it is destroyed.
-    place: fn() -> *const RefCell<Scope<T>>,
+    place: fn() -> *const RefCell<Seat<T>>,
     /// The running task of the program's tokio. A guest's own tokio runs none.
     task: fn() -> Option<task::Id>,
 }
@@ -50,13 +65,13 @@ const _: () = assert!(size_of::<Option<task::Id>>() == size_of::<u64>());
 
 impl<T> Door<T> {
     /// `place` returns the host's own slot.
-    pub(crate) const fn new(place: fn() -> *const RefCell<Scope<T>>) -> Door<T> {
+    pub(crate) const fn new(place: fn() -> *const RefCell<Seat<T>>) -> Door<T> {
         Door { place, task: task::try_id }
     }
 }
 
 impl<T> Slot<T> {
-    pub(crate) const fn new(own: &'static LocalKey<RefCell<Scope<T>>>) -> Slot<T> {
+    pub(crate) const fn new(own: &'static LocalKey<RefCell<Seat<T>>>) -> Slot<T> {
         Slot { own, host: OfHost::new() }
     }
 
@@ -67,7 +82,7 @@ impl<T> Slot<T> {
 
     /// `None` once the thread's slot is destroyed.
     #[inline(always)]
-    fn with<R>(&self, look: impl FnOnce(&RefCell<Scope<T>>) -> R) -> Option<R> {
+    fn with<R>(&self, look: impl FnOnce(&RefCell<Seat<T>>) -> R) -> Option<R> {
         let place = match self.host.get() {
             None => self.own.try_with(ptr::from_ref).unwrap_or(ptr::null()),
             Some(host) => (host.place)(),
@@ -92,21 +107,33 @@ pub(crate) enum Refusal {
     Unreachable,
 }
 
-impl<T> Scope<T> {
+impl<T> Seat<T> {
     /// The initial value of a thread.
     pub(crate) const fn of_thread(value: T) -> Self {
-        Scope { task: None, value }
+        Seat { scope: Scope { place: Place::OF_THREAD, value }, polls: 0 }
     }
+}
 
+impl<T> Scope<T> {
     fn is_of_the_running_task(&self, slot: &Slot<T>) -> bool {
-        self.task == slot.task()
+        self.place.task == slot.task()
     }
+}
+
+impl Place {
+    const OF_THREAD: Place = Place { task: None, poll: 0 };
+}
+
+/// Returns where the current thread runs: in the running task, and in the innermost poll, be it of that task or of one around it.
+pub(crate) fn place<T>(slot: &'static Slot<T>) -> Option<Place> {
+    let poll = slot.with(|seat| seat.try_borrow().ok().map(|seat| seat.scope.place.poll))??;
+    Some(Place { task: slot.task(), poll })
 }
 
 /// Returns the part of the current value that `part` selects. Asks for the task only if there is a part.
 pub(crate) fn read<T, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) -> Option<&R>) -> Option<R> {
-    slot.with(|scope| {
-        let scope = scope.try_borrow().ok()?;
+    slot.with(|seat| {
+        let scope = &seat.try_borrow().ok()?.scope;
         let found = part(&scope.value)?;
         scope.is_of_the_running_task(slot).then(|| found.clone())
     })?
@@ -114,14 +141,20 @@ pub(crate) fn read<T, R: Clone>(slot: &'static Slot<T>, part: impl FnOnce(&T) ->
 
 /// Reads the slot, whether or not its value belongs to the running task.
 pub(crate) fn look<T>(slot: &'static Slot<T>, look: impl FnOnce(&T)) {
-    slot.with(|scope| scope.try_borrow().map(|scope| look(&scope.value)));
+    slot.with(|seat| seat.try_borrow().map(|seat| look(&seat.scope.value)));
+}
+
+/// Changes the value in the slot, whether or not it belongs to the running task. `None` if it cannot be reached. `change` must not drop
+/// anything: a destructor may read the slot.
+pub(crate) fn change_any<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Option<R> {
+    slot.with(|seat| seat.try_borrow_mut().ok().map(|mut seat| change(&mut seat.scope.value)))?
 }
 
 /// Changes the current value. `change` must not drop anything: a destructor may read the slot.
 #[inline]
 pub(crate) fn change<T, R>(slot: &'static Slot<T>, change: impl FnOnce(&mut T) -> R) -> Result<R, Refusal> {
-    slot.with(|scope| {
-        let mut scope = scope.try_borrow_mut().map_err(|_| Refusal::Unreachable)?;
+    slot.with(|seat| {
+        let scope = &mut seat.try_borrow_mut().map_err(|_| Refusal::Unreachable)?.scope;
         if scope.is_of_the_running_task(slot) { Ok(change(&mut scope.value)) } else { Err(Refusal::Foreign) }
     })
     .unwrap_or(Err(Refusal::Unreachable))
@@ -148,7 +181,7 @@ pin_project_lite::pin_project! {
 
 impl<T: Own, F> Scoped<T, F> {
     pub(crate) fn new(slot: &'static Slot<T>, value: T, future: F) -> Self {
-        Scoped { slot, scope: Scope { task: None, value }, future: Some(future) }
+        Scoped { slot, scope: Scope { place: Place::OF_THREAD, value }, future: Some(future) }
     }
 }
 
@@ -166,8 +199,8 @@ impl<T: Own, F: Future> Future for Scoped<T, F> {
 /// Swaps `scope` into the slot until the result is dropped. Does nothing if the thread's slot is destroyed.
 fn enter<'a, T: Own>(slot: &'static Slot<T>, scope: &'a mut Scope<T>) -> Option<Entered<'a, T>> {
     // Each time: one task may poll the future, and another drop it.
-    scope.task = slot.task();
-    exchange(slot, scope).then_some(Entered { slot, scope })
+    scope.place.task = slot.task();
+    exchange(slot, scope, Seat::begin).then_some(Entered { slot, scope })
 }
 
 struct Entered<'a, T: Own> {
@@ -177,15 +210,28 @@ struct Entered<'a, T: Own> {
 
 impl<T: Own> Drop for Entered<'_, T> {
     fn drop(&mut self) {
-        exchange(self.slot, self.scope);
+        exchange(self.slot, self.scope, |_, _| {});
     }
 }
 
-fn exchange<T: Own>(slot: &'static Slot<T>, scope: &mut Scope<T>) -> bool {
-    slot.with(|current| match current.try_borrow_mut() {
-        Ok(mut current) => {
-            mem::swap(&mut *current, scope);
-            current.value.in_force();
+impl<T> Seat<T> {
+    /// Numbers the poll that `scope` is swapped in for.
+    fn begin(&mut self, scope: &mut Scope<T>) {
+        self.polls += 1;
+        scope.place.poll = self.polls;
+    }
+}
+
+fn exchange<T: Own>(
+    slot: &'static Slot<T>,
+    scope: &mut Scope<T>,
+    prepare: impl FnOnce(&mut Seat<T>, &mut Scope<T>),
+) -> bool {
+    slot.with(|seat| match seat.try_borrow_mut() {
+        Ok(mut seat) => {
+            prepare(&mut seat, scope);
+            mem::swap(&mut seat.scope, scope);
+            seat.scope.value.in_force();
             true
         }
         Err(_) => false,

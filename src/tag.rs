@@ -28,7 +28,13 @@
 //! # `join!`, `select!`, streams of futures
 //!
 //! Their branches are parts of one task and share its tag. Give a branch a tag of its own with [`with_tag`].
+//!
+//! # Tags for a stretch of code
+//!
+//! [`enter_tag`] puts a tag before that of the process until its guard is dropped, in any task. It is for code that runs around each poll
+//! of a task, such as the crate `dyntrace-tracing`, which makes tags of spans.
 
+mod entered;
 mod state;
 
 use std::cell::RefCell;
@@ -39,12 +45,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
 use crate::host::ProgramWide;
-use crate::scope::{self, Door, Own, Refusal, Scope, Scoped, Slot};
+use crate::scope::{self, Door, Own, Refusal, Scoped, Seat, Slot};
 
+#[cfg(feature = "code")]
+pub(crate) use entered::{ANY_ENTERED, DOOR as ENTERED_DOOR, ENTERED, EnteredTags};
+pub use entered::{EnteredTag, enter_tag};
 pub use state::{Tag, TagState};
 
 thread_local! {
-    static OWN: RefCell<Scope<TagState>> = const { RefCell::new(Scope::of_thread(TagState::NONE)) };
+    static OWN: RefCell<Seat<TagState>> = const { RefCell::new(Seat::of_thread(TagState::NONE)) };
 }
 
 pub(crate) static TAGS: Slot<TagState> = Slot::new(&OWN);
@@ -117,14 +126,15 @@ pub fn take_tag() -> Option<Tag> {
     scope::change(&TAGS, |tags| tags.own.take()).ok()?
 }
 
-/// Returns the tag that the current process has set, if any.
+/// Returns the tag that the current process has set, if any. A tag that is [entered](enter_tag) does not count.
 pub fn get_tag() -> Option<Tag> {
     scope::read(&TAGS, |tags| tags.own.as_ref())
 }
 
-/// Returns the tag that operations of the current process carry: its own, else the last one it received.
+/// Returns the tag that operations carry here: the tag [entered](enter_tag) last, else the process's own, else the last one that the
+/// process received.
 pub fn get_tag_data() -> Option<Tag> {
-    scope::read(&TAGS, TagState::in_force)
+    entered::innermost().or_else(|| scope::read(&TAGS, TagState::in_force))
 }
 
 /// Sets whether the tag of the current process spreads with its messages and to tasks that it starts. Returns the previous state,
@@ -222,7 +232,8 @@ pub(crate) fn any_spreads() -> bool {
 
 /// The tag that messages of the current process carry.
 pub(crate) fn sent() -> Option<Tag> {
-    scope::read(&TAGS, |tags| tags.in_force().filter(|_| tags.spreads))
+    let spreads = scope::read(&TAGS, |tags| Some(&tags.spreads));
+    spreads.filter(|spreads| *spreads).and_then(|_| get_tag_data())
 }
 
 /// Gives the current process the tag of a message that it has received. Does nothing in a task that is not a process.

@@ -30,7 +30,7 @@ fn contain_all() -> bool {
     efile_drv::entry(not_called::<(_, _, &str, _, &str, &str, _, _, _, _, &str)>);
     efile_drv::int_entry(not_called);
     efile_drv::int_return(not_called);
-    efile_drv::r#return(not_called::<(_, _, &str, _, _, _)>);
+    efile_drv::r#return(not_called::<(_, _, &str, _, _, _, _)>);
     seq_trace::operation(not_called::<(_, _, &str, _, _, _)>);
     user_trace::s1(not_called::<&str>);
     user_trace::i4s4(not_called::<(&str, &str, _, _, _, _, &str, &str, &str, &str)>);

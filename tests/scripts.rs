@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use dyntrace::efile::{Command, Position};
+use dyntrace::efile::Command;
 
 const NAMES: [&str; 9] = [
     "aio_pool",
@@ -68,20 +68,6 @@ fn op_maps_are_those_of_the_file_driver() {
             format!("\t{}op_map[{}] = \"{}\";\n", sigil(extension), command.number(), command.name())
         };
         Command::ALL.iter().map(line).collect()
-    });
-}
-
-/// The integer of a command that is its number of bytes.
-#[test]
-fn size_maps_are_those_of_the_file_driver() {
-    check_map("size map", "efile::Command", |extension| {
-        let line = |command: &Command| {
-            let size = command.arguments().iter().find(|argument| argument.meaning == "size")?;
-            let integers = [Position::I1, Position::I2, Position::I3, Position::I4];
-            let number = 1 + integers.iter().position(|integer| *integer == size.position)?;
-            Some(format!("\t{}size_map[{}] = {number};\n", sigil(extension), command.number()))
-        };
-        Command::ALL.iter().filter_map(line).collect()
     });
 }
 

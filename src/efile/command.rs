@@ -164,6 +164,18 @@ commands! {
 }
 
 impl Command {
+    /// Returns whether the command reads, writes or copies bytes of files. `efile_drv-return` shows how many.
+    ///
+    /// ```
+    /// use dyntrace::efile::Command;
+    ///
+    /// assert!(Command::Copy.moves_bytes() && !Command::Rename.moves_bytes());
+    /// ```
+    pub const fn moves_bytes(self) -> bool {
+        use Command::{Copy, Ipread, Preadv, Pwritev, Read, ReadFile, ReadLine, Write, WriteFile};
+        matches!(self, Copy | Ipread | Preadv | Pwritev | Read | ReadFile | ReadLine | Write | WriteFile)
+    }
+
     /// The pool's lane for the command. Commands that wait for disk writes, or always take long, get a thread each.
     pub(super) fn lane(self) -> Lane {
         match self {

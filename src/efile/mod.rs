@@ -1,7 +1,8 @@
 //! The file driver: runs every file operation of the program and fires its probes.
 //!
 //! An operation is a [`Command`] with up to two strings and four integers. The driver numbers it and fires `efile_drv-entry` with all of
-//! them. The pool runs it between `efile_drv-int_entry` and `efile_drv-int_return`. `efile_drv-return` carries its errno and fires
+//! them. The pool runs it between `efile_drv-int_entry` and `efile_drv-int_return`. `efile_drv-return` carries its errno and the number of
+//! bytes that it moved. It fires
 //!
 //! - on the awaiting task, when the task takes the result;
 //! - on the I/O thread for WRITE and CLOSE of a [`File`](crate::fs::File), and for operations whose future was dropped while they ran;
@@ -31,6 +32,11 @@
 //! - EIO: the operation panicked, or failed without an errno;
 //! - EINVAL: std refused the arguments;
 //! - EAGAIN: the system gave the pool no thread.
+//!
+//! # Bytes
+//!
+//! `efile_drv-return` shows how many bytes of files the operation read, wrote or copied: those moved, not those asked for. Commands that
+//! move none ([`Command::moves_bytes`]) show 0. A WRITE that fails shows what it wrote before its error; other failures show 0.
 //!
 //! # Forks
 //!

@@ -11,7 +11,7 @@ use super::timed::{self, Began};
 use crate::aio_pool::{Fault, Job, Lane, Port};
 use crate::probes::efile_drv;
 use crate::process::{self, OperationId};
-use crate::sdt::{Decision, Text};
+use crate::sdt::{self, Decision, Text};
 use crate::seq_trace;
 use crate::tag::{self, Tag};
 
@@ -70,7 +70,10 @@ impl Entered {
     pub(super) fn begin(&self) {
         #[cfg(test)]
         observe::note(self.id, observe::Stage::InternalEntry);
-        efile_drv::int_entry(|| self.internal_arguments());
+        efile_drv::int_entry(|| {
+            sdt::open_control_if_requested!(efile_drv::int_entry);
+            self.internal_arguments()
+        });
     }
 
     /// Fires `efile_drv-int_return`.
@@ -92,9 +95,9 @@ impl Entered {
         self.taken
     }
 
-    /// Fires `efile_drv-return`.
+    /// Fires `efile_drv-return`. `moved` returns how many bytes the operation moved.
     #[inline(always)]
-    pub(super) fn settle<T>(&self, answer: Result<&T, &io::Error>) {
+    pub(super) fn settle<T>(&self, answer: Result<&T, &io::Error>, moved: impl Fn() -> u64) {
         let error = answer.err().map(errno);
         #[cfg(test)]
         observe::note(self.id, observe::Stage::Return(error.unwrap_or(0)));
@@ -109,10 +112,11 @@ impl Entered {
                 self.command.number(),
                 i32::from(error.is_none()),
                 error.unwrap_or(0),
+                moved() as i64,
             )
         });
         if is_seen {
-            timed::ended(self.began, self.id, self.user_tag.as_ref(), self.command, error);
+            timed::ended(self.began, self.id, self.user_tag.as_ref(), self.command, error, moved());
         }
     }
 }
@@ -166,7 +170,7 @@ where
         let answer = attempt(&self.request, buffer);
         self.entered.end();
         let answer = answer?;
-        self.entered.settle(answer.as_ref());
+        self.entered.settle(answer.as_ref(), || self.request.moved());
         Some((answer, self.reclaim()?))
     }
 
@@ -207,8 +211,8 @@ where
     #[inline(always)]
     fn settle(&mut self, outcome: Result<&Self::Output, &Fault>) {
         match outcome {
-            Ok((answer, _)) => self.entered.settle(answer.as_ref()),
-            Err(fault) => self.entered.settle::<T>(Err(&fault_error(fault))),
+            Ok((answer, _)) => self.entered.settle(answer.as_ref(), || self.request.moved()),
+            Err(fault) => self.entered.settle::<T>(Err(&fault_error(fault)), || self.request.moved()),
         }
     }
 }

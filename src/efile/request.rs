@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::io::Errno;
 
@@ -21,6 +22,8 @@ pub(crate) struct Request {
     pub(super) i2: i64,
     pub(super) i3: i64,
     pub(super) i4: i64,
+    /// Atomic, so that futures with a request are `Sync`. One thread at a time has the request.
+    moved: AtomicU64,
 }
 
 /// A file name, up to its first NUL.
@@ -33,7 +36,7 @@ pub(super) struct Name {
 impl Request {
     /// Makes a request without arguments: no strings, integers 0.
     pub(crate) fn new(command: Command) -> Request {
-        Request { command, s1: None, s2: None, i1: 0, i2: 0, i3: 0, i4: 0 }
+        Request { command, s1: None, s2: None, i1: 0, i2: 0, i3: 0, i4: 0, moved: AtomicU64::new(0) }
     }
 
     /// Sets the first name. Takes a reference so that the caller keeps its argument: in an `async fn` an argument that is not moved
@@ -61,6 +64,16 @@ impl Request {
 
     pub(crate) fn i4(self, i4: i64) -> Request {
         Request { i4, ..self }
+    }
+
+    /// Adds bytes of files that the operation has read, written or copied.
+    pub(crate) fn add_moved(&self, bytes: u64) {
+        self.moved.store(self.moved().saturating_add(bytes), Ordering::Relaxed);
+    }
+
+    /// Returns how many bytes the operation has moved.
+    pub(super) fn moved(&self) -> u64 {
+        self.moved.load(Ordering::Relaxed)
     }
 
     /// Returns the first name, or EINVAL if it holds a NUL: the system takes no such name.

@@ -52,7 +52,7 @@ impl SyncAnswer {
 
 impl Drop for SyncAnswer {
     fn drop(&mut self) {
-        self.entered.settle(self.take().as_ref());
+        self.entered.settle(self.take().as_ref(), || 0);
     }
 }
 

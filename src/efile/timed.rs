@@ -8,9 +8,24 @@ use crate::tag::Tag;
 
 /// Call it after `efile_drv-return` has fired, with the same values.
 #[cold]
-pub(super) fn ended(began: Began, id: OperationId, user_tag: Option<&Tag>, command: Command, error: Option<i32>) {
+pub(super) fn ended(
+    began: Began,
+    id: OperationId,
+    user_tag: Option<&Tag>,
+    command: Command,
+    error: Option<i32>,
+    moved: u64,
+) {
     efile_drv::r#return::__DESCRIPTOR.ended(began, || {
         let user_tag = user_tag.map_or("", |tag| tag);
-        (id.thread, id.tag, user_tag.as_bytes(), command.number(), i32::from(error.is_none()), error.unwrap_or(0))
+        (
+            id.thread,
+            id.tag,
+            user_tag.as_bytes(),
+            command.number(),
+            i32::from(error.is_none()),
+            error.unwrap_or(0),
+            moved as i64,
+        )
     });
 }

@@ -15,4 +15,4 @@ impl Began {
     }
 }
 
-pub(super) fn ended(_: Began, _: OperationId, _: Option<&Tag>, _: Command, _: Option<i32>) {}
+pub(super) fn ended(_: Began, _: OperationId, _: Option<&Tag>, _: Command, _: Option<i32>, _: u64) {}

@@ -9,6 +9,10 @@ use crate::efile::{Command, Driver, Request, inline};
 pub async fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let request = Request::new(Command::ReadFile).s1(path.as_ref());
     Driver::global()
-        .try_or_run(request, |request| inline::read_file(request.path()?), |request| std::fs::read(request.path()?))
+        .try_or_run(
+            request,
+            |request| inline::read_file(request.path()?).inspect(|bytes| request.add_moved(bytes.len() as u64)),
+            |request| std::fs::read(request.path()?).inspect(|bytes| request.add_moved(bytes.len() as u64)),
+        )
         .await
 }

@@ -11,5 +11,8 @@ use crate::efile::{Command, Driver, Request};
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let contents = contents.as_ref().to_vec();
     let request = Request::new(Command::WriteFile).s1(path.as_ref()).i3(contents.len() as i64);
-    Driver::global().run(request, move |request| std::fs::write(request.path()?, contents)).await
+    let work = move |request: &Request| {
+        std::fs::write(request.path()?, &contents).inspect(|()| request.add_moved(contents.len() as u64))
+    };
+    Driver::global().run(request, work).await
 }

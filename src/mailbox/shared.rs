@@ -81,6 +81,7 @@ impl<T> Shared<T> {
     fn fire_sent(&self, envelope: &Envelope<T>, queue_len: usize) {
         let (sender, receiver, words) = (process::current(), self.owner(), self.words(envelope));
         let (label, previous, current) = envelope.carried.shown();
+        sdt::open_control_if_requested!(message::send);
         let time = sdt::time_if_recorded!(message::send, message::queued);
         sdt::fire_here!(
             "message__send",

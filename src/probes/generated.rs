@@ -1444,17 +1444,18 @@ pub mod efile_drv {
     /// | `command` | `int` | `i32` | number of the command |
     /// | `success` | `int` | `i32` | 1 for success, 0 for failure |
     /// | `errno` | `int` | `i32` | errno of a failure, else 0 |
+    /// | `bytes` | `int64_t` | `i64` | the bytes of files that the operation read, wrote or copied |
     #[inline(always)]
     #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
     pub fn r#return<'a, UserTag>(
-        arguments: impl FnOnce() -> (i32, i32, UserTag, i32, i32, i32),
+        arguments: impl FnOnce() -> (i32, i32, UserTag, i32, i32, i32, i64),
     ) where
         UserTag: Into<::dyntrace::sdt::Text<'a>>,
     {
         ::dyntrace::sdt::if_enabled!("dyntrace", "efile_drv__return", r#return, {
             ::dyntrace::sdt::return_if_discarded!(r#return);
-            let (thread_id, tag, user_tag, command, success, errno) = arguments();
-            r#return::fire(thread_id, tag, user_tag.into(), command, success, errno);
+            let (thread_id, tag, user_tag, command, success, errno, bytes) = arguments();
+            r#return::fire(thread_id, tag, user_tag.into(), command, success, errno, bytes);
         });
     }
 
@@ -1462,7 +1463,7 @@ pub mod efile_drv {
     pub mod r#return {
         ::dyntrace::sdt::declare!("dyntrace", "efile_drv__return");
         ::dyntrace::sdt::describe!(
-            "dyntrace", "efile_drv__return", (i32 "thread_id"), (i32 "tag"), (str "user_tag"), (i32 "command"), (i32 "success"), (i32 "errno")
+            "dyntrace", "efile_drv__return", (i32 "thread_id"), (i32 "tag"), (str "user_tag"), (i32 "command"), (i32 "success"), (i32 "errno"), (i64 "bytes")
         );
 
         /// Whether a tracer looks at `efile_drv-return` now.
@@ -1486,6 +1487,7 @@ pub mod efile_drv {
             command: i32,
             success: i32,
             errno: i32,
+            bytes: i64,
         ) {
             let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
             ::dyntrace::sdt::record!(
@@ -1495,9 +1497,10 @@ pub mod efile_drv {
                 (i32 command),
                 (i32 success),
                 (i32 errno),
+                (i64 bytes),
             );
             ::dyntrace::sdt::if_traced!("dyntrace", "efile_drv__return", {
-                trace(thread_id, tag, user_tag, command, success, errno);
+                trace(thread_id, tag, user_tag, command, success, errno, bytes);
             });
         }
 
@@ -1511,6 +1514,7 @@ pub mod efile_drv {
             command: i32,
             success: i32,
             errno: i32,
+            bytes: i64,
         ) {
             let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
             let user_tag = user_tag_buffer.encode(user_tag);
@@ -1523,6 +1527,7 @@ pub mod efile_drv {
                 (i32 command "int")
                 (i32 success "int")
                 (i32 errno "int")
+                (i64 bytes "int64_t")
             );
         }
     }

@@ -26,6 +26,11 @@ pub struct Descriptor {
     id: AtomicU16,
 }
 
+/// The value of the recorder's half of a probe's word by which another process asks for the control socket. Otherwise the half is 1 while
+/// sessions record the probe, and 0 while none does.
+#[doc(hidden)]
+pub const CONTROL_REQUESTED: u16 = 2;
+
 /// One argument of a probe.
 #[derive(Debug)]
 pub struct Argument {
@@ -123,6 +128,18 @@ impl Descriptor {
         self.half().store(0, Ordering::Relaxed);
     }
 
+    /// Whether another process has asked for the control socket by this probe's word.
+    pub(super) fn is_control_requested(&self) -> bool {
+        self.half().load(Ordering::Relaxed) == CONTROL_REQUESTED
+    }
+
+    /// Takes the request back. Returns `true` to one of the threads that see it.
+    pub(super) fn take_control_request(&self) -> bool {
+        let without = u16::from(self.sessions() != 0);
+        // Fails if a session's start or end has overwritten the request.
+        self.half().compare_exchange(CONTROL_REQUESTED, without, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
     /// The recorder's half of the word. The other half is the tracers'; the kernel counts in it without a lock.
     fn half(&self) -> &AtomicU16 {
         let high = usize::from(cfg!(target_endian = "little"));
@@ -167,4 +184,29 @@ pub(super) fn probes() -> &'static [&'static Descriptor] {
 #[doc(hidden)]
 pub fn probe_entries() -> &'static [ProbeEntry] {
     linked!("dyntrace_probes": ProbeEntry = ProbeEntry(None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_for_control_keeps_the_sessions() {
+        static WORD: AtomicU32 = AtomicU32::new(0);
+        static PROBE: Descriptor = Descriptor::new("test", "asked", &[], || &raw const WORD);
+        let request = || PROBE.half().store(CONTROL_REQUESTED, Ordering::Relaxed);
+        let half = || PROBE.half().load(Ordering::Relaxed);
+        assert!(!PROBE.is_control_requested() && !PROBE.take_control_request());
+        for (sessions, left) in [(false, 0), (true, 1)] {
+            PROBE.set_session(3, sessions);
+            request();
+            assert!(PROBE.is_control_requested());
+            assert!(PROBE.take_control_request());
+            assert!(!PROBE.take_control_request(), "one thread takes it");
+            assert_eq!((half(), PROBE.sessions() != 0), (left, sessions));
+        }
+        request();
+        PROBE.set_session(3, false);
+        assert_eq!((half(), PROBE.take_control_request()), (0, false), "a session's end overwrites the request");
+    }
 }

@@ -57,11 +57,13 @@ mod wake;
 
 #[cfg(target_os = "linux")]
 pub use control::control;
+#[cfg(recorded)]
+pub(crate) use control::open_if_requested;
 #[doc(hidden)]
 pub use decision::Decision;
 pub use descriptor::{Argument, Descriptor, Kind};
 #[doc(hidden)]
-pub use descriptor::{ProbeEntry, probe_entries};
+pub use descriptor::{CONTROL_REQUESTED, ProbeEntry, probe_entries};
 pub use dyntrace_metadata::Format;
 #[cfg(recorded)]
 pub(crate) use encoded::Encoded;

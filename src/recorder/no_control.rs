@@ -2,9 +2,14 @@
 
 use std::io;
 
+use super::descriptor::Descriptor;
+
 pub(super) const IS_AVAILABLE: bool = false;
 
 /// Fails.
 pub(super) fn control() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "the control socket exists on Linux only; use record:DIRECTORY"))
 }
+
+/// Does nothing: no command can ask for a socket.
+pub(crate) fn open_if_requested(_: &Descriptor) {}

@@ -110,6 +110,14 @@ macro_rules! __sdt_time_if_recorded {
 }
 pub(crate) use __sdt_time_if_recorded as time_if_recorded;
 
+/// Opens the control socket if another process asks for it by the word of this probe, one of dyntrace's own, which is enabled.
+macro_rules! __sdt_open_control_if_requested {
+    ($module:ident::$probe:ident) => {
+        $crate::recorder::open_if_requested(&$module::$probe::__DESCRIPTOR)
+    };
+}
+pub(crate) use __sdt_open_control_if_requested as open_control_if_requested;
+
 /// Keeps the linker from dropping the probe's entry.
 #[cfg(target_vendor = "apple")]
 #[doc(hidden)]

@@ -45,3 +45,9 @@ macro_rules! __sdt_time_if_recorded {
     };
 }
 pub(crate) use __sdt_time_if_recorded as time_if_recorded;
+
+/// Nothing.
+macro_rules! __sdt_open_control_if_requested {
+    ($module:ident::$probe:ident) => {};
+}
+pub(crate) use __sdt_open_control_if_requested as open_control_if_requested;

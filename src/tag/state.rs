@@ -38,6 +38,12 @@ impl From<String> for Tag {
     }
 }
 
+impl From<&Tag> for Tag {
+    fn from(tag: &Tag) -> Tag {
+        tag.clone()
+    }
+}
+
 impl<'a> From<&'a Tag> for Text<'a> {
     fn from(tag: &'a Tag) -> Self {
         Text::from(&**tag)

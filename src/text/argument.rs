@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use super::numbered::Shape;
 
@@ -15,6 +16,7 @@ use super::numbered::Shape;
 /// use dyntrace::sdt::Text;
 ///
 /// let _ = [Text::from("literal"), Text::from(&String::from("owned")), Text::from(c"unchanged"), Text::from(None::<&str>)];
+/// let _ = Text::from(std::path::Path::new("/tmp"));
 /// ```
 #[derive(Clone, Copy)]
 pub struct Text<'a>(pub(super) Kind<'a>);
@@ -68,6 +70,18 @@ impl<'a> From<&'a CStr> for Text<'a> {
 impl<'a> From<&'a CString> for Text<'a> {
     fn from(text: &'a CString) -> Self {
         Text::from(text.as_c_str())
+    }
+}
+
+impl<'a> From<&'a Path> for Text<'a> {
+    fn from(path: &'a Path) -> Self {
+        Text::from(path.as_os_str().as_encoded_bytes())
+    }
+}
+
+impl<'a> From<&'a PathBuf> for Text<'a> {
+    fn from(path: &'a PathBuf) -> Self {
+        Text::from(path.as_path())
     }
 }
 

@@ -8,6 +8,7 @@ mod inline;
 mod listings;
 #[path = "../common/missing.rs"]
 mod missing;
+mod moved;
 
 use std::sync::Mutex;
 

@@ -57,13 +57,25 @@ fn the_generated_text() {
     }
 }
 
-/// dyntrace contains the generated file for its own probes.
+/// The crates contain the generated files for their own probes.
 #[test]
-fn the_probes_of_dyntrace() {
-    let provider = parse(include_str!("../../../provider.d"), "provider.d").unwrap();
-    let head = "// UPDATE_GOLDEN=1 cargo test -p dyntrace-build --test definitions makes this file anew.\n";
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../src/probes/generated.rs");
-    compare(&(head.to_owned() + &generate(&provider)), &file);
+fn the_probes_of_our_crates() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (definition, generated) in [
+        ("../provider.d", "../src/probes/generated.rs"),
+        ("tracing/dyntrace_tracing.d", "tracing/src/probes/generated.rs"),
+    ] {
+        let text = fs::read_to_string(crates.join(definition)).unwrap();
+        let provider = parse(&text, definition).unwrap();
+        let head = "// UPDATE_GOLDEN=1 cargo test -p dyntrace-build --test definitions makes this file anew.\n";
+        compare(&(head.to_owned() + &generate(&provider)), &crates.join(generated));
+        for probe in &provider.probes {
+            assert!(!probe.doc.is_empty(), "{} has no comment", probe.name);
+            for argument in &probe.arguments {
+                assert!(!argument.doc.is_empty(), "{} of {} has no @param line", argument.name, probe.name);
+            }
+        }
+    }
 }
 
 #[test]
@@ -97,12 +109,6 @@ fn the_provider_of_dyntrace() {
             ("port", "char *"),
         ]
     );
-    for probe in &provider.probes {
-        assert!(!probe.doc.is_empty(), "{} has no comment", probe.name);
-        for argument in &probe.arguments {
-            assert!(!argument.doc.is_empty(), "{} of {} has no @param line", argument.name, probe.name);
-        }
-    }
 }
 
 #[test]

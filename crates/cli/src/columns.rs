@@ -1,7 +1,9 @@
 //! Tables of text: columns as wide as their widest cells, two spaces apart.
 
+#[cfg(target_os = "linux")]
 use dyntrace::recorder::control::protocol::Record;
 
+#[cfg(target_os = "linux")]
 use crate::escape;
 
 /// Aligns the cells of `rows`, which have the same number of columns. The last column is not padded.
@@ -19,6 +21,7 @@ pub fn aligned(rows: &[impl AsRef<[String]>], is_number: impl Fn(usize) -> bool)
     rows.iter().map(|row| line(row.as_ref())).collect()
 }
 
+#[cfg(target_os = "linux")]
 /// A table of the fields of `records`, with their names as titles.
 pub fn of_records<'r, const N: usize>(
     names: [&str; N],

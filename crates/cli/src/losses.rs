@@ -35,9 +35,14 @@ pub fn place(damage: &Damage) -> String {
 
 /// The exit status for the worst of the losses.
 pub fn status(losses: &Losses) -> ExitCode {
-    if !losses.damaged.is_empty() {
+    worst([losses])
+}
+
+/// The exit status for the worst of the losses of all traces.
+pub fn worst<'l>(losses: impl IntoIterator<Item = &'l Losses> + Clone) -> ExitCode {
+    if losses.clone().into_iter().any(|losses| !losses.damaged.is_empty()) {
         exit::DAMAGED.into()
-    } else if losses.events() > 0 {
+    } else if losses.into_iter().any(|losses| losses.events() > 0) {
         exit::LOSSY.into()
     } else {
         ExitCode::SUCCESS

@@ -8,15 +8,16 @@ mod stdout;
 mod caller;
 #[cfg(target_os = "linux")]
 mod code;
-#[cfg(target_os = "linux")]
 mod columns;
 mod command;
 mod convert;
 mod demo;
+mod diff;
 mod doctor;
 mod elf;
 mod escape;
 mod exit;
+mod figures;
 #[cfg(target_os = "linux")]
 mod filter;
 mod list;
@@ -126,6 +127,9 @@ enum Command {
     Doctor {
         /// A program to check, too
         binary: Option<PathBuf>,
+        /// A running process to check, too
+        #[arg(short, long, conflicts_with = "binary")]
+        pid: Option<u32>,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -138,7 +142,9 @@ enum Command {
     /// Record a program by its built-in recorder: no tracer, no privileges
     ///
     /// The program writes its events to files, one for each thread, which survive a crash. Programs that it starts do the same. A running
-    /// process must allow it: by dyntrace::recorder::control(), or by DYNTRACE=control in its environment.
+    /// process opens its control socket when it is asked to, at its next file operation or message. The kernel lets root ask, and the
+    /// process's user unless kernel.yama.ptrace_scope forbids it. A process that called dyntrace::recorder::control(), or has
+    /// DYNTRACE=control in its environment, has the socket from the start.
     Record(record::Arguments),
     #[cfg(target_os = "linux")]
     #[command(after_long_help = snapshot::HELP)]
@@ -159,6 +165,12 @@ enum Command {
     #[command(after_long_help = report::HELP)]
     /// Write a trace as one self-contained HTML page
     Report(report::Arguments),
+    #[command(after_long_help = diff::HELP)]
+    /// Compare two traces: counts, errors and times by command, user tag, function and resource
+    ///
+    /// A is the trace from before, B the one from after. A percentile differs if the confidence intervals in A and in B do not overlap.
+    /// The rows that differ most come first. User tags and paths that differ in numbers and ids only are one row: req-*.
+    Diff(diff::Arguments),
     #[command(after_long_help = convert::HELP)]
     /// Convert a trace to the format of another tool
     Convert(convert::Arguments),
@@ -260,10 +272,11 @@ const DOCTOR_HELP: &str = "\
 Examples:
   sudo dyntrace doctor
   dyntrace doctor target/release/server --json
+  dyntrace doctor -p 4711
 
 Exit status:
-   0  no check failed; there may be warnings
-   1  a check failed, or the program cannot be read
+   0  programs can be traced here, if only by the recorder; there may be warnings
+   1  nothing can trace programs here, a check of the program failed, or it cannot be read
    2  wrong use";
 
 fn main() -> ExitCode {
@@ -296,8 +309,9 @@ fn perform(command: Command) -> Outcome {
             let subject = pid.map_or_else(|| Subject::File(binary.unwrap_or_default()), Subject::Process);
             list::list(&subject, &Providers::with(&provider)?, json)
         }
-        Command::Doctor { binary, json, provider } => {
-            doctor::doctor(binary.as_deref(), &Providers::with(&provider)?, json)
+        Command::Doctor { binary, pid, json, provider } => {
+            let subject = pid.map(Subject::Process).or(binary.map(Subject::File));
+            doctor::doctor(subject.as_ref(), &Providers::with(&provider)?, json)
         }
         #[cfg(target_os = "linux")]
         Command::Record(arguments) => record::record(&arguments),
@@ -310,6 +324,7 @@ fn perform(command: Command) -> Outcome {
         #[cfg(target_os = "linux")]
         Command::Status(arguments) => status::status(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Diff(arguments) => diff::diff(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),
         Command::View(arguments) => view::view(&arguments),
         #[cfg(target_os = "linux")]

@@ -1,10 +1,12 @@
-//! Meanings of the numbers in a recorded operation, by the file driver's table of commands.
+//! Names of recorded operations, and meanings of their numbers, by the file driver's table of commands.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use dyntrace::efile::{Command, Position};
-use dyntrace_reader::Request;
+use dyntrace::efile::Command;
+use dyntrace_reader::FileOperation;
+
+use crate::escape;
 
 /// The names of the commands, each at the place of its number.
 static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
@@ -30,16 +32,37 @@ pub fn command_name(number: i32) -> Cow<'static, str> {
     }
 }
 
-/// Which of a command's integers, from 0, is the number of bytes it moves.
-pub fn size(number: i64) -> Option<usize> {
-    let command = Command::ALL.iter().find(|command| i64::from(command.number()) == number)?;
-    let size = command.arguments().iter().find(|argument| argument.meaning == "size")?;
-    [Position::I1, Position::I2, Position::I3, Position::I4].iter().position(|integer| *integer == size.position)
+/// The name of an operation: that of the file driver's command, such as `RENAME`; for other drivers the prefix of their probes
+/// and the number, such as `resolver_drv 1`, or the prefix alone if there are no commands.
+pub fn name(driver: &str, command: i32) -> Cow<'static, str> {
+    match (driver.split_once(':'), command) {
+        (Some(("dyntrace", "efile_drv")), _) => command_name(command),
+        (Some((_, prefix)), 0) => escape::name(prefix).into(),
+        (Some((_, prefix)), _) => format!("{} {command}", escape::name(prefix)).into(),
+        (None, _) => command_name(command),
+    }
 }
 
-/// How many bytes the operation asked for; `None` if its command does not say.
-pub fn bytes(request: &Request<'_>) -> Option<u64> {
-    request.integers[size(request.command.into())?].try_into().ok()
+/// The name of `operation`.
+pub fn name_of(operation: &FileOperation<'_>) -> Cow<'static, str> {
+    name(operation.driver, operation.request.command)
+}
+
+/// How many bytes the operation moved; `None` if it is in flight, moves none, or its trace does not say.
+pub fn bytes(operation: &FileOperation<'_>) -> Option<u64> {
+    let is_its = |command: &Command| command.number() == operation.request.command && command.moves_bytes();
+    let moves = !operation.is_of_file_driver() || Command::ALL.iter().any(is_its);
+    operation.completion?.bytes.filter(|_| moves)
+}
+
+/// What went wrong: the name of its errno, or else the error that its driver tells; empty for success.
+pub fn error_of<'o>(operation: &'o FileOperation<'_>) -> Cow<'o, str> {
+    match operation.completion {
+        Some(answer) if !answer.success && answer.errno != 0 => errno_name(answer.errno),
+        Some(answer) if !answer.success && operation.error.is_empty() => "failed".into(),
+        Some(answer) if !answer.success => String::from_utf8_lossy(operation.error),
+        _ => "".into(),
+    }
 }
 
 /// The name of an error as errno(3) has it, such as `ENOENT`; empty for 0.

@@ -10,6 +10,12 @@ pub fn write(text: &str) -> anyhow::Result<()> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
 }
 
+/// Writes the text to standard output, with its colours only on a terminal.
+pub fn write_coloured(text: &str) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
 pub fn flush() -> anyhow::Result<()> {
     io::stdout().flush().context("cannot write to standard output")
 }

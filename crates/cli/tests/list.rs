@@ -135,9 +135,21 @@ fn doctor_tells_a_sound_program_from_one_without_probes() {
     }
     #[cfg(target_os = "linux")]
     assert!(status(&sound, "tasks").is_some());
+    assert_eq!(status(&sound, "recorder"), Some("ok".into()), "{sound:#?}");
     let (without, code) = findings("/bin/true");
     assert_eq!((status(&without, "probes"), code), (Some("fail".into()), Some(1)));
     assert!(without.iter().all(|finding| (finding["status"] == "ok") == finding["remedy"].is_null()));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn doctor_of_a_process() {
+    let own = std::process::id().to_string();
+    let output = dyntrace(&["doctor", "--json", "-p", &own]);
+    let findings: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let control = findings.iter().find(|finding| finding["topic"] == "control").unwrap();
+    assert!(control["text"].as_str().unwrap().contains(&format!("process {own} ")), "{control}");
+    assert_eq!(output.status.code(), Some(0), "{findings:#?}");
 }
 
 #[test]

@@ -32,6 +32,19 @@ pub struct FieldClass {
     offset: usize,
 }
 
+/// A step in the life of an operation: the end of the name of a driver's probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationStep {
+    /// `entry`: the driver accepted the operation.
+    Entry,
+    /// `int_entry`: a thread starts its job.
+    IntEntry,
+    /// `int_return`: the job ended.
+    IntReturn,
+    /// `return`: the driver returned the result.
+    Return,
+}
+
 /// Positions of the fields that selections filter by; `None` if the class lacks the field.
 #[derive(Debug)]
 pub(crate) struct KnownFields {
@@ -39,6 +52,12 @@ pub(crate) struct KnownFields {
     pub(crate) command: Option<usize>,
     pub(crate) success: Option<usize>,
     pub(crate) errno: Option<usize>,
+}
+
+impl FieldClass {
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.kind, FieldKind::Text)
+    }
 }
 
 impl EventClass {
@@ -74,6 +93,25 @@ impl EventClass {
     /// Returns the name of the probe as tools show it, such as `efile_drv-entry`.
     pub fn probe(&self) -> &str {
         self.name.split_once(':').map_or(&self.name, |(_, probe)| probe)
+    }
+
+    /// Returns the driver that this probe belongs to, such as `dyntrace:efile_drv`, and the step that it shows; `None` if it is no
+    /// step of an operation.
+    ///
+    /// A step is a probe whose name ends in `-entry`, `-int_entry`, `-int_return` or `-return`, and whose first two arguments are the
+    /// integers `thread_id` and `tag`, which name the operation.
+    pub fn operation_step(&self) -> Option<(&str, OperationStep)> {
+        let (driver, step) = self.name.rsplit_once('-')?;
+        let step = match step {
+            "entry" => OperationStep::Entry,
+            "int_entry" => OperationStep::IntEntry,
+            "int_return" => OperationStep::IntReturn,
+            "return" => OperationStep::Return,
+            _ => return None,
+        };
+        let [thread, tag, ..] = &self.fields[..] else { return None };
+        let is_id = thread.name == "thread_id" && tag.name == "tag" && !thread.is_text() && !tag.is_text();
+        is_id.then_some((driver, step))
     }
 
     /// Returns the position of the field `name`, for [`Event::value`](crate::Event::value).

@@ -65,7 +65,7 @@ mod stream;
 mod trace;
 mod walk;
 
-pub use class::{EventClass, FieldClass};
+pub use class::{EventClass, FieldClass, OperationStep};
 pub use clock::Clock;
 pub use dyntrace_metadata::{FieldKind, Format};
 pub use error::Error;

@@ -1,8 +1,8 @@
-//! Joins stages into operations by process and `{thread, tag}`.
+//! Joins stages into operations by process, driver and `{thread, tag}`.
 //!
-//! The pool's events name a port but no operation. The thread identifies it: `aio_pool-add` belongs to the `efile_drv-entry`
-//! that the same thread fired just before it, `aio_pool-get` to the `efile_drv-int_entry` just after it. If the queues are full,
-//! another thread adds the operation, so it has no [`added`](FileOperation::added).
+//! The pool's events name a port but no operation. The thread identifies it: `aio_pool-add` belongs to the entry of an operation
+//! on that port that the same thread fired just before it, `aio_pool-get` to the `int_entry` just after it. If the queues are
+//! full, another thread adds the operation, so it has no [`added`](FileOperation::added).
 //!
 //! Only operations in flight are kept, at most [`MAX_IN_FLIGHT`].
 
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::ptr;
 
-use crate::stage::{Stage, Stages};
+use crate::stage::{Driver, Returned, Stage, Stages};
 use crate::{Event, OperationId, Process, Request, Requester};
 
 /// The maximum number of operations in flight. Beyond it, the oldest operation is dropped and counted.
@@ -36,41 +36,56 @@ pub struct Completion {
     pub success: bool,
     /// errno of a failure, else 0.
     pub errno: i32,
+    /// How many bytes the operation moved. `None` if its `return` has no field `bytes`, as in traces of dyntrace before that field.
+    pub bytes: Option<u64>,
 }
 
-/// An operation of the file driver. Times are nanoseconds since 1970.
+/// The driver of the file operations.
+const FILE_DRIVER: &str = "dyntrace:efile_drv";
+
+/// An operation of a driver: of the file driver, or of any driver whose probes keep to the names of
+/// [`EventClass::operation_step`](crate::EventClass::operation_step). Times are nanoseconds since 1970.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FileOperation<'t> {
     /// The process that it ran in.
     pub process: &'t Process,
+    /// Its driver: the provider, and its probes' names up to the step, such as `dyntrace:efile_drv`.
+    pub driver: &'t str,
     /// Its id while it was in flight.
     pub id: OperationId,
     /// The arguments of its entry.
     pub request: Request<'t>,
     /// The process that submitted it, if that process had a sequential trace token.
     pub requester: Option<Requester<'t>>,
-    /// Its path: its first string, else the path with which its port was opened. Empty if the trace has neither.
+    /// Its path: its first string, else the path with which the file driver opened its port. Empty if the trace has neither.
     pub path: &'t [u8],
     /// The thread that submitted it.
     pub submitter: u64,
     /// The I/O thread that ran the job, if the job started.
     pub worker: Option<u64>,
-    /// `efile_drv-entry`
+    /// `entry`
     pub entered: i64,
     /// `aio_pool-add`
     pub added: Option<QueueStep>,
     /// `aio_pool-get`
     pub taken: Option<QueueStep>,
-    /// `efile_drv-int_entry`
+    /// `int_entry`
     pub int_entry: Option<i64>,
-    /// `efile_drv-int_return`
+    /// `int_return`
     pub int_return: Option<i64>,
-    /// `efile_drv-return`; `None` if the operation was in flight when the trace ended.
+    /// `return`; `None` if the operation was in flight when the trace ended.
     pub completion: Option<Completion>,
+    /// The string `error` of its `return`; empty if it has none.
+    pub error: &'t [u8],
 }
 
 impl FileOperation<'_> {
+    /// Whether it is an operation of the file driver. The numbers of commands are the driver's.
+    pub fn is_of_file_driver(&self) -> bool {
+        self.driver == FILE_DRIVER
+    }
+
     /// Returns the wait for an I/O thread, in nanoseconds. `None` if its job never started.
     pub fn queue_wait(&self) -> Option<i64> {
         Some(self.int_entry?.saturating_sub(self.entered))
@@ -86,7 +101,7 @@ impl FileOperation<'_> {
         Some(self.completion?.time.saturating_sub(self.int_return?))
     }
 
-    /// Returns the time from `efile_drv-entry` to `efile_drv-return`, in nanoseconds.
+    /// Returns the time from `entry` to `return`, in nanoseconds.
     pub fn duration(&self) -> Option<i64> {
         Some(self.completion?.time.saturating_sub(self.entered))
     }
@@ -108,10 +123,10 @@ impl FileOperation<'_> {
 /// ```
 #[derive(Default)]
 pub struct FileOperations<'t> {
-    stages: Stages,
+    stages: Stages<'t>,
     /// In the order of their entries.
-    in_flight: BTreeMap<u64, FileOperation<'t>>,
-    orders: HashMap<(ProcessKey, OperationId), u64>,
+    in_flight: BTreeMap<u64, (Key, FileOperation<'t>)>,
+    orders: HashMap<Key, u64>,
     entered: u64,
     /// The last step of a thread, if its next step may belong to it.
     last: HashMap<(ProcessKey, u64), Last<'t>>,
@@ -126,14 +141,17 @@ pub struct FileOperations<'t> {
 /// The address of a process: the same for all of its events.
 type ProcessKey = usize;
 
+/// Names an operation in flight.
+type Key = (ProcessKey, Driver, OperationId);
+
 enum Last<'t> {
-    Entry { id: OperationId, port: &'t [u8] },
+    Entry { key: Key, port: &'t [u8] },
     Get(QueueStep),
 }
 
-/// The command that opens a file; its port is the new file's.
+/// The file driver's command that opens a file; its port is the new file's.
 const OPEN: i32 = 1;
-/// The command that closes a file.
+/// The file driver's command that closes a file.
 const CLOSE: i32 = 23;
 
 impl<'t> FileOperations<'t> {
@@ -145,7 +163,7 @@ impl<'t> FileOperations<'t> {
 
     /// Returns the operations in flight, in the order of entry. At the end of the trace, these never returned.
     pub fn in_flight(&self) -> impl Iterator<Item = &FileOperation<'t>> {
-        self.in_flight.values()
+        self.in_flight.values().map(|(_, operation)| operation)
     }
 
     /// Returns the number of operations dropped before their return: too many were in flight, or their id was reused.
@@ -159,43 +177,48 @@ impl<'t> FileOperations<'t> {
     }
 
     fn follow(&mut self, process: &'t Process, tid: u64, time: i64, stage: Stage<'t>) -> Option<FileOperation<'t>> {
-        let key = ptr::from_ref(process).addr();
-        let last = self.last.remove(&(key, tid));
+        let in_process = ptr::from_ref(process).addr();
+        let last = self.last.remove(&(in_process, tid));
         // Between entry and add, the thread may have tried the operation inline.
-        if let (Stage::IntEntry(id) | Stage::IntReturn(id), Some(Last::Entry { id: entered, port })) = (&stage, &last)
-            && id == entered
+        if let (Stage::IntEntry(driver, id) | Stage::IntReturn(driver, id), Some(Last::Entry { key, port })) =
+            (stage, &last)
+            && (in_process, driver, id) == *key
         {
-            remember(&mut self.last, (key, tid), Last::Entry { id: *entered, port });
+            remember(&mut self.last, (in_process, tid), Last::Entry { key: *key, port });
         }
         match stage {
-            Stage::Requester(id, requester) => remember(&mut self.requesters, (key, id), requester),
-            Stage::Entry(id, request) => {
-                self.enter(process, tid, time, id, request);
-                remember(&mut self.last, (key, tid), Last::Entry { id, port: request.port });
+            Stage::Requester(id, requester) => remember(&mut self.requesters, (in_process, id), requester),
+            Stage::Entry(driver, id, request) => {
+                self.enter(process, tid, time, (driver, id), request);
+                let key = (in_process, driver, id);
+                remember(&mut self.last, (in_process, tid), Last::Entry { key, port: request.port });
             }
             Stage::Add(port, length) => {
-                if let Some(Last::Entry { id, port: entered }) = last
+                if let Some(Last::Entry { key, port: entered }) = last
                     && port == entered
-                    && let Some(operation) = self.find(key, id)
+                    && let Some(operation) = self.find(key)
                 {
                     operation.added = Some(QueueStep { time, length });
                 }
             }
-            Stage::Get(length) => remember(&mut self.last, (key, tid), Last::Get(QueueStep { time, length })),
-            Stage::IntEntry(id) => {
-                let operation = self.find(key, id)?;
+            Stage::Get(length) => remember(&mut self.last, (in_process, tid), Last::Get(QueueStep { time, length })),
+            Stage::IntEntry(driver, id) => {
+                let operation = self.find((in_process, driver, id))?;
                 operation.int_entry = Some(time);
                 operation.worker = Some(tid);
                 if let Some(Last::Get(taken)) = last {
                     operation.taken = Some(taken);
                 }
             }
-            Stage::IntReturn(id) => self.find(key, id)?.int_return = Some(time),
-            Stage::Return { id, success, errno } => {
-                self.find(key, id)?.completion = Some(Completion { time, tid, success, errno });
-                let operation = self.orders.remove(&(key, id)).and_then(|order| self.in_flight.remove(&order))?;
-                if operation.request.command == CLOSE {
-                    self.paths.remove(&(key, operation.request.port));
+            Stage::IntReturn(driver, id) => self.find((in_process, driver, id))?.int_return = Some(time),
+            Stage::Return(driver, id, Returned { success, errno, bytes, error }) => {
+                let key = (in_process, driver, id);
+                let operation = self.find(key)?;
+                operation.completion = Some(Completion { time, tid, success, errno, bytes });
+                operation.error = error;
+                let (_, operation) = self.orders.remove(&key).and_then(|order| self.in_flight.remove(&order))?;
+                if operation.is_of_file_driver() && operation.request.command == CLOSE {
+                    self.paths.remove(&(in_process, operation.request.port));
                 }
                 return Some(operation);
             }
@@ -203,24 +226,28 @@ impl<'t> FileOperations<'t> {
         None
     }
 
-    fn enter(&mut self, process: &'t Process, tid: u64, time: i64, id: OperationId, request: Request<'t>) {
-        let key = ptr::from_ref(process).addr();
-        let same = self.orders.get(&(key, id)).copied();
+    fn enter(
+        &mut self,
+        process: &'t Process,
+        tid: u64,
+        time: i64,
+        (driver, id): (Driver, OperationId),
+        request: Request<'t>,
+    ) {
+        let in_process = ptr::from_ref(process).addr();
+        let key = (in_process, driver, id);
+        let same = self.orders.get(&key).copied();
         let oldest = self.in_flight.first_key_value().map(|(&order, _)| order);
         if let Some(order) = same.or(oldest.filter(|_| self.in_flight.len() == MAX_IN_FLIGHT)) {
             self.give_up(order);
         }
-        let named = request.strings[0];
-        if request.command == OPEN {
-            remember(&mut self.paths, (key, request.port), named);
-        }
-        let opened = || self.paths.get(&(key, request.port)).copied().unwrap_or_default();
-        let operation = FileOperation {
+        let mut operation = FileOperation {
             process,
+            driver: self.stages.name(driver),
             id,
             request,
-            requester: self.requesters.remove(&(key, id)),
-            path: if named.is_empty() { opened() } else { named },
+            requester: self.requesters.remove(&(in_process, id)),
+            path: request.strings[0],
             submitter: tid,
             worker: None,
             entered: time,
@@ -229,24 +256,33 @@ impl<'t> FileOperations<'t> {
             int_entry: None,
             int_return: None,
             completion: None,
+            error: &[],
         };
+        if operation.is_of_file_driver() {
+            if request.command == OPEN {
+                remember(&mut self.paths, (in_process, request.port), operation.path);
+            }
+            if operation.path.is_empty() {
+                operation.path = self.paths.get(&(in_process, request.port)).copied().unwrap_or_default();
+            }
+        }
         self.entered += 1;
-        self.in_flight.insert(self.entered, operation);
-        self.orders.insert((key, id), self.entered);
+        self.in_flight.insert(self.entered, (key, operation));
+        self.orders.insert(key, self.entered);
     }
 
     fn give_up(&mut self, order: u64) {
-        if let Some(operation) = self.in_flight.remove(&order) {
-            self.orders.remove(&(ptr::from_ref(operation.process).addr(), operation.id));
+        if let Some((key, _)) = self.in_flight.remove(&order) {
+            self.orders.remove(&key);
             self.given_up += 1;
         }
     }
 
-    /// Returns the operation in flight with this id, or counts an unmatched event.
-    fn find(&mut self, process: ProcessKey, id: OperationId) -> Option<&mut FileOperation<'t>> {
-        let order = self.orders.get(&(process, id));
+    /// Returns the operation in flight with this key, or counts an unmatched event.
+    fn find(&mut self, key: Key) -> Option<&mut FileOperation<'t>> {
+        let order = self.orders.get(&key);
         self.unmatched += u64::from(order.is_none());
-        self.in_flight.get_mut(order?)
+        self.in_flight.get_mut(order?).map(|(_, operation)| operation)
     }
 }
 

@@ -1,8 +1,9 @@
-//! The stages of a file operation, read from the fields of events.
+//! The stages of an operation, read from the fields of events.
 
 use std::collections::HashMap;
 use std::ptr;
 
+use crate::class::OperationStep;
 use crate::{Event, EventClass, Value};
 
 /// The id of an operation of a process while it is in flight.
@@ -14,19 +15,19 @@ pub struct OperationId {
     pub tag: i32,
 }
 
-/// The arguments of an operation's `efile_drv-entry`. An absent string is empty.
+/// The arguments of an operation's entry. An absent string is empty; an absent integer is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request<'t> {
-    /// The user tag of the task that submitted it.
+    /// `user_tag`: the user tag of the task that submitted it.
     pub user_tag: &'t [u8],
-    /// Number of the command.
+    /// `command`: the number of the command.
     pub command: i32,
-    /// The string arguments of the command: s1, s2.
+    /// The first two of the other strings: s1 and s2 of the file driver.
     pub strings: [&'t [u8]; 2],
-    /// The integer arguments of the command: i1 to i4.
+    /// The first four of the other integers: i1 to i4 of the file driver.
     pub integers: [i64; 4],
-    /// The port of the operation.
+    /// `port`: the port of the operation.
     pub port: &'t [u8],
 }
 
@@ -44,121 +45,195 @@ pub struct Requester<'t> {
     pub current: i32,
 }
 
+/// The arguments of an operation's return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Returned<'t> {
+    pub(crate) success: bool,
+    pub(crate) errno: i32,
+    pub(crate) bytes: Option<u64>,
+    pub(crate) error: &'t [u8],
+}
+
+/// A driver of a trace, by its position in [`Stages::drivers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Driver(usize);
+
 /// A step of an operation, from one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage<'t> {
     /// The submitting process of the operation that is entered next.
     Requester(OperationId, Requester<'t>),
-    Entry(OperationId, Request<'t>),
     /// The port, and the queue length after the step.
     Add(&'t [u8], i64),
     Get(i64),
-    IntEntry(OperationId),
-    IntReturn(OperationId),
-    Return {
-        id: OperationId,
-        success: bool,
-        errno: i32,
-    },
+    Entry(Driver, OperationId, Request<'t>),
+    IntEntry(Driver, OperationId),
+    IntReturn(Driver, OperationId),
+    Return(Driver, OperationId, Returned<'t>),
 }
 
 /// Reads stages from events; looks up the fields once per class.
 #[derive(Default)]
-pub(crate) struct Stages {
+pub(crate) struct Stages<'t> {
     /// By the address of the class.
     layouts: HashMap<usize, Option<Layout>>,
+    /// Provider and prefix of the probes of each driver.
+    drivers: Vec<&'t str>,
 }
 
-/// The reader of a class, and the positions of its fields in the order of [`STAGES`].
+/// What a class says, with the positions of its fields.
 #[derive(Clone, Copy)]
-struct Layout {
-    read: for<'t> fn(&Fields<'_, 't>) -> Option<Stage<'t>>,
-    positions: [usize; 11],
+enum Layout {
+    Requester([usize; 6]),
+    Add([usize; 2]),
+    Get(usize),
+    Step(Driver, OperationStep, Positions),
 }
 
-struct Fields<'a, 't> {
-    event: &'a Event<'t>,
-    positions: &'a [usize; 11],
+/// The positions of an operation's fields; `None` if the class lacks the field.
+#[derive(Clone, Copy)]
+struct Positions {
+    user_tag: Option<usize>,
+    command: Option<usize>,
+    port: Option<usize>,
+    strings: [Option<usize>; 2],
+    integers: [Option<usize>; 4],
+    success: Option<usize>,
+    errno: Option<usize>,
+    bytes: Option<usize>,
+    error: Option<usize>,
 }
 
-type Read = for<'t> fn(&Fields<'_, 't>) -> Option<Stage<'t>>;
-
-/// The probes, their fields, and functions that read a stage from the fields.
-const STAGES: [(&str, &[&str], Read); 7] = [
-    (
-        "seq_trace-operation",
-        &["thread_id", "tag", "proc", "token_label", "token_previous", "token_current"],
-        |fields| {
-            let (label, previous, current) = (fields.int(3)?, fields.int(4)?, fields.int(5)?);
-            Some(Stage::Requester(fields.id()?, Requester { process: fields.text(2)?, label, previous, current }))
-        },
-    ),
-    (
-        "efile_drv-entry",
-        &["thread_id", "tag", "user_tag", "command", "s1", "s2", "i1", "i2", "i3", "i4", "port"],
-        |fields| {
-            let request = Request {
-                user_tag: fields.text(2)?,
-                command: fields.int(3)?,
-                strings: [fields.text(4)?, fields.text(5)?],
-                integers: [fields.long(6)?, fields.long(7)?, fields.long(8)?, fields.long(9)?],
-                port: fields.text(10)?,
-            };
-            Some(Stage::Entry(fields.id()?, request))
-        },
-    ),
-    ("aio_pool-add", &["port", "new_queue_length"], |fields| Some(Stage::Add(fields.text(0)?, fields.long(1)?))),
-    ("aio_pool-get", &["new_queue_length"], |fields| Some(Stage::Get(fields.long(0)?))),
-    ("efile_drv-int_entry", &["thread_id", "tag"], |fields| Some(Stage::IntEntry(fields.id()?))),
-    ("efile_drv-int_return", &["thread_id", "tag"], |fields| Some(Stage::IntReturn(fields.id()?))),
-    ("efile_drv-return", &["thread_id", "tag", "success", "errno"], |fields| {
-        Some(Stage::Return { id: fields.id()?, success: fields.int(2)? != 0, errno: fields.int(3)? })
-    }),
-];
-
-impl Stages {
-    /// Returns the stage of `event`; `None` if it belongs to no file operation.
-    pub(crate) fn read<'t>(&mut self, event: &Event<'t>) -> Option<Stage<'t>> {
+impl<'t> Stages<'t> {
+    /// Returns the stage of `event`; `None` if it belongs to no operation.
+    pub(crate) fn read(&mut self, event: &Event<'t>) -> Option<Stage<'t>> {
         let class = ptr::from_ref(event.class).addr();
-        let layout = self.layouts.entry(class).or_insert_with(|| Layout::of(event.class));
-        let Layout { read, positions } = layout.as_ref()?;
-        read(&Fields { event, positions })
+        let layout = match self.layouts.get(&class) {
+            Some(layout) => *layout,
+            None => {
+                let layout = self.layout(event.class);
+                self.layouts.insert(class, layout);
+                layout
+            }
+        };
+        match layout? {
+            Layout::Requester([thread, tag, process, label, previous, current]) => {
+                let id = OperationId { thread: int(event, thread)?, tag: int(event, tag)? };
+                let (label, previous, current) = (int(event, label)?, int(event, previous)?, int(event, current)?);
+                Some(Stage::Requester(id, Requester { process: text(event, process)?, label, previous, current }))
+            }
+            Layout::Add([port, length]) => Some(Stage::Add(text(event, port)?, long(event, length)?)),
+            Layout::Get(length) => Some(Stage::Get(long(event, length)?)),
+            Layout::Step(driver, step, positions) => {
+                let id = OperationId { thread: int(event, 0)?, tag: int(event, 1)? };
+                Some(match step {
+                    OperationStep::Entry => Stage::Entry(driver, id, positions.request(event)),
+                    OperationStep::IntEntry => Stage::IntEntry(driver, id),
+                    OperationStep::IntReturn => Stage::IntReturn(driver, id),
+                    OperationStep::Return => Stage::Return(driver, id, positions.returned(event)),
+                })
+            }
+        }
     }
-}
 
-impl Layout {
+    /// Returns the provider and the prefix of the probes of `driver`.
+    pub(crate) fn name(&self, Driver(at): Driver) -> &'t str {
+        self.drivers[at]
+    }
+
     /// Returns `None` if the class is no stage or lacks a field.
-    fn of(class: &EventClass) -> Option<Self> {
-        let (_, names, read) = STAGES.into_iter().find(|(probe, ..)| *probe == class.probe())?;
-        let mut positions = [0; 11];
-        for (position, name) in positions.iter_mut().zip(names) {
-            *position = class.position(name)?;
+    fn layout(&mut self, class: &'t EventClass) -> Option<Layout> {
+        fn all<const N: usize>(class: &EventClass, names: [&str; N]) -> Option<[usize; N]> {
+            let mut positions = [0; N];
+            for (position, name) in positions.iter_mut().zip(names) {
+                *position = class.position(name)?;
+            }
+            Some(positions)
         }
-        (class.provider() == "dyntrace").then_some(Layout { read, positions })
+        match class.name.as_str() {
+            "dyntrace:seq_trace-operation" => {
+                let names = ["thread_id", "tag", "proc", "token_label", "token_previous", "token_current"];
+                all(class, names).map(Layout::Requester)
+            }
+            "dyntrace:aio_pool-add" => all(class, ["port", "new_queue_length"]).map(Layout::Add),
+            "dyntrace:aio_pool-get" => class.position("new_queue_length").map(Layout::Get),
+            _ => {
+                let (name, step) = class.operation_step()?;
+                let known = self.drivers.iter().position(|driver| *driver == name);
+                let driver = Driver(known.unwrap_or(self.drivers.len()));
+                if known.is_none() {
+                    self.drivers.push(name);
+                }
+                Some(Layout::Step(driver, step, Positions::of(class)))
+            }
+        }
     }
 }
 
-impl<'t> Fields<'_, 't> {
-    fn text(&self, field: usize) -> Option<&'t [u8]> {
-        match self.event.value(self.positions[field])? {
-            Value::Text(text) => Some(text),
-            _ => None,
+impl Positions {
+    fn of(class: &EventClass) -> Positions {
+        let (user_tag, command, port) = (class.position("user_tag"), class.position("command"), class.position("port"));
+        let is_other = |at: &usize| *at > 1 && ![user_tag, command, port].contains(&Some(*at));
+        let others = |is_text: bool| {
+            let is_kind = move |at: &usize| class.fields[*at].is_text() == is_text;
+            (0..class.fields.len()).filter(is_other).filter(is_kind)
+        };
+        let (mut strings, mut integers) = (others(true), others(false));
+        Positions {
+            user_tag,
+            command,
+            port,
+            strings: std::array::from_fn(|_| strings.next()),
+            integers: std::array::from_fn(|_| integers.next()),
+            success: class.position("success"),
+            errno: class.position("errno"),
+            bytes: class.position("bytes"),
+            error: class.position("error"),
         }
     }
 
-    fn long(&self, field: usize) -> Option<i64> {
-        match self.event.value(self.positions[field])? {
-            Value::Signed(number) => Some(number),
-            Value::Unsigned(number) => i64::try_from(number).ok(),
+    fn request<'t>(&self, event: &Event<'t>) -> Request<'t> {
+        let text = |at: Option<usize>| at.and_then(|at| text(event, at)).unwrap_or_default();
+        Request {
+            user_tag: text(self.user_tag),
+            command: self.command.and_then(|at| int(event, at)).unwrap_or_default(),
+            strings: self.strings.map(text),
+            integers: self.integers.map(|at| at.and_then(|at| long(event, at)).unwrap_or_default()),
+            port: text(self.port),
+        }
+    }
+
+    fn returned<'t>(&self, event: &Event<'t>) -> Returned<'t> {
+        let errno = self.errno.and_then(|at| int(event, at)).unwrap_or_default();
+        let error = self.error.and_then(|at| text(event, at)).unwrap_or_default();
+        let success = match self.success.and_then(|at| long(event, at)) {
+            Some(success) => success != 0,
+            None => errno == 0 && error.is_empty(),
+        };
+        let bytes = self.bytes.and_then(|at| match event.value(at)? {
+            Value::Signed(number) => number.try_into().ok(),
+            Value::Unsigned(number) => Some(number),
             Value::Text(_) => None,
-        }
+        });
+        Returned { success, errno, bytes, error }
     }
+}
 
-    fn int(&self, field: usize) -> Option<i32> {
-        self.long(field)?.try_into().ok()
+fn text<'t>(event: &Event<'t>, at: usize) -> Option<&'t [u8]> {
+    match event.value(at)? {
+        Value::Text(text) => Some(text),
+        _ => None,
     }
+}
 
-    fn id(&self) -> Option<OperationId> {
-        Some(OperationId { thread: self.int(0)?, tag: self.int(1)? })
+fn long(event: &Event<'_>, at: usize) -> Option<i64> {
+    match event.value(at)? {
+        Value::Signed(number) => Some(number),
+        Value::Unsigned(number) => i64::try_from(number).ok(),
+        Value::Text(_) => None,
     }
+}
+
+fn int(event: &Event<'_>, at: usize) -> Option<i32> {
+    long(event, at)?.try_into().ok()
 }

@@ -49,18 +49,18 @@ fn what_comes_while_it_is_read_is_no_damage() {
     let mut events = trace.events();
     assert_eq!(events.next().map(|event| event.time - START), Some(1));
     // Events after the mapped page, and the commit word that includes them.
-    let many: Vec<u64> = (1..=900).collect();
+    let many: Vec<u64> = (1..=700).collect();
     let later = entered(&writer, &many);
     store(&writer, PAGE, &later[PAGE..]);
     store(&writer, HEADER, &later[HEADER..PAGE]);
     store(&writer, 24, &later[24..32]);
     let read: Vec<_> = events.map(|event| event.time - START).collect();
     let expected: Vec<_> = (2..).take(read.len()).collect();
-    assert!(read.len() > 1 && read.len() < 899, "{}", read.len());
+    assert!(read.len() > 1 && read.len() < 699, "{}", read.len());
     assert_eq!(read, expected);
     assert!(trace.losses().is_empty(), "{:?}", trace.losses());
 
     let trace = Trace::open(folder.path()).expect("a trace");
-    assert_eq!(times(&trace).len(), 900);
+    assert_eq!(times(&trace).len(), 700);
     assert!(trace.losses().is_empty());
 }

@@ -185,3 +185,94 @@ fn absurd_clocks_make_absurd_times_and_no_more() {
     let trace = Trace::open(folder.path()).expect("a trace");
     assert_eq!(join(&trace).0.first().and_then(FileOperation::duration), Some(i64::MAX));
 }
+
+/// The trace of `tests/golden` was recorded before `efile_drv-return` had the bytes.
+#[test]
+fn an_old_trace_says_nothing_of_bytes() {
+    let trace = Trace::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")).expect("a trace");
+    let (ended, _) = join(&trace);
+    assert!(!ended.is_empty());
+    for operation in ended {
+        assert!(operation.is_of_file_driver());
+        assert_eq!(operation.completion.expect("an answer").bytes, None);
+    }
+}
+
+/// Classes of a provider with two drivers, and with probes that are no steps.
+fn own_classes() -> Vec<common::Class> {
+    use dyntrace_build::model::Kind::{I32, Text, U64};
+    let id = [("thread_id", I32), ("tag", I32)];
+    let with = |rest: &[(&'static str, _)]| id.into_iter().chain(rest.iter().copied()).collect::<Vec<_>>();
+    let command = ("command", I32);
+    let classes = [
+        ("shop:dns_drv-entry", with(&[("user_tag", Text), command, ("name", Text), ("port", Text)])),
+        ("shop:dns_drv-int_entry", with(&[command])),
+        ("shop:dns_drv-int_return", with(&[command])),
+        ("shop:dns_drv-return", with(&[("user_tag", Text), command, ("success", I32), ("error", Text)])),
+        ("shop:query-entry", with(&[("rows", I32)])),
+        ("shop:query-return", with(&[("bytes", U64)])),
+        ("shop:order-entry", vec![("customer", Text), ("tag", I32)]),
+        ("shop:order-placed", with(&[])),
+    ];
+    let own = classes.into_iter().zip(100..).map(|((name, fields), id)| common::Class {
+        name: name.to_owned(),
+        stream: 0,
+        id,
+        fields: fields.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect(),
+    });
+    common::classes().into_iter().chain(own).collect()
+}
+
+#[test]
+fn operations_of_other_drivers_are_joined_by_their_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut writer = Writer::new(folder.path());
+    writer.classes = own_classes();
+    writer.write_metadata();
+    let id = || [1.into(), 5.into()].into_iter();
+    let dns = |name, cycles| fired(name, cycles, id().chain([2.into()]));
+    let asked = id().chain(["req-1".into(), 2.into(), "localhost".into(), "#Port<0.3>".into()]);
+    let answered = id().chain(["req-1".into(), 2.into(), 0.into(), "no such host".into()]);
+    writer.ring(
+        "ring-7",
+        7,
+        &[
+            fired("dns_drv-entry", 100, asked),
+            fired("aio_pool-add", 110, ["#Port<0.3>".into(), 3.into()]),
+            // The same id, of the file driver and of another one.
+            entry(120, [1, 5], RENAME, "/a", "#Port<0.1>"),
+            fired("query-entry", 130, id().chain([8.into()])),
+            fired("order-entry", 140, ["a".into(), 5.into()]),
+            fired("order-placed", 150, id()),
+            answer(160, [1, 5], 0),
+            fired("query-return", 170, id().chain([Arg::U(4096)])),
+            fired("dns_drv-return", 180, answered),
+        ],
+    );
+    writer.ring(
+        "ring-8",
+        8,
+        &[
+            fired("aio_pool-get", 112, ["#Port<0.3>".into(), 2.into(), 1.into()]),
+            dns("dns_drv-int_entry", 114),
+            dns("dns_drv-int_return", 118),
+        ],
+    );
+    let trace = Trace::open(folder.path()).expect("a trace");
+    let (ended, operations) = join(&trace);
+    let drivers: Vec<_> = ended.iter().map(|operation| (operation.driver, operation.duration())).collect();
+    assert_eq!(drivers, [("dyntrace:efile_drv", Some(40)), ("shop:query", Some(40)), ("shop:dns_drv", Some(80))]);
+    assert_eq!((operations.in_flight().count(), operations.given_up(), operations.unmatched()), (0, 0, 0));
+
+    let [_, query, dns] = &ended[..] else { panic!("{ended:?}") };
+    let completion = query.completion.expect("an answer");
+    assert_eq!((completion.success, completion.bytes, query.request.integers[0]), (true, Some(4096), 8));
+    assert_eq!((dns.request.user_tag, dns.request.command, dns.path), (&b"req-1"[..], 2, &b"localhost"[..]));
+    assert_eq!(
+        (dns.added, dns.taken),
+        (Some(QueueStep { time: START + 110, length: 3 }), Some(QueueStep { time: START + 112, length: 2 }),)
+    );
+    assert_eq!((dns.worker, dns.queue_wait(), dns.service(), dns.delivery()), (Some(8), Some(14), Some(4), Some(62)));
+    let completion = dns.completion.expect("an answer");
+    assert_eq!((completion.success, completion.bytes, dns.error), (false, None, &b"no such host"[..]));
+}

@@ -19,7 +19,10 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+use tokio::sync::futures::Notified;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Sleep;
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::io::StreamReader;
 use tokio_util::sync::CancellationToken;
@@ -208,6 +211,41 @@ async fn limited(channel: mpsc::Receiver<u32>, permit: OwnedSemaphorePermit) {
     let mut limited = Limited { channel, service, permit };
     (&mut limited).await;
     println!("{:p} {:?}", limited.service, limited.permit);
+}
+
+/// Waits for its channel, and for the others that it keeps if it polls them.
+struct Keeper<'a> {
+    channel: mpsc::Receiver<u32>,
+    answer: oneshot::Receiver<u32>,
+    later: Pin<Box<Sleep>>,
+    child: JoinHandle<()>,
+    notified: Pin<Box<Notified<'a>>>,
+    polls: bool,
+}
+
+impl Future for Keeper<'_> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let keeper = self.get_mut();
+        let mut is_ready = keeper.channel.poll_recv(context).is_ready();
+        if keeper.polls {
+            is_ready |= Pin::new(&mut keeper.answer).poll(context).is_ready();
+            is_ready |= keeper.later.as_mut().poll(context).is_ready();
+            is_ready |= Pin::new(&mut keeper.child).poll(context).is_ready();
+            is_ready |= keeper.notified.as_mut().poll(context).is_ready();
+        }
+        if is_ready { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+async fn keeps(name: &str, channel: mpsc::Receiver<u32>, answer: oneshot::Receiver<u32>, polls: bool) {
+    here(name).await;
+    let notify = Notify::new();
+    let notified = Box::pin(notify.notified());
+    let later = Box::pin(tokio::time::sleep(Duration::from_secs(3600)));
+    let child = tokio::spawn(std::future::pending());
+    Keeper { channel, answer, later, child, notified, polls }.await;
 }
 
 async fn wants_permit(semaphore: Arc<Semaphore>) {
@@ -401,6 +439,13 @@ async fn program() {
     let permit = semaphore.clone().acquire_owned().await.expect("a permit");
     tokio::spawn(limited(receiver, permit));
     tokio::spawn(wants_permit(semaphore));
+    let mut answers = Vec::new();
+    for (name, polls) in [("keeps", false), ("keeps_and_polls", true)] {
+        let ((sender, channel), (answer, answered)) = (mpsc::channel(1), oneshot::channel());
+        tokio::spawn(keeps(name, channel, answered, polls));
+        senders.push(sender);
+        answers.push(answer);
+    }
     let (sender, watching) = watch::channel(0);
     tokio::spawn(watched(sender));
     let (sender, asking) = oneshot::channel();
@@ -479,7 +524,7 @@ async fn program() {
     tokio::time::sleep(Duration::from_millis(500)).await;
     println!("ready");
     let _ = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await;
-    drop((kept, senders, bounded, unbounded, answer, guard, token, bytes, more_bytes));
+    drop((kept, senders, answers, bounded, unbounded, answer, guard, token, bytes, more_bytes));
     drop((
         watching,
         asking,

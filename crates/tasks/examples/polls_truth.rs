@@ -1,7 +1,7 @@
 //! A tokio program that counts its own polls and wakes: a tracer must count the same.
 //!
-//! `polls_truth [ROUNDS]` waits for a line on standard input, works, and prints `polls FUNCTION COUNT`, `busy FUNCTION NANOSECONDS` (what
-//! its body took, at least) and `wakes WAKER WOKEN COUNT` (`-` for a waker that is no task). Then it waits until its input ends.
+//! `polls_truth [ROUNDS]` waits for a line on standard input, works, and prints `polls FUNCTION COUNT`, `busy FUNCTION NANOSECONDS` (the
+//! least time that its body took) and `wakes WAKER WOKEN COUNT` (`-` for a waker that is no task). Then it waits until its input ends.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};

@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Searches the heap for what may be tasks, ten times, and returns the bytes of each nanosecond of one core: gigabytes a second.
+/// Searches the heap for candidates for tasks, ten times, and returns the bytes of each nanosecond of one core: gigabytes a second.
 fn scan(program: &Program) -> Result<f64, Box<dyn Error>> {
     let vtables = ByAddress::new(program.vtables());
     let cpu = || {

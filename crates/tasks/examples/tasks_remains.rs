@@ -1,4 +1,4 @@
-//! A tokio program with several runtimes whose memory is full of remains: what the tests of this crate read.
+//! A tokio program with several runtimes whose memory is full of remains, for the tests of this crate.
 //!
 //! Threads that have ended leave cells on their stacks; tasks that have ended leave cells in the heap, some of them
 //! half overwritten. The program prints the tasks that each of its owners really has, and the jobs that wait, and waits until its standard

@@ -1,4 +1,4 @@
-//! A tokio program that knows how many tasks it has: what the tests of this crate read.
+//! A tokio program that knows how many tasks it has, for the tests of this crate.
 //!
 //! `tasks_truth TASKS [churn]` spawns the tasks, then frees equally many others, and prints their number. It waits
 //! until its standard input ends. With `churn` it goes on to spawn and free tasks.

@@ -1,4 +1,4 @@
-//! A tokio program whose threads the tests of this crate read. It prints what they do:
+//! A tokio program whose threads the tests of this crate read. It prints their activities:
 //!
 //! `sleeps TID`, `spins TID TASK`, `reads TID JOB`, then `ready`. With `churn` it begins and ends threads all the time; with
 //! `quiet` nothing spins.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use object::Architecture;
 
-/// Returns the targets of what may be direct calls or jumps in `code`, which is at `address`.
+/// Returns the targets of possible direct calls and jumps in `code`, which is at `address`.
 #[must_use]
 pub fn targets(architecture: Architecture, address: u64, code: &[u8]) -> Vec<u64> {
     match architecture {
@@ -15,7 +15,7 @@ pub fn targets(architecture: Architecture, address: u64, code: &[u8]) -> Vec<u64
     }
 }
 
-/// Returns what may be direct calls or jumps to `wanted` in `code`: the address of each, and its target.
+/// Returns possible direct calls and jumps to `wanted` in `code`: the address of each, and its target.
 #[must_use]
 pub fn to(architecture: Architecture, address: u64, code: &[u8], wanted: &HashSet<u64>) -> Vec<(u64, u64)> {
     let (step, length) = if architecture == Architecture::Aarch64 { (4, 4) } else { (1, 5) };

@@ -13,8 +13,8 @@ use crate::image::{self, Elf, Image};
 use crate::memory::core_file::CoreFile;
 use crate::memory::maps::Mapping;
 
-/// Opens the program of a core file, which the user names, and those libraries that are here and of the same build. What
-/// the core file leaves out of them is read from these files.
+/// Opens the program of a core file, which the user names, and those libraries that are here and of the same build. Parts
+/// of them that the core file leaves out are read from these files.
 ///
 /// # Errors
 ///

@@ -41,7 +41,7 @@ pub enum Error {
         /// The kernel's answer.
         source: io::Error,
     },
-    /// A file is not what it should be.
+    /// A file is of another kind.
     #[error("cannot read {what} {}: it is no 64-bit little-endian ELF file ({reason}); give the program's own file", path.display())]
     NotElf {
         /// The file's use for the reader.

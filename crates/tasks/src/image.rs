@@ -62,7 +62,7 @@ impl Image {
         }
     }
 
-    /// Returns what may be direct calls or jumps to functions, whose addresses in the file are `wanted`.
+    /// Returns possible direct calls and jumps to functions, whose addresses in the file are `wanted`.
     pub(crate) fn calls(&self, wanted: &HashSet<u64>) -> Vec<(u64, u64)> {
         let Ok(elf) = Elf::parse(&self.bytes[..]) else { return Vec::new() };
         let sections = elf.sections().filter(|section| section.kind() == SectionKind::Text);

@@ -1,4 +1,4 @@
-//! The answer: tasks, what each awaits, and what was counted. Plain data, as `--json` prints it.
+//! The answer: tasks, the futures that each awaits, and counts. Plain data, as `--json` prints it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -294,7 +294,7 @@ pub enum WaitsFor {
     UnknownLeaf,
 }
 
-/// What must be possible with a descriptor.
+/// The operation that a task wants a descriptor to be ready for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ready {

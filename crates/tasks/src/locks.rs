@@ -72,7 +72,7 @@ pub struct Step {
     pub task: u64,
     /// Of its header.
     pub address: u64,
-    /// The next task, and what this one waits for.
+    /// The next task, and the wait of this one.
     pub blocker: Blocker,
 }
 
@@ -86,13 +86,22 @@ pub struct Futurelock {
     pub address: u64,
     /// The semaphore's owner.
     pub of: SemaphoreOf,
-    /// What the future has.
+    /// The guard or permit that the future has.
     pub guard: Guard,
-    /// The ids of the tasks that wait for the lock, in their order. The owner may be one of them.
-    pub waiting: Vec<u64>,
+    /// The tasks that wait for the lock, in the order of their ids. The owner may be one of them.
+    pub waiting: Vec<Waiter>,
     /// Whether nothing but this future is known to have the lock. `false` if there are several candidates, or if other permits of the
     /// semaphore may become free.
     pub certain: bool,
+}
+
+/// A task that waits for a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Waiter {
+    /// Its id.
+    pub task: u64,
+    /// Of its header.
+    pub address: u64,
 }
 
 /// A task's id, and the address of its header: each version of tokio in a program counts its own ids.
@@ -234,7 +243,7 @@ impl<'l> Locks<'l> {
                     address: holder.task.1,
                     of,
                     guard: holder.guard.clone(),
-                    waiting: waiting.iter().map(|(id, _)| *id).collect(),
+                    waiting: waiting.iter().map(|&(task, address)| Waiter { task, address }).collect(),
                     certain: exclusive && holders.len() == 1,
                 });
             }
@@ -437,7 +446,8 @@ mod tests {
         assert!(locks.cycles().is_empty());
         let found = locks.futurelocks();
         assert_eq!(found.len(), 1);
-        assert_eq!((found[0].task, &found[0].waiting[..], found[0].certain), (3, &[3, 5][..], true));
+        let waiting: Vec<u64> = found[0].waiting.iter().map(|waiter| waiter.task).collect();
+        assert_eq!((found[0].task, &waiting[..], found[0].certain), (3, &[3, 5][..], true));
         assert_eq!(
             locks.blockers(&listing.tasks[0]).iter().map(|by| (by.task, by.certain)).collect::<Vec<_>>(),
             [(3, true)]

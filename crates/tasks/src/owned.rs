@@ -13,7 +13,7 @@ use crate::memory::{Memory, word_at};
 /// Where a scheduler's memory begins after its counts of references, and how much of it is searched.
 const SCHEDULER: usize = 16 << 10;
 
-/// Bytes read at once of a scheduler, so that what lies beyond its end need not be readable.
+/// Bytes read at once of a scheduler, so that memory beyond its end need not be readable.
 const STEP: usize = 512;
 
 /// The largest array, as tokio has it.
@@ -118,7 +118,7 @@ fn words(memory: &dyn Memory, address: u64) -> Vec<u64> {
     words
 }
 
-/// Returns what looks like the list of `owner`, of `width` words, in `words`, which were read from `address`.
+/// Returns candidates for the list of `owner`, of `width` words, in `words`, which were read from `address`.
 fn shapes(words: &[u64], width: usize, address: u64, owner: u64) -> Vec<OwnedTasks> {
     let windows = words.windows(width).enumerate().filter(|(start, _)| {
         let before = start.checked_sub(1).and_then(|index| words.get(index));
@@ -128,7 +128,7 @@ fn shapes(words: &[u64], width: usize, address: u64, owner: u64) -> Vec<OwnedTas
     windows.filter_map(|(start, window)| shape(window, address + start as u64 * 8)).collect()
 }
 
-/// Returns what looks like the list of the `LocalSet` `owner`: the first and the last task, then whether it is closed,
+/// Returns candidates for the list of the `LocalSet` `owner`: the first and the last task, then whether it is closed,
 /// and before or after these the number.
 fn local(words: &[u64], address: u64, owner: u64) -> Vec<OwnedTasks> {
     let is_cell = |word: u64| word != 0 && word.is_multiple_of(ALIGNMENT as u64);

@@ -18,12 +18,22 @@ use crate::memory::Memory;
 use crate::program::Program;
 use crate::reading::{self, DebugInformation};
 use crate::symbols::Symbols;
+use crate::vtables::TaskVtable;
 
-/// The functions of a program that poll and wake tasks.
+/// Where a program polls and wakes its tasks, and the types of these.
 #[derive(Debug)]
 pub struct Polls {
     /// Types of tasks.
     pub types: Vec<PolledType>,
+    /// Functions of all images.
+    pub functions: Functions,
+    /// Debug information that could not be read.
+    pub notes: Vec<String>,
+}
+
+/// The functions that poll and wake tasks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Functions {
     /// Functions that poll tasks. The first argument is the task's header.
     pub poll: Vec<Function>,
     /// Functions that wake tasks, if symbols name them. The first argument is the task's header.
@@ -32,8 +42,6 @@ pub struct Polls {
     pub schedule: Vec<Function>,
     /// Two other functions that are seldom called. A tracer that sets its probes in the order of a list can have them first and last.
     pub marks: Option<[Function; 2]>,
-    /// Debug information that could not be read.
-    pub notes: Vec<String>,
 }
 
 /// A type of tasks.
@@ -64,21 +72,15 @@ pub struct Function {
     pub has_symbol: bool,
 }
 
-/// Places in a vtable: what drops an `AbortHandle`, and what ends a task when its runtime ends.
+/// Places in a vtable: the function that drops an `AbortHandle`, and the one that ends a task when its runtime ends.
 const MARKS: [u64; 2] = [0x28, 0x30];
 
 impl Polls {
     /// Finds the functions of a running program.
     #[must_use]
     pub fn of(program: &Program, information: &DebugInformation<'_>) -> Polls {
-        let mut polls = Polls {
-            types: Vec::new(),
-            poll: Vec::new(),
-            wake: Vec::new(),
-            schedule: Vec::new(),
-            marks: None,
-            notes: information.notes().to_vec(),
-        };
+        let mut polls =
+            Polls { types: Vec::new(), functions: Functions::default(), notes: information.notes().to_vec() };
         for (index, image) in program.images().iter().enumerate() {
             let vtables: Vec<_> = program.vtables().iter().filter(|vtable| vtable.image == index).collect();
             if vtables.is_empty() {
@@ -96,23 +98,40 @@ impl Polls {
                 });
                 PolledType { vtable: vtable.address, name: reading::name(types.as_ref(), vtable, &polled), function }
             }));
-            let file = File::of(index, image);
-            polls.poll.extend(file.functions(vtables.iter().map(|vtable| vtable.poll)));
-            polls.marks = polls.marks.or_else(|| {
-                let marks = MARKS.map(|offset| {
-                    let address = program.memory().word(vtables[0].address.wrapping_add(offset)).ok()?;
-                    file.function(address.wrapping_sub(image.bias))
-                });
-                let [Some(first), Some(last)] = marks else { return None };
-                Some([first, last])
-            });
-            let wake = file.functions(wakers(image));
-            if wake.is_empty() {
-                polls.schedule.extend(file.functions(vtables.iter().map(|vtable| vtable.schedule)));
-            }
-            polls.wake.extend(wake);
+            let of_image = Functions::of(program.memory(), (index, image), &vtables);
+            polls.functions.poll.extend(of_image.poll);
+            polls.functions.wake.extend(of_image.wake);
+            polls.functions.schedule.extend(of_image.schedule);
+            polls.functions.marks = polls.functions.marks.or(of_image.marks);
         }
         polls
+    }
+}
+
+impl Functions {
+    /// Finds the functions of one image, which has these vtables.
+    pub(crate) fn of(memory: &dyn Memory, (index, image): (usize, &Image), vtables: &[&TaskVtable]) -> Functions {
+        let file = File::of(index, image);
+        let mark = |offset| {
+            let address = memory.word(vtables.first()?.address.wrapping_add(offset)).ok()?;
+            file.function(address.wrapping_sub(image.bias))
+        };
+        let wake = file.functions(wakers(image));
+        let schedule = vtables.iter().filter(|_| wake.is_empty()).map(|vtable| vtable.schedule);
+        Functions {
+            poll: file.functions(vtables.iter().map(|vtable| vtable.poll)),
+            schedule: file.functions(schedule),
+            wake,
+            marks: match MARKS.map(mark) {
+                [Some(first), Some(last)] => Some([first, last]),
+                _ => None,
+            },
+        }
+    }
+
+    /// All of them, each at least once.
+    pub fn all(&self) -> impl Iterator<Item = &Function> {
+        self.poll.iter().chain(&self.wake).chain(&self.schedule).chain(self.marks.iter().flatten())
     }
 }
 

@@ -13,6 +13,7 @@ use crate::image::{self, Elf};
 use crate::listing::Name;
 use crate::memory::{Memory, Unreadable};
 use crate::names;
+use crate::polls::Functions;
 use crate::vtables;
 
 /// How many types of tasks a program has, and how much of each can be shown.
@@ -28,6 +29,10 @@ pub struct Preview {
     pub states: usize,
     /// Debug information that is missing, and the way out.
     pub notes: Vec<String>,
+    /// The functions at which a tracer sees polls and wakes, at their addresses in the file.
+    pub functions: Functions,
+    /// Whether the program's symbols or debug information are in another file.
+    pub has_debug_file: bool,
 }
 
 impl Preview {
@@ -49,7 +54,11 @@ impl Preview {
         }
         image.debug_file = debug_file::find(None, &image);
         names::name(&memory, &image, &mut found);
-        let mut preview = Preview::default();
+        let mut preview = Preview {
+            functions: Functions::of(&memory, (0, &image), &found.iter().collect::<Vec<_>>()),
+            has_debug_file: image.debug_file.is_some(),
+            ..Preview::default()
+        };
         let sections = debug_file::load(&image, None, &mut preview.notes).ok();
         let types = sections.as_ref().and_then(|sections| Types::load(sections).ok());
         for vtable in &found {

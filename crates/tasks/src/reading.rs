@@ -111,7 +111,7 @@ impl<'sections> Described<'sections> {
             let is_incomplete = information.sections(index).is_some_and(|sections| sections.is_incomplete);
             if !is_incomplete && !of_image.any(|(_, task)| task.layout.is_some()) {
                 notes.push(format!(
-                    "{}: debug information names functions, but does not describe types: what tasks await is not shown; \
+                    "{}: debug information names functions, but does not describe types: the waits of tasks are not shown; \
                      build with `debug = 2`",
                     image.path.display()
                 ));

@@ -1,4 +1,4 @@
-//! Finds what may be tasks: pointers to a task vtable at the place that a cell has for them.
+//! Finds candidates for tasks: pointers to a task vtable at the place that a cell has for them.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The symbols of an image's code, and what they say of futures.
+//! The symbols of an image's code, and the futures that they name.
 
 use std::collections::HashMap;
 
@@ -108,7 +108,7 @@ fn job(future: &str) -> String {
     inner.and_then(|inner| inner.strip_suffix('>')).unwrap_or(future).to_owned()
 }
 
-/// Returns what precedes the first comma or closing bracket outside of brackets.
+/// Returns the text before the first comma or closing bracket outside of brackets.
 fn first_parameter(parameters: &str) -> &str {
     let mut depth = 0_u32;
     let mut before = ' ';

@@ -106,7 +106,7 @@ fn has_spawn_locations(shapes: &[(u64, Shape)]) -> bool {
     !shapes.is_empty() && shapes.iter().all(|(_, shape)| shape[10] == shape[9] + 8)
 }
 
-/// Finds what has a vtable's shape in `bytes`, which were read from `address`.
+/// Finds words with the shape of a vtable in `bytes`, which were read from `address`.
 fn in_bytes(address: u64, bytes: &[u8], has_code: impl Fn(u64) -> bool) -> Vec<(u64, Shape)> {
     let mut found = Vec::new();
     // In a row, how many words before this one point to code.

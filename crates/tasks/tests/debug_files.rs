@@ -6,6 +6,7 @@ mod program;
 use std::path::Path;
 use std::process::Command;
 
+use dyntrace_tasks::polls::Functions;
 use dyntrace_tasks::preview::Preview;
 
 /// Runs a tool in a folder. `false` if it is not there, or does not know its arguments.
@@ -13,10 +14,15 @@ fn run(folder: &Path, tool: &str, arguments: &[&str]) -> bool {
     Command::new(tool).current_dir(folder).args(arguments).status().is_ok_and(|status| status.success())
 }
 
+/// Without the functions, which have the file's path.
+fn preview(file: &Path) -> Preview {
+    Preview { functions: Functions::default(), ..Preview::of(file).unwrap() }
+}
+
 #[test]
 fn compressed_sections_say_the_same() {
     let example = program::example("chains_truth");
-    let plain = Preview::of(&example).unwrap();
+    let plain = preview(&example);
     let folder = tempfile::tempdir().unwrap();
     std::fs::copy(&example, folder.path().join("plain")).unwrap();
     for format in ["zlib", "zstd"] {
@@ -26,7 +32,7 @@ fn compressed_sections_say_the_same() {
         }
         let compressed = folder.path().join(format);
         assert!(compressed.metadata().unwrap().len() < example.metadata().unwrap().len());
-        assert_eq!(Preview::of(&compressed).unwrap(), plain);
+        assert_eq!(preview(&compressed), plain);
     }
 }
 
@@ -34,7 +40,7 @@ fn compressed_sections_say_the_same() {
 fn what_dwz_has_moved_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["chains_truth", "deadlock"];
-    let plain = names.map(|name| Preview::of(&program::example(name)).unwrap());
+    let plain = names.map(|name| preview(&program::example(name)));
     for name in names {
         std::fs::copy(program::example(name), folder.path().join(name)).unwrap();
     }
@@ -42,10 +48,10 @@ fn what_dwz_has_moved_is_found() {
         println!("skipped: no dwz");
         return;
     }
-    assert_eq!(names.map(|name| Preview::of(&folder.path().join(name)).unwrap()), plain);
+    assert_eq!(names.map(|name| preview(&folder.path().join(name))), plain);
     let common = folder.path().join("common.debug");
     std::fs::remove_file(common).unwrap();
-    let without = Preview::of(&folder.path().join("deadlock")).unwrap();
+    let without = preview(&folder.path().join("deadlock"));
     assert!(without.notes[0].contains("common.debug: No such file"), "{without:?}");
     assert!(without.total() == plain[1].total() && without.chains < plain[1].chains, "{without:?}");
 }

@@ -56,7 +56,7 @@ fn nothing_but_futurelocks_is_named() {
         let owner = name_of(lock.task);
         assert!(ranges[&owner].contains(&lock.guard.semaphore), "{lock:?}");
         let unpolled = lock.guard.unpolled.as_ref().unwrap();
-        let waiting: Vec<String> = lock.waiting.iter().map(|task| name_of(*task)).collect();
+        let waiting: Vec<String> = lock.waiting.iter().map(|waiter| name_of(waiter.task)).collect();
         if owner == "drops" {
             assert!(!lock.certain && waiting == ["waits_after_drop"], "{lock:?}");
             continue;

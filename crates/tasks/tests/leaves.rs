@@ -78,12 +78,17 @@ fn leaves_are_true() {
     let child = socket(leaf("has_child"));
     assert_eq!(child, (format!("end of process {}", program.printed("child")[0]), readable));
 
-    // what only lies in a future
+    // primitives that a future only keeps
     assert_eq!(channel(leaf("limited")), "mpsc");
     let permit = &roots["limited"].awaits[0].holds[..];
     let WaitsFor::Semaphore { address, .. } = leaf("wants_permit") else { panic!("no semaphore") };
     assert!(permit.len() == 1 && permit[0].variable == "permit" && permit[0].semaphore == *address, "{permit:?}");
     assert_eq!((channel(leaf("watched")), channel(leaf("asked"))), ("end of watch", "end of oneshot"));
+
+    assert_eq!(channel(leaf("keeps")), "mpsc");
+    let [answer, timer, join, notify, channel_leaf] = all("keeps_and_polls")[..] else { panic!("five leaves") };
+    assert_eq!((channel(channel_leaf), channel(answer)), ("mpsc", "oneshot"));
+    assert!(matches!((timer, join, notify), (WaitsFor::Timer { .. }, WaitsFor::Join { .. }, WaitsFor::Notify { .. })));
 
     // libraries
     let (name, token) = object(leaf("cancelled"));

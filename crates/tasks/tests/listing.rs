@@ -1,6 +1,6 @@
-//! A listing claims what the program's build lets it know, and no more.
+//! A listing claims all that the program's build tells, and no more.
 //!
-//! `ci/tasks` runs this on programs of other builds: `DYNTRACE_TASKS_SHOWS` says what they allow.
+//! `ci/tasks` runs this on programs of other builds: `DYNTRACE_TASKS_SHOWS` names the kind of listing that they allow.
 #![cfg(target_os = "linux")]
 
 mod program;

@@ -1,4 +1,4 @@
-//! Threads: what is named is true, and the program goes on as if nobody had looked.
+//! Threads: each name is true, and the program goes on as if nobody had looked.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 mod program;

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use dyntrace::Tag;
@@ -44,8 +43,8 @@ struct HashJob {
 
 impl HashJob {
     fn enter(port: Port, command: Command, path: PathBuf) -> HashJob {
-        let (id, user_tag, name) = (process::next_operation(), dyntrace::get_tag_data(), path.as_os_str().as_bytes());
-        digest_drv::entry(|| (id.thread, id.tag, user_tag.as_ref(), command.number, name, port));
+        let (id, user_tag) = (process::next_operation(), dyntrace::get_tag_data());
+        digest_drv::entry(|| (id.thread, id.tag, user_tag.as_ref(), command.number, &path, port));
         HashJob { id, user_tag, command, path }
     }
 }

@@ -13,7 +13,7 @@ use crate::process;
 use crate::recorder;
 use crate::scope;
 use crate::sequence::era::{self, Era};
-use crate::tag::{self, TagState};
+use crate::tag::{self, EnteredTags, TagState};
 use crate::thread_progress;
 
 /// The host's functions and state for its guests, by room.
@@ -24,6 +24,8 @@ struct HostInterface {
     clock: &'static clock::HostClock,
     tag: &'static scope::Door<TagState>,
     any_tag_spreads: &'static AtomicBool,
+    entered_tags: &'static scope::Door<EnteredTags>,
+    any_tag_entered: &'static AtomicBool,
     processes: &'static scope::Door<Option<process::Process>>,
     process: &'static process::Door,
     era_of_tokens: fn() -> &'static Era,
@@ -38,6 +40,8 @@ static INTERFACE: HostInterface = HostInterface {
     clock: &clock::HOST_CLOCK,
     tag: &tag::DOOR,
     any_tag_spreads: tag::ANY_SPREADS.own(),
+    entered_tags: &tag::ENTERED_DOOR,
+    any_tag_entered: tag::ANY_ENTERED.own(),
     processes: &process::SLOT_DOOR,
     process: &process::DOOR,
     era_of_tokens: era::own,
@@ -94,6 +98,8 @@ unsafe fn become_guest(host: &'static HostInterface) {
     clock::enter(host.clock);
     tag::TAGS.enter(host.tag);
     tag::ANY_SPREADS.enter(host.any_tag_spreads);
+    tag::ENTERED.enter(host.entered_tags);
+    tag::ANY_ENTERED.enter(host.any_tag_entered);
     process::PROCESS.enter(host.processes);
     process::HOST.install(host.process);
     era::enter((host.era_of_tokens)());

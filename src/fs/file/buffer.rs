@@ -117,11 +117,11 @@ impl Buffer {
         Ok(count)
     }
 
-    /// Writes the unwritten bytes.
+    /// Writes the unwritten bytes, and calls `wrote` with the count of each system call.
     ///
     /// After an error the rest stays unwritten. If the file cannot seek, it does so only on EAGAIN; otherwise it is dropped, because no
     /// seek could discard it and it would fail every later operation.
-    pub(super) fn write(&mut self, mut file: &File) -> io::Result<()> {
+    pub(super) fn write(&mut self, mut file: &File, mut wrote: impl FnMut(usize)) -> io::Result<()> {
         if self.must_step_back() {
             self.step_back(file)?;
         }
@@ -132,7 +132,10 @@ impl Buffer {
             }
             match file.write(&self.bytes[written..self.end]) {
                 Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
-                Ok(count) => written += count,
+                Ok(count) => {
+                    written += count;
+                    wrote(count);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => break Err(error),
             }

@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use super::buffer::Buffer;
+use super::positional::moved;
 use crate::efile::{Command, Descriptor, Request, answered};
 use crate::tag;
 
@@ -204,7 +205,7 @@ impl Cursor {
             tag::get_tag_data(),
             request,
             buffer,
-            move |_, buffer| buffer.write(descriptor.file()),
+            move |request, buffer| buffer.write(descriptor.file(), |bytes| request.add_moved(bytes as u64)),
             |answer, buffer| {
                 // The file may have been dropped.
                 let _ = sender.send((Finished::Write(answer), buffer));
@@ -227,11 +228,11 @@ impl Cursor {
         let descriptor = Arc::clone(&self.descriptor);
         self.in_flight = Some(Box::pin(async move {
             let (inline, user) = (descriptor.is_inline(size), Arc::clone(&descriptor));
-            let attempt = |_: &Request, buffer: &mut Buffer| {
-                buffer.read(descriptor.file(), size, |bytes| descriptor.try_read(bytes))
+            let attempt = |request: &Request, buffer: &mut Buffer| {
+                buffer.read(descriptor.file(), size, |bytes| moved(request, descriptor.try_read(bytes)))
             };
-            let work = move |_: &Request, buffer: &mut Buffer| {
-                buffer.read(user.file(), size, |bytes| read(user.file(), bytes))
+            let work = move |request: &Request, buffer: &mut Buffer| {
+                buffer.read(user.file(), size, |bytes| moved(request, read(user.file(), bytes)))
             };
             let (driver, port) = (descriptor.driver(), descriptor.port());
             let (answer, buffer) = driver.run_inline(inline, port, request, buffer, attempt, work).await;

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use rustix::io::Errno;
 
 use super::open_file::File;
-use crate::efile::Command;
+use crate::efile::{Command, Request};
 
 impl File {
     /// Reads through a pointer, in one operation: at `offset` a header of two big-endian 32-bit numbers, the size and the offset of the
@@ -16,7 +16,11 @@ impl File {
     /// is Erlang's `ipread_s32bu_p32bu`.
     pub async fn ipread(&self, offset: u64, max_size: u32) -> io::Result<Option<Vec<u8>>> {
         let request = self.descriptor.request_with_flags(Command::Ipread).i3(offset as i64).i4(max_size.into());
-        self.run(request, move |file| none_at_end(read(file, offset, max_size))).await
+        let work = move |file: &std::fs::File, request: &Request, (): &mut ()| {
+            let answer = none_at_end(read(file, offset, max_size));
+            answer.inspect(|data| request.add_moved(data.iter().flatten().count() as u64))
+        };
+        self.run_with(request, (), work).await.0
     }
 }
 

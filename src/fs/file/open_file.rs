@@ -189,18 +189,18 @@ impl File {
         F: FnOnce(&std::fs::File) -> io::Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        self.run_with(request, (), |file, ()| work(file)).await.0
+        self.run_with(request, (), |file, _, ()| work(file)).await.0
     }
 
     pub(super) async fn run_with<T, B, F>(&self, request: Request, buffer: B, work: F) -> (io::Result<T>, Option<B>)
     where
-        F: FnOnce(&std::fs::File, &mut B) -> io::Result<T> + Send + 'static,
+        F: FnOnce(&std::fs::File, &Request, &mut B) -> io::Result<T> + Send + 'static,
         B: Send + 'static,
         T: Send + 'static,
     {
         let (driver, port) = (self.descriptor.driver(), self.descriptor.port());
         let descriptor = Arc::clone(&self.descriptor);
-        driver.run_with(port, request, buffer, move |_, buffer| work(descriptor.file(), buffer)).await
+        driver.run_with(port, request, buffer, move |request, buffer| work(descriptor.file(), request, buffer)).await
     }
 }
 

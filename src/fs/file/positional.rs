@@ -24,8 +24,10 @@ impl File {
     pub async fn read_at(&self, buffer: Vec<u8>, offset: u64) -> (io::Result<usize>, Vec<u8>) {
         let request = self.positional(Command::Preadv, buffer.len(), offset);
         let (descriptor, user) = (&self.descriptor, Arc::clone(&self.descriptor));
-        let attempt = |_: &Request, buffer: &mut Vec<u8>| descriptor.try_read_at(buffer, offset);
-        let work = move |_: &Request, buffer: &mut Vec<u8>| retry(|| user.file().read_at(buffer, offset));
+        let attempt = |request: &Request, buffer: &mut Vec<u8>| moved(request, descriptor.try_read_at(buffer, offset));
+        let work = move |request: &Request, buffer: &mut Vec<u8>| {
+            moved(request, retry(|| user.file().read_at(buffer, offset)))
+        };
         let inline = descriptor.is_inline(buffer.len());
         let (answer, buffer) =
             descriptor.driver().run_inline(inline, descriptor.port(), request, buffer, attempt, work).await;
@@ -36,7 +38,9 @@ impl File {
     /// [`read_at`](File::read_at) does.
     pub async fn write_at(&self, buffer: Vec<u8>, offset: u64) -> (io::Result<usize>, Vec<u8>) {
         let request = self.positional(Command::Pwritev, buffer.len(), offset);
-        let work = move |file: &std::fs::File, buffer: &mut Vec<u8>| retry(|| file.write_at(buffer, offset));
+        let work = move |file: &std::fs::File, request: &Request, buffer: &mut Vec<u8>| {
+            moved(request, retry(|| file.write_at(buffer, offset)))
+        };
         let (answer, buffer) = self.run_with(request, buffer, work).await;
         (answer, buffer.unwrap_or_default())
     }
@@ -44,6 +48,11 @@ impl File {
     pub(super) fn positional(&self, command: Command, size: usize, offset: u64) -> Request {
         self.descriptor.request_with_flags(command).i3(size as i64).i4(offset as i64)
     }
+}
+
+/// Notes the bytes that a system call moved, and returns its result.
+pub(super) fn moved<E>(request: &Request, answer: Result<usize, E>) -> Result<usize, E> {
+    answer.inspect(|bytes| request.add_moved(*bytes as u64))
 }
 
 fn retry(mut work: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {

@@ -5,7 +5,8 @@ use std::io::{self, IoSlice, IoSliceMut};
 use rustix::io::retry_on_intr;
 
 use super::open_file::File;
-use crate::efile::Command;
+use super::positional::moved;
+use crate::efile::{Command, Request};
 
 /// The most buffers per system call on the supported systems (POSIX: at least 16).
 const MOST_BUFFERS: usize = 1024;
@@ -18,14 +19,14 @@ impl File {
     /// buffers that are not empty are filled.
     pub async fn read_vectored_at(&self, buffers: Vec<Vec<u8>>, offset: u64) -> (io::Result<usize>, Vec<Vec<u8>>) {
         let request = self.positional(Command::Preadv, total(&buffers), offset);
-        let read = move |file: &std::fs::File, buffers: &mut Vec<Vec<u8>>| {
+        let read = move |file: &std::fs::File, request: &Request, buffers: &mut Vec<Vec<u8>>| {
             let mut parts: Vec<_> = buffers
                 .iter_mut()
                 .filter(|buffer| !buffer.is_empty())
                 .map(|buffer| IoSliceMut::new(buffer))
                 .take(MOST_BUFFERS)
                 .collect();
-            Ok(retry_on_intr(|| rustix::io::preadv(file, &mut parts, offset))?)
+            Ok(moved(request, retry_on_intr(|| rustix::io::preadv(file, &mut parts, offset)))?)
         };
         let (answer, buffers) = self.run_with(request, buffers, read).await;
         (answer, buffers.unwrap_or_default())
@@ -42,14 +43,14 @@ impl File {
     /// ```
     pub async fn write_vectored_at(&self, buffers: Vec<Vec<u8>>, offset: u64) -> (io::Result<usize>, Vec<Vec<u8>>) {
         let request = self.positional(Command::Pwritev, total(&buffers), offset);
-        let write = move |file: &std::fs::File, buffers: &mut Vec<Vec<u8>>| {
+        let write = move |file: &std::fs::File, request: &Request, buffers: &mut Vec<Vec<u8>>| {
             let parts: Vec<_> = buffers
                 .iter()
                 .filter(|buffer| !buffer.is_empty())
                 .map(|buffer| IoSlice::new(buffer))
                 .take(MOST_BUFFERS)
                 .collect();
-            Ok(retry_on_intr(|| rustix::io::pwritev(file, &parts, offset))?)
+            Ok(moved(request, retry_on_intr(|| rustix::io::pwritev(file, &parts, offset)))?)
         };
         let (answer, buffers) = self.run_with(request, buffers, write).await;
         (answer, buffers.unwrap_or_default())

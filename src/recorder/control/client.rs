@@ -35,7 +35,7 @@ impl Connection {
         let process = Process::find(pid)?;
         let no_control = |_| ControlError::NoControl(pid);
         let directory = match Directory::open(process.directory.clone(), process.uid) {
-            Err(ControlError::System { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            Err(ControlError::System { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(ControlError::NoControl(pid));
             }
             other => other?,

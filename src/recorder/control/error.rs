@@ -18,12 +18,12 @@ pub enum ControlError {
         why: &'static str,
     },
     /// A system call failed.
-    #[error("cannot {doing}: {source}")]
+    #[error("cannot {doing}: {error}")]
     System {
         /// The failed operation and its object.
         doing: String,
         /// The system's error.
-        source: io::Error,
+        error: io::Error,
     },
     /// Another copy of the library in this process has its control socket.
     #[error(
@@ -76,6 +76,6 @@ impl ControlError {
     /// For [`Result::map_err`].
     pub(super) fn system(doing: impl Into<String>) -> impl FnOnce(io::Error) -> ControlError {
         let doing = doing.into();
-        move |source| ControlError::System { doing, source }
+        move |error| ControlError::System { doing, error }
     }
 }

@@ -12,6 +12,7 @@ mod peer;
 #[doc(hidden)]
 pub mod protocol;
 mod registry;
+mod request;
 mod server;
 mod sessions;
 
@@ -31,6 +32,7 @@ use crate::thread_progress::os::without_signals;
 pub use client::{Connection, Ender};
 pub use error::ControlError;
 pub(crate) use extension::{serve_code, serve_traces};
+pub(crate) use request::open_if_requested;
 
 /// Whether this system has control sockets.
 pub(super) const IS_AVAILABLE: bool = true;
@@ -39,7 +41,8 @@ pub(super) const IS_AVAILABLE: bool = true;
 ///
 /// The commands `dyntrace record -p PID`, `dyntrace snapshot -p PID`, `dyntrace status` and `dyntrace trace -p PID` use a socket in
 /// `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` without a runtime folder. Further calls do nothing. A forked child has to call it
-/// again. `DYNTRACE=control` in the environment does the same without a call.
+/// again. `DYNTRACE=control` in the environment does the same without a call. In a program that does neither, these commands ask for the
+/// socket where they have a debugger's permission, and the next file operation or message opens it.
 ///
 /// # Errors
 ///

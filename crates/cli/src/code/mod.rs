@@ -11,7 +11,7 @@ use dyntrace::recorder::control::protocol::Request;
 
 use crate::escape;
 use crate::exit::{self, Failure, Outcome};
-use crate::record::process::{ask, refusal};
+use crate::record::process::{ask, connect, refusal};
 
 pub const HELP: &str = "\
 Examples:
@@ -21,8 +21,8 @@ Examples:
   dyntrace code -p 4711 purge pricing --soft
   dyntrace code -p 4711 history --json
 
-The program must allow control: by dyntrace::recorder::control(), or by DYNTRACE=control in its
-environment. It must also allow the files, and orders from other processes:
+The process opens its control socket when it is asked to, at its next file operation or message; it
+has the socket from the start if it calls dyntrace::recorder::control() or has DYNTRACE=control. It must also allow the files, and orders from other processes:
 dyntrace::code::allow(Policy::new().directory(\"/srv/modules\").remote(true)).
 
 All files of one command take effect together, or none does. No caller stops: each call finishes in
@@ -118,7 +118,7 @@ fn absolute(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 /// Sends the order to the process, and prints the answer.
 pub fn code(arguments: &Arguments) -> Outcome {
     let order = arguments.action.order()?;
-    let records = ask(arguments.pid, &Request::Code(order.record())).map_err(refusal)?;
+    let records = ask(&mut connect(arguments.pid)?, &Request::Code(order.record())).map_err(refusal)?;
     output::print(&order, &records, arguments.json)?;
     Ok(ExitCode::SUCCESS)
 }

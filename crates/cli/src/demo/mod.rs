@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use dyntrace_reader::{FileOperation, FileOperations, Trace};
 
 use crate::exit::Outcome;
-use crate::operation::{command_name, errno_name};
+use crate::operation::{error_of, name_of};
 use crate::report::format::duration;
 use crate::temporary::Temporary;
 use crate::view::Format;
@@ -78,13 +78,13 @@ fn print(trace: &Trace, output: Option<&Path>) -> io::Result<()> {
 const TITLES: &str = "operation     user tag          in queue      work    answer  outcome\n";
 
 fn row(operation: &FileOperation<'_>) -> String {
-    let name = command_name(operation.request.command);
+    let name = name_of(operation);
     let tag = escape::name(operation.request.user_tag);
     let time = |time: Option<i64>| time.map_or_else(|| "-".to_owned(), duration);
     let [queue, work, answer] = [operation.queue_wait(), operation.service(), operation.delivery()].map(time);
-    let outcome = match operation.completion {
-        Some(answer) if !answer.success => errno_name(answer.errno),
-        _ => "ok".into(),
+    let outcome = match error_of(operation) {
+        error if error.is_empty() => "ok".into(),
+        error => error,
     };
     format!("{name:<12}  {tag:<16}  {queue:>8}  {work:>8}  {answer:>8}  {outcome}\n")
 }

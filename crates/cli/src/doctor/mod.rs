@@ -1,8 +1,13 @@
 //! `dyntrace doctor`: problems of this machine and of a program with tracing, each with a remedy.
 
 mod binary;
+#[cfg(target_os = "linux")]
+mod control;
 mod finding;
 mod kernel;
+#[cfg(target_os = "linux")]
+mod polls;
+mod recorder;
 #[cfg(target_os = "linux")]
 mod tasks;
 mod tracers;
@@ -12,21 +17,26 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use anyhow::Context as _;
+use anyhow::{Context as _, Result};
 
 use crate::escape;
 use crate::exit::Outcome;
+use crate::list::Subject;
+use crate::process;
 use crate::provider::Providers;
 use finding::{Finding, Status};
 
-/// Prints the findings about this machine, and about the program at `binary` if one is given.
-pub fn doctor(binary: Option<&Path>, providers: &Providers, json: bool) -> Outcome {
-    let mut findings = kernel::check();
-    findings.extend(tracers::check());
-    if let Some(binary) = binary {
-        findings.extend(binary::check(binary, providers)?);
-        #[cfg(target_os = "linux")]
-        findings.push(tasks::check(binary));
+/// Prints the findings about this machine, and about a program or a process if one is given.
+pub fn doctor(subject: Option<&Subject>, providers: &Providers, json: bool) -> Outcome {
+    let mut findings = of_machine();
+    match subject {
+        None => {}
+        Some(Subject::File(binary)) => findings.extend(of_program(binary, providers)?),
+        Some(Subject::Process(pid)) => {
+            findings.extend(of_program(&process::program(*pid)?.readable, providers)?);
+            #[cfg(target_os = "linux")]
+            findings.push(control::check(*pid));
+        }
     }
     let mut out = anstream::stdout().lock();
     let written = if json {
@@ -37,6 +47,28 @@ pub fn doctor(binary: Option<&Path>, providers: &Providers, json: bool) -> Outco
     written.map_err(anyhow::Error::new)?;
     let failed = findings.iter().any(|finding| finding.status == Status::Fail);
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn of_machine() -> Vec<Finding> {
+    let mut findings = kernel::check();
+    findings.extend(tracers::check());
+    let recorder = recorder::check();
+    if recorder.status == Status::Ok {
+        // Programs can be traced without a tracer.
+        for finding in findings.iter_mut().filter(|finding| finding.status == Status::Fail) {
+            finding.status = Status::Warn;
+        }
+    }
+    findings.push(recorder);
+    findings
+}
+
+fn of_program(binary: &Path, providers: &Providers) -> Result<Vec<Finding>> {
+    #[allow(unused_mut, reason = "Linux adds to it")]
+    let mut findings = binary::check(binary, providers)?;
+    #[cfg(target_os = "linux")]
+    findings.extend(tasks::check(binary));
+    Ok(findings)
 }
 
 fn print(out: &mut impl Write, finding: &Finding) -> io::Result<()> {

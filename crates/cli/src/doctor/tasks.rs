@@ -1,4 +1,4 @@
-//! Checks what `dyntrace ps` can show of a program's tasks.
+//! Checks how much `dyntrace ps` can show of a program's tasks.
 
 use std::path::Path;
 
@@ -6,6 +6,7 @@ use dyntrace_tasks::error::Error;
 use dyntrace_tasks::preview::Preview;
 
 use super::finding::Finding;
+use super::polls;
 
 const TOPIC: &str = "tasks";
 
@@ -13,14 +14,14 @@ const TOPIC: &str = "tasks";
 const DEBUG: &str = "build it with debug = 2 in its profile (CARGO_PROFILE_RELEASE_DEBUG=2); to run it stripped, keep the file that \
                      objcopy --only-keep-debug makes, and give it with --debug";
 
-pub fn check(path: &Path) -> Finding {
+pub fn check(path: &Path) -> Vec<Finding> {
     match Preview::of(path) {
-        Ok(preview) => finding(&preview),
+        Ok(preview) => std::iter::once(finding(&preview)).chain(polls::check(&preview)).collect(),
         Err(Error::NotElf { .. }) => {
-            Finding::ok(TOPIC, "not looked at: dyntrace ps reads 64-bit little-endian programs of Linux")
+            vec![Finding::ok(TOPIC, "not looked at: dyntrace ps reads 64-bit little-endian programs of Linux")]
         }
         Err(error) => {
-            Finding::warn(TOPIC, error.to_string(), "make the file readable, or run dyntrace doctor as its owner")
+            vec![Finding::warn(TOPIC, error.to_string(), "make the file readable, or run dyntrace doctor as its owner")]
         }
     }
 }
@@ -49,11 +50,9 @@ fn finding(preview: &Preview) -> Finding {
             );
             return Finding::ok(TOPIC, text);
         }
-        () if preview.types > 0 => ("the types of futures, states and counts", "no lines, and not what tasks wait for"),
-        () if preview.names > 0 => {
-            ("futures by their symbols, states and counts", "no lines, and not what tasks wait for")
-        }
-        () => ("ids, states and counts", "neither futures nor what tasks wait for"),
+        () if preview.types > 0 => ("the types of futures, states and counts", "no lines and no waits"),
+        () if preview.names > 0 => ("futures by their symbols, states and counts", "no lines and no waits"),
+        () => ("ids, states and counts", "neither futures nor waits"),
     };
     Finding::warn(
         TOPIC,
@@ -68,7 +67,7 @@ mod tests {
     use crate::doctor::finding::Status;
 
     fn told(chains: usize, types: usize, names: usize, states: usize) -> (Status, String) {
-        let finding = finding(&Preview { chains, types, names, states, notes: Vec::new() });
+        let finding = finding(&Preview { chains, types, names, states, ..Preview::default() });
         assert_eq!(finding.remedy.is_none(), finding.status == Status::Ok);
         (finding.status, finding.text)
     }
@@ -102,7 +101,8 @@ mod tests {
     #[test]
     fn other_programs_are_in_order() {
         assert_eq!(told(0, 0, 0, 0).0, Status::Ok);
-        assert_eq!(check(Path::new("/bin/true")).status, Status::Ok);
-        assert_eq!(check(Path::new("/proc/self/absent")).status, Status::Warn);
+        let checked = |path: &str| check(Path::new(path)).iter().map(|finding| finding.status).collect::<Vec<_>>();
+        assert_eq!(checked("/bin/true"), [Status::Ok]);
+        assert_eq!(checked("/proc/self/absent"), [Status::Warn]);
     }
 }

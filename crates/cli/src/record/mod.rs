@@ -1,6 +1,7 @@
 //! `dyntrace record`: a program records itself, from its start or from now on.
 
 mod arguments;
+pub mod attach;
 mod command;
 mod end;
 pub mod filter;

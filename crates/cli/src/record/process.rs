@@ -12,6 +12,7 @@ use nix::sys::signal::Signal;
 use crate::exit::{self, Failure};
 use crate::signals::{self, Notice};
 
+use super::attach::attach;
 use super::progress::{PAUSE, Progress};
 
 /// Records process `pid` until a signal arrives or the process ends.
@@ -50,13 +51,16 @@ pub fn is_for_others(signal: i32) -> bool {
     matches!(Signal::try_from(signal), Ok(Signal::SIGUSR1 | Signal::SIGUSR2))
 }
 
+/// Connects to a process. If it has no control socket, it is asked to open one.
 pub fn connect(pid: u32) -> Result<Connection, Failure> {
-    Connection::open(pid).map_err(refusal)
+    match Connection::open(pid) {
+        Err(ControlError::NoControl(_)) => attach(pid),
+        other => other.map_err(refusal),
+    }
 }
 
 /// Sends a request whose answer may come in several parts.
-pub fn ask(pid: u32, request: &Request) -> Result<Vec<Record>, ControlError> {
-    let mut connection = Connection::open(pid)?;
+pub fn ask(connection: &mut Connection, request: &Request) -> Result<Vec<Record>, ControlError> {
     let mut records = connection.request(request)?;
     while records.last().and_then(|record| record.number("more")) == Some(1) {
         records.pop();

@@ -7,14 +7,17 @@ use dyntrace_reader::Event;
 use super::operation::{Id, Step, number, step, text};
 use super::{Printer, Way};
 use crate::escape;
-use crate::operation::{op, size};
+use crate::operation::op;
 
 pub const WAY: Way = Way::Summary {
     probes: &["dyntrace:efile_drv-entry", "dyntrace:efile_drv-return"],
     begin: || Box::<ByTag>::default(),
 };
 
-const TITLES: &str = "command       operations   errors          bytes      time_us  user tag\n";
+/// The titles of the columns; that of the bytes is `bytes: ?` if a trace does not say how many were moved.
+fn titles(bytes: &str) -> String {
+    format!("command       operations   errors {bytes:>14}      time_us  user tag\n")
+}
 
 #[derive(Default)]
 struct Sums {
@@ -26,29 +29,28 @@ struct Sums {
 
 #[derive(Default)]
 struct ByTag {
-    /// When each operation in flight was entered, and its bytes.
-    in_flight: HashMap<Id, (i64, i64)>,
+    /// When each operation in flight was entered.
+    in_flight: HashMap<Id, i64>,
     /// By command and user tag.
     sums: BTreeMap<(i64, Vec<u8>), Sums>,
+    /// Whether an operation does not say how many bytes it moved.
+    is_unknown: bool,
 }
 
 impl Printer for ByTag {
     fn event(&mut self, event: &Event<'_>, _out: &mut Vec<u8>) {
         match step(event) {
             Some((Step::Entry, id)) => {
-                let bytes = |at: usize| number(event, ["i1", "i2", "i3", "i4"][at]);
-                let bytes = size(number(event, "command")).map_or(0, bytes);
-                self.in_flight.insert(id, (event.time, bytes));
+                self.in_flight.insert(id, event.time);
             }
             Some((Step::Return, id)) => {
-                let Some((since, bytes)) = self.in_flight.remove(&id) else { return };
+                let Some(since) = self.in_flight.remove(&id) else { return };
                 let key = (number(event, "command"), text(event, "user_tag").to_vec());
                 let sums = self.sums.entry(key).or_default();
                 sums.operations += 1;
-                match number(event, "success") {
-                    0 => sums.errors += 1,
-                    _ => sums.bytes = sums.bytes.saturating_add(bytes),
-                }
+                sums.errors += u64::from(number(event, "success") == 0);
+                sums.bytes = sums.bytes.saturating_add(number(event, "bytes"));
+                self.is_unknown |= event.class.position("bytes").is_none();
                 sums.time_us += (event.time - since) / 1000;
             }
             _ => {}
@@ -56,7 +58,7 @@ impl Printer for ByTag {
     }
 
     fn end(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(TITLES.as_bytes());
+        out.extend_from_slice(titles(if self.is_unknown { "bytes: ?" } else { "bytes" }).as_bytes());
         for ((command, tag), Sums { operations, errors, bytes, time_us }) in &self.sums {
             let (op, tag) = (op(*command), escape::name(tag));
             let row = format!("{op:<13} {operations:>10} {errors:>8} {bytes:>14} {time_us:>12}  {tag}\n");

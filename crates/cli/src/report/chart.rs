@@ -9,7 +9,7 @@ use super::heat::{self, Latencies, ROWS, ROWS_OF_A_DECADE};
 use super::summary::QueueLength;
 use super::timeline::{Bucket, Timeline};
 use crate::escape;
-use crate::operation::command_name;
+use crate::operation;
 
 /// The area of the data; labels are around it.
 const LEFT: f64 = 60.0;
@@ -73,6 +73,30 @@ pub fn queue(timeline: &Timeline<QueueLength>) -> Markup {
     html! { p { "Jobs in a queue of the pool, after each job that was added or taken: the longest queue, and within it the mean." } (picture) }
 }
 
+/// How many requests took how long.
+pub fn durations(steps: &Latencies) -> Markup {
+    let Latencies(counts) = steps;
+    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+    let lowest = counts.iter().position(|count| *count > 0).unwrap_or(0);
+    let end = counts.iter().rposition(|count| *count > 0).unwrap_or(0) + 1;
+    let height = 140.0;
+    let column = WIDTH / (end - lowest) as f64;
+    let x = |step: usize| round(LEFT + (step - lowest) as f64 * column);
+    let y = |count: u64| round(TOP + height * (1.0 - count as f64 / most as f64));
+    let body = html! {
+        @for count in ticks(i64::try_from(most).unwrap_or(i64::MAX)) { (grid(y(count as u64), &count.to_string())) }
+        @for (step, &count) in counts.iter().enumerate().take(end).skip(lowest).filter(|(_, count)| **count > 0) {
+            rect .mean x=(x(step)) y=(y(count)) width=(round(column * 0.9)) height=(round(TOP + height - y(count))) {
+                title { (count) " × " (duration(heat::floor(step))) " to " (duration(heat::floor(step + 1))) }
+            }
+        }
+        @for step in lowest..=end {
+            text x=(x(step)) y=(TOP + height + 16.0) text-anchor="middle" { (duration(heat::floor(step))) }
+        }
+    };
+    frame("requests", "Durations of requests", height, body)
+}
+
 /// A sequential trace: a line for each process, their messages and operations.
 pub fn flow(flow: &Flow<'_>) -> Markup {
     let length = flow.last.saturating_sub(flow.first).max(1);
@@ -93,9 +117,9 @@ pub fn flow(flow: &Flow<'_>) -> Markup {
                     }
                     circle .hop cx=(x(received)) cy=(y(to)) r="3" {}
                 }
-                Step::Operation { of, command, begin, end } => {
+                Step::Operation { of, kind: (driver, command), begin, end } => {
                     rect .mean x=(x(begin)) y=(y(of) - 5.0) width=((x(end) - x(begin)).max(1.0)) height="10" {
-                        title { (command_name(command)) ", " (took(begin, end)) }
+                        title { (operation::name(driver, command)) ", " (took(begin, end)) }
                     }
                 }
             }
@@ -120,14 +144,23 @@ fn length_of<B: Bucket>(timeline: &Timeline<B>) -> u64 {
 fn chart(id: &str, label: &str, length: u64, height: f64, body: Markup) -> Markup {
     let x = |time: i64| round(LEFT + WIDTH * time as f64 / length.max(1) as f64);
     let bottom = TOP + height;
+    let body = html! {
+        (body)
+        @for time in ticks(i64::try_from(length).unwrap_or(i64::MAX)) {
+            line .grid x1=(x(time)) x2=(x(time)) y1=(bottom) y2=(bottom + 4.0) {}
+            text x=(x(time)) y=(bottom + 16.0) text-anchor="middle" { (duration(time)) }
+        }
+    };
+    frame(id, label, height, body)
+}
+
+/// `body` above a line.
+fn frame(id: &str, label: &str, height: f64, body: Markup) -> Markup {
+    let bottom = TOP + height;
     html! {
         svg #(id) role="img" aria-label=(label) viewBox={ "0 0 " (LEFT + WIDTH + 20.0) " " (bottom + BELOW) } {
             (body)
             line .grid x1=(LEFT) x2=(LEFT + WIDTH) y1=(bottom) y2=(bottom) {}
-            @for time in ticks(i64::try_from(length).unwrap_or(i64::MAX)) {
-                line .grid x1=(x(time)) x2=(x(time)) y1=(bottom) y2=(bottom + 4.0) {}
-                text x=(x(time)) y=(bottom + 16.0) text-anchor="middle" { (duration(time)) }
-            }
         }
     }
 }

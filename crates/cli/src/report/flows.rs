@@ -31,11 +31,11 @@ pub struct Flow<'t> {
     pub last: i64,
     /// How many messages were sent.
     pub messages: u64,
-    /// How many file operations there were.
+    /// How many operations there were.
     pub operations: u64,
     pub processes: Vec<Process<'t>>,
     /// Its first steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Step<'t>>,
     on_their_way: HashMap<Message<'t>, (Option<usize>, i64)>,
 }
 
@@ -46,17 +46,13 @@ pub type Process<'t> = (u64, &'t [u8]);
 type Message<'t> = (Option<Process<'t>>, Serial);
 
 /// A step of a sequential trace, with the positions of processes in the list.
-pub enum Step {
+pub enum Step<'t> {
     /// `from` is `None` if the message was sent outside of the recording.
-    Message {
-        from: Option<usize>,
-        to: usize,
-        sent: i64,
-        received: i64,
-    },
+    Message { from: Option<usize>, to: usize, sent: i64, received: i64 },
     Operation {
         of: usize,
-        command: i32,
+        /// Its driver and command.
+        kind: (&'t str, i32),
         begin: i64,
         end: i64,
     },
@@ -96,7 +92,7 @@ impl<'t> Flows<'t> {
         let of = flow.process((operation.process.pid, asker.process));
         flow.step(Step::Operation {
             of,
-            command: operation.request.command,
+            kind: (operation.driver, operation.request.command),
             begin: operation.entered,
             end: answer.time,
         });
@@ -154,7 +150,7 @@ impl<'t> Flow<'t> {
         })
     }
 
-    fn step(&mut self, step: Step) {
+    fn step(&mut self, step: Step<'t>) {
         if self.steps.len() < STEPS {
             self.steps.push(step);
         }

@@ -8,9 +8,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::chart;
 use super::flows::{Flow, Flows};
 use super::format::duration;
-use super::row::{Row, Spread};
+use super::requests::Requests;
 use super::summary::Summary;
-use crate::operation::{bytes, command_name, errno_name};
+use crate::figures::{Row, Spread};
+use crate::operation::{self, bytes, error_of, name_of};
 use crate::{escape, losses};
 
 const STYLE: &str = include_str!("page.css");
@@ -33,6 +34,18 @@ pub fn page(processes: &[Process], summary: Option<Summary<'_>>, losses: &Losses
         [process] => format!("{} ({})", escape::name(&process.name), process.pid),
         _ => format!("{} processes", processes.len()),
     };
+    let body = html! {
+        h1 { (title) }
+        @match summary {
+            Some(summary) => (figures(processes, summary, losses)),
+            None => { (lost(losses)) p { "The trace has no events." } }
+        }
+    };
+    shell(&title, body)
+}
+
+/// A page with this body, in the style that all pages have.
+pub fn shell(title: &str, body: Markup) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -43,19 +56,14 @@ pub fn page(processes: &[Process], summary: Option<Summary<'_>>, losses: &Losses
                 title { "dyntrace: " (title) }
                 style { (PreEscaped(STYLE)) }
             }
-            body {
-                h1 { (title) }
-                @match summary {
-                    Some(summary) => (figures(processes, summary, losses)),
-                    None => { (lost(losses)) p { "The trace has no events." } }
-                }
-            }
+            body { (body) }
         }
     }
     .into_string()
 }
 
-fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Markup {
+fn figures(processes: &[Process], mut summary: Summary<'_>, losses: &Losses) -> Markup {
+    let are_requests = summary.requests.finish(summary.last.saturating_sub(summary.first));
     let (answered, first) = (&summary.all, summary.first);
     let in_flight = summary.operations.in_flight().count();
     let (unmatched, given_up) = (summary.operations.unmatched(), summary.operations.given_up());
@@ -81,7 +89,7 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
             (fact("events", HumanCount(summary.events)))
             (fact("operations", HumanCount(answered.count)))
             (fact("failed", HumanCount(answered.errors)))
-            (fact("bytes asked for", HumanBytes(answered.bytes)))
+            (fact("moved", HumanBytes(answered.bytes)))
         }
         (lost(losses))
         @if unmatched + given_up > 0 {
@@ -91,9 +99,15 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
         (charts)
         (traces(summary.flows, first))
         h2 { "Commands" }
-        (table("command", summary.commands.finish(), |&number| html! { (command_name(number)) }))
+        (table("command", summary.commands.finish(), |&(driver, command)| html! { (operation::name(driver, command)) }))
         h2 { "User tags" }
-        (table("user tag", summary.tags.finish(), |tag| user_tag(tag)))
+        @if are_requests {
+            p { "Tags that differ in numbers and ids only are one row." }
+            (table("user tag", summary.patterns.finish(), |tag| user_tag(tag)))
+            (requests(&summary.requests, first))
+        } @else {
+            (table("user tag", summary.tags.finish(), |tag| user_tag(tag)))
+        }
         (lists)
         h2 { "Processes" }
         ul {
@@ -102,6 +116,42 @@ fn figures(processes: &[Process], summary: Summary<'_>, losses: &Losses) -> Mark
             }
             (more(processes.len()))
         }
+    }
+}
+
+/// The requests: how long they take, and where the time of the slowest went.
+fn requests(requests: &Requests<'_>, first: i64) -> Markup {
+    let time =
+        |name: &str, time: Option<u64>| html! { @if let Some(time) = time { (fact(name, duration(time as i64))) } };
+    html! {
+        h2 { "Slowest requests" }
+        p { "A request is a user tag, from its first entry to its last return."
+            @if requests.is_cut { " There were more at once than can be followed: a request that was idle for long may be counted as two." } }
+        ul .facts {
+            (fact("requests", HumanCount(requests.durations.len())))
+            @for (name, percent) in [("p50", 50.0), ("p90", 90.0), ("p99", 99.0)] { (time(name, requests.durations.percentile(percent))) }
+            (time("longest", requests.durations.longest()))
+        }
+        (chart::durations(&requests.steps))
+        p { "Outside is the time in which none of its operations was in flight. Queue wait, service and delivery are sums over its "
+            "operations; where these overlap, the sums exceed the time that the request took." }
+        div .wide { table {
+            thead { tr { th { "user tag" } th { "took" } th { "outside" } th { "queue wait" } th { "service" } th { "delivery" }
+                th { "operations" } th { "errors" } th { "at" } } }
+            tbody {
+                @for request in &requests.slowest {
+                    tr {
+                        th scope="row" { (user_tag(request.tag)) }
+                        @for time in [request.duration(), request.outside, request.queue_wait, request.service, request.delivery] {
+                            td { (duration(time)) }
+                        }
+                        td { (HumanCount(request.operations)) }
+                        td .bad[request.errors > 0] { (HumanCount(request.errors)) }
+                        td { (duration(request.first.saturating_sub(first))) }
+                    }
+                }
+            }
+        } }
     }
 }
 
@@ -136,7 +186,8 @@ fn traces(flows: Flows<'_>, first: i64) -> Markup {
     }
 }
 
-fn fact(name: &str, value: impl std::fmt::Display) -> Markup {
+/// A figure with its name.
+pub fn fact(name: &str, value: impl std::fmt::Display) -> Markup {
     html! { li { b { (value) } " " (name) } }
 }
 
@@ -190,11 +241,11 @@ fn operations<'o, 't: 'o>(operations: impl Iterator<Item = &'o FileOperation<'t>
             tbody {
                 @for operation in operations {
                     tr {
-                        th scope="row" { (command_name(operation.request.command)) }
+                        th scope="row" { (name_of(operation)) }
                         (time(operation.duration())) (time(operation.queue_wait())) (time(operation.service())) (time(operation.delivery()))
                         (time(Some(operation.entered.saturating_sub(first))))
-                        td { @if let Some(bytes) = bytes(&operation.request) { (HumanBytes(bytes)) } }
-                        td .bad { @if let Some(answer) = operation.completion { (errno_name(answer.errno)) } }
+                        td { @if let Some(bytes) = bytes(operation) { (HumanBytes(bytes)) } }
+                        td .bad { (escape::name(error_of(operation).as_bytes())) }
                         td .text { (user_tag(operation.request.user_tag)) }
                         td .text { (escape::name(operation.path)) @if !operation.request.strings[1].is_empty() { " → " (escape::name(operation.request.strings[1])) } }
                         td .name { (operation.process.pid) " {" (operation.id.thread) "," (operation.id.tag) "}" }
@@ -205,7 +256,8 @@ fn operations<'o, 't: 'o>(operations: impl Iterator<Item = &'o FileOperation<'t>
     }
 }
 
-fn lost(losses: &Losses) -> Markup {
+/// What is missing in the trace.
+pub fn lost(losses: &Losses) -> Markup {
     html! {
         section #lost .bad[!losses.is_empty()] {
             @if losses.is_empty() { "Nothing was lost." } @else {

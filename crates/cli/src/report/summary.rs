@@ -4,10 +4,12 @@ use dyntrace_reader::{Event, FileOperations, Value};
 
 use super::flows::Flows;
 use super::heat::Latencies;
-use super::row::Row;
+use super::requests::Requests;
 use super::slowest::Slowest;
 use super::table::Table;
 use super::timeline::{Bucket, Timeline};
+use crate::figures::{Row, pattern};
+use crate::render::operation::text;
 
 pub struct Summary<'t> {
     /// Times of the first and the last event, in nanoseconds since 1970.
@@ -16,12 +18,18 @@ pub struct Summary<'t> {
     pub events: u64,
     pub latency: Timeline<Latencies>,
     pub queue: Timeline<QueueLength>,
-    pub commands: Table<i32>,
+    /// By driver and command.
+    pub commands: Table<(&'t str, i32)>,
     pub tags: Table<&'t [u8]>,
+    /// By the patterns of tags.
+    pub patterns: Table<Vec<u8>>,
+    pub requests: Requests<'t>,
     pub all: Row,
     pub slowest: Slowest<'t>,
     pub flows: Flows<'t>,
     pub operations: FileOperations<'t>,
+    /// A buffer.
+    pattern: Vec<u8>,
 }
 
 /// The lengths of the pool's queues, one for each job that was added or taken.
@@ -57,10 +65,13 @@ impl<'t> Summary<'t> {
             queue: Timeline::new(first),
             commands: Table::default(),
             tags: Table::default(),
+            patterns: Table::default(),
+            requests: Requests::default(),
             all: Row::default(),
             slowest: Slowest::default(),
             flows: Flows::default(),
             operations: FileOperations::default(),
+            pattern: Vec::new(),
         }
     }
 
@@ -76,12 +87,18 @@ impl<'t> Summary<'t> {
             bucket.steps += 1;
         }
         self.flows.message(event);
+        if event.class.name == "dyntrace:efile_drv-entry" {
+            self.requests.enter(text(event, "user_tag"), event.time);
+        }
         if let Some(operation) = self.operations.push(event)
             && let Some(duration) = operation.duration()
         {
             self.latency.at(operation.entered).count(duration);
-            self.commands.add(operation.request.command, &operation);
-            self.tags.add(operation.request.user_tag, &operation);
+            self.commands.add(&(operation.driver, operation.request.command), &operation);
+            self.tags.add(&operation.request.user_tag, &operation);
+            pattern(operation.request.user_tag, &mut self.pattern);
+            self.patterns.add(self.pattern.as_slice(), &operation);
+            self.requests.leave(&operation, event.time);
             self.all.add(&operation);
             self.slowest.add(duration, &operation);
             self.flows.operation(&operation);

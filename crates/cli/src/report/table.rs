@@ -1,11 +1,12 @@
 //! Figures by a key, such as the user tag. There can be as many keys as operations, so only the most frequent have rows.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use dyntrace_reader::FileOperation;
 
-use super::row::Row;
+use crate::figures::Row;
 
 /// The most rows while the trace is read.
 const ROWS: usize = 256;
@@ -23,13 +24,20 @@ impl<K> Default for Table<K> {
     }
 }
 
-impl<K: Copy + Ord + Hash> Table<K> {
+impl<K: Clone + Ord + Hash> Table<K> {
     /// Counts an operation that was answered.
-    pub fn add(&mut self, key: K, operation: &FileOperation<'_>) {
-        if self.rows.len() == ROWS && !self.rows.contains_key(&key) {
+    pub fn add<Q>(&mut self, key: &Q, operation: &FileOperation<'_>)
+    where
+        K: Borrow<Q>,
+        Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
+    {
+        if let Some(row) = self.rows.get_mut(key) {
+            return row.add(operation);
+        }
+        if self.rows.len() == ROWS {
             self.fold();
         }
-        self.rows.entry(key).or_default().add(operation);
+        self.rows.entry(key.to_owned()).or_default().add(operation);
     }
 
     /// The rows, the most operations first, and that of the other keys, if there were too many.
@@ -42,7 +50,7 @@ impl<K: Copy + Ord + Hash> Table<K> {
 
     /// Merges the rows with the fewest operations into `others`.
     fn fold(&mut self) {
-        let mut counts: Vec<(u64, K)> = self.rows.iter().map(|(key, row)| (row.count, *key)).collect();
+        let mut counts: Vec<(u64, K)> = self.rows.iter().map(|(key, row)| (row.count, key.clone())).collect();
         counts.sort_unstable_by(|a, b| b.cmp(a));
         for (_, key) in counts.into_iter().skip(KEPT) {
             self.rows.remove(&key).into_iter().for_each(|row| self.others.merge(&row));

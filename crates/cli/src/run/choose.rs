@@ -88,7 +88,7 @@ pub fn choose<'a>(script: &'a Script, target: &Asked, asked: Option<By>) -> Resu
     let old = refusals.iter_mut().find_map(|refusal| refusal.old.take());
     match (old, script) {
         (Some(old), Script::Shipped(shipped)) => Ok(Choice::Raw(old, shipped_rendering(shipped))),
-        _ => Err(none(script, asked, &refusals)),
+        _ => Err(none(script, target, asked, &refusals)),
     }
 }
 
@@ -147,7 +147,7 @@ fn fit(kind: Kind, text: &str) -> Result<Tracer, Refusal> {
     }
 }
 
-fn none(script: &Script, asked: Option<Kind>, refusals: &[Refusal]) -> Failure {
+fn none(script: &Script, target: &Asked, asked: Option<Kind>, refusals: &[Refusal]) -> Failure {
     let name = script.name();
     if let (Some(kind), true) = (asked, refusals.is_empty()) {
         return Failure::new(exit::USAGE, anyhow!("{name} is not written for {kind}: leave --tracer out"));
@@ -158,6 +158,11 @@ fn none(script: &Script, asked: Option<Kind>, refusals: &[Refusal]) -> Failure {
     }
     if refusals.is_empty() {
         text.push_str(": it is written for a tracer of another system");
+    }
+    if let (Script::Shipped(script), Asked::Process(pid)) = (script, target) {
+        let view = format!("dyntrace view trace --script {}", script.name);
+        write!(text, "\nwithout a tracer: dyntrace record -p {pid} -o trace, and then {view}")
+            .expect("a String takes all that is written");
     }
     Failure::new(exit::NO_TRACER, anyhow!(text))
 }

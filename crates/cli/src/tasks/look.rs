@@ -1,7 +1,6 @@
 //! Looks at a program's tasks, once or again and again, and prints.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -18,6 +17,7 @@ use super::stuck::Stuck;
 use super::{Common, changes, ps, why};
 use crate::exit::{self, Failure, Outcome};
 use crate::signals::{self, Notice};
+use crate::stdout;
 
 /// Between the two looks that must both find a deadlock.
 const BETWEEN: Duration = Duration::from_millis(100);
@@ -72,7 +72,7 @@ pub fn show(common: &Common, view: &View<'_>) -> Outcome {
     })
 }
 
-/// Prints what tasks wait for, then changes and new deadlocks if the user watches.
+/// Prints the waits of tasks, then changes and new deadlocks if the user watches.
 pub fn explain(common: &Common, task: Option<u64>, only_deadlocks: bool) -> Outcome {
     let interrupts = interrupts(common)?;
     let target = target(common);
@@ -152,9 +152,7 @@ fn json(common: &Common, listing: &Listing, waits: Option<Waits>) -> anyhow::Res
 }
 
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("cannot write to standard output")?;
-    Ok(())
+    Ok(stdout::write_coloured(text)?)
 }
 
 /// Interrupts of this command. With `--stop` it must not die of one: the program would stay stopped.

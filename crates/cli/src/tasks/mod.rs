@@ -70,7 +70,9 @@ found it. So is a futurelock: a lock that tasks wait for, and that a future has 
 does not poll, because it awaits something else.
 
 With --json, all tasks are in the object, and three more fields: deadlocks and futurelocks, arrays,
-and blockers, an object whose keys are the ids of blocked tasks; with TASK only of that one.
+and blockers, an object whose keys are the addresses of blocked tasks; with TASK only of those that
+have this id. Wherever a task is named it has id and address: tasks of two versions of tokio may have
+the same id, but never the same address. A task's blockers: jq '.blockers[\"94012345678976\"]'.
 
 Exit status:
    0  the tasks were read, with or without deadlocks
@@ -92,7 +94,7 @@ pub struct Common {
     /// Print JSON
     ///
     /// An object: version (1), tasks, runtimes, notes. A task has id, shares_id (whether another one has the same id, as two versions of
-    /// tokio count apart), address, owner and scheduler (its runtime; owner is 0 for jobs of the blocking pool), state (flags), future,
+    /// tokio count apart), address (no two tasks of a look have the same), owner and scheduler (its runtime; owner is 0 for jobs of the blocking pool), state (flags), future,
     /// spawned and linked, and its chain. A chain that was read has a root: future, place (file and line), progress, waits_for, holds
     /// (locks; unpolled is the future that has the lock, if the task does not poll it), awaits (futures like this one) and more (how many
     /// are left out). waits_for has a kind: semaphore, notify, channel, timer (due_in: nanoseconds), join, descriptor, forever or

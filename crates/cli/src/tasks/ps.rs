@@ -10,7 +10,7 @@ use crate::escape;
 /// Characters of a future's name: the tree has all of it.
 const NAME: usize = 60;
 
-/// Characters of what a task waits for.
+/// Characters of a task's waits.
 const WAITS: usize = 100;
 
 /// Leaves named in a line.

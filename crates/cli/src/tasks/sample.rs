@@ -9,7 +9,7 @@ fn semaphore(address: u64, of: SemaphoreOf, free: u64, missing: u64, closed: boo
     WaitsFor::Semaphore { address, of, free, missing, closed }
 }
 
-fn mutex(address: u64) -> WaitsFor {
+pub fn mutex(address: u64) -> WaitsFor {
     semaphore(address, SemaphoreOf::Mutex, 0, 1, false)
 }
 
@@ -72,6 +72,11 @@ fn read(id: u64, root: Await) -> Task {
 
 pub fn leaf_task(id: u64, waits_for: WaitsFor) -> Task {
     read(id, suspended("app::serve", 50, vec![waiting(waits_for)]))
+}
+
+/// A task that waits for each of these, whichever comes first.
+pub fn either(id: u64, waits: Vec<WaitsFor>) -> Task {
+    read(id, suspended("app::serve", 50, waits.into_iter().map(waiting).collect()))
 }
 
 fn guard(variable: &str, guard: &str, semaphore: u64) -> Guard {

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use dyntrace_tasks::listing::{Guard, Listing, SemaphoreOf};
-use dyntrace_tasks::locks::{Cycle, Futurelock, Locks, futurelocks_in_both, in_both};
+use dyntrace_tasks::locks::{Cycle, Futurelock, Locks, Waiter, futurelocks_in_both, in_both};
 use serde::Serialize;
 
 use super::why::{by_address, held_by, is_through, name, stands};
@@ -95,7 +95,8 @@ fn futurelock(lock: &Futurelock, listing: &Listing) -> String {
     for leaf in words::leaves(task) {
         text += &format!("  waits at {} for {}\n", words::at(task), words::leaf(leaf));
     }
-    let mut ids: Vec<String> = lock.waiting.iter().take(WAITING).map(u64::to_string).collect();
+    let id = |waiter: &Waiter| by_address.get(&waiter.address).map_or(waiter.task.to_string(), |task| words::id(task));
+    let mut ids: Vec<String> = lock.waiting.iter().take(WAITING).map(id).collect();
     ids.extend((lock.waiting.len() > WAITING).then(|| "...".to_owned()));
     let count = words::counted(lock.waiting.len(), "task");
     let wait = if lock.waiting.len() == 1 { "waits" } else { "wait" };

@@ -9,7 +9,7 @@ use crate::escape;
 /// How leaves of one kind are told.
 type Leaf = fn(&[&Await]) -> String;
 
-/// The kind of leaves, without what differs.
+/// The kind of leaves, without their differences.
 const KIND: Leaf = |futures| words::kind(futures[0]);
 
 /// The trees of all tasks; one for tasks whose trees differ in times and numbers only.

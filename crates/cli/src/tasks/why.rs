@@ -1,4 +1,4 @@
-//! `dyntrace why`: what a task waits for, the task that holds or owes it, and so on to the end.
+//! `dyntrace why`: the event for which a task waits, the task that holds or owes it, and so on to the end.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use anstyle::Style;
 use dyntrace_tasks::listing::{Await, Listing, SemaphoreOf, Task, WaitsFor};
 use dyntrace_tasks::locks::{Blocker, Cycle, Locks, Through};
 
-use super::fold::{fold, ids};
+use super::fold::{fold, ids, summary};
 use super::stuck::Stuck;
 use super::words;
 use crate::escape;
@@ -14,21 +14,18 @@ use crate::escape;
 /// Tasks followed behind each other, at most.
 const DEPTH: usize = 32;
 
+/// Waits shown of tasks that are alike but for these.
+const DIFFERENT: usize = 3;
+
 /// Holders shown of one lock.
 const HOLDERS: usize = 8;
 
-/// The tasks that may block each task: all, or one.
+/// The tasks that may block each task, by its header's address. `only`: of the tasks with this id.
 pub fn blockers(listing: &Listing, only: Option<u64>) -> BTreeMap<u64, Vec<Blocker>> {
     let locks = Locks::of(listing);
     let asked = listing.tasks.iter().filter(|task| only.is_none_or(|only| only == task.id));
-    let mut found: BTreeMap<u64, Vec<Blocker>> = BTreeMap::new();
-    for task in asked {
-        let blockers = locks.blockers(task);
-        if !blockers.is_empty() {
-            found.entry(task.id).or_default().extend(blockers);
-        }
-    }
-    found
+    let found = asked.map(|task| (task.address, locks.blockers(task)));
+    found.filter(|(_, blockers)| !blockers.is_empty()).collect()
 }
 
 /// The tasks by the addresses of their headers.
@@ -40,13 +37,13 @@ pub fn stands(task: &Task) -> bool {
     !(task.state.running || task.state.notified || task.state.complete)
 }
 
-/// Whether another task's lock or end may be what `task` waits for.
+/// Whether `task` may wait for another task's lock or end.
 fn is_blocked(task: &Task) -> bool {
     let blocks = |future: &&Await| matches!(future.waits_for, Some(WaitsFor::Semaphore { .. } | WaitsFor::Join { .. }));
     stands(task) && words::leaves(task).iter().any(blocks)
 }
 
-/// The deadlocks and futurelocks, then all blocked tasks with what blocks them, then the others' count.
+/// The deadlocks and futurelocks, then all blocked tasks with their blockers, then the others' count.
 pub fn text(listing: &Listing, stuck: &Stuck) -> String {
     let why = Why::of(listing, &stuck.deadlocks);
     let mut text = stuck.text(listing);
@@ -88,10 +85,11 @@ pub fn text_of(listing: &Listing, task: u64) -> String {
 }
 
 /// The wait of a future: equal for all futures that wait for the same lock or task.
-fn of_lock(future: &Await) -> String {
+fn of_lock(future: &Await) -> (String, Option<u64>) {
     match future.waits_for {
-        Some(WaitsFor::Join { .. }) => words::leaf(future),
-        _ => words::kind(future),
+        // the ids of two tasks may be equal, their addresses are not
+        Some(WaitsFor::Join { address, .. }) => (words::leaf(future), Some(address)),
+        _ => (words::kind(future), None),
     }
 }
 
@@ -125,7 +123,7 @@ pub fn name(task: &Task) -> String {
     format!("{bold}task {}{bold:#}, {}: {}", words::id(task), words::state(task), words::future(task))
 }
 
-/// Whether `blocker` has what `future` waits for.
+/// Whether `future` waits for the lock or the end of `blocker`.
 pub fn is_through(future: &Await, blocker: &Blocker) -> bool {
     match (&future.waits_for, &blocker.through) {
         (Some(WaitsFor::Semaphore { address, .. }), Through::Guard { guard, .. }) => *address == guard.semaphore,
@@ -173,13 +171,21 @@ impl<'l> Why<'l> {
             }
         };
         let mut lines = vec![head];
-        self.follow(task, &mut vec![task.address], &mut HashSet::new(), "", &mut lines);
+        self.follow(group, &mut vec![task.address], &mut HashSet::new(), "", &mut lines);
         told.extend(group.iter().map(|task| task.address));
         lines.into_iter().map(|line| line + "\n").collect()
     }
 
-    /// Adds the waits of `task`, and the tasks behind them. `path`: the tasks from the first one to this one.
-    fn follow(&self, task: &Task, path: &mut Vec<u64>, seen: &mut HashSet<u64>, indent: &str, lines: &mut Vec<String>) {
+    /// Adds the waits of tasks that wait for the same, and the tasks behind them. `path`: the tasks from the first one to these.
+    fn follow(
+        &self,
+        group: &[&Task],
+        path: &mut Vec<u64>,
+        seen: &mut HashSet<u64>,
+        indent: &str,
+        lines: &mut Vec<String>,
+    ) {
+        let task = group[0];
         seen.insert(task.address);
         let leaves = words::leaves(task);
         let end = match task.state {
@@ -197,8 +203,11 @@ impl<'l> Why<'l> {
             return;
         }
         let blockers = self.locks.blockers(task);
-        for leaf in leaves {
-            lines.push(format!("{indent}waits at {} for {}", words::at(task), words::leaf(leaf)));
+        // tasks of a group have the same number of leaves
+        let of_each: Vec<_> = group.iter().map(|task| words::leaves(task)).collect();
+        for (number, leaf) in leaves.into_iter().enumerate() {
+            let alike: Vec<&Await> = of_each.iter().map(|leaves| leaves[number]).collect();
+            lines.push(format!("{indent}waits at {}{}", words::at(task), waits_for(&alike)));
             let holders: Vec<&Blocker> = blockers.iter().filter(|blocker| is_through(leaf, blocker)).collect();
             if let Some(unknown) = nobody(leaf).filter(|_| holders.is_empty()) {
                 lines.push(format!("{indent}└─ {unknown}"));
@@ -229,7 +238,7 @@ impl<'l> Why<'l> {
                 } else {
                     lines.push(by(&name(next), ""));
                     path.push(holder.address);
-                    self.follow(next, path, seen, &format!("{indent}{others}"), lines);
+                    self.follow(&[next], path, seen, &format!("{indent}{others}"), lines);
                     path.pop();
                 }
             }
@@ -238,6 +247,17 @@ impl<'l> Why<'l> {
             }
         }
     }
+}
+
+/// The waits of futures of one kind, one of each task: all times in a range, a few of other different ones.
+fn waits_for(futures: &[&Await]) -> String {
+    let different = fold(futures, |future| words::leaf(future));
+    if different.len() == 1 || matches!(futures[0].waits_for, Some(WaitsFor::Timer { .. })) {
+        return format!(" for {}", summary(futures));
+    }
+    let shown: Vec<String> = different.iter().take(DIFFERENT).map(|group| words::leaf(group[0])).collect();
+    let more = if different.len() > DIFFERENT { "; ..." } else { "" };
+    format!(", each for one of {}: {}{more}", different.len(), shown.join("; "))
 }
 
 /// Explains a wait for a lock or a task if no task is known to hold it.
@@ -273,6 +293,37 @@ mod tests {
         let listing = sample::listing();
         assert_eq!(plain(&text_of(&listing, 8)), include_str!("golden/why-8.txt"));
         assert_eq!(plain(&text_of(&listing, 12)), include_str!("golden/why-12.txt"));
+    }
+
+    #[test]
+    fn tasks_that_are_alike_show_each_of_their_sockets() {
+        let socket = |number| WaitsFor::Descriptor {
+            descriptor: number,
+            describes: Some(format!("tcp 127.0.0.1:80 to 127.0.0.1:400{number}")),
+            ready: None,
+        };
+        let either = |id, number| sample::either(id, vec![sample::mutex(0xa0), socket(number)]);
+        let tasks: Vec<Task> = (5..10).map(|number| either(number as u64, number)).collect();
+        let listing = Listing { tasks, ..Listing::default() };
+        assert_eq!(
+            plain(&text(&listing, &Stuck::default())),
+            "5 tasks (5, 6, 7, ...), idle: app::serve\n\
+             waits at src/main.rs:50 for Mutex 0xa0 (0 free, 1 missing)\n\
+             └─ no task is seen to hold it: the holder may be no task\n\
+             waits at src/main.rs:50, each for one of 5: tcp 127.0.0.1:80 to 127.0.0.1:4005 (descriptor 5); \
+             tcp 127.0.0.1:80 to 127.0.0.1:4006 (descriptor 6); tcp 127.0.0.1:80 to 127.0.0.1:4007 (descriptor 7); ...\n\n"
+        );
+    }
+
+    #[test]
+    fn tasks_with_the_same_id_are_told_apart() {
+        let mut listing = sample::listing();
+        let mut twin = listing.tasks[1].clone();
+        (twin.address, twin.scheduler) = (0x9000, 0x60);
+        listing.tasks.push(twin);
+        let of = |only| blockers(&listing, only).into_keys().collect::<Vec<_>>();
+        assert_eq!(of(Some(5)), [5 << 8, 0x9000]);
+        assert!(of(None).starts_with(&[3 << 8, 5 << 8, 8 << 8]));
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub fn cut(text: String, width: usize) -> String {
     if text.chars().count() <= width { text } else { text.chars().take(width - 3).collect::<String>() + "..." }
 }
 
-/// The state, with what is unusual of the task.
+/// The state, and facts of the task that are unusual.
 pub fn state(task: &Task) -> String {
     let job = if task.owner == 0 { "job " } else { "" };
     let unlinked = if task.linked == Some(false) && !task.state.complete { ", in no list" } else { "" };
@@ -187,12 +187,15 @@ pub fn unpolled(unpolled: &Unpolled) -> String {
     }
 }
 
-/// The kind of what `future` waits for: the same for futures that differ in times and numbers only.
+/// The kind of event for which `future` waits: the same for futures that differ in times and numbers only.
 pub fn kind(future: &Await) -> String {
     match &future.waits_for {
         Some(WaitsFor::Channel { channel, .. }) => format!("{channel} channel"),
         Some(WaitsFor::Timer { .. }) => "timer".to_owned(),
         Some(WaitsFor::Join { .. }) => "join of a task".to_owned(),
+        Some(WaitsFor::Descriptor { describes: Some(describes), .. }) if describes.starts_with("end of process ") => {
+            "end of a process".to_owned()
+        }
         Some(WaitsFor::Descriptor { describes: Some(describes), ready, .. }) => {
             let first = describes.split(' ').next().unwrap_or_default();
             let file = if first.starts_with('/') { "file" } else { first };
@@ -267,6 +270,17 @@ mod tests {
                 "unknown future lib::Leaf",
             ]
         );
+    }
+
+    #[test]
+    fn descriptors_of_one_kind_share_their_words() {
+        let kind = |describes: &str| {
+            let describes = Some(describes.to_owned());
+            kind(&sample::waiting(WaitsFor::Descriptor { descriptor: 5, describes, ready: Some(Ready::Readable) }))
+        };
+        assert_eq!(kind("tcp 127.0.0.1:80 to 127.0.0.1:4000"), "tcp descriptor, readable");
+        assert_eq!(kind("/run/a"), "file descriptor, readable");
+        assert_eq!(kind("end of process 7"), "end of a process");
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub fn trace(arguments: &Arguments) -> Outcome {
     let end = loop {
         let records = match connection.hear() {
             Ok(records) => records,
-            Err(ControlError::System { source, .. }) if is_end(&source) => break None,
+            Err(ControlError::System { error, .. }) if is_end(&error) => break None,
             Err(error) => return Err(control::refusal(error)),
         };
         let Some(first) = records.first() else { continue };

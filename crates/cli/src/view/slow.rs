@@ -6,20 +6,20 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ptr;
 
-use dyntrace_reader::{Event, EventClass, Process, Value};
+use dyntrace_reader::{Event, EventClass, OperationStep, Process, Value};
 
-/// Names an operation in flight: the process, and `{thread, tag}`.
-type Id = (*const Process, i64, i64);
+/// Names an operation in flight: the process, the driver, and `{thread, tag}`.
+type Id<'t> = (*const Process, &'t str, i64, i64);
 
 /// The events of slow operations, in their order.
 pub struct Slow<'t, I> {
     events: I,
     /// The least duration of a slow operation, in nanoseconds.
     least: i64,
-    steps: HashMap<*const EventClass, Option<Step>>,
-    in_flight: HashMap<Id, Operation>,
+    steps: HashMap<*const EventClass, Option<Step<'t>>>,
+    in_flight: HashMap<Id<'t>, Operation>,
     /// The operations in flight that are not slow yet, in the order of entry.
-    undecided: BTreeMap<(i64, u64), Id>,
+    undecided: BTreeMap<(i64, u64), Id<'t>>,
     held: BTreeMap<u64, Held<'t>>,
     /// The number of the next event to hold.
     count: u64,
@@ -39,11 +39,10 @@ struct Held<'t> {
 }
 
 #[derive(Clone, Copy)]
-struct Step {
+struct Step<'t> {
+    driver: &'t str,
     is_entry: bool,
     is_return: bool,
-    thread: usize,
-    tag: usize,
 }
 
 impl<'t, I: Iterator<Item = Event<'t>>> Slow<'t, I> {
@@ -65,10 +64,11 @@ impl<'t, I: Iterator<Item = Event<'t>>> Slow<'t, I> {
         let Some(step) = step else { return };
         let number = |position| match event.value(position) {
             Some(Value::Signed(number)) => Some(number),
+            Some(Value::Unsigned(number)) => i64::try_from(number).ok(),
             _ => None,
         };
-        let (Some(thread), Some(tag)) = (number(step.thread), number(step.tag)) else { return };
-        let id = (ptr::from_ref(event.process), thread, tag);
+        let (Some(thread), Some(tag)) = (number(0), number(1)) else { return };
+        let id = (ptr::from_ref(event.process), step.driver, thread, tag);
         if step.is_entry {
             // The answer of an operation with the same name was lost.
             self.end(id);
@@ -103,7 +103,7 @@ impl<'t, I: Iterator<Item = Event<'t>>> Slow<'t, I> {
     }
 
     /// Ends an operation, and drops its events if it is not slow.
-    fn end(&mut self, id: Id) {
+    fn end(&mut self, id: Id<'t>) {
         if let Some(operation) = self.in_flight.remove(&id) {
             self.undecided.remove(&operation.entered);
             for event in operation.waiting {
@@ -137,14 +137,9 @@ impl<'t, I: Iterator<Item = Event<'t>>> Iterator for Slow<'t, I> {
     }
 }
 
-impl Step {
-    fn of(class: &EventClass) -> Option<Step> {
-        let step = class.name.strip_prefix("dyntrace:efile_drv-")?;
-        Some(Step {
-            is_entry: step == "entry",
-            is_return: step == "return",
-            thread: class.position("thread_id")?,
-            tag: class.position("tag")?,
-        })
+impl<'t> Step<'t> {
+    fn of(class: &'t EventClass) -> Option<Step<'t>> {
+        let (driver, step) = class.operation_step()?;
+        Some(Step { driver, is_entry: step == OperationStep::Entry, is_return: step == OperationStep::Return })
     }
 }

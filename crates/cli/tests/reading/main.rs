@@ -1,6 +1,8 @@
 //! Commands that read traces, on traces whose every event is known.
 
 mod damaged;
+mod diff;
+mod drivers;
 #[path = "../../src/convert/perfetto/message.rs"]
 #[allow(missing_docs, reason = "of the command itself")]
 mod message;

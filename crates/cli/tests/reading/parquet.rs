@@ -23,7 +23,7 @@ fn rows(folder: &Path, table: &str) -> Rows {
     reader.get_row_iter(None).unwrap().map(|row| columns(row.unwrap())).collect()
 }
 
-fn converted(traces: &[&Path]) -> (Rows, Rows) {
+pub fn converted(traces: &[&Path]) -> (Rows, Rows) {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("new/tables");
     made("convert", traces, &["--to", "parquet"], &output, 0);
@@ -50,7 +50,9 @@ fn every_operation_has_its_row() {
         let at = |time| long(START as u64 + time);
         assert_eq!(row("user_tag"), text(&String::from_utf8_lossy(done.user_tag)));
         assert_eq!(row("command_name"), text(if done.command == 12 { "RENAME" } else { "WRITE_FILE" }));
-        assert_eq!(row("bytes"), (done.command == 66).then_some(Field::ULong(storm::BYTES as u64)));
+        let moved = if done.errno == 0 { storm::MOVED as u64 } else { 0 };
+        assert_eq!(row("bytes"), (done.command == 66).then_some(Field::ULong(moved)));
+        assert_eq!(row("driver"), text("dyntrace:efile_drv"));
         assert_eq!((row("hostname"), row("program"), row("pid")), (text("h"), text("shop"), Some(Field::ULong(12))));
         assert_eq!((row("entry_ns"), row("int_entry_ns")), (at(done.entered), at(done.int_entry)));
         assert_eq!((row("int_return_ns"), row("return_ns")), (at(done.int_return), at(done.returned)));

@@ -12,7 +12,7 @@ use crate::{made, storm};
 /// A slice that was read back.
 pub struct Slice {
     track: u64,
-    name: String,
+    pub name: String,
     begin: u64,
     end: u64,
     pub annotations: BTreeMap<String, String>,

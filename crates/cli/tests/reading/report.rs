@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::storm;
-use crate::writer::{Arg, SUB_BUFFER, Writer, entry, fired, returned};
+use crate::writer::{Arg, Fired, SUB_BUFFER, Writer, entry, fired, returned};
 use crate::{dyntrace, made};
 
 /// The page of the traces.
@@ -16,7 +16,7 @@ pub fn page(traces: &[&Path], status: i32) -> String {
 }
 
 /// The text between tags in the row that begins with `name`, with one blank between cells.
-fn row(page: &str, name: &str) -> Vec<String> {
+pub fn row(page: &str, name: &str) -> Vec<String> {
     let start = page.find(&format!("<th scope=\"row\">{name}</th>")).unwrap_or_else(|| panic!("no row {name}"));
     let row = &page[start..start + page[start..].find("</tr>").unwrap()];
     row.split('<')
@@ -31,7 +31,7 @@ fn figures_are_those_of_the_operations() {
     let folder = tempfile::tempdir().unwrap();
     storm::write(folder.path(), 1_000, 3);
     let page = page(&[folder.path()], 0);
-    assert_eq!(row(&page, "WRITE_FILE")[..4], ["WRITE_FILE", "500", "488.28 KiB", "0"]);
+    assert_eq!(row(&page, "WRITE_FILE")[..4], ["WRITE_FILE", "500", "439.45 KiB", "0"]);
     assert_eq!(row(&page, "RENAME")[..3], ["RENAME", "500", "100"]);
     assert_eq!(row(&page, "req-1")[..2], ["req-1", "250"]);
     let mut waits: Vec<_> = storm::operations(1_000, 3).map(|done| done.int_entry - done.entered).collect();
@@ -81,18 +81,74 @@ fn the_page_is_as_long_for_a_hundred_times_the_operations() {
 #[test]
 fn more_tags_than_rows_are_counted_with_the_others() {
     let folder = tempfile::tempdir().unwrap();
-    let tags: Vec<_> =
-        (0..1_000).map(|tag| if tag % 2 == 0 { "often".to_owned() } else { format!("once-{tag}") }).collect();
+    // Names without digits, which would be one row.
+    let letters =
+        |number: u32| number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect::<String>();
+    let tags: Vec<_> = (0..1_000)
+        .map(|tag| if tag % 2 == 0 { "often".to_owned() } else { format!("once-{}", letters(tag)) })
+        .collect();
     let events = (1..).zip(&tags).flat_map(|(tag, name)| {
         let cycles = tag as u64 * 100;
         [entry(cycles, 1, tag, name, 12, "/a"), returned(cycles + 50, 1, tag, name, 12, 0)]
     });
     Writer::new(folder.path()).ring("ring-1", 7, &events.collect::<Vec<_>>());
     let page = page(&[folder.path()], 0);
-    assert_eq!(row(&page, "often")[..3], ["often", "500", "0"]);
-    let others: u64 = row(&page, "<i>others</i>")[1].parse().unwrap();
-    assert_eq!(others + page.matches("<th scope=\"row\">once-").count() as u64, 500);
-    assert!(page.matches("<th scope=\"row\">once-").count() < 256);
+    let (tables, _) = page.split_once("<h2>Slowest requests</h2>").unwrap();
+    assert_eq!(row(tables, "often")[..3], ["often", "500", "0"]);
+    let others: u64 = row(tables, "<i>others</i>")[1].parse().unwrap();
+    let rows = tables.matches("<th scope=\"row\">once-").count() as u64;
+    assert_eq!(others + rows, 500);
+    assert!(rows < 256);
+}
+
+/// The events of an operation that waits 1 us, works 2 us, and is answered 500 ns later.
+fn operation(start: u64, tag: i64, user_tag: &str, errno: i64) -> [Fired; 4] {
+    let work = |name, at| fired(name, at, [1.into(), tag.into(), 12.into()]);
+    [
+        entry(start, 1, tag, user_tag, 12, "/a"),
+        work("efile_drv-int_entry", start + 1_000),
+        work("efile_drv-int_return", start + 3_000),
+        returned(start + 3_500, 1, tag, user_tag, 12, errno),
+    ]
+}
+
+#[test]
+fn tags_that_are_one_a_request_are_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut events = Vec::new();
+    for request in 0..20_i64 {
+        let (start, tag) = (request as u64 * 1_000_000, format!("req-{request}"));
+        events.extend(operation(start, request * 3 + 1, &tag, 0));
+        // The next two overlap, except in request 7, which waits longer before.
+        let wait = if request == 7 { 200_000 } else { 10_000 };
+        events.extend(operation(start + wait, request * 3 + 2, &tag, 0));
+        events.extend(operation(start + wait + if request == 7 { 4_500 } else { 500 }, request * 3 + 3, &tag, 2));
+    }
+    events.sort_by_key(|event| event.cycles);
+    Writer::new(folder.path()).ring("ring-1", 7, &events);
+    let page = page(&[folder.path()], 0);
+    assert_eq!(row(&page, "req-*")[..3], ["req-*", "60", "20"]);
+    let slowest = &page[page.find("<h2>Slowest requests</h2>").unwrap()..];
+    // From 0 to 208 us; its operations are in flight for 3.5 us each.
+    assert_eq!(
+        row(slowest, "req-7"),
+        ["req-7", "208 µs", "198 µs", "3.00 µs", "6.00 µs", "1.50 µs", "3", "1", "7.00 ms"]
+    );
+    assert_eq!(row(slowest, "req-8")[1..3], ["14.0 µs", "6.50 µs"]);
+    assert!(slowest.find("req-7<").unwrap() < slowest.find("req-8<").unwrap());
+    assert!(slowest.contains("<b>20</b> requests") && slowest.contains("svg id=\"requests\""), "{slowest}");
+    assert!(slowest.contains("<title>19 × 10.0 µs to 15.8 µs</title>"), "{slowest}");
+}
+
+#[test]
+fn tags_that_last_are_no_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = (0..100)
+        .flat_map(|number: i64| operation(number as u64 * 10_000, number + 1, &format!("tenant-{}", number % 12), 0));
+    Writer::new(folder.path()).ring("ring-1", 7, &events.collect::<Vec<_>>());
+    let page = page(&[folder.path()], 0);
+    assert!(!page.contains("Slowest requests"));
+    assert_eq!(row(&page, "tenant-3")[..2], ["tenant-3", "9"]);
 }
 
 #[test]

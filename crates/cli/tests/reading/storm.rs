@@ -11,8 +11,10 @@ pub const TAGS: [&[u8]; 4] = [b"req-1", b"<script>alert('tag')</script>", b"no\x
 pub const PATH: &str = "/<b>&\"quoted\"</b>";
 /// The numbers of WRITE_FILE and RENAME.
 pub const COMMANDS: [i64; 2] = [66, 12];
-/// The bytes of a WRITE_FILE.
+/// The bytes that a WRITE_FILE asks to write.
 pub const BYTES: i64 = 1000;
+/// The bytes that a successful one writes.
+pub const MOVED: i64 = 900;
 /// errno of each tenth operation.
 pub const ENOENT: i64 = 2;
 
@@ -83,7 +85,9 @@ pub fn write(folder: &Path, count: i64, wait: u64) {
         fire(worker, fired("aio_pool-get", done.int_entry - 100, [port.into(), Arg::I(done.tag % 5), Arg::I(1)]));
         fire(worker, fired("efile_drv-int_entry", done.int_entry, id(&done).into_iter().chain([command.clone()])));
         fire(worker, fired("efile_drv-int_return", done.int_return, id(&done).into_iter().chain([command.clone()])));
-        let answer = [Arg::S(done.user_tag.into()), command, Arg::I(i64::from(done.errno == 0)), Arg::I(done.errno)];
+        let moved = if done.command == 66 && done.errno == 0 { MOVED } else { 0 };
+        let outcome = [i64::from(done.errno == 0), done.errno, moved].map(Arg::I);
+        let answer = [Arg::S(done.user_tag.into()), command].into_iter().chain(outcome);
         fire(worker, fired("efile_drv-return", done.returned, id(&done).into_iter().chain(answer)));
     }
     let writer = Writer::new(folder);

@@ -43,13 +43,15 @@ fn no_command_panics_where_nobody_reads() {
     std::fs::write(trace.join("ring-9"), "damaged").unwrap();
     let this = env!("CARGO_BIN_EXE_dyntrace");
     // The arguments, and whether the command must fail if standard output is full.
-    let commands: [(&[&str], bool); 15] = [
+    let commands: [(&[&str], bool); 17] = [
         (&["view", "trace"], true),
         (&["view", "trace", "--json"], true),
         (&["view", "trace", "--csv"], true),
         (&["view", "trace", "--script", "efile_latency"], true),
         (&["recover", "trace", "-o", "OUT"], true),
         (&["recover", "trace", "-o", "OUT", "--json"], true),
+        (&["diff", "trace", "trace"], true),
+        (&["diff", "trace", "trace", "--json"], true),
         (&["report", "trace", "-o", "OUT"], false),
         (&["convert", "trace", "--to", "perfetto", "-o", "OUT"], false),
         (&["status"], true),

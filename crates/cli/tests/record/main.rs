@@ -18,6 +18,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use nix::sys::signal::{Signal, raise};
+use tokio::runtime::{Builder, Runtime};
 
 /// The program in its role.
 #[test]
@@ -40,13 +41,12 @@ fn role() {
         }
         "die" => raise(Signal::SIGKILL).unwrap(),
         // Fires events for each piece of input, then prints a line, until the input ends.
-        "serve" => {
-            println!("ready");
-            let mut piece = [0; 1];
-            while std::io::stdin().read(&mut piece).unwrap() > 0 {
-                fire(0, 100);
-                println!("fired");
-            }
+        "serve" => serve(|_| fire(0, 100)),
+        // Runs a file operation, or sends a message, for each piece of input.
+        "operate" => serve(|runtime| drop(runtime.block_on(dyntrace::fs::metadata("/")).unwrap())),
+        "send" => {
+            let (sender, mut receiver) = dyntrace::mailbox::unbounded_channel();
+            serve(|runtime| runtime.block_on(async { (sender.send(1).unwrap(), receiver.recv().await) }).0);
         }
         "leave" => {
             let child = program("serve").stdin(Stdio::inherit()).stderr(Stdio::null()).spawn().unwrap();
@@ -55,6 +55,16 @@ fn role() {
             while !folders().any(|folder| is_childs(&folder) && folder.join("metadata").exists()) {}
         }
         _ => panic!("no role {role}"),
+    }
+}
+
+fn serve(mut act: impl FnMut(&Runtime)) {
+    let runtime = Builder::new_current_thread().build().unwrap();
+    println!("ready");
+    let mut piece = [0; 1];
+    while std::io::stdin().read(&mut piece).unwrap() > 0 {
+        act(&runtime);
+        println!("fired");
     }
 }
 

@@ -8,6 +8,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::place::{Firing, Place, Ran, send, wait_for_session};
+use crate::{missing, program};
 
 #[test]
 fn a_running_process_until_an_interrupt() {
@@ -24,6 +25,33 @@ fn a_running_process_until_an_interrupt() {
     assert_eq!((&summary["events"], &summary["threads"]), (&100.into(), &1.into()));
     firing.fire();
     assert_eq!(place.events("trace").len(), 100, "the session has ended");
+}
+
+/// The process opens its control socket at its first operation after the request, which a later command finds, too.
+#[test]
+fn a_running_process_that_was_not_prepared() {
+    if !nix::unistd::geteuid().is_root() {
+        return missing::skip("root", "without it the kernel may refuse the memory of another process");
+    }
+    for (role, probe) in [("operate", "dyntrace:efile_drv-entry"), ("send", "dyntrace:message-send")] {
+        let place = Place::new();
+        let mut command = program(role);
+        place.put(&mut command);
+        let mut firing = Firing::start(&mut command);
+        let pid = firing.pid();
+        firing.fire();
+        place.run(&["status", "-p", &pid]).says(65, "has no control socket");
+        let recording = place.dyntrace(&["record", "-o", "trace", "-p", &pid]).stderr(Stdio::piped()).spawn().unwrap();
+        while !place.run(&["status", "-p", &pid]).out.contains("1 session") {
+            firing.fire();
+        }
+        firing.fire();
+        send(&recording, Signal::SIGINT);
+        Ran::of(recording.wait_with_output().unwrap()).says(0, "");
+        let events = place.events("trace");
+        assert!(events.iter().any(|event| event["probe"] == probe), "{role}: {events:?}");
+        assert!(place.run(&["status", "-p", &pid]).out.contains("records nothing"));
+    }
 }
 
 #[test]

@@ -56,10 +56,29 @@ pub fn latency(trace: &str, done: &Done) {
     assert_eq!(seen, expected.collect(), "operations by command: traced, and as file_storm counted");
 }
 
-/// The bytes of each successful operation, in the runs of [`STORMS`](crate::programs::STORMS).
+/// The bytes that each successful operation moves, in the runs of [`STORMS`](crate::programs::STORMS).
 pub const SIZES: [&[(&str, u64)]; 2] = [
-    &[("IPREAD", 64), ("PREADV", 4), ("PWRITEV", 4), ("READ", 2), ("WRITE", 18), ("WRITE_FILE", 4)],
-    &[("PREADV", 19), ("PWRITEV", 19), ("READ", 8), ("WRITE", 19), ("WRITE_FILE", 19)],
+    &[
+        ("COPY", 4),
+        ("IPREAD", 4),
+        ("PREADV", 4),
+        ("PWRITEV", 4),
+        ("READ", 2),
+        ("READ_FILE", 4),
+        ("READ_LINE", 8),
+        ("WRITE", 18),
+        ("WRITE_FILE", 4),
+    ],
+    &[
+        ("COPY", 19),
+        ("PREADV", 19),
+        ("PWRITEV", 19),
+        ("READ", 8),
+        ("READ_FILE", 19),
+        ("READ_LINE", 19),
+        ("WRITE", 19),
+        ("WRITE_FILE", 19),
+    ],
 ];
 
 /// `efile_by_tag`: a line for each command and task; the tasks of a `file_storm` all do the same.

@@ -250,13 +250,18 @@ impl Writer {
     }
 }
 
-/// An operation of the file driver as a `return` event.
+/// An operation of the file driver as a `return` event, with no bytes moved.
 pub fn returned(cycles: u64, thread: i64, tag: i64, user_tag: &str, command: i64, errno: i64) -> Fired {
+    moved(cycles, [thread, tag], user_tag, command, errno, 0)
+}
+
+/// An operation of the file driver as a `return` event, with the bytes moved.
+pub fn moved(cycles: u64, id: [i64; 2], user_tag: &str, command: i64, errno: i64, bytes: i64) -> Fired {
     let success = i64::from(errno == 0);
     fired(
         "efile_drv-return",
         cycles,
-        [thread.into(), tag.into(), user_tag.into(), command.into(), success.into(), errno.into()],
+        [id[0].into(), id[1].into(), user_tag.into(), command.into(), success.into(), errno.into(), bytes.into()],
     )
 }
 

@@ -123,7 +123,7 @@ mod tests {
 
     const AT: u64 = 0x1000;
 
-    /// Cells of 0x100 bytes, the first at [`AT`]. What follows them cannot be read.
+    /// Cells of 0x100 bytes, the first at [`AT`]. Memory behind them cannot be read.
     struct Cells(Vec<u8>);
 
     impl Memory for Cells {

@@ -1,8 +1,8 @@
-//! Further files, to which debug information refers: split units (`PROG.dwp`, or a `.dwo` file for each unit), and the file in which dwz
-//! has put what several debug files have in common.
+//! Further files, to which debug information refers: split units (`PROG.dwp`, or a `.dwo` file for each unit), and the file into which
+//! dwz has moved the parts that several debug files share.
 //!
 //! The program names these files, so it could name any. Each must be a regular file of root, of the program's owner or of the
-//! reader, and must contain what the program's debug information expects: units with its ids, or its build id.
+//! reader, and must fit the program's debug information: have units with its ids, or its build id.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -18,7 +18,7 @@ use super::{COPIED, DebugFile, hex};
 use crate::dwarf::{self, Sections, Skeleton};
 use crate::image::{Image, build_id, parse};
 
-/// Loads the debug information of an image, with the further files to which it refers. Adds to `notes` what is missing. `root` is the
+/// Loads the debug information of an image, with the further files to which it refers. Adds missing files to `notes`. `root` is the
 /// root folder of the process, as the reader sees it.
 ///
 /// # Errors
@@ -192,7 +192,7 @@ mod tests {
 
     const ID: u64 = 77;
 
-    /// Returns what is missing of a program whose unit is in `part.dwo` of the folder, or in its package.
+    /// Returns the notes about missing files of a program whose unit is in `part.dwo` of the folder, or in its package.
     fn notes(folder: &Path, given: Option<&Path>) -> Vec<String> {
         let path = folder.join("app");
         let Sample { abbreviations, info } = sample::skeleton(ID, folder.to_str().unwrap(), "part.dwo");

@@ -39,7 +39,7 @@ impl DebugFile {
         DebugFile::open_if(path, |_| Ok(()), &Cell::new(COPIED))
     }
 
-    /// Opens a file if its metadata allow it, and takes what it copies from `room`.
+    /// Opens a file if its metadata allow it, and takes the size of its copy from `room`.
     fn open_if(
         path: &Path,
         allowed: impl FnOnce(&Metadata) -> io::Result<()>,

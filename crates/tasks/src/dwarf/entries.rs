@@ -34,7 +34,7 @@ impl<'u, 'a> At<'u, 'a> {
     }
 
     /// Visits the unit's entries of the wanted tags and depths, up to the first that cannot be read. Skips the attributes of the others.
-    /// `visit` gets an entry, its offset, and what it returned for the innermost visited entry around this one.
+    /// `visit` gets an entry, its offset, and its answer for the innermost visited entry around this one.
     pub fn walk<T>(
         &self,
         wanted: impl Fn(gimli::DwTag, isize) -> bool,

@@ -34,7 +34,7 @@ impl Types<'_> {
     pub(super) fn function(&self, offset: usize) -> Option<Function> {
         let mut function = Function::default();
         let mut offset = offset;
-        // a copy of a function refers to its origin, which has what the copy lacks
+        // a copy of a function refers to its origin, which has the attributes that the copy lacks
         for _ in 0..limits::REFERENCES {
             let at = self.units.of(offset)?;
             let mut cursor = at.cursor(offset)?;

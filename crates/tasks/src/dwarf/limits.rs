@@ -1,4 +1,4 @@
-//! Limits of what the reader accepts from debug information. Honest files stay far below each.
+//! Limits of the debug information that the reader accepts. Honest files stay far below each.
 
 /// Bytes of a file's decompressed sections together.
 pub(crate) const DECOMPRESSED: u64 = 4 << 30;

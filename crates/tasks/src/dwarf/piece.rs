@@ -29,7 +29,7 @@ impl Deref for Piece<'_> {
     }
 }
 
-/// Returns a section's bytes, which are empty if there is none. Takes what it allocates from `room`.
+/// Returns a section's bytes, which are empty if there is none. Takes the size of its allocation from `room`.
 pub(super) fn of<'bytes>(
     file: &object::File<'bytes>,
     name: &'static str,

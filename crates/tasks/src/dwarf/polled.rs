@@ -65,7 +65,7 @@ impl Types<'_> {
     }
 }
 
-/// Returns the first of two parameters or more, given what follows the bracket that opens their list.
+/// Returns the first of two parameters or more, given the text behind the bracket that opens their list.
 fn first_parameter(parameters: &str) -> Option<&str> {
     let mut depth = 0_usize;
     for (index, c) in parameters.char_indices() {

@@ -53,7 +53,7 @@ impl From<gimli::Error> for Error {
 #[derive(Debug)]
 pub struct Sections<'bytes> {
     main: DwarfSections<Piece<'bytes>>,
-    /// What dwz has moved out of several files into one.
+    /// The parts that dwz has moved out of several files into one.
     supplementary: Option<DwarfSections<Piece<'bytes>>>,
     /// Split units: many in a file, and one in each file.
     packages: Vec<DwarfPackageSections<Piece<'bytes>>>,

@@ -20,7 +20,7 @@ pub(crate) struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// Takes from the skeleton what only the image has.
+    /// Takes the parts from the skeleton that only the image has.
     pub fn join(&mut self, skeleton: &entries::Unit<'a>) {
         self.unit.copy_relocated_attributes(skeleton);
         self.unit.comp_dir = skeleton.comp_dir;

@@ -95,7 +95,7 @@ pub struct Types<'a> {
     pub(super) units: Units<'a>,
     pub(super) index: Index<'a>,
     read: Kept<Arc<Type>>,
-    /// Whether a type contains what is looked for, by the `Goal` of a search.
+    /// Whether a type contains one that a search looks for, by its `Goal`.
     pub(crate) contains: [Kept<bool>; 3],
     /// Whether a type may contain a descriptor that is registered with the runtime.
     pub(crate) may_register: Kept<bool>,

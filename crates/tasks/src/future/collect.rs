@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use super::guards::is_guard;
 use super::limits;
-use super::value::Value;
+use super::value::{Value, Values};
 use super::walk::{Frame, Walk, is_trait_object};
 use crate::dwarf::{Member, Shape, Type, TypeId, Types};
 use crate::leaf;
 use crate::listing::Await;
 
-/// What is looked for in types.
+/// The aim of a search through types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Goal {
     /// Futures that a value owns, or has borrowed alone.
@@ -47,6 +47,9 @@ impl Walk<'_, '_> {
         }
         let kind = &*value.kind;
         if kind.is_coroutine() || leaf::of(kind, references).is_some() {
+            if !self.ran() && leaf::is_quiet(self, value) {
+                return;
+            }
             shown.awaits.push(self.future(value, frame, depth + 1));
         } else if leaf::of(kind, true).is_some() {
             // a stream or channel that this future need not poll
@@ -73,7 +76,7 @@ impl Walk<'_, '_> {
         if depth > limits::DEPTH || self.ran() && (kind.shape != Shape::Struct || kind.variants.is_some()) {
             return;
         }
-        if let Some((element, begin, length)) = self.list(value) {
+        if let Some((element, begin, length)) = list(values, value) {
             self.elements(element, begin, length, frame, references, depth, shown);
             return;
         }
@@ -99,21 +102,6 @@ impl Walk<'_, '_> {
                 }
             }
         }
-    }
-
-    /// Returns the element type, the first element's address and the length of a `Vec`, a slice behind a pointer, or an array.
-    pub(super) fn list(&self, value: &Value) -> Option<(TypeId, u64, u64)> {
-        let values = &self.steady;
-        let number = |steps: &[&str]| values.follow(value, steps).and_then(|value| values.number(&value));
-        if let Shape::Array { element, count } = value.kind.shape {
-            return Some((element, value.address, count));
-        }
-        if let Some(element) = vec_of(&value.kind) {
-            let begin = number(&["buf", "inner", "ptr", "pointer", "pointer"])?;
-            return Some((element, begin, number(&["len", "only"])?));
-        }
-        let element = slice_of(&value.kind, values.types)?;
-        Some((element, number(&["data_ptr"])?, number(&["length"])?))
     }
 
     /// Adds the branches of a `select!` that it still polls: those whose condition held, and that have not ended. `None` if the
@@ -208,17 +196,31 @@ impl Walk<'_, '_> {
     }
 }
 
+/// Returns the element type, the first element's address and the length of a `Vec`, a slice behind a pointer, or an array.
+pub(crate) fn list(values: &Values<'_, '_>, value: &Value) -> Option<(TypeId, u64, u64)> {
+    let number = |steps: &[&str]| values.follow(value, steps).and_then(|value| values.number(&value));
+    if let Shape::Array { element, count } = value.kind.shape {
+        return Some((element, value.address, count));
+    }
+    if let Some(element) = vec_of(&value.kind) {
+        let begin = number(&["buf", "inner", "ptr", "pointer", "pointer"])?;
+        return Some((element, begin, number(&["len", "only"])?));
+    }
+    let element = slice_of(&value.kind, values.types)?;
+    Some((element, number(&["data_ptr"])?, number(&["length"])?))
+}
+
 /// Whether a type is the closure of a `select!`.
 pub(crate) fn is_select(kind: &Type) -> bool {
     kind.name.starts_with("{closure_env") && kind.member("_ref__disabled").is_some()
 }
 
-/// Pointers through which a future polls what it owns or has borrowed alone.
+/// Pointers through which a future polls futures that it owns or has borrowed alone.
 pub(crate) fn is_owned(name: &str) -> bool {
     name.starts_with("alloc::boxed::Box<") || name.starts_with("Box<") || name.starts_with("&mut ")
 }
 
-/// Types that share what they point to: others may poll it.
+/// Pointers to shared values: others may poll these.
 fn is_shared(kind: &Type) -> bool {
     let bare = kind.bare();
     [

@@ -41,7 +41,7 @@ impl Walk<'_, '_> {
             }
             None => shown.waits_for = Some(WaitsFor::UnknownLeaf),
         }
-        // after the await: what that has not seen is not polled
+        // after the await: futures that it has not seen are not polled
         self.held_by(&variables, &mut shown.holds);
         shown
     }

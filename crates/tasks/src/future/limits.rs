@@ -1,4 +1,4 @@
-//! Limits of one chain. Honest programs stay below most of them; what lies beyond is left out.
+//! Limits of one chain. Honest programs stay below most of them; futures beyond are left out.
 
 /// Bytes of a task's `Core`.
 pub(crate) const CELL: u64 = 16 << 20;

@@ -16,7 +16,7 @@ mod walk;
 use std::collections::HashMap;
 
 pub use crate::leaf::Descriptors;
-pub(crate) use collect::{is_future_object, is_owned, is_select};
+pub(crate) use collect::{is_future_object, is_owned, is_select, list};
 pub(crate) use value::{Value, Values};
 pub(crate) use walk::{Frame, Walk, is_trait_object};
 
@@ -91,8 +91,8 @@ impl Reader<'_, '_> {
     /// The cell's bytes, and the boxes that the chain leads through, are the same before and after the reading; else the
     /// reader tries again, and at last answers [`Chain::Busy`].
     ///
-    /// Of a task that runs it reads only the outermost function, at its previous suspension: a poll overwrites what lies
-    /// within, and may have freed boxes.
+    /// Of a task that runs it reads only the outermost function, at its previous suspension: a poll overwrites the
+    /// futures within, and may have freed boxes.
     #[must_use]
     pub fn chain(&self, cell: u64, layout: &Layout, copies: Option<[Vec<u8>; 2]>) -> Chain {
         let piece = layout.piece(cell);

@@ -57,7 +57,7 @@ impl<'m> Steady<'m> {
         !self.outside_too
     }
 
-    /// Runs `read`, and returns its answer if nothing that it read outside the copy has changed meanwhile. What it read does not count
+    /// Runs `read`, and returns its answer if nothing that it read outside the copy has changed meanwhile. Its reads do not count
     /// for `unchanged`: a variable that the task has given up may point anywhere.
     pub fn aside<T>(&self, read: impl FnOnce() -> T) -> Option<T> {
         let before = (self.outside.take(), self.read.replace(limits::OUTSIDE - limits::ASIDE));
@@ -75,7 +75,7 @@ impl<'m> Steady<'m> {
 
     /// Returns whether all bytes that were read are still the same.
     pub fn unchanged(&self) -> bool {
-        // the copy first: what is outside was the same before and after, so all of it stood there together
+        // the copy first: memory outside was the same before and after, so all of it stood there together
         let outside = self.outside.borrow();
         self.same(self.address, &self.copy) && outside.iter().all(|(address, bytes)| self.same(*address, bytes))
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::collect::{Goal, is_future_object, is_owned};
+use super::collect::{Goal, is_future_object, is_owned, list};
 use super::guards::is_guard;
 use super::value::Value;
 use super::walk::{Walk, is_trait_object};
@@ -54,7 +54,7 @@ impl Search<'_, '_> {
             self.coroutine(value, within, depth);
         } else if leaf::is_set(kind) {
             if walk.sees(value.address, kind.id) {
-                // what was read until the set changed stays out of the answer: the copies differ then
+                // if the set changes meanwhile, the copies differ, and its futures stay out of the answer
                 leaf::each_of_set(walk, value, &mut |_, _, future| {
                     self.value(future, within, depth + 1);
                     (walk.held_left.get() > 0).then_some(())
@@ -66,7 +66,7 @@ impl Search<'_, '_> {
             {
                 self.value(&inner, within, depth + 1);
             }
-        } else if let Some((element, begin, length)) = walk.list(value) {
+        } else if let Some((element, begin, length)) = list(&walk.steady, value) {
             self.elements(element, begin, length, within, depth);
         } else if let Shape::Pointer(_) = kind.shape {
             if is_owned(&kind.name)

@@ -13,7 +13,7 @@ pub(crate) struct Value {
     pub address: u64,
 }
 
-/// Memory, and the types of what lies in it.
+/// Memory, and the types of the values in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Values<'a, 't> {
     pub types: &'a Types<'t>,

@@ -134,7 +134,7 @@ impl<'a, 't> Walk<'a, 't> {
         shown
     }
 
-    /// Whether a thread polled the task. What lies within its outermost coroutines may be of another type by now.
+    /// Whether a thread polled the task. Values within its outermost coroutines may be of another type by now.
     pub(super) fn ran(&self) -> bool {
         self.copies.ran()
     }
@@ -219,7 +219,7 @@ pub(crate) fn is_trait_object(kind: &Type) -> bool {
     kind.members.len() == 2 && kind.member("pointer").is_some() && kind.member("vtable").is_some()
 }
 
-/// Whether a future polls what it only has shared references to: the closures of `select!`, `join!` and `poll_fn`,
+/// Whether a future polls futures to which it only has shared references: the closures of `select!`, `join!` and `poll_fn`,
 /// combinators of streams, and `tokio::io::AsyncReadExt`'s, whose readers may be streams.
 fn follows_references(kind: &Type) -> bool {
     let bare = kind.bare();

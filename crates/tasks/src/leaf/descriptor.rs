@@ -1,4 +1,4 @@
-//! File descriptors in values, and what the kernel says of them.
+//! File descriptors in values, and the kernel's descriptions of them.
 
 use std::collections::HashSet;
 

@@ -1,6 +1,6 @@
-//! hyper's `Incoming`, the body of a message that arrives.
+//! Bodies of hyper's messages: `Incoming`, one that arrives, and one that goes out on a stream of h2.
 
-use super::{Site, waits};
+use super::{Site, registered, waits};
 use crate::listing::{Await, WaitsFor};
 
 /// From the body to its channel: since hyper 1.12, and before.
@@ -10,7 +10,7 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
     let steady = &site.walk.steady;
     let (name, variant) = steady.variant(&steady.field(site.value, "kind")?)?;
     match name.as_str() {
-        // the connection's task sends what it reads
+        // the connection's task sends the data that it reads
         "Chan" => {
             let channel = CHANNELS.iter().find_map(|steps| steady.follow(&variant, steps))?;
             Some(waits(WaitsFor::Channel { channel: "hyper body", address: Some(channel.address) }))
@@ -21,4 +21,18 @@ pub(super) fn read(site: &Site<'_, '_>) -> Option<Await> {
         }
         _ => None,
     }
+}
+
+/// Reads a future that sends a body: it waits for room in the stream, else for the body's next part.
+pub(super) fn read_pipe(site: &Site<'_, '_>) -> Option<Await> {
+    let walk = site.walk;
+    let field = |name: &str| walk.steady.field(site.value, name);
+    let (stream, body) = (field("body_tx")?, field("stream")?);
+    let mut shown = Await::default();
+    registered(walk, &[&stream], true, &mut shown);
+    if shown.waits_for.is_none() {
+        walk.collect(&body, site.frame, true, site.depth + 1, &mut shown);
+        registered(walk, &[&body], true, &mut shown);
+    }
+    (shown.waits_for.is_some() || !shown.awaits.is_empty()).then_some(shown)
 }

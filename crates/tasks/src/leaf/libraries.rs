@@ -1,4 +1,4 @@
-//! Primitives of libraries beside tokio that point to what they wait for.
+//! Primitives of libraries beside tokio that point to the channel or object for which they wait.
 
 use super::{Site, waits};
 use crate::listing::{Await, WaitsFor};
@@ -9,7 +9,7 @@ enum Kind {
 }
 use Kind::{Channel, Object};
 
-/// Futures by path without parameters; what each waits for; the steps to it, of which the first that leads somewhere counts.
+/// Futures by path without parameters, the channel or object of each, and steps to it: the first that lead somewhere count.
 #[rustfmt::skip]
 const FUTURES: &[(&str, Kind, &str, &[&[&str]])] = &[
     ("async_channel::RecvInner", Channel, "async-channel", &[&["receiver", "*", "channel", "arc"]]),

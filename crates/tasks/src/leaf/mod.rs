@@ -1,4 +1,4 @@
-//! Primitives at the end of a chain: what each waits for, by the names of its fields.
+//! Primitives at the end of a chain, and the event of each, by the names of its fields.
 //!
 //! A field with another name means that the reader does not know this version: it says so and guesses nothing.
 
@@ -6,6 +6,7 @@ mod broadcast;
 mod copy;
 mod descriptor;
 mod futures_unordered;
+mod h2;
 mod hyper;
 mod join_handle;
 mod join_set;
@@ -15,6 +16,7 @@ mod mpsc;
 mod notify;
 mod oneshot;
 mod pending;
+mod quiet;
 mod readiness;
 mod registered;
 mod semaphore;
@@ -24,6 +26,7 @@ mod tower;
 mod watch;
 
 pub(crate) use futures_unordered::each as each_of_set;
+pub(crate) use quiet::is_quiet;
 pub(crate) use registered::registered;
 pub use sockets::Descriptors;
 
@@ -50,6 +53,7 @@ const FUTURES: &[(&str, Read)] = &[
     ("futures_util::future::pending::Pending", pending::read),
     ("futures_util::future::try_maybe_done::TryMaybeDone", maybe_done::read),
     (futures_unordered::PATH, futures_unordered::read),
+    ("hyper::proto::h2::PipeToSendStream", hyper::read_pipe),
     ("tokio::future::maybe_done::MaybeDone", maybe_done::read),
     ("tokio::io::util::copy::Copy", copy::read),
     ("tokio::runtime::io::scheduled_io::Readiness", readiness::read),

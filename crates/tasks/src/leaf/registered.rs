@@ -1,4 +1,4 @@
-//! Sockets, other registered descriptors and channels in a future that was written by hand, such as hyper's connection.
+//! Sockets, other registered descriptors, channels and streams of h2 in a future that was written by hand, such as hyper's connection.
 //!
 //! Such a future does not say for which of them it waits. The runtime's record of a descriptor does: it has the waker that is
 //! called when the descriptor becomes readable, and the one for writable. A channel has the waker of its receiver. A waker of
@@ -9,13 +9,13 @@
 
 use std::collections::HashSet;
 
-use super::{descriptor, in_mutex};
+use super::{descriptor, h2, in_mutex};
 use crate::dwarf::{Shape, Type, TypeId, Types};
 use crate::future::{Value, Walk, is_future_object, is_owned, is_select, is_trait_object, limits};
 use crate::listing::{Await, Ready, WaitsFor};
 
-/// Adds the descriptors and channels in parts of a future that wake the task. A future that waits for one of them only is the leaf itself.
-/// `polled`: `shown` has the channels already.
+/// Adds the descriptors, channels and streams in parts of a future that wake the task. A future that waits for one of them only is the
+/// leaf itself. `polled`: `shown` has the channels already.
 pub(crate) fn registered(walk: &Walk<'_, '_>, parts: &[&Value], polled: bool, shown: &mut Await) {
     let mut search = Search {
         walk,
@@ -27,11 +27,18 @@ pub(crate) fn registered(walk: &Walk<'_, '_>, parts: &[&Value], polled: bool, sh
         forwarders: Vec::new(),
     };
     parts.iter().for_each(|part| search.value(part, 0));
-    let mut found: Vec<Await> = search.found.iter().filter_map(|found| search.shown(found)).collect();
+    let found = std::mem::take(&mut search.found).into_iter().filter_map(|found| search.shown(found));
+    // several handles of a stream may be in the future, one of them in a future within
+    let mut found: Vec<Await> = found.filter(|found| !has(shown, &found.waits_for)).collect();
     match &mut found[..] {
         [only] if shown.awaits.is_empty() => shown.waits_for = only.waits_for.take(),
         _ => shown.awaits.append(&mut found),
     }
+}
+
+/// Whether a future within waits for the same.
+fn has(shown: &Await, waits_for: &Option<WaitsFor>) -> bool {
+    shown.awaits.iter().any(|inner| inner.waits_for == *waits_for || has(inner, waits_for))
 }
 
 struct Search<'w, 'a, 't> {
@@ -52,6 +59,8 @@ enum Found {
     Source(Value, Option<Ready>),
     /// The receiver of a channel.
     Channel(Value),
+    /// A stream of HTTP/2 that wakes the task.
+    Stream(Await),
 }
 
 impl Search<'_, '_, '_> {
@@ -67,6 +76,15 @@ impl Search<'_, '_, '_> {
             Step::Stop => return,
             Step::Source => return self.found_source(value),
             Step::Channel => return self.found.push(Found::Channel(value.clone())),
+            Step::Stream => {
+                let event = h2::read(self.walk, value).filter(|(waker, _)| self.followed.insert((*waker, None)));
+                let found = event.map(|(_, waits_for)| Await {
+                    future: self.walk.name(value),
+                    waits_for: Some(waits_for),
+                    ..Await::default()
+                });
+                return self.found.extend(found.map(Found::Stream));
+            }
             Step::Members => {
                 let around = self.half;
                 // others' wrappers may read to write, as TLS does
@@ -106,17 +124,18 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    fn shown(&self, found: &Found) -> Option<Await> {
+    fn shown(&self, found: Found) -> Option<Await> {
         match found {
-            Found::Source(source, half) => self.source(source, *half),
-            Found::Channel(receiver) => self.channel(receiver),
+            Found::Source(source, half) => self.source(&source, half),
+            Found::Channel(receiver) => self.channel(&receiver),
+            Found::Stream(stream) => Some(stream),
         }
     }
 
     /// Whether a shared value has a waker of this task.
     fn forwards(&self, shared: &Value) -> bool {
         let mut wakers = shared.kind.members.iter().filter(|member| is_waker(self.walk.reader.types, member.kind));
-        wakers.any(|member| self.waker_at(shared, &[&member.name, "waker", "value"]) == Some(self.walk.waker()))
+        wakers.any(|member| wakes(self.walk, shared, &[&member.name, "waker", "value"]))
     }
 
     /// Reads a value that has a descriptor and its registration, if it wakes the task.
@@ -147,16 +166,21 @@ impl Search<'_, '_, '_> {
 
     /// Whether steps lead to a waker of this task, or to one that wakes it in turn.
     fn wakes(&self, value: &Value, steps: &[&str]) -> bool {
-        let data = self.waker_at(value, steps);
+        let data = waker_at(self.walk, value, steps);
         data.is_some_and(|data| data == self.walk.waker() || self.forwarders.contains(&data))
     }
+}
 
-    /// Returns the data of the waker to which steps lead. Other threads change wakers.
-    fn waker_at(&self, value: &Value, steps: &[&str]) -> Option<u64> {
-        let live = &self.walk.live;
-        let waker = live.follow(value, steps)?;
-        live.number(&live.follow(&waker, &["?", "waker", "data"])?)
-    }
+/// Whether steps lead to a waker of this task.
+pub(super) fn wakes(walk: &Walk<'_, '_>, value: &Value, steps: &[&str]) -> bool {
+    waker_at(walk, value, steps) == Some(walk.waker())
+}
+
+/// Returns the data of the waker to which steps lead. Other threads change wakers.
+fn waker_at(walk: &Walk<'_, '_>, value: &Value, steps: &[&str]) -> Option<u64> {
+    let live = &walk.live;
+    let waker = live.follow(value, steps)?;
+    live.number(&live.follow(&waker, &["?", "waker", "data"])?)
 }
 
 /// Whether values of this type keep the waker of a task for others: the futures crate's `AtomicWaker`.
@@ -195,6 +219,8 @@ enum Step {
     Source,
     /// The receiver of an mpsc channel.
     Channel,
+    /// The handle of a stream of h2.
+    Stream,
     Members,
     Variant,
     Pointer(TypeId),
@@ -205,6 +231,9 @@ enum Step {
 fn step(kind: &Type) -> Step {
     if RECEIVERS.contains(&kind.bare()) {
         return Step::Channel;
+    }
+    if h2::is_handle(kind) {
+        return Step::Stream;
     }
     // futures of their own are shown as such
     if kind.is_coroutine() || is_select(kind) || super::of(kind, true).is_some() {
@@ -241,7 +270,7 @@ fn may_register(types: &Types<'_>, kind: TypeId) -> bool {
 }
 
 fn search(types: &Types<'_>, kind: TypeId, depth: u32, seen: &mut HashSet<TypeId>) -> bool {
-    // what is not known to lead nowhere may lead there
+    // a type that is not known to lead nowhere may lead there
     if depth > limits::DEPTH || seen.len() >= limits::TYPES {
         return true;
     }
@@ -255,7 +284,7 @@ fn search(types: &Types<'_>, kind: TypeId, depth: u32, seen: &mut HashSet<TypeId
     let mut next = |kind: TypeId| search(types, kind, depth + 1, seen);
     match step(&kind) {
         Step::Stop => false,
-        Step::Source | Step::Channel | Step::Object => true,
+        Step::Source | Step::Channel | Step::Stream | Step::Object => true,
         Step::Members => kind.members.iter().any(|member| next(member.kind)),
         Step::Variant => kind.variants.iter().flat_map(|variants| &variants.list).any(|(_, member)| next(member.kind)),
         Step::Pointer(target) => next(target),

@@ -23,7 +23,7 @@ const WHAT: &str = "the core file";
 /// The smallest page.
 const PAGE: usize = 4096;
 
-/// A core file, and the files that fill in what it leaves out.
+/// A core file, and the files that fill its gaps.
 #[derive(Debug)]
 pub struct CoreFile {
     path: PathBuf,
@@ -177,7 +177,7 @@ impl CoreFile {
         page.get(..PAGE)
     }
 
-    /// Takes what the core file leaves out of the mapped file `path` from `bytes`.
+    /// Takes the parts of the mapped file `path` that the core file leaves out from `bytes`.
     pub fn fill(&mut self, path: &str, bytes: Mmap) {
         for segment in &self.segments {
             let Segment { mapping, dumped } = segment;

@@ -68,8 +68,7 @@ impl Process {
         read.map(|maps| maps::parse(&maps)).map_err(refused)
     }
 
-    /// Reads what can be read from `address` on, and returns the number of bytes: fewer than asked if a page is
-    /// missing.
+    /// Reads from `address` up to a missing page, and returns the number of bytes: as many as asked if no page is missing.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ pub struct Mapping {
     pub writable: bool,
     /// Whether the process may execute it.
     pub executable: bool,
-    /// Whether other processes see what is written.
+    /// Whether other processes see writes to it.
     pub shared: bool,
     /// Where in its file it begins.
     pub offset: u64,

@@ -12,7 +12,7 @@ pub mod stop;
 
 /// Memory by address.
 ///
-/// A reading of a running process is never one instant: what matters is read twice, or in one piece, by its callers.
+/// A reading of a running process is never one instant: callers read memory that must be consistent twice, or in one piece.
 pub trait Memory {
     /// Fills `bytes` from `address`.
     ///

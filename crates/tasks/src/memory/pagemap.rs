@@ -18,7 +18,7 @@ const ENTRIES: usize = 8192;
 pub(super) struct Pagemap {
     file: File,
     page: u64,
-    /// Whether the kernel may know PAGEMAP_SCAN (Linux 6.7), which skips what is absent quickly.
+    /// Whether the kernel may know PAGEMAP_SCAN (Linux 6.7), which skips absent pages quickly.
     scans: Cell<bool>,
 }
 
@@ -32,7 +32,7 @@ impl Pagemap {
         self.page
     }
 
-    /// Adds to `runs` the next pages of `range` that are present or swapped, and returns the end of what it looked at.
+    /// Adds to `runs` the next pages of `range` that are present or swapped, and returns the end of the part that it looked at.
     pub(super) fn present(&self, range: &Range<u64>, runs: &mut Vec<Range<u64>>) -> io::Result<u64> {
         if self.scans.get() {
             match scan(&self.file, range, runs) {

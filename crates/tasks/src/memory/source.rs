@@ -50,7 +50,7 @@ impl Source {
         }
     }
 
-    /// Opens what tells present pages.
+    /// Opens the kernel's table of present pages.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl Source {
         self.process().map(|_| monotonic_now())
     }
 
-    /// Returns what cannot be told of a core file, in sentences for the user.
+    /// Returns the gaps of a core file, in sentences for the user.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let Source::Core(core) = self else { return Vec::new() };

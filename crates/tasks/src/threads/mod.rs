@@ -1,4 +1,4 @@
-//! The threads of a program: what each does, by the kernel and by its stack.
+//! The threads of a program, and the activity of each, by the kernel and by its stack.
 //!
 //! 1. The kernel tells the name, the state and the CPU time of each thread.
 //! 2. One thread at a time is held: its registers and the top of its stack are copied, then it runs on.

@@ -24,7 +24,7 @@ pub(super) fn role(name: &str, frames: &[Frame]) -> Role {
     })
 }
 
-/// Returns what a thread does for its runtime. `None` if its functions do not tell.
+/// Returns a thread's activity for its runtime. `None` if its functions do not tell.
 pub(super) fn activity(role: Role, frames: &[Frame]) -> Option<Activity> {
     let in_any = |prefixes: &[&str]| frames.iter().any(|frame| prefixes.iter().any(|prefix| is(frame, prefix)));
     match role {

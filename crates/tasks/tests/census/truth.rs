@@ -1,4 +1,4 @@
-//! Runs the example `tasks_truth` and reads what it says of itself.
+//! Runs the example `tasks_truth` and reads the counts that it prints.
 #![allow(dead_code)] // each test uses a part
 
 use std::io::{BufRead, BufReader, ErrorKind};

@@ -1,4 +1,4 @@
-//! A core file shows what the program showed while it ran.
+//! A core file shows the same tasks as the program while it ran.
 #![cfg(target_os = "linux")]
 
 #[path = "../program/mod.rs"]
@@ -28,7 +28,7 @@ fn listing(program: &Program) -> Listing {
     program.listing(&described).unwrap()
 }
 
-/// Removes what a core file does not have: the time, and what the kernel says of descriptors.
+/// Removes facts that a core file does not have: the time, and the kernel's descriptions of descriptors.
 fn as_in_core(mut task: Task) -> Task {
     fn forget(future: &mut Await) {
         match &mut future.waits_for {
@@ -48,7 +48,7 @@ fn cycles(listing: &Listing) -> Vec<Cycle> {
     Locks::of(listing).cycles()
 }
 
-/// Asserts that the core file of `chains_truth` shows what it showed while it ran: `live`.
+/// Asserts that the core file of `chains_truth` shows the same as `live`, which was read while the program ran.
 fn assert_same(live: &Listing, core: &Path) {
     let program = open(core, &program::example("chains_truth"));
     let listing = listing(&program);

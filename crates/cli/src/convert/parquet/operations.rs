@@ -1,4 +1,4 @@
-//! One row for each operation of the file driver.
+//! One row for each operation of a driver.
 
 use std::fs::File;
 
@@ -6,17 +6,18 @@ use dyntrace_reader::FileOperation;
 use parquet::errors::Result;
 
 use super::table::{Cell, Kind, Table};
-use crate::operation::{bytes, command_name, errno_name};
+use crate::operation::{bytes, errno_name, name_of};
 use crate::view::process_name;
 
 pub struct Operations(pub Table);
 
 /// The columns in their order, with their values.
-const COLUMNS: [(&str, Kind, Get); 36] = [
+const COLUMNS: [(&str, Kind, Get); 38] = [
     ("hostname", Kind::Text, |row| text(row.operation.process.hostname.as_bytes())),
     ("process", Kind::Text, |row| text(process_name(row.operation.process))),
     ("program", Kind::Text, |row| text(row.operation.process.name.as_bytes())),
     ("pid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.process.pid))),
+    ("driver", Kind::Text, |row| text(row.operation.driver.as_bytes())),
     ("thread_id", Kind::Signed, |row| signed(row.operation.id.thread)),
     ("tag", Kind::Signed, |row| signed(row.operation.id.tag)),
     ("user_tag", Kind::Text, |row| text(row.operation.request.user_tag)),
@@ -29,7 +30,7 @@ const COLUMNS: [(&str, Kind, Get); 36] = [
     ("i2", Kind::Signed, |row| signed(row.operation.request.integers[1])),
     ("i3", Kind::Signed, |row| signed(row.operation.request.integers[2])),
     ("i4", Kind::Signed, |row| signed(row.operation.request.integers[3])),
-    ("bytes", Kind::Unsigned, |row| bytes(&row.operation.request).map(Cell::Unsigned)),
+    ("bytes", Kind::Unsigned, |row| bytes(row.operation).map(Cell::Unsigned)),
     ("port", Kind::Text, |row| text(row.operation.request.port)),
     ("entry_tid", Kind::Unsigned, |row| Some(Cell::Unsigned(row.operation.submitter))),
     ("worker_tid", Kind::Unsigned, |row| row.operation.worker.map(Cell::Unsigned)),
@@ -49,6 +50,7 @@ const COLUMNS: [(&str, Kind, Get); 36] = [
     ("success", Kind::Bool, |row| Some(Cell::Bool(row.operation.completion?.success))),
     ("errno", Kind::Signed, |row| signed(row.operation.completion?.errno)),
     ("errno_name", Kind::Text, |row| text(row.error.as_bytes()).filter(|_| !row.error.is_empty())),
+    ("error", Kind::Text, |row| text(row.operation.error).filter(|_| !row.operation.error.is_empty())),
 ];
 
 type Get = for<'r> fn(&'r Row<'_>) -> Option<Cell<'r>>;
@@ -68,7 +70,7 @@ impl Operations {
 
     /// Appends an operation; one that was in flight at the end of the trace has no answer.
     pub fn add(&mut self, operation: &FileOperation<'_>) -> Result<()> {
-        let command = command_name(operation.request.command);
+        let command = name_of(operation);
         let error = operation.completion.map_or("".into(), |answer| errno_name(answer.errno));
         let row = Row { operation, command: &command, error: &error };
         let cells = COLUMNS.iter().enumerate().filter_map(|(column, (.., get))| Some((column, get(&row)?)));

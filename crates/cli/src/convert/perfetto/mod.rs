@@ -73,7 +73,8 @@ fn mark(event: &Event<'_>, tracks: &mut Tracks<'_>, out: &mut Vec<At>) {
         }
         ("recorder", _) => {}
         ("dyntrace", "seq_trace-operation") => {}
-        ("dyntrace", probe) if probe.starts_with("efile_drv-") || probe.starts_with("aio_pool-") => {}
+        ("dyntrace", probe) if probe.starts_with("aio_pool-") => {}
+        _ if event.class.operation_step().is_some() => {}
         (_, probe) => {
             let fields = event.fields().map(|(name, value)| match value {
                 Value::Text(text) => slices::string(name, text),

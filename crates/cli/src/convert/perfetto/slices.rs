@@ -3,7 +3,7 @@
 use dyntrace_reader::FileOperation;
 
 use super::message::{DebugAnnotation, EventType, TrackEvent, Value};
-use crate::operation::{bytes, command_name, errno_name};
+use crate::operation::{bytes, error_of, name_of};
 
 /// An event of a track and its time.
 pub type At = (i64, TrackEvent);
@@ -34,7 +34,7 @@ impl Slices<'_> {
 /// The operation with its stages. A stage that ran when the trace ended has no end.
 pub fn operation(operation: &FileOperation<'_>, track: u64, out: &mut Vec<At>) {
     let mut slices = Slices { track, time: operation.entered, out };
-    slices.begin(operation.entered, &command_name(operation.request.command), described(operation));
+    slices.begin(operation.entered, &name_of(operation), described(operation));
     let answered = operation.completion.map(|answer| answer.time);
     // An operation that was answered before it was served has no stages.
     if operation.int_entry.is_some() || answered.is_none() {
@@ -55,7 +55,7 @@ pub fn operation(operation: &FileOperation<'_>, track: u64, out: &mut Vec<At>) {
 /// The service of the operation, on the track of the I/O thread.
 pub fn work(operation: &FileOperation<'_>, begin: i64, end: Option<i64>, track: u64, out: &mut Vec<At>) {
     let mut slices = Slices { track, time: begin, out };
-    slices.begin(begin, &command_name(operation.request.command), described(operation));
+    slices.begin(begin, &name_of(operation), described(operation));
     end.into_iter().for_each(|time| slices.end(time));
 }
 
@@ -80,8 +80,8 @@ fn annotations(operation: &FileOperation<'_>) -> Vec<DebugAnnotation> {
     ];
     let texts = texts.into_iter().filter(|(_, text)| !text.is_empty()).map(|(name, text)| string(name, text));
     let id = format!("{{{},{}}}", operation.id.thread, operation.id.tag);
-    let bytes = bytes(asked).and_then(|bytes| i64::try_from(bytes).ok());
-    let error = operation.completion.map(|answer| errno_name(answer.errno)).filter(|name| !name.is_empty());
+    let bytes = bytes(operation).and_then(|bytes| i64::try_from(bytes).ok());
+    let error = Some(error_of(operation)).filter(|error| !error.is_empty());
     texts
         .chain([string("operation", id.as_bytes())])
         .chain(bytes.map(|bytes| annotation("bytes", Value::Int(bytes))))

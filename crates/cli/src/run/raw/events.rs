@@ -219,7 +219,7 @@ mod tests {
     /// Those of its `efile_drv-return`: the numbers, and the user tag.
     fn answer(mark: &Mark, cpu: u32, tag: u32) -> [String; 2] {
         let record = |text: String| format!("{}{cpu} 3 200{tag} {text}{}\n", mark.begin(), mark.end());
-        [record(format!("n 47 1 {tag} 12 0 2 a thread")), record("s req\n1".to_owned())]
+        [record(format!("n 47 1 {tag} 12 0 2 0 a thread")), record("s req\n1".to_owned())]
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `dyntrace polls`: the polls of a running tokio program, counted by a tracer.
 
 mod counts;
-mod script;
+pub mod script;
 mod summary;
 mod text;
 mod times;
@@ -61,6 +61,10 @@ Exit status:
   69  bpftrace cannot be used: not installed, too old, or no permission
   70  bpftrace failed";
 
+/// Of a program whose functions that wake have no symbols.
+pub const NO_WAKERS: &str =
+    "no symbols tell where tasks are woken: wakes of a task that is being polled are not counted";
+
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The process
@@ -109,24 +113,22 @@ pub fn polls(arguments: &Arguments) -> Outcome {
     let loaded = process::loaded(pid)?;
     let subject = Subject {
         pid,
-        polls: &polls,
+        functions: &polls.functions,
         has_debug_file: &|image| program.images()[image].debug_file.is_some(),
         readable: &|path| Some(loaded.iter().find(|file| file.path == path)?.readable.to_str()?.to_owned()),
     };
     let script = script::script(&subject, arguments.time, arguments.slow, tracer.ends_when_asked());
     let script = script.map_err(|error| Failure::new(exit::NO_TRACER, error))?;
-    let trace = Trace { tracer: &tracer, pid, script: &script, polls: &polls, memory: program.memory() };
-    let functions = polls.poll.len();
+    let trace = Trace { tracer: &tracer, pid, script: &script, functions: &polls.functions, memory: program.memory() };
+    let functions = polls.functions.poll.len();
     let (counts, window) = trace.run(|| {
         say!("dyntrace: counting polls of process {pid}, of {}; an interrupt ends it", counted(functions, "function"));
     })?;
     let name = |tid: u64| std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm")).ok();
     let name = |tid| name(tid).map(|name| name.trim_end_matches('\n').to_owned());
     let mut notes = polls.notes.clone();
-    if !polls.schedule.is_empty() {
-        notes.push(
-            "no symbols tell where tasks are woken: wakes of a task that is being polled are not counted".to_owned(),
-        );
+    if !polls.functions.schedule.is_empty() {
+        notes.push(NO_WAKERS.to_owned());
     }
     let summary = summary::summary(&counts, &polls.types, window, name, notes);
     let text = if arguments.json {
@@ -139,7 +141,7 @@ pub fn polls(arguments: &Arguments) -> Outcome {
     Ok(lost(&summary))
 }
 
-/// Reports what was lost.
+/// Reports losses.
 fn lost(summary: &Summary) -> ExitCode {
     let summary::Lost { percentiles, wakes, slow } = summary.lost;
     if percentiles > 0 {

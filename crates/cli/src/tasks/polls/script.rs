@@ -21,7 +21,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use dyntrace_tasks::polls::{Function, Polls};
+use dyntrace_tasks::polls::{Function, Functions};
 
 use super::times;
 use crate::escape;
@@ -40,7 +40,7 @@ pub const ENVIRONMENT: [(&str, &str); 4] = [
 /// The program as the script finds it.
 pub struct Subject<'a> {
     pub pid: u32,
-    pub polls: &'a Polls,
+    pub functions: &'a Functions,
     /// Whether symbols of each image lie in another file, which bpftrace may find or not.
     pub has_debug_file: &'a dyn Fn(usize) -> bool,
     /// Returns a path by which this command can read an image other than the program.
@@ -49,7 +49,7 @@ pub struct Subject<'a> {
 
 /// The script that counts for `time`. It prints polls that take `slow` or longer. `stops_when_asked`: SIGUSR1 ends the time.
 pub fn script(subject: &Subject<'_>, time: Duration, slow: Option<Duration>, stops_when_asked: bool) -> Result<String> {
-    let polls = subject.polls;
+    let found = subject.functions;
     let at = |kind: &str, functions: &[Function]| -> Result<String> {
         let points: Result<Vec<String>> =
             functions.iter().map(|function| Ok(format!("{kind}:{}", subject.place(function)?))).collect();
@@ -62,16 +62,16 @@ pub fn script(subject: &Subject<'_>, time: Duration, slow: Option<Duration>, sto
             slow.as_nanos()
         )
     });
-    let marks = polls.marks.as_ref().map(|marks| marks.each_ref().map(|mark| at("uprobe", std::slice::from_ref(mark))));
-    let [first, last] = marks.context("the functions of the program's tasks are not in its file")?;
+    let marks = found.marks.as_ref().map(|marks| marks.each_ref().map(|mark| at("uprobe", std::slice::from_ref(mark))));
+    let [first, last] = marks.context(NOT_IN_FILE)?;
     // bpftrace sets the last probe first. So the returns of all polls are seen whose begins are, and the time begins at the end.
     let mut script = BEGIN.to_owned();
     write!(script, "interval:ms:{}\n{{\n\t@stop = nsecs;\n\texit();\n}}\n", time.as_millis().max(1))?;
     writeln!(script, "{} {{ }}", first?)?;
-    write!(script, "{}\n{ENTRY}", at("uprobe", &polls.poll)?)?;
-    write!(script, "{}\n{}", at("uretprobe", &polls.poll)?, RETURN.replace("SLOW", &slow))?;
+    write!(script, "{}\n{ENTRY}", at("uprobe", &found.poll)?)?;
+    write!(script, "{}\n{}", at("uretprobe", &found.poll)?, RETURN.replace("SLOW", &slow))?;
     // A task that is awake already, or complete, is not woken.
-    for (functions, check) in [(&polls.wake, "if (*(uint64 *)arg0 & 6) { return; }"), (&polls.schedule, "")] {
+    for (functions, check) in [(&found.wake, "if (*(uint64 *)arg0 & 6) { return; }"), (&found.schedule, "")] {
         if !functions.is_empty() {
             write!(script, "{}\n{}", at("uprobe", functions)?, WAKE.replace("CHECK", check))?;
         }
@@ -85,6 +85,18 @@ pub fn script(subject: &Subject<'_>, time: Duration, slow: Option<Duration>, sto
     Ok(script.replace("TIME_STEP", &step("$time")).replace("WAIT_STEP", &step("$wait")).replace("PUSHED", pushed))
 }
 
+/// Whether bpftrace takes the text for this function, and for no other. `has_debug_file`: symbols of its image lie in another file.
+pub fn is_clear(function: &Function, has_debug_file: bool) -> bool {
+    function.has_symbol || function.in_file == function.offset || !has_debug_file
+}
+
+/// Of a program without a function that is clear, and the way out.
+pub const UNCLEAR: &str = "has its symbols in another file, and bpftrace may or may not find that";
+pub const CLEAR: &str = "trace the program with its symbols, or link it with -Clink-arg=-Wl,-z,separate-code";
+
+/// Of a program without marks.
+pub const NOT_IN_FILE: &str = "the functions of the program's tasks are not in its file";
+
 impl Subject<'_> {
     /// bpftrace's text for a function: it takes the number as an address if a symbol covers it, else as an offset in the file.
     fn place(&self, function: &Function) -> Result<String> {
@@ -95,12 +107,7 @@ impl Subject<'_> {
         };
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@".contains(c);
         ensure!(file.chars().all(is_plain), "bpftrace cannot be told of a file with this name: {}", escape::path(path));
-        ensure!(
-            *has_symbol || in_file == offset || !(self.has_debug_file)(*image),
-            "{} has its symbols in another file, and bpftrace may or may not find that: trace the program with its symbols, or link it \
-             with -Clink-arg=-Wl,-z,separate-code",
-            escape::path(path)
-        );
+        ensure!(is_clear(function, (self.has_debug_file)(*image)), "{} {UNCLEAR}: {CLEAR}", escape::path(path));
         Ok(format!("{file}:{:#x}", if *has_symbol { in_file } else { offset }))
     }
 }
@@ -197,37 +204,35 @@ mod tests {
         Function { image, path: path.into(), address, in_file, offset, has_symbol }
     }
 
-    fn polls(has_symbol: bool) -> Polls {
-        Polls {
-            types: Vec::new(),
+    fn functions(has_symbol: bool) -> Functions {
+        Functions {
             poll: vec![function(0, 0x2000, has_symbol), function(1, 0x3000, has_symbol)],
             wake: vec![function(0, 0x4000, has_symbol)],
             schedule: Vec::new(),
             marks: Some([function(0, 0x5000, has_symbol), function(0, 0x6000, has_symbol)]),
-            notes: Vec::new(),
         }
     }
 
-    fn made(polls: &Polls, library: &str, has_debug_file: bool) -> Result<String> {
+    fn made(functions: &Functions, library: &str, has_debug_file: bool) -> Result<String> {
         let readable = |_: &Path| Some(library.to_owned());
-        let subject = Subject { pid: 47, polls, has_debug_file: &|_| has_debug_file, readable: &readable };
+        let subject = Subject { pid: 47, functions, has_debug_file: &|_| has_debug_file, readable: &readable };
         script(&subject, Duration::from_secs(10), Some(Duration::from_millis(2)), true)
     }
 
     #[test]
     fn functions_are_named_by_address_or_by_offset() {
-        let by_address = made(&polls(true), "/l", true).unwrap();
+        let by_address = made(&functions(true), "/l", true).unwrap();
         assert!(by_address.contains("uprobe:/proc/47/exe:0x2000,\nuprobe:/l:0x3000\n{"), "{by_address}");
         assert!(by_address.contains("uretprobe:/proc/47/exe:0x2000,\nuretprobe:/l:0x3000\n{"), "{by_address}");
-        let by_offset = made(&polls(false), "/l", false).unwrap();
+        let by_offset = made(&functions(false), "/l", false).unwrap();
         assert!(by_offset.contains("uprobe:/proc/47/exe:0x1000,\nuprobe:/l:0x2000\n{"), "{by_offset}");
-        let unclear = made(&polls(false), "/l", true).unwrap_err().to_string();
+        let unclear = made(&functions(false), "/l", true).unwrap_err().to_string();
         assert!(unclear.contains("separate-code"), "{unclear}");
     }
 
     #[test]
     fn the_marks_are_around_all_probes_of_the_program() {
-        let script = made(&polls(true), "/l", false).unwrap();
+        let script = made(&functions(true), "/l", false).unwrap();
         let points: Vec<&str> =
             script.lines().filter(|line| line.contains("uprobe:") || line.contains("uretprobe:")).collect();
         assert!(points[0].contains("0x5000") && points.last().unwrap().contains("0x6000"), "{points:?}");
@@ -238,7 +243,7 @@ mod tests {
     fn no_name_of_a_file_can_change_the_script() {
         for path in ["/l:0x1 { exit(); } uprobe:/m", "/l\n", "/l\"", "/l ä"] {
             assert!(
-                made(&polls(true), path, false).unwrap_err().to_string().contains("a file with this name"),
+                made(&functions(true), path, false).unwrap_err().to_string().contains("a file with this name"),
                 "{path}"
             );
         }
@@ -246,7 +251,7 @@ mod tests {
 
     #[test]
     fn nothing_is_left_to_replace() {
-        let script = made(&polls(true), "/l", false).unwrap();
+        let script = made(&functions(true), "/l", false).unwrap();
         for word in ["TIME_STEP", "WAIT_STEP", "SLOW", "CHECK", "PUSHED"] {
             assert!(!script.contains(word), "{word}: {script}");
         }

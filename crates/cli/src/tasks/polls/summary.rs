@@ -1,4 +1,4 @@
-//! The counts with names: what the command shows.
+//! The counts with names, as the command shows them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};

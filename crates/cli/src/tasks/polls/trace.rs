@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use dyntrace_folders::NewFile;
 use dyntrace_tasks::memory::Memory;
-use dyntrace_tasks::polls::{Function, Polls};
+use dyntrace_tasks::polls::{Function, Functions};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::counts::Counts;
@@ -26,11 +26,11 @@ pub struct Trace<'a> {
     pub tracer: &'a Tracer,
     pub pid: u32,
     pub script: &'a str,
-    pub polls: &'a Polls,
+    pub functions: &'a Functions,
     pub memory: &'a (dyn Memory + Sync),
 }
 
-/// What the thread that watches the code has seen, by the clock of the script.
+/// The times that the thread that watches the code has noted, by the clock of the script.
 #[derive(Default)]
 struct Seen {
     /// When all functions had their probes.
@@ -91,12 +91,11 @@ impl Trace<'_> {
     /// Whether each function begins with a breakpoint; the marks show that those at returns are set as well. False if the program has
     /// ended.
     fn is_armed(&self) -> bool {
-        let Polls { poll, wake, schedule, marks, .. } = self.polls;
         let is_armed = |function: &Function| {
             let mut code = [0; BREAKPOINT.len()];
             self.memory.read(function.address, &mut code).is_ok_and(|()| code == BREAKPOINT)
         };
-        poll.iter().chain(wake).chain(schedule).chain(marks.iter().flatten()).all(is_armed)
+        self.functions.all().all(is_armed)
     }
 }
 

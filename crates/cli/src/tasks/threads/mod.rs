@@ -1,4 +1,4 @@
-//! `dyntrace threads`: what each thread of a running tokio program does.
+//! `dyntrace threads`: the activity of each thread of a running tokio program.
 
 #[cfg(test)]
 mod sample;

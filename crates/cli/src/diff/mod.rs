@@ -1,0 +1,146 @@
+//! `dyntrace diff`: two traces, compared group by group.
+
+mod compare;
+mod condition;
+mod confidence;
+mod figure;
+mod groups;
+mod json;
+mod page;
+mod side;
+mod text;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, anyhow};
+
+use crate::exit::{self, Failure, Outcome};
+use crate::{escape, losses, private, stdout};
+use compare::compare;
+use condition::{Checked, Condition, Verdict, check};
+use side::Side;
+
+pub const HELP: &str = "\
+Examples:
+  dyntrace diff yesterday today
+  dyntrace diff main branch --fail-if 'p99(queue_wait) > 1.2x'
+  dyntrace diff main branch --fail-if 'p50(service) > 2ms of command READ' --fail-if 'errors > 1x of tag'
+  dyntrace diff main branch --fail-if 'count > 1x of resource /srv/*' --json | jq '.groups[] | select(.state == \"new\")'
+  dyntrace diff main branch --html diff.html
+
+A row for each command, user tag, traced function and path, the rows that differ most first; those
+whose figures do not differ come last. P50 and P99 are of the whole time, from request to answer.
+Below a row are the figures that differ, with their intervals in A and in B.
+
+A percentile's interval contains the true one with a probability of 95 % at least, however the
+times are distributed: two of the sorted times, by the binomial distribution. A figure differs if
+its intervals in A and B do not overlap. The upper end needs 6 times for p50, 35 for p90, 368 for
+p99 and 3688 for p99.9; with fewer it is not known. Percentiles are exact within 1 %.
+
+A condition of --fail-if:
+  FIGURE COMPARISON VALUE [of GROUP]
+
+  FIGURE      p50, p90, p99, p99.9, max or mean of a time, as in p99(total): total, queue_wait,
+              service (the job itself), delivery (until the task took the answer); or count,
+              errors, rate (in a second)
+  COMPARISON  > >= < <=, and for count and errors == !=
+  VALUE       1.2x: that times the figure in A; or a time with its unit, ns, us, ms or s; or a
+              number
+  GROUP       command, tag, function or resource, and a name with * and ?. Without a name each
+              group of the kind is checked, without a group all file operations together
+
+A condition on a percentile is met if it holds for all values of the intervals; if it holds for
+the estimates only, it is unsure, which is told and does not fail. What A lacks counts as 0 for
+count, errors and rate; its times cannot be compared.
+
+Exit status:
+   0  no condition is met
+   1  a condition is met, or the output cannot be written
+   2  wrong use, or a condition names a group that neither trace has
+   3  events of a trace were lost
+   4  a trace is damaged
+  66  there is no such trace, or it cannot be read";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The trace from before: the folder of a recording, or of one process in it
+    #[arg(value_name = "A")]
+    before: PathBuf,
+    /// The trace from after
+    #[arg(value_name = "B")]
+    after: PathBuf,
+    /// Exit with status 1 if this holds: 'p99(queue_wait) > 1.2x'; can be repeated
+    #[arg(long, value_name = "CONDITION", value_parser = condition::parse)]
+    fail_if: Vec<Condition>,
+    /// Print JSON
+    ///
+    /// An object: version (1), a, b, all, groups, conditions. a and b have trace (the path), events, length_ns, lost_events, losses (in
+    /// words), unmatched_events, operations_without_end and unanswered_operations. A group has by (command, tag, function or resource),
+    /// name (null for groups beyond the limit), state (new, gone or both), changes, a and b (figures, or null); all has the figures of all
+    /// file operations. Figures are count, rate (in a second), errors, error_share, bytes_asked_for, and total_ns, queue_wait_ns, service_ns
+    /// and delivery_ns, where known, in nanoseconds: count, mean, max, p50, p90, p99 and p99.9. Percentiles and error_share have value, low
+    /// and high; an unknown end is null. A change has figure, a, b and apart, the logarithm of the ratio of the intervals' nearer ends,
+    /// positive if B is higher. A condition has condition, verdict (met, unsure, not met or no data) and the groups with that verdict:
+    /// name, a and b.
+    #[arg(long)]
+    json: bool,
+    /// Write one self-contained HTML page, too
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print all rows: without it, 20 of each table
+    #[arg(long)]
+    all: bool,
+    /// Group user tags and paths as they are: without it, numbers and ids in them are *, as in req-*
+    #[arg(long)]
+    exact_names: bool,
+}
+
+pub fn diff(arguments: &Arguments) -> Outcome {
+    let [a, b] = [&arguments.before, &arguments.after].map(|path| Side::read(path, arguments.exact_names));
+    let diff = compare(a?, b?);
+    let checked: Vec<Option<Checked<'_>>> = arguments.fail_if.iter().map(|condition| check(condition, &diff)).collect();
+    let unknown = checked.iter().zip(&arguments.fail_if).find(|(checked, _)| checked.is_none());
+    let unknown = unknown.map(|(_, condition)| escape::name(&condition.text));
+    let checked: Vec<Checked<'_>> = checked.into_iter().flatten().collect();
+    if let Some(file) = &arguments.html {
+        let page = page::page(&diff, &checked);
+        private::create(file, diff.a.mode & diff.b.mode)
+            .and_then(|mut file| file.write_all(page.as_bytes()))
+            .with_context(|| format!("cannot write the page {}", escape::path(file)))?;
+    }
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&json::json(&diff, &checked)).context("cannot make JSON")?;
+        stdout::write(&(text + "\n"))?;
+    } else {
+        stdout::write_coloured(&text::text(&diff, arguments.all))?;
+    }
+    [&diff.a, &diff.b].into_iter().for_each(|side| losses::say(&side.losses));
+    checked.iter().for_each(say);
+    if let Some(condition) = unknown {
+        let error = anyhow!("--fail-if '{condition}': neither trace has such a group; the names are those of the rows");
+        return Err(Failure::new(exit::USAGE, error));
+    }
+    Ok(status(&diff, &checked))
+}
+
+fn status(diff: &compare::Diff, checked: &[Checked<'_>]) -> ExitCode {
+    if checked.iter().any(|checked| checked.verdict == Verdict::Met) {
+        return ExitCode::FAILURE;
+    }
+    losses::worst([&diff.a.losses, &diff.b.losses])
+}
+
+/// Reports the verdict on standard error.
+fn say(checked: &Checked<'_>) {
+    let shown = escape::name(checked.text);
+    let verdict = checked.verdict.name();
+    let groups = text::of_groups(checked);
+    let line = format!("{verdict}: {shown}{groups}");
+    if checked.verdict == Verdict::Met || checked.verdict == Verdict::Unsure {
+        losses::warn(&line);
+    } else {
+        say!("dyntrace: {line}");
+    }
+}

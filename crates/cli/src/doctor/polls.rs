@@ -1,0 +1,106 @@
+//! Checks whether `dyntrace polls` can count the polls of a program's tasks.
+
+use dyntrace_tasks::preview::Preview;
+
+use super::finding::Finding;
+use crate::system;
+use crate::tasks::polls::{NO_WAKERS, script};
+use crate::tracer::{self, Kind, Search};
+
+const TOPIC: &str = "polls";
+
+/// `None` for a file without tokio.
+pub fn check(preview: &Preview) -> Option<Finding> {
+    (preview.total() > 0).then(|| finding(preview, &tracer::search(Kind::Bpftrace), system::forbids(Kind::Bpftrace)))
+}
+
+/// `forbids`: why this user may not trace.
+fn finding(preview: &Preview, tracer: &Search, forbids: Option<String>) -> Finding {
+    let functions = &preview.functions;
+    let cannot = |why: &str, remedy: &str| {
+        Finding::warn(TOPIC, format!("dyntrace polls cannot count the polls of this program: {why}"), remedy)
+    };
+    if functions.marks.is_none() {
+        return cannot(script::NOT_IN_FILE, "check the program as the linker made it, without tools that pack it");
+    }
+    if functions.all().any(|function| !script::is_clear(function, preview.has_debug_file)) {
+        return cannot(&format!("it {}", script::UNCLEAR), script::CLEAR);
+    }
+    let get = tracer::get_one(Kind::Bpftrace);
+    let tracer = match tracer {
+        Search::Found(tracer) if tracer.prints_events() => tracer,
+        Search::Found(tracer) => {
+            return cannot(&format!("bpftrace {} is too old, 0.17.0 or newer is needed", tracer.version), get);
+        }
+        Search::Missing | Search::Unfit { .. } => return cannot("bpftrace is not in PATH", get),
+    };
+    if let Some(why) = forbids {
+        let (missing, remedy) = why.split_once(": ").unwrap_or((&why, "use sudo"));
+        return cannot(missing, remedy);
+    }
+    let count = functions.poll.len();
+    let text = format!("dyntrace polls can count by bpftrace {}: {count} functions poll tasks", tracer.version);
+    if functions.schedule.is_empty() {
+        return Finding::ok(TOPIC, text);
+    }
+    Finding::warn(TOPIC, format!("{text}; {NO_WAKERS}"), "trace the program with its symbols: do not strip it")
+}
+
+#[cfg(test)]
+mod tests {
+    use dyntrace_tasks::polls::{Function, Functions};
+
+    use super::*;
+    use crate::doctor::finding::Status;
+    use crate::tracer::{Tracer, Version};
+
+    fn function(in_file: u64, has_symbol: bool) -> Function {
+        Function { image: 0, path: "/app".into(), address: in_file, in_file, offset: in_file - 0x1000, has_symbol }
+    }
+
+    fn preview(has_symbols: bool) -> Preview {
+        let of = |in_file| function(in_file, has_symbols);
+        let functions = Functions {
+            poll: vec![of(0x2000), of(0x3000)],
+            wake: if has_symbols { vec![of(0x4000)] } else { Vec::new() },
+            schedule: if has_symbols { Vec::new() } else { vec![of(0x4000)] },
+            marks: Some([of(0x5000), of(0x6000)]),
+        };
+        Preview { chains: 3, functions, ..Preview::default() }
+    }
+
+    fn bpftrace(minor: u32) -> Search {
+        Search::Found(Tracer { kind: Kind::Bpftrace, path: "/usr/bin/bpftrace".into(), version: Version(0, minor, 0) })
+    }
+
+    fn told(preview: &Preview, tracer: &Search, forbids: Option<&str>) -> (Status, String) {
+        let finding = finding(preview, tracer, forbids.map(str::to_owned));
+        assert_eq!(finding.remedy.is_none(), finding.status == Status::Ok);
+        (finding.status, finding.text)
+    }
+
+    #[test]
+    fn a_program_with_symbols_and_a_tracer_is_in_order() {
+        let (status, text) = told(&preview(true), &bpftrace(24), None);
+        assert!(status == Status::Ok && text.ends_with("by bpftrace 0.24.0: 2 functions poll tasks"), "{text}");
+        assert!(check(&Preview::default()).is_none());
+    }
+
+    #[test]
+    fn each_thing_that_is_missing_is_told() {
+        let (sound, newest) = (preview(true), bpftrace(24));
+        let packed = Preview { functions: Functions { marks: None, ..sound.functions.clone() }, ..sound.clone() };
+        let split = Preview { has_debug_file: true, ..preview(false) };
+        let why = Some("tracing needs root, or CAP_BPF and CAP_PERFMON: use sudo");
+        for (told, part) in [
+            (told(&packed, &newest, None), "are not in its file"),
+            (told(&split, &newest, None), "this program: it has its symbols in another file"),
+            (told(&sound, &Search::Missing, why), "bpftrace is not in PATH"),
+            (told(&sound, &bpftrace(16), None), "bpftrace 0.16.0 is too old"),
+            (told(&sound, &newest, why), "this program: tracing needs root, or CAP_BPF and CAP_PERFMON"),
+            (told(&preview(false), &newest, None), "wakes of a task that is being polled are not counted"),
+        ] {
+            assert!(told.0 == Status::Warn && told.1.contains(part), "{told:?}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The probe functions, made from `dyntrace_tracing.d`.
+
+include!("probes/generated.rs");

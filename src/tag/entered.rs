@@ -1,0 +1,163 @@
+//! Tags that are in force between two calls on one thread.
+//!
+//! Each thread has a list of its entered tags. A tag counts only in the place in which it was entered: in the same tokio task, and in the
+//! same poll of the innermost scope. So a guard that is kept too long, or never dropped, does not reach other tasks.
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::mem;
+#[cfg(feature = "code")]
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{TAGS, Tag};
+use crate::host::ProgramWide;
+use crate::scope::{self, Place, Seat, Slot};
+
+#[cfg(feature = "code")]
+use crate::scope::Door;
+
+/// The entered tags of a thread, in the order in which they were entered.
+pub(crate) struct EnteredTags {
+    list: Vec<Entry>,
+    /// The number of the tag entered last.
+    last: u64,
+}
+
+struct Entry {
+    number: u64,
+    place: Place,
+    tag: Tag,
+}
+
+thread_local! {
+    static OWN: RefCell<Seat<EnteredTags>> =
+        const { RefCell::new(Seat::of_thread(EnteredTags { list: Vec::new(), last: 0 })) };
+}
+
+pub(crate) static ENTERED: Slot<EnteredTags> = Slot::new(&OWN);
+
+/// For guests.
+#[cfg(feature = "code")]
+pub(crate) static DOOR: Door<EnteredTags> = Door::new(|| OWN.try_with(ptr::from_ref).unwrap_or(ptr::null()));
+
+/// Whether this program ever entered a tag; until then operations skip the look-up.
+pub(crate) static ANY_ENTERED: ProgramWide<AtomicBool> = ProgramWide::new(AtomicBool::new(false));
+
+/// Puts `tag` before the tag of the current process until the returned guard is dropped. [`get_tag_data`](crate::get_tag_data) returns it,
+/// and operations carry it.
+///
+/// It works everywhere, also in tokio tasks that dyntrace did not start, and costs a few nanoseconds if `tag` is a [`Tag`] already. Calls
+/// nest: the tag entered last counts. Guards may be dropped in any order.
+///
+/// A tag counts only in the task, and in the innermost [`with_tag`](crate::with_tag) future or spawned process, in which it was entered.
+/// A `with_tag` future that is polled while the guard lives has its own tag. [`put_tag`](crate::put_tag) and
+/// [`take_tag`](crate::take_tag) change the tag of the process behind it. Messages and spawned processes carry an entered tag if the
+/// process [spreads](crate::spread_tag) its tag.
+///
+/// In the last destructors of a thread it does nothing.
+///
+/// # Across awaits
+///
+/// Do not hold a guard across an await: use [`with_tag`](crate::with_tag) there. The tag stays behind on the thread, where no other tokio
+/// task sees it. The task itself sees it only while it runs on that thread, and under `with_tag` or in a process of
+/// [`dyntrace::spawn`](crate::spawn) only until the next await. In other runtimes, the next tasks of the thread see it.
+///
+/// A guard that is forgotten is one that is kept until its thread ends.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), tokio::task::JoinError> {
+/// let tag = dyntrace::Tag::from("request 7");
+/// let task = tokio::spawn(async move {
+///     let entered = dyntrace::enter_tag(&tag);
+///     let inside = dyntrace::get_tag_data();
+///     drop(entered);
+///     (inside, dyntrace::get_tag_data())
+/// });
+/// let (inside, after) = task.await?;
+/// assert_eq!((inside.as_deref(), after), (Some("request 7"), None));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The guard stays on its thread:
+///
+/// ```compile_fail,E0277
+/// let entered = dyntrace::enter_tag("request 7");
+/// std::thread::spawn(move || drop(entered));
+/// ```
+pub fn enter_tag(tag: impl Into<Tag>) -> EnteredTag {
+    let tag = tag.into();
+    // Relaxed: only this thread reads the tag. Tested first, so that threads do not write the same cache line each time.
+    let any = ANY_ENTERED.get();
+    if !any.load(Ordering::Relaxed) {
+        any.store(true, Ordering::Relaxed);
+    }
+    let number = scope::place(&TAGS).and_then(|place| {
+        scope::change_any(&ENTERED, |entered| {
+            entered.last += 1;
+            entered.list.push(Entry { number: entered.last, place, tag });
+            entered.last
+        })
+    });
+    EnteredTag { number, stays: PhantomData }
+}
+
+/// A tag that is in force until this is dropped. [`enter_tag`] returns it.
+#[must_use = "the tag is in force only until this is dropped"]
+#[derive(Debug)]
+pub struct EnteredTag {
+    /// `None` if the tag could not be entered.
+    number: Option<u64>,
+    /// Not `Send`: only its own thread can take the tag out of the list.
+    stays: PhantomData<*const ()>,
+}
+
+impl EnteredTag {
+    /// Replaces the tag. The order of the entered tags stays the same.
+    ///
+    /// ```
+    /// let outer = dyntrace::enter_tag("unknown");
+    /// let inner = dyntrace::enter_tag("step 1");
+    /// outer.set("request 7");
+    /// assert_eq!(dyntrace::get_tag_data().as_deref(), Some("step 1"));
+    /// drop(inner);
+    /// assert_eq!(dyntrace::get_tag_data().as_deref(), Some("request 7"));
+    /// ```
+    pub fn set(&self, tag: impl Into<Tag>) {
+        let tag = tag.into();
+        // Dropped here, outside of the change.
+        let _old = self.change(move |list, place| mem::replace(&mut list[place].tag, tag));
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut Vec<Entry>, usize) -> R) -> Option<R> {
+        let number = self.number?;
+        scope::change_any(&ENTERED, |entered| {
+            let place = entered.list.iter().rposition(|entry| entry.number == number)?;
+            Some(change(&mut entered.list, place))
+        })?
+    }
+}
+
+impl Drop for EnteredTag {
+    fn drop(&mut self) {
+        // Dropped here, outside of the change.
+        let _entry = self.change(Vec::remove);
+    }
+}
+
+/// Returns the tag entered last in this place.
+#[inline]
+pub(super) fn innermost() -> Option<Tag> {
+    if ANY_ENTERED.get().load(Ordering::Relaxed) { of_this_place() } else { None }
+}
+
+fn of_this_place() -> Option<Tag> {
+    let mut found = None;
+    scope::look(&ENTERED, |entered| {
+        let place = if entered.list.is_empty() { None } else { scope::place(&TAGS) };
+        found = entered.list.iter().rev().find(|entry| Some(entry.place) == place).map(|entry| entry.tag.clone());
+    });
+    found
+}

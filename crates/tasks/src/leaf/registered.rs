@@ -27,11 +27,18 @@ pub(crate) fn registered(walk: &Walk<'_, '_>, parts: &[&Value], polled: bool, sh
         forwarders: Vec::new(),
     };
     parts.iter().for_each(|part| search.value(part, 0));
-    let mut found: Vec<Await> = search.found.iter().filter_map(|found| search.shown(found)).collect();
+    let found = std::mem::take(&mut search.found).into_iter().filter_map(|found| search.shown(found));
+    // several handles of a stream may be in the future, one of them in a future within
+    let mut found: Vec<Await> = found.filter(|found| !has(shown, &found.waits_for)).collect();
     match &mut found[..] {
         [only] if shown.awaits.is_empty() => shown.waits_for = only.waits_for.take(),
         _ => shown.awaits.append(&mut found),
     }
+}
+
+/// Whether a future within waits for the same.
+fn has(shown: &Await, waits_for: &Option<WaitsFor>) -> bool {
+    shown.awaits.iter().any(|inner| inner.waits_for == *waits_for || has(inner, waits_for))
 }
 
 struct Search<'w, 'a, 't> {
@@ -52,8 +59,8 @@ enum Found {
     Source(Value, Option<Ready>),
     /// The receiver of a channel.
     Channel(Value),
-    /// The handle of a stream of h2, and the event for which the task waits.
-    Stream(Value, WaitsFor),
+    /// A stream of HTTP/2 that wakes the task.
+    Stream(Await),
 }
 
 impl Search<'_, '_, '_> {
@@ -69,7 +76,15 @@ impl Search<'_, '_, '_> {
             Step::Stop => return,
             Step::Source => return self.found_source(value),
             Step::Channel => return self.found.push(Found::Channel(value.clone())),
-            Step::Stream => return self.found_stream(value),
+            Step::Stream => {
+                let event = h2::read(self.walk, value).filter(|(waker, _)| self.followed.insert((*waker, None)));
+                let found = event.map(|(_, waits_for)| Await {
+                    future: self.walk.name(value),
+                    waits_for: Some(waits_for),
+                    ..Await::default()
+                });
+                return self.found.extend(found.map(Found::Stream));
+            }
             Step::Members => {
                 let around = self.half;
                 // others' wrappers may read to write, as TLS does
@@ -109,28 +124,18 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    fn found_stream(&mut self, handle: &Value) {
-        if let Some((waker, waits_for)) = h2::read(self.walk, handle)
-            && self.followed.insert((waker, None))
-        {
-            self.found.push(Found::Stream(handle.clone(), waits_for));
-        }
-    }
-
-    fn shown(&self, found: &Found) -> Option<Await> {
+    fn shown(&self, found: Found) -> Option<Await> {
         match found {
-            Found::Source(source, half) => self.source(source, *half),
-            Found::Channel(receiver) => self.channel(receiver),
-            Found::Stream(handle, waits_for) => {
-                Some(Await { future: self.walk.name(handle), waits_for: Some(waits_for.clone()), ..Await::default() })
-            }
+            Found::Source(source, half) => self.source(&source, half),
+            Found::Channel(receiver) => self.channel(&receiver),
+            Found::Stream(stream) => Some(stream),
         }
     }
 
     /// Whether a shared value has a waker of this task.
     fn forwards(&self, shared: &Value) -> bool {
         let mut wakers = shared.kind.members.iter().filter(|member| is_waker(self.walk.reader.types, member.kind));
-        wakers.any(|member| waker_at(self.walk, shared, &[&member.name, "waker", "value"]) == Some(self.walk.waker()))
+        wakers.any(|member| wakes(self.walk, shared, &[&member.name, "waker", "value"]))
     }
 
     /// Reads a value that has a descriptor and its registration, if it wakes the task.
@@ -229,10 +234,6 @@ fn step(kind: &Type) -> Step {
     }
     if h2::is_handle(kind) {
         return Step::Stream;
-    }
-    // it has a handle, and can only hear of a reset
-    if kind.bare() == "h2::server::SendResponse" {
-        return Step::Stop;
     }
     // futures of their own are shown as such
     if kind.is_coroutine() || is_select(kind) || super::of(kind, true).is_some() {

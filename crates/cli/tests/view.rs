@@ -72,7 +72,7 @@ fn lines_of_scripts_in_the_order_of_time() {
 #[test]
 fn every_filter() {
     for (options, expected) in [
-        (&["--tag", "req-1"][..], [ENTER, RETURN].concat()),
+        (&["--tag", "req-1"][..], [ENTER, BEGIN, END, RETURN].concat()),
         (&["--tag", "*", "--probe", "efile_drv-return"], [RETURN_READ, RETURN].concat()),
         (&["--failed"], RETURN.to_owned()),
         (&["--command", "rename", "--thread", "77"], [ENTER, RETURN].concat()),

@@ -11,6 +11,7 @@ use super::format::Format;
 use super::json::Json;
 use super::names;
 use super::places;
+use super::tag::OfTag;
 use super::text::Text;
 use super::time::{self, Instant};
 use super::token::OfToken;
@@ -52,7 +53,7 @@ pub struct Arguments {
     /// Keep printing new events until the recording ends
     #[arg(short, long, conflicts_with = "min_duration")]
     pub follow: bool,
-    /// Only events whose user tag matches
+    /// Only events of operations whose user tag matches, and other events with a matching one
     #[arg(long, value_name = "GLOB")]
     tag: Option<String>,
     /// Only events of the sequential trace with this label: its messages, and the file operations of its processes. Lines are indented
@@ -93,12 +94,14 @@ impl Arguments {
         let takes_modules = !self.json && !self.csv;
         let mut selection = first.map(|first| self.selection(first));
         let mut of_token = self.token.map(OfToken::new);
+        let mut of_tag = self.tag.as_deref().map(OfTag::new);
         move |event| {
             let is_own = event::is_own(event.class);
             if !is_own && of_token.as_mut().is_some_and(|of_token| !of_token.takes(event)) {
                 return false;
             }
-            let is_selected = selection.get_or_insert_with(|| self.selection(event.time)).matches(event);
+            let has_tag = of_tag.as_mut().is_none_or(|of_tag| of_tag.takes(event));
+            let is_selected = selection.get_or_insert_with(|| self.selection(event.time)).matches(event) && has_tag;
             match self.script {
                 Some(script) => script.needs(event) && (is_own || is_selected),
                 None => is_selected && (shows_own || !is_own) || takes_modules && event.class.name == places::MODULE,
@@ -108,9 +111,6 @@ impl Arguments {
 
     fn selection(&self, first: i64) -> Selection {
         let mut selection = self.probe.iter().fold(Selection::new(), |selection, probe| selection.probe(probe));
-        if let Some(tag) = &self.tag {
-            selection = selection.tag(tag);
-        }
         if self.failed {
             selection = selection.failed();
         }

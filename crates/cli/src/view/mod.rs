@@ -10,6 +10,7 @@ mod live;
 pub mod names;
 mod places;
 mod slow;
+mod tag;
 mod text;
 pub mod time;
 mod token;

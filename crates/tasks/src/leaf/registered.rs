@@ -27,18 +27,12 @@ pub(crate) fn registered(walk: &Walk<'_, '_>, parts: &[&Value], polled: bool, sh
         forwarders: Vec::new(),
     };
     parts.iter().for_each(|part| search.value(part, 0));
-    let found = std::mem::take(&mut search.found).into_iter().filter_map(|found| search.shown(found));
-    // several handles of a stream may be in the future, one of them in a future within
-    let mut found: Vec<Await> = found.filter(|found| !has(shown, &found.waits_for)).collect();
+    let found = std::mem::take(&mut search.found);
+    let mut found: Vec<Await> = found.into_iter().filter_map(|found| search.shown(found)).collect();
     match &mut found[..] {
         [only] if shown.awaits.is_empty() => shown.waits_for = only.waits_for.take(),
         _ => shown.awaits.append(&mut found),
     }
-}
-
-/// Whether a future within waits for the same.
-fn has(shown: &Await, waits_for: &Option<WaitsFor>) -> bool {
-    shown.awaits.iter().any(|inner| inner.waits_for == *waits_for || has(inner, waits_for))
 }
 
 struct Search<'w, 'a, 't> {
@@ -234,6 +228,10 @@ fn step(kind: &Type) -> Step {
     }
     if h2::is_handle(kind) {
         return Step::Stream;
+    }
+    // it has a handle, and can only hear of a reset
+    if kind.bare() == "h2::server::SendResponse" {
+        return Step::Stop;
     }
     // futures of their own are shown as such
     if kind.is_coroutine() || is_select(kind) || super::of(kind, true).is_some() {

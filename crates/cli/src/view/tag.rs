@@ -1,0 +1,51 @@
+//! The events of operations with a matching user tag, and other events that have one. Of an operation's events, only its entry and return
+//! have the tag.
+
+use std::collections::HashSet;
+
+use dyntrace_reader::{Event, OperationStep, Selection};
+
+use crate::render::operation::{self, Id, text};
+
+/// Selects events by user tag.
+pub struct OfTag {
+    tag: Selection,
+    /// Operations in flight, each with the position of its driver.
+    operations: HashSet<(usize, Id)>,
+    drivers: Vec<String>,
+}
+
+impl OfTag {
+    /// `pattern` as for [`Selection::tag`].
+    pub fn new(pattern: &str) -> OfTag {
+        OfTag { tag: Selection::new().tag(pattern), operations: HashSet::new(), drivers: Vec::new() }
+    }
+
+    /// Whether the event is one of them. It must see every event, in the order of time.
+    pub fn takes(&mut self, event: &Event<'_>) -> bool {
+        let Some((driver, step)) = event.class.operation_step() else { return self.tag.matches(event) };
+        let operation = (self.position(driver), operation::id(event));
+        match step {
+            OperationStep::Entry => {
+                let takes = self.tag.matches_tag(text(event, "user_tag"));
+                if takes {
+                    self.operations.insert(operation);
+                } else {
+                    // An earlier operation of this name never returned.
+                    self.operations.remove(&operation);
+                }
+                takes
+            }
+            OperationStep::IntEntry | OperationStep::IntReturn => self.operations.contains(&operation),
+            // The trace may begin after the entry.
+            OperationStep::Return => self.operations.remove(&operation) || self.tag.matches(event),
+        }
+    }
+
+    fn position(&mut self, driver: &str) -> usize {
+        self.drivers.iter().position(|known| known == driver).unwrap_or_else(|| {
+            self.drivers.push(driver.to_owned());
+            self.drivers.len() - 1
+        })
+    }
+}

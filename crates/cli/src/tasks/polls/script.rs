@@ -112,7 +112,7 @@ impl Subject<'_> {
     }
 }
 
-/// Statements that set `$step` to the step of a variable, as [`times::step`] does.
+/// Statements that set `$step` to the step of a variable, as the steps of `times` are.
 fn step(variable: &str) -> String {
     let mut text = format!("$rest = {variable};\n\t$power = (uint64)0;\n");
     for power in [32, 16, 8, 4, 2, 1] {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
+use super::counts::Counts;
 use super::delivery::wake_all;
 use super::job::{Fault, Job};
 use super::operation::{Operation, OperationCell};
@@ -104,7 +105,7 @@ fn loom_cell_completion_wakes_the_task() {
         let settled = Settled::default();
         let cell = OperationCell::awaited(settled.job(|| ()));
         let operation = Operation::new(Arc::clone(&cell), None);
-        let worker = thread::spawn(move || _ = wake_all(cell.run()));
+        let worker = thread::spawn(move || _ = wake_all(cell.run(&mut Counts::default())));
         assert!(wait_for(operation).is_ok());
         worker.join().unwrap();
         assert_eq!(settled.times(), 1);
@@ -117,7 +118,7 @@ fn loom_cell_completion_wakes_the_last_of_two_tasks() {
         let settled = Settled::default();
         let cell = OperationCell::awaited(settled.job(|| ()));
         let mut operation = Operation::new(Arc::clone(&cell), None);
-        let worker = thread::spawn(move || _ = wake_all(cell.run()));
+        let worker = thread::spawn(move || _ = wake_all(cell.run(&mut Counts::default())));
         if poll(&mut operation, &Arc::new(Signal::default()).into()).is_pending() {
             assert!(wait_for(operation).is_ok());
         }
@@ -132,7 +133,7 @@ fn loom_cell_dropped_at_any_time() {
         let settled = Settled::default();
         let cell = OperationCell::awaited(settled.job(thread::yield_now));
         let mut operation = Operation::new(Arc::clone(&cell), None);
-        let worker = thread::spawn(move || _ = wake_all(cell.run()));
+        let worker = thread::spawn(move || _ = wake_all(cell.run(&mut Counts::default())));
         let _ = poll(&mut operation, Waker::noop());
         drop(operation);
         worker.join().unwrap();

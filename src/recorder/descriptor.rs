@@ -129,11 +129,13 @@ impl Descriptor {
     }
 
     /// Whether another process has asked for the control socket by this probe's word.
+    #[cfg(any(recorded, test))]
     pub(super) fn is_control_requested(&self) -> bool {
         self.half().load(Ordering::Relaxed) == CONTROL_REQUESTED
     }
 
     /// Takes the request back. Returns `true` to one of the threads that see it. The caller holds the lock of the sessions.
+    #[cfg(any(recorded, test))]
     pub(super) fn take_control_request(&self) -> bool {
         let without = u16::from(self.sessions() != 0);
         // Fails if another thread took it, or a session's start or end overwrote it.

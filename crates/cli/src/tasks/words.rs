@@ -35,7 +35,9 @@ pub fn named(name: &Name) -> String {
 
 /// The function of a blocking job, and any other future as it is.
 pub fn of_job(name: &str) -> String {
-    let inside = name.strip_prefix("BlockingTask<").and_then(|name| name.strip_suffix('>'));
+    // Names of functions have its whole path, which is all that debug information without types tells.
+    let bare = name.strip_prefix("tokio::runtime::blocking::task::").unwrap_or(name);
+    let inside = bare.strip_prefix("BlockingTask<").and_then(|name| name.strip_suffix('>'));
     type_name(inside.unwrap_or(name))
 }
 
@@ -308,7 +310,9 @@ mod tests {
             "a::{closure}<{async fn}"
         );
         assert_eq!(named(Name::Type { name: "BlockingTask<a::{closure_env#".into() }), "BlockingTask<a::{closure_env#");
-        assert_eq!(named(Name::Type { name: "BlockingTask<a>".into() }), "a");
+        for job in ["BlockingTask<a>", "tokio::runtime::blocking::task::BlockingTask<a>"] {
+            assert_eq!(named(Name::Type { name: job.into() }), "a");
+        }
         assert_eq!(named(Name::Candidates { names: vec!["a".into(), "b".into()] }), "a or b");
         assert_eq!(named(Name::Address { poll: 0x1234 }), "polled at 0x1234");
     }

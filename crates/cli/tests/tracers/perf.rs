@@ -67,7 +67,7 @@ fn operations(events: &[Vec<i64>]) -> Vec<[i64; 3]> {
 fn counted(returns: &[Vec<i64>]) -> Done {
     let mut done = Done::new();
     for arguments in returns {
-        let [_, _, _, command, success, errno] = arguments[..] else { panic!("not six arguments: {arguments:?}") };
+        let [_, _, _, command, success, errno, _] = arguments[..] else { panic!("not seven arguments: {arguments:?}") };
         assert_eq!(success == 1, errno == 0, "{arguments:?}");
         let name = dyntrace::efile::Command::ALL.iter().find(|known| i64::from(known.number()) == command);
         let count = done.entry(name.expect("a command of the table").name().to_owned()).or_default();

@@ -10,7 +10,7 @@ use tokio::task::{JoinSet, LocalSet, yield_now};
 
 use super::{Witness, runtimes, some, tag, tag_data};
 
-/// What a child sees: its tag, its pid, and the serial of its token.
+/// A child's tag, its pid, and the serial of its token.
 type Seen = (Option<String>, Pid, Option<(u32, u32)>);
 
 fn look() -> Seen {

@@ -1,4 +1,4 @@
-//! What a wrapped value sees.
+//! The tag that a wrapped value sees.
 
 use std::collections::BTreeSet;
 use std::future::pending;

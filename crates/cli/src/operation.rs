@@ -55,7 +55,7 @@ pub fn bytes(operation: &FileOperation<'_>) -> Option<u64> {
     operation.completion?.bytes.filter(|_| moves)
 }
 
-/// What went wrong: the name of its errno, or else the error that its driver tells; empty for success.
+/// Returns the error's name: that of its errno, or else the one that its driver tells; empty for success.
 pub fn error_of<'o>(operation: &'o FileOperation<'_>) -> Cow<'o, str> {
     match operation.completion {
         Some(answer) if !answer.success && answer.errno != 0 => errno_name(answer.errno),

@@ -81,7 +81,7 @@ pub(crate) struct Stages<'t> {
     drivers: Vec<&'t str>,
 }
 
-/// What a class says, with the positions of its fields.
+/// The step or the queue event that a class shows, with the positions of its fields.
 #[derive(Clone, Copy)]
 enum Layout {
     Requester([usize; 6]),

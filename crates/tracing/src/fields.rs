@@ -6,7 +6,7 @@ use std::fmt::{self, Write as _};
 use dyntrace::sdt::Buffer;
 use tracing_core::field::{Field, Visit};
 
-/// What probes show of an event's or a span's fields. Made only while a probe is enabled.
+/// The fields of an event or a span, as probes show them. Made only while a probe is enabled.
 #[derive(Default)]
 pub(crate) struct Fields {
     pub(crate) message: Option<String>,

@@ -1,4 +1,4 @@
-//! What the recorder has of spans, events and the operations in them.
+//! The recorder has spans, events and the operations in them.
 
 use std::collections::HashMap;
 use std::fmt;

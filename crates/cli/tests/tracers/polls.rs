@@ -15,7 +15,7 @@ use crate::programs::example;
 /// Rounds of each task.
 const ROUNDS: u64 = 300;
 
-/// What the program and the tracer say.
+/// The output of the program and of the tracer.
 struct Told {
     program: Vec<String>,
     tracer: Value,

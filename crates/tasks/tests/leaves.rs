@@ -2,22 +2,13 @@
 
 mod program;
 
-use std::collections::HashMap;
-
-use dyntrace_tasks::listing::{Await, Chain, Ready, WaitsFor};
-use program::{Program, leaves, show, with_reader};
+use dyntrace_tasks::listing::{Ready, WaitsFor};
+use program::{Program, leaves, roots};
 
 #[test]
 fn leaves_are_true() {
     let program = Program::run("leaves_truth");
-    let mut roots: HashMap<String, Await> = HashMap::new();
-    with_reader(&program, |_, chain| {
-        for (name, header) in &program.tasks {
-            let Chain::Read { root } = chain(*header) else { panic!("no chain of {name}") };
-            println!("== {name}\n{}", show(&root, 2));
-            roots.insert(name.clone(), root);
-        }
-    });
+    let roots = roots(&program);
     let all = |name: &str| leaves(&roots[name]);
     let leaf = |name: &str| {
         let leaves = all(name);

@@ -2,22 +2,13 @@
 
 mod program;
 
-use std::collections::HashMap;
-
-use dyntrace_tasks::listing::{Await, Chain, WaitsFor};
-use program::{Program, leaves, show, with_reader};
+use dyntrace_tasks::listing::WaitsFor;
+use program::{Program, leaves, roots};
 
 #[test]
 fn channels_and_streams_of_libraries_are_true() {
     let program = Program::run("libraries_truth");
-    let mut roots: HashMap<String, Await> = HashMap::new();
-    with_reader(&program, |_, chain| {
-        for (name, header) in &program.tasks {
-            let Chain::Read { root } = chain(*header) else { panic!("no chain of {name}") };
-            println!("== {name}\n{}", show(&root, 2));
-            roots.insert(name.clone(), root);
-        }
-    });
+    let roots = roots(&program);
     let leaf = |name: &str| {
         let leaves = leaves(&roots[name]);
         assert_eq!(leaves.len(), 1, "leaves of {name}");

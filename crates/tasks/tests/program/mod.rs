@@ -146,6 +146,19 @@ pub fn with_reader(program: &Program, read: impl FnOnce(&Types<'_>, &dyn Fn(u64)
     });
 }
 
+/// Reads and prints the chain of each task, and returns them by the tasks' names.
+pub fn roots(program: &Program) -> HashMap<String, Await> {
+    let mut roots = HashMap::new();
+    with_reader(program, |_, chain| {
+        for (name, header) in &program.tasks {
+            let Chain::Read { root } = chain(*header) else { panic!("no chain of {name}") };
+            println!("== {name}\n{}", show(&root, 2));
+            roots.insert(name.clone(), root);
+        }
+    });
+    roots
+}
+
 /// Prints a chain for people that read a failed test.
 pub fn show(shown: &Await, indent: usize) -> String {
     let place = shown.place.as_ref().map(|place| format!("  {place}")).unwrap_or_default();

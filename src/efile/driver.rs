@@ -1,5 +1,6 @@
 //! The driver: enters, runs and settles every operation.
 
+use std::future::Future;
 use std::io;
 use std::sync::OnceLock;
 
@@ -95,7 +96,7 @@ impl Driver {
         F: FnOnce(&Request) -> io::Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        self.run_with(self.port, request, (), |request, ()| work(request)).await.0
+        self.submit(FileJob::enter(self.port, request, (), |request, ()| work(request)), self.port).await.0
     }
 
     /// As [`run`](Driver::run), but if the driver is [inline](Driver::inline), calls `attempt` first, on this thread.
@@ -124,7 +125,7 @@ impl Driver {
         B: Send + 'static,
         T: Send + 'static,
     {
-        self.submit(port, FileJob::enter(port, request, buffer, work)).await
+        self.submit(FileJob::enter(port, request, buffer, work), port).await
     }
 
     /// As [`run_with`](Driver::run_with), but if `inline` is set, calls `attempt` first, on this thread, and `work` only after a miss.
@@ -145,14 +146,14 @@ impl Driver {
         T: Send + 'static,
     {
         if !inline {
-            return self.run_with(port, request, buffer, work).await;
+            return self.submit(FileJob::enter(port, request, buffer, work), port).await;
         }
         // Otherwise a task whose operations all hit the caches would never yield.
         yield_if_spent().await;
         let mut operation = FileJob::enter(port, request, buffer, work);
         match operation.at_once(|request, buffer| self.cached_answer(attempt(request, buffer))) {
             Some((answer, buffer)) => (answer, Some(buffer)),
-            None => self.submit(port, operation).await,
+            None => self.submit(operation, port).await,
         }
     }
 
@@ -169,17 +170,25 @@ impl Driver {
         }
     }
 
-    /// Submits an operation to the pool and awaits its result.
-    async fn submit<T, B, F>(&self, port: Port, job: FileJob<F, B, T>) -> (io::Result<T>, Option<B>)
+    /// Submits an operation to the pool at once, and returns its outcome. Not an `async fn`: its future would hold the job, which is
+    /// large, and each such future copies it once more.
+    #[inline(always)]
+    fn submit<T, B, F>(
+        &self,
+        job: FileJob<F, B, T>,
+        port: Port,
+    ) -> impl Future<Output = (io::Result<T>, Option<B>)> + use<T, B, F>
     where
         F: FnOnce(&Request, &mut B) -> io::Result<T> + Send + 'static,
         B: Send + 'static,
         T: Send + 'static,
     {
-        let operation = self.pool.pool().submit(port, job);
-        match ProcessLocal::new(Cooperative::new(operation)).await.unwrap_or(Err(Fault::Cancelled)) {
-            Ok((answer, buffer)) => (answer, Some(buffer)),
-            Err(fault) => (Err(fault_error(&fault)), None),
+        let operation = ProcessLocal::new(Cooperative::new(self.pool.pool().submit(port, job)));
+        async {
+            match operation.await.unwrap_or(Err(Fault::Cancelled)) {
+                Ok((answer, buffer)) => (answer, Some(buffer)),
+                Err(fault) => (Err(fault_error(&fault)), None),
+            }
         }
     }
 

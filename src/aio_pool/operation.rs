@@ -247,7 +247,10 @@ impl<J: Job> Runnable for OperationCell<J> {
         let mut contents = lock(&self.contents);
         let Contents { job, outcome } = &mut *contents;
         let job = job.as_mut().expect("a job is settled after it has run");
-        *outcome = Some(contain(|| job.run()).ok_or(Fault::Panicked));
+        // Stored within the closure: an outcome that holds metadata is large, and each return of it is a copy.
+        if contain(|| *outcome = Some(Ok(job.run()))).is_none() {
+            *outcome = Some(Err(Fault::Panicked));
+        }
         contain(|| job.ran());
         let output = outcome.as_ref().and_then(|outcome| outcome.as_ref().ok());
         contain(|| job.count(output, counts));

@@ -66,6 +66,8 @@ pub(super) struct PoolState {
     pub threads: Vec<ThreadId>,
     pub promises: Promises,
     pub counts: Vec<CommandMetrics>,
+    /// Of a pool without threads: empty counts that know their commands, while no job runs.
+    pub stepping_counts: Counts,
     pub watchdog: WatchdogState,
 }
 
@@ -154,6 +156,7 @@ impl PoolShared {
             threads: Vec::new(),
             promises: Promises::new(),
             counts: Vec::new(),
+            stepping_counts: Counts::default(),
             watchdog: WatchdogState { is_started: cfg!(loom), is_awake: cfg!(loom) },
         };
         PoolShared {
@@ -228,14 +231,13 @@ impl PoolShared {
 
     /// Puts a job into a queue. `aio_pool-add` fires under the lock: otherwise a trace could show a job taken before it was added.
     pub fn push(&self, state: &mut PoolState, slot: WorkerSlot, job: QueuedJob) -> Notification {
-        let (port, taken) = (job.port, job.taken);
         let queues = &mut state.lane(slot.lane).queues;
-        let worker = queues.push(slot.queue, job);
+        // Before the push, which moves the job. Nobody sees the queue in between: the state is locked.
         probes::add(|| {
-            taken.apply();
-            (port, queues.length(slot.queue) as i32)
+            job.taken.apply();
+            (job.port, queues.length(slot.queue) as i32 + 1)
         });
-        match worker {
+        match queues.push(slot.queue, job) {
             WorkerState::Idle => state.wake(slot),
             _ => Notification { watchdog: self.rouse_watchdog(state), ..Notification::default() },
         }

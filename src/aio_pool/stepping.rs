@@ -1,5 +1,6 @@
 //! Runs the jobs of a pool without threads, one at a time.
 
+use std::mem;
 use std::sync::Arc;
 
 use super::clock::Time;
@@ -13,13 +14,13 @@ use crate::sync::lock;
 impl PoolShared {
     /// Runs one job on this thread. Returns `false` if there is none.
     pub fn run_one(self: &Arc<Self>) -> bool {
-        let Some((slot, job)) = self.take_one() else { return false };
+        let Some((slot, job, mut counts)) = self.take_one() else { return false };
         let promise = job.promise;
         // Directly: this pool has no watchdog.
-        let mut counts = Counts::default();
         let waker = worker::run_job(self, slot, job, &mut counts);
         let mut state = lock(&self.state);
         counts.move_to(&mut state.counts);
+        state.stepping_counts = counts;
         if promise.is_some() {
             self.fulfil(&mut state, promise);
         }
@@ -28,20 +29,21 @@ impl PoolShared {
         true
     }
 
-    /// Takes the next job, and says where it was.
+    /// Takes the next job, and says where it was. Lends the counts of such jobs, which a job that steps the pool itself finds lent already.
     // A function of its own: inlined, its loop would have fewer registers because of a probe that is rarely enabled.
     #[inline(never)]
-    fn take_one(self: &Arc<Self>) -> Option<(WorkerSlot, QueuedJob)> {
+    fn take_one(self: &Arc<Self>) -> Option<(WorkerSlot, QueuedJob, Counts)> {
         Lane::ALL.into_iter().find_map(|lane| {
             let slot = WorkerSlot { lane, queue: 0 };
             let mut state = lock(&self.state);
             let (jobs, notifications) = self.take(&mut state, slot, 1, Time::now());
-            let batch = (jobs > 0).then(|| state.lane(lane).queues.batch(0));
+            let batch = (jobs > 0).then(|| (state.lane(lane).queues.batch(0), mem::take(&mut state.stepping_counts)));
             drop(state);
             if let Some(notifications) = notifications {
                 notifications.into_iter().for_each(Notification::send);
             }
-            Some((slot, batch?.pop()?))
+            let (batch, counts) = batch?;
+            Some((slot, batch.pop()?, counts))
         })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::coop::{Cooperative, yield_if_spent};
 use super::detached::Detached;
 use super::inline::{self, Attempt, DetectFileSystem, Miss};
-use super::operation::{FileJob, fault_error};
+use super::operation::{Entered, FileJob, fault_error};
 use super::process_local::ProcessLocal;
 use super::request::Request;
 use crate::aio_pool::{ClockHold, Fault, Job, Pool, Port};
@@ -96,7 +96,8 @@ impl Driver {
         F: FnOnce(&Request) -> io::Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        self.submit(FileJob::enter(self.port, request, (), |request, ()| work(request)), self.port).await.0
+        let entered = Entered::enter(self.port, &request);
+        self.submit(FileJob::new(entered, request, (), |request, ()| work(request)), self.port).await.0
     }
 
     /// As [`run`](Driver::run), but if the driver is [inline](Driver::inline), calls `attempt` first, on this thread.
@@ -125,7 +126,8 @@ impl Driver {
         B: Send + 'static,
         T: Send + 'static,
     {
-        self.submit(FileJob::enter(port, request, buffer, work), port).await
+        let entered = Entered::enter(port, &request);
+        self.submit(FileJob::new(entered, request, buffer, work), port).await
     }
 
     /// As [`run_with`](Driver::run_with), but if `inline` is set, calls `attempt` first, on this thread, and `work` only after a miss.
@@ -146,11 +148,13 @@ impl Driver {
         T: Send + 'static,
     {
         if !inline {
-            return self.submit(FileJob::enter(port, request, buffer, work), port).await;
+            let entered = Entered::enter(port, &request);
+            return self.submit(FileJob::new(entered, request, buffer, work), port).await;
         }
         // Otherwise a task whose operations all hit the caches would never yield.
         yield_if_spent().await;
-        let mut operation = FileJob::enter(port, request, buffer, work);
+        let entered = Entered::enter(port, &request);
+        let mut operation = FileJob::new(entered, request, buffer, work);
         match operation.at_once(|request, buffer| self.cached_answer(attempt(request, buffer))) {
             Some((answer, buffer)) => (answer, Some(buffer)),
             None => self.submit(operation, port).await,
@@ -213,7 +217,8 @@ impl Driver {
         B: Send + 'static,
         T: Send + 'static,
     {
-        let job = FileJob::enter_for(|| user_tag, port, request, buffer, work);
+        let entered = Entered::enter_for(|| user_tag, port, &request);
+        let job = FileJob::new(entered, request, buffer, work);
         let hold = ClockHold::begin();
         let settled = |outcome, job: &mut FileJob<F, B, T>| {
             match outcome {

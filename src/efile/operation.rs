@@ -34,9 +34,15 @@ fn traced_entry(id: OperationId) -> Began {
 }
 
 impl Entered {
+    /// Enters an operation with the current task's user tag.
+    #[inline(always)]
+    pub(super) fn enter(port: Port, request: &Request) -> Entered {
+        Entered::enter_for(tag::get_tag_data, port, request)
+    }
+
     /// Numbers the operation and fires `efile_drv-entry`. The caller must [settle](Entered::settle) it, once.
     #[inline(always)]
-    pub(super) fn enter(user_tag: impl FnOnce() -> Option<Tag>, port: Port, request: &Request) -> Entered {
+    pub(super) fn enter_for(user_tag: impl FnOnce() -> Option<Tag>, port: Port, request: &Request) -> Entered {
         let id = process::next_operation();
         // Only now: a value that lives across a call must be saved on the stack.
         let user_tag = user_tag();
@@ -44,23 +50,27 @@ impl Entered {
         observe::note(id, observe::Stage::Entry(port, request.command));
         // Set in the closure, so that a disabled probe costs no second check.
         let (mut began, mut is_seen) = (Began::UNKNOWN, false);
-        efile_drv::entry(|| {
-            is_seen = true;
-            began = traced_entry(id);
-            (
-                id.thread,
-                id.tag,
-                user_tag.as_ref(),
-                request.command.number(),
-                request.s1.as_ref().map(Name::shown),
-                request.s2.as_ref().map(Name::shown),
-                request.i1,
-                request.i2,
-                request.i3,
-                request.i4,
-                Text::from(port),
-            )
-        });
+        efile_drv::entry(
+            // A call of the closure would have the disabled probe store all its captured references.
+            #[inline(always)]
+            || {
+                is_seen = true;
+                began = traced_entry(id);
+                (
+                    id.thread,
+                    id.tag,
+                    user_tag.as_ref(),
+                    request.command.number(),
+                    request.s1.as_ref().map(Name::shown),
+                    request.s2.as_ref().map(Name::shown),
+                    request.i1,
+                    request.i2,
+                    request.i3,
+                    request.i4,
+                    Text::from(port),
+                )
+            },
+        );
         let taken = if is_seen { Decision::current() } else { Decision::ALL };
         Entered { id, user_tag, command: request.command, began, taken }
     }
@@ -121,7 +131,7 @@ impl Entered {
     }
 }
 
-/// The job of an operation, from [`FileJob::enter`] to its settlement.
+/// The job of an operation, from its entry to its settlement.
 ///
 /// The buffer goes with it to the worker and comes back with the result, also with an error.
 #[repr(C)]
@@ -137,23 +147,10 @@ impl<F, B, T> FileJob<F, B, T>
 where
     F: FnOnce(&Request, &mut B) -> io::Result<T>,
 {
-    /// Enters the operation, on behalf of the current process. The caller must submit the job to a pool, which settles it, or complete it
-    /// [at once](FileJob::at_once).
+    /// Makes the job of an operation that was entered with `request`. The caller must submit it to a pool, which settles it, or complete
+    /// it [at once](FileJob::at_once).
     #[inline(always)]
-    pub(super) fn enter(port: Port, request: Request, buffer: B, work: F) -> Self {
-        FileJob::enter_for(tag::get_tag_data, port, request, buffer, work)
-    }
-
-    /// As [`enter`](FileJob::enter), with the user tag of another task.
-    #[inline(always)]
-    pub(super) fn enter_for(
-        user_tag: impl FnOnce() -> Option<Tag>,
-        port: Port,
-        request: Request,
-        buffer: B,
-        work: F,
-    ) -> Self {
-        let entered = Entered::enter(user_tag, port, &request);
+    pub(super) fn new(entered: Entered, request: Request, buffer: B, work: F) -> Self {
         FileJob { entered, request, work: Some((work, buffer)), answer: PhantomData }
     }
 
@@ -198,8 +195,8 @@ where
 
     #[inline(always)]
     fn run(&mut self) -> Self::Output {
-        let (work, mut buffer) = self.work.take().expect("the pool runs a job once");
         self.entered.begin();
+        let (work, mut buffer) = self.work.take().expect("the pool runs a job once");
         (work(&self.request, &mut buffer), buffer)
     }
 

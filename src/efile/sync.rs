@@ -26,7 +26,6 @@ use super::operation::{Entered, errno, fault_error};
 use super::request::Request;
 use crate::aio_pool::{ClockHold, Counts, Fault, Job, Lane};
 use crate::sdt::Decision;
-use crate::tag;
 
 /// One request of a group.
 pub(super) struct Member {
@@ -78,7 +77,7 @@ impl Descriptor {
             let work = move |_: &Request, _: &mut ()| call(user.file(), command);
             return self.driver().run_with(self.port(), self.request(command), (), work).await.0;
         };
-        let entered = Entered::enter(tag::get_tag_data, self.port(), &self.request(command));
+        let entered = Entered::enter(self.port(), &self.request(command));
         let taken = entered.taken();
         let answer = SyncAnswer { entered, result: Err(Errno::CANCELED.raw_os_error()) };
         let (task, receiver) = oneshot::channel();

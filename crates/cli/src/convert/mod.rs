@@ -1,5 +1,6 @@
 //! `dyntrace convert`: a trace in the format of another tool.
 
+mod otlp;
 mod parquet;
 mod perfetto;
 
@@ -22,6 +23,8 @@ pub enum Format {
     Ctf1,
     /// The Common Trace Format 2, for babeltrace2 2.1 and newer: a folder, which must be new or empty
     Ctf2,
+    /// Spans of OpenTelemetry, in lines of JSON, for the collector's receiver otlpjsonfile: a file
+    Otlp,
 }
 
 pub const HELP: &str = "\
@@ -29,6 +32,10 @@ Examples:
   dyntrace convert trace --to perfetto -o trace.perfetto
   dyntrace convert trace-of-a trace-of-b --to parquet -o tables
   dyntrace convert trace --to ctf2 -o trace-ctf2
+  dyntrace convert trace --to otlp --slow 10ms --failed --one-in 100 -o spans.jsonl
+
+OTLP has a span for each operation. Its trace is that in its user tag, if the tag is a traceparent or 32 hexadecimal digits; else one for
+all operations of the process with that tag, or with that label of a sequential trace, within a span of that name; else its own.
 
 Files get the access rights that all files of the trace have. Existing files are replaced.
 
@@ -51,9 +58,17 @@ pub struct Arguments {
     /// The file to write, or the folder if the format has several files
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
+    #[command(flatten)]
+    sampling: otlp::Sampling,
 }
 
-pub fn convert(Arguments { traces, to, output }: &Arguments) -> Outcome {
+pub fn convert(Arguments { traces, to, output, sampling }: &Arguments) -> Outcome {
+    if sampling.is_given() && !matches!(to, Format::Otlp) {
+        return Err(Failure::new(
+            exit::USAGE,
+            anyhow!("--slow, --failed, --tag and --one-in are for --to otlp: other formats have all events"),
+        ));
+    }
     if matches!(to, Format::Ctf1 | Format::Ctf2) && traces.len() > 1 {
         return Err(Failure::new(
             exit::USAGE,
@@ -65,6 +80,7 @@ pub fn convert(Arguments { traces, to, output }: &Arguments) -> Outcome {
         Format::Perfetto => perfetto::convert(&trace, output).map_err(anyhow::Error::new),
         Format::Parquet => parquet::convert(&trace, output),
         Format::Ctf1 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf1),
+        Format::Otlp => otlp::convert(&trace, output, sampling).map_err(anyhow::Error::new),
         Format::Ctf2 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf2),
     }
     .with_context(|| format!("cannot write {}", escape::path(output)))?;

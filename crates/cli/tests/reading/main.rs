@@ -6,6 +6,7 @@ mod drivers;
 #[path = "../../src/convert/perfetto/message.rs"]
 #[allow(missing_docs, reason = "of the command itself")]
 mod message;
+mod otlp;
 mod parquet;
 mod perfetto;
 mod report;

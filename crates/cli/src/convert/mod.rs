@@ -23,7 +23,7 @@ pub enum Format {
     Ctf1,
     /// The Common Trace Format 2, for babeltrace2 2.1 and newer: a folder, which must be new or empty
     Ctf2,
-    /// Spans of OpenTelemetry, in lines of JSON, for the collector's receiver otlpjsonfile: a file
+    /// Spans of OpenTelemetry: to a collector, or a file with lines of JSON for its receiver otlpjsonfile
     Otlp,
 }
 
@@ -33,15 +33,20 @@ Examples:
   dyntrace convert trace-of-a trace-of-b --to parquet -o tables
   dyntrace convert trace --to ctf2 -o trace-ctf2
   dyntrace convert trace --to otlp --slow 10ms --failed --one-in 100 -o spans.jsonl
+  dyntrace convert trace --to otlp -o http://127.0.0.1:4318
 
-OTLP has a span for each operation. Its trace is that in its user tag, if the tag is a traceparent or 32 hexadecimal digits; else one for
-all operations of the process with that tag, or with that label of a sequential trace, within a span of that name; else its own.
+OTLP has a span for each operation. It belongs to
+  the trace in its user tag, if that is a traceparent or has 32 hexadecimal digits;
+  else to one trace with all operations of the process that have its tag, within a span for the tag;
+  without a tag, likewise to one with all that have its label of a sequential trace;
+  else to a trace of its own.
+A collector gets OTLP by HTTP in JSON, at /v1/traces unless the address has another path.
 
 Files get the access rights that all files of the trace have. Existing files are replaced.
 
 Exit status:
    0  the trace was converted
-   1  the output cannot be written
+   1  the output cannot be written, or the collector takes not all of it
    2  wrong use
    3  events of the trace were lost
    4  the trace is damaged
@@ -55,7 +60,7 @@ pub struct Arguments {
     /// The format
     #[arg(long, value_enum)]
     to: Format,
-    /// The file to write, or the folder if the format has several files
+    /// The file to write, or the folder if the format has several files; for otlp also http://HOST:PORT of a collector
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
     #[command(flatten)]

@@ -29,11 +29,13 @@ Examples:
   dyntrace metrics -p 4711 --listen 127.0.0.1:9464
 
 The names, and what each counts, are in the output. JSON has one object:
-  pid, waiting, left_out   waiting: jobs without room in the queues; left_out: commands without room in the answer
-  lanes                    lane, queued, threads, idle, blocked, jobs; wait and service: count, sum_ns, buckets of below_ns and count;
-                           below_ns is null in the last bucket, which has no bound
-  commands                 driver, command, operations, errors, bytes, service_ns
-  sessions                 session, bytes, lost: the recorder's sessions
+  pid
+  waiting    jobs without room in the queues
+  left_out   commands without room in the answer
+  lanes      lane, queued, threads, idle, blocked, jobs; wait and service: count, sum_ns, buckets;
+             a bucket: below_ns (null: no bound), count
+  commands   driver, command, operations, errors, bytes, service_ns
+  sessions   the recorder's: session, bytes, lost
 
 With --listen, GET /metrics answers in Prometheus's text format, until an interrupt or the end of the process.
 

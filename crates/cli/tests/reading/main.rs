@@ -1,5 +1,6 @@
 //! Commands that read traces, on traces whose every event is known.
 
+mod collector;
 mod damaged;
 mod diff;
 mod drivers;

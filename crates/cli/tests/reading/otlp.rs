@@ -12,6 +12,7 @@ use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, Span, TracesData};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::collector::Collector;
 use crate::dyntrace;
 use crate::writer::{Arg, START, Writer, entry, fired, moved, returned};
 
@@ -225,4 +226,53 @@ fn rules_are_for_spans_only() {
     let output = dyntrace(["convert", "t", "--to", "parquet", "-o", "x", "--failed"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("are for --to otlp"));
+}
+
+fn send(trace: &Path, address: &str) -> (Option<i32>, String) {
+    let output = dyntrace(["convert", trace.to_str().unwrap(), "--to", "otlp", "-o", address]);
+    assert!(output.stdout.is_empty());
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_collector_gets_the_same_and_may_be_busy() {
+    let trace = trace();
+    let busy = ("503 Service Unavailable\r\nRetry-After: 0", "");
+    let collector = Collector::new(&[busy, busy, ("200 OK", "{}")]);
+    assert_eq!(send(trace.path(), &collector.address), (Some(0), String::new()));
+    let received = collector.received();
+    assert_eq!(received.len(), 3);
+    for request in &received {
+        assert_eq!(request.head[0], "post /v1/traces http/1.1");
+        assert!(request.head.contains(&"content-type: application/json".to_owned()), "{:?}", request.head);
+        assert_eq!(request.body, received[0].body);
+    }
+    let data: TracesData = serde_json::from_slice(&received[2].body).unwrap();
+    let spans: Vec<Span> = data.resource_spans[0].scope_spans[0].spans.clone();
+    let mut expected: Vec<Span> = convert(trace.path(), &[]).spans.into_values().collect();
+    expected.retain(|span| !spans.contains(span));
+    assert!(spans.len() == 11 && expected.is_empty(), "{expected:#?}");
+}
+
+#[test]
+fn what_a_collector_does_not_take_is_told() {
+    let trace = trace();
+    let collector =
+        Collector::new(&[("200 OK", r#"{"partialSuccess":{"rejectedSpans":"4","errorMessage":"too old"}}"#)]);
+    let (status, said) = send(trace.path(), &collector.address);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("the endpoint rejected 4 spans: too old"), "{said}");
+    let collector = Collector::new(&[("400 Bad Request", "no \u{1b}[2J thanks")]);
+    let (status, said) = send(trace.path(), &collector.address);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("answered 400 Bad Request: no \\x1b[2J thanks"), "{said}");
+    let nobody = Collector::new(&[]);
+    let address = nobody.address.clone();
+    nobody.received();
+    let (status, said) = send(trace.path(), &address);
+    assert_eq!(status, Some(1));
+    assert!(said.contains(&format!("cannot write {address}: Connection refused")), "{said}");
+    let (status, said) = send(trace.path(), "https://127.0.0.1:4318");
+    assert_eq!(status, Some(1));
+    assert!(said.contains("an address begins with http://HOST:PORT"), "{said}");
 }

@@ -1,5 +1,6 @@
 //! Spans of OpenTelemetry: lines of OTLP in JSON, each the data of one export, as the collector's file receiver reads them.
 
+mod endpoint;
 mod group;
 mod ids;
 mod message;
@@ -7,26 +8,26 @@ mod sampling;
 mod span;
 mod writer;
 
-use std::io;
+use std::io::{self, BufWriter};
 use std::path::Path;
 
 use dyntrace_reader::{FileOperation, FileOperations, Trace};
 
 use crate::{losses, private, recording};
+use endpoint::Endpoint;
 use group::Groups;
 use sampling::Rules;
 pub use sampling::Sampling;
-use writer::Writer;
+use writer::{Receiver, Writer};
 
 /// Writes the operations that the rules keep, and tells how many are left out.
 pub fn convert(trace: &Trace, output: &Path, sampling: &Sampling) -> io::Result<()> {
-    let mut spans = Spans {
-        writer: Writer::new(private::create(output, private::mode(trace))?),
-        rules: sampling.rules(),
-        groups: Groups::default(),
-        kept: 0,
-        left_out: 0,
+    let to = match Endpoint::of(output)? {
+        Some(endpoint) => Receiver::Endpoint(endpoint),
+        None => Receiver::File(BufWriter::new(private::create(output, private::mode(trace))?)),
     };
+    let mut spans =
+        Spans { writer: Writer::new(to), rules: sampling.rules(), groups: Groups::default(), kept: 0, left_out: 0 };
     let mut operations = FileOperations::default();
     let mut end = 0;
     for event in recording::events(trace) {

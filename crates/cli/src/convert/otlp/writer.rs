@@ -1,11 +1,13 @@
-//! Lines of OTLP in JSON.
+//! Lines of OTLP in JSON, for a file or for an endpoint.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
+use std::mem;
 use std::ptr;
 
 use dyntrace_reader::Process;
 
+use super::endpoint::Endpoint;
 use super::message::{Resource, Scope, Span, number, text};
 
 /// A line ends after this many bytes of spans. The collector's file receiver reads lines of up to 1 MiB.
@@ -13,14 +15,19 @@ const LINE: usize = 256 << 10;
 
 /// Writes spans, in lines that are of one process each.
 pub struct Writer<'t> {
-    file: BufWriter<File>,
+    to: Receiver,
     /// For each process its spans that are not written yet, separated by commas.
     pending: Vec<(&'t Process, Vec<u8>)>,
 }
 
+pub enum Receiver {
+    File(BufWriter<File>),
+    Endpoint(Endpoint),
+}
+
 impl<'t> Writer<'t> {
-    pub fn new(file: File) -> Writer<'t> {
-        Writer { file: BufWriter::new(file), pending: Vec::new() }
+    pub fn new(to: Receiver) -> Writer<'t> {
+        Writer { to, pending: Vec::new() }
     }
 
     pub fn push(&mut self, process: &'t Process, span: &Span) -> io::Result<()> {
@@ -33,21 +40,34 @@ impl<'t> Writer<'t> {
             spans.push(b',');
         }
         serde_json::to_writer(&mut *spans, span)?;
-        if spans.len() >= LINE { write(&mut self.file, process, spans) } else { Ok(()) }
+        if spans.len() < LINE {
+            return Ok(());
+        }
+        let spans = mem::take(spans);
+        self.to.take(line(process, &spans)?)
     }
 
     pub fn finish(&mut self) -> io::Result<()> {
-        for (process, spans) in &mut self.pending {
-            write(&mut self.file, process, spans)?;
+        for (process, spans) in self.pending.drain(..).filter(|(_, spans)| !spans.is_empty()) {
+            self.to.take(line(process, &spans)?)?;
         }
-        self.file.flush()
+        match &mut self.to {
+            Receiver::File(file) => file.flush(),
+            Receiver::Endpoint(endpoint) => endpoint.finish(),
+        }
     }
 }
 
-fn write(file: &mut BufWriter<File>, process: &Process, spans: &mut Vec<u8>) -> io::Result<()> {
-    if spans.is_empty() {
-        return Ok(());
+impl Receiver {
+    fn take(&mut self, line: Vec<u8>) -> io::Result<()> {
+        match self {
+            Receiver::File(file) => file.write_all(&line),
+            Receiver::Endpoint(endpoint) => endpoint.send(line),
+        }
     }
+}
+
+fn line(process: &Process, spans: &[u8]) -> io::Result<Vec<u8>> {
     let resource = Resource {
         attributes: vec![
             text("service.name", &*process.name),
@@ -56,12 +76,12 @@ fn write(file: &mut BufWriter<File>, process: &Process, spans: &mut Vec<u8>) -> 
         ],
     };
     let scope = Scope { name: "dyntrace", version: env!("CARGO_PKG_VERSION") };
-    file.write_all(br#"{"resourceSpans":[{"resource":"#)?;
-    serde_json::to_writer(&mut *file, &resource)?;
-    file.write_all(br#","scopeSpans":[{"scope":"#)?;
-    serde_json::to_writer(&mut *file, &scope)?;
-    file.write_all(br#","spans":["#)?;
-    file.write_all(spans)?;
-    spans.clear();
-    file.write_all(b"]}]}]}\n")
+    let mut line = br#"{"resourceSpans":[{"resource":"#.to_vec();
+    serde_json::to_writer(&mut line, &resource)?;
+    line.extend_from_slice(br#","scopeSpans":[{"scope":"#);
+    serde_json::to_writer(&mut line, &scope)?;
+    line.extend_from_slice(br#","spans":["#);
+    line.extend_from_slice(spans);
+    line.extend_from_slice(b"]}]}]}\n");
+    Ok(line)
 }

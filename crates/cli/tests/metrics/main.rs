@@ -1,6 +1,7 @@
 //! `dyntrace metrics` on this test's own program: run with `ROLE` set, it is the program that is asked.
 #![cfg(target_os = "linux")]
 
+mod chapter;
 mod exposition;
 mod http;
 #[path = "../common/interrupts.rs"]

@@ -1,7 +1,7 @@
 //! A small HTTP server for one page.
 //!
-//! A client has one request for each connection, and [`PATIENCE`] to send it and to take the answer. At most [`CONNECTIONS`] are served
-//! at once; the others wait in the system's queue. The process is asked for one of them at a time.
+//! A client has one request for each connection, [`SILENCE`] to send it, and [`PATIENCE`] until it has taken the answer. At most
+//! [`CONNECTIONS`] are served at once; the others wait in the system's queue. The process is asked for one of them at a time.
 
 use std::convert::Infallible;
 use std::io;
@@ -24,8 +24,12 @@ use tokio::time::{sleep, timeout};
 
 use super::exposition;
 
+/// How long a request's head may take. Silent clients, as many as there are connections, delay the others by no more.
+const SILENCE: Duration = Duration::from_secs(2);
 /// How long a connection may last.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a request waits while the process is asked for others. With the time that the process has, it is less than [`PATIENCE`].
+const TURN: Duration = Duration::from_secs(4);
 const CONNECTIONS: usize = 32;
 /// The most bytes of a request's head: the least that hyper accepts.
 const LONGEST: usize = 8 << 10;
@@ -77,7 +81,7 @@ async fn serve(stream: TcpStream, source: Source) -> hyper::Result<()> {
         async move { Ok::<_, Infallible>(respond(&request, source).await) }
     });
     let mut server = http1::Builder::new();
-    server.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(LONGEST).keep_alive(false);
+    server.timer(TokioTimer::new()).header_read_timeout(SILENCE).max_buf_size(LONGEST).keep_alive(false);
     server.serve_connection(TokioIo::new(stream), respond).await
 }
 
@@ -112,7 +116,8 @@ struct Source {
 
 impl Source {
     async fn ask(&self) -> Result<String, String> {
-        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let turn = timeout(TURN, Arc::clone(&self.turn).lock_owned()).await;
+        let turn = turn.map_err(|_| "the process has not answered the requests before this one".to_owned())?;
         let answer = Arc::clone(&self.answer);
         // The turn lasts until the answer is there, also if the client has gone.
         let asked = task::spawn_blocking(move || {

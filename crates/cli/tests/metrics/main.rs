@@ -170,8 +170,8 @@ fn scrapes_until_an_interrupt() {
 fn hostile_clients_hang_nobody() {
     let (place, firing) = serving();
     let (mut server, address) = serve(&place, &firing.pid());
-    // They say nothing, or no end.
-    let silent: Vec<_> = (0..8).map(|_| std::net::TcpStream::connect(&address).unwrap()).collect();
+    // They say nothing, or no end: more of them than are served at once.
+    let silent: Vec<_> = (0..40).map(|_| std::net::TcpStream::connect(&address).unwrap()).collect();
     let endless = http::begin(&address, b"GET /metrics HTTP/1.1\r\nHost: x\r\n");
     let long = format!("GET /metrics HTTP/1.1\r\nHost: {}\r\n\r\n", "x".repeat(100_000));
     assert_eq!(status(&get(&address, &long)), Some(431));

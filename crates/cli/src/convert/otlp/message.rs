@@ -40,23 +40,25 @@ pub struct Attribute {
 
 /// opentelemetry.proto.common.v1.AnyValue
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 pub enum Value {
-    StringValue(String),
-    IntValue(String),
-    BoolValue(bool),
+    #[serde(rename = "stringValue")]
+    Text(String),
+    #[serde(rename = "intValue")]
+    Number(String),
+    #[serde(rename = "boolValue")]
+    Flag(bool),
 }
 
 pub fn text(key: &'static str, text: impl Into<String>) -> Attribute {
-    Attribute { key, value: Value::StringValue(text.into()) }
+    Attribute { key, value: Value::Text(text.into()) }
 }
 
 pub fn number(key: &'static str, number: impl ToString) -> Attribute {
-    Attribute { key, value: Value::IntValue(number.to_string()) }
+    Attribute { key, value: Value::Number(number.to_string()) }
 }
 
 pub fn flag(key: &'static str) -> Attribute {
-    Attribute { key, value: Value::BoolValue(true) }
+    Attribute { key, value: Value::Flag(true) }
 }
 
 /// opentelemetry.proto.resource.v1.Resource

@@ -22,6 +22,8 @@ mod figures;
 mod filter;
 mod list;
 mod losses;
+#[cfg(target_os = "linux")]
+mod metrics;
 mod operation;
 mod private;
 mod process;
@@ -162,6 +164,13 @@ enum Command {
     #[command(alias = "sessions", after_long_help = status::HELP)]
     /// Show the processes whose recorder can be controlled, and their recordings
     Status(status::Arguments),
+    #[cfg(target_os = "linux")]
+    #[command(after_long_help = metrics::HELP)]
+    /// Print or serve the metrics of a process: operations, errors, bytes, times and queues
+    ///
+    /// They are counted in each program that links dyntrace, without a tracer or a recording. A process that has no control socket is asked
+    /// to open one, as by dyntrace record -p.
+    Metrics(metrics::Arguments),
     #[command(after_long_help = report::HELP)]
     /// Write a trace as one self-contained HTML page
     Report(report::Arguments),
@@ -323,6 +332,8 @@ fn perform(command: Command) -> Outcome {
         Command::Recover(arguments) => recover::recover(&arguments),
         #[cfg(target_os = "linux")]
         Command::Status(arguments) => status::status(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Metrics(arguments) => metrics::metrics(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Diff(arguments) => diff::diff(&arguments),
         Command::Convert(arguments) => convert::convert(&arguments),

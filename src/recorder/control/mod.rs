@@ -8,6 +8,7 @@ pub(crate) mod clients;
 mod directory;
 mod error;
 mod extension;
+mod figures;
 mod peer;
 #[doc(hidden)]
 pub mod protocol;
@@ -41,10 +42,11 @@ pub(super) const IS_AVAILABLE: bool = true;
 
 /// Lets other processes of this user, and root, control the recorder of this process from now on.
 ///
-/// The commands `dyntrace record -p PID`, `dyntrace snapshot -p PID`, `dyntrace status` and `dyntrace trace -p PID` use a socket in
-/// `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` without a runtime folder. Further calls do nothing. A forked child has to call it
-/// again. `DYNTRACE=control` in the environment does the same without a call. In a program that does neither, these commands ask for the
-/// socket where they have a debugger's permission, and the next file operation or message opens it.
+/// The commands `dyntrace record -p PID`, `dyntrace snapshot -p PID`, `dyntrace status`, `dyntrace metrics -p PID` and
+/// `dyntrace trace -p PID` use a socket in `$XDG_RUNTIME_DIR/dyntrace`, or in `/tmp/dyntrace-UID` without a runtime folder. Further calls
+/// do nothing. A forked child has to call it again. `DYNTRACE=control` in the environment does the same without a call. In a program that
+/// does neither, these commands ask for the socket where they have a debugger's permission, and the next file operation or message opens
+/// it.
 ///
 /// # Errors
 ///

@@ -10,6 +10,7 @@
 //! | `stop ID` | one: the session's last status |
 //! | `snapshot ID DIRECTORY` | one: the snapshot |
 //! | `status` | one of the process, then one of each session |
+//! | `metrics` | one of all pools, then one of each lane, of each command and of each session |
 //! | `trace RECORD` | one of each pattern; then the messages of [`crate::trace::remote`] |
 //! | `code RECORD` | see [`crate::code::remote`] |
 
@@ -44,7 +45,7 @@ pub enum ProtocolError {
     Greeting(String),
     /// An unknown request.
     #[error(
-        "{0:?} is no request: expected start OPTIONS, change ID CHANGE, stop ID, snapshot ID DIRECTORY, status, trace RECORD, or code RECORD"
+        "{0:?} is no request: expected start OPTIONS, change ID CHANGE, stop ID, snapshot ID DIRECTORY, status, metrics, trace RECORD, or code RECORD"
     )]
     Request(String),
     /// Invalid options.
@@ -107,6 +108,8 @@ pub enum Request {
     Snapshot(u32, PathBuf),
     /// Report the status of process and sessions.
     Status,
+    /// Report the counts of the pools and sessions.
+    Metrics,
     /// Trace calls of functions. The recorder hands the connection over.
     Trace(Record),
     /// Load, upgrade, purge or list modules. The recorder hands the connection over.
@@ -133,6 +136,7 @@ impl FromStr for Request {
             "stop" if argument.is_empty() => Request::Stop(session()?),
             "snapshot" if !argument.is_empty() => Request::Snapshot(session()?, absolute(argument.as_ref())?),
             "status" if rest.is_empty() => Request::Status,
+            "metrics" if rest.is_empty() => Request::Metrics,
             "trace" => Request::Trace(rest.parse().map_err(|_| unknown())?),
             "code" => Request::Code(rest.parse().map_err(|_| unknown())?),
             _ => return Err(unknown()),
@@ -152,6 +156,7 @@ impl fmt::Display for Request {
             Request::Stop(session) => write!(f, "stop {session}"),
             Request::Snapshot(session, directory) => write!(f, "snapshot {session} {}", directory.to_string_lossy()),
             Request::Status => f.write_str("status"),
+            Request::Metrics => f.write_str("metrics"),
             Request::Trace(wish) => write!(f, "trace {wish}"),
             Request::Code(order) => write!(f, "code {order}"),
         }
@@ -279,6 +284,7 @@ mod tests {
         assert_eq!("snapshot 1 /tmp/a b".parse(), Ok(Request::Snapshot(1, "/tmp/a b".into())));
         assert_eq!("stop 2".parse(), Ok(Request::Stop(2)));
         assert_eq!("status".parse(), Ok(Request::Status));
+        assert_eq!(Request::Metrics.to_string().parse(), Ok(Request::Metrics));
     }
 
     #[test]
@@ -291,6 +297,7 @@ mod tests {
             "stop 1 2",
             "stop -1",
             "status 1",
+            "metrics 1",
             "snapshot 1",
             "snapshot x /t",
             "change x failed",

@@ -15,6 +15,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::geteuid;
 
 use super::extension::{self, Handler};
+use super::figures::figures;
 use super::peer::peer;
 use super::protocol::{self, GREETING, ProtocolError, Record, Reply, Request};
 use super::sessions::SessionAccess;
@@ -260,6 +261,7 @@ impl<S: SessionAccess> Server<S> {
                 let process = Record::default().with("pid", std::process::id()).with("refused", self.refused);
                 Ok([vec![process], self.sessions.status()].concat())
             }
+            Request::Metrics => Ok(figures(&self.sessions.status())),
             Request::Trace(_) => {
                 Err("no function of it can be traced: give those that matter the attribute #[dyntrace::traced]"
                     .to_owned())

@@ -1,5 +1,6 @@
 //! `dyntrace convert`: a trace in the format of another tool.
 
+mod otlp;
 mod parquet;
 mod perfetto;
 
@@ -22,6 +23,8 @@ pub enum Format {
     Ctf1,
     /// The Common Trace Format 2, for babeltrace2 2.1 and newer: a folder, which must be new or empty
     Ctf2,
+    /// Spans of OpenTelemetry: to a collector, or a file with lines of JSON for its receiver otlpjsonfile
+    Otlp,
 }
 
 pub const HELP: &str = "\
@@ -29,12 +32,21 @@ Examples:
   dyntrace convert trace --to perfetto -o trace.perfetto
   dyntrace convert trace-of-a trace-of-b --to parquet -o tables
   dyntrace convert trace --to ctf2 -o trace-ctf2
+  dyntrace convert trace --to otlp --slow 10ms --failed --one-in 100 -o spans.jsonl
+  dyntrace convert trace --to otlp -o http://127.0.0.1:4318
+
+OTLP has a span for each operation. It belongs to
+  the trace in its user tag, if that is a traceparent or has 32 hexadecimal digits;
+  else to one trace with all operations of the process that have its tag, within a span for the tag;
+  without a tag, likewise to one with all that have its label of a sequential trace;
+  else to a trace of its own.
+A collector gets OTLP by HTTP in JSON, at /v1/traces unless the address has another path.
 
 Files get the access rights that all files of the trace have. Existing files are replaced.
 
 Exit status:
    0  the trace was converted
-   1  the output cannot be written
+   1  the output cannot be written, or the collector takes not all of it
    2  wrong use
    3  events of the trace were lost
    4  the trace is damaged
@@ -48,12 +60,20 @@ pub struct Arguments {
     /// The format
     #[arg(long, value_enum)]
     to: Format,
-    /// The file to write, or the folder if the format has several files
+    /// The file to write, or the folder if the format has several files; for otlp also http://HOST:PORT of a collector
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,
+    #[command(flatten)]
+    sampling: otlp::Sampling,
 }
 
-pub fn convert(Arguments { traces, to, output }: &Arguments) -> Outcome {
+pub fn convert(Arguments { traces, to, output, sampling }: &Arguments) -> Outcome {
+    if sampling.is_given() && !matches!(to, Format::Otlp) {
+        return Err(Failure::new(
+            exit::USAGE,
+            anyhow!("--slow, --failed, --tag and --one-in are for --to otlp: other formats have all events"),
+        ));
+    }
     if matches!(to, Format::Ctf1 | Format::Ctf2) && traces.len() > 1 {
         return Err(Failure::new(
             exit::USAGE,
@@ -65,6 +85,7 @@ pub fn convert(Arguments { traces, to, output }: &Arguments) -> Outcome {
         Format::Perfetto => perfetto::convert(&trace, output).map_err(anyhow::Error::new),
         Format::Parquet => parquet::convert(&trace, output),
         Format::Ctf1 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf1),
+        Format::Otlp => otlp::convert(&trace, output, sampling).map_err(anyhow::Error::new),
         Format::Ctf2 => ctf(&traces[0], output, dyntrace_reader::Format::Ctf2),
     }
     .with_context(|| format!("cannot write {}", escape::path(output)))?;

@@ -1,11 +1,13 @@
 //! Commands that read traces, on traces whose every event is known.
 
+mod collector;
 mod damaged;
 mod diff;
 mod drivers;
 #[path = "../../src/convert/perfetto/message.rs"]
 #[allow(missing_docs, reason = "of the command itself")]
 mod message;
+mod otlp;
 mod parquet;
 mod perfetto;
 mod report;

@@ -43,7 +43,7 @@ fn no_command_panics_where_nobody_reads() {
     std::fs::write(trace.join("ring-9"), "damaged").unwrap();
     let this = env!("CARGO_BIN_EXE_dyntrace");
     // The arguments, and whether the command must fail if standard output is full.
-    let commands: [(&[&str], bool); 17] = [
+    let commands: [(&[&str], bool); 18] = [
         (&["view", "trace"], true),
         (&["view", "trace", "--json"], true),
         (&["view", "trace", "--csv"], true),
@@ -54,6 +54,7 @@ fn no_command_panics_where_nobody_reads() {
         (&["diff", "trace", "trace", "--json"], true),
         (&["report", "trace", "-o", "OUT"], false),
         (&["convert", "trace", "--to", "perfetto", "-o", "OUT"], false),
+        (&["convert", "trace", "--to", "otlp", "-o", "OUT"], false),
         (&["status"], true),
         (&["status", "--json"], true),
         (&["list", this], false),

@@ -1,0 +1,121 @@
+//! `dyntrace metrics`: the counts of a running process, for people and for Prometheus.
+
+mod exposition;
+mod json;
+mod read;
+mod server;
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use dyntrace::recorder::control::protocol::Request;
+use dyntrace_metrics::Figures;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::exit::{Failure, Outcome};
+use crate::record::process::{connect, is_for_others, refusal};
+use crate::signals::{self, Notice};
+use crate::stdout;
+
+pub const HELP: &str = "\
+Examples:
+  dyntrace metrics -p 4711
+  dyntrace metrics -p 4711 --json
+  dyntrace metrics -p 4711 --listen 127.0.0.1:9464
+
+The names, and what each counts, are in the output. JSON has one object:
+  pid
+  waiting    jobs without room in the queues
+  left_out   commands without room in the answer
+  lanes      lane, queued, threads, idle, blocked, jobs; wait and service: count, sum_ns, buckets;
+             a bucket: below_ns (null: no bound), count
+  commands   driver, command, operations, errors, bytes, service_ns
+  sessions   the recorder's: session, bytes, lost
+
+With --listen, GET /metrics answers in Prometheus's text format, until an interrupt or the end of the process.
+
+Exit status:
+   0  the metrics were printed; with --listen: an interrupt or the end of the process ended it
+   1  the process does not answer, or the address is taken
+   2  wrong use
+  65  there is no such process, or it does not allow control";
+
+/// How long the process may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The process
+    #[arg(short, long, value_parser = clap::value_parser!(u32).range(1..))]
+    pid: u32,
+    /// Print JSON instead of Prometheus's text format
+    #[arg(long, conflicts_with = "listen")]
+    json: bool,
+    /// Serve them by HTTP at this address, such as 127.0.0.1:9464; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+}
+
+pub fn metrics(arguments: &Arguments) -> Outcome {
+    let pid = arguments.pid;
+    let figures = ask(pid)?;
+    match arguments.listen {
+        Some(address) => listen(pid, address)?,
+        None if arguments.json => stdout::write(&format!("{:#}\n", json::object(pid, &figures)))?,
+        None => stdout::write(&exposition::text(&figures))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn ask(pid: u32) -> Result<Figures, Failure> {
+    let mut connection = connect(pid)?;
+    let records = connection.request_within(&Request::Metrics, PATIENCE).map_err(refusal)?;
+    Ok(read::figures(&records))
+}
+
+/// Why serving ends.
+enum End {
+    Interrupt,
+    Process,
+}
+
+/// Serves the metrics of the process until a signal arrives or the process ends.
+fn listen(pid: u32, address: SocketAddr) -> anyhow::Result<()> {
+    let (sender, ends) = mpsc::channel();
+    watch(pid, sender.clone())?;
+    let tell = move |notice| match notice {
+        Notice::Signal(signal) if !is_for_others(signal.number) => sender.send(End::Interrupt).is_ok(),
+        _ => true,
+    };
+    signals::receive(tell).context("cannot receive signals")?;
+    let listener = TcpListener::bind(address)
+        .with_context(|| format!("cannot listen on {address}; choose another address with --listen"))?;
+    let address = listener.local_addr().context("cannot see which address this listens on")?;
+    let answer = move || {
+        let figures = ask(pid).map_err(|failure| format!("{:#}", failure.error))?;
+        Ok(exposition::text(&figures))
+    };
+    server::start(listener, answer).with_context(|| format!("cannot serve {address}"))?;
+    say!("serving the metrics of process {pid} at http://{address}/metrics; an interrupt ends it");
+    if let Ok(End::Process) = ends.recv() {
+        say!("process {pid} has ended");
+    }
+    Ok(())
+}
+
+/// Tells the end of the process, in a thread of its own.
+fn watch(pid: u32, ends: mpsc::Sender<End>) -> anyhow::Result<()> {
+    let doing = || format!("cannot watch process {pid}");
+    let raw = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| anyhow!("there is no process {pid}"))?;
+    let process = pidfd_open(raw, PidfdFlags::empty()).with_context(doing)?;
+    thread::spawn(move || {
+        while poll(&mut [PollFd::new(&process, PollFlags::IN)], None).is_err() {}
+        let _ = ends.send(End::Process);
+    });
+    Ok(())
+}

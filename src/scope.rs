@@ -210,6 +210,11 @@ impl<T: Own, F> Scoped<T, F> {
         Scoped::new(self.slot, self.scope.value.clone(), future)
     }
 
+    /// The value, seen from outside of the scope.
+    pub(crate) fn value(&self) -> &T {
+        &self.scope.value
+    }
+
     /// The future, seen from outside of the scope.
     pub(crate) fn get_ref(&self) -> &F {
         self.future.as_ref().expect(THERE)

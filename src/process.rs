@@ -333,9 +333,14 @@ fn process<F>(pid: Pid, future: F) -> OwnProcess<F> {
 impl<F: Future> Future for OwnProcess<F> {
     type Output = F::Output;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        this.life.poll(|| this.future.poll(context))
+        this.life.poll(
+            // Also into the copy for tracers: otherwise each poll is one call more.
+            #[inline(always)]
+            || this.future.poll(context),
+        )
     }
 }
 

@@ -43,7 +43,7 @@ impl Life {
     }
 
     /// Polls the process, with the probes around.
-    #[inline]
+    #[inline(always)]
     pub(super) fn poll<R>(&mut self, poll: impl FnOnce() -> Poll<R>) -> Poll<R> {
         if is_watched() {
             return self.watched(poll, |answer| if answer.is_ready() { Outcome::Ready } else { Outcome::Pending });
@@ -74,7 +74,9 @@ impl Life {
         answer
     }
 
+    // Out of line, with its copy of the poll: what is left is small enough to be inlined where it is called.
     #[cold]
+    #[inline(never)]
     fn watched<R>(&mut self, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
         probes::scheduled(|| (self.pid, function(self.of)));
         clock::prepare_once();

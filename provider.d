@@ -239,6 +239,45 @@ provider dyntrace {
     probe seq_trace__operation(int thread_id, int tag, char *proc,
                                int token_label, int token_previous, int token_current);
 
+    /* Processes: tasks and closures that were started with dyntrace's functions */
+
+    /**
+     * A process was started. It may run before this probe fires.
+     *
+     * @param proc pid of the new process, as "<0.N.0>"
+     * @param fun type of its future or closure: the path of the function, with {{closure}} for each block or closure in it
+     * @param parent pid of the process that started it, as "<0.N.0>"
+     * @param place call that started it, as file:line
+     * @param user_tag the user tag that it begins with
+     */
+    probe process__spawn(char *proc, char *fun, char *parent, char *place, char *user_tag);
+
+    /**
+     * A process has ended: its future or closure is dropped.
+     *
+     * @param proc pid of the process, as "<0.N.0>"
+     * @param reason normal, cancelled (dropped before its end), or panic; panic: and the text of the panic, if process-scheduled or
+     * process-unscheduled was traced, too
+     */
+    probe process__exit(char *proc, char *reason);
+
+    /**
+     * A process begins to run on this thread: its future is polled, or its closure is called.
+     *
+     * @param proc pid of the process, as "<0.N.0>"
+     * @param fun type of its future or closure, as in process-spawn
+     */
+    probe process__scheduled(char *proc, char *fun);
+
+    /**
+     * A process stops running on this thread: the poll, or the call, that process-scheduled has announced ends.
+     *
+     * @param proc pid of the process, as "<0.N.0>"
+     * @param polled nanoseconds that it ran
+     * @param outcome pending (it waits), ready (it has ended), or panic
+     */
+    probe process__unscheduled(char *proc, uint64_t polled, char *outcome);
+
     /* The application's own events */
 
     /**

@@ -8,14 +8,17 @@ mod child;
 mod door;
 mod id;
 mod join_set;
+mod life;
 mod name;
 mod set;
 mod sieve;
 mod thread;
 
 use std::cell::{Cell, RefCell};
+use std::pin::Pin;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 
 use tokio::task::JoinHandle;
 
@@ -27,6 +30,7 @@ pub use child::{Child, child};
 pub(crate) use door::{Door, HOST};
 pub use id::{OperationId, ParsePidError, Pid};
 pub use join_set::JoinSetExt;
+use life::Life;
 pub use name::{ThreadName, thread_name};
 pub use set::Processes;
 pub(crate) use sieve::Sieve;
@@ -283,16 +287,61 @@ where
 }
 
 /// Makes a process of a closure.
-fn blocking<R>(closure: impl FnOnce() -> R) -> impl FnOnce() -> R {
-    let process = Scoped::new(&PROCESS, Some(Process::begin(Pid::next())), tag::of_current(closure));
-    move || process.run(|tagged| tagged.run(|closure| closure()))
+#[track_caller]
+fn blocking<F: FnOnce() -> R, R>(closure: F) -> impl FnOnce() -> R {
+    let pid = Pid::next();
+    let tagged = tag::of_current(closure);
+    let life = Life::begin::<F>(pid, || tagged.tag());
+    let process = BlockingProcess { closure: Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged), life };
+    move || process.run()
 }
 
-/// A future that is a process.
-type OwnProcess<F> = Scoped<Option<Process>, tag::OwnTags<F>>;
+/// A closure that is a process.
+struct BlockingProcess<F> {
+    closure: Scoped<Option<Process>, tag::OwnTags<F>>,
+    // Dropped last: it tells the end.
+    life: Life,
+}
 
+impl<F> BlockingProcess<F> {
+    fn run<R>(self) -> R
+    where
+        F: FnOnce() -> R,
+    {
+        let BlockingProcess { closure, mut life } = self;
+        life.call(|| closure.run(|tagged| tagged.run(|closure| closure())))
+    }
+}
+
+pin_project_lite::pin_project! {
+    /// A future that is a process.
+    struct OwnProcess<F> {
+        #[pin]
+        future: Scoped<Option<Process>, tag::OwnTags<F>>,
+        // Dropped last: it tells the end.
+        life: Life,
+    }
+}
+
+#[track_caller]
 fn process<F>(pid: Pid, future: F) -> OwnProcess<F> {
-    Scoped::new(&PROCESS, Some(Process::begin(pid)), tag::of_new_process(future))
+    let tagged = tag::of_new_process(future);
+    let life = Life::begin::<F>(pid, || tagged.tag());
+    OwnProcess { future: Scoped::new(&PROCESS, Some(Process::begin(pid)), tagged), life }
+}
+
+impl<F: Future> Future for OwnProcess<F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        this.life.poll(
+            // Also into the copy for tracers: otherwise each poll is one call more.
+            #[inline(always)]
+            || this.future.poll(context),
+        )
+    }
 }
 
 impl Process {

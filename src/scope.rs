@@ -186,6 +186,8 @@ impl<T: Own, F> Scoped<T, F> {
     }
 
     /// Calls `act` with the future while the value is in force.
+    // A process's poll has two copies of it, one for tracers. Without the attribute both would call it.
+    #[inline(always)]
     pub(crate) fn within<'a, R>(self: Pin<&'a mut Self>, act: impl FnOnce(Pin<&'a mut F>) -> R) -> R {
         let this = self.project();
         let _entered = enter(this.slot, this.scope);
@@ -210,6 +212,11 @@ impl<T: Own, F> Scoped<T, F> {
         Scoped::new(self.slot, self.scope.value.clone(), future)
     }
 
+    /// The value, seen from outside of the scope.
+    pub(crate) fn value(&self) -> &T {
+        &self.scope.value
+    }
+
     /// The future, seen from outside of the scope.
     pub(crate) fn get_ref(&self) -> &F {
         self.future.as_ref().expect(THERE)
@@ -221,8 +228,12 @@ const THERE: &str = "only the end of the scope takes the future";
 impl<T: Own, F: Future> Future for Scoped<T, F> {
     type Output = F::Output;
 
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        self.within(|future| future.poll(context))
+        self.within(
+            #[inline(always)]
+            |future| future.poll(context),
+        )
     }
 }
 

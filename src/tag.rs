@@ -235,6 +235,13 @@ pub(crate) fn on_receive(tag: Option<Tag>) {
     }
 }
 
+impl<F> OwnTags<F> {
+    /// The tag that the process begins with.
+    pub(crate) fn tag(&self) -> Option<Tag> {
+        self.value().in_force().cloned()
+    }
+}
+
 /// Wraps the future of a process that the current one starts.
 pub(crate) fn of_new_process<F>(future: F) -> OwnTags<F> {
     let of_operation = scope::read(&TAGS, |tags| Some(&tags.of_operation)).unwrap_or(false);

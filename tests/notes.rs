@@ -7,7 +7,7 @@
 
 mod stapsdt;
 
-use dyntrace::probes::{aio_pool, code, dist, efile_drv, function, message, port, seq_trace, user_trace};
+use dyntrace::probes::{aio_pool, code, dist, efile_drv, function, message, port, process, seq_trace, user_trace};
 use dyntrace_build::model::Kind;
 
 /// Contains every probe of provider.d, and fires none, as this test is not traced.
@@ -32,6 +32,10 @@ fn contain_all() -> bool {
     efile_drv::int_return(not_called);
     efile_drv::r#return(not_called::<(_, _, &str, _, _, _, _)>);
     seq_trace::operation(not_called::<(_, _, &str, _, _, _)>);
+    process::spawn(not_called::<(&str, &str, &str, &str, &str)>);
+    process::exit(not_called::<(&str, &str)>);
+    process::scheduled(not_called::<(&str, &str)>);
+    process::unscheduled(not_called::<(&str, _, &str)>);
     user_trace::s1(not_called::<&str>);
     user_trace::i4s4(not_called::<(&str, &str, _, _, _, _, &str, &str, &str, &str)>);
     function::entry(not_called::<(&str, &str, &str, &str, &str)>);
@@ -47,7 +51,7 @@ fn every_probe_has_one_note_with_its_arguments() {
     assert!(!contain_all());
     let (file, notes) = stapsdt::own();
     let provider = dyntrace_build::parse(include_str!("../provider.d"), "provider.d").expect("our own definition");
-    assert_eq!(provider.probes.len(), 24);
+    assert_eq!(provider.probes.len(), 28);
     for probe in &provider.probes {
         let notes: Vec<_> =
             notes.iter().filter(|note| note.provider == "dyntrace" && note.name == probe.name).collect();

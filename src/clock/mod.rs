@@ -45,6 +45,14 @@ pub(crate) fn prepare() {
     lock(&CALIBRATION).get_or_insert_with(Calibration::begin);
 }
 
+/// As [`prepare`], and lets [`took`] know the frequency. Costs one load, except the first time.
+pub(crate) fn prepare_once() {
+    if NANOSECONDS.load(Ordering::Relaxed) == 0 {
+        prepare();
+        refine();
+    }
+}
+
 /// Converts cycles to time. More precise the longer ago [`prepare`] was called.
 pub(crate) fn duration(cycles: u64) -> Duration {
     let mut calibration = lock(&CALIBRATION);

@@ -1641,6 +1641,343 @@ pub mod seq_trace {
     }
 }
 
+/// The probes `process-*` of the provider `dyntrace`.
+pub mod process {
+    /// A process was started. It may run before this probe fires.
+    ///
+    /// The probe `process-spawn` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the new process, as "\<0.N.0\>" |
+    /// | `fun` | `char *` | `Into<Text>` | type of its future or closure: the path of the function, with {{closure}} for each block or closure in it |
+    /// | `parent` | `char *` | `Into<Text>` | pid of the process that started it, as "\<0.N.0\>" |
+    /// | `place` | `char *` | `Into<Text>` | call that started it, as file:line |
+    /// | `user_tag` | `char *` | `Into<Text>` | the user tag that it begins with |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn spawn<'a, Proc, Fun, Parent, Place, UserTag>(
+        arguments: impl FnOnce() -> (Proc, Fun, Parent, Place, UserTag),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Fun: Into<::dyntrace::sdt::Text<'a>>,
+        Parent: Into<::dyntrace::sdt::Text<'a>>,
+        Place: Into<::dyntrace::sdt::Text<'a>>,
+        UserTag: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "process__spawn", spawn, {
+            ::dyntrace::sdt::return_if_discarded!(spawn);
+            let (proc, fun, parent, place, user_tag) = arguments();
+            spawn::fire(proc.into(), fun.into(), parent.into(), place.into(), user_tag.into());
+        });
+    }
+
+    /// Whether `process-spawn` is traced, and its firing.
+    pub mod spawn {
+        ::dyntrace::sdt::declare!("dyntrace", "process__spawn");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "process__spawn", (str "proc"), (str "fun"), (str "parent"), (str "place"), (str "user_tag")
+        );
+
+        /// Whether a tracer looks at `process-spawn` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "process__spawn", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "process__spawn");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            parent: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut parent_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str proc proc_buffer),
+                (str fun fun_buffer),
+                (str parent parent_buffer),
+                (str place place_buffer),
+                (str user_tag user_tag_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "process__spawn", {
+                trace(proc, fun, parent, place, user_tag);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            fun: ::dyntrace::sdt::Text<'_>,
+            parent: ::dyntrace::sdt::Text<'_>,
+            place: ::dyntrace::sdt::Text<'_>,
+            user_tag: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let fun = fun_buffer.encode(fun);
+            let mut parent_buffer = ::dyntrace::sdt::Buffer::new();
+            let parent = parent_buffer.encode(parent);
+            let mut place_buffer = ::dyntrace::sdt::Buffer::new();
+            let place = place_buffer.encode(place);
+            let mut user_tag_buffer = ::dyntrace::sdt::Buffer::new();
+            let user_tag = user_tag_buffer.encode(user_tag);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "process__spawn",
+                (str proc "char *")
+                (str fun "char *")
+                (str parent "char *")
+                (str place "char *")
+                (str user_tag "char *")
+            );
+        }
+    }
+
+    /// A process has ended: its future or closure is dropped.
+    ///
+    /// The probe `process-exit` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the process, as "\<0.N.0\>" |
+    /// | `reason` | `char *` | `Into<Text>` | normal, cancelled (dropped before its end), or panic; panic: and the text of the panic, if process-scheduled or process-unscheduled was traced, too |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn exit<'a, Proc, Reason>(
+        arguments: impl FnOnce() -> (Proc, Reason),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Reason: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "process__exit", exit, {
+            ::dyntrace::sdt::return_if_discarded!(exit);
+            let (proc, reason) = arguments();
+            exit::fire(proc.into(), reason.into());
+        });
+    }
+
+    /// Whether `process-exit` is traced, and its firing.
+    pub mod exit {
+        ::dyntrace::sdt::declare!("dyntrace", "process__exit");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "process__exit", (str "proc"), (str "reason")
+        );
+
+        /// Whether a tracer looks at `process-exit` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "process__exit", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "process__exit");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(proc: ::dyntrace::sdt::Text<'_>, reason: ::dyntrace::sdt::Text<'_>) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((str proc proc_buffer), (str reason reason_buffer));
+            ::dyntrace::sdt::if_traced!("dyntrace", "process__exit", {
+                trace(proc, reason);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(proc: ::dyntrace::sdt::Text<'_>, reason: ::dyntrace::sdt::Text<'_>) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut reason_buffer = ::dyntrace::sdt::Buffer::new();
+            let reason = reason_buffer.encode(reason);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "process__exit",
+                (str proc "char *")
+                (str reason "char *")
+            );
+        }
+    }
+
+    /// A process begins to run on this thread: its future is polled, or its closure is called.
+    ///
+    /// The probe `process-scheduled` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the process, as "\<0.N.0\>" |
+    /// | `fun` | `char *` | `Into<Text>` | type of its future or closure, as in process-spawn |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn scheduled<'a, Proc, Fun>(
+        arguments: impl FnOnce() -> (Proc, Fun),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Fun: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "process__scheduled", scheduled, {
+            ::dyntrace::sdt::return_if_discarded!(scheduled);
+            let (proc, fun) = arguments();
+            scheduled::fire(proc.into(), fun.into());
+        });
+    }
+
+    /// Whether `process-scheduled` is traced, and its firing.
+    pub mod scheduled {
+        ::dyntrace::sdt::declare!("dyntrace", "process__scheduled");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "process__scheduled", (str "proc"), (str "fun")
+        );
+
+        /// Whether a tracer looks at `process-scheduled` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "process__scheduled", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "process__scheduled");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(proc: ::dyntrace::sdt::Text<'_>, fun: ::dyntrace::sdt::Text<'_>) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!((str proc proc_buffer), (str fun fun_buffer));
+            ::dyntrace::sdt::if_traced!("dyntrace", "process__scheduled", {
+                trace(proc, fun);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(proc: ::dyntrace::sdt::Text<'_>, fun: ::dyntrace::sdt::Text<'_>) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut fun_buffer = ::dyntrace::sdt::Buffer::new();
+            let fun = fun_buffer.encode(fun);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "process__scheduled",
+                (str proc "char *")
+                (str fun "char *")
+            );
+        }
+    }
+
+    /// A process stops running on this thread: the poll, or the call, that process-scheduled has announced ends.
+    ///
+    /// The probe `process-unscheduled` of the provider `dyntrace`.
+    /// `arguments` makes these values while a tracer looks at it, only then:
+    ///
+    /// | argument | in D | in Rust | meaning |
+    /// |---|---|---|---|
+    /// | `proc` | `char *` | `Into<Text>` | pid of the process, as "\<0.N.0\>" |
+    /// | `polled` | `uint64_t` | `u64` | nanoseconds that it ran |
+    /// | `outcome` | `char *` | `Into<Text>` | pending (it waits), ready (it has ended), or panic |
+    #[inline(always)]
+    #[allow(dead_code, named_asm_labels, clippy::type_complexity)]
+    pub fn unscheduled<'a, Proc, Outcome>(
+        arguments: impl FnOnce() -> (Proc, u64, Outcome),
+    ) where
+        Proc: Into<::dyntrace::sdt::Text<'a>>,
+        Outcome: Into<::dyntrace::sdt::Text<'a>>,
+    {
+        ::dyntrace::sdt::if_enabled!("dyntrace", "process__unscheduled", unscheduled, {
+            ::dyntrace::sdt::return_if_discarded!(unscheduled);
+            let (proc, polled, outcome) = arguments();
+            unscheduled::fire(proc.into(), polled, outcome.into());
+        });
+    }
+
+    /// Whether `process-unscheduled` is traced, and its firing.
+    pub mod unscheduled {
+        ::dyntrace::sdt::declare!("dyntrace", "process__unscheduled");
+        ::dyntrace::sdt::describe!(
+            "dyntrace", "process__unscheduled", (str "proc"), (u64 "polled"), (str "outcome")
+        );
+
+        /// Whether a tracer looks at `process-unscheduled` now.
+        #[inline(always)]
+        #[must_use]
+        #[allow(dead_code, named_asm_labels)]
+        pub fn is_enabled() -> bool {
+            ::dyntrace::sdt::if_enabled!("dyntrace", "process__unscheduled", self, { return true });
+            false
+        }
+
+        ::dyntrace::sdt::discard!("dyntrace", "process__unscheduled");
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(super) fn fire(
+            proc: ::dyntrace::sdt::Text<'_>,
+            polled: u64,
+            outcome: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
+            ::dyntrace::sdt::record!(
+                (str proc proc_buffer),
+                (u64 polled),
+                (str outcome outcome_buffer),
+            );
+            ::dyntrace::sdt::if_traced!("dyntrace", "process__unscheduled", {
+                trace(proc, polled, outcome);
+            });
+        }
+
+        #[cold]
+        #[inline(never)]
+        #[allow(dead_code, named_asm_labels, clippy::too_many_arguments)]
+        pub(crate) fn trace(
+            proc: ::dyntrace::sdt::Text<'_>,
+            polled: u64,
+            outcome: ::dyntrace::sdt::Text<'_>,
+        ) {
+            let mut proc_buffer = ::dyntrace::sdt::Buffer::new();
+            let proc = proc_buffer.encode(proc);
+            let mut outcome_buffer = ::dyntrace::sdt::Buffer::new();
+            let outcome = outcome_buffer.encode(outcome);
+            ::dyntrace::sdt::site!(
+                "dyntrace",
+                "process__unscheduled",
+                (str proc "char *")
+                (u64 polled "uint64_t")
+                (str outcome "char *")
+            );
+        }
+    }
+}
+
 /// The probes `user_trace-*` of the provider `dyntrace`.
 pub mod user_trace {
     /// An event of the application with one string.

@@ -26,6 +26,7 @@ use super::{OwnProcess, Pid, process};
 /// # Ok(())
 /// # }
 /// ```
+#[track_caller]
 pub fn child<F: Future>(future: F) -> Child<F> {
     Child { process: process(Pid::next(), future) }
 }

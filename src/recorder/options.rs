@@ -82,8 +82,9 @@ pub struct Options {
     pub directory: PathBuf,
     /// The behavior when files are full.
     pub mode: Mode,
-    /// The probes to record: those whose name, `efile_drv-entry` or `dyntrace:efile_drv-entry`, matches one of the patterns. All if there
-    /// is no pattern.
+    /// The probes to record: those whose name, `efile_drv-entry` or `dyntrace:efile_drv-entry`, matches one of the patterns. If there
+    /// is no pattern, all except `process-scheduled` and `process-unscheduled`: these fire at each poll, and are recorded if a pattern
+    /// matches them.
     pub probes: Vec<Glob>,
     /// The largest size of a thread's file, in bytes, from [`Options::SMALLEST`] to [`Options::LARGEST`]; by default that of the mode.
     pub size: Option<u64>,
@@ -152,10 +153,16 @@ impl Options {
     }
 }
 
-/// Whether one of the patterns matches the probe, or there is no pattern.
+/// Probes that fire at each poll of a process: half of a file server's events. Without a pattern they are not recorded.
+const OF_EACH_POLL: [&str; 2] = ["dyntrace:process-scheduled", "dyntrace:process-unscheduled"];
+
+/// Whether one of the patterns matches the probe. If there is no pattern, whether it is recorded by default.
 fn names(probes: &[Glob], provider: &str, name: &str) -> bool {
     let long = format!("{provider}:{name}");
-    probes.is_empty() || probes.iter().any(|glob| glob.matches(name.as_bytes()) || glob.matches(long.as_bytes()))
+    if probes.is_empty() {
+        return !OF_EACH_POLL.contains(&&*long);
+    }
+    probes.iter().any(|glob| glob.matches(name.as_bytes()) || glob.matches(long.as_bytes()))
 }
 
 #[cfg(test)]

@@ -1,0 +1,167 @@
+//! The probes of a process: spawn, scheduled, unscheduled, exit.
+
+use std::any::type_name;
+use std::io::Write;
+use std::mem;
+use std::panic::{self, AssertUnwindSafe, Location};
+use std::task::Poll;
+
+use super::{Pid, current};
+use crate::clock;
+use crate::panic_text::panic_text;
+use crate::probes::process as probes;
+use crate::sdt::Text;
+use crate::tag::Tag;
+
+/// A process from its spawn to its exit. Fires `process-exit` when it is dropped, so it is dropped after the future.
+pub(super) struct Life {
+    pid: Pid,
+    /// The type of the process's future or closure.
+    of: &'static str,
+    end: End,
+}
+
+/// How the process ends if it is dropped now.
+enum End {
+    Cancelled,
+    Normal,
+    Panicked,
+    /// It was told already.
+    Told,
+}
+
+impl Life {
+    /// Fires `process-spawn` for a process that runs a `T`.
+    #[track_caller]
+    #[inline]
+    pub(super) fn begin<T>(pid: Pid, user_tag: impl FnOnce() -> Option<Tag>) -> Life {
+        let of = type_name::<T>();
+        if probes::spawn::is_enabled() {
+            tell_spawn(pid, of, Location::caller(), user_tag());
+        }
+        Life { pid, of, end: End::Cancelled }
+    }
+
+    /// Polls the process, with the probes around.
+    #[inline(always)]
+    pub(super) fn poll<R>(&mut self, poll: impl FnOnce() -> Poll<R>) -> Poll<R> {
+        if is_watched() {
+            return self.watched(poll, |answer| if answer.is_ready() { Outcome::Ready } else { Outcome::Pending });
+        }
+        let answer = self.unwatched(poll);
+        if answer.is_ready() {
+            self.end = End::Normal;
+        }
+        answer
+    }
+
+    /// Calls the process's closure, with the probes around.
+    pub(super) fn call<R>(&mut self, call: impl FnOnce() -> R) -> R {
+        if is_watched() {
+            return self.watched(call, |_| Outcome::Ready);
+        }
+        let answer = self.unwatched(call);
+        self.end = End::Normal;
+        answer
+    }
+
+    /// Notes a panic. Without a panic this costs nothing, unlike catching it, which would tell the text.
+    #[inline(always)]
+    fn unwatched<R>(&mut self, run: impl FnOnce() -> R) -> R {
+        let panics = Panics(self);
+        let answer = run();
+        mem::forget(panics);
+        answer
+    }
+
+    // Out of line, with its copy of the poll: what is left is small enough to be inlined where it is called.
+    #[cold]
+    #[inline(never)]
+    fn watched<R>(&mut self, run: impl FnOnce() -> R, outcome: impl FnOnce(&R) -> Outcome) -> R {
+        probes::scheduled(|| (self.pid, function(self.of)));
+        clock::prepare_once();
+        let began = clock::now();
+        // The panic goes on below, so nobody sees what it left half done.
+        let answer = panic::catch_unwind(AssertUnwindSafe(run));
+        let outcome = answer.as_ref().map_or(Outcome::Panic, outcome);
+        let polled = clock::took(clock::now().wrapping_sub(began)).as_nanos();
+        probes::unscheduled(|| (self.pid, u64::try_from(polled).unwrap_or(u64::MAX), outcome.text()));
+        if let Outcome::Ready = outcome {
+            self.end = End::Normal;
+        }
+        answer.unwrap_or_else(|payload| {
+            self.tell_panic(panic_text(&*payload));
+            panic::resume_unwind(payload)
+        })
+    }
+
+    #[cold]
+    fn tell_panic(&mut self, text: &str) {
+        let reason = format!("panic: {text}");
+        probes::exit(|| (self.pid, &reason));
+        self.end = End::Told;
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        let reason = match self.end {
+            End::Cancelled => "cancelled",
+            End::Normal => "normal",
+            End::Panicked => "panic",
+            End::Told => return,
+        };
+        probes::exit(|| (self.pid, reason));
+    }
+}
+
+/// Notes that the process panicked.
+struct Panics<'l>(&'l mut Life);
+
+impl Drop for Panics<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        self.0.end = End::Panicked;
+    }
+}
+
+/// How a poll or call ended.
+#[derive(Clone, Copy)]
+enum Outcome {
+    Pending,
+    Ready,
+    Panic,
+}
+
+impl Outcome {
+    fn text(self) -> &'static str {
+        match self {
+            Outcome::Pending => "pending",
+            Outcome::Ready => "ready",
+            Outcome::Panic => "panic",
+        }
+    }
+}
+
+/// Whether a tracer looks at the probes around each poll.
+#[inline(always)]
+fn is_watched() -> bool {
+    probes::scheduled::is_enabled() || probes::unscheduled::is_enabled()
+}
+
+#[cold]
+#[inline(never)]
+fn tell_spawn(pid: Pid, of: &'static str, place: &Location<'_>, user_tag: Option<Tag>) {
+    let mut shown = [0; 200];
+    let mut rest = &mut shown[..];
+    // A longer path is cut.
+    let _ = write!(rest, "{}:{}", place.file(), place.line());
+    let unused = rest.len();
+    let place = &shown[..shown.len() - unused];
+    probes::spawn(|| (pid, function(of), current(), place, user_tag.as_ref()));
+}
+
+/// The path of the function whose future a type is: without the compiler's name for the body of an `async fn`.
+fn function(of: &'static str) -> Text<'static> {
+    Text::from(of.strip_suffix("::{{closure}}").unwrap_or(of))
+}

@@ -18,6 +18,7 @@ use super::dtrace;
 use super::marks::{self, Mark, Marked};
 use super::output::{Reading, Sink};
 use super::raw::{self, Raw};
+use super::tag::Tag;
 use super::tracing::Followed;
 
 /// On SIGINT bpftrace discards buffered events; `exit()` comes after them.
@@ -60,10 +61,15 @@ impl Text<'_> {
         Text { script, kind, text, mark, raw: None, environment: &[], ends_when_asked }
     }
 
-    /// For the shipped `script` under a bpftrace that is too old for it, on a program with these `sites`.
-    pub fn raw<'a>(script: &'a Script, rendering: &'static Rendering, sites: &[Note]) -> Result<Text<'a>, Failure> {
+    /// For the shipped `script` under a bpftrace that is too old for it, on a program with these `sites`, with the events of `tag`.
+    pub fn raw<'a>(
+        script: &'a Script,
+        rendering: &'static Rendering,
+        sites: &[Note],
+        tag: Option<&Tag>,
+    ) -> Result<Text<'a>, Failure> {
         let mark = Mark::new();
-        let raw = Raw::new(rendering, sites, mark.clone())?;
+        let raw = Raw::new(rendering, sites, mark.clone(), tag)?;
         let (kind, text) = (Kind::Bpftrace, raw.script.clone());
         let environment = &raw::ENVIRONMENT;
         Ok(Text { script, kind, text, mark, raw: Some(raw), environment, ends_when_asked: false })

@@ -12,6 +12,7 @@ mod marks;
 mod output;
 mod raw;
 mod recorded;
+mod rows;
 mod script_file;
 mod session;
 mod tag;

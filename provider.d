@@ -242,7 +242,7 @@ provider dyntrace {
     /* Processes: tasks and closures that were started with dyntrace's functions */
 
     /**
-     * A process was started. It may run before this probe fires.
+     * A process was started.
      *
      * @param proc pid of the new process, as "<0.N.0>"
      * @param fun type of its future or closure: the path of the function, with {{closure}} for each block or closure in it

@@ -1643,7 +1643,7 @@ pub mod seq_trace {
 
 /// The probes `process-*` of the provider `dyntrace`.
 pub mod process {
-    /// A process was started. It may run before this probe fires.
+    /// A process was started.
     ///
     /// The probe `process-spawn` of the provider `dyntrace`.
     /// `arguments` makes these values while a tracer looks at it, only then:

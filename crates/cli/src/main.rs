@@ -98,6 +98,12 @@ enum Command {
         /// Use this tracer
         #[arg(long, value_enum)]
         tracer: Option<By>,
+        /// Only events and file operations whose user tag matches: 'req-*'
+        ///
+        /// For efile_by_tag, efile_drv, efile_errors, efile_latency and user-probe. The start and end of a job have no user tag and go with
+        /// their operation; other events without one are left out. Tracers take texts and * in the glob; with ? the command records itself.
+        #[arg(long, value_name = "GLOB")]
+        tag: Option<String>,
         /// Pass an option to that tracer, before those of dyntrace; one word each: --tracer-option=-q
         #[arg(long, value_name = "OPTION", requires = "tracer", allow_hyphen_values = true)]
         tracer_option: Vec<OsString>,
@@ -252,6 +258,7 @@ const RUN_HELP: &str = "\
 Examples:
   sudo dyntrace run efile_drv -- target/release/server --port 8080
   sudo dyntrace run efile_drv -p 4711
+  sudo dyntrace run efile_latency --tag 'req-*' -p 4711
   dyntrace run --tracer recorder efile_drv -- target/release/server
   sudo dyntrace run --tracer dtrace --tracer-option=-q -o trace.txt ./mine.d -- ./server
 
@@ -310,9 +317,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn perform(command: Command) -> Outcome {
     match command {
         Command::Demo { output } => demo::demo(output.as_deref()),
-        Command::Run { script, pid, tracer, tracer_option, output, command } => {
+        Command::Run { script, pid, tracer, tag, tracer_option, output, command } => {
             let asked = pid.map_or(Asked::Command(command), Asked::Process);
-            run::run(&Request { script, tracer, tracer_options: tracer_option, output, asked })
+            run::run(&Request { script, tracer, tag, tracer_options: tracer_option, output, asked })
         }
         Command::List { binary, pid, json, provider } => {
             let subject = pid.map_or_else(|| Subject::File(binary.unwrap_or_default()), Subject::Process);

@@ -148,6 +148,32 @@ fn what_the_recorder_cannot_do() {
 }
 
 #[test]
+fn only_some_user_tags() {
+    let machine = Machine::new();
+    let run = |arguments: &[&str]| Ran::of(machine.dyntrace("exit 0", arguments).output().unwrap());
+    let program = &program()[0];
+    run(&["run", "messages", "--tag", "req-*", "--", program])
+        .fails_with(2, "the events of messages have no user tag; scripts with user tags are efile_by_tag, efile_drv,");
+    let own = machine.path("own.bt");
+    fs::write(&own, "usdt:$1:dyntrace:user_trace__s1 { }").unwrap();
+    run(&["run", own.to_str().unwrap(), "--tag", "req-*", "--", program])
+        .fails_with(2, "write the condition into the script");
+    let pid = std::process::id().to_string();
+    let ran = run(&["run", "efile_latency", "--tag", "req-*", "-p", &pid]);
+    ran.fails_with(69, &format!("dyntrace record -p {pid} --tag 'req-*' -o trace"));
+
+    // The program's only event has no user tag.
+    let ran = machine.run_with("exit 0", &["--tracer", "recorder", "--tag", "*"]);
+    assert_eq!((ran.status, ran.out.contains("user_trace"), ran.err.as_str()), (Some(0), false, ""), "{ran:?}");
+    if may_trace() {
+        // A glob that tracers cannot be given.
+        let ran = Machine::new().with("bpftrace", BPFTRACE, "refuse").run_with("exit 0", &["--tag", "req-?"]);
+        ran.fails_with(0, "using the recorder, for bpftrace cannot be used");
+        assert!(ran.err.contains("cannot select by the user tag 'req-?': it has a ?"), "{ran:?}");
+    }
+}
+
+#[test]
 fn no_privileges() {
     if !may_trace() {
         return;

@@ -20,7 +20,16 @@ impl Glob {
 
     /// Whether the pattern matches `text`, which need not be UTF-8. Safe in signal handlers.
     pub fn matches(&self, text: &[u8]) -> bool {
-        let pattern = self.0.as_bytes();
+        Glob::is_match(&self.0, text)
+    }
+
+    /// Whether a glob that is written as `pattern` matches `text`, for patterns that are kept as texts. Safe in signal handlers.
+    ///
+    /// ```
+    /// assert!(dyntrace_metadata::Glob::is_match("req-*", b"req-17"));
+    /// ```
+    pub fn is_match(pattern: &str, text: &[u8]) -> bool {
+        let pattern = pattern.as_bytes();
         let (mut p, mut t) = (0, 0);
         // The position after the last `*`, and the end of its match in the text. Only the last `*` matters: it can match any text that
         // an earlier one could.

@@ -1,5 +1,5 @@
 //! Decides whether a call matches a pattern. Allocates nothing and does not panic. The only user code that it calls is the `Debug` of
-//! arguments that the pattern looks into, and only after all other arguments have matched.
+//! arguments that the pattern looks into, and only after all other arguments have matched, and the guard if it needs no part of them.
 //!
 //! An undefined operation fails the whole guard: a number that overflows, a division by zero, operands of kinds that do not go together, a
 //! value that can only be printed, more text than [`MOST_TEXT`].
@@ -14,6 +14,7 @@ use super::unquoted::Unquoted;
 use crate::breakpoint::value::printed::Printed;
 use crate::breakpoint::value::shell::Shell;
 use crate::breakpoint::value::{Plain, Value};
+use crate::glob::Glob;
 
 /// The most bytes of text that one evaluation reads.
 pub const MOST_TEXT: usize = 64 * 1024;
@@ -40,7 +41,8 @@ impl MatchSpec {
         }
         let parts = parts_of(&self.arguments);
         let is_met = evaluation.all(&self.arguments[..self.arguments.len() - parts.len()])?
-            && if parts.is_empty() { evaluation.guard()? } else { evaluation.look_into(parts)? };
+            && (self.guard_needs_parts || evaluation.guard()?)
+            && (parts.is_empty() || evaluation.look_into(parts)?);
         is_met.then_some(self.actions)
     }
 }
@@ -130,7 +132,7 @@ impl<'e> Evaluation<'e> {
         }
         let printed = ranges.map(|range| &printed.bytes()[range]);
         let mut evaluation = Evaluation { printed: &printed, ..*self };
-        Some(evaluation.all(parts)? && evaluation.guard()?)
+        Some(evaluation.all(parts)? && (!self.spec.guard_needs_parts || evaluation.guard()?))
     }
 
     fn argument(&self, position: Position) -> Option<&'e Value<'e>> {
@@ -268,17 +270,18 @@ impl<'e> Evaluation<'e> {
 
     fn text(&mut self, test: TextTest, text: Seen<'_>, part: Seen<'_>) -> Option<bool> {
         let (Plain::Text(text), Plain::Text(part)) = (text.plain()?, part.plain()?) else { return None };
-        if part.len() > text.len() {
+        if part.len() > text.len() && test != TextTest::Matches {
             return Some(false);
         }
         match test {
             TextTest::StartsWith | TextTest::EndsWith => self.look_at(part.len())?,
-            TextTest::Contains => self.look_at(text.len())?,
+            TextTest::Contains | TextTest::Matches => self.look_at(text.len())?,
         }
         Some(match test {
             TextTest::StartsWith => text.starts_with(part),
             TextTest::EndsWith => text.ends_with(part),
             TextTest::Contains => text.contains(part),
+            TextTest::Matches => Glob::is_match(part, text.as_bytes()),
         })
     }
 

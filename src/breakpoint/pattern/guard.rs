@@ -10,6 +10,9 @@ use super::syntax::{Arithmetic, Comparison, Expression, Leaf, Place, TextTest};
 /// The deepest nesting of parentheses, `!` and `-`.
 pub const MAX_DEPTH: usize = 32;
 
+/// The most bytes of a glob. A match takes at most as many steps as the text has bytes, times those of the glob.
+pub const LONGEST_GLOB: usize = 256;
+
 /// The type of a part's value, as far as it is known before any call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -184,7 +187,7 @@ impl<'c, 't> Guard<'c, 't> {
             Some("pid") => (Leaf::Pid, Kind::Integer),
             Some("thread") => (Leaf::Thread, Kind::Integer),
             Some("tag") => (Leaf::Tag, Kind::Text),
-            Some(test @ ("starts_with" | "ends_with" | "contains")) if ahead.eat("(") => {
+            Some(test @ ("starts_with" | "ends_with" | "contains" | "matches")) if ahead.eat("(") => {
                 *self.cursor = ahead;
                 return self.text_test(test, start);
             }
@@ -225,6 +228,7 @@ impl<'c, 't> Guard<'c, 't> {
         let test = match test {
             "starts_with" => TextTest::StartsWith,
             "ends_with" => TextTest::EndsWith,
+            "matches" => TextTest::Matches,
             _ => TextTest::Contains,
         };
         let text = self.nested(start, Self::any)?;
@@ -233,6 +237,10 @@ impl<'c, 't> Guard<'c, 't> {
         self.cursor.expect(")")?;
         self.check(&text, Kind::Text)?;
         self.check(&part, Kind::Text)?;
+        if test == TextTest::Matches && !is_glob(&part.expression) {
+            let expected = format!("expected a glob: a text of at most {LONGEST_GLOB} bytes, such as \"req-*\"");
+            return Err(self.cursor.error(expected, part.span));
+        }
         Ok(self.part(Expression::Text(test, [text.expression, part.expression].into()), Kind::Bool, start))
     }
 
@@ -261,6 +269,11 @@ impl<'c, 't> Guard<'c, 't> {
         }
         Err(self.cursor.error(format!("expected {}, found {}", wanted.name(), part.kind.name()), part.span.clone()))
     }
+}
+
+/// Whether it is a literal that is no longer than globs may be.
+fn is_glob(expression: &Expression) -> bool {
+    matches!(expression, Expression::Leaf(Leaf::Constant(Constant::Text(text))) if text.len() <= LONGEST_GLOB)
 }
 
 impl Kind {

@@ -55,7 +55,8 @@ use path::Path;
 /// sum        = product { ( "+" | "-" ) product }
 /// product    = unary { ( "*" | "/" | "%" ) unary }
 /// unary      = ( "!" | "-" ) unary | literal | name | "pid" | "tag" | "thread" | "<0." number ".0>"
-///            | ( "starts_with" | "ends_with" | "contains" ) "(" guard "," guard ")" | "(" guard ")"
+///            | ( "starts_with" | "ends_with" | "contains" ) "(" guard "," guard ")"
+///            | "matches" "(" guard "," text ")" | "(" guard ")"
 ///
 /// action     = "message" | "silent" | "caller" | "return" | "return_to" | "exception" | "error"
 ///            | "current_stacktrace" [ "(" integer ")" ]
@@ -88,12 +89,39 @@ use path::Path;
 ///
 /// Without `..` a structure must have exactly the named fields. A pattern sees the first 4 KiB of the printed arguments. A part beyond
 /// that, a missing part, or a `Debug` that prints in another form fails the pattern. A pattern can read parts of eight arguments. They are
-/// printed after all other arguments have matched; the call waits for that.
+/// printed after all other arguments have matched, and the guard if it needs no part; the call waits for that.
 ///
 /// # Guards
 ///
 /// A name stands for the argument, or for the value in its `Some`, `Ok` or `Err`. `pid` is the number of the calling process, 57 of
 /// `<0.57.0>`, and compares with either form; `thread` is the number of the calling thread; `tag` is the user tag, or `None`.
+/// `matches(tag, "req-*")` compares a whole text with a glob of at most 256 bytes: `*` stands for any text, `?` for one character. A call
+/// without a user tag does not match.
+///
+/// ```
+/// use std::sync::mpsc;
+///
+/// use dyntrace::trace::{Limits, Session};
+///
+/// #[dyntrace::traced]
+/// fn price(quantity: u32) -> u32 {
+///     quantity * 5
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (events, traced) = mpsc::channel();
+/// let session = Session::start(Limits::default(), move |event| events.send(event.to_string()).unwrap_or_default())?;
+/// session.set("**::price if matches(tag, \"req-*\")").await?;
+/// dyntrace::with_tag("req-17", async { price(2) }).await;
+/// dyntrace::with_tag("import", async { price(3) }).await;
+/// session.close().await;
+/// let lines: Vec<String> = traced.iter().collect();
+/// assert_eq!(lines.len(), 1);
+/// assert!(lines[0].contains("price(2)"));
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// Values of different kinds are not equal. An undefined operation fails the whole guard, as in Erlang: a number that does not fit 128
 /// bits, a division by zero, an order between different kinds, a hidden or opaque value, more than 64 KiB of text.

@@ -24,6 +24,8 @@ pub struct MatchSpec {
     pub(super) parts: Box<[Vec<Step>]>,
     /// Leaves its result in register 0. Empty without a guard.
     pub(super) guard: Box<[Instruction]>,
+    /// Whether the guard reads a part of an argument. Any other guard is evaluated before arguments are printed for their parts.
+    pub(super) guard_needs_parts: bool,
     pub(super) constants: Box<[Constant]>,
     pub(super) actions: Actions,
 }
@@ -92,12 +94,14 @@ impl MatchSpec {
         arguments.sort_by_key(|argument| argument.place.part.is_some());
         let mut looked_into: Vec<_> = parts_of(&arguments).iter().map(|argument| argument.place.position).collect();
         looked_into.dedup();
+        let guard_needs_parts = syntax.guard.as_ref().is_some_and(needs_parts);
         Ok(MatchSpec {
             arity: syntax.arity,
             arguments: arguments.into(),
             looked_into: looked_into.into(),
             parts: syntax.parts.as_slice().into(),
             guard: compiler.code.into(),
+            guard_needs_parts,
             constants: compiler.constants.into(),
             actions: syntax.actions,
         })
@@ -117,6 +121,19 @@ impl MatchSpec {
 /// Returns the conditions on parts, which come last.
 pub(super) fn parts_of(arguments: &[Argument]) -> &[Argument] {
     &arguments[arguments.partition_point(|argument| argument.place.part.is_none())..]
+}
+
+/// Returns whether the expression reads a part of an argument.
+fn needs_parts(expression: &Expression) -> bool {
+    match expression {
+        Expression::Leaf(leaf) => matches!(leaf, Leaf::Place(Place { part: Some(_), .. })),
+        Expression::Not(inner) | Expression::Negative(inner) => needs_parts(inner),
+        Expression::Arithmetic(first, rest) => {
+            needs_parts(first) || rest.iter().any(|(_, operand)| needs_parts(operand))
+        }
+        Expression::Compare(_, sides) | Expression::Text(_, sides) => sides.iter().any(needs_parts),
+        Expression::All(conditions) | Expression::Any(conditions) => conditions.iter().any(needs_parts),
+    }
 }
 
 struct Compiler {

@@ -137,4 +137,6 @@ pub enum TextTest {
     StartsWith,
     EndsWith,
     Contains,
+    /// The part is a glob of at most [`LONGEST_GLOB`](super::guard::LONGEST_GLOB) bytes, and a literal.
+    Matches,
 }

@@ -1,5 +1,6 @@
 //! Which tracer runs the script.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use anyhow::anyhow;
@@ -14,6 +15,7 @@ use crate::script::Script;
 use crate::system;
 use crate::tracer::{self, Kind, Search, Tracer};
 
+use super::tag::Tag;
 use super::target::Asked;
 use super::wish;
 
@@ -51,28 +53,33 @@ impl ValueEnum for By {
 
 /// The choice.
 pub enum Choice<'a> {
-    /// A tracer, and the script in its language.
-    Tracer(Tracer, &'a str),
+    /// A tracer, and the script in its language, with the condition on user tags.
+    Tracer(Tracer, Cow<'a, str>),
     /// A bpftrace that is too old for the shipped script, and the rendering that turns its events into the script's lines.
     Raw(Tracer, &'static Rendering),
     /// The recorder, and the rendering that turns its events into lines.
     Recorder(&'static Rendering),
 }
 
-/// Returns the tracer `asked` for, or the first installed one that is fit for `script`. If there is none, returns the recorder; if that
-/// cannot be used, a bpftrace that can at least print events.
-pub fn choose<'a>(script: &'a Script, target: &Asked, asked: Option<By>) -> Result<Choice<'a>, Failure> {
+/// Returns the tracer `asked` for, or the first installed one that is fit for `script` and can select by `tag`. If there is none, returns
+/// the recorder; if that cannot be used, a bpftrace that can at least print events.
+pub fn choose<'a>(
+    script: &'a Script,
+    target: &Asked,
+    asked: Option<By>,
+    tag: Option<&Tag>,
+) -> Result<Choice<'a>, Failure> {
     let asked = match asked {
         None => None,
         Some(By::Tracer(kind)) => Some(kind),
-        Some(By::Recorder) => return rendering(script, target).map(Choice::Recorder),
+        Some(By::Recorder) => return rendering(script, target, tag).map(Choice::Recorder),
     };
     let candidates = asked.as_ref().map_or(Kind::PREFERRED, std::slice::from_ref);
     let mut refusals = Vec::new();
     for &kind in candidates {
         let Some(text) = script.text(kind) else { continue };
-        match fit(kind, text) {
-            Ok(tracer) => {
+        match fit(kind, text, tag) {
+            Ok((tracer, text)) => {
                 say(&kind.to_string(), &refusals);
                 return Ok(Choice::Tracer(tracer, text));
             }
@@ -80,7 +87,7 @@ pub fn choose<'a>(script: &'a Script, target: &Asked, asked: Option<By>) -> Resu
         }
     }
     if asked.is_none()
-        && let Ok(rendering) = rendering(script, target)
+        && let Ok(rendering) = rendering(script, target, tag)
     {
         say("the recorder", &refusals);
         return Ok(Choice::Recorder(rendering));
@@ -88,7 +95,7 @@ pub fn choose<'a>(script: &'a Script, target: &Asked, asked: Option<By>) -> Resu
     let old = refusals.iter_mut().find_map(|refusal| refusal.old.take());
     match (old, script) {
         (Some(old), Script::Shipped(shipped)) => Ok(Choice::Raw(old, shipped_rendering(shipped))),
-        _ => Err(none(script, target, asked, &refusals)),
+        _ => Err(none(script, target, asked, tag, &refusals)),
     }
 }
 
@@ -104,7 +111,7 @@ fn say(chosen: &str, refusals: &[Refusal]) {
 }
 
 /// Returns the rendering that turns recorded events into the lines of `script`.
-fn rendering(script: &Script, target: &Asked) -> Result<&'static Rendering, Failure> {
+fn rendering(script: &Script, target: &Asked, tag: Option<&Tag>) -> Result<&'static Rendering, Failure> {
     if !wish::IS_SUPPORTED {
         return Err(Failure::new(exit::NO_TRACER, anyhow!("there is no recorder for this system")));
     }
@@ -118,14 +125,20 @@ fn rendering(script: &Script, target: &Asked) -> Result<&'static Rendering, Fail
         }
         (_, Asked::Process(pid)) => {
             format!(
-                "the recorder prints the lines of a command: for a process, dyntrace record -p {pid} -o trace, and dyntrace view trace"
+                "the recorder prints the lines of a command: for a process, dyntrace record -p {pid}{} -o trace, and dyntrace view trace",
+                option(tag)
             )
         }
     };
     Err(Failure::new(exit::USAGE, anyhow!(why)))
 }
 
-fn fit(kind: Kind, text: &str) -> Result<Tracer, Refusal> {
+/// The option that selects by user tag, for a command in a message.
+fn option(tag: Option<&Tag>) -> String {
+    tag.map(Tag::option).unwrap_or_default()
+}
+
+fn fit<'t>(kind: Kind, text: &'t str, tag: Option<&Tag>) -> Result<(Tracer, Cow<'t, str>), Refusal> {
     let refuse = |is_here, why| Err(Refusal { kind, is_here, old: None, why });
     let tracer = match tracer::search(kind) {
         Search::Found(tracer) => tracer,
@@ -143,11 +156,14 @@ fn fit(kind: Kind, text: &str) -> Result<Tracer, Refusal> {
             let why = format!("{here}: {}; {}", lack.what, lack.remedy);
             Err(Refusal { kind, is_here: true, old: tracer.prints_events().then_some(tracer), why })
         }
-        None => Ok(tracer),
+        None => match tag.map(|tag| tag.put_into(text, kind)).transpose() {
+            Ok(with_tag) => Ok((tracer, with_tag.map_or(Cow::Borrowed(text), Cow::Owned))),
+            Err(lack) => refuse(true, format!("{here}: {lack}")),
+        },
     }
 }
 
-fn none(script: &Script, target: &Asked, asked: Option<Kind>, refusals: &[Refusal]) -> Failure {
+fn none(script: &Script, target: &Asked, asked: Option<Kind>, tag: Option<&Tag>, refusals: &[Refusal]) -> Failure {
     let name = script.name();
     if let (Some(kind), true) = (asked, refusals.is_empty()) {
         return Failure::new(exit::USAGE, anyhow!("{name} is not written for {kind}: leave --tracer out"));
@@ -161,7 +177,7 @@ fn none(script: &Script, target: &Asked, asked: Option<Kind>, refusals: &[Refusa
     }
     if let (Script::Shipped(script), Asked::Process(pid)) = (script, target) {
         let view = format!("dyntrace view trace --script {}", script.name);
-        write!(text, "\nwithout a tracer: dyntrace record -p {pid} -o trace, and then {view}")
+        write!(text, "\nwithout a tracer: dyntrace record -p {pid}{} -o trace, and then {view}", option(tag))
             .expect("a String takes all that is written");
     }
     Failure::new(exit::NO_TRACER, anyhow!(text))

@@ -36,7 +36,7 @@ pub struct Made<'a> {
 /// Finds a bpftrace for the command `name`, on process `pid`.
 pub fn bpftrace(name: &str, pid: u32) -> Result<Tracer, Failure> {
     let script = script(Path::new(name), "");
-    match choose::choose(&script, &Asked::Process(pid), Some(By::Tracer(Kind::Bpftrace)))? {
+    match choose::choose(&script, &Asked::Process(pid), Some(By::Tracer(Kind::Bpftrace)), None)? {
         Choice::Tracer(tracer, _) if tracer.prints_events() => Ok(tracer),
         Choice::Tracer(tracer, _) | Choice::Raw(tracer, _) => Err(Failure::new(
             exit::NO_TRACER,

@@ -25,8 +25,9 @@ const READY: char = '!';
 const COUNT: char = '=';
 
 /// Has a script for bpftrace note its count and take no more events.
-const STOP: &str = "if (!@dyntrace_stop) { @dyntrace_stop = (uint64)1 + FIRED; }";
-/// The placeholder for the count in [`STOP`].
+const STOP: &str = "if (!@dyntrace_stop) { @dyntrace_stop = FIRED; }";
+/// The placeholder for the count in [`STOP`], to which the script's begin has added one. So it is never 0, and never absent: bpftrace
+/// warns of a read of a count that nothing has counted.
 const FIRED: &str = "FIRED";
 
 /// A random prefix of each of these characters. No name can contain it, as it is chosen when the run begins.
@@ -86,7 +87,10 @@ impl Mark {
         if !clause.has_end {
             marked += &format!("\nEND\n{{{}\n}}\n", self.at_end(kind));
         }
-        marked.replace(FIRED, if clause.counts { "(uint64)@dyntrace_fired" } else { "(uint64)0" })
+        if clause.counts {
+            marked += &format!("\nBEGIN\n{{\n\t{COUNTS_ONE}\n}}\n");
+        }
+        marked.replace(FIRED, if clause.counts { "(uint64)@dyntrace_fired" } else { "(uint64)1" })
     }
 
     /// The text that begins a record.

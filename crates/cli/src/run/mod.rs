@@ -12,8 +12,10 @@ mod marks;
 mod output;
 mod raw;
 mod recorded;
+mod rows;
 mod script_file;
 mod session;
+mod tag;
 mod target;
 mod tracing;
 mod watch;
@@ -36,6 +38,7 @@ use choose::Choice;
 use marks::Tally;
 use output::Sink;
 use script_file::Text;
+use tag::Tag;
 use target::Target;
 
 pub use choose::By;
@@ -65,6 +68,8 @@ pub struct Request {
     pub script: String,
     /// The program that makes the lines, if not the first tracer that is fit.
     pub tracer: Option<By>,
+    /// A glob of the user tags that the trace is limited to.
+    pub tag: Option<String>,
     /// The user's options for the tracer.
     pub tracer_options: Vec<OsString>,
     /// Where the trace goes, if not to standard output.
@@ -76,15 +81,17 @@ pub struct Request {
 /// Runs a script and, if asked to, the command that it traces. All checks that need no running program come first.
 pub fn run(request: &Request) -> Outcome {
     let script = Script::find(&request.script).map_err(|error| Failure::new(exit::USAGE, error))?;
+    let tag = request.tag.as_ref().map(|glob| Tag::new(glob, &script)).transpose()?;
+    let tag = tag.as_ref();
     let target = Target::find(&request.asked)?;
-    let (tracer, text, sites) = match choose::choose(&script, &request.asked, request.tracer)? {
+    let (tracer, text, sites) = match choose::choose(&script, &request.asked, request.tracer, tag)? {
         Choice::Tracer(tracer, text) => {
-            let named = Named::read(text, tracer.kind);
+            let named = Named::read(&text, tracer.kind);
             if tracer.kind == Kind::Bpftrace {
-                refuse_fixed_path(&script, text)?;
+                refuse_fixed_path(&script, &text)?;
             }
             let sites = target.sites(&named)?;
-            let text = Text::new(&script, &tracer, text);
+            let text = Text::new(&script, &tracer, &text);
             (tracer, text, sites)
         }
         Choice::Raw(tracer, rendering) => {
@@ -94,9 +101,11 @@ pub fn run(request: &Request) -> Outcome {
                 tracer.kind,
                 tracer.version
             );
-            (tracer, Text::raw(&script, rendering, &sites)?, sites)
+            (tracer, Text::raw(&script, rendering, &sites, tag)?, sites)
         }
-        Choice::Recorder(rendering) if request.tracer_options.is_empty() => return record(rendering, request, &target),
+        Choice::Recorder(rendering) if request.tracer_options.is_empty() => {
+            return record(rendering, request, &target, tag);
+        }
         Choice::Recorder(_) => {
             let why = "the recorder has no options of a tracer: leave --tracer-option out, or name another tracer";
             return Err(Failure::new(exit::USAGE, anyhow!(why)));
@@ -108,12 +117,12 @@ pub fn run(request: &Request) -> Outcome {
 }
 
 /// Runs the command without a tracer.
-fn record(rendering: &'static Rendering, request: &Request, target: &Target) -> Outcome {
+fn record(rendering: &'static Rendering, request: &Request, target: &Target, tag: Option<&Tag>) -> Outcome {
     let Asked::Command(words) = &request.asked else {
         unreachable!("the recorder is chosen for commands only");
     };
     target.sites(&Named::exactly(rendering.probes().into_iter()))?;
-    recorded::run(rendering, target, words, Sink::open(request.output.as_deref())?)
+    recorded::run(rendering, target, words, tag, Sink::open(request.output.as_deref())?)
 }
 
 /// Refuses a script with the path of the program in its probes: with a process, bpftrace would report each event twice.

@@ -18,6 +18,7 @@ use crate::view::Format;
 
 use super::marks::{Marked, Tally};
 use super::raw::{self, Events};
+use super::rows::Rows;
 use super::{Event, lost};
 
 /// State shared by the thread that waits for the tracer and the threads that read its output.
@@ -132,26 +133,41 @@ pub struct Lines {
     stream: Stream,
     marked: Marked,
     empty: EmptyLines,
+    /// Of a script whose table is put together here.
+    rows: Option<Rows>,
 }
 
 impl Lines {
     fn push(&mut self, piece: &[u8]) -> String {
-        let text = self.marked.push(&self.stream.push(piece));
+        let mut text = self.marked.push(&self.stream.push(piece));
+        if let Some(rows) = &mut self.rows {
+            text = rows.push(&text);
+        }
         self.empty.pass(&text)
     }
 
     fn finish(self) -> (String, Tally) {
-        let Lines { stream, mut marked, mut empty } = self;
+        let Lines { stream, mut marked, mut empty, rows } = self;
         let text = marked.push(&stream.finish());
         let tally = marked.tally;
-        (empty.pass(&(text + &marked.finish())), tally)
+        let mut text = text + &marked.finish();
+        if let Some(mut rows) = rows {
+            text = rows.push(&text) + &rows.finish();
+            if rows.uncounted > 0 {
+                let count = rows.uncounted;
+                say!(
+                    "dyntrace: bpftrace has no room for so many user tags: {count} operations were counted by dyntrace"
+                );
+            }
+        }
+        (empty.pass(&text), tally)
     }
 }
 
 impl Reading {
-    /// The lines of a script with these marks.
-    pub fn script(marked: Marked) -> Reading {
-        Reading::Script(Box::new(Lines { stream: Stream::default(), marked, empty: EmptyLines::default() }))
+    /// The lines of a script with these marks. `rows`: for a script whose table is put together here.
+    pub fn script(marked: Marked, rows: Option<Rows>) -> Reading {
+        Reading::Script(Box::new(Lines { stream: Stream::default(), marked, empty: EmptyLines::default(), rows }))
     }
 
     /// Whether the script has not said yet that it has begun.

@@ -20,30 +20,41 @@ use crate::temporary::Temporary;
 use crate::view::{Live, PAUSE};
 
 use super::output::Sink;
+use super::tag::Tag;
 use super::target::Target;
 use super::wish::wish;
 
-/// Runs the command and prints its events as `rendering` shows them.
-pub fn run(rendering: &'static Rendering, target: &Target, words: &[OsString], sink: Sink) -> Outcome {
+/// Runs the command and prints its events as `rendering` shows them, if a `tag` is given only those that have it.
+pub fn run(
+    rendering: &'static Rendering,
+    target: &Target,
+    words: &[OsString],
+    tag: Option<&Tag>,
+    sink: Sink,
+) -> Outcome {
     let temporary = Temporary::new()?;
     let folder = temporary.path().join("trace");
     let (sender, notices) = mpsc::channel();
     signals::receive(move |notice| sender.send(notice).is_ok()).context("cannot receive signals")?;
 
-    let running = start(rendering, target, words, &folder)?;
+    let running = start(wish(&folder, rendering, tag), target, words)?;
+    let mut of_tag = tag.map(Tag::selection);
     let mut live = Live {
         from: Follower::new([&folder]),
         format: sink.format(rendering),
-        is_wanted: |event: &Event<'_>| rendering.needs(event),
+        is_wanted: |event: &Event<'_>| {
+            rendering.needs(event) && of_tag.as_mut().is_none_or(|of_tag| of_tag.takes(event))
+        },
         to: sink,
     };
     let status = follow(&mut live, &folder, running, &notices)?;
     outcome(status, &live.from, &folder)
 }
 
-fn start(rendering: &Rendering, target: &Target, words: &[OsString], folder: &Path) -> Result<Running, Failure> {
+/// `wish`: for the variable `DYNTRACE` of the command.
+fn start(wish: String, target: &Target, words: &[OsString]) -> Result<Running, Failure> {
     let mut command = Command::new(&target.program);
-    command.arg0(&words[0]).args(&words[1..]).env("DYNTRACE", wish(folder, rendering));
+    command.arg0(&words[0]).args(&words[1..]).env("DYNTRACE", wish);
     command.spawn().map(Running::new).map_err(|error| {
         let program = escape::path(&target.program);
         Failure::new(exit::NOT_EXECUTABLE, anyhow!("cannot start {program}: {error}"))

@@ -18,6 +18,8 @@ use super::dtrace;
 use super::marks::{self, Mark, Marked};
 use super::output::{Reading, Sink};
 use super::raw::{self, Raw};
+use super::rows::{self, Rows};
+use super::tag::Tag;
 use super::tracing::Followed;
 
 /// On SIGINT bpftrace discards buffered events; `exit()` comes after them.
@@ -31,6 +33,8 @@ pub struct Text<'a> {
     mark: Mark,
     /// The reader of the events that the script prints, if it prints no lines.
     raw: Option<Raw>,
+    /// Whether it prints operations that it does not count.
+    has_rows: bool,
     /// Variables that the tracer's environment needs.
     environment: &'static [(&'static str, &'static str)],
     /// Whether bpftrace, when it gets SIGUSR1, ends after the events that it has buffered.
@@ -52,30 +56,41 @@ impl Text<'_> {
         let kind = tracer.kind;
         // A temporary copy would not find the files that the script includes.
         let ends_when_asked = tracer.ends_when_asked() && !text.contains("#include") && !text.contains("import ");
+        let with_rows = match script {
+            Script::Shipped(shipped) => rows::put_into(shipped.name, text, kind),
+            Script::File { .. } => None,
+        };
+        let has_rows = with_rows.is_some();
         let text = match script {
-            Script::Shipped(_) => mark.put_into(text, kind),
+            Script::Shipped(_) => mark.put_into(with_rows.as_deref().unwrap_or(text), kind),
             Script::File { .. } if ends_when_asked => format!("{text}\n{END_WHEN_ASKED}"),
             Script::File { .. } => text.to_owned(),
         };
-        Text { script, kind, text, mark, raw: None, environment: &[], ends_when_asked }
+        Text { script, kind, text, mark, raw: None, has_rows, environment: &[], ends_when_asked }
     }
 
-    /// For the shipped `script` under a bpftrace that is too old for it, on a program with these `sites`.
-    pub fn raw<'a>(script: &'a Script, rendering: &'static Rendering, sites: &[Note]) -> Result<Text<'a>, Failure> {
+    /// For the shipped `script` under a bpftrace that is too old for it, on a program with these `sites`, with the events of `tag`.
+    pub fn raw<'a>(
+        script: &'a Script,
+        rendering: &'static Rendering,
+        sites: &[Note],
+        tag: Option<&Tag>,
+    ) -> Result<Text<'a>, Failure> {
         let mark = Mark::new();
-        let raw = Raw::new(rendering, sites, mark.clone())?;
+        let raw = Raw::new(rendering, sites, mark.clone(), tag)?;
         let (kind, text) = (Kind::Bpftrace, raw.script.clone());
         let environment = &raw::ENVIRONMENT;
-        Ok(Text { script, kind, text, mark, raw: Some(raw), environment, ends_when_asked: false })
+        Ok(Text { script, kind, text, mark, raw: Some(raw), has_rows: false, environment, ends_when_asked: false })
     }
 
     /// Returns a function for the thread that reads the tracer's output: it makes the reader that turns output into the user's lines.
     pub fn reading(&self, followed: &Followed) -> anyhow::Result<impl FnOnce(&Sink) -> Reading + Send + use<>> {
         let events = self.raw.as_ref().map(Raw::reader).transpose()?;
         let marked = Marked::new(self.mark.clone(), followed.number_for(self.kind).is_some());
+        let rows = self.has_rows.then(Rows::default);
         Ok(move |sink: &Sink| match events {
             Some(events) => Reading::Raw(Box::new(events(sink))),
-            None => Reading::script(marked),
+            None => Reading::script(marked, rows),
         })
     }
 

@@ -21,6 +21,7 @@ Examples:
   dyntrace trace -p 4711 'shop::**' --memory --for 30s
   dyntrace trace -p 4711 'shop::**' --count --interval 1s
   dyntrace trace -p 4711 --later 'pricing::**' --count
+  dyntrace trace -p 4711 '**::pay if matches(tag, \"req-*\")' --return
   dyntrace trace -p 4711 '**::pay if tag == \"req-81\" do caller, return, exception'
 
 While a trace runs, from another terminal:
@@ -33,7 +34,7 @@ While a trace runs, from another terminal:
 A path selects functions: * matches any text and ? one character of a segment, ** any number of
 segments. Arguments are literals, _ or names, which the guard after if may compare, or parts of
 structures, tuples, variants and slices: Order { id, lines: [first, ..], .. }. tag is the user
-tag, pid the process. Actions after do are for one pattern: message, silent, caller,
+tag, pid the process, matches(tag, \"req-*\") a condition with a glob. Actions after do are for one pattern: message, silent, caller,
 current_stacktrace, return, return_to, exception, error, count, time, memory, get_seq_token,
 set_seq_token(label, 17), set(call), set(set_on_spawn). The documentation of dyntrace::trace::Pattern has the whole grammar.
 

@@ -26,6 +26,7 @@ pub use arguments::{Arguments, HELP};
 pub use event::process_name;
 pub use format::Format;
 pub use live::{Live, PAUSE};
+pub use tag::OfTag;
 
 use slow::Slow;
 

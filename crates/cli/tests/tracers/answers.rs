@@ -102,7 +102,8 @@ pub fn by_tag(trace: &str, done: &Done, sizes: &[(&str, u64)]) {
         tasks.sort_unstable();
         let (ok, failed) = done[command];
         let count = tasks.len() as u64;
-        let tags: Vec<String> = (1..=count).map(|task| format!("req-{task}")).collect();
+        let mut tags: Vec<String> = (1..=count).map(|task| format!("req-{task}")).collect();
+        tags.sort_unstable();
         assert_eq!(tasks.iter().map(|(tag, _)| *tag).collect::<Vec<_>>(), tags, "{command}");
         for (tag, [operations, errors, bytes]) in tasks {
             assert_eq!((operations * count, errors * count), (ok + failed, failed), "{command} for {tag}");

@@ -43,6 +43,30 @@ fn who_asks_for_what() {
     answers::by_tag(&trace, &done(&said), SIZES[0]);
 }
 
+/// With more rows than the script's maps have.
+#[test]
+fn who_asks_for_what_of_many() {
+    let Some(_turn) = turn("bpftrace", true) else { return };
+    let many = ["--tasks", "4000", "--operations", "1", "--mix", "read"];
+    let (trace, said) = traced("bpftrace", "efile_by_tag", "file_storm", &many);
+    let done = done(&said);
+    assert!(done.len() * 4000 > 16384, "too few rows to test: {said}");
+    answers::by_tag(&trace, &done, &[("READ", 8), ("WRITE_FILE", 19)]);
+
+    // Without `dyntrace run` it says how many it has not counted.
+    let script = machine::workspace().join("bt-scripts/efile_by_tag.bt");
+    let program = example("file_storm");
+    let mut bare = machine::command("bpftrace");
+    bare.arg("-q").arg("-c").arg(format!("{} {}", program.display(), many.join(" "))).arg(script).arg(program);
+    let output = machine::run(&mut bare);
+    let (out, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let rows =
+        out.lines().filter_map(|line| line.split_once(" req-")?.0.split_whitespace().nth(1)?.parse::<u64>().ok());
+    let (_, uncounted) = said.split_once("no room for more rows: ").unwrap_or_else(|| panic!("{said}"));
+    let uncounted: u64 = uncounted.split(' ').next().and_then(|count| count.parse().ok()).expect("a count");
+    assert_eq!(rows.sum::<u64>() + uncounted, done.values().map(|(ok, failed)| ok + failed).sum::<u64>(), "{said}");
+}
+
 #[test]
 fn how_long_messages_wait() {
     let Some(_turn) = turn("bpftrace", true) else { return };

@@ -56,9 +56,17 @@ pub enum Order {
     PerProcessor,
 }
 
-/// Compares the trace of a `file_storm` with its own count: every operation is entered and answered once, its service begins and ends
-/// at most once in between, and all its lines have the same tags and command.
+/// Compares the trace of a `file_storm` with its own count.
 pub fn check(trace: &str, done: &Done, order: Order, is_port: impl Fn(&str) -> bool) {
+    let (seen, user_tags) = seen(trace, order, is_port);
+    assert_eq!(&seen, done, "operations that went well and that failed, by command: traced, and as file_storm counted");
+    let expected: BTreeSet<String> = (1..=user_tags.len()).map(|task| format!("req-{task}")).collect();
+    assert_eq!(user_tags, expected.iter().map(String::as_str).collect());
+}
+
+/// The operations in a trace, by command, and their user tags: every operation is entered and answered once, its service begins and ends
+/// once in between, and all its lines have the same tags and command.
+pub fn seen(trace: &str, order: Order, is_port: impl Fn(&str) -> bool) -> (Done, BTreeSet<&str>) {
     let mut operations: BTreeMap<&str, Vec<Event<'_>>> = BTreeMap::new();
     for line in trace.lines() {
         let event = event(line).unwrap_or_else(|| panic!("no line of efile_drv: {line:?}"));
@@ -85,9 +93,7 @@ pub fn check(trace: &str, done: &Done, order: Order, is_port: impl Fn(&str) -> b
             _ => count.1 += 1,
         }
     }
-    assert_eq!(&seen, done, "operations that went well and that failed, by command: traced, and as file_storm counted");
-    let expected: BTreeSet<String> = (1..=user_tags.len()).map(|task| format!("req-{task}")).collect();
-    assert_eq!(user_tags, expected.iter().map(String::as_str).collect());
+    (seen, user_tags)
 }
 
 /// Whether this is a port in the form of probes.

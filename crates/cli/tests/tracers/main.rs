@@ -25,4 +25,5 @@ mod process;
 mod programs;
 mod recorder;
 mod systemtap;
+mod tags;
 mod token;

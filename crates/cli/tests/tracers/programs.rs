@@ -114,10 +114,22 @@ pub fn traced_to_status(
     program: &str,
     arguments: &[&str],
 ) -> (String, String) {
+    traced_with(&[], status, tracer, script, program, arguments)
+}
+
+/// The same with options of `dyntrace run`.
+pub fn traced_with(
+    options: &[&str],
+    status: i32,
+    tracer: &str,
+    script: &str,
+    program: &str,
+    arguments: &[&str],
+) -> (String, String) {
     let folder = tempfile::tempdir().expect("a directory for the trace");
     let trace = folder.path().join("trace");
     let mut command = machine::command_for(tracer, env!("CARGO_BIN_EXE_dyntrace"));
-    command.args(["run", "--tracer", machine::name_of(tracer), script, "-o"]);
+    command.args(["run", "--tracer", machine::name_of(tracer), script]).args(options).arg("-o");
     command.arg(&trace).arg("--").arg(example(program)).args(arguments);
     // A folder without the file old-name.
     let output = command.current_dir(folder.path()).output().expect("dyntrace starts");

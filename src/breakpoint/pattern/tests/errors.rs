@@ -71,6 +71,8 @@ fn each_says_where_and_what() {
         ("f(x) if (x == 5", "", "expected `)`, found the end of the pattern"),
         ("f(x) if x == 5)", ")", "expected an operator, `do` and actions, or the end, found `)`"),
         ("f(x) if starts_with(x)", ")", "expected `,`"),
+        ("f(x, y) if matches(x, y)", "y", "expected a glob: a text of at most 256 bytes"),
+        ("f(x) if matches(x, 5)", "5", "expected a text, found an integer"),
         ("f(x) if contains(x, 5)", "5", "expected a text, found an integer"),
         ("f if pid == <1.5.0>", "<", "expected a value, or a pid such as <0.57.0>"),
         ("f do", "", "expected an action: message, silent"),

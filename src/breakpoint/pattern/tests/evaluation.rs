@@ -77,6 +77,8 @@ fn guards() {
         ("-170141183460469231731687303715884105728 / -1 > 0 || true", false),
         ("starts_with(text, \"price\") && ends_with(text, \"list\") && contains(text, \"e l\")", true),
         ("starts_with(text, \"list\")", false),
+        ("matches(text, \"p*e ?ist\") && matches(text, \"*price list*\")", true),
+        ("matches(text, \"price\")", false),
         ("starts_with(\"price list of May\", text)", true),
         ("contains(a, \"7\") || true", false),
         ("text > \"prica\" && text < \"prz\"", true),
@@ -94,6 +96,8 @@ fn guards() {
         ("pid == 57 && pid == <0.57.0>", true),
         ("pid == <0.58.0>", false),
         ("tag == \"req-81\" && starts_with(tag, \"req-\")", true),
+        ("matches(tag, \"req-*\") && !matches(tag, \"*-82\") && matches(tag, \"req-8?\")", true),
+        ("matches(tag, \"req\")", false),
         ("tag == None", false),
         ("thread == 3", true),
         ("a > 5 && (b > 5 || (flag && !(letter == 'q')))", true),
@@ -122,6 +126,8 @@ fn what_is_not_seen_fails_the_guard_and_is_never_printed() {
         }
         assert!(meets("f(x) if true || x == 7", &[value]) && meets("f(x)", &[value]));
     }
+    // Nor is a value that the pattern looks into, if a guard without its parts is not met.
+    assert!(!meets("f(Order { id, .. }) if matches(tag, \"other-*\")", &[value!(bomb)]));
     let (hidden, some) = (Value::HIDDEN, Value::HIDDEN.within(Variant::Some));
     for [x, y] in [[hidden, some], [some, hidden], [hidden, hidden], [some, some]] {
         assert!(!meets("f(x, y) if x != y || true", &[x, y]), "{x} {y}");
@@ -136,6 +142,7 @@ fn without_a_tag() {
     let meets = |text| pattern(text).match_spec().evaluate(&call).is_some();
     assert!(meets("f if tag == None && tag != \"x\""));
     assert!(!meets("f if starts_with(tag, \"\") || true"));
+    assert!(!meets("f if matches(tag, \"*\") || true"));
 }
 
 #[test]

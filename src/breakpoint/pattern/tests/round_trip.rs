@@ -158,6 +158,10 @@ fn condition(places: Vec<Place>, depth: u32) -> BoxedStrategy<Expression> {
             )),
         (test, some_text(places.clone()), some_text(places.clone()))
             .prop_map(|(test, a, b)| Expression::Text(test, Box::new([a, b]))),
+        (some_text(places.clone()), "[a*?]{0,3}").prop_map(|(a, glob)| {
+            let glob = Expression::Leaf(Leaf::Constant(Constant::Text(glob.into())));
+            Expression::Text(TextTest::Matches, Box::new([a, glob]))
+        }),
         any::<bool>().prop_map(|truth| Expression::Leaf(Leaf::Constant(Constant::Bool(truth)))),
     ];
     if depth == 0 {
@@ -254,6 +258,7 @@ fn printed(expression: &Expression, places: &[Place]) -> String {
                 TextTest::StartsWith => "starts_with",
                 TextTest::EndsWith => "ends_with",
                 TextTest::Contains => "contains",
+                TextTest::Matches => "matches",
             };
             format!("{name}({})", row(&**sides, ", "))
         }
@@ -330,6 +335,7 @@ fn meaning(expression: &Expression, call: &Call1) -> Option<Nested> {
                 TextTest::StartsWith => text.starts_with(&part),
                 TextTest::EndsWith => text.ends_with(&part),
                 TextTest::Contains => text.contains(&part),
+                TextTest::Matches => crate::glob::Glob::from(part).matches(text.as_bytes()),
             })
         }
         Expression::All(parts) => {

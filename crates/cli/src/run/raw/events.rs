@@ -8,11 +8,11 @@ use memchr::memmem;
 
 use crate::render::{Rendering, Way};
 use crate::run::marks::{Mark, Tally};
-use crate::view::Format;
+use crate::view::{Format, OfTag};
 
 use super::{STRING, THREAD, is_text};
 
-/// Scripts that relate events to each other get them in the order of time: an event waits until there is one so many nanoseconds
+/// Scripts that relate events to each other, as every one does that selects by user tag, get them in the order of time: an event waits until there is one so many nanoseconds
 /// later. Each processor delivers its events in less time.
 const ORDERED_AFTER: i64 = 1_000_000_000;
 
@@ -29,6 +29,8 @@ pub struct Events {
     waiting: Option<BTreeMap<(i64, u64), Arrived>>,
     /// How many have waited.
     waited: u64,
+    /// Selects the events that make lines. `None`: all do.
+    of_tag: Option<OfTag>,
     source: Source,
     format: Format,
     /// Whether a string was as long as bpftrace keeps.
@@ -55,16 +57,25 @@ struct Arrived {
 }
 
 impl Events {
-    /// Reads the events of these `probes`; `rendering` turns them into lines in this `format`.
-    pub fn new(mark: Mark, rendering: &Rendering, probes: Vec<Probe>, source: Source, format: Format) -> Events {
+    /// Reads the events of these `probes`; `rendering` turns those that `of_tag` takes into lines in this `format`.
+    pub fn new(
+        mark: Mark,
+        rendering: &Rendering,
+        probes: Vec<Probe>,
+        of_tag: Option<OfTag>,
+        source: Source,
+        format: Format,
+    ) -> Events {
+        let is_related = matches!(rendering.way, Way::Summary { .. }) || of_tag.is_some();
         Events {
             mark,
             rest: Vec::new(),
             probes,
             begun: HashMap::new(),
             threads: HashSet::new(),
-            waiting: matches!(rendering.way, Way::Summary { .. }).then(BTreeMap::new),
+            waiting: is_related.then(BTreeMap::new),
             waited: 0,
+            of_tag,
             source,
             format,
             has_cut: false,
@@ -170,7 +181,9 @@ impl Events {
     }
 
     fn show(&mut self, arrived: &Arrived, out: &mut Vec<u8>) {
-        if let Some(event) = self.source.event(arrived.class, arrived.at, arrived.tid, &arrived.data) {
+        if let Some(event) = self.source.event(arrived.class, arrived.at, arrived.tid, &arrived.data)
+            && self.of_tag.as_mut().is_none_or(|of_tag| of_tag.takes(&event))
+        {
             self.format.0.event(&event, out);
         }
     }
@@ -206,7 +219,7 @@ mod tests {
     fn reader() -> (Events, Mark) {
         let sites: &[Note] = &[];
         let mark = Mark::new();
-        let raw = Raw::new(render::find("efile_drv").unwrap(), sites, mark.clone()).unwrap();
+        let raw = Raw::new(render::find("efile_drv").unwrap(), sites, mark.clone(), None).unwrap();
         let file = tempfile::tempfile().unwrap();
         (raw.reader().unwrap()(&Sink::File(file)), mark)
     }

@@ -29,6 +29,7 @@ pub use events::Events;
 
 use super::marks::Mark;
 use super::output::Sink;
+use super::tag::Tag;
 
 /// Bytes of a string that bpftrace keeps, with its NUL: the most that it allows.
 pub const STRING: usize = 200;
@@ -52,11 +53,12 @@ struct Described {
     rendering: &'static Rendering,
     probes: Vec<Probe>,
     mark: Mark,
+    tag: Option<Tag>,
 }
 
 impl Raw {
-    /// For the script of `rendering`, on a program with these `sites`.
-    pub fn new(rendering: &'static Rendering, sites: &[Note], mark: Mark) -> Result<Raw, Failure> {
+    /// For the script of `rendering`, on a program with these `sites`. `tag`: the user tags of the events that make lines.
+    pub fn new(rendering: &'static Rendering, sites: &[Note], mark: Mark, tag: Option<&Tag>) -> Result<Raw, Failure> {
         let providers = Providers::with(&[])?;
         let names = rendering.probes().into_iter().filter_map(|name| name.split_once(':'));
         let probes: Vec<Probe> = names
@@ -65,14 +67,17 @@ impl Raw {
             })
             .collect();
         let script = script::script(&probes, sites, &mark).map_err(|error| Failure::new(exit::NO_TRACER, error))?;
-        Ok(Raw { script, events: Described { rendering, probes, mark } })
+        Ok(Raw { script, events: Described { rendering, probes, mark, tag: tag.cloned() } })
     }
 
     /// Returns the reader of the events, for a thread of its own.
     pub fn reader(&self) -> anyhow::Result<impl FnOnce(&Sink) -> Events + Send + use<>> {
-        let Described { rendering, probes, mark } = self.events.clone();
+        let Described { rendering, probes, mark, tag } = self.events.clone();
         let source = Source::new(&description(&probes)).context("cannot describe the events")?;
-        Ok(move |sink: &Sink| Events::new(mark, rendering, probes, source, sink.format(rendering)))
+        Ok(move |sink: &Sink| {
+            let of_tag = tag.as_ref().map(Tag::selection);
+            Events::new(mark, rendering, probes, of_tag, source, sink.format(rendering))
+        })
     }
 }
 

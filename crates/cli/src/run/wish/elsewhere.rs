@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use crate::render::Rendering;
+use crate::run::tag::Tag;
 
 /// Whether commands can record themselves here.
 pub const IS_SUPPORTED: bool = false;
 
 /// Never called.
-pub fn wish(_folder: &Path, _rendering: &Rendering) -> String {
+pub fn wish(_folder: &Path, _rendering: &Rendering, _tag: Option<&Tag>) -> String {
     unreachable!("the recorder is chosen only where it is supported")
 }

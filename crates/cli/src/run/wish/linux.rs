@@ -5,13 +5,15 @@ use std::path::Path;
 use dyntrace::recorder::{Glob, Options};
 
 use crate::render::Rendering;
+use crate::run::tag::Tag;
 
 /// Whether commands can record themselves here.
 pub const IS_SUPPORTED: bool = true;
 
-/// Returns the value of `DYNTRACE` that records the events of `rendering` into `folder`.
-pub fn wish(folder: &Path, rendering: &Rendering) -> String {
+/// Returns the value of `DYNTRACE` that records the events of `rendering` into `folder`, those with another user tag than `tag` left out.
+pub fn wish(folder: &Path, rendering: &Rendering, tag: Option<&Tag>) -> String {
     let mut options = Options::new(folder);
     options.probes = rendering.probes().into_iter().map(Glob::from).collect();
+    options.filter.tag = tag.map(|tag| tag.glob().clone());
     options.to_string()
 }

@@ -8,6 +8,9 @@ mod drivers;
 mod message;
 mod parquet;
 mod perfetto;
+#[path = "../../src/convert/perfetto/read.rs"]
+#[allow(missing_docs, reason = "of the command itself")]
+mod read;
 mod report;
 mod storm;
 mod streams;

@@ -23,6 +23,9 @@ mod filter;
 mod list;
 mod losses;
 mod operation;
+#[cfg(all(test, target_os = "linux"))]
+#[path = "../tests/common/page.rs"]
+mod page;
 mod private;
 mod process;
 mod provider;

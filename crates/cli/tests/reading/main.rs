@@ -3,9 +3,12 @@
 mod damaged;
 mod diff;
 mod drivers;
+mod formats;
 #[path = "../../src/convert/perfetto/message.rs"]
 #[allow(missing_docs, reason = "of the command itself")]
 mod message;
+#[path = "../common/page.rs"]
+mod page;
 mod parquet;
 mod perfetto;
 #[path = "../../src/convert/perfetto/read.rs"]

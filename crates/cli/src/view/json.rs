@@ -18,8 +18,13 @@ pub struct Json {
 /// The parts that all objects of a class share.
 struct Plan {
     probe: Vec<u8>,
-    /// The names of the fields as [`key`] makes them, and those of the names of their numbers.
-    fields: Vec<(Vec<u8>, Option<(Code, Vec<u8>)>)>,
+    fields: Vec<Field>,
+}
+
+struct Field {
+    key: Vec<u8>,
+    /// The name of its number, if numbers of its kind have names.
+    code: Option<(Code, Vec<u8>)>,
 }
 
 impl Printer for Json {
@@ -36,17 +41,17 @@ impl Printer for Json {
         out.extend_from_slice(b",\"tid\":");
         append::unsigned(out, event.tid);
         out.extend_from_slice(&plan.probe);
-        for ((name, code), (_, value)) in plan.fields.iter().zip(event.fields()) {
-            out.extend_from_slice(name);
+        for (Field { key, code }, (_, value)) in plan.fields.iter().zip(event.fields()) {
+            out.extend_from_slice(key);
             match value {
                 Value::Signed(number) => append::signed(out, number),
                 Value::Unsigned(number) => append::unsigned(out, number),
                 Value::Text(text) => append::json_string(out, text),
             }
-            if let Some((code, title)) = code
+            if let Some((code, key)) = code
                 && let Some(name) = code.name(value)
             {
-                out.extend_from_slice(title);
+                out.extend_from_slice(key);
                 append::json_string(out, name.as_bytes());
             }
         }
@@ -60,7 +65,7 @@ impl Plan {
         append::json_string(&mut probe, class.name.as_bytes());
         let fields = class.fields.iter().map(|field| {
             let code = Code::of(class, &field.name).map(|code| (code, key(code.title())));
-            (key(&event::column(&field.name)), code)
+            Field { key: key(&event::column(&field.name)), code }
         });
         Plan { probe, fields: fields.collect() }
     }

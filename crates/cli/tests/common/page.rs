@@ -50,11 +50,8 @@ impl Fields {
         if !path.is_empty() && (kind != "object" || !path.ends_with("[]")) {
             self.insert(path, kind);
         }
-        match (value, name) {
-            (Value::Object(fields), Some("*")) => {
-                return fields.values().for_each(|value| self.gather(value, &format!("{path}.*")));
-            }
-            _ => {}
+        if let (Value::Object(fields), Some("*")) = (value, name) {
+            return fields.values().for_each(|value| self.gather(value, &format!("{path}.*")));
         }
         let path = if value.is_object() { name.unwrap_or(path) } else { path };
         match value {
